@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ctypes
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+import numpy as np
 import pytest
 from validation import page
 from validation.equivalence import (
@@ -14,6 +15,7 @@ from validation.equivalence import (
     Figure,
     Kept,
     compared,
+    in_aqmlab,
     ratios,
     table,
     verdicts,
@@ -23,9 +25,10 @@ from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest.packets import frame as framed
 from validation.live import __main__ as calibration
-from validation.ns2.cases import full as ns2_full
+from validation.ns2 import cases as ns2
 from validation.ns3 import cases as ns3
 from validation.ns3 import program
+from validation.workload import Burst, Web, as_lines
 
 from aqmlab.simulator import engine
 
@@ -39,6 +42,7 @@ class Case:
     family: str = "one flow"
     flows: int = 1
     ecn: bool = False
+    paired: bool = False
 
     def name(self) -> str:
         """As a file may be called."""
@@ -84,7 +88,7 @@ def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
 def test_a_table_leaves_out_what_neither_program_did():
     import polars as pl
 
-    row = {"family": "one flow", "case": "one", "flows": 1, "ecn": False}
+    row = {"family": "one flow", "case": "one", "flows": 1, "ecn": False, "paired": False}
     zero = dict.fromkeys(FIGURES, 0.0) | {"goodput_mbit_per_s": 9.5}
     runs = [
         row | zero | {"program": program, "seed": seed}
@@ -119,7 +123,7 @@ def test_the_page_is_that_of_the_records():
     assert page.text(page.found(page.RECORDS), pictures) == page.PAGE.read_text("utf-8")
 
 
-@pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2_full, ns3.full])
+@pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2.full, ns3.full])
 def test_every_case_has_a_name_of_its_own_and_a_scenario_that_is_accepted(listed):
     some = list(listed())
     assert len({case.name() for case in some}) == len(some)
@@ -135,13 +139,64 @@ def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
 
 def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
     for case in ns3.full():
-        queue = engine.check(ns3.scenario(case))["link"][0]["forward"]
+        queue = engine.check(ns3.scenario(case, 1))["link"][0]["forward"]
         told = dict(word.removeprefix("--").split("=", 1) for word in ns3.words(case, 7))
         attributes = dict(pair.split("=") for pair in told["attributes"].split(","))
         assert told["seed"] == "7"
         assert attributes.get("UseEcn", "false") == str(queue.get("ecn", False)).lower()
         if "MinTh" in attributes:
             assert float(attributes["MinTh"]) == queue["min_th"], case.name()
+
+
+def test_the_cases_of_ns2_are_accepted(real_core):
+    for case in ns2.full():
+        told = engine.check(ns2.scenario(case, 1))
+        assert len(told["link"]) == (2 if case.cross else 1), case.name()
+
+
+@pytest.mark.parametrize("load", [0.5, 0.98])
+def test_web_transfers_offer_the_load_that_their_case_names(load):
+    """The means of 20 seeds of 1,000 s are within three standard errors of it."""
+    link = replace(next(ns2.web()), measured_s=950)
+    offered = [
+        sum(one.segments for one in Web(load).transfers(seed, link)) * 1500 * 8 / 1000 / 10e6
+        for seed in range(20)
+    ]
+    error = np.std(offered, ddof=1) / np.sqrt(len(offered))
+    assert abs(np.mean(offered) - load) < 3 * error < 0.1 * load
+
+
+def test_a_burst_shares_its_segments_and_starts_at_once():
+    link = next(ns2.bursts())
+    flows = Burst(18, 247, 60, 10).transfers(5, link)
+    assert sum(one.segments for one in flows) == 247
+    assert {one.segments for one in flows} == {13, 14}
+    (start,) = {one.start_us for one in flows}
+    assert 60e6 <= start <= 70e6
+    assert as_lines(flows[:1]) == f"{start / 1e6:.6f} 0 14\n"
+
+
+def test_every_kind_of_case_gives_its_figures_in_aqmlab(real_core):
+    """Short runs: what was told of workload, streams and second link comes back in the numbers."""
+    short = {"warmup_s": 2, "measured_s": 8}
+    web, stream, two = (
+        replace(next(kind()), **short) for kind in (ns2.web, ns2.streams, ns2.two_links)
+    )
+    (of_web,) = in_aqmlab(web, [ns2.scenario(web, 1)])
+    assert 0.007 < of_web["transfer_mean_s"] < 2
+    assert "goodput_mbit_per_s" not in of_web
+    (of_streams,) = in_aqmlab(stream, [ns2.scenario(stream, 1)])
+    assert 0 <= of_streams["stream_loss_rate"] < 0.1
+    (of_two,) = in_aqmlab(two, [ns2.scenario(two, 1)])
+    # The ten over both links share each with ten others.
+    assert of_two["goodput_mbit_per_s"] < 7 < of_streams["goodput_mbit_per_s"] < 8
+    assert 0 < of_two["queue_time_mean_packets_second"] <= 121
+
+
+def test_runs_of_the_same_users_are_judged_by_their_differences():
+    ours, theirs = [80.0, 100.0, 120.0], [80.5, 100.4, 120.6]
+    assert Compared("", "", MARGIN, ours, theirs, paired=True).found.verdict == "same"
+    assert Compared("", "", MARGIN, ours, theirs).found.verdict == "open"
 
 
 def test_without_ns3_one_sentence_says_how_to_get_it(monkeypatch, tmp_path):

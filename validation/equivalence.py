@@ -11,9 +11,10 @@ import hashlib
 import json
 import math
 import os
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
@@ -24,8 +25,9 @@ import polars as pl
 
 import aqmlab
 from aqmlab.intervals import interval
+from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
-from aqmlab.tables.equivalence import Judgement, Margin, judge
+from aqmlab.tables.equivalence import Judgement, Margin, judge, judge_paired
 from validation import page
 
 Numbers = dict[str, float]
@@ -49,6 +51,11 @@ class Case(Protocol):
         """Whether senders and discipline use explicit congestion notification."""
         ...
 
+    @property
+    def paired(self) -> bool:
+        """Whether both runs of a seed have the same users, so that their differences are judged."""
+        ...
+
     def name(self) -> str:
         """Short and unique."""
         ...
@@ -68,8 +75,17 @@ class Program(Generic[C]):
     """The figures of a case under a seed; RuntimeError says why there are none."""
     told: Callable[[C, int], Sequence[object]]
     """All that its numbers depend on: its version, its script, its words; for so many seeds."""
-    scenario: Callable[[C], dict[str, Any]]
-    """The same case for aqmlab."""
+    scenario: Callable[[C, int], dict[str, Any]]
+    """The same case for aqmlab, under a seed."""
+
+
+def told_by(command: Sequence[str], lines: str) -> Numbers:
+    """What a program that is given these lines answers: one line of names and numbers."""
+    done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
+    fields = done.stdout.split()
+    if done.returncode or len(fields) < 2:
+        raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}")
+    return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
 
 
 @dataclass(frozen=True)
@@ -91,6 +107,10 @@ FIGURES = {
     "drop_rate": Figure("dropped, %", 100, 0.10, 0.000_05),
     "mark_rate": Figure("marked, %", 100, 0.10, 0.000_05),
     "jain_index": Figure("Jain's index", 1, 0.10, 0.02),
+    "transfer_mean_s": Figure("transfer, ms", 1000, 0.05, 0.001),
+    "stream_loss_rate": Figure("of the streams lost, %", 100, 0.10, 0.000_05),
+    "queue_time_mean_packets_second": Figure("second queue, packets", 1, 0.05, 0.5),
+    "drop_rate_second": Figure("dropped at the second, %", 100, 0.10, 0.000_05),
 }
 
 
@@ -121,15 +141,30 @@ class Kept:
         return rows
 
 
-def in_aqmlab(case: Case, scenario: dict[str, Any], seeds: int, jobs: int | None) -> list[Numbers]:
-    """A case in aqmlab, one row per seed."""
-    runs = aqmlab.run(scenario, seeds=seeds, jobs=jobs).runs
-    return [_numbers(case, run.summary) for run in runs]
+def in_aqmlab(case: Case, scenarios: Sequence[dict[str, Any]]) -> list[Numbers]:
+    """A case in aqmlab, a scenario for each seed from 1 on."""
+    return [
+        numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
+        for seed, scenario in enumerate(scenarios, start=1)
+    ]
 
 
-def _numbers(case: Case, summary: Mapping[str, float]) -> Numbers:
-    goodput = summary["long_flow_goodput_mean_bits_per_s"] * case.flows / 1e6
-    return {name: summary.get(name, goodput) for name in (*FIGURES, "utilisation")}
+def numbers(flows: int, run: FinishedRun) -> Numbers:
+    """The figures of one of our runs by the names of `FIGURES`, those that it has."""
+    told = {name: run.summary[name] for name in (*FIGURES, "utilisation") if name in run.summary}
+    if flows:
+        # The first group; cross traffic is another.
+        each = run.table("flows").filter(pl.col("group") == 0)["goodput_bits_per_s"]
+        told["goodput_mbit_per_s"] = each.sum() / 1e6
+        told["jain_index"] = each.sum() ** 2 / (flows * each.dot(each))
+    second = run.summary.get("ports", {}).get("second.forward", {})
+    told |= {f"{name}_second": second[name] for name in FIGURES if name in second}
+    if "datagrams" in run.summary:
+        told["stream_loss_rate"] = run.summary["datagrams"]["streams"]["loss_share"]
+    if "transfers" in run.summary:
+        ended = run.table("transfers").filter(pl.col("failed") == 0)
+        told["transfer_mean_s"] = (ended["end_ns"] - ended["start_ns"]).mean() / 1e9
+    return told
 
 
 def rows(
@@ -138,8 +173,8 @@ def rows(
     """Every run of both programs."""
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         for case in cases:
-            scenario = program.scenario(case)
-            ours = [version().build, json.dumps(scenario, sort_keys=True), seeds]
+            scenarios = [program.scenario(case, seed) for seed in range(1, seeds + 1)]
+            ours = [version().build, json.dumps(scenarios, sort_keys=True)]
             found = {
                 program.name: kept.rows(
                     case,
@@ -153,7 +188,7 @@ def rows(
                     case,
                     "aqmlab",
                     ours,
-                    lambda case=case, scenario=scenario: in_aqmlab(case, scenario, seeds, jobs),
+                    lambda case=case, scenarios=scenarios: in_aqmlab(case, scenarios),
                 ),
             }
             names = {
@@ -161,6 +196,7 @@ def rows(
                 "case": case.name(),
                 "flows": case.flows,
                 "ecn": case.ecn,
+                "paired": case.paired,
             }
             for name, numbers in found.items():
                 for seed, row in enumerate(numbers, start=1):
@@ -177,11 +213,13 @@ class Compared:
     figure: Figure
     ours: list[float]
     theirs: list[float]
+    paired: bool = False
 
     @property
     def found(self) -> Judgement:
         """The ratio with its 95 % interval, and the verdict."""
-        return judge(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
+        judged = judge_paired if self.paired else judge
+        return judged(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
 
     def row(self) -> str:
         """The two means, the ratio and the verdict, as a row of a table."""
@@ -198,10 +236,13 @@ def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
     each = []
     for (family, name), of in runs.group_by("family", "case", maintain_order=True):
         for field, figure in FIGURES.items():
+            if field not in of.columns or of[field].null_count():
+                continue
             ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
             nothing = not any(ours) and not any(theirs)
             if not nothing and (field != "jain_index" or of["flows"][0] > 1):
-                each.append(Compared(str(family), str(name), figure, ours, theirs))
+                paired = bool(of["paired"][0])
+                each.append(Compared(str(family), str(name), figure, ours, theirs, paired))
     return each
 
 
@@ -275,7 +316,8 @@ def compare(
     if not chosen:
         parser.error(f"--only {only}: no case has that in its name or family")
     kept = Kept(arguments.cache)
-    runs = pl.DataFrame(list(rows(chosen, program, seeds, kept, arguments.jobs)))
+    each = rows(chosen, program, seeds, kept, arguments.jobs)
+    runs = pl.DataFrame(list(each), infer_schema_length=None)
     each = compared(runs, program.name)
     text, summary = table(each, program.name), verdicts(each)
     print(f"{text}\n\n{summary}")

@@ -69,6 +69,8 @@ class Case:
     rtt_ms: float = 80
     warmup_s: int = 20
     measured_s: int = 60
+    paired: bool = False
+    """Starts are drawn by each program."""
 
     def name(self) -> str:
         """Short and unique: `red-10-cubic`, `red-10-cubic-ecn`."""
@@ -120,7 +122,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def scenario(case: Case) -> dict[str, Any]:
+def scenario(case: Case, _seed: int = 1) -> dict[str, Any]:
     """The same for aqmlab, with the end systems and disciplines of profile `linux`."""
     _, queue, switch = QUEUES[case.queue]
     return {

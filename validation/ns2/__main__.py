@@ -1,4 +1,4 @@
-"""Bulk TCP in aqmlab and in ns-2 2.35: the same link, the same senders, several seeds each.
+"""TCP in aqmlab and in ns-2 2.35: the same links, the same senders, several seeds each.
 
 Usage: python -m validation.ns2 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
@@ -14,21 +14,17 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from validation.equivalence import FIGURES, Numbers, Program, compare, options
+from validation.equivalence import Numbers, Program, compare, options, told_by
 from validation.external import Missing, there
 from validation.ns2.cases import Case, full, quick, scenario, words
 
-SCRIPT = Path(__file__).with_name("bulk.tcl")
+SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run of bulk.tcl."""
+    """One run of dumbbell.tcl."""
     command = ["ns", str(SCRIPT), *words(case, seed)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    fields = done.stdout.split()
-    if done.returncode or set(fields[::2]) < set(FIGURES):
-        raise RuntimeError(f"ns-2 failed: {' '.join(command)}: {done.stderr.strip()[:300]}")
-    return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
+    return told_by(command, case.lines(seed))
 
 
 def installed() -> None:
@@ -47,8 +43,9 @@ def release() -> str:
 
 
 def told(case: Case, seeds: int) -> list[str]:
-    """Script and words."""
-    return [SCRIPT.read_text(), *words(case, seeds)]
+    """Script, words and transfers."""
+    each = (case.lines(seed) for seed in range(1, seeds + 1))
+    return [SCRIPT.read_text(), *words(case, seeds), *each]
 
 
 def main() -> int:

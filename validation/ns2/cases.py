@@ -1,4 +1,4 @@
-"""What `python -m validation.ns2` compares: bulk TCP over one link, told to both programs."""
+"""What `python -m validation.ns2` compares: TCP over one link or two, told to both programs."""
 
 from __future__ import annotations
 
@@ -6,58 +6,26 @@ import itertools
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
-MSS = 1460
-"""Payload of a segment, bytes; 40 more of headers in both programs."""
+from validation import dumbbell
+from validation.workload import STATIONS, Burst, Web
 
 PACKETS = {"queue_in_bytes": False, "mean_packet_bytes": 1500}
 """Everything is counted in packets of 1,500 B in both programs."""
 
-DROP_TAIL, OTHERS = 120, 480
-"""Packets that may wait behind drop-tail and AVQ, whose target is the limit, and behind others."""
-
 
 @dataclass(frozen=True)
-class Case:
-    """One link, one discipline, one kind of end system."""
+class Case(dumbbell.Case):
+    """A case, and which of our senders stand beside ns-2's."""
 
-    family: str
-    """Heading of its table."""
-    queue: str = "red"
-    flows: int = 10
-    rate_mbit: int = 10
-    rtt_ms: tuple[float, float] = (7, 137)
-    """Round trips are spread evenly over it."""
-    recovery: str = "sack"
-    window: int = 10_000
-    """Largest window, segments; 10,000 are never reached."""
-    every: int = 2
-    """Segments to an acknowledgement (2: or 200 ms)."""
-    ecn: bool = False
-    initial_window: int = 3
     profile: str = "plain"
     exit_fix: bool = True
     """NewReno leaves a recovery as RFC 6582 has it; ns-2 by default does not."""
-    min_th: float = 30
-    max_th: float = 90
-    w_q: float = 1 / 512
-    max_p: float = 0.1
-    warmup_s: int = 50
-    measured_s: int = 200
 
-    @property
-    def limit(self) -> int:
-        """Packets that may wait."""
-        return DROP_TAIL if self.queue in ("droptail", "avq") else OTHERS
-
-    def name(self) -> str:
-        """Short and unique: `10M-red-10-sack`, then what is not usual."""
-        words = [f"{self.rate_mbit}M", self.queue, str(self.flows), self.recovery]
-        words += ["window44"] if self.window == 44 else []
-        words += ["ack1"] if self.every == 1 else []
-        words += ["ecn"] if self.ecn else []
+    def words(self) -> list[str]:
+        """What is not usual."""
+        words = super().words()
         words += [self.profile] if self.profile != "plain" else []
-        words += [] if self.exit_fix else ["burst"]
-        return "-".join(words)
+        return words + ([] if self.exit_fix else ["burst"])
 
 
 def _disciplines() -> list[str]:
@@ -70,8 +38,13 @@ def full() -> Iterator[Case]:
     for n, recovery, queue in itertools.product(
         (1, 10, 50, 200), ("newreno", "sack"), ("droptail", "red")
     ):
-        yield Case("window of 44 segments", queue, n, 10, (7, 137), recovery, 44, measured_s=300)
+        yield Case("window of 44 segments", queue, n, recovery=recovery, window=44, measured_s=300)
     yield from hspa()
+    yield from bursts()
+    yield from rfc7928()
+    yield from streams()
+    yield from two_links()
+    yield from web()
     for queue, n in itertools.product(("droptail", "red"), flows):
         yield Case("NewReno, window unlimited", queue, n, recovery="newreno")
     yield from exits()
@@ -100,8 +73,61 @@ def hspa() -> Iterator[Case]:
         if queue == "red":
             case = replace(case, min_th=5, max_th=20, w_q=0.002)
         if queue == "hred":
-            case = replace(case, min_th=3, max_th=50, w_q=0.02, max_p=0.65)
+            case = replace(case, **HARSH_RED)
         yield case
+
+
+HARSH_RED = {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65}
+
+
+def bursts() -> Iterator[Case]:
+    """The Harsh RED paper's: 360 kB over n flows that start at once, beside a long transfer."""
+    links = (("HSPA", 2, 142, Burst(1, 247, 60, 10)), ("EDGE", 0.2, 402, Burst(1, 247, 150, 10)))
+    for (name, rate, rtt, burst), queue, n in itertools.product(
+        links, ("droptail", "hred"), (1, 6, 18)
+    ):
+        yield Case(
+            f"bursts on {name}",
+            queue,
+            1,
+            rate,
+            (rtt, rtt),
+            every=1,
+            initial_window=2,
+            workload=replace(burst, flows=n),
+            **(HARSH_RED if queue == "hred" else {}),
+            profile="ns2",
+            warmup_s=burst.after_s,
+            measured_s=60 if rate > 1 else 120,
+        )
+
+
+def rfc7928() -> Iterator[Case]:
+    """Mild, medium and heavy congestion of ns-3's suite: 1 Mbit/s, 100 ms, segments of 698 B."""
+    link = Case(
+        "RFC 7928's congestion", rate_mbit=1, rtt_ms=(100, 100), recovery="newreno", mss=698
+    )
+    link = replace(link, min_th=5, max_th=15, w_q=0.002, limit=45)
+    for queue, n in itertools.product(("droptail", "red", "ared"), (2, 5, 7)):
+        yield replace(link, queue=queue, flows=n, measured_s=250)
+
+
+def streams() -> Iterator[Case]:
+    """Two streams of 1 Mbit/s beside ten bulk senders."""
+    for queue in _disciplines():
+        yield Case("with streams of datagrams", queue, 10, streams=2)
+
+
+def two_links() -> Iterator[Case]:
+    """Ten senders over two links, ten more over each."""
+    for queue in _disciplines():
+        yield Case("two congested links", queue, 10, cross=10)
+
+
+def web() -> Iterator[Case]:
+    """Transfers with Pareto sizes and no long one: ns-2 needs 10 s for a run."""
+    for queue, load in itertools.product(("droptail", "red", "ared", "pi"), (0.8, 0.98)):
+        yield Case("web transfers", queue, 0, workload=Web(load), profile="ns2", measured_s=150)
 
 
 def _at(case: Case, rate: int) -> Case:
@@ -129,11 +155,11 @@ def _queue(case: Case) -> dict[str, object]:
         "max_th": case.max_th,
         "w_q": case.w_q,
         "max_p": case.max_p,
-        "limit": case.limit,
+        "limit": case.room,
     }
     match case.queue:
         case "droptail":
-            return {"aqm": "droptail", "limit": case.limit}
+            return {"aqm": "droptail", "limit": case.room}
         case "red" | "hred" | "gentle":
             gentle = case.queue == "gentle"
             plain: dict[str, object] = {"aqm": "red", **red, **PACKETS, "byte_probability": False}
@@ -143,53 +169,24 @@ def _queue(case: Case) -> dict[str, object]:
             return {"aqm": "ared", **red, **units, "gentle": True, "ecn": case.ecn}
         case "pi":
             gains = {"q_ref": 50, "a": 0.0001822, "b": 0.0001816}
-            return {"aqm": "pi", **gains, "limit": case.limit, "ecn": case.ecn}
+            return {"aqm": "pi", **gains, "limit": case.room, "ecn": case.ecn}
         case "rem":
             # ns-2's queue holds one packet less than its limit, and so does this profile.
-            return {"aqm": "rem", "profile": "ns2", **PACKETS, "limit": case.limit, "ecn": case.ecn}
+            return {"aqm": "rem", "profile": "ns2", **PACKETS, "limit": case.room, "ecn": case.ecn}
         case "avq":
             units = {"units": "byte", "mean_packet_bytes": 1500}
-            return {"aqm": "avq", "profile": "ns2", **units, "limit": case.limit, "ecn": case.ecn}
+            return {"aqm": "avq", "profile": "ns2", **units, "limit": case.room, "ecn": case.ecn}
     raise ValueError(f"no discipline {case.queue}")
 
 
-def scenario(case: Case) -> dict[str, object]:
-    """The scenario of bulk.tcl."""
-    return {"name": f"ns2-{case.name()}", **dumbbell(case, _queue(case))}
-
-
-def dumbbell(case: Case, queue: dict[str, object]) -> dict[str, object]:
-    """All of a flow's propagation delay lies at its client's entrance."""
-    low, high = case.rtt_ms
-    rtt = [f"{low + (high - low) * (i + 0.5) / case.flows} ms" for i in range(case.flows)]
-    tcp: dict[str, object] = {
-        "profile": case.profile,
-        "recovery": case.recovery,
-        "window_bytes": case.window * MSS,
-        "initial_window": case.initial_window,
-        "rto_min": "1 s",
-        "ack_every": case.every,
-        "ecn": case.ecn,
-        "idle_restart": False,
-    }
+def scenario(case: Case, seed: int) -> dict[str, object]:
+    """The scenario of dumbbell.tcl."""
+    tcp: dict[str, object] = {"profile": case.profile}
     if case.profile == "ns2":
-        tcp |= {"mss": MSS, "tick": f"{tick(case)} s", "delayed_ack": "200 ms"}
+        tcp |= {"tick": f"{tick(case)} s", "delayed_ack": "200 ms"}
         tcp |= {"exit_recovery_fix": case.exit_fix}
-    return {
-        "duration": f"{case.warmup_s + case.measured_s} s",
-        "warmup": f"{case.warmup_s} s",
-        "network": {"clients": case.flows, "servers": 1, "rtt": rtt},
-        "link": [
-            {
-                "rate": f"{case.rate_mbit} Mbit/s",
-                "reverse_rate": "100 Gbit/s",
-                "forward": queue,
-                "reverse": {"aqm": "droptail", "limit": 100_000},
-            }
-        ],
-        "traffic": [{"app": "bulk", "flows": case.flows, "start_within": "1 s", "tcp": tcp}],
-        "record": {"samples": False, "responses": False},
-    }
+    told = dumbbell.scenario(case, _queue(case), tcp, seed)
+    return {"name": f"ns2-{case.name()}", **told}
 
 
 def tick(case: Case) -> float:
@@ -198,34 +195,23 @@ def tick(case: Case) -> float:
 
 
 def words(case: Case, seed: int) -> list[str]:
-    """What bulk.tcl is told."""
+    """What dumbbell.tcl is told; the transfers come on its standard input."""
     known = asdict(case)
     low, high = case.rtt_ms
-    told = {
-        name: known[name]
-        for name in (
-            "flows",
-            "recovery",
-            "window",
-            "every",
-            "initial_window",
-            "min_th",
-            "max_th",
-            "w_q",
-            "max_p",
-        )
-    }
+    same = ("flows", "recovery", "mss", "window", "every", "initial_window", "streams", "cross")
+    told = {name: known[name] for name in (*same, "min_th", "max_th", "w_q", "max_p")}
     told |= {
         "queue": "red" if case.queue == "hred" else case.queue,
         "rate": f"{case.rate_mbit}e6",
         "rtt_min": low / 1000,
         "rtt_max": high / 1000,
+        "stations": STATIONS,
         "ecn": int(case.ecn),
         "exit_fix": int(case.exit_fix),
-        "limit": case.limit,
+        "limit": case.room,
         "tick": tick(case),
         "seed": seed,
         "warmup": case.warmup_s,
-        "end": case.warmup_s + case.measured_s,
+        "end": case.end_s,
     }
     return [str(word) for pair in told.items() for word in pair]

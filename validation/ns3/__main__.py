@@ -1,4 +1,4 @@
-"""Bulk TCP in aqmlab and in ns-3: the same link, the same senders, several seeds each.
+"""TCP in aqmlab and in ns-3: the same links, the same senders, several seeds each.
 
 Usage: python -m validation.ns3 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
@@ -18,13 +18,14 @@ from validation.ns3.cases import Case, full, quick, scenario, words
 
 
 def told(case: Case, seeds: int) -> list[str]:
-    """The release, the program and its words."""
-    return [program.release(), program.SOURCE.read_text(), *words(case, seeds)]
+    """The release, the program, its words and transfers."""
+    each = (case.lines(seed) for seed in range(1, seeds + 1))
+    return [program.release(), program.SOURCE.read_text(), *words(case, seeds), *each]
 
 
 def run(case: Case, seed: int) -> Numbers:
-    """One run of bulk.cc."""
-    return program.run(words(case, seed))
+    """One run of dumbbell.cc."""
+    return program.run(words(case, seed), case.lines(seed))
 
 
 def release() -> str:

@@ -1,4 +1,4 @@
-"""What `python -m validation.ns3` compares: the bulk cases of ns-2, told to ns-3 and to aqmlab."""
+"""What `python -m validation.ns3` compares: cases like those of ns-2, told to both programs."""
 
 from __future__ import annotations
 
@@ -6,11 +6,13 @@ import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from validation.ns2 import cases as ns2
+from validation import dumbbell
+from validation.workload import STATIONS, Burst, Web
 
 HEADER = 2
 """Bytes that ns-3's point-to-point device adds to a packet."""
 FULL = 1500
+"""Bytes of a packet, of most cases."""
 DISCIPLINES = (
     "droptail", "red", "gentle", "ared", "pie", "codel", "fq_codel", "cobalt", "fq_pie",
 )  # fmt: skip
@@ -18,11 +20,14 @@ MARKING = ("red", "pie", "codel", "fq_codel", "cobalt")
 
 
 @dataclass(frozen=True)
-class Case(ns2.Case):
-    """One link, one discipline, one kind of end system; who halves what in ns-3."""
+class Case(dumbbell.Case):
+    """A case, and who halves what in ns-3."""
 
     control: str = "Rfc5681"
-    """Rfc5681 of bulk.cc, or TcpNewReno as ns-3 ships it: it halves less than the flight size."""
+    """Rfc5681 of dumbbell.cc, or TcpNewReno as ns-3 ships it: it halves less than the flight."""
+    warmup_s: int = 20
+    measured_s: int = 50
+    """ns-3 needs a second for ten."""
 
     def name(self) -> str:
         """As for ns-2."""
@@ -42,7 +47,7 @@ class Discipline:
 
 def discipline(case: Case) -> Discipline:
     """The discipline of a case, with ns-3's defaults where the case says nothing."""
-    limit = 120 if case.queue == "droptail" else 480
+    limit = case.room
     size = {"MaxSize": f"{limit}p"}
     ecn = {"UseEcn": str(case.ecn).lower()}
     match case.queue:
@@ -96,15 +101,51 @@ def full() -> Iterator[Case]:
     for queue, n in itertools.product(MARKING, flows):
         yield Case("ECN", queue, n, ecn=True)
     yield from shipped()
-    for queue, n in itertools.product(("droptail", "red", "pie", "codel", "fq_codel"), flows):
-        case = Case("SACK, window unlimited", queue, n, rate_mbit=100)
-        yield replace(case, warmup_s=20, measured_s=60)
+    yield from beside()
+    yield from rfc7928()
+    for queue in ("droptail", "red", "codel"):
+        yield Case("SACK, window unlimited", queue, rate_mbit=100, measured_s=30)
 
 
 def shipped() -> Iterator[Case]:
     """The senders that ns-3 ships: their slow-start threshold is smaller than RFC 5681's."""
     for queue in ("droptail", "red", "pie", "codel"):
         yield Case("ns-3's own slow-start threshold", queue, control="TcpNewReno")
+
+
+def beside() -> Iterator[Case]:
+    """Streams beside bulk senders, two congested links, web transfers, bursts beside a sender."""
+    disciplines = ("droptail", "red", "pie", "codel", "fq_codel")
+    for queue in disciplines:
+        yield Case("with streams of datagrams", queue, 10, streams=2)
+    for queue in disciplines:
+        yield Case("two congested links", queue, 10, cross=10)
+    for queue, load in itertools.product(disciplines, (0.8, 0.98)):
+        yield Case("web transfers", queue, 0, workload=Web(load))
+    for queue, n in itertools.product(("droptail", "codel"), (1, 6, 18)):
+        yield Case(
+            "bursts on HSPA",
+            queue,
+            1,
+            2,
+            (142, 142),
+            every=1,
+            initial_window=2,
+            workload=Burst(n, 247, 60, 10),
+            warmup_s=60,
+            measured_s=60,
+        )
+
+
+def rfc7928() -> Iterator[Case]:
+    """Mild, medium and heavy congestion of ns-3's suite: 1 Mbit/s, 100 ms, segments of 698 B."""
+    link = Case(
+        "RFC 7928's congestion", rate_mbit=1, rtt_ms=(100, 100), recovery="newreno", mss=698
+    )
+    for queue, n in itertools.product(("droptail", "red", "pie", "codel"), (2, 5, 7)):
+        yield replace(
+            link, queue=queue, flows=n, min_th=5, max_th=15, w_q=0.002, limit=45, measured_s=150
+        )
 
 
 def quick() -> Iterator[Case]:
@@ -114,20 +155,22 @@ def quick() -> Iterator[Case]:
     yield Case("ECN", "red", 50, ecn=True, warmup_s=30, measured_s=60)
 
 
-def scenario(case: Case) -> dict[str, object]:
-    """The scenario of bulk.cc."""
-    return {"name": f"ns3-{case.name()}", **ns2.dumbbell(case, discipline(case).ours)}
+def scenario(case: Case, seed: int) -> dict[str, object]:
+    """The scenario of dumbbell.cc."""
+    told = dumbbell.scenario(case, discipline(case).ours, {}, seed)
+    return {"name": f"ns3-{case.name()}", **told}
 
 
 def words(case: Case, seed: int) -> list[str]:
-    """What bulk.cc is told."""
+    """What dumbbell.cc is told; the transfers come on its standard input."""
     told = discipline(case)
     low, high = case.rtt_ms
+    full = case.mss + 40
     values = {
         "queue": told.theirs,
         "attributes": ",".join(f"{name}={value}" for name, value in told.attributes.items()),
         "flows": case.flows,
-        "rate": case.rate_mbit * 1e6 * (FULL + HEADER) / FULL,
+        "rate": case.rate_mbit * 1e6 * (full + HEADER) / full,
         "rtt_min": low / 1000,
         "rtt_max": high / 1000,
         "sack": int(case.recovery == "sack"),
@@ -135,9 +178,13 @@ def words(case: Case, seed: int) -> list[str]:
         "every": case.every,
         "ecn": int(case.ecn),
         "initial_window": case.initial_window,
+        "mss": case.mss,
+        "streams": case.streams,
+        "cross": case.cross,
+        "stations": STATIONS,
         "control": case.control,
         "seed": seed,
         "warmup": case.warmup_s,
-        "end": case.warmup_s + case.measured_s,
+        "end": case.end_s,
     }
     return [f"--{name}={value}" for name, value in values.items()]

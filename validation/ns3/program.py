@@ -1,4 +1,4 @@
-"""The C++ program `bulk.cc`, compiled once against the libraries that ns-3's wheel brings."""
+"""The C++ program `dumbbell.cc`, compiled once against the libraries that ns-3's wheel brings."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from validation.equivalence import FIGURES, Numbers
+from validation.equivalence import Numbers, told_by
 from validation.external import Missing, cache
 
-SOURCE = Path(__file__).with_name("bulk.cc")
+SOURCE = Path(__file__).with_name("dumbbell.cc")
 LIBRARIES = (
     "applications",
     "internet",
@@ -44,7 +44,7 @@ def built() -> Path:
     installed, wheel = release(), home()
     # The libraries' folder is written into the program: another installation needs its own.
     digest = hashlib.sha256(SOURCE.read_bytes() + bytes(wheel)).hexdigest()[:12]
-    program = cache(f"ns3-{installed}-{digest}") / "bulk"
+    program = cache(f"ns3-{installed}-{digest}") / "dumbbell"
     if program.exists():
         return program
     compiler = shutil.which("g++")
@@ -63,10 +63,6 @@ def built() -> Path:
     return program
 
 
-def run(words: list[str]) -> Numbers:
-    """The figures of one run."""
-    done = subprocess.run([str(built()), *words], capture_output=True, text=True, check=False)
-    fields = done.stdout.split()
-    if done.returncode or set(fields[::2]) < set(FIGURES):
-        raise RuntimeError(f"ns-3 failed: {' '.join(words)}: {done.stderr.strip()[:300]}")
-    return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
+def run(words: list[str], lines: str = "") -> Numbers:
+    """The figures of one run with these transfers."""
+    return told_by([str(built()), *words], lines)

@@ -14,8 +14,6 @@ from validation.external import Missing
 from validation.ns3 import program
 from validation.ns3.cases import Case, words
 
-PAYLOAD = 1448
-"""Bytes of a full segment's data in bulk.cc."""
 SHORT_S, LONG_S = 10, 30
 """Measured seconds of the two runs, after the warm-up."""
 CASE = Case("speed", "red", 50, rate_mbit=100, warmup_s=10)
@@ -28,7 +26,7 @@ def measured(seconds: int) -> tuple[float, float]:
     after = os.times()
     cpu = after.children_user - before.children_user
     cpu += after.children_system - before.children_system
-    return numbers["goodput_mbit_per_s"] * 1e6 / 8 * seconds / PAYLOAD, cpu
+    return numbers["goodput_mbit_per_s"] * 1e6 / 8 * seconds / CASE.mss, cpu
 
 
 def main() -> int:

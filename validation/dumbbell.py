@@ -1,0 +1,177 @@
+"""One scenario as every program is told it: senders, one congested link or two, receivers.
+
+Bulk TCP, and beside it transfers (`workload`), streams of datagrams, or a second link with senders
+of its own. All of a connection's propagation delay lies between a link and one end; nothing else
+delays, and only the links are slower than 100 Gbit/s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from validation.workload import STATIONS, Transfer, Workload, as_lines, as_recording
+
+STREAM = {"rate_bits_per_s": 1_000_000, "packet_bytes": 1_000}
+"""A stream of datagrams: rate and size of the payload; 28 bytes of headers more."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One link, one discipline, one kind of end system."""
+
+    family: str
+    """Heading of its table."""
+    queue: str = "red"
+    flows: int = 10
+    """Bulk senders over the link, or over both."""
+    rate_mbit: float = 10
+    rtt_ms: tuple[float, float] = (7, 137)
+    """Round trips are spread evenly over it."""
+    recovery: str = "sack"
+    mss: int = 1460
+    """Payload of a segment, bytes; 40 more of headers in every program."""
+    window: int = 10_000
+    """Largest window, segments; 10,000 are never reached."""
+    every: int = 2
+    """Segments to an acknowledgement (2: or 200 ms)."""
+    ecn: bool = False
+    initial_window: int = 3
+    min_th: float = 30
+    max_th: float = 90
+    w_q: float = 1 / 512
+    max_p: float = 0.1
+    limit: int = 0
+    """Packets that may wait; 0: `room` says how many."""
+    streams: int = 0
+    """Streams of datagrams beside them; a gap is drawn from half to one and a half of the mean."""
+    workload: Workload | None = None
+    """Transfers beside them."""
+    cross: int = 0
+    """Bulk senders over the first link alone, as many over the second; 0: there is no second."""
+    warmup_s: int = 50
+    measured_s: int = 200
+
+    @property
+    def room(self) -> int:
+        """Packets that may wait: 120 behind drop-tail and AVQ, whose target it is, else 480."""
+        return self.limit or (120 if self.queue in ("droptail", "avq") else 480)
+
+    @property
+    def paired(self) -> bool:
+        """Whether both programs have the same transfers under a seed."""
+        return self.workload is not None
+
+    @property
+    def end_s(self) -> int:
+        """When the run ends."""
+        return self.warmup_s + self.measured_s
+
+    def rtt(self, i: int, of: int) -> float:
+        """Round trip of one of so many ends, ms."""
+        low, high = self.rtt_ms
+        return low + (high - low) * (i + 0.5) / of
+
+    def transfers(self, seed: int) -> list[Transfer]:
+        """All transfers of a run."""
+        if self.workload is None:
+            return []
+        return self.workload.transfers(seed, self)
+
+    def lines(self, seed: int) -> str:
+        """The transfers, for a program that reads them."""
+        return as_lines(self.transfers(seed))
+
+    def words(self) -> list[str]:
+        """What is not usual, for the case's name."""
+        words = ["mss", str(self.mss)] if self.mss != 1460 else []
+        words += [f"window{self.window}"] if self.window < 10_000 else []
+        words += ["ack1"] if self.every == 1 else []
+        words += ["ecn"] if self.ecn else []
+        words += [str(self.workload)] if self.workload else []
+        words += [f"cbr{self.streams}"] if self.streams else []
+        return words + (["two"] if self.cross else [])
+
+    def name(self) -> str:
+        """Short and unique: `10M-red-10-sack`, then what is not usual."""
+        usual = [f"{self.rate_mbit:g}M", self.queue, str(self.flows), self.recovery]
+        return "-".join([*usual, *self.words()])
+
+
+def scenario(case: Case, queue: dict[str, Any], tcp: dict[str, Any], seed: int) -> dict[str, Any]:
+    """The case for aqmlab, with a discipline and with what the end systems' profile adds."""
+    tcp = {
+        "profile": "plain",
+        "mss": case.mss,
+        "recovery": case.recovery,
+        "window_bytes": case.window * case.mss,
+        "initial_window": case.initial_window,
+        "rto_min": "1 s",
+        "ack_every": case.every,
+        "ecn": case.ecn,
+        "idle_restart": False,
+        **tcp,
+    }
+    clients = max(case.flows, 1)
+    links = ["first", "second"] if case.cross else ["first"]
+    return {
+        "duration": f"{case.end_s} s",
+        "warmup": f"{case.warmup_s} s",
+        "network": {
+            "clients": clients,
+            "servers": 1,
+            "rtt": [f"{case.rtt(i, clients)} ms" for i in range(clients)],
+        },
+        "link": [_link(name, case, queue) for name in links],
+        "traffic": _traffic(case, tcp, seed),
+        "record": {
+            "samples": False,
+            "responses": False,
+            "datagrams": False,
+            "queues": [f"{name}.forward" for name in links],
+        },
+    }
+
+
+def _link(name: str, case: Case, queue: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "name": name,
+        "rate": f"{case.rate_mbit} Mbit/s",
+        "reverse_rate": "100 Gbit/s",
+        "forward": queue,
+        "reverse": {"aqm": "droptail", "limit": 100_000},
+    }
+
+
+def _traffic(case: Case, tcp: dict[str, Any], seed: int) -> list[dict[str, Any]]:
+    bulk = {"app": "bulk", "start_within": "1 s", "tcp": tcp}
+    groups: list[dict[str, Any]] = []
+    if case.flows:
+        groups.append({**bulk, "name": "bulk", "flows": case.flows})
+    for link in ("first", "second") if case.cross else ():
+        groups.append({**bulk, "name": f"{link}-cross", "flows": case.cross, "via": [link]})
+    if case.streams:
+        groups.append(
+            {
+                "app": "cbr",
+                "name": "streams",
+                "flows": case.streams,
+                "side": "servers",
+                "rate": f"{STREAM['rate_bits_per_s']} bit/s",
+                "packet": STREAM["packet_bytes"],
+                "jitter": 0.5,
+                "start_within": "1 s",
+            }
+        )
+    if transfers := case.transfers(seed):
+        text = as_recording(transfers, lambda i: round(1000 * case.rtt(i, STATIONS)), case.mss)
+        groups.append(
+            {
+                "app": "replay",
+                "name": "transfers",
+                "side": "servers",
+                "model": {"file": f"transfers-{seed}.jsonl", "text": text},
+                "tcp": tcp,
+            }
+        )
+    return groups
