@@ -83,15 +83,15 @@ HARSH_RED = {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65}
 def bursts() -> Iterator[Case]:
     """The Harsh RED paper's: 360 kB over n flows that start at once, beside a long transfer."""
     links = (("HSPA", 2, 142, Burst(1, 247, 60, 10)), ("EDGE", 0.2, 402, Burst(1, 247, 150, 10)))
-    for (name, rate, rtt, burst), queue, n in itertools.product(
-        links, ("droptail", "hred"), (1, 6, 18)
-    ):
+    kinds = itertools.product(("newreno", "sack"), links, ("droptail", "hred"), (1, 6, 18))
+    for recovery, (name, rate, rtt, burst), queue, n in kinds:
         yield Case(
             f"bursts on {name}",
             queue,
             1,
             rate,
             (rtt, rtt),
+            recovery,
             every=1,
             initial_window=2,
             workload=replace(burst, flows=n),

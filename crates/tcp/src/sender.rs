@@ -206,14 +206,24 @@ impl Endpoint {
         }
     }
 
-    /// All acknowledged: the timer stops; else it starts anew with the timeout in force.
+    /// All acknowledged: the timer stops; else it starts anew with the timeout in force, if the
+    /// recovery lets it.
     fn restart_timer(&mut self, moment: Moment) {
         self.profile.rtt.on_advance(&mut self.rtt);
-        self.rexmt_at = if self.snd.idle() {
-            Instant::NEVER
-        } else {
-            self.profile.rtt.deadline(&self.rtt, self.clock, moment)
-        };
+        if self.snd.idle() {
+            self.rexmt_at = Instant::NEVER;
+        } else if !self.recovery_keeps_timer() {
+            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
+        }
+    }
+
+    fn recovery_keeps_timer(&self) -> bool {
+        match &self.sender {
+            Sender::Classic(classic) => {
+                classic.recovery.keeps_timer(&self.profile.recovery, &self.snd)
+            }
+            Sender::Rack(_) => false,
+        }
     }
 
     /// Measures a round trip, if `ack` covers the timed number or the segment echoes a timestamp.

@@ -24,8 +24,7 @@ pub(crate) const ENTRY: Entry = Entry {
         deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
                      line like a full one; both ends are sender and sink; SACK is RFC 6675, not Sack1; for want \
                      of a FIN a connection is over when all data is acknowledged, which the other end learns \
-                     without a packet; NewReno starts its timer anew at every partial acknowledgement, not only at the \
-                     first (newreno_changes1_); no back-off of the timer by a second echo at a window of one, no \
+                     without a packet; no back-off of the timer by a second echo at a window of one, no \
                      maxburst, overhead or send timers",
         fields: FIELDS,
     },

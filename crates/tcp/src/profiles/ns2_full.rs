@@ -76,6 +76,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let ack = parts.ack_at(at_once);
     let fixed = params.switch("exit_recovery_fix");
     let leaving = if fixed { Leaving::Refilled } else { Leaving::Threshold };
-    let recovery = Rules { leaving, ..common.recovery };
+    // `FullTcpAgent::newack` starts the timer at every acknowledgement of new data.
+    let recovery = Rules { leaving, impatient: false, ..common.recovery };
     Ok(Profile { ack, recovery, ending: Ending::BareFin, ..common })
 }

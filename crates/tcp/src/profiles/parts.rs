@@ -196,7 +196,9 @@ impl Parts {
             Implementation::Ns2 => (Leaving::Deflated, Arithmetic::Ns2),
         };
         let reno = self.congestion.classic().unwrap_or(ClassicReno(own));
-        Rules { kind, implementation, reno, threshold, limited_transmit, leaving }
+        // FreeBSD's `tcp_newreno_partial_ack` starts the timer each time; ns-2 has newreno_changes1_ = 1.
+        let impatient = implementation != Implementation::Bsd;
+        Rules { kind, implementation, reno, threshold, limited_transmit, leaving, impatient }
     }
 
     /// Counts segments, whatever their size.

@@ -108,6 +108,14 @@ impl Recovery {
         }
     }
 
+    /// Whether new data is acknowledged, `snd.una` has moved and the timer runs on all the same.
+    pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
+        match self {
+            Recovery::NewReno(newreno) => newreno.keeps_timer(rules, snd),
+            _ => false,
+        }
+    }
+
     /// Whether a fast recovery is under way.
     pub fn recovering(&self, rules: &Rules) -> bool {
         match self {
@@ -175,9 +183,9 @@ impl Recovery {
         snd.nxt = snd.max;
         // Duplicates count again (RFC 5682 section 2.1, step 3b).
         match self {
-            Recovery::Tahoe(tahoe) => tahoe.resume(snd.una),
-            Recovery::Reno(reno) => reno.resume(snd.una),
-            Recovery::NewReno(newreno) => newreno.resume(snd.una),
+            Recovery::Tahoe(tahoe) => tahoe.resume(snd.una - 1),
+            Recovery::Reno(reno) => reno.resume(snd.una - 1),
+            Recovery::NewReno(newreno) => newreno.resume(snd.una - 1),
             Recovery::Sack(sack) => sack.suspend(),
         }
     }
@@ -234,6 +242,26 @@ mod tests {
             threshold: 3,
             limited_transmit: true,
             leaving: Leaving::Refilled,
+            impatient: true,
+        }
+    }
+
+    #[test]
+    fn what_must_be_acknowledged_before_duplicates_count_is_each_programs_rule() {
+        use {Implementation::*, RecoveryKind::*};
+        for (implementation, kind, at_recover) in [
+            (Rfc, NewReno, false),
+            (Rfc, Sack, false), // NewReno towards a peer without
+            (Rfc, Reno, true),
+            (Rfc, Tahoe, true),
+            (Ns2, NewReno, false),
+            (Ns2, Reno, false),
+            (Ns2, Tahoe, false),
+            (Bsd, NewReno, true),
+        ] {
+            let rules = Rules { implementation, ..rfc(kind) };
+            let beyond = [999, 1_000, 1_001].map(|una| rules.is_beyond(una, 1_000));
+            assert_eq!(beyond, [false, at_recover, true], "{implementation:?} {kind:?}");
         }
     }
 

@@ -1,6 +1,6 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
-use crate::recovery::{Leaving, Reaction, Windows, beyond_window};
+use crate::recovery::{Leaving, Reaction, Rules, Windows, beyond_window};
 use crate::send_state::{Chunk, SendState};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -9,6 +9,8 @@ pub(crate) struct NewReno {
     recovering: bool,
     /// A recovery ends, and after a timeout the next one may begin, when this is acknowledged.
     recover: u64,
+    /// A partial acknowledgement has come in this recovery.
+    partial: bool,
     /// What limited transmit has sent since the first duplicate.
     limited: u64,
     /// What duplicates have added to the window in this recovery and is not taken back (ns-2's
@@ -49,6 +51,7 @@ impl NewReno {
     /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
     /// acknowledged and opens by a segment.
     fn partial(&mut self, w: &mut Windows, acked: u64) {
+        self.partial = true;
         let mss = w.snd.mss();
         let opened = if acked >= mss { mss } else { 0 };
         w.snd.resend = true;
@@ -64,7 +67,7 @@ impl NewReno {
         if self.recovering {
             w.inflate(w.snd.mss());
             self.inflation += w.snd.mss();
-        } else if w.snd.una >= self.recover {
+        } else if w.rules.is_beyond(w.snd.una, self.recover) {
             self.duplicates += 1;
             if self.duplicates == w.rules.threshold {
                 return self.enter(w);
@@ -74,11 +77,16 @@ impl NewReno {
     }
 
     fn enter(&mut self, w: &mut Windows) -> Reaction {
-        self.recovering = true;
+        (self.recovering, self.partial) = (true, false);
         self.recover = w.snd.max;
         self.inflation = u64::from(w.rules.threshold) * w.snd.mss();
         w.on_loss(self.limited, self.inflation);
         w.fast_retransmit()
+    }
+
+    /// Whether what is acknowledged now leaves the retransmission timer as it runs.
+    pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
+        rules.impatient && self.partial && self.recovering && snd.una < self.recover
     }
 
     /// Whether the window is inflated by duplicates.
@@ -140,9 +148,12 @@ mod tests {
         snd.una = 501;
         with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
-        // Once all of it is acknowledged, they count again.
+        // Nor where all of it is acknowledged and no more; then they count again.
         (snd.una, snd.nxt, snd.max) = (1_001, 1_001, 2_001);
         with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 500));
+        assert_eq!(thrice(&mut newreno, &mut snd), [false, false, false]);
+        snd.una = 1_101;
+        with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 100));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, true]);
     }
 
@@ -171,6 +182,29 @@ mod tests {
             let windows = [0, 200, 1_000].map(|rest| left(leaving, rest));
             assert_eq!(windows, [nothing_out, two_out, all_out], "{leaving:?}");
         }
+    }
+
+    /// Whether the timer runs on at each of two partial acknowledgements and at the full one.
+    fn keeps(impatient: bool) -> [bool; 3] {
+        let rules = Rules { impatient, ..rfc(RecoveryKind::NewReno) };
+        let mut snd = ten_out(1_000);
+        let mut newreno = NewReno::default();
+        for _ in 0..3 {
+            with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true));
+        }
+        [101, 301, 1_001].map(|una| {
+            let acked = una - snd.una;
+            snd.una = una;
+            let keeps = newreno.keeps_timer(&rules, &snd);
+            with_reno(&rules, &mut snd, |w| newreno.on_advance(w, acked));
+            keeps
+        })
+    }
+
+    #[test]
+    fn the_impatient_restart_the_timer_at_the_first_partial_acknowledgement_alone() {
+        assert_eq!(keeps(true), [false, true, false]);
+        assert_eq!(keeps(false), [false; 3]);
     }
 
     #[test]

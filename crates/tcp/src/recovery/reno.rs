@@ -41,7 +41,8 @@ impl Reno {
 
     pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
         let (rules, mss) = (w.rules, w.snd.mss());
-        let guarded = rules.guards() && w.snd.una < self.recover && !self.recovering(rules);
+        let old = !rules.is_beyond(w.snd.una, self.recover);
+        let guarded = rules.guards() && old && !self.recovering(rules);
         if !counts || guarded {
             self.duplicates = 0;
             return Reaction::default();

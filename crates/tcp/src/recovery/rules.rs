@@ -101,6 +101,10 @@ pub(crate) struct Rules {
     pub limited_transmit: bool,
     /// How NewReno leaves a recovery.
     pub leaving: Leaving,
+    /// Only the first partial acknowledgement of a recovery starts the retransmission timer anew, so
+    /// that many losses end in a timeout rather than in a round trip for each (RFC 6582 section 3.2,
+    /// step 3; "Impatient" in its section 4). Else each one does ("Slow-but-Steady").
+    pub impatient: bool,
 }
 
 impl Rules {
@@ -120,5 +124,18 @@ impl Rules {
     /// have no recovery point of their own.
     pub fn guards(&self) -> bool {
         self.implementation != Implementation::Bsd
+    }
+
+    /// Whether duplicates of `una` may start a fast retransmit after a reduction when all below
+    /// `recover` had been sent. Duplicates of `recover` itself may answer what a timeout sent twice:
+    /// RFC 6582 (section 3.2, step 1) and ns-2.35 (`highest_ack_ > recover_`) want more acknowledged.
+    /// FreeBSD 4.x does not (`SEQ_LT` in `tcp_input`); RFC 5681 has no such rule for Reno and Tahoe.
+    pub fn is_beyond(&self, una: u64, recover: u64) -> bool {
+        let careful = match self.implementation {
+            Implementation::Ns2 => true,
+            Implementation::Rfc => !matches!(self.kind, RecoveryKind::Tahoe | RecoveryKind::Reno),
+            Implementation::Bsd => false,
+        };
+        una > recover || (una == recover && !careful)
     }
 }

@@ -21,7 +21,7 @@ impl Tahoe {
     }
 
     pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
-        if !counts || w.snd.una < self.recover {
+        if !counts || !w.rules.is_beyond(w.snd.una, self.recover) {
             self.duplicates = 0;
             return Reaction::default();
         }
