@@ -65,9 +65,7 @@ bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 validate: dev ## The slow comparisons with theory, papers and other programs
 	@$(CARGO) test --quiet --release -- --include-ignored
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
-	@for part in linux.arrivals linux.losses ns2 ns3 linux; do \
-	    $(BIN)/python -m validation.$$part --out validation/records/$${part##*.} || exit 1; done
-	@$(BIN)/python -m validation.page
+	@$(BIN)/python -m validation
 
 uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
 	@$(BIN)/python -m validation.linux --build

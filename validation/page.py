@@ -3,7 +3,8 @@
 Usage: python -m validation.page
 A comparison that is given `--out validation/records/PART` writes a record of itself there (what
 ran, when, which versions, its table). This puts the records into one page, and a picture of the
-ratios of each beside it. `make validate` does so last; a comparison without a record is named.
+ratios of each beside it. `python -m validation` runs them all and does so last; a comparison
+without a record is named.
 """
 
 from __future__ import annotations
@@ -26,12 +27,13 @@ PICTURES = ROOT / "docs" / "images" / "validation"
 RECORDS = Path(__file__).with_name("records")
 RECORD, RATIOS = "record.json", "ratios.csv"
 PARTS = {
-    "ns2": "Bulk transfers in ns-2",
-    "ns3": "Bulk transfers in ns-3",
+    "ns2": "TCP in ns-2",
+    "ns3": "TCP in ns-3",
     "linux": "Bulk transfers through the Linux kernel's queues",
-    "arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
-    "losses": "The Linux kernel's TCP with listed losses and marks",
+    "linux.arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
+    "linux.losses": "The Linux kernel's TCP with listed losses and marks",
 }
+"""Modules below `validation`, in the order of the page, and their headings."""
 
 
 HEAD = """\
@@ -71,7 +73,7 @@ def record(program: str, other: str, text: str, summary: str = "") -> Record:
     """The record of a comparison that has just run as `program` ("python -m validation.ns2")."""
     ours = version()
     return Record(
-        program.rpartition(".")[2],
+        program.partition("validation.")[2],
         f"{program} {shlex.join(sys.argv[1:])}".strip(),
         datetime.now(UTC).strftime("%Y-%m-%d"),
         {"aqmlab": f"{ours.version} ({ours.commit})", "other": other},

@@ -53,12 +53,13 @@ def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """The decisions, in their order, end the explanation; reports, if there are any, the site."""
+    """Score cards and decisions end the explanation; reports, if there are any, the site."""
     if reports():
         (config.nav or []).append({"Reports": INDEX})
-    decisions = sorted((ROOT / "docs" / "decisions").glob("*.md"))
     explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)
-    explanation.append({"Decisions": [path.relative_to(ROOT).as_posix() for path in decisions]})
+    for title, folder in (("Score cards", "score-cards"), ("Decisions", "decisions")):
+        pages = sorted((ROOT / "docs" / folder).glob("*.md"))
+        explanation.append({title: [path.relative_to(ROOT).as_posix() for path in pages]})
     return config
 
 
