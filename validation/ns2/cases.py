@@ -144,6 +144,7 @@ def quick() -> Iterator[Case]:
     chosen += [Case("ECN", queue, 50, ecn=True) for queue in ("red", "pi")]
     chosen += [Case("every segment acknowledged", "red", 10, every=1)]
     chosen += [Case("NewReno, window unlimited", "red", 10, recovery="newreno")]
+    chosen += [next(kind()) for kind in (rfc7928, streams, two_links, web)]
     for case in chosen:
         yield replace(case, warmup_s=30, measured_s=60)
 

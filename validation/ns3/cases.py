@@ -153,6 +153,9 @@ def quick() -> Iterator[Case]:
     for queue in DISCIPLINES:
         yield Case("SACK, window unlimited", queue, warmup_s=30, measured_s=60)
     yield Case("ECN", "red", 50, ecn=True, warmup_s=30, measured_s=60)
+    for case in (*beside(), *rfc7928()):
+        if case.queue == "codel" and "burst" not in case.name():
+            yield replace(case, warmup_s=10, measured_s=20)
 
 
 def scenario(case: Case, seed: int) -> dict[str, object]:

@@ -97,6 +97,8 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ..common(ENTRY.about.name, &parts, false)?
     };
     profile.opening.syn_ack = SynAck::Sink;
+    // `TcpAgent::timeout`: where nothing has been acknowledged, wnd_init_ becomes 1.
+    profile.opening.loss_closes_window = true;
     if params.switch("exit_recovery_fix") {
         profile.recovery.leaving = Leaving::Outstanding;
     }
@@ -119,8 +121,8 @@ pub(super) fn common(
     let common = parts.profile(name, RttRules::Ns2(rtt), Implementation::Ns2);
     Ok(Profile {
         initial_ssthresh: parts.start.ssthresh(parts.window),
-        // SYNs are bare headers. A lost one leaves a threshold of two packets, but the first window is
-        // that of the settings (`delay_growth_`).
+        // SYNs are bare headers. A lost one leaves a threshold of two packets; the first window of
+        // FullTcp is that of the settings all the same (`delay_growth_`).
         opening: Opening {
             options: 0,
             loss_cuts_threshold: true,
