@@ -48,8 +48,8 @@ fn the_13th_timeout_of_plain() {
 
 #[test]
 fn the_16th_timeout_of_linux() {
-    // A tail loss probe after three round trips, then the timeout, doubled up to TCP_RTO_MAX, and
-    // net.ipv4.tcp_retries2 = 15 of them send again.
+    // A tail loss probe, no later than the timeout of 100 + 200 ms; then that, doubled up to
+    // TCP_RTO_MAX, and net.ipv4.tcp_retries2 = 15 send again.
     let (world, times) = starve("linux");
     let mut expected = vec![0.3, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 76.8];
     expected.resize(16, 120.0);

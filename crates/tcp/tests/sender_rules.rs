@@ -477,3 +477,27 @@ fn a_connection_that_was_given_up_hears_nothing_more() {
     assert_eq!(hear(&mut server, request(), 100.0), []);
     assert_eq!((server.delivered(), server.next_timeout()), (0, None));
 }
+
+#[test]
+fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
+    // Vegas forgets the smallest round trip where the window is closed (CA_EVENT_CWND_RESTART). Here it was
+    // the initial one: a round of 100 ms adds a segment, and of the eleven at 200 ms five and a half are
+    // queued, more than four, so one goes.
+    let settings = [
+        ("congestion", Raw::Text("vegas".into())),
+        ("initial_window", Raw::Number(10.0)),
+        ("initial_ssthresh", Raw::Number(14_600.0)),
+    ];
+    let mut server = asked(&profile("plain", &settings), 0.15);
+    let mut una = 1;
+    for (at, trip, segments, window) in [(0.2, 0.1, 5, 10), (3.0, 0.2, 10, 11), (3.2, 0.2, 10, 10)]
+    {
+        server.write(1_460 * segments, secs(at));
+        assert_eq!(drain(&mut server, at).len() as u64, segments);
+        for _ in 0..segments {
+            una += 1_460;
+            hear(&mut server, ack(una), at + trip);
+        }
+        assert_eq!(server.cwnd(), 1_460 * window, "at {at}");
+    }
+}
