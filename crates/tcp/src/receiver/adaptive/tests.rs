@@ -117,6 +117,7 @@ fn a_fixed_buffer_of_six_megabytes_makes_308_quick_acknowledgements() {
     let mut end = End::new(164);
     let quick = (1..=400).take_while(|&at| end.full(at)).count();
     assert_eq!(quick, 308);
+    assert_eq!(end.receiver.tempo().expect("linux").window, 3_842_302);
     // The 309th waits, the 310th goes beyond one full segment.
     assert!(end.full(400));
     assert!(!end.full(400));
@@ -136,6 +137,27 @@ fn the_delay_follows_the_pace_of_arrivals() {
     }
     assert!(!end.full(146));
     assert_eq!((end.wait(), end.waits_until()), (55, 201));
+}
+
+#[test]
+fn a_gap_as_long_as_the_delay_leaves_it() {
+    // tcp_event_data_recv: m < ato makes it ato/2 + m, and nothing else does.
+    for (gap, wait) in [(39, 59), (40, 40), (41, 40)] {
+        let mut end = End::warm();
+        assert!(!end.full(16 + gap));
+        assert_eq!(end.wait(), wait, "{gap} ms");
+    }
+}
+
+#[test]
+fn the_last_quick_acknowledgement_resets_the_delay() {
+    // tcp_dec_quickack_mode: "Leaving quickack mode we deflate ATO."
+    let mut end = End::new(NEVER_GROWS);
+    // 40/2 + 30 = 50, 55, 57, ...
+    (1..=15).for_each(|i| assert!(end.full(30 * i)));
+    assert!(end.wait() > 50);
+    assert!(end.full(480));
+    assert_eq!(end.wait(), 40);
 }
 
 #[test]
@@ -228,10 +250,25 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
 
 #[test]
 fn data_that_comes_twice_makes_sixteen_quick() {
+    // The first segment, and the sixteenth and last.
+    for seq in [1, 1 + 15 * u64::from(SEGMENT)] {
+        let mut end = End::warm();
+        let again = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
+        assert!(end.take(20, &again));
+        (0..15).for_each(|_| assert!(end.full(21)));
+        assert!(!end.full(21));
+    }
+}
+
+#[test]
+fn a_hole_and_what_fills_it_make_no_later_one_quick() {
+    // tcp_data_queue: tcp_enter_quickack_mode is for data that has come before.
     let mut end = End::warm();
-    let again = Segment { seq: 1, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
-    assert!(end.take(20, &again));
-    (0..15).for_each(|_| assert!(end.full(21)));
+    let first = end.receiver.next;
+    for seq in [first + u64::from(SEGMENT), first] {
+        let flags = Flags::ACK;
+        assert!(end.take(20, &Segment { seq, len: SEGMENT, flags, ..Segment::default() }));
+    }
     assert!(!end.full(21));
 }
 
