@@ -310,3 +310,12 @@ fn timestamps_of_a_coarse_clock_count_its_ticks() {
     );
     assert_eq!(server.rto(), ms(600));
 }
+
+#[test]
+fn the_first_threshold_of_ns2_is_its_window() {
+    // ssthresh_ = 0 of ns-default.tcl: TcpAgent::reset takes wnd_, twenty packets.
+    for (name, threshold) in [("ns2", 20_000), ("ns2-full", 10_720)] {
+        let end = Endpoint::new(&profile(name, &[]), HostClock::default());
+        assert_eq!(end.ssthresh(), threshold);
+    }
+}

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lab::{ms, profile, secs};
+use crate::lab::{S, Sent, World, ms, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
@@ -500,4 +500,19 @@ fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
         }
         assert_eq!(server.cwnd(), 1_460 * window, "at {at}");
     }
+}
+
+#[test]
+fn what_goes_again_is_not_pushed_in_pairs() {
+    // tcp_retransmit_skb sends one segment at a time; tcp_tso_segs makes pairs of what is new.
+    let linux = profile("linux", &[]);
+    let mut world = World::new(&linux, [HostClock::default(); 2], 200_000);
+    // A flight is lost, and what the probe brings: after the timeout each ACK lets two go at once.
+    world.run(secs(10.0), &mut |sent| sent.side == S && (secs(0.2)..secs(0.6)).contains(&sent.at));
+    let data = |s: &&Sent| s.side == S && s.segment.len > 0;
+    let again: Vec<_> =
+        world.sent.iter().filter(data).filter(|s| s.segment.flags.has(Flags::AGAIN)).collect();
+    let at_once = again.windows(2).filter(|two| two[0].at == two[1].at).count();
+    assert!(at_once > 0 && again.iter().all(|s| !s.segment.pushes()), "{at_once}");
+    assert!(world.sent.iter().filter(data).filter(|s| s.segment.pushes()).count() > 30);
 }

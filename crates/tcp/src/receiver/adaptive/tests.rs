@@ -268,6 +268,7 @@ fn a_hole_and_what_fills_it_make_no_later_one_quick() {
     for seq in [first + u64::from(SEGMENT), first] {
         let flags = Flags::ACK;
         assert!(end.take(20, &Segment { seq, len: SEGMENT, flags, ..Segment::default() }));
+        assert!(!end.receiver.report().tells_duplicate(), "nothing came twice");
     }
     assert!(!end.full(21));
 }
