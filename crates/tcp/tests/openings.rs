@@ -270,7 +270,7 @@ fn the_window_of_freebsd_4_5_is_whole_segments_of_payload() {
 #[test]
 fn the_answer_to_a_repeated_syn_ack_echoes_its_stamp() {
     // tcp_input.c of FreeBSD 4.x takes the stamp of every segment that begins at or below what was last
-    // acknowledged, and RFC 7323 section 4.3: it was sent later.
+    // acknowledged, as RFC 7323 section 4.3 has it.
     let mut client = Endpoint::new(&profile("freebsd-4.5", &[]), HostClock::default());
     client.connect(secs(0.0));
     drain(&mut client, secs(0.0));

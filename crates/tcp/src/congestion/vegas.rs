@@ -266,12 +266,11 @@ mod tests {
 
     #[test]
     fn the_bounds_themselves_change_nothing() {
-        // Brakmo and Peterson (1995), section 3.2: more if diff < alpha, less if diff > beta; 2 and 4
-        // segments.
+        // The paper's rule: more if diff < alpha, less if diff > beta, else as it is; 2 and 4 segments.
         for (cwnd, change) in [(21_989, 1_000), (22_000, 0), (44_000, 0), (44_011, -1_000)] {
             assert_eq!(judged(cwnd, 2 * MSS).cwnd as i64, cwnd as i64 + change, "{cwnd}");
         }
-        // Section 3.3: slow start ends with more than gamma, one segment.
+        // tcp_vegas.c: slow start ends if diff > gamma, one segment.
         for (cwnd, ends) in [(10_989, false), (11_000, false), (11_011, true)] {
             assert_eq!(judged(cwnd, u64::MAX).ssthresh < u64::MAX, ends, "{cwnd}");
         }
