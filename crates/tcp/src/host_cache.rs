@@ -204,9 +204,7 @@ impl HostCache {
         let at = if waits { end.life_at } else { now };
         let lesson = end.lesson();
         if let Some(Lesson::Linux { rtt: Some(_), .. } | Lesson::Route { .. }) = lesson {
-            memories
-                .entry(pair.key())
-                .or_insert_with(|| Memory { stamp: now, ..Memory::default() });
+            memories.entry(pair.key()).or_default();
         }
         let Some(memory) = memories.get_mut(&pair.key()) else { return };
         memory.catch_up(now);

@@ -57,10 +57,10 @@ impl Endpoint {
         true
     }
 
-    /// One segment of the call under way; `false` if there is no more.
+    /// One segment of the call under way; `false` if there is no more. (Before a connection and
+    /// after its end nothing asks for a call.)
     fn output(&mut self, out: &mut Segment, moment: Moment) -> bool {
         match self.state {
-            State::Listen | State::Closed | State::Failed => false,
             State::SynSent | State::SynReceived => self.output_opening(out, moment),
             _ => self.output_open(out, moment),
         }
@@ -145,7 +145,7 @@ impl Endpoint {
                 self.begin_feedback();
             }
             // Nothing else can follow: the question need not be asked again.
-            self.in_call = !self.snd.is_through();
+            self.in_call = false;
         }
         owed
     }

@@ -198,7 +198,7 @@ impl Receiver {
         }
         // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
         self.ack_now = true;
-        if policy.duplicates && segment.len > 0 {
+        if policy.duplicates {
             self.note_duplicate(start, end);
         }
         if in_order {
@@ -322,8 +322,7 @@ impl Receiver {
 
     /// The same for the pace of acknowledgements.
     fn note_ack_sent(&mut self) {
-        let owed = self.ack_now || self.waiting > 0;
-        if owed && let Some(tempo) = self.tempo() {
+        if let Some(tempo) = self.tempo() {
             tempo.on_ack_sent();
         }
     }

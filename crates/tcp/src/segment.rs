@@ -234,6 +234,37 @@ mod tests {
         assert_eq!(both.without(Flags::ACK), Flags::SYN);
         assert_eq!(both.without(Flags::FIN), both, "what is not there cannot go");
         assert_eq!(both.without(both), Flags::NONE);
+        assert!(both.any(Flags::ACK.with(Flags::FIN)) && !both.has(Flags::ACK.with(Flags::FIN)));
+        assert!(!both.any(Flags::FIN) && !both.any(Flags::NONE));
+    }
+
+    #[test]
+    fn syn_and_fin_occupy_a_number_each() {
+        // RFC 9293 section 3.4: SEG.LEN counts payload, SYN and FIN.
+        let end = |len, flags| Segment { seq: 7, len, flags, ..Segment::default() }.end();
+        let (syn, fin) = (Flags::SYN, Flags::FIN);
+        for (len, flags, occupies) in [
+            (0, Flags::ACK, 0),
+            (100, Flags::ACK, 100),
+            (0, syn, 1),
+            (0, fin, 1),
+            (100, fin, 101),
+            (100, syn.with(fin), 102),
+        ] {
+            assert_eq!(end(len, flags), 7 + occupies, "{len} B, {flags:?}");
+        }
+    }
+
+    #[test]
+    fn blocks_tell_of_what_was_received_and_of_what_came_twice() {
+        let (mut block, mut twice) = (SackBlocks::NONE, SackBlocks::NONE);
+        block.push(3, 6);
+        twice.set_duplicate(3, 6, 9);
+        let says = |blocks: SackBlocks| (blocks.is_telling(), blocks.tells_duplicate());
+        assert_eq!(
+            [says(SackBlocks::NONE), says(block), says(twice)],
+            [(false, false), (true, false), (true, true)]
+        );
     }
 
     #[test]

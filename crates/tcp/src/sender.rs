@@ -312,3 +312,25 @@ impl Endpoint {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::Params;
+
+    use super::*;
+
+    #[test]
+    fn a_used_sender_becomes_that_of_the_next_profile() {
+        let profile = |name| {
+            let entry = crate::find(name).expect("a listed profile");
+            (entry.build)(&Params::defaults(entry.about.fields)).expect("its defaults")
+        };
+        let profiles = ["linux", "plain", "freebsd-2.2.8"].map(profile);
+        let racks = |sender: &Sender| matches!(sender, Sender::Rack(_));
+        for (from, to) in profiles.iter().flat_map(|from| profiles.iter().map(move |to| (from, to)))
+        {
+            let renewed = Sender::new(from).renewed(to);
+            assert_eq!(racks(&renewed), to.name() == "linux", "{} {}", from.name(), to.name());
+        }
+    }
+}

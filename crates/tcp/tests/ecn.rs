@@ -146,8 +146,11 @@ fn beta_ecn_is_refused_where_it_means_nothing() {
 
 #[test]
 fn ecn_cut_is_refused_of_controls_that_answer_echoes_in_their_own_way() {
+    let taken = ["reno-bsd", "rfc5681", "reno-ns2"];
+    let listed: Vec<_> = aqmlab_tcp::controls().map(|about| about.name).collect();
+    assert!(taken.iter().all(|name| listed.contains(name)), "{listed:?}");
     for about in aqmlab_tcp::controls() {
-        let classic = ["reno-bsd", "rfc5681", "reno-ns2"].contains(&about.name);
+        let classic = taken.contains(&about.name);
         for cut in ["rfc3168", "rfc5681"] {
             let built = built("plain", about.name, ("ecn_cut", Raw::Text(cut.into())), true);
             assert_eq!(built.is_ok(), classic, "{} {cut}: {built:?}", about.name);
@@ -383,4 +386,135 @@ fn what_goes_again_has_no_option_unless_it_is_a_fin_alone() {
     server.on_timeout(due);
     let again = drain(&mut server, due);
     assert!(again[0].flags.has(Flags::FIN) && again[0].accecn().is_some());
+}
+
+#[test]
+fn data_lost_in_a_hold_is_repaired_by_a_timeout() {
+    // The ACK of the first of three small segments says ECE while the window is one segment: nothing new
+    // goes out before the timer expires. The other two were lost, so that is a timeout (RFC 6298 section 5).
+    let settings = [("ecn", Raw::Bool(true)), ("initial_window", Raw::Number(1.0))];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    server.on_segment(
+        &Segment { flags: all(&[Flags::SYN, ECE, CWR]), ..Segment::default() },
+        secs(0.0),
+    );
+    drain(&mut server, secs(0.0));
+    let ack = Segment { seq: 1, ack: 1, flags: Flags::ACK, ..Segment::default() };
+    server.on_segment(&ack, secs(0.1));
+    for _ in 0..3 {
+        server.write(400, secs(0.2));
+        assert_eq!(drain(&mut server, secs(0.2)).len(), 1);
+    }
+    let echo = Segment { ack: 401, flags: Flags::ACK.with(ECE), ..ack };
+    server.on_segment(&echo, secs(0.3));
+    server.write(400, secs(0.3));
+    assert_eq!(drain(&mut server, secs(0.3)), [], "held");
+    let due = server.next_timeout().expect("the timer runs").at;
+    server.on_timeout(due);
+    let again = drain(&mut server, due);
+    assert_eq!((again[0].seq, server.counters().timeouts), (401, 1));
+}
+
+/// A server of this profile whose client asked for accurate ECN, after the handshake.
+fn accurate_server(profile: &std::sync::Arc<aqmlab_tcp::Profile>, syn: Segment) -> Endpoint {
+    let mut server = Endpoint::new(profile, HostClock::default());
+    let flags = all(&[Flags::SYN, AE, CWR, ECE]).with(syn.flags);
+    server.on_segment(&Segment { flags, ..syn }, secs(0.0));
+    drain(&mut server, secs(0.0));
+    let flags = all(&[Flags::ACK, CWR]);
+    server.on_segment(&Segment { seq: 1, ack: 1, flags, ..Segment::default() }, secs(0.1));
+    server
+}
+
+#[test]
+fn a_receiver_with_data_to_acknowledge_reports_every_second_mark() {
+    // RFC 9768 section 3.2.2.5.1: data waits, or comes with the second mark.
+    let arrival = |seq, len, ecn| {
+        let flags = all(&[Flags::ACK, AE, ECE]);
+        Segment { seq, ack: 1, len, ecn, flags, ..Segment::default() }
+    };
+    let (ce, capable) = (Ecn::Ce, Ecn::Ect0);
+    for (arrivals, answered) in [
+        (
+            [arrival(1, 100, capable), arrival(101, 0, ce), arrival(101, 0, ce)],
+            [false, false, true],
+        ),
+        ([arrival(1, 0, ce), arrival(1, 100, ce), arrival(101, 0, ce)], [false, true, false]),
+    ] {
+        let mut server = accurate_server(&accurate(), Segment::default());
+        for (segment, answered) in arrivals.iter().zip(answered) {
+            server.on_segment(segment, secs(0.2));
+            assert_eq!(!drain(&mut server, secs(0.2)).is_empty(), answered, "{segment:?}");
+        }
+    }
+}
+
+#[test]
+fn a_receiver_that_ignores_marks_counts_none_on_acknowledgements_either() {
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("ecn_receiver", Raw::Text("ignores".into())),
+    ];
+    let mut server = accurate_server(&profile("plain", &settings), Segment::default());
+    let marked = Segment { seq: 1, ack: 1, flags: Flags::ACK, ecn: Ecn::Ce, ..Segment::default() };
+    (0..3).for_each(|_| server.on_segment(&marked, secs(0.2)));
+    assert_eq!(drain(&mut server, secs(0.2)), []);
+    server.write(100, secs(0.3));
+    assert_eq!(drain(&mut server, secs(0.3))[0].flags, all(&[Flags::ACK, AE, ECE]), "still 5");
+}
+
+#[test]
+fn the_option_takes_the_room_that_timestamps_and_reports_leave() {
+    // 40 B of options: 12 for timestamps, 12 for one block and 20 for two, 8 for two counters and 12
+    // for three (RFC 9768 section 3.2.3.3). No option goes beside a report of a duplicate.
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("accecn_option", Raw::Bool(true)),
+        ("delayed_ack", Raw::Text("0 s".into())),
+    ];
+    let mut syn = Segment { flags: Flags::STAMPED, ..Segment::default() };
+    syn.sack.push(0, 0);
+    let mut server = accurate_server(&profile("linux", &settings), syn);
+    for (seq, ecn, blocks, fields) in [
+        (1, Ecn::Ect0, 0, 1),
+        (101, Ecn::Ce, 0, 2),
+        (201, Ecn::Ect1, 0, 3),
+        (401, Ecn::Ect0, 1, 3),
+        (601, Ecn::Ect0, 2, 2),
+        (801, Ecn::Ect1, 3, 0),
+        (401, Ecn::Ect0, 2, 0),
+    ] {
+        let flags = Flags::ACK.with(Flags::STAMPED);
+        let data = Segment { seq, ack: 1, len: 100, ecn, flags, ..Segment::default() };
+        server.on_segment(&data, secs(0.2));
+        let answer = drain(&mut server, secs(0.2))[0];
+        let option = answer.accecn().map_or(0, |option| option.fields);
+        assert_eq!((answer.sack.as_slice().len(), option), (blocks, fields), "{seq} {ecn:?}");
+    }
+}
+
+#[test]
+fn the_openers_first_data_has_the_option_if_the_segment_has_room() {
+    // RFC 9768 section 3.2.3.2.1: the first ACK and the first data test the path; no segment is longer
+    // than the segment size for it.
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("accecn_option", Raw::Bool(true)),
+    ];
+    let fields = |segment: &Segment| segment.accecn().map_or(0, |option| option.fields);
+    for (len, has) in [(100, 3), (1_448, 3), (1_452, 2), (1_460, 0)] {
+        let mut client = Endpoint::new(&profile("plain", &settings), HostClock::default());
+        client.connect(secs(0.0));
+        client.write(len, secs(0.0));
+        drain(&mut client, secs(0.0));
+        let flags = all(&[Flags::SYN, Flags::ACK, CWR]);
+        client.on_segment(&Segment { ack: 1, flags, ..Segment::default() }, secs(0.1));
+        let out: Vec<_> = drain(&mut client, secs(0.1)).iter().map(fields).collect();
+        assert_eq!(out, [3, has], "{len} B");
+        client.write(100, secs(0.2));
+        assert_eq!(drain(&mut client, secs(0.2)).iter().map(fields).collect::<Vec<_>>(), [0]);
+    }
 }

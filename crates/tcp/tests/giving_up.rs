@@ -47,6 +47,18 @@ fn the_13th_timeout_of_plain() {
 }
 
 #[test]
+fn the_16th_timeout_of_linux() {
+    // A tail loss probe, no later than the timeout of 100 + 200 ms; then that, doubled up to
+    // TCP_RTO_MAX, and net.ipv4.tcp_retries2 = 15 send again.
+    let (world, times) = starve("linux");
+    let mut expected = vec![0.3, 0.3, 0.6, 1.2, 2.4, 4.8, 9.6, 19.2, 38.4, 76.8];
+    expected.resize(16, 120.0);
+    assert_eq!(gaps(&times), expected);
+    assert_eq!(world.failed[S].unwrap(), times[16] + ms(120_000));
+    assert_eq!(world.ends[S].counters().timeouts, 16);
+}
+
+#[test]
 fn a_server_left_alone_gives_up_after_75_s() {
     // The client's SYN arrives, nothing after it.
     for (name, at) in [("freebsd-2.2.8", 74.93), ("plain", 75.05)] {

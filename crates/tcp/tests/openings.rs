@@ -266,3 +266,56 @@ fn the_window_of_freebsd_4_5_is_whole_segments_of_payload() {
     assert_eq!(profile("freebsd-4.5", &[]).window(), 12 * 1_448);
     assert_eq!(profile("freebsd-4.5", &[("timestamps", OFF)]).window(), 12 * 1_460);
 }
+
+#[test]
+fn the_answer_to_a_repeated_syn_ack_echoes_its_stamp() {
+    // tcp_input.c of FreeBSD 4.x takes the stamp of every segment that begins at or below what was last
+    // acknowledged, as RFC 7323 section 4.3 has it.
+    let mut client = Endpoint::new(&profile("freebsd-4.5", &[]), HostClock::default());
+    client.connect(secs(0.0));
+    drain(&mut client, secs(0.0));
+    let flags = Flags::SYN.with(Flags::ACK).with(Flags::STAMPED);
+    for (stamp, at) in [(7, 0.1), (9, 0.2)] {
+        let answer = hear(&mut client, Segment { flags, ack: 1, stamp, ..Segment::default() }, at);
+        assert_eq!((answer.len(), answer[0].ack, answer[0].echo), (1, 1, stamp));
+    }
+}
+
+#[test]
+fn the_syn_of_linux_has_twenty_bytes_of_options() {
+    // tcp_syn_options: segment size 4, window scale 4 with its padding, timestamps with the permission
+    // of selective acknowledgements 12.
+    let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
+    client.connect(secs(0.0));
+    assert_eq!(drain(&mut client, secs(0.0))[0].ip_bytes(), 60);
+}
+
+#[test]
+fn timestamps_of_a_coarse_clock_count_its_ticks() {
+    // Two ticks of 100 ms are a round trip of 200 ms: 200 + 4 x 100 (RFC 6298 section 2.2).
+    let settings = [
+        ("timestamps", Raw::Bool(true)),
+        ("tick", Raw::Text("100 ms".into())),
+        ("rto_min", Raw::Text("10 ms".into())),
+    ];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    let syn = Segment { flags: Flags::SYN.with(Flags::STAMPED), stamp: 5, ..Segment::default() };
+    let syn_ack = hear(&mut server, syn, 0.05)[0];
+    let echo = syn_ack.stamp;
+    let flags = Flags::ACK.with(Flags::STAMPED);
+    hear(
+        &mut server,
+        Segment { seq: 1, ack: 1, flags, stamp: 6, echo, ..Segment::default() },
+        0.25,
+    );
+    assert_eq!(server.rto(), ms(600));
+}
+
+#[test]
+fn the_first_threshold_of_ns2_is_its_window() {
+    // ssthresh_ = 0 of ns-default.tcl: TcpAgent::reset takes wnd_, twenty packets.
+    for (name, threshold) in [("ns2", 20_000), ("ns2-full", 10_720)] {
+        let end = Endpoint::new(&profile(name, &[]), HostClock::default());
+        assert_eq!(end.ssthresh(), threshold);
+    }
+}

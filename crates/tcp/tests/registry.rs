@@ -28,6 +28,9 @@ fn the_bsd_window_is_rounded_up_to_whole_segments() {
     assert_eq!(build("freebsd-2.2.8", &[("window_bytes", 16_384.0)]).unwrap().window(), 17_520);
     assert_eq!(build("freebsd-2.2.8", &[]).unwrap().window(), 17_520);
     assert_eq!(build("plain", &[]).unwrap().window(), 65_535);
+    // Without window scaling the header has 16 bits for it.
+    assert!(build("freebsd-2.2.8", &[("window_bytes", 65_535.0)]).is_ok());
+    assert!(build("freebsd-2.2.8", &[("window_bytes", 65_536.0)]).is_err());
 }
 
 #[test]
@@ -163,6 +166,30 @@ fn settings_that_contradict_each_other_are_refused() {
             vec![off("sack"), text("recovery", "sack")],
             vec![off("sack"), text("recovery", "newreno")],
             "sack: contradicts recovery",
+        ),
+        (
+            "plain",
+            vec![on("ecn"), on("accecn_option")],
+            vec![on("ecn"), text("ecn_feedback", "accurate"), on("accecn_option")],
+            "accecn_option: goes with ecn_feedback",
+        ),
+        (
+            "linux",
+            vec![text("congestion", "cubic"), on("classic_fallback")],
+            vec![text("congestion", "prague"), on("classic_fallback")],
+            "classic_fallback: is for congestion",
+        ),
+        (
+            "plain",
+            vec![text("tick", "0.999 ms")],
+            vec![text("tick", "1 ms")],
+            "tick: 0.000999 s is finer than 1 ms",
+        ),
+        (
+            "plain",
+            vec![number("window_bytes", 1_459.0)],
+            vec![number("window_bytes", 1_460.0)],
+            "window_bytes: 1459 B do not hold one segment",
         ),
     ];
     for (name, refused, taken, why) in cases {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::lab::{ms, profile, secs};
+use crate::lab::{S, Sent, World, ms, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
@@ -392,4 +392,127 @@ fn a_fin_is_no_payload() {
     assert_eq!((server.acked(), server.outstanding()), (1_000, 1));
     hear(&mut server, ack(1_002), 0.31);
     assert_eq!((server.acked(), server.outstanding()), (1_000, 0));
+}
+
+#[test]
+fn every_write_goes_to_tcp_in_pieces_however_much_went_before() {
+    // `sosend` hands over 2,048 B at a time. Nothing is out, so the first call sends all it has, 1,460 and
+    // 588 B; Nagle's rule keeps what later calls find. A write without end is no different.
+    let settings = [("write_chunk", Raw::Number(2_048.0)), ("window_bytes", Raw::Number(2_920.0))];
+    let bsd = profile("freebsd-2.2.8", &settings);
+    for bytes in [4_000, u64::MAX] {
+        let mut server = asked(&bsd, 0.15);
+        for (at, done) in [(0.2, 1_460), (0.3, 2_920), (0.4, 4_380)] {
+            server.write(1_460, secs(at));
+            assert_eq!(drain(&mut server, at).len(), 1);
+            hear(&mut server, ack(1 + done), at + 0.05);
+        }
+        server.write(bytes, secs(0.5));
+        let lens: Vec<u32> = drain(&mut server, 0.5).iter().map(|s| s.len).collect();
+        assert_eq!(lens, [1_460, 588], "{bytes} B");
+    }
+}
+
+#[test]
+fn half_the_largest_window_goes_out_though_data_is_outstanding() {
+    // tcp_output: "len >= tp->max_sndwnd / 2" (RFC 1122 section 4.2.3.4): 730 of 1,460 B.
+    let bsd = profile("freebsd-2.2.8", &[("window_bytes", Raw::Number(1_460.0))]);
+    for (bytes, goes) in [(729, false), (730, true)] {
+        let mut server = asked(&bsd, 0.15);
+        server.write(600, secs(0.2));
+        assert_eq!(drain(&mut server, 0.2).len(), 1);
+        server.write(bytes, secs(0.21));
+        assert_eq!(!drain(&mut server, 0.21).is_empty(), goes, "{bytes} B");
+    }
+}
+
+#[test]
+fn a_bsd_sender_judges_a_pause_while_nothing_is_outstanding() {
+    // tcp_output: idle = (snd_max == snd_una), and with it a timeout since the last arrival (at 0.15;
+    // three ticks later, after 1.43) closes the window of two segments to one.
+    let bsd = profile("freebsd-2.2.8", &[]);
+    let mut paused = asked(&bsd, 0.15);
+    paused.write(100, secs(1.44));
+    assert_eq!((drain(&mut paused, 1.44).len(), paused.cwnd()), (1, 1_460));
+    let mut busy = asked(&bsd, 0.15);
+    busy.write(1_460, secs(1.43));
+    assert_eq!(drain(&mut busy, 1.43).len(), 1);
+    busy.write(1_460, secs(1.44));
+    assert_eq!((drain(&mut busy, 1.44).len(), busy.cwnd()), (1, 2_920), "1,460 B are out");
+}
+
+#[test]
+fn every_segment_with_payload_is_counted() {
+    let mut server = asked(&profile("plain", &[]), 0.15);
+    server.write(4_000, secs(0.2));
+    server.close(secs(0.2));
+    assert_eq!(drain(&mut server, 0.2).len(), 3);
+    hear(&mut server, ack(4_002), 0.3);
+    let counters = server.counters();
+    // The SYN-ACK besides.
+    assert_eq!((counters.data_sent, counters.segments_sent), (3, 4));
+}
+
+#[test]
+fn a_fin_alone_is_not_pushed() {
+    // tcp_send_fin: ACK and FIN are the flags; PSH is of what tcp_push marks, data.
+    let mut server = asked(&profile("linux", &[]), 0.15);
+    server.close(secs(0.2));
+    let fin = drain(&mut server, 0.2)[0];
+    assert!(fin.flags.has(Flags::FIN) && fin.len == 0 && !fin.pushes());
+    let mut server = asked(&profile("linux", &[]), 0.15);
+    server.write(100, secs(0.2));
+    assert!(drain(&mut server, 0.2)[0].pushes(), "the end of a write");
+}
+
+#[test]
+fn a_connection_that_was_given_up_hears_nothing_more() {
+    let mut server = Endpoint::new(&profile("plain", &[]), HostClock::default());
+    hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
+    while let Some(due) = server.next_timeout() {
+        server.on_timeout(due.at);
+        std::iter::from_fn(|| server.poll_send(due.at)).for_each(drop);
+    }
+    assert_eq!(server.state(), State::Failed);
+    assert_eq!(hear(&mut server, request(), 100.0), []);
+    assert_eq!((server.delivered(), server.next_timeout()), (0, None));
+}
+
+#[test]
+fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
+    // Vegas forgets the smallest round trip where the window is closed (CA_EVENT_CWND_RESTART). Here it was
+    // the initial one: a round of 100 ms adds a segment, and of the eleven at 200 ms five and a half are
+    // queued, more than four, so one goes.
+    let settings = [
+        ("congestion", Raw::Text("vegas".into())),
+        ("initial_window", Raw::Number(10.0)),
+        ("initial_ssthresh", Raw::Number(14_600.0)),
+    ];
+    let mut server = asked(&profile("plain", &settings), 0.15);
+    let mut una = 1;
+    for (at, trip, segments, window) in [(0.2, 0.1, 5, 10), (3.0, 0.2, 10, 11), (3.2, 0.2, 10, 10)]
+    {
+        server.write(1_460 * segments, secs(at));
+        assert_eq!(drain(&mut server, at).len() as u64, segments);
+        for _ in 0..segments {
+            una += 1_460;
+            hear(&mut server, ack(una), at + trip);
+        }
+        assert_eq!(server.cwnd(), 1_460 * window, "at {at}");
+    }
+}
+
+#[test]
+fn what_goes_again_is_not_pushed_in_pairs() {
+    // tcp_retransmit_skb sends one segment at a time; tcp_tso_segs makes pairs of what is new.
+    let linux = profile("linux", &[]);
+    let mut world = World::new(&linux, [HostClock::default(); 2], 200_000);
+    // A flight is lost, and what the probe brings: after the timeout each ACK lets two go at once.
+    world.run(secs(10.0), &mut |sent| sent.side == S && (secs(0.2)..secs(0.6)).contains(&sent.at));
+    let data = |s: &&Sent| s.side == S && s.segment.len > 0;
+    let again: Vec<_> =
+        world.sent.iter().filter(data).filter(|s| s.segment.flags.has(Flags::AGAIN)).collect();
+    let at_once = again.windows(2).filter(|two| two[0].at == two[1].at).count();
+    assert!(at_once > 0 && again.iter().all(|s| !s.segment.pushes()), "{at_once}");
+    assert!(world.sent.iter().filter(data).filter(|s| s.segment.pushes()).count() > 30);
 }

@@ -155,6 +155,19 @@ mod tests {
         // Every 2 ms up to 38 ms, which keeps it, then a microsecond too late.
         let instants = (0..200).map(|i| if i < 20 { i * 2_000 } else { 20_001 + i * 1_000 });
         assert_eq!(ends(&mut hystart, &mut snd, 100_000, instants, false), None);
+        let (mut hystart, mut snd) = (HyStart::default(), self::snd(20));
+        (snd.una, snd.max) = (1_001, 90_001);
+        let instants = (0..200).map(|i| i * 2_000);
+        assert_eq!(ends(&mut hystart, &mut snd, 100_000, instants, false), Some(52_000));
+    }
+
+    #[test]
+    fn a_round_lasts_until_more_than_its_end_is_acknowledged() {
+        // hystart_update: after(tp->snd_una, ca->end_seq). At its end it goes on, to nine samples.
+        let (mut hystart, mut snd) = (HyStart::default(), snd(16));
+        (snd.una, snd.max, hystart.round_end) = (90_001, 90_001, 90_001);
+        let instants = (0..20).map(|i| i * 10_000);
+        assert_eq!(ends(&mut hystart, &mut snd, 112_501, instants, false), Some(80_000));
     }
 
     #[test]
@@ -183,6 +196,10 @@ mod tests {
             SendState { cwnd: 10_000_000, ssthresh: u64::MAX, mss: 1_000, ..SendState::default() };
         let ack = AckSample { srtt: Duration::from_millis(10), ..testing::ack_sample(1_000) };
         assert_eq!(ack_delay(&snd, &ack), 130);
+        // A burst is 65,535 - 320 B: 4 x 65,215 B at 260,864,000 B/s take 999.98 us.
+        snd.cwnd = 13_043_200;
+        let ack = AckSample { srtt: Duration::from_millis(100), ..ack };
+        assert_eq!(ack_delay(&snd, &ack), 999);
         // From half the threshold on 120 % of the window go out in a round trip (`tcp_update_pacing_rate`).
         let rate =
             |snd: &SendState| super::super::linux_pacing_rate(snd, Duration::from_millis(100));

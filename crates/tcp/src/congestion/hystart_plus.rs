@@ -165,6 +165,7 @@ mod tests {
         let (mut hystart, mut snd) = (HyStart::default(), fresh());
         round(&mut hystart, &mut snd, ms(80), 8);
         round(&mut hystart, &mut snd, ms(90), 8);
+        round(&mut hystart, &mut snd, ms(90), 8);
         round(&mut hystart, &mut snd, ms(89), 7);
         assert!(matches!(hystart.phase, Phase::Conservative { .. }));
         round(&mut hystart, &mut snd, ms(89), 8);

@@ -316,6 +316,47 @@ mod tests {
     }
 
     #[test]
+    fn an_unused_window_shrinks_by_an_excess_and_does_not_grow() {
+        for (rtt, window) in [(20, 100.0), (86, 90.0 + 1.0 / 6.0)] {
+            let (mut ledbat, mut snd) = avoiding(20, 100);
+            ledbat.delays.current = [ms(rtt); CURRENT];
+            let unused = testing::AckSample { window_limited: false, ..ack_sample(snd.cwnd) };
+            ledbat.on_ack(&mut snd, &unused);
+            let seen = (snd.cwnd as f64 + ledbat.rest) / MSS as f64;
+            assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
+        }
+    }
+
+    #[test]
+    fn the_first_slow_start_ends_beyond_three_quarters_of_the_target() {
+        // Section 4.1: "exceeds 3/4 of the target", 45 ms over 20.
+        for (rtt, phase) in [(65, Phase::Start), (66, Phase::Avoid)] {
+            let (mut ledbat, mut snd) = avoiding(20, 10);
+            (ledbat.phase, snd.ssthresh) = (Phase::Start, u64::MAX);
+            trip(&mut ledbat, &mut snd, rtt);
+            assert_eq!(ledbat.phase, phase, "{rtt} ms");
+        }
+    }
+
+    #[test]
+    fn slow_start_keeps_the_parts_of_a_byte() {
+        // A base of 20 ms: a sixth of what is acknowledged, three times 166.67 B.
+        let (mut ledbat, mut snd) = avoiding(20, 10);
+        (ledbat.phase, snd.ssthresh) = (Phase::Again, u64::MAX);
+        (0..3).for_each(|_| ledbat.on_ack(&mut snd, &ack_sample(MSS)));
+        assert!((snd.cwnd as f64 + ledbat.rest - 10_500.0).abs() < 1e-6, "{}", snd.cwnd);
+    }
+
+    #[test]
+    fn the_handshake_tells_the_first_base() {
+        for (srtt, base) in [(50, ms(50)), (0, NONE)] {
+            let (mut ledbat, mut snd) = (LedbatPp::default(), avoiding(20, 10).1);
+            ledbat.on_open(&mut snd, ms(srtt), Instant::ZERO);
+            assert_eq!((ledbat.delays.base(), snd.cwnd), (base, 2 * MSS));
+        }
+    }
+
+    #[test]
     fn the_queue_is_the_least_of_four_round_trips_over_the_least_of_ten_minutes() {
         let (mut ledbat, _) = avoiding(50, 10);
         let delays = &mut ledbat.delays;

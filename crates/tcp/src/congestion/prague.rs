@@ -236,7 +236,7 @@ impl Control for Prague {
         self.before_loss = self.window;
         self.shrink(snd, 0.5);
         (self.losing, self.owed) = (true, false);
-        snd.ssthresh = (self.window as u64).max(LEAST * snd.mss());
+        snd.ssthresh = self.window as u64;
     }
 
     fn undo(&mut self, _flight: &mut SendState) {
@@ -392,5 +392,34 @@ mod tests {
         snd.ssthresh = u64::MAX;
         assert_eq!(rate(&prague, &snd, 50), Some(1_020_000));
         assert_eq!(rate(&prague, &snd, 0), None);
+    }
+
+    #[test]
+    fn a_short_round_trip_grows_the_window_by_its_share_four_round_trips_after_slow_start() {
+        // tcp_prague.c: prague_ecn_shift 4, PRAGUE_RTT_TRANSITION 4; half the reference of 25 ms gives a
+        // quarter. Without a round trip yet all of it.
+        let prague = |rounds| Prague { rounds, ..Prague::default() };
+        assert_eq!(prague(0).settings.g, 0.0625);
+        for (rounds, us, share) in [
+            (3, 12_500, 1.0),
+            (4, 12_500, 0.25),
+            (5, 12_500, 0.25),
+            (4, 25_000, 1.0),
+            (4, 50_000, 1.0),
+            (4, 0, 1.0),
+        ] {
+            let seen = prague(rounds).share_of_increase(Duration::from_micros(us));
+            assert_eq!(seen, share, "{rounds} rounds, {us} us");
+        }
+    }
+
+    #[test]
+    fn after_a_pause_it_grows_from_the_window_it_is_left() {
+        let mut prague = Prague { window: 20_000.0, ..Prague::default() };
+        let mut snd =
+            SendState { cwnd: 10_000, ssthresh: 5_000, mss: 1_000, ..SendState::default() };
+        prague.on_restart(&mut snd, Duration::from_secs(1), Instant::ZERO);
+        prague.on_ack(&mut snd, &ack_sample(5_000));
+        assert_eq!((prague.window, snd.cwnd), (10_500.0, 11_000));
     }
 }

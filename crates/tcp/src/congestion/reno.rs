@@ -65,4 +65,17 @@ mod tests {
         reno.on_congestion(&mut snd, Cause::Timeout, Instant::ZERO);
         assert_eq!(snd.ssthresh, 2_000);
     }
+
+    #[test]
+    fn what_was_saved_up_waits_while_slow_start_takes_all() {
+        // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai. Nine of ten segments were
+        // saved up when a pause left a window of two.
+        let mut snd =
+            SendState { cwnd: 10_000, ssthresh: 10_000, mss: 1_000, ..SendState::default() };
+        let mut reno = Reno::default();
+        reno.on_ack(&mut snd, &ack_sample(9_000));
+        snd.cwnd = 2_000;
+        reno.on_ack(&mut snd, &ack_sample(1_000));
+        assert_eq!(snd.cwnd, 3_000);
+    }
 }

@@ -254,6 +254,37 @@ mod tests {
         assert_eq!(snd.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
+    /// The decision about a window of so many bytes with a base of 100 ms and a round trip of 110 ms:
+    /// an eleventh of it is queued.
+    fn judged(cwnd: u64, ssthresh: u64) -> SendState {
+        let mut snd = SendState { ssthresh, ..avoiding(cwnd) };
+        let mut vegas = Vegas { rests: true, ..Vegas::default() };
+        let ack = testing::AckSample { rtt: Some(ms(110)), ..testing::ack_sample(MSS) };
+        vegas.judge(&mut snd, ms(100), ms(110), &ack);
+        snd
+    }
+
+    #[test]
+    fn the_bounds_themselves_change_nothing() {
+        // The paper's rule: more if diff < alpha, less if diff > beta, else as it is; 2 and 4 segments.
+        for (cwnd, change) in [(21_989, 1_000), (22_000, 0), (44_000, 0), (44_011, -1_000)] {
+            assert_eq!(judged(cwnd, 2 * MSS).cwnd as i64, cwnd as i64 + change, "{cwnd}");
+        }
+        // tcp_vegas.c: slow start ends if diff > gamma, one segment.
+        for (cwnd, ends) in [(10_989, false), (11_000, false), (11_011, true)] {
+            assert_eq!(judged(cwnd, u64::MAX).ssthresh < u64::MAX, ends, "{cwnd}");
+        }
+    }
+
+    #[test]
+    fn what_was_saved_up_waits_while_slow_start_takes_all() {
+        // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai.
+        let mut vegas = Vegas { credit: 5_000, ..Vegas::default() };
+        let mut snd = SendState { ssthresh: 20_000, ..avoiding(4_000) };
+        vegas.as_reno(&mut snd, MSS);
+        assert_eq!(snd.cwnd, 5_000);
+    }
+
     #[test]
     fn with_two_samples_it_is_reno() {
         let (mut vegas, mut snd) = (Vegas::default(), avoiding(4 * MSS));

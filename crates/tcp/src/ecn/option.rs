@@ -123,16 +123,13 @@ impl Endpoint {
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
         let again = out.flags.has(Flags::AGAIN);
-        let opens = out.flags.has(Flags::SYN);
-        if again && (opens || out.len > 0) {
+        if again && (out.flags.has(Flags::SYN) || out.len > 0) {
             return;
         }
-        let opening = if opens { u32::from(self.profile.opening.options) } else { 0 };
         let stamps = if self.stamps { STAMP_BYTES } else { 0 };
-        let mut room = ROOM - opening - stamps - out.sack.wire_bytes(2);
-        if out.len > 0 {
-            room = room.min(u32::from(self.snd.mss) - out.len);
-        }
+        // Beside what a SYN-ACK has there is always room.
+        let header = ROOM - stamps - out.sack.wire_bytes(2);
+        let room = header.min(u32::from(self.snd.mss) - out.len);
         if out.sack.tells_duplicate() {
             return;
         }
@@ -170,6 +167,8 @@ mod tests {
         assert_eq!(told(&mut bytes, 40), Some((true, vec![701, 700])));
         bytes.count(9, Ecn::NotEct);
         assert_eq!(told(&mut bytes, 40), None);
+        bytes.count(0, Ecn::Ce);
+        assert_eq!(told(&mut bytes, 40), None, "a FIN alone has no bytes");
     }
 
     #[test]

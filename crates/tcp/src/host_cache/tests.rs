@@ -153,6 +153,8 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
     // Four segments, with their headers.
     assert_eq!(kept(17_520, &[5_840]), (6_000, 6_000));
     assert_eq!(kept(17_520, &[1_000]), (3_000, 3_000), "two at least");
+    assert_eq!(kept(17_520, &[3_649]), (3_000, 3_000), "to the nearest whole number");
+    assert_eq!(kept(17_520, &[3_650]), (4_500, 4_500));
     // Then good news too: 735,428 segments of 1,500 B and six thousand, by two.
     assert_eq!(kept(17_520, &[5_840, unbounded]).0, (1_103_142_000 + 6_000) / 2);
     let fine = profile("freebsd-4.5", &[]);
@@ -310,5 +312,24 @@ fn a_route_leaves_a_threshold_of_two_segments() {
         let metrics = HostMetrics { rtt: 109_375, rttvar: 93_750, ssthresh: recalled };
         end.start_from_route(&metrics, None);
         assert_eq!(end.ssthresh(), threshold);
+    }
+}
+
+#[test]
+fn an_hour_of_linux_begins_with_each_lesson_and_not_with_a_failure() {
+    // tcp_update_metrics: tcpm->tcpm_stamp = jiffies stands after the path that forgets the round trip.
+    let (linux, minute) = (profile("linux", &[("cache_ssthresh", Raw::Bool(true))]), 60_000);
+    for (fails, known_then) in [(false, true), (true, false)] {
+        let mut cache = HostCache::default();
+        let mut first = measured(&linux, &[100]);
+        (first.snd.cwnd, first.snd.ssthresh) = (30 * first.snd.mss(), 20 * first.snd.mss());
+        cache.learn(PAIR, &mut first, ms(0));
+        let mut second = measured(&linux, &[100]);
+        if fails {
+            linux.rtt.back_off(&mut second.rtt, None);
+        }
+        cache.learn(PAIR, &mut second, ms(40 * minute));
+        let kept = known(&mut cache, &linux, PAIR, ms(70 * minute));
+        assert_eq!(kept[2] != 0, known_then, "{kept:?}");
     }
 }

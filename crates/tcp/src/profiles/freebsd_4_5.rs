@@ -121,3 +121,25 @@ fn rto_check(params: &Params, asked: RtoCheck) -> Result<RtoCheck, BadParams> {
         chosen => Ok(chosen),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::Raw;
+
+    use super::*;
+
+    #[test]
+    fn one_check_at_most_looks_at_a_timeout() {
+        for (f_rto, false_timeout, check) in [
+            (false, None, RtoCheck::BadRetransmit),
+            (false, Some(false), RtoCheck::Off),
+            (true, None, RtoCheck::FRto),
+            (true, Some(false), RtoCheck::FRto),
+        ] {
+            let mut raw = vec![("f_rto".to_string(), Raw::Bool(f_rto))];
+            raw.extend(false_timeout.map(|on| ("false_timeout".to_string(), Raw::Bool(on))));
+            let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+            assert_eq!(profile.rto_check, check, "{f_rto} {false_timeout:?}");
+        }
+    }
+}

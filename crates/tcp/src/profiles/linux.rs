@@ -268,3 +268,44 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
     };
     AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Adaptive(rules)) }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::Raw;
+
+    use super::*;
+
+    fn rules(settings: &[(&str, Raw)]) -> Adaptive {
+        let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+        let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+        let AtOnce::Adaptive(rules) = profile.ack.at_once else { panic!("{:?}", profile.ack) };
+        rules
+    }
+
+    #[test]
+    fn acknowledgements_go_by_the_kernels_numbers() {
+        // TCP_ATO_MIN = 40 ms, tcp_rmem = 4096 131072 6291456; a header of 20 B and 12 of timestamps.
+        let usual = Adaptive {
+            beyond: 1,
+            segment: 1_448,
+            header: 32,
+            mss: 1_460,
+            start: 131_072,
+            buffer: 6_291_456,
+            ratio: 164,
+            least: 40,
+            longest: 199,
+        };
+        assert_eq!(rules(&[]), usual);
+        let bare = Adaptive { segment: 1_460, header: 20, ..usual };
+        assert_eq!(rules(&[("timestamps", Raw::Bool(false))]), bare);
+        let fixed = Adaptive { start: 6_291_456, ..usual };
+        assert_eq!(rules(&[("autotuning", Raw::Bool(false))]), fixed);
+        // tcp_delack_max: a jiffy below the least timeout, TCP_DELACK_MAX = 200 ms at most.
+        for (rto_min, longest) in [("50 ms", 49), ("200 ms", 199), ("201 ms", 200), ("300 ms", 200)]
+        {
+            let settings = [("rto_min", Raw::Text(rto_min.into()))];
+            assert_eq!(rules(&settings), Adaptive { longest, ..usual }, "{rto_min}");
+        }
+    }
+}

@@ -6,7 +6,7 @@ use packet::{About, Duration};
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
 use crate::ecn::{EchoCut, EcnRules};
-use crate::profile::{Ending, Opening, Output, Profile, SynAck, TimeLimit};
+use crate::profile::{Ending, Opening, Output, Profile, SynAck};
 use crate::recovery::{Implementation, Leaving};
 use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
@@ -92,8 +92,6 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
         ending: Ending::Silent,
         max_resends: u8::MAX,
-        // There is none; see Ending::Silent.
-        time_wait: TimeLimit::Unlimited,
         ..common(ENTRY.about.name, &parts, false)?
     };
     profile.opening.syn_ack = SynAck::Sink;

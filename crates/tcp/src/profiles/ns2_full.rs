@@ -80,3 +80,20 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let recovery = Rules { leaving, impatient: false, ..common.recovery };
     Ok(Profile { ack, recovery, ending: Ending::BareFin, ..common })
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::Raw;
+
+    use super::*;
+
+    #[test]
+    fn a_recovery_leaves_the_threshold_or_what_rfc_6582_says() {
+        // FullTcpAgent::pack_action: cwnd_ = ssthresh_, and no other rule.
+        for (fixed, leaving) in [(false, Leaving::Threshold), (true, Leaving::Refilled)] {
+            let raw = vec![("exit_recovery_fix".to_string(), Raw::Bool(fixed))];
+            let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+            assert_eq!(profile.recovery.leaving, leaving, "{fixed}");
+        }
+    }
+}

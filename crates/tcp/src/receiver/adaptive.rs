@@ -42,8 +42,6 @@ const QUICK_AFTER_MARK: u8 = 2;
 const FIRST_SEGMENT: u32 = 536;
 /// Bytes of TCP's header without options.
 const BARE_HEADER: u32 = 20;
-/// The longest delay of an acknowledgement that no round trip and no answer bounds (HZ/2).
-const UNBOUNDED: u64 = 500;
 
 /// The state of one connection (`icsk_ack`), times in milliseconds, Linux's jiffies.
 #[derive(Clone, Copy, Debug)]
@@ -190,11 +188,11 @@ impl Tempo {
         wait.min(rules.longest)
     }
 
+    /// By a round trip. (Other bounds there, HZ/5 and HZ/2, are no less than [`MOST`].)
     #[cold]
     fn bounded(&self, timing: &Timing) -> u64 {
-        let bound = if self.answers || self.small > 0 { MOST } else { UNBOUNDED };
         let srtt = timing.trip.srtt();
-        self.wait.min(if srtt > 0 { bound.min(srtt.max(self.least)) } else { bound })
+        if srtt > 0 { self.wait.min(srtt.max(self.least)) } else { self.wait }
     }
 
     /// `tcp_delack_timer_handler`: the acknowledgement waited in vain.

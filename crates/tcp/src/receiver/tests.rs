@@ -76,3 +76,26 @@ fn every_second_segment_is_acknowledged() {
     assert_eq!(r.ack_at, Instant::NEVER);
     assert!(receive(&mut r, 1, 100, false), "duplicate");
 }
+
+#[test]
+fn a_fin_beyond_a_hole_is_not_reported() {
+    // A report is of bytes received (RFC 2018 section 3), and a FIN alone has none.
+    let mut r = opened();
+    assert!(receive(&mut r, 201, 0, true));
+    assert!(!r.has_hole() && r.sack_blocks().is_empty());
+    assert!(receive(&mut r, 101, 100, false));
+    assert_eq!(r.sack_blocks().as_slice(), [(100, 200)]);
+}
+
+#[test]
+fn a_stamp_is_newer_if_it_is_less_than_half_the_circle_ahead() {
+    // RFC 7323 section 5.2: s < t if 0 < (t - s) < 2^31.
+    let recent = |stamp: u32| {
+        let mut r = opened();
+        r.recent = 7;
+        r.on_stamp(&Segment { seq: 1, stamp, ..Segment::default() });
+        r.recent
+    };
+    let half = 1 << 31;
+    assert_eq!([8, half + 6, half + 7, 6].map(recent), [8, half + 6, 7, 7]);
+}

@@ -110,3 +110,33 @@ impl Bbr {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_an_eighth_or_500_bytes_per_second_apart_are_alike() {
+        // bbr_lt_bw_ratio and bbr_lt_bw_diff. A unit is 59 B/s at 1,000 B: 8 are 472 B/s, 9 are 531.
+        for (before, bw, like) in
+            [(16_000, 18_000, true), (16_000, 18_001, false), (16, 24, true), (16, 25, false)]
+        {
+            let mut bbr = Bbr { mss: 1_000, ..Bbr::default() };
+            bbr.policer.bw = before;
+            bbr.end_interval(bw);
+            assert_eq!(bbr.policer.rules, like, "{before} {bw}");
+        }
+    }
+
+    #[test]
+    fn an_interval_ends_with_a_fifth_lost_and_a_millisecond_at_least() {
+        // bbr_lt_bw_sampling: returns if (lost << BBR_SCALE) < bbr_lt_loss_thresh * delivered, and
+        // if t < 1: 25 of 128 are 50 of 256.
+        for (lost, ms, bw) in [(25, 100, 128 * BW_UNIT / 100_000), (24, 100, 0), (25, 0, 0)] {
+            let mut bbr = Bbr { mss: 1_000, lost, delivered: 128, ..Bbr::default() };
+            bbr.delivered_at += packet::Duration::from_millis(ms);
+            bbr.judge_interval();
+            assert_eq!(bbr.policer.bw, bw, "{lost} in {ms} ms");
+        }
+    }
+}

@@ -227,8 +227,9 @@ fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
     bbr.on_timeout(&snd, at(1_000));
     assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, CaState::Loss, true));
     let mut snd = snd;
+    bbr.pipe.bw = 1_677;
     bbr.undo(&mut snd);
-    assert_eq!((bbr.policer.rules, bbr.policer.bw), (false, 0));
+    assert_eq!((bbr.policer.rules, bbr.policer.bw, bbr.pipe.bw), (false, 0, 0));
 }
 
 #[test]
@@ -266,4 +267,123 @@ fn a_flow_fills_the_line() {
         assert!(used > 0.94, "{megabits} Mbit/s {trip} ms {bdps} BDP: {used}");
         assert!(trips < 1.5, "{megabits} Mbit/s {trip} ms {bdps} BDP: {trips} round trips");
     }
+}
+
+/// A control that knows a rate of 2.5 packets in a millisecond and a round trip of 100 ms.
+fn modelled() -> (Bbr, SendState) {
+    let (mut bbr, snd) = opened();
+    bbr.rounds.bw.update(0, 41_943, 10);
+    (bbr, snd)
+}
+
+#[test]
+fn only_a_delivery_moves_the_clock_of_deliveries() {
+    // tcp_rate_skb_delivered, tcp_ack: delivered_mstamp is set where something was delivered.
+    let (mut bbr, _) = opened();
+    bbr.take(&ack(&bbr, 50, 1, 50, 1));
+    bbr.take(&ack(&bbr, 80, 0, 50, 1));
+    assert_eq!(bbr.delivered_at, at(50));
+}
+
+#[test]
+fn a_lone_short_segment_may_have_been_acknowledged_late() {
+    // FLAG_ACK_MAYBE_DELAYED in tcp_clean_rtx_queue: shorter than a segment, acknowledged cumulatively,
+    // and nothing else was delivered since it was sent.
+    for (since, delivered, acked, delayed) in [
+        (0, 300, 300, true),
+        (1_000, 300, 300, false),
+        (0, 1_000, 1_000, false),
+        (0, 1_300, 1_300, false),
+        (0, 300, 0, false),
+    ] {
+        let (mut bbr, _) = opened();
+        let usual = ack(&bbr, 100, 1, 100, 1);
+        let rate = RateSample {
+            prior_delivered: 5_000,
+            total_delivered: 5_000 + since + delivered,
+            ..usual.rate.expect("a rate")
+        };
+        bbr.take(&testing::AckSample { delivered, acked, rate: Some(rate), ..usual });
+        assert_eq!(bbr.sample.delayed, delayed, "{since} {delivered} {acked}");
+    }
+}
+
+#[test]
+fn what_leaves_the_network_before_the_next_segment_is_not_in_it() {
+    // bbr_packets_in_net_at_edt: 8 ms at 2.5 packets in a millisecond are 19.99, whole ones.
+    let (mut bbr, _) = modelled();
+    bbr.take(&testing::AckSample { next_send: at(108), ..ack(&bbr, 100, 1, 100, 1) });
+    assert_eq!(bbr.packets_in_net_at_edt(30), 11);
+}
+
+#[test]
+fn a_phase_lasts_longer_than_the_smallest_round_trip() {
+    // bbr_is_next_cycle_phase: tcp_stamp_us_delta(delivered_mstamp, cycle_mstamp) > min_rtt_us.
+    let (mut bbr, _) = modelled();
+    bbr.pacing_gain = UNIT;
+    for (us, over) in [(100_000, false), (100_001, true)] {
+        bbr.delivered_at = at(0) + Duration::from_micros(us);
+        assert_eq!(bbr.is_next_cycle_phase(), over, "{us} us");
+    }
+}
+
+#[test]
+fn a_sample_without_an_interval_is_none() {
+    // bbr_update_bw: rs->interval_us <= 0 is no sample.
+    let (mut bbr, mut snd) = modelled();
+    let sample = ack(&bbr, 100, 1, 0, 1);
+    bbr.on_ack(&mut snd, &sample);
+    assert_eq!((bbr.rounds.max_bw(), bbr.rounds.count, bbr.aggregation.greatest()), (41_943, 0, 0));
+}
+
+#[test]
+fn an_epoch_of_acknowledgements_counts_up_to_a_million_packets() {
+    // bbr_ack_epoch_acked_reset_thresh, 1 << 20: 2,600 are far from it, and as many as that are one less.
+    let (mut bbr, mut snd) = opened();
+    snd.cwnd = (1 << 22) * MSS;
+    for acked in [2_000, 600] {
+        let sample = ack(&bbr, 0, acked, 1_000, 100);
+        bbr.on_ack(&mut snd, &sample);
+    }
+    assert_eq!(bbr.aggregation.greatest(), 2_600);
+    snd.cwnd = (1 << 22) * MSS;
+    let sample = ack(&bbr, 0, 1 << 20, 1_000, 100);
+    bbr.on_ack(&mut snd, &sample);
+    assert_eq!(bbr.aggregation.greatest(), 0xf_ffff);
+}
+
+#[test]
+fn all_that_is_out_in_probe_rtt_is_slowed_by_it() {
+    // bbr_update_min_rtt: tp->app_limited = tp->delivered + tcp_packets_in_flight(tp).
+    let (mut bbr, mut snd) = modelled();
+    bbr.mode = Mode::ProbeRtt;
+    bbr.sample.in_flight = 6;
+    bbr.update_min_rtt(&mut snd);
+    assert!(bbr.trips.slowed(6 * MSS) && !bbr.trips.slowed(6 * MSS + 1));
+}
+
+#[test]
+fn a_burst_is_a_millisecond_at_the_rate_within_bounds() {
+    // bbr_tso_segs_goal; the window has room for three. At 1.2 Mbit/s two packets at least, below it one.
+    // Of 1,019 B an sk_buff holds 65,536 - 1 - 320 B, 63.9 packets.
+    let budget = |pacing_rate, mss| {
+        let mut bbr = Bbr { pacing_rate, mss, ..Bbr::default() };
+        bbr.trips.min_us = Some(1);
+        bbr.inflight(0, UNIT)
+    };
+    assert_eq!([149_999, 150_000].map(|rate| budget(rate, 1_460)), [4, 6]);
+    assert_eq!(budget(1_000_000_000, 1_019), 190);
+}
+
+#[test]
+fn without_a_round_trip_the_first_rate_stays() {
+    // bbr_set_pacing_rate: it is set anew once srtt_us is known, and not before.
+    let (mut bbr, mut snd) = (Bbr::default(), opened().1);
+    bbr.on_open(&mut snd, Duration::ZERO, at(0));
+    let first = bbr.pacing_rate;
+    snd.cwnd = 2 * MSS;
+    bbr.set_pacing_rate(&snd, 0, UNIT, Duration::ZERO);
+    assert_eq!(bbr.pacing_rate, first);
+    bbr.set_pacing_rate(&snd, 0, UNIT, Duration::from_millis(100));
+    assert!(bbr.pacing_rate < first / 100);
 }

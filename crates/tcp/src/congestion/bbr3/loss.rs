@@ -142,4 +142,38 @@ mod tests {
         assert_eq!(after(State::ProbeRtt, true), (State::ProbeRtt, false), "its stay ends first");
         assert_eq!(after(State::Startup, true), (State::Startup, true), "nothing was left");
     }
+
+    #[test]
+    fn a_spurious_loss_takes_back_the_end_of_a_probe_only() {
+        // The same line, with "if (BBR.undo_state == ProbeBW_UP) BBRStartProbeBW_REFILL()".
+        let after = |state| {
+            let mut bbr = Bbr3 { state, ..Bbr3::default() };
+            bbr.undo.state = Some(State::Up);
+            bbr.handle_spurious_loss(&mut SendState::default());
+            bbr.state
+        };
+        for (state, then) in [
+            (State::Down, State::Refill),
+            (State::Cruise, State::Refill),
+            (State::Up, State::Up),
+            (State::ProbeRtt, State::ProbeRtt),
+        ] {
+            assert_eq!(after(state), then, "{state:?}");
+        }
+    }
+
+    #[test]
+    fn a_mark_ends_startup_alone() {
+        // A visit to ProbeRTT before the pipe was full is followed by Startup.
+        for (state, reached, then) in [
+            (State::Startup, false, true),
+            (State::ProbeRtt, false, false),
+            (State::ProbeRtt, true, true),
+        ] {
+            let mut bbr = Bbr3 { state, ..Bbr3::default() };
+            bbr.pipe.reached = reached;
+            bbr.handle_mark(&SendState::default());
+            assert_eq!(bbr.pipe.reached, then, "{state:?}");
+        }
+    }
 }

@@ -125,7 +125,7 @@ impl Bbr3 {
     pub(super) fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.rate;
-        if rate > 0.0 && (rate >= self.model.max_bw() || !self.sample.app_limited) {
+        if rate >= self.model.max_bw() || !self.sample.app_limited {
             self.model.record(rate);
         }
     }

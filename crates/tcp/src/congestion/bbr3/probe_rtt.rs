@@ -128,6 +128,49 @@ mod tests {
     use super::*;
 
     #[test]
+    fn the_windows_of_the_round_trip_end_after_their_time() {
+        // Section 5.3.4.3: Now() > BBR.min_rtt_stamp + MinRTTFilterLen, 10 s, or a smaller one.
+        let at = Instant::from_secs_f64;
+        let ms = Duration::from_millis;
+        for (now, rtt, least, learnt_at) in
+            [(10.0, 60, 50, 0.0), (10.001, 60, 60, 10.001), (9.0, 50, 50, 0.0), (9.0, 49, 49, 9.0)]
+        {
+            let mut bbr = Bbr3 { now: at(now), ..Bbr3::default() };
+            bbr.trips = Trips { least: Some(ms(50)), ..Trips::default() };
+            bbr.sample.rtt = Some(ms(rtt));
+            bbr.update_min_rtt();
+            let trips = (bbr.trips.least, bbr.trips.least_at);
+            assert_eq!(trips, (Some(ms(least)), at(learnt_at)), "{rtt} ms at {now} s");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_begins_late_visits_probe_rtt_no_sooner() {
+        let mut snd = SendState { cwnd: 10_000, mss: 1_000, ..SendState::default() };
+        let mut bbr = Bbr3::default();
+        bbr.begin(&snd, Instant::from_secs_f64(20.0), Duration::from_millis(50));
+        for (now, visits) in [(20.05, false), (25.0, false), (25.1, true)] {
+            bbr.now = Instant::from_secs_f64(now);
+            bbr.update_min_rtt();
+            bbr.check_probe_rtt(&mut snd);
+            assert_eq!(bbr.state == State::ProbeRtt, visits, "{now} s");
+        }
+    }
+
+    #[test]
+    fn a_restart_lasts_until_something_is_delivered() {
+        // Section 5.3.4.3: "if (RS.delivered > 0) BBR.idle_restart = false".
+        let mut snd = SendState { mss: 1_000, ..SendState::default() };
+        let mut bbr = Bbr3::default();
+        bbr.handle_restart(&mut snd);
+        bbr.check_probe_rtt(&mut snd);
+        assert!(bbr.trips.restarts);
+        bbr.sample.delivered = 1;
+        bbr.check_probe_rtt(&mut snd);
+        assert!(!bbr.trips.restarts);
+    }
+
+    #[test]
     fn a_visit_just_after_a_probe_keeps_the_old_rates() {
         // Sections 5.3.3.6 and 5.3.4: the filter of rates moves on a round after the probe, in
         // ProbeBW, at a sample that neither program nor ProbeRTT limited. Where the visits, every

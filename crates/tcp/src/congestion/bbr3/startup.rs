@@ -95,3 +95,39 @@ impl Bbr3 {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::CaState;
+    use super::*;
+
+    #[test]
+    fn losses_end_startup_and_no_other_state() {
+        // Section 5.3.1.3: six acknowledgements with losses and more than 2 % lost in a round of a
+        // recovery. A visit to ProbeRTT in between is no Startup.
+        for (state, events, ends) in
+            [(State::Startup, 6, true), (State::Startup, 5, false), (State::ProbeRtt, 6, false)]
+        {
+            let mut bbr = Bbr3 { state, ca_state: CaState::Recovery, ..Bbr3::default() };
+            (bbr.sample.newly_lost, bbr.sample.lost) = (1_000, 3_000);
+            bbr.sample.sent_in_flight = 100_000;
+            for event in 1..=events {
+                bbr.rounds.loss_started = event == events;
+                bbr.check_startup_loss();
+            }
+            assert_eq!(bbr.pipe.reached, ends, "{state:?}, {events}");
+        }
+    }
+
+    #[test]
+    fn drain_ends_after_three_rounds_even_with_a_queue() {
+        // CheckDrainDone: BBR.round_count > BBR.drain_start_round + 3.
+        for (count, ends) in [(13, false), (14, true), (15, true)] {
+            let mut bbr = Bbr3 { state: State::Drain, ..Bbr3::default() };
+            (bbr.pipe.drain_from, bbr.rounds.count) = (10, count);
+            bbr.sample.in_flight = 1_000_000;
+            bbr.check_drain_done();
+            assert_eq!(bbr.state == State::Down, ends, "round {count}");
+        }
+    }
+}

@@ -429,3 +429,32 @@ fn every_recovery_saves_anew() {
     bbr.undo(&mut snd);
     assert_eq!(bbr.model.inflight_longterm, 150_000);
 }
+
+#[test]
+fn the_next_probe_comes_after_the_wait() {
+    // Section 5.3.3.8: Now() > BBR.cycle_stamp + BBR.bw_probe_wait.
+    for (nanos, state) in [(2_000_000_000, State::Cruise), (2_000_000_001, State::Refill)] {
+        let (mut bbr, snd) = modelled(State::Cruise);
+        bbr.cycle.wait = Duration::from_secs(2);
+        bbr.now = Instant::from_nanos(nanos);
+        bbr.update_probe_bw(&snd);
+        assert_eq!(bbr.state, state, "{nanos} ns");
+    }
+}
+
+#[test]
+fn a_sample_without_an_interval_has_no_rate() {
+    let (mut bbr, _) = modelled(State::Cruise);
+    let rate = super::super::RateSample {
+        delivered: MSS,
+        interval: Duration::ZERO,
+        prior_delivered: 0,
+        total_delivered: MSS,
+        sent_in_flight: MSS,
+        lost: 0,
+        app_limited: false,
+    };
+    let ack = super::super::testing::ack_sample(MSS);
+    bbr.take(&super::super::testing::AckSample { rate: Some(rate), ..ack });
+    assert_eq!(bbr.sample.rate, 0.0);
+}

@@ -172,3 +172,33 @@ fn nothing_grows_in_recovery_or_unused() {
         assert_eq!(snd.cwnd, 70 * MSS);
     }
 }
+
+#[test]
+fn hystart_looks_at_slow_start_alone() {
+    // cubictcp_acked: if (!ca->found && tcp_in_slow_start(tp) && hystart), with tcp_in_slow_start:
+    // snd_cwnd < snd_ssthresh. Ten round trips of 200 ms where 100 were the least.
+    let rises = |cubic: &mut Cubic, snd: &mut SendState| {
+        for i in 1..=10 {
+            let rtt = Some(Duration::from_millis(200));
+            let ack = testing::ack_sample(MSS);
+            let ack = testing::AckSample { now: ms(10 * i), rtt, window_limited: false, ..ack };
+            cubic.on_ack(snd, &ack);
+        }
+        snd.ssthresh / MSS
+    };
+    let snd = |cwnd, ssthresh| SendState {
+        cwnd: cwnd * MSS,
+        ssthresh: ssthresh * MSS,
+        mss: MSS as u16,
+        ..SendState::default()
+    };
+    for (on, ssthresh, then) in [(true, 1_000, 20), (false, 1_000, 1_000), (true, 10, 10)] {
+        let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
+        cubic.settings.hystart = on;
+        assert_eq!(rises(&mut cubic, &mut snd(20, ssthresh)), then, "{on} {ssthresh}");
+    }
+    // At the threshold it has not begun: it looks when a pause has taken the window below.
+    let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
+    assert_eq!(rises(&mut cubic, &mut snd(20, 20)), 20);
+    assert_eq!(rises(&mut cubic, &mut snd(16, 20)), 16);
+}

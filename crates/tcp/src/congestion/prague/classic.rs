@@ -107,6 +107,11 @@ mod tests {
         calm.judge(Duration::from_millis(20));
         assert_eq!(calm.score, 3.5);
         assert_eq!(after(1e6, 1_000_000, 1_000).score, 17.0);
+        // Without a round trip, or the smallest, nothing is judged.
+        let mut unknown = Detector { srtt: 0.0, ..calm };
+        unknown.judge(Duration::from_millis(20));
+        calm.judge(Duration::ZERO);
+        assert_eq!((unknown.score, calm.score), (3.5, 3.5));
     }
 
     #[test]

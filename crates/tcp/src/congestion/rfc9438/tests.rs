@@ -206,3 +206,33 @@ fn periodic_loss_follows_the_response_function() {
         assert!((0.9..1.1).contains(&seen), "1/{n}, {trip} ms: {seen} of {window}");
     }
 }
+
+#[test]
+fn a_second_loss_at_the_same_window_keeps_the_plateau() {
+    // Section 4.7: fast convergence is for cwnd < W_max.
+    for (cwnd, plateau) in [(100, 100.0), (80, 80.0 * 0.85)] {
+        let (mut cubic, mut snd) = after_loss(100);
+        snd.cwnd = cwnd * MSS;
+        cubic.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
+        assert_eq!(cubic.curve.w_max, Some(plateau), "{cwnd}");
+    }
+}
+
+#[test]
+fn where_both_windows_are_equal_the_cubic_one_leads() {
+    // Section 4.3: Reno-friendly if W_cubic(t) < W_est. At the plateau of 101 with a W_est of 100 and a
+    // window's acknowledgements the two are equal: half a window is added towards W_cubic.
+    let (mut cubic, mut snd) = (Cubic::default(), snd(64));
+    snd.ssthresh = snd.cwnd;
+    let epoch = Epoch {
+        c: cubic.settings.c,
+        age: Duration::ZERO,
+        seen: secs(1.0),
+        plateau: 101.0,
+        k: 0.0,
+        w_est: 100.0,
+    };
+    cubic.curve = Curve { w_max: Some(101.0), cwnd_prior: 1.0, epoch: Some(epoch) };
+    ack(&mut cubic, &mut snd, 1.0, 64 * MSS);
+    assert_eq!(snd.cwnd, 96 * MSS);
+}

@@ -117,6 +117,7 @@ fn a_fixed_buffer_of_six_megabytes_makes_308_quick_acknowledgements() {
     let mut end = End::new(164);
     let quick = (1..=400).take_while(|&at| end.full(at)).count();
     assert_eq!(quick, 308);
+    assert_eq!(end.receiver.tempo().expect("linux").window, 3_842_302);
     // The 309th waits, the 310th goes beyond one full segment.
     assert!(end.full(400));
     assert!(!end.full(400));
@@ -136,6 +137,27 @@ fn the_delay_follows_the_pace_of_arrivals() {
     }
     assert!(!end.full(146));
     assert_eq!((end.wait(), end.waits_until()), (55, 201));
+}
+
+#[test]
+fn a_gap_as_long_as_the_delay_leaves_it() {
+    // tcp_event_data_recv: m < ato makes it ato/2 + m, and nothing else does.
+    for (gap, wait) in [(39, 59), (40, 40), (41, 40)] {
+        let mut end = End::warm();
+        assert!(!end.full(16 + gap));
+        assert_eq!(end.wait(), wait, "{gap} ms");
+    }
+}
+
+#[test]
+fn the_last_quick_acknowledgement_resets_the_delay() {
+    // tcp_dec_quickack_mode: "Leaving quickack mode we deflate ATO."
+    let mut end = End::new(NEVER_GROWS);
+    // 40/2 + 30 = 50, 55, 57, ...
+    (1..=15).for_each(|i| assert!(end.full(30 * i)));
+    assert!(end.wait() > 50);
+    assert!(end.full(480));
+    assert_eq!(end.wait(), 40);
 }
 
 #[test]
@@ -186,6 +208,8 @@ fn a_small_segment_is_acknowledged_when_the_program_has_read_it() {
     assert!(end.arrives(21, 100, Ecn::NotEct), "beyond a full one");
     assert!(end.arrives(22, 100, Ecn::NotEct), "small");
     // Two alike of 524 B or more are the peer's full segments.
+    assert!(end.arrives(22, 523, Ecn::NotEct));
+    assert!(end.arrives(22, 523, Ecn::NotEct));
     assert!(end.arrives(23, 524, Ecn::NotEct));
     assert!(!end.arrives(24, 524, Ecn::NotEct));
     assert!(end.arrives(25, 524, Ecn::NotEct), "beyond one");
@@ -226,10 +250,26 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
 
 #[test]
 fn data_that_comes_twice_makes_sixteen_quick() {
+    // The first segment, and the sixteenth and last.
+    for seq in [1, 1 + 15 * u64::from(SEGMENT)] {
+        let mut end = End::warm();
+        let again = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
+        assert!(end.take(20, &again));
+        (0..15).for_each(|_| assert!(end.full(21)));
+        assert!(!end.full(21));
+    }
+}
+
+#[test]
+fn a_hole_and_what_fills_it_make_no_later_one_quick() {
+    // tcp_data_queue: tcp_enter_quickack_mode is for data that has come before.
     let mut end = End::warm();
-    let again = Segment { seq: 1, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
-    assert!(end.take(20, &again));
-    (0..15).for_each(|_| assert!(end.full(21)));
+    let first = end.receiver.next;
+    for seq in [first + u64::from(SEGMENT), first] {
+        let flags = Flags::ACK;
+        assert!(end.take(20, &Segment { seq, len: SEGMENT, flags, ..Segment::default() }));
+        assert!(!end.receiver.report().tells_duplicate(), "nothing came twice");
+    }
     assert!(!end.full(21));
 }
 
@@ -301,10 +341,82 @@ fn without_timestamps_a_window_s_end_tells_the_round_trip() {
     end.full(100);
     let (edge, bytes) = (end.receiver.tempo().expect("linux").buffer.edge(), u64::from(SEGMENT));
     let segments = (edge - 1).div_ceil(bytes) - 1;
+    // 1 + 1,448, and the window that was open: 3,000,000 - 1,460.
+    assert_eq!(edge, 2_999_989);
     (1..segments).for_each(|_| {
         end.full(120);
     });
     assert_eq!(trip(&mut end), 0);
     end.full(160);
     assert_eq!(trip(&mut end), 8 * 60_000);
+}
+
+#[test]
+fn a_small_window_makes_fewer_quick_acknowledgements() {
+    // tcp_incr_quickack: the window, half of the buffer less 1,460 B, in units of two full segments:
+    // 20,000/2,896 = 6; two at least.
+    for (buffer, quick) in [(42_920, 6), (12_920, 2)] {
+        let mut end = End::new(NEVER_GROWS);
+        let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
+        (rules.start, rules.buffer) = (buffer, buffer);
+        end.receiver.reset(&end.policy);
+        end.receiver.open();
+        end.receiver.on_ack_sent();
+        assert_eq!((1..=20).take_while(|&at| end.full(at)).count(), quick);
+    }
+}
+
+#[test]
+fn a_fin_alone_waits_and_is_no_data() {
+    // 35 ms after the last data: the delay of 40 ms stays, where data would make it 55.
+    let mut end = End::warm();
+    let flags = Flags::ACK.with(Flags::FIN);
+    let seq = end.receiver.next;
+    assert!(!end.take(51, &Segment { seq, flags, ..Segment::default() }));
+    assert_eq!((end.receiver.closed(), end.waits_until()), (true, 91));
+}
+
+#[test]
+fn before_the_first_data_in_order_nothing_is_an_answer() {
+    let mut end = End::new(NEVER_GROWS);
+    end.receiver.hear_ecn(Ecn::Ce, true, false);
+    let beyond = Segment { seq: 1_449, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
+    assert!(end.take(5, &beyond));
+    assert_eq!(end.wait(), 40);
+    end.receiver.on_data_sent(ms(10));
+    assert!(!end.receiver.tempo().expect("linux").answers);
+}
+
+#[test]
+fn full_segments_alone_tell_of_a_round_trip_by_their_stamps() {
+    // tcp_rcv_rtt_measure_ts: of at least rcv_mss, and only if the clock has moved on.
+    let mut end = End::new(164);
+    let flags = Flags::ACK.with(Flags::STAMPED);
+    for (at, echo, len, trip_ms) in [
+        (100, 60, SEGMENT, 40),
+        (130, 120, 100, 40),
+        (140, 140, SEGMENT, 40),
+        (150, 130, SEGMENT, 20),
+    ] {
+        let seq = end.receiver.next;
+        end.take(at, &Segment { seq, len, flags, echo, ..Segment::default() });
+        assert_eq!(end.receiver.tempo().expect("linux").buffer.trip(), 8_000 * trip_ms, "{at} ms");
+    }
+}
+
+#[test]
+fn a_buffer_grows_when_more_is_read_than_ever_before() {
+    // tcp_rcv_space_adjust: copied <= rcvq_space.space is no reason. With segments of 9,000 B 65,536 -
+    // 9,000 B are expected: 39 of 1,448 B and 64.
+    for (rest, grows) in [(64, false), (65, true)] {
+        let mut end = growing(6 << 20);
+        let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
+        rules.mss = 9_000;
+        end.receiver.reset(&end.policy);
+        end.receiver.open();
+        end.stamped(100);
+        (101..=139).for_each(|at| end.stamped(at));
+        end.arrives(140, rest, Ecn::NotEct);
+        assert_eq!(end.buffer().0 > 131_072, grows, "{rest} B");
+    }
 }
