@@ -303,7 +303,7 @@ impl Tracked {
             self.tracker.take_reports(segment, 0, now, &mut info);
         }
         if !sack {
-            let goes_on = self.tracker.board.dupacks > 0 && snd.una < snd.reduced;
+            let goes_on = snd.una < snd.reduced;
             self.tracker.count_duplicates(segment, snd.mss(), (goes_on, true), &mut info);
         }
         let rtt = self.tracker.round_trips(&info, now).map(|(_, path)| path);
