@@ -155,7 +155,7 @@ impl Endpoint {
 
     /// RFC 5682 step 2b: two new segments, whatever the window.
     fn try_new_data(&mut self, ack: &Ack) -> Reaction {
-        let reaction = self.recover(&Ack { echoed: true, ..*ack });
+        let reaction = self.recover(ack);
         self.with_recovery(Recovery::suspend);
         self.snd.cwnd = self.snd.outstanding() + 2 * self.snd.mss();
         reaction

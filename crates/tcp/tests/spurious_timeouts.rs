@@ -2,7 +2,7 @@
 //! and the check of FreeBSD 4.x.
 
 use crate::lab::{profile, secs};
-use crate::sender_rules::{ack, asked, burst, drain, hear, report, sacking};
+use crate::sender_rules::{ack, burst, drain, hear, report, sacking};
 use aqmlab_tcp::{Endpoint, Segment};
 use packet::Instant;
 use packet::params::Raw;
@@ -142,4 +142,18 @@ fn bsd_puts_back_the_very_threshold_that_was() {
     assert!(server.outstanding() > 2 * SEGMENT);
     hear(&mut server, ack(1 + 2 * SEGMENT), at + 0.01);
     assert_eq!((server.counters().spurious_timeouts, server.ssthresh()), (1, 2 * SEGMENT));
+}
+
+#[test]
+fn two_new_segments_go_out_whatever_the_control() {
+    // RFC 5682 section 2.1, step 2b: the window is opened for these and not grown besides.
+    for control in ["rfc5681", "reno", "cubic", "rfc9438"] {
+        let control = Raw::Text(control.into());
+        let mut server =
+            questioning(&[("sack", Raw::Bool(false)), ("congestion", control.clone())]);
+        assert_eq!(burst(&mut server, 0.2), 4);
+        let (at, _) = time_out(&mut server);
+        let new = hear(&mut server, ack(1 + SEGMENT), at + 0.1);
+        assert_eq!((new.len(), server.cwnd()), (2, 5 * SEGMENT), "{control:?}");
+    }
 }
