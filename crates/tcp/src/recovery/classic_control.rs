@@ -297,7 +297,7 @@ impl Tracked {
         self.now = now;
         let in_flight_before = self.tracker.board.in_flight;
         let mut info = AckInfo::default();
-        info.acked = acked;
+        info.advances = acked > 0;
         self.tracker.take_cumulative(segment.ack, |_| false, 0, now, &mut info);
         if segment.sack.is_telling() {
             self.tracker.take_reports(segment, 0, now, &mut info);

@@ -12,8 +12,8 @@ use crate::send_state::SendState;
 /// What one acknowledgement has told so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckInfo {
-    /// Bytes the cumulative acknowledgement advances, and those of them not reported before.
-    pub acked: u64,
+    /// The cumulative acknowledgement advances, by so many bytes that were not reported before.
+    pub advances: bool,
     fresh: u64,
     /// Bytes and segments delivered by either way.
     pub delivered: u64,
@@ -165,7 +165,7 @@ impl Tracker {
         info: &mut AckInfo,
     ) {
         let dupacks = self.board.dupacks;
-        if info.acked > 0 {
+        if info.advances {
             let known = dupacks.min(info.segments.saturating_sub(1));
             info.segments -= known;
             info.delivered = info.delivered.saturating_sub(u64::from(known) * mss);
@@ -204,7 +204,7 @@ impl Tracker {
             now,
             delivered: info.delivered,
             acked: info.fresh,
-            segments: if info.acked > 0 { info.segments } else { 0 },
+            segments: if info.advances { info.segments } else { 0 },
             lost: info.lost,
             marked,
             in_flight_before,

@@ -8,6 +8,8 @@ mod ack;
 mod detect;
 mod prr;
 mod repair;
+#[cfg(test)]
+mod tests;
 mod timers;
 
 use packet::{Duration, Instant};
