@@ -8,8 +8,6 @@ mod ack;
 mod detect;
 mod prr;
 mod repair;
-#[cfg(test)]
-mod tests;
 mod timers;
 
 use packet::{Duration, Instant};
@@ -220,3 +218,6 @@ impl RackSender {
         self.timers.next()
     }
 }
+
+#[cfg(test)]
+mod tests;
