@@ -92,8 +92,8 @@ def test_what_no_switch_can_hold_is_written_into_the_source_and_its_own_tests_ar
     assert b"-> bool {\n        false\n    }\n}" in changed(SOURCE, body)
     assert module("crates/aqm/src/algorithms/red/mod.rs") == "algorithms::red::"
     assert (module("crates/aqm/src/gate.rs"), module("crates/aqm/src/lib.rs")) == ("gate::", "")
-    reached = ({"a/red/x.rs", "b.rs"}, {"a/red/y.rs"}, {"b.rs"})
-    assert [distance("a/red/x.rs", files) for files in reached] == [0, 1, 2]
+    reached = ({"a/red/x.rs", "b.rs"}, {"a/red/y.rs"}, {"a/z.rs"}, {"b.rs"})
+    assert [distance("a/red/x.rs", files) for files in reached] == [0, 1, 2, 3]
     assert of_errors([{"code": {"code": "E0308"}}, {"code": None}]) == "unviable"
     assert of_errors([{"code": {"code": "long_running_const_eval"}}]) == "timeout"
 

@@ -124,9 +124,13 @@ class Alone:
 
 
 def distance(name: str, files: Collection[str]) -> int:
-    """0 if the file is among those that a test comes by, 1 if one of its folder is, else 2."""
-    beside = name.rsplit("/", 1)[0] + "/"
-    return 0 if name in files else 2 - any(file.startswith(beside) for file in files)
+    """How many names must be cut off a file's path until one of the files lies below it."""
+    path = name
+    for cut in range(name.count("/") + 1):
+        if path in files or any(file.startswith(path + "/") for file in files):
+            return cut
+        path = path.rpartition("/")[0]
+    return name.count("/") + 1
 
 
 def _groups(tests: Sequence[Test]) -> Iterator[list[Test]]:
