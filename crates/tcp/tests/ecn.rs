@@ -239,6 +239,10 @@ fn a_marked_syn_ack_is_answered_by_a_reduction() {
         let flags = Flags::ACK.with(flags);
         let first = Segment { seq: 1, ack: 1, len, flags, ..Segment::default() };
         server.on_segment(&first, secs(0.1));
+        if len == 0 {
+            let counted = server.counters().ecn_reductions;
+            assert_eq!(counted, u32::from(marked), "{name}: by the pure ACK");
+        }
         let six = Flags::ACK.with(if marked { all(&[AE, CWR]) } else { all(&[AE, ECE]) });
         server.write(1_000, secs(0.1));
         let sent = drain(&mut server, secs(0.1));

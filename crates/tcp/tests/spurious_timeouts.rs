@@ -71,16 +71,18 @@ fn with_sack_no_timeout_is_questioned_while_a_loss_is_repaired() {
 }
 
 #[test]
-fn known_reports_decide_nothing_however_often_they_come() {
-    // RFC 5682 section 3.1, step 3: of six segments the third is reported before the timeout.
-    let mut server = questioning(&[("initial_window", Raw::Number(6.0))]);
-    assert_eq!(burst(&mut server, 0.2), 6);
+fn known_reports_decide_nothing_however_they_come() {
+    // RFC 5682 section 3.1, step 3: of eight segments the fourth and the sixth are reported before the
+    // timeout, and after it in three parts.
+    let mut server = questioning(&[("initial_window", Raw::Number(8.0))]);
+    assert_eq!(burst(&mut server, 0.2), 8);
     hear(&mut server, report(3, 4), 0.3);
+    hear(&mut server, report(5, 6), 0.3);
     assert!(is_questioned(&mut server));
     let at = server.next_timeout().expect("a timeout").at.since(Instant::ZERO).secs_f64() - 0.5;
-    let mut known = ack(1 + SEGMENT);
-    known.sack.push(2 * SEGMENT as u32, 3 * SEGMENT as u32);
-    for _ in 0..4 {
+    for (from, to) in [(2_920, 3_000), (2_920, 4_380), (5_840, 7_300)] {
+        let mut known = ack(1 + SEGMENT);
+        known.sack.push(from, to);
         assert_eq!(hear(&mut server, known, at), []);
     }
     assert_eq!(server.counters().fast_retransmits, 0);
