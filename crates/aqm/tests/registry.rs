@@ -221,8 +221,20 @@ fn the_page_of_the_algorithms_says_what_their_tables_say() {
         for field in entry.about.fields {
             let row = format!("| `{}` | {} | ", field.name, field.meaning);
             let source = format!(" | {} |", field.source);
-            let told = |line: &str| line.starts_with(&row) && line.ends_with(&source);
-            assert!(section.lines().any(told), "{name}: {row}…{source}");
+            let told = |line: &&str| line.starts_with(&row) && line.ends_with(&source);
+            let line =
+                section.lines().find(told).unwrap_or_else(|| panic!("{name}: {row}…{source}"));
+            let mut cells = line.strip_suffix(&source).unwrap().rsplit(" | ");
+            let (default, range) = (cells.next().unwrap(), cells.next().unwrap());
+            if let Value::Whole(number) = field.default {
+                assert_eq!(default, format!("`{number}`"), "{name}.{}", field.name);
+            }
+            // Larger ones are written with an exponent.
+            if let Kind::Whole { min, max, .. } = field.kind
+                && max < 1_000_000_000_000
+            {
+                assert_eq!(range, format!("{min} to {max}"), "{name}.{}", field.name);
+            }
         }
     }
 }
