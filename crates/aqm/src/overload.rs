@@ -109,7 +109,7 @@ mod tests {
     #[test]
     fn short_flows_are_others_after_so_many_packets() {
         let load = |lifetime| {
-            let load = Overload::of_defaults(crate::find("droptail").unwrap()).unwrap();
+            let load = Overload::of_defaults(&crate::AGENT).unwrap();
             load.of_short_flows(lifetime).lifetime
         };
         assert_eq!([load(5), load(0)], [5, 1]);

@@ -234,12 +234,12 @@ mod tests {
             (true, 5.0, true, 1, false),
             (true, 5.0, true, 2, true),
         ] {
-            let mut red = red_pd(min, noidle);
-            let flow = red.ledger.flows.enter(7);
+            let mut judge = red_pd(min, noidle);
+            let flow = judge.ledger.flows.enter(7);
             (flow.p, flow.unresponsive) = (Some(1.0), unresponsive);
-            let hit = red.filters(waiting, &mut Rng::named(1, "red_pd"));
+            let hit = judge.filters(waiting, &mut Rng::named(1, "red_pd"));
             assert_eq!(hit, filtered, "{unresponsive} {min} {noidle} {waiting}");
-            let flow = red.ledger.flows.enter(7);
+            let flow = judge.ledger.flows.enter(7);
             assert_eq!((flow.arrived, flow.filtered), (700, if filtered { 700 } else { 0 }));
         }
     }

@@ -203,7 +203,7 @@ impl<T: Tagger> ClassJudge for InOut<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::red::family::NS2;
+    use crate::algorithms::family::NS2;
     use packet::params::Raw;
     use packet::{Ecn, Rate};
 
