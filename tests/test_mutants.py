@@ -27,6 +27,7 @@ impl Queue {
         }
     }
 }
+const HALF: Rule = Rule { most: 3 + 5, of: |n| n / 2 };
 """
 
 
@@ -72,9 +73,18 @@ def test_a_constant_cannot_ask_which_mutant_is_active():
     assert (text.encode(), placed) == (SOURCE, set())
 
 
+def test_a_closure_in_a_constant_can():
+    text, placed = rewritten(
+        mutant(1, "BinaryOperator", 15, 35, "-"), mutant(2, "BinaryOperator", 15, 50, "*")
+    )
+    assert placed == {2}
+    assert "most: 3 + 5, of: |n| (match" in text
+    assert "0 => {n / 2}, 2 => {/*<2*/n * 2/*2>*/}" in text
+
+
 def test_what_no_switch_can_hold_is_written_into_the_source_and_its_own_tests_are_asked_first():
     pytest.importorskip("tree_sitter_rust")
-    from validation.mutants.alone import changed, module, of_errors
+    from validation.mutants.alone import changed, distance, module, of_errors
 
     one = Mutant(1, "q.rs:2:22: one", "q.rs", "BinaryOperator", (2, 22), "+", (2, 23))
     assert changed(SOURCE, one) == SOURCE.replace(b"2 * 8", b"2 + 8")
@@ -82,6 +92,8 @@ def test_what_no_switch_can_hold_is_written_into_the_source_and_its_own_tests_ar
     assert b"-> bool {\n        false\n    }\n}" in changed(SOURCE, body)
     assert module("crates/aqm/src/algorithms/red/mod.rs") == "algorithms::red::"
     assert (module("crates/aqm/src/gate.rs"), module("crates/aqm/src/lib.rs")) == ("gate::", "")
+    reached = ({"a/red/x.rs", "b.rs"}, {"a/red/y.rs"}, {"a/z.rs"}, {"b.rs"})
+    assert [distance("a/red/x.rs", files) for files in reached] == [0, 1, 2, 3]
     assert of_errors([{"code": {"code": "E0308"}}, {"code": None}]) == "unviable"
     assert of_errors([{"code": {"code": "long_running_const_eval"}}]) == "timeout"
 

@@ -76,7 +76,7 @@ def examine(crate: str, arguments: argparse.Namespace) -> None:
     answers.words |= dict.fromkeys(unseen, "by hand")
     left = [mutant for mutant in found if mutant.number in answers.numbers("by hand")]
     if through and left:
-        alone = Alone(ROOT, folder / "alone", TESTED_BY[crate], trials.tests)
+        alone = Alone(ROOT, folder / "alone", TESTED_BY[crate], trials.tests, found)
         for at, (number, word) in enumerate(alone.try_all(left, stop), 1):
             answers.words[number] = word
             answers.write()

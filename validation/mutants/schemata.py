@@ -14,7 +14,7 @@ An operator is replaced within its own expression: `a + b * c` gives `a + (b + c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import tree_sitter
@@ -29,8 +29,10 @@ FEATURES = b"#![feature(core_intrinsics, const_eval_select)]\n"
 
 Spot = tuple[int, int]
 REGION = re.compile(rb"/\*<(\d+)\*/|/\*(\d+)>\*/")
-PLAIN = ("macro_invocation", "macro_definition", "attribute_item", "const_item", "static_item")
-"""Nodes that hold no switch: cargo-mutants leaves macros alone, and constants cannot ask."""
+PLAIN = ("macro_invocation", "macro_definition", "attribute_item")
+"""Nodes that hold no switch: cargo-mutants leaves macros alone."""
+CONSTANT = ("const_item", "static_item")
+"""Nodes that cannot ask, but for the closures in them."""
 OPERATIONS = ("binary_expression", "compound_assignment_expr")
 
 
@@ -68,9 +70,20 @@ class Rewriter:
         """A node's text, its children rewritten."""
         if node.type in PLAIN:
             return self._plain(node)
+        if node.type in CONSTANT:
+            return self._constant(node)
+        return self._joined(node, self._render)
+
+    def _constant(self, node: tree_sitter.Node) -> bytes:
+        """A constant's text, its closures rewritten: they run when they are called."""
+        if node.type == "closure_expression":
+            return self._inner(node)
+        return self._plain(node) if node.type in PLAIN else self._joined(node, self._constant)
+
+    def _joined(self, node: tree_sitter.Node, render: Callable[[tree_sitter.Node], bytes]) -> bytes:
         parts, at = [], node.start_byte
         for child in node.children:
-            parts += [self.source[at : child.start_byte], self._render(child)]
+            parts += [self.source[at : child.start_byte], render(child)]
             at = child.end_byte
         return b"".join([*parts, self.source[at : node.end_byte]])
 

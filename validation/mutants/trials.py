@@ -106,7 +106,8 @@ class Trials:
         return [test for test in tests or [""] if test not in left_out]
 
     def _look_at(self, name: str, test: str) -> tuple[str, str, float, list[int]] | None:
-        """A row of what is known of a test; none if it fails, is too slow or reaches nothing."""
+        """A row of what is known of a test; none if it fails or is too slow. One that comes by no
+        switch may look at constants, which are tried alone."""
         program, folder = self.programs[name], self._folder(name)
         words = Test(name, test, 0, frozenset()).words
         status, cpu_s = _run(program, folder, words, {}, self.slowest_s)
@@ -117,7 +118,7 @@ class Trials:
             told = {"AQMLAB_MUTANTS": "cover", "AQMLAB_MUTANT_FILE": str(seen)}
             status, _ = _run(program, folder, words, told)
             reached = sorted(map(int, seen.read_text().split())) if seen.exists() else []
-        return (name, test, round(cpu_s, 4), reached) if reached and not status else None
+        return None if status else (name, test, round(cpu_s, 4), reached)
 
     def ask(self, test: Test, mutants: Sequence[int]) -> Iterable[tuple[int, str]]:
         """Which of the mutants a test notices, and how: `caught` or `timeout`."""

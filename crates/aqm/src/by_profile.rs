@@ -135,4 +135,18 @@ mod tests {
         let text = Text::of("Packets.", &rows);
         assert_eq!(text.as_str(), "Packets. fj93, ns3: 5; ns2: 0.5 s; linux: 50.");
     }
+
+    #[test]
+    fn words_are_the_same_if_neither_goes_on() {
+        for (a, b, expected) in
+            [("50", "5", false), ("5", "50", false), ("", "5", false), ("5", "5", true)]
+        {
+            assert_eq!(same(a, b), expected, "{a} {b}");
+        }
+    }
+
+    #[test]
+    fn a_default_is_told_in_its_words() {
+        assert_eq!(Stated::new(0.005, "1/200").text(), "1/200");
+    }
 }

@@ -101,3 +101,19 @@ fn packet(id: u32, lifetime: u32, arrived: Instant) -> Packet {
     let header = Header { dscp: 0, ack: Ack::No, source: flow as u16, destination: 0 };
     Packet { id, flow, bytes: BYTES, ecn: Ecn::Ect0, arrived, header }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_flows_are_others_after_so_many_packets() {
+        let load = |lifetime| {
+            let load = Overload::of_defaults(&crate::AGENT).unwrap();
+            load.of_short_flows(lifetime).lifetime
+        };
+        assert_eq!([load(5), load(0)], [5, 1]);
+        let flow = |id| packet(id, 5, Instant::ZERO).flow;
+        assert!((0..5).all(|id| flow(id) < FLOWS) && (5..10).all(|id| flow(id) >= FLOWS));
+    }
+}

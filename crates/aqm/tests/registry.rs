@@ -209,3 +209,32 @@ fn numbers_of_packets_and_things_fit_into_32_bits() {
         }
     }
 }
+
+#[test]
+fn the_page_of_the_algorithms_says_what_their_tables_say() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/algorithms.md");
+    let page = fs::read_to_string(page).unwrap();
+    for entry in ALGORITHMS {
+        let name = entry.about.name;
+        let (_, section) = page.split_once(&format!("\n## `{name}`\n")).expect(name);
+        let section = section.split("\n## ").next().unwrap();
+        for field in entry.about.fields {
+            let row = format!("| `{}` | {} | ", field.name, field.meaning);
+            let source = format!(" | {} |", field.source);
+            let told = |line: &&str| line.starts_with(&row) && line.ends_with(&source);
+            let line =
+                section.lines().find(told).unwrap_or_else(|| panic!("{name}: {row}…{source}"));
+            let mut cells = line.strip_suffix(&source).unwrap().rsplit(" | ");
+            let (default, range) = (cells.next().unwrap(), cells.next().unwrap());
+            if let Value::Whole(number) = field.default {
+                assert_eq!(default, format!("`{number}`"), "{name}.{}", field.name);
+            }
+            // Larger ones are written with an exponent.
+            if let Kind::Whole { min, max, .. } = field.kind
+                && max < 1_000_000_000_000
+            {
+                assert_eq!(range, format!("{min} to {max}"), "{name}.{}", field.name);
+            }
+        }
+    }
+}

@@ -103,7 +103,7 @@ impl Endpoint {
         check.until = soon.then(|| moment.at + self.profile.rtt.half_round_trip(&self.rtt));
         (check.point, check.resent) = (snd.max, recovery.first(snd).end());
         (check.cwnd, check.ssthresh) = (snd.cwnd, snd.ssthresh);
-        if rule == RtoCheck::FRto && snd.ssthresh != u64::MAX {
+        if rule == RtoCheck::FRto {
             // RFC 4015 step 1: pipe_prev.
             check.ssthresh = snd.ssthresh.max(snd.outstanding());
         }
@@ -155,7 +155,7 @@ impl Endpoint {
 
     /// RFC 5682 step 2b: two new segments, whatever the window.
     fn try_new_data(&mut self, ack: &Ack) -> Reaction {
-        let reaction = self.recover(&Ack { echoed: true, ..*ack });
+        let reaction = self.recover(ack);
         self.with_recovery(Recovery::suspend);
         self.snd.cwnd = self.snd.outstanding() + 2 * self.snd.mss();
         reaction
@@ -194,5 +194,63 @@ impl Endpoint {
             classic.control.undo(&mut self.snd);
         }
         self.counters.spurious_timeouts += 1;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// After a timeout with 1,000 B out, of which the first 200 went again; 401 to 500 had been
+    /// reported before it.
+    fn check() -> SpuriousRto {
+        let reports = vec![(401, 501)];
+        SpuriousRto { point: 1_001, resent: 201, reports, ..SpuriousRto::default() }
+    }
+
+    #[test]
+    fn news_are_of_what_was_sent_once_before_the_timeout() {
+        // RFC 5682 section 3.1, step 3: not what went again, nor what was known, nor what is new.
+        for (from, to, news) in [
+            (301, 401, true),
+            (301, 501, true),
+            (401, 601, true),
+            (401, 501, false),
+            (421, 481, false),
+            (101, 201, false),
+            (101, 202, true),
+            (1_001, 1_201, false),
+            (1_000, 1_201, true),
+        ] {
+            let mut told = Segment { ack: 1, ..Segment::default() };
+            told.sack.push(from - 1, to - 1);
+            assert_eq!(check().news_of_old_data(&told), news, "{from}..{to}");
+        }
+    }
+
+    #[test]
+    fn new_data_is_tried_where_the_ack_leaves_it_open_and_there_is_some() {
+        // RFC 5682 section 2.1, step 2: not where all is acknowledged, nor less than went again.
+        let segment = Segment::default();
+        let ack = Ack { segment: &segment, acked: 100, pending: true, echoed: false };
+        let check = SpuriousRto { f_rto: FRto::FirstAck, ..check() };
+        let tries = |snd: SendState| check.evidence(&snd, &ack, false).new_data;
+        let snd =
+            SendState { max: 1_001, end: 5_001, window: 1 << 20, mss: 100, ..SendState::default() };
+        for (una, expected) in [(101, false), (201, true), (901, true), (1_001, false)] {
+            assert_eq!(tries(SendState { una, ..snd }), expected, "{una}");
+        }
+        let done = SendState { una: 501, end: 1_001, ..snd };
+        assert!(!tries(done));
+        assert!(!tries(SendState { fin_queued: true, ..done }), "a FIN is no data");
+    }
+
+    #[test]
+    fn a_reset_forgets_all_but_its_memory() {
+        let mut check = SpuriousRto { f_rto: FRto::SecondAck, cwnd: 1, ssthresh: 1, ..check() };
+        check.until = Some(Instant::ZERO);
+        check.reset();
+        assert_eq!(format!("{check:?}"), format!("{:?}", SpuriousRto::default()));
+        assert!(check.reports.capacity() > 0);
     }
 }

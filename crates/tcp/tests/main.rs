@@ -15,4 +15,5 @@ mod rack_sender;
 mod registry;
 mod responses;
 mod sender_rules;
+mod spurious_timeouts;
 mod throughput;

@@ -2,7 +2,8 @@
 //! late report or a coarse clock leads to.
 
 use crate::lab::{S, Sent, World, ms, profile, secs};
-use aqmlab_tcp::{Flags, HostClock};
+use crate::sender_rules::{ack, drain, hear, sacking};
+use aqmlab_tcp::{Flags, HostClock, State};
 use packet::params::Raw;
 
 fn text(value: &str) -> Raw {
@@ -226,4 +227,17 @@ fn every_second_full_segment_of_a_burst_has_psh_and_the_end_of_a_write() {
     let pushes: Vec<bool> = data.map(|sent| sent.segment.pushes()).collect();
     let [no, yes] = [false, true];
     assert_eq!(pushes, [no, yes, no, yes, no, yes, no, yes, no, yes, no, yes]);
+}
+
+#[test]
+fn timeouts_are_counted_until_new_data_is_acknowledged() {
+    // `tcp_retries2` is 15; a duplicate after each timeout does not put off the end.
+    let mut server = sacking(&profile("linux", &[("timestamps", Raw::Bool(false))]));
+    server.write(14_600, secs(0.2));
+    drain(&mut server, 0.2);
+    while let Some(due) = server.next_timeout().filter(|_| server.counters().timeouts < 30) {
+        server.on_timeout(due.at);
+        hear(&mut server, ack(1), due.at.secs_f64() + 0.01);
+    }
+    assert_eq!((server.counters().timeouts, server.state()), (16, State::Failed));
 }

@@ -34,7 +34,7 @@ pub(crate) fn ack(ack: u64) -> Segment {
 }
 
 /// Data segments that a write of 20,000 B at `at` lets go.
-fn burst(server: &mut Endpoint, at: f64) -> usize {
+pub(crate) fn burst(server: &mut Endpoint, at: f64) -> usize {
     server.write(20_000, secs(at));
     drain(server, at).iter().filter(|s| s.len > 0).count()
 }
@@ -302,7 +302,7 @@ fn acknowledgements_that_never_wait_answer_every_segment() {
 }
 
 /// A report that the segments of 1,460 B from number `from` up to `to` have come, but not the first.
-fn report(from: u32, to: u32) -> Segment {
+pub(crate) fn report(from: u32, to: u32) -> Segment {
     let mut segment = ack(1);
     segment.sack.push(1_460 * from, 1_460 * to);
     segment

@@ -217,3 +217,19 @@ impl AtDeparture for Cobalt {
         show("dropping", f64::from(u8::from(self.law.dropping())));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rate;
+
+    #[test]
+    fn its_strength_is_blues_probability() {
+        let numbers =
+            numbers(&Params::defaults(FIELDS), &Line::of(Rate::from_bits_per_s(10_000_000)));
+        let mut law = Alternation::new();
+        law.full(&numbers, Instant::from_nanos(1_000_000_000));
+        let cobalt = Cobalt { law, numbers, linux: true, coin: false };
+        assert_eq!(cobalt.strength(), ("max_p_drop", 1.0 / 256.0));
+    }
+}

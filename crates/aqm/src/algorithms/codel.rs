@@ -168,3 +168,39 @@ fn limit(params: &Params) -> BufferLimit {
     let limit = BufferLimit::of_packets(packets, Fit::Whole);
     if params.given("limit_bytes") { limit.and_bytes(bytes()) } else { limit }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cx;
+    use packet::params::Raw;
+    use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
+
+    /// Drops among ten packets of 100 B that come at once and are sent 50 ms apart.
+    fn drops(profile: &str) -> u32 {
+        let given = [("profile".to_string(), Raw::Text(profile.into()))];
+        let params = Params::check(FIELDS, &given).unwrap();
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        let mut queue = build(&params, &line).unwrap().into_discipline();
+        let (mut rng, mut dropped) = (Rng::named(1, "codel"), 0);
+        let mut out = |event| dropped += u32::from(matches!(event, Event::Dropped { .. }));
+        for id in 0..20 {
+            let now = Instant::from_nanos(50_000_000 * u64::from(id.max(10) - 10));
+            let cx = &mut Cx { now, rng: &mut rng, out: &mut out };
+            if id < 10 {
+                let (ecn, header) = (Ecn::NotEct, Header::default());
+                queue.enqueue(Packet { id, flow: 1, bytes: 100, ecn, arrived: now, header }, cx);
+            } else {
+                queue.dequeue(cx);
+            }
+        }
+        dropped
+    }
+
+    #[test]
+    fn what_ns2_spares_is_256_bytes_until_it_has_seen_more() {
+        // `maxpacket_` of ns-2.35, where others spare a packet of the largest size.
+        assert!(drops("ns2") > 0);
+        assert_eq!(drops("rfc8289"), 0);
+    }
+}

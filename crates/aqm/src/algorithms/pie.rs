@@ -101,7 +101,16 @@ fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let bytes_per_s = line.rate.bytes_per_s();
     params.settle("delay", Value::Choice("line"));
     let buffer_bytes = params.whole_or("limit_bytes", ((0.1 * bytes_per_s) as u64).max(1));
-    let numbers = docsis::Numbers {
+    let numbers = docsis_numbers(params, buffer_bytes, bytes_per_s);
+    let packets = params.whole("limit").min(u64::from(u32::MAX)) as u32;
+    let limit = BufferLimit::of_packets(packets, Fit::Whole);
+    let period = Duration::from_secs_f64(params.real_or("t_update", 0.016));
+    let judge = docsis::Docsis::new(numbers, period);
+    Ok(Built::Gate(Box::new(Judged::new(judge, limit.and_bytes(buffer_bytes), false))))
+}
+
+fn docsis_numbers(params: &Params, buffer_bytes: u64, bytes_per_s: f64) -> docsis::Numbers {
+    docsis::Numbers {
         target: params.real_or("target", 0.010),
         alpha: params.real_or("alpha", 0.25),
         beta: params.real_or("beta", 2.5),
@@ -111,12 +120,7 @@ fn build_docsis(params: &Params, line: &Line) -> Result<Built, BadParams> {
         derandomised: params.switch("derandomise"),
         buffer_bytes,
         bytes_per_s,
-    };
-    let packets = params.whole("limit").min(u64::from(u32::MAX)) as u32;
-    let limit = BufferLimit::of_packets(packets, Fit::Whole);
-    let period = Duration::from_secs_f64(params.real_or("t_update", 0.016));
-    let judge = docsis::Docsis::new(numbers, period);
-    Ok(Built::Gate(Box::new(Judged::new(judge, limit.and_bytes(buffer_bytes), false))))
+    }
 }
 
 /// Where the delay comes from.
@@ -247,5 +251,56 @@ impl Watcher for Pie {
             self.core.spend_burst(time);
         }
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::Rate;
+    use packet::params::Raw;
+
+    fn params(pairs: &[(&str, Raw)]) -> Params {
+        let given: Vec<_> = pairs.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
+        Params::check(fields::FIELDS, &given).unwrap()
+    }
+
+    #[test]
+    fn docsis_spares_two_packets_of_mean_size() {
+        // RFC 8034 section 4.
+        let spared = |params: &Params| docsis_numbers(params, 1, 1.0).spared_bytes;
+        assert_eq!(spared(&params(&[])), 2_048);
+        assert_eq!(spared(&params(&[("mean_packet_bytes", Raw::Number(1_000.0))])), 2_000);
+    }
+
+    #[test]
+    fn linux_is_quiet_only_where_it_knows_a_rate_and_then_measures_anew() {
+        // `pie_calculate_probability`: `!vars->avg_dq_rate` leaves the burst allowance as it is;
+        // `pie_vars_init` forgets the rate.
+        let text = |word: &str| Raw::Text(word.into());
+        let params = params(&[("profile", text("linux")), ("delay", text("rate"))]);
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        for measured in [false, true] {
+            let mut pie = Pie::new(&params, &line, true).unwrap();
+            let Measure::Rate(rate) = &mut pie.measure else { unreachable!() };
+            let backlog = Backlog { packets: 20, bytes: 20_000 };
+            for at in 0..if measured { 20 } else { 2 } {
+                rate.departure(1_500, backlog, Instant::from_nanos(1_200_000 * at));
+            }
+            assert_eq!(rate.known(), measured);
+            pie.core.spend_burst(Duration::from_millis(60));
+            for _ in 0..3 {
+                pie.on_tick(Backlog::default(), Instant::ZERO, &mut Rng::named(1, "pie"));
+            }
+            let Measure::Rate(rate) = &pie.measure else { unreachable!() };
+            assert!(!rate.known());
+            let mut burst = f64::NAN;
+            pie.gauges(&mut |name, value| {
+                if name == "burst_allowance" {
+                    burst = value
+                }
+            });
+            assert_eq!(burst, if measured { 0.150 } else { 0.090 });
+        }
     }
 }

@@ -175,9 +175,6 @@ impl<J: Early> Aqm for RedPd<J> {
         verdict
     }
 
-    fn on_signalled(&mut self, marked: bool) {
-        self.inner.on_signalled(marked);
-    }
     fn on_dropped(&mut self, why: Why) {
         if self.fate == Fate::Filtered {
             return; // RED has not seen it
@@ -210,5 +207,40 @@ impl<J: Early> Aqm for RedPd<J> {
         show("ambient", self.ledger.ambient());
         show("monitored", f64::from(self.monitored));
         show("p_f", self.largest);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RED-PD before a RED of thresholds 5 and 15 whose average is zero, with this `min`.
+    fn red_pd(min: f64, noidle: bool) -> RedPd<Paper> {
+        let rtt = Duration::from_millis(40);
+        let rules = Rules { often: 3, lists: 5, rtt, longest: 100, tests: true };
+        let inner = Paper::new(&plain(&FJ93, (5.0, 15.0), 0.002, 0.1));
+        RedPd { flow: 7, bytes: 700, ..RedPd::new(inner, min, noidle, rules) }
+    }
+
+    #[test]
+    fn a_monitored_flow_is_filtered_where_there_is_congestion() {
+        // P_f is 1. A responsive flow: with more than a packet waiting and the average at `min` or
+        // above; an unresponsive one whatever waits, unless `noidle` asks for more than a packet.
+        for (unresponsive, min, noidle, waiting, filtered) in [
+            (false, 0.0, false, 2, true),
+            (false, 0.0, false, 1, false),
+            (false, 5.0, false, 2, false),
+            (true, 5.0, false, 0, true),
+            (true, 5.0, true, 1, false),
+            (true, 5.0, true, 2, true),
+        ] {
+            let mut judge = red_pd(min, noidle);
+            let flow = judge.ledger.flows.enter(7);
+            (flow.p, flow.unresponsive) = (Some(1.0), unresponsive);
+            let hit = judge.filters(waiting, &mut Rng::named(1, "red_pd"));
+            assert_eq!(hit, filtered, "{unresponsive} {min} {noidle} {waiting}");
+            let flow = judge.ledger.flows.enter(7);
+            assert_eq!((flow.arrived, flow.filtered), (700, if filtered { 700 } else { 0 }));
+        }
     }
 }

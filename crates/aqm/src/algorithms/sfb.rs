@@ -282,4 +282,36 @@ mod tests {
         assert_eq!(at(begin + interval), (true, 0));
         assert_eq!(at(begin + interval + nanosecond), (false, 1));
     }
+
+    #[test]
+    fn above_a_half_linux_drops_below_twice_the_excess() {
+        // sch_sfb.c: `r < (p_min - SFB_MAX_PROB / 2) * 2`. Numbers are drawn until one is equal.
+        let of = |id| Packet {
+            id,
+            flow: 1,
+            bytes: 1_000,
+            ecn: packet::Ecn::Ect0,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
+        let mut equal = 0;
+        for seed in 0..1_000 {
+            let mut sfb = Sfb::new(&Params::defaults(fields::FIELDS), Profile::Linux).unwrap();
+            let mut rng = Rng::named(seed, "sfb");
+            while sfb.p_min < sfb.top && equal == 0 {
+                let r = sfb.random(&mut rng.clone());
+                let (none, now) = (Backlog::default(), Instant::ZERO);
+                let verdict = sfb.on_arrival(&of(0), none, now, &mut rng);
+                // Full bins raise their probability; above the limit all would be dropped.
+                while sfb.waiting.len() > 22 {
+                    sfb.on_departure(&of(0), Duration::ZERO, none, now, &mut rng.clone());
+                }
+                if r == 2.0 * (sfb.p_min - sfb.half) && r > 0.0 && r < sfb.p_min {
+                    assert_eq!(verdict, Verdict::Signal(Why::Early));
+                    equal += 1;
+                }
+            }
+        }
+        assert_eq!(equal, 1);
+    }
 }

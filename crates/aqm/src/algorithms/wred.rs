@@ -375,4 +375,10 @@ mod tests {
         let why = table(&[("min_th_2", "41")]).unwrap_err();
         assert!(why.starts_with("min_th_2: 41 is above"), "{why}");
     }
+
+    #[test]
+    fn a_class_begins_as_red_does_between_signals() {
+        // Floyd and Jacobson 1993, figure 2: count is -1 below min_th.
+        assert_eq!(table(&[]).unwrap().map(|class| class.count), [-1; CLASSES]);
+    }
 }

@@ -324,3 +324,47 @@ impl<J: QueueJudge> Discipline for PerFlow<J> {
         show("old_flows", self.old.len() as f64);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A judge that lets all pass.
+    struct Idle;
+
+    impl QueueJudge for Idle {
+        fn take(
+            &mut self,
+            pool: &mut Pool,
+            queue: &mut Queue,
+            _: Backlog,
+            _: &mut Cx,
+        ) -> Option<Packet> {
+            pool.pop(queue)
+        }
+        fn strength(&self) -> (&'static str, f64) {
+            ("none", 0.0)
+        }
+    }
+
+    #[test]
+    fn a_judge_of_all_queues_is_told_what_waits_in_the_others() {
+        for judges_see_all in [false, true] {
+            let settings = Settings {
+                flows: 4,
+                seed: 1,
+                quantum: 1_500,
+                limit: 100,
+                limit_bytes: u64::MAX,
+                overload: Overload::Refuse,
+                forgets_if_alone: true,
+                judges_see_all,
+            };
+            let mut queues = PerFlow::new(settings, || Idle);
+            queues.total = Backlog { packets: 5, bytes: 5_000 };
+            let others = queues.others(Backlog { packets: 2, bytes: 1_500 });
+            let all = Backlog { packets: 3, bytes: 3_500 };
+            assert_eq!(others, if judges_see_all { all } else { Backlog::default() });
+        }
+    }
+}

@@ -208,12 +208,10 @@ fn fitting(snd: &SendState, window: u64) -> Option<Chunk> {
         return None;
     }
     let chunk = snd.chunk(snd.nxt, u64::MAX);
-    let again = chunk.seq < snd.max;
-    let there = chunk.len > 0 || (chunk.fin && (again || !snd.fin_sent));
     // A bare FIN needs no room.
     let fits =
         chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window);
-    (there && fits).then_some(chunk)
+    ((chunk.len > 0 || chunk.fin) && fits).then_some(chunk)
 }
 
 /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
@@ -269,16 +267,7 @@ mod tests {
     fn after_a_spurious_timeout_duplicates_count_again() {
         for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
             let rules = Rules { limited_transmit: false, ..rfc(kind) };
-            let mut snd = SendState {
-                una: 1,
-                nxt: 1_001,
-                max: 1_001,
-                end: 10_000,
-                cwnd: 1_000,
-                window: 1 << 20,
-                mss: 100,
-                ..SendState::default()
-            };
+            let mut snd = ten_out();
             let mut recovery = Recovery::new(kind);
             with_reno(&rules, &mut snd, |w| recovery.on_timeout(w, Instant::ZERO));
             assert_eq!(snd.nxt, 1);
@@ -293,5 +282,55 @@ mod tests {
             assert_eq!(snd.nxt, 1_001);
             assert!(thrice(&mut recovery, &mut snd), "{kind:?}");
         }
+    }
+
+    /// Ten segments of 100 B fill the window, much more is to be sent.
+    fn ten_out() -> SendState {
+        SendState {
+            una: 1,
+            nxt: 1_001,
+            max: 1_001,
+            end: 10_000,
+            cwnd: 1_000,
+            window: 1 << 20,
+            mss: 100,
+            ..SendState::default()
+        }
+    }
+
+    #[test]
+    fn a_duplicate_lets_a_segment_beyond_the_window_in_bsd_too() {
+        // RFC 3042.
+        for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
+            let (rules, mut snd, mut recovery) = (rfc(kind), ten_out(), Recovery::new(kind));
+            let ack = Segment { ack: 1, ..Segment::default() };
+            with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &ack, true));
+            let new = Some(Chunk { seq: 1_001, len: 100, fin: false });
+            assert_eq!(recovery.next_part(&rules, &snd), new, "{kind:?}");
+            assert_eq!(recovery.next(&rules, &snd), new, "{kind:?}");
+        }
+    }
+
+    #[test]
+    fn behind_a_fin_nothing_goes_out() {
+        let (rules, recovery) = (rfc(RecoveryKind::Reno), Recovery::new(RecoveryKind::Reno));
+        let mut snd = SendState { end: 1_001, cwnd: 2_000, fin_queued: true, ..ten_out() };
+        let fin = Some(Chunk { seq: 1_001, len: 0, fin: true });
+        assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
+        (snd.fin_sent, snd.nxt, snd.max) = (true, 1_002, 1_002);
+        assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [None; 2]);
+        // It goes again where what was before it does.
+        snd.nxt = 1_001;
+        assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
+    }
+
+    #[test]
+    fn the_first_resend_ends_where_something_is_reported() {
+        let (kind, mut snd) = (RecoveryKind::Sack, ten_out());
+        let mut recovery = Recovery::new(kind);
+        let mut told = Segment { ack: 1, ..Segment::default() };
+        told.sack.push(60, 300);
+        with_reno(&rfc(kind), &mut snd, |w| recovery.on_duplicate(w, &told, true));
+        assert_eq!(recovery.first(&snd), Chunk { seq: 1, len: 60, fin: false });
     }
 }

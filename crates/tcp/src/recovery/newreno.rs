@@ -223,4 +223,18 @@ mod tests {
         assert!(with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)).entered);
         assert_eq!((snd.max, snd.ssthresh), (1_201, 500));
     }
+
+    #[test]
+    fn a_last_segment_within_the_window_is_not_limited_transmit() {
+        // Ten segments of 100 B fill the window, the last with a FIN: its number needs no room, and
+        // half of 1,001 is left at the loss.
+        let rules = rfc(RecoveryKind::NewReno);
+        let last = SendState { max: 901, end: 1_001, fin_queued: true, ..ten_out(1_000) };
+        let (mut snd, mut newreno) = (last, NewReno::default());
+        let chunk = snd.chunk(snd.max, u64::MAX);
+        newreno.on_sent(&snd, chunk);
+        snd.max = chunk.end();
+        (0..3).for_each(|_| _ = with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)));
+        assert_eq!((snd.max, snd.ssthresh), (1_002, 500));
+    }
 }

@@ -12,8 +12,8 @@ use crate::send_state::SendState;
 /// What one acknowledgement has told so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckInfo {
-    /// Bytes the cumulative acknowledgement advances, and those of them not reported before.
-    pub acked: u64,
+    /// The cumulative acknowledgement advances, by so many bytes that were not reported before.
+    pub advances: bool,
     fresh: u64,
     /// Bytes and segments delivered by either way.
     pub delivered: u64,
@@ -165,7 +165,7 @@ impl Tracker {
         info: &mut AckInfo,
     ) {
         let dupacks = self.board.dupacks;
-        if info.acked > 0 {
+        if info.advances {
             let known = dupacks.min(info.segments.saturating_sub(1));
             info.segments -= known;
             info.delivered = info.delivered.saturating_sub(u64::from(known) * mss);
@@ -204,7 +204,7 @@ impl Tracker {
             now,
             delivered: info.delivered,
             acked: info.fresh,
-            segments: if info.acked > 0 { info.segments } else { 0 },
+            segments: if info.advances { info.segments } else { 0 },
             lost: info.lost,
             marked,
             in_flight_before,
@@ -236,4 +236,59 @@ pub(crate) struct Seen {
 
 fn stretch(span: Option<(Instant, Instant)>, at: Instant) -> (Instant, Instant) {
     span.map_or((at, at), |(first, last)| (first.min(at), last.max(at)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tracker::tests::ten_out;
+
+    /// Bytes delivered by the reports of these blocks, one after the other.
+    fn delivered(blocks: &[(u32, u32)]) -> Vec<u64> {
+        let (mut tracker, _) = ten_out();
+        let told = |&(from, to)| {
+            let (mut segment, mut info) =
+                (Segment { ack: 1, ..Segment::default() }, AckInfo::default());
+            segment.sack.push(from - 1, to - 1);
+            tracker.take_reports(&segment, 0, Instant::ZERO, &mut info);
+            info.delivered
+        };
+        blocks.iter().map(told).collect()
+    }
+
+    #[test]
+    fn a_report_delivers_what_was_not_reported_before() {
+        assert_eq!(delivered(&[(201, 301), (301, 401), (101, 501)]), [100, 100, 200]);
+        assert_eq!(delivered(&[(401, 601), (201, 801), (201, 801)]), [200, 400, 0]);
+        assert_eq!(delivered(&[(801, 1_001), (101, 1_001)]), [200, 700]);
+    }
+
+    #[test]
+    fn without_reports_a_bare_acknowledgement_says_that_a_segment_arrived() {
+        // RFC 5681 section 2: without data, SYN and FIN; and only where it tells something.
+        let flags = [Flags::ACK, Flags::ACK.with(Flags::FIN), Flags::ACK.with(Flags::SYN)];
+        for (len, flags, counts, heard) in [
+            (0, flags[0], true, 1),
+            (0, flags[0], false, 0),
+            (1, flags[0], true, 0),
+            (1, flags[0], false, 0),
+            (0, flags[1], true, 0),
+            (0, flags[2], true, 0),
+        ] {
+            let ((mut tracker, snd), mut info) = (ten_out(), AckInfo::default());
+            let segment = Segment { ack: 1, len, flags, ..Segment::default() };
+            tracker.count_duplicates(&segment, snd.mss(), (false, counts), &mut info);
+            assert_eq!((tracker.board.dupacks, info.delivered), (heard, 100 * u64::from(heard)));
+        }
+    }
+
+    #[test]
+    fn duplicates_tell_of_all_segments_but_the_one_that_is_missing() {
+        let ((mut tracker, snd), mut info) = (ten_out(), AckInfo::default());
+        let segment = Segment { ack: 1, flags: Flags::ACK, ..Segment::default() };
+        for _ in 0..12 {
+            tracker.count_duplicates(&segment, snd.mss(), (false, true), &mut info);
+        }
+        assert_eq!((tracker.board.dupacks, info.delivered), (9, 900));
+    }
 }

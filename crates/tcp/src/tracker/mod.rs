@@ -250,3 +250,96 @@ impl Tracker {
         self.control.on_lost(snd, &lost);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::{linux_reno, make_usual};
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// Ten segments of 100 B are out, which is all that was written.
+    pub(super) fn ten_out() -> (Tracker, SendState) {
+        let mut tracker = Tracker::new(linux_reno(), false);
+        let mut snd =
+            SendState { una: 1, max: 1, end: 1_001, cwnd: 2_000, mss: 100, ..SendState::default() };
+        while snd.max < snd.end {
+            let chunk = snd.chunk(snd.max, u64::MAX);
+            tracker.on_sent(&mut snd, chunk, Instant::ZERO);
+            snd.max = chunk.end();
+        }
+        (tracker, snd)
+    }
+
+    #[test]
+    fn a_segment_keeps_the_next_back_for_its_time_at_the_pace() {
+        // A pace of almost nothing keeps it back for 2^32 - 1 us at most.
+        for (rate, bytes, micros) in
+            [(1_000_000, 1_500, 1_500), (1, 4_000, 4_000_000_000), (1, 5_000, 4_294_967_295)]
+        {
+            let mut pacer = Pacer { on: true, unpaced: UNPACED, rate, next: at(0) };
+            let next = pacer.on_sent(bytes, at(0));
+            assert_eq!(next, Some(Instant::ZERO + Duration::from_micros(micros)), "{bytes}");
+        }
+    }
+
+    #[test]
+    fn the_handshake_may_show_a_round_trip() {
+        for srtt in [Duration::ZERO, Duration::from_millis(50)] {
+            let (mut tracker, mut snd) = ten_out();
+            tracker.begin(&mut snd, srtt, at(60));
+            assert_eq!((tracker.srtt, tracker.min_rtt.get()), (srtt, srtt));
+            // The first sample is the smallest whatever it is.
+            tracker.min_rtt.learn(Duration::from_millis(80), at(100));
+            let least = if srtt == Duration::ZERO { Duration::from_millis(80) } else { srtt };
+            assert_eq!(tracker.min_rtt.get(), least);
+        }
+    }
+
+    #[test]
+    fn who_takes_over_is_paced_if_it_or_the_profile_asks() {
+        for (control, paces, on) in [
+            ("reno", false, false),
+            ("reno", true, true),
+            ("bbr", false, true),
+            ("bbr", true, true),
+        ] {
+            let (mut tracker, _) = ten_out();
+            tracker.replace(make_usual(control), paces);
+            assert_eq!(tracker.pacer.on, on, "{control} {paces}");
+        }
+    }
+
+    #[test]
+    fn what_was_out_at_most_is_counted_for_a_flight() {
+        // Linux's `tcp_cwnd_validate`: anew when the flight is acknowledged at whose sending it was
+        // noted, or when more is out.
+        let mut tracker = Tracker::new(linux_reno(), false);
+        let mut snd = SendState { una: 1, max: 1, cwnd: 10_000, mss: 100, ..SendState::default() };
+        let mut most = |una, to| {
+            snd.una = una;
+            tracker
+                .note_usage(&snd, Chunk { seq: snd.max, len: (to - snd.max) as u32, fin: false });
+            snd.max = to;
+            tracker.usage.most
+        };
+        assert_eq!(
+            [most(1, 101), most(51, 151), most(101, 161), most(101, 191)],
+            [100, 100, 60, 90]
+        );
+    }
+
+    #[test]
+    fn the_program_is_the_limit_where_the_window_has_room_left() {
+        // All ten segments are out, and more is written later.
+        for (cwnd, room) in [(1_000, false), (1_001, true)] {
+            let (mut tracker, mut snd) = ten_out();
+            tracker.rate = Rate::default();
+            snd.cwnd = cwnd;
+            tracker.run_dry_if_done(&snd, 0, at(1));
+            assert_eq!(tracker.rate.snapshot(1_000, 100, at(2)).app_limited, room, "{cwnd}");
+        }
+    }
+}

@@ -200,4 +200,17 @@ mod tests {
         let last = last.expect("a sample");
         assert_eq!((last.delivered, last.interval), (11_000, Duration::from_millis(150)));
     }
+
+    #[test]
+    fn no_time_gives_no_rate() {
+        // Before a round trip is known the smallest one is zero.
+        let mut rate = Rate::default();
+        let snapshot = rate.snapshot(0, 1_000, at(5));
+        let record = Record { turn: 1, end: 1_000, at: at(5), snapshot, ..Record::default() };
+        for (now, known) in [(5, false), (6, true)] {
+            let mut newest = None;
+            rate.deliver(&record, &mut newest, at(now));
+            assert_eq!(rate.sample(newest, Duration::ZERO, at(now)).is_some(), known, "{now}");
+        }
+    }
 }

@@ -52,7 +52,7 @@ impl Reordering {
     pub fn deliver(&mut self, record: &Record, ambiguous: bool, timed: bool, now: Instant) {
         if record.end > self.highest {
             self.highest = record.end;
-        } else if record.end < self.highest && !record.ever_resent {
+        } else if !record.ever_resent {
             self.reordering_seen = true;
         }
         if ambiguous {

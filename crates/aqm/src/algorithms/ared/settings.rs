@@ -356,4 +356,12 @@ mod tests {
             assert!(why.starts_with(says), "{why}");
         }
     }
+
+    #[test]
+    fn the_bottom_of_max_p_is_below_its_top() {
+        for (bottom, refused) in [("0.3", true), ("0.25", true), ("0.2", false)] {
+            let pairs = [("bottom", bottom), ("top", "0.25")];
+            assert_eq!(resolve(10_000_000, &pairs).is_err(), refused, "{bottom}");
+        }
+    }
 }

@@ -99,4 +99,12 @@ mod tests {
             }
         }
     }
+
+    #[test]
+    fn a_ring_is_empty_without_queues() {
+        let (mut nodes, mut ring) = ([Node::new(()), Node::new(())], Ring::EMPTY);
+        assert!(ring.is_empty());
+        ring.push(&mut nodes, 1);
+        assert!(!ring.is_empty());
+    }
 }

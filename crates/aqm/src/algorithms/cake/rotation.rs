@@ -319,3 +319,30 @@ fn pass(turns: &mut [Node<Turn>], queues: &[u32]) -> Option<usize> {
         may
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packet::{Ecn, Header, Instant};
+
+    #[test]
+    fn a_flow_that_comes_back_to_its_idle_queue_is_counted_for_its_hosts() {
+        // `cake_hash`: a queue of the same tag keeps its place, its hosts are looked up anew.
+        let header = Header { source: 3, destination: 4, ..Header::default() };
+        let (ecn, arrived) = (Ecn::NotEct, Instant::ZERO);
+        let packet = Packet { id: 0, flow: 7, bytes: 1_500, ecn, arrived, header };
+        let mut rotation = Rotation::new(64, 1_514, Isolation::named("triple-isolate"), 1);
+        let queue = rotation.place(&packet);
+        let hosts = |rotation: &Rotation| {
+            let Turn { source, destination, .. } = rotation.turns[queue].value;
+            (source, destination)
+        };
+        let found = hosts(&rotation);
+        for (set, looked_up) in [(Set::Idle, true), (Set::Sparse, false)] {
+            let turn = &mut rotation.turns[queue].value;
+            (turn.set, turn.source, turn.destination) = (set, 60, 61);
+            assert_eq!(rotation.place(&packet), queue);
+            assert_eq!(hosts(&rotation) == found, looked_up, "{set:?}");
+        }
+    }
+}

@@ -167,7 +167,7 @@ impl Alternation {
         while due {
             self.count_to(self.count - 1);
             self.drop_next = self.after(self.drop_next, numbers);
-            self.late = now > self.drop_next;
+            self.late = false; // or the count is zero, and it is not asked
             due = self.due(now);
         }
         false
@@ -311,6 +311,10 @@ mod tests {
         assert!(!visit(&mut law, 300, 20));
         assert_eq!((law.dropping(), law.count(), law.drop_next), (true, 1, ms(300)));
         assert!(visit(&mut law, 301, 20));
+        // Sch_cake: only where the schedule is more than zero.
+        let mut law = Alternation { drop_next: ms(300), ..Alternation::new() };
+        assert!(!visit(&mut law, 300, 20));
+        assert_eq!((law.count(), law.drop_next), (1, ms(400)));
     }
 
     /// A packet that stayed 20 ms is visited at 500 ms by a clock that is far behind.

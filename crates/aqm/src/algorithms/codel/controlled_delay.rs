@@ -238,7 +238,10 @@ mod tests {
 
     #[test]
     fn a_series_soon_after_another_begins_with_what_that_one_added() {
-        for (late_ms, count, wait_ns) in [(1000, 6, 40_824_829), (2000, 1, 100_000_000)] {
+        // RFC 8289 section 5.5: less than 16 intervals of 100 ms after it.
+        for (late_ms, count, wait_ns) in
+            [(1000, 6, 40_824_829), (1599, 6, 40_824_829), (1600, 1, 100_000_000)]
+        {
             let params = Params::defaults(super::super::FIELDS);
             let mut control = Control::new(Profile::RFC8289, &params, 1500);
             control.law.restart(10);

@@ -60,7 +60,6 @@ pub(crate) fn settings(
         params.whole_or("mean_packet_bytes", u64::from(profile.mean_packet_bytes.value)) as u32;
     Ok(Settings {
         gentle,
-        mean_packet_bytes: mean,
         clock: PacketClock::of_line(line.rate, mean),
         ecn: params.switch("ecn"),
         limit: BufferLimit::of_packets(params.whole("limit") as u32, profile.fit),

@@ -198,3 +198,21 @@ impl Switch {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_switch_says_who_chooses() {
+        for (switch, text) in [
+            (Switch::Free(true), "true"),
+            (Switch::Free(false), "false"),
+            (Switch::Follows("as that one", |_| true), "as that one"),
+            (Switch::Fixed(true, "because"), "always true"),
+            (Switch::Fixed(false, "because"), "always false"),
+        ] {
+            assert_eq!(switch.text(), text);
+        }
+    }
+}

@@ -59,7 +59,6 @@ impl Settings {
         let clock = asked.clock(line, mean_packet_bytes);
         let given = asked.given(line, mean_packet_bytes, clock);
         let (min_th, max_th) = given.thresholds(profile)?;
-        let given = Given { min_th: Some(min_th), max_th: Some(max_th), ..given };
         let settings = Settings {
             profile,
             min_th,

@@ -82,6 +82,9 @@ impl ClassJudge for Precedences {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Line;
+    use packet::Rate;
+    use packet::params::Params;
 
     #[test]
     fn a_state_counts_its_own_precedence_and_those_below() {
@@ -90,5 +93,40 @@ mod tests {
             waiting.of[class].packets = packets;
         }
         assert_eq!([0, 1, 2].map(|state| length(&waiting, state)), [1, 3, 6]);
+    }
+
+    #[test]
+    fn averages_age_once_the_queue_that_they_count_is_empty() {
+        let params = Params::defaults(super::super::FIELDS);
+        let line = Line::of(Rate::from_bits_per_s(10_000_000));
+        let states = super::super::precedences(&params, &line).unwrap();
+        let classes = super::super::Classes::read(&params, true).unwrap();
+        let mut judge = Precedences::new(states, classes, 60);
+        let packet = Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1_000,
+            ecn: packet::Ecn::NotEct,
+            arrived: Instant::ZERO,
+            header: Default::default(),
+        };
+        let (mut busy, empty) = (Waiting::default(), Waiting::default());
+        busy.of[0].packets = 20;
+        let rng = &mut Rng::named(1, "rio");
+        let mut average = |judge: &mut Precedences, waiting: &Waiting, seconds: u64| {
+            let now = Instant::from_nanos(seconds * 1_000_000_000);
+            judge.on_arrival(&packet, 0, waiting, now, rng);
+            let mut shown = f64::NAN;
+            judge.gauges(&mut |name, value| {
+                if name == "avg_low" {
+                    shown = value
+                }
+            });
+            shown
+        };
+        (0..2_000).for_each(|_| _ = average(&mut judge, &busy, 0));
+        assert!(average(&mut judge, &busy, 0) > 10.0);
+        judge.on_departure(0, &empty, Instant::ZERO);
+        assert!(average(&mut judge, &empty, 60) < 1.0);
     }
 }

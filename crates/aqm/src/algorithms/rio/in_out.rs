@@ -199,3 +199,68 @@ impl<T: Tagger> ClassJudge for InOut<T> {
         self.tagger.gauges(show);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::algorithms::family::NS2;
+    use packet::params::Raw;
+    use packet::{Ecn, Rate};
+
+    const LINE: Line = Line::of(Rate::from_bits_per_s(20_000_000));
+
+    fn params(pairs: &[(&str, f64)]) -> Params {
+        let raw: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), Raw::Number(*v))).collect();
+        Params::check(super::super::FIELDS, &raw).unwrap()
+    }
+
+    #[test]
+    fn altq_has_a_weight_and_a_clock_of_its_own() {
+        // rio.c: W_WEIGHT 512, 800 us where nothing is said of packets; ns-2: 500 B of the line.
+        for (profile, given, w_q, micros) in [
+            (&ALTQ, &[][..], 1.0 / 512.0, 800.0),
+            (&ALTQ, &[("mean_packet_bytes", 1_000.0)], 1.0 / 512.0, 400.0),
+            (&NS2, &[], 0.002, 200.0),
+        ] {
+            let of = settings(&params(given), &LINE, profile, "in", (5.0, 15.0, 0.1)).unwrap();
+            assert_eq!(of.w_q, w_q);
+            assert!((of.clock.packet_secs() * 1e6 - micros).abs() < 1e-9, "{given:?}");
+        }
+    }
+
+    /// All packets are Out.
+    struct Outside;
+
+    impl Tagger for Outside {
+        fn is_in(&mut self, _: &Packet, _: Instant) -> bool {
+            false
+        }
+    }
+
+    #[test]
+    fn above_the_upper_threshold_a_hit_drops() {
+        // With a weight of 1 the average is the queue; thresholds 5 and 15, gentle above.
+        for (packets, drops) in [(10, false), (20, true)] {
+            let of = settings(&params(&[("w_q", 1.0)]), &LINE, &NS2, "in", (5.0, 15.0, 0.1));
+            let of = Settings { gentle: true, ..of.unwrap() };
+            let mut judge = InOut::new(Outside, Ns::new(&of), Ns::new(&of), false, 100);
+            let mut waiting = Waiting::default();
+            waiting.total.packets = packets;
+            let packet = Packet {
+                id: 0,
+                flow: 1,
+                bytes: 500,
+                ecn: Ecn::Ect0,
+                arrived: Instant::ZERO,
+                header: Default::default(),
+            };
+            let rng = &mut Rng::named(1, "in_out");
+            let hit = (0..1_000)
+                .map(|_| judge.on_arrival(&packet, OUT, &waiting, Instant::ZERO, rng))
+                .find(|verdict| *verdict != Verdict::Pass);
+            let why = Why::Early;
+            let expected = if drops { Verdict::Drop(why) } else { Verdict::Signal(why) };
+            assert_eq!(hit, Some(expected), "{packets}");
+        }
+    }
+}

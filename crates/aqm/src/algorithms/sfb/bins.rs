@@ -221,4 +221,15 @@ mod tests {
         bins.shift([first, old], false);
         assert!(bins.bins.iter().all(|bin| bin.queue == 0));
     }
+
+    #[test]
+    fn a_filter_of_as_many_bins_has_its_own_levels() {
+        // Four levels of 32 bins are as many as eight of 16: a packet is in four of them.
+        let mut bins = Bins::new(4, 32, 5);
+        bins.shift([bins.hash(7, 0), 0], true);
+        let level = |level: usize| bins.bins[32 * level..32 * (level + 1)].iter();
+        for number in 0..4 {
+            assert_eq!(level(number).map(|bin| bin.queue).sum::<u32>(), 1, "{number}");
+        }
+    }
 }

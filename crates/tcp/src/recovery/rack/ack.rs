@@ -53,7 +53,7 @@ impl RackSender {
         let in_flight_before = self.tracker.board.in_flight;
         let mut info = AckInfo::default();
         if segment.ack > cx.snd.una {
-            info.acked = segment.ack - cx.snd.una;
+            info.advances = true;
             (cx.snd.una, cx.snd.nxt) = (segment.ack, cx.snd.nxt.max(segment.ack));
             let earlier = |sent| cx.answers_earlier(segment, sent);
             self.tracker.take_cumulative(segment.ack, earlier, self.recovery_point, now, &mut info);
@@ -83,7 +83,7 @@ impl RackSender {
         let seen = Seen { now, rtt, marked, in_flight_before, ca_state: self.state };
         let sample = self.tracker.sample(cx.snd, &info, seen);
         self.steer(cx.snd, &info, &sample);
-        if info.acked > 0 {
+        if info.advances {
             self.restart_timers(now);
         }
         self.tracker.run_dry_if_done(cx.snd, 0, now);
@@ -94,7 +94,7 @@ impl RackSender {
     fn steer(&mut self, snd: &mut SendState, info: &AckInfo, sample: &AckSample) {
         self.tracker.control.on_ack(snd, sample);
         if self.is_led() {
-            let safe = info.acked > 0 && info.lost == 0;
+            let safe = info.advances && info.lost == 0;
             self.prr.on_ack(snd, self.tracker.board.in_flight, info.delivered, safe);
         }
         self.tracker.set_pace(snd);
@@ -110,7 +110,7 @@ impl RackSender {
     ) -> Option<Duration> {
         let now = cx.moment.at;
         let Some((first, path)) = self.tracker.round_trips(info, now) else {
-            if info.acked > 0 && segment.flags.has(Flags::STAMPED) {
+            if info.advances && segment.flags.has(Flags::STAMPED) {
                 self.measure_echo(cx, segment);
             }
             return None;

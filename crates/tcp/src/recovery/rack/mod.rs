@@ -218,3 +218,6 @@ impl RackSender {
         self.timers.next()
     }
 }
+
+#[cfg(test)]
+mod tests;

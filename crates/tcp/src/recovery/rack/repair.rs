@@ -46,7 +46,7 @@ impl RackSender {
             // The recovery is over, and was spurious (Linux's `tcp_try_undo_dsack`).
             self.undo_reduction(cx.snd, outcome);
         }
-        info.lost = self.find_lost(cx.snd, info.acked > 0, cx.moment.at);
+        info.lost = self.find_lost(cx.snd, info.advances, cx.moment.at);
         if self.tracker.board.waiting > 0 {
             self.enter_recovery(cx.snd, cx.moment.at, outcome);
         }
@@ -54,7 +54,7 @@ impl RackSender {
 
     /// A duplicate was reported: RACK widens its window, unless it was the probe's; an undo comes
     /// nearer.
-    fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
+    pub(super) fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
         let Some((_, end)) = info.duplicate else { return };
         if !(self.probe.resent && end == self.probe.end) {
             self.tracker.reordering.on_duplicate(snd.una, snd.max);
@@ -75,7 +75,7 @@ impl RackSender {
         outcome: &mut Outcome,
     ) {
         let twice = info.duplicate.is_some_and(|(_, end)| end == self.probe.end);
-        let plain_duplicate = info.acked == 0 && !info.reported && segment.len == 0;
+        let plain_duplicate = !info.advances && !info.reported && segment.len == 0;
         if !self.probe.resent || twice || plain_duplicate {
             self.probe = TailLossProbe::default();
         } else if segment.ack > self.probe.end {
@@ -120,7 +120,7 @@ impl RackSender {
     }
 
     /// An acknowledgement after a timeout: F-RTO, where that is under way.
-    fn judge_timeout(
+    pub(super) fn judge_timeout(
         &mut self,
         snd: &mut SendState,
         info: &AckInfo,
@@ -136,12 +136,11 @@ impl RackSender {
         if self.f_rto == FRto::Off {
             return;
         }
-        let advances = info.acked > 0;
         let evidence = Evidence {
-            advances,
+            advances: info.advances,
             original: false,
-            decides: advances || self.f_rto == FRto::SecondAck,
-            new_data: advances && self.new_data_fits(snd),
+            decides: info.advances || self.f_rto == FRto::SecondAck,
+            new_data: self.new_data_fits(snd),
         };
         if self.f_rto.on_ack(evidence) == Verdict::SendNew {
             self.recovery_point = snd.max;
@@ -158,7 +157,7 @@ impl RackSender {
     fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
         let Some(undo) = &self.undo else { return false };
         let Some(first) = undo.first else { return false };
-        undo.pending == 0 || info.acked > 0 && cx.answers_earlier(segment, first)
+        undo.pending == 0 || info.advances && cx.answers_earlier(segment, first)
     }
 
     fn every_copy_came_twice(&self) -> bool {
@@ -226,7 +225,7 @@ impl RackSender {
             cwnd: snd.cwnd,
             ssthresh: snd.ssthresh,
             first: None,
-            pending: u32::from(self.probe.resent && self.probe.end != 0),
+            pending: u32::from(self.probe.resent),
             since: snd.una,
         }
     }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::recovery::tests::rfc;
-use crate::recovery::{RecoveryKind, with_reno};
+use crate::recovery::{Recovery, RecoveryKind, with_reno};
 
 const RULES: Rules = rfc(RecoveryKind::Sack);
 
@@ -148,4 +148,59 @@ fn what_limited_transmit_sent_is_not_in_the_flight() {
     }
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
     assert_eq!((snd.max, snd.ssthresh, sack.recovering()), (1_201, 500, true));
+}
+
+#[test]
+fn three_ranges_show_a_loss_however_short_they_are() {
+    // RFC 6675 section 4, IsLost (S): thirty bytes are less than two segments.
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    let mut told = Segment { ack: 1, ..Segment::default() };
+    [700, 400, 100].iter().for_each(|&from| told.sack.push(from, from + 10));
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+}
+
+#[test]
+fn reports_of_what_was_never_sent_are_no_news() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    for range in [(10, 12), (11, 12), (10, 14)] {
+        let told = report(1, &[range]);
+        assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    }
+    assert_eq!(sack.reports(), []);
+}
+
+#[test]
+fn nothing_is_lost_below_the_first_unacknowledged_byte() {
+    // Three segments are reported, but none below them is missing.
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    let told = report(1, &[(0, 3)]);
+    assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    assert_eq!((sack.pipe(&snd), snd.cwnd), (700, 1_000));
+}
+
+#[test]
+fn a_last_segment_within_the_window_is_not_limited_transmit() {
+    // Ten segments of 100 B fill the window, the last with a FIN: its number needs no room, and half
+    // of 1,001 is left at the loss.
+    let (mut sack, mut snd) = (Sack::default(), snd(9, 1_000));
+    (snd.end, snd.fin_queued) = (1_001, true);
+    let last = sack.next(&RULES, &snd).expect("room for it");
+    assert!(last.fin);
+    sack.on_sent(&snd, last);
+    snd.max = last.end();
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
+    assert_eq!((snd.max, snd.ssthresh), (1_002, 500));
+}
+
+#[test]
+fn a_reset_forgets_all_but_its_memory() {
+    let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+    with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)])));
+    sack.on_sent(&snd, snd.chunk(1, 101));
+    let mut recovery = Recovery::Sack(sack);
+    recovery.reset(RecoveryKind::Sack);
+    let fresh = format!("{:?}", Recovery::new(RecoveryKind::Sack));
+    assert_eq!(format!("{recovery:?}"), fresh);
+    let Recovery::Sack(sack) = recovery else { unreachable!() };
+    assert!(sack.board.capacity() > 0);
 }

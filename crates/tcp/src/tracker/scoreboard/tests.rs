@@ -92,3 +92,37 @@ fn what_is_forgiven_travels_again() {
     board.take_below(301);
     assert_eq!((board.in_flight, board.oldest()), (0, None));
 }
+
+#[test]
+fn a_fin_is_never_reported() {
+    // Of the record 101..201 the data ends at 201, or with a FIN at 200; of a bare FIN there is none.
+    let record = |seq, end, fin| Record { seq, end, fin, ..Record::default() };
+    for (record, to, reported) in [
+        (record(101, 201, false), 200, false),
+        (record(101, 201, false), 201, true),
+        (record(101, 201, true), 199, false),
+        (record(101, 201, true), 200, true),
+        (record(101, 102, true), 101, false),
+        (record(101, 102, true), 500, false),
+    ] {
+        assert_eq!(record.is_reported(to), reported, "{record:?} {to}");
+    }
+}
+
+#[test]
+fn a_reset_forgets_all_but_its_memory() {
+    let mut board = Scoreboard::new();
+    for seq in 1..40 {
+        board.push(Record { seq, end: seq + 1, ..Record::default() });
+    }
+    board.report(3);
+    board.mark_lost(0);
+    board.mark_lost(1);
+    board.resend(0, Instant::ZERO, Snapshot::default());
+    board.set_dupacks(2, 1);
+    let slots = board.ring.len();
+    board.reset();
+    assert_eq!(board.ring.len(), slots);
+    board.ring.clear();
+    assert_eq!(format!("{board:?}"), format!("{:?}", Scoreboard::new()));
+}

@@ -151,4 +151,39 @@ fn weights_for_bursts() {
     assert_eq!(weight_for_burst(5.0, 15.0), 1.0 / 8.0);
     // A burst of 50: 21 must not exceed (1 - (1 - w)^50)/w, which is 15.4 at 1/16, 25.5 at 1/32.
     assert_eq!(weight_for_burst(30.0, 90.0), 1.0 / 32.0);
+    // A burst of one: 1 does not exceed 1.
+    assert_eq!(weight_for_burst(1.0, 3.0), 0.5);
+}
+
+#[test]
+fn altq_counts_idle_packets_of_800_us_whatever_the_line() {
+    let line = Line::of(Rate::from_bits_per_s(20_000_000));
+    for (profile, micros) in [("altq", 800.0), ("fj93", 400.0)] {
+        let raw = [("profile".to_string(), Raw::Text(profile.into()))];
+        let params = Params::check(crate::algorithms::red::fields::FIELDS, &raw).unwrap();
+        let secs = Settings::resolve(&params, &line).unwrap().clock.packet_secs();
+        assert!((secs * 1e6 - micros).abs() < 1e-9, "{profile}: {secs}");
+    }
+}
+
+#[test]
+fn a_limit_in_bytes_is_refused_where_packets_are_counted() {
+    for limit in [&[][..], &[("limit", "20")]] {
+        let asked = [&[("profile", "altq"), ("limit_bytes", "9000")], limit].concat();
+        assert!(refusal(&asked).contains("measured in packets"), "{limit:?}");
+    }
+}
+
+#[test]
+fn a_weight_is_never_below_a_billionth() {
+    // tc tries no less than 2^-30, which a burst of 10^10 packets would need.
+    assert_eq!(weight_for_burst(0.0, 3e10), 1.0 / f64::from(1 << 30));
+}
+
+#[test]
+fn in_ns3_the_unit_of_the_probability_follows_that_of_the_queue() {
+    for on in ["true", "false"] {
+        let asked = settings(&[("profile", "ns3"), ("queue_in_bytes", on)]);
+        assert_eq!([asked.queue_in_bytes, asked.byte_probability], [on == "true"; 2]);
+    }
 }
