@@ -77,7 +77,9 @@ impl Curve {
     #[inline]
     pub fn p_b(&self, avg: f64) -> f64 {
         if avg < self.max {
-            self.within(avg).max(0.0)
+            // Not `max`, which may take either of two zeros, as the compiler likes.
+            let p = self.within(avg);
+            if p > 0.0 { p } else { 0.0 }
         } else if avg < self.certain {
             self.max_p + self.gentle_slope * (avg - self.max)
         } else {
