@@ -291,11 +291,14 @@ def ratios(each: Sequence[Compared]) -> pl.DataFrame:
     )
 
 
-def options(parser: argparse.ArgumentParser, cache: Path) -> None:
-    """What every comparison may be asked."""
+def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> None:
+    """What every comparison may be asked; `seeds` are those of all its cases (with --quick 3)."""
+    parser.set_defaults(full_seeds=seeds)
     parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
     parser.add_argument("--only", default="", help="cases whose family or name has this in it")
-    parser.add_argument("--seeds", type=int, help="replications, at least two (5; with --quick 3)")
+    parser.add_argument(
+        "--seeds", type=int, help=f"replications, at least two ({seeds}; with --quick 3)"
+    )
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
@@ -308,7 +311,7 @@ def compare(
     cases: Iterable[C],
 ) -> int:
     """Runs both programs, prints the table, and records it where the user asked for it."""
-    seeds = arguments.seeds or (3 if arguments.quick else 5)
+    seeds = arguments.seeds or (3 if arguments.quick else arguments.full_seeds)
     if seeds < 2:
         parser.error(f"--seeds {seeds}: an interval needs at least two")
     only = arguments.only

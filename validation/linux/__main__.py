@@ -41,7 +41,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m validation.linux", description=(__doc__ or "").splitlines()[0]
     )
-    options(parser, Path("results/linux"))
+    options(parser, Path("results/linux"), seeds=3)
     parser.add_argument("--build", action="store_true", help="build the kernel and end")
     arguments = parser.parse_args()
     if arguments.build:

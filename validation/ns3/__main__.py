@@ -38,7 +38,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m validation.ns3", description=(__doc__ or "").splitlines()[0]
     )
-    options(parser, Path("results/ns3"))
+    options(parser, Path("results/ns3"), seeds=3)
     arguments = parser.parse_args()
     if not there("ns-3", program.built):
         return 0
