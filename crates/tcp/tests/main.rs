@@ -8,6 +8,7 @@ mod golden;
 mod host_clocks;
 mod idle_restart;
 mod lab;
+mod newreno;
 mod openings;
 mod profiles_and_controls;
 mod properties;

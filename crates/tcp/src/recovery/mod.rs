@@ -265,8 +265,11 @@ mod tests {
 
     #[test]
     fn after_a_spurious_timeout_duplicates_count_again() {
-        for kind in [RecoveryKind::Tahoe, RecoveryKind::Reno, RecoveryKind::NewReno] {
-            let rules = Rules { limited_transmit: false, ..rfc(kind) };
+        use {Implementation::*, RecoveryKind::*};
+        for (kind, implementation) in
+            [(Tahoe, Rfc), (Reno, Rfc), (NewReno, Rfc), (Tahoe, Ns2), (Reno, Ns2), (NewReno, Ns2)]
+        {
+            let rules = Rules { limited_transmit: false, implementation, ..rfc(kind) };
             let mut snd = ten_out();
             let mut recovery = Recovery::new(kind);
             with_reno(&rules, &mut snd, |w| recovery.on_timeout(w, Instant::ZERO));
