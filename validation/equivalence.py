@@ -295,13 +295,18 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     """What every comparison may be asked; `seeds` are those of all its cases (with --quick 3)."""
     parser.set_defaults(full_seeds=seeds)
     parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
-    parser.add_argument("--only", default="", help="cases whose family or name has this in it")
+    told = "cases whose family or name has this in it; may be repeated"
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help=told)
     parser.add_argument(
         "--seeds", type=int, help=f"replications, at least two ({seeds}; with --quick 3)"
     )
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
+
+
+def _named(case: Case, words: Sequence[str]) -> bool:
+    return any(word in case.name() or word in case.family for word in words)
 
 
 def compare(
@@ -314,10 +319,11 @@ def compare(
     seeds = arguments.seeds or (3 if arguments.quick else arguments.full_seeds)
     if seeds < 2:
         parser.error(f"--seeds {seeds}: an interval needs at least two")
-    only = arguments.only
-    chosen = [case for case in cases if only in case.name() or only in case.family]
+    chosen = list(cases)
+    if arguments.only:
+        chosen = [case for case in chosen if _named(case, arguments.only)]
     if not chosen:
-        parser.error(f"--only {only}: no case has that in its name or family")
+        parser.error(f"--only {' '.join(arguments.only)}: no case has that in its name or family")
     kept = Kept(arguments.cache)
     each = rows(chosen, program, seeds, kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
