@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 import struct
 from dataclasses import dataclass, replace
 
@@ -16,8 +17,10 @@ from validation.equivalence import (
     Kept,
     compared,
     in_aqmlab,
+    named,
     ratios,
     table,
+    told_by,
     verdicts,
 )
 from validation.external import Missing
@@ -32,6 +35,7 @@ from validation.workload import Burst, Web, as_lines
 
 from aqmlab.simulator import engine
 
+WORDS = (("cbr", "two"), ("cbr",), ("two",), ("streams of",))
 MARGIN = Figure("drops, %", 1, 0.10, 0.0)
 
 
@@ -191,6 +195,41 @@ def test_every_kind_of_case_gives_its_figures_in_aqmlab(real_core):
     # The ten over both links share each with ten others.
     assert of_two["goodput_mbit_per_s"] < 7 < of_streams["goodput_mbit_per_s"] < 8
     assert 0 < of_two["queue_time_mean_packets_second"] <= 121
+
+
+def test_what_a_program_does_not_tell_is_never_the_same():
+    import polars as pl
+
+    row = {"family": "bursts", "case": "one", "flows": 0, "ecn": False, "paired": True}
+    runs = [
+        row | {"program": program, "seed": seed, "transfer_mean_s": mean}
+        for program, means in (("aqmlab", [1.0, 1.0, None]), ("ns-2", [1.0, 1.0, 1.0]))
+        for seed, mean in enumerate(means)
+    ]
+    (one,) = compared(pl.DataFrame(runs), "ns-2")
+    assert one.found.verdict == "open"
+    assert "in 2 of 3 runs | 1000 ± 0" in one.row()
+    assert replace(one, ours=[None] * 3).found.verdict == "apart"
+    neither = [run | {"transfer_mean_s": None} for run in runs]
+    assert compared(pl.DataFrame(neither), "ns-2") == []
+
+
+def test_a_program_without_the_figures_of_its_queue_has_failed():
+    with pytest.raises(RuntimeError, match="failed"):
+        told_by(["echo", "drop_rate", "0"], "")
+    told = told_by(["cat"], "drop_rate 0 mark_rate 0 queue_time_mean_packets 3")
+    assert told["queue_time_mean_packets"] == 3
+
+
+def test_only_takes_cases_that_have_one_of_the_words():
+    words = {word: [case.name() for case in ns2.full() if named(case, word)] for word in WORDS}
+    assert words[("cbr", "two")] == words[("cbr",)] + words[("two",)]
+    assert len(words[("streams of",)]) == len(words[("cbr",)]) == 7
+
+
+def test_every_part_of_the_page_is_a_comparison_that_can_be_run():
+    for part in page.PARTS:
+        assert importlib.util.find_spec(f"validation.{part}"), part
 
 
 def test_runs_of_the_same_users_are_judged_by_their_differences():

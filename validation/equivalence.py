@@ -27,7 +27,7 @@ import aqmlab
 from aqmlab.intervals import interval
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
-from aqmlab.tables.equivalence import Judgement, Margin, judge, judge_paired
+from aqmlab.tables.equivalence import APART, OPEN, Judgement, Margin, judge, judge_paired
 from validation import page
 
 Numbers = dict[str, float]
@@ -64,6 +64,10 @@ class Case(Protocol):
 C = TypeVar("C", bound=Case)
 
 
+OF_EVERY_QUEUE = ("queue_time_mean_packets", "drop_rate", "mark_rate")
+"""Figures that no program may leave out."""
+
+
 @dataclass(frozen=True)
 class Program(Generic[C]):
     """The other program, and what of a case it is told."""
@@ -83,7 +87,7 @@ def told_by(command: Sequence[str], lines: str) -> Numbers:
     """What a program that is given these lines answers: one line of names and numbers."""
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     fields = done.stdout.split()
-    if done.returncode or len(fields) < 2:
+    if done.returncode or not set(OF_EVERY_QUEUE) <= set(fields[::2]):
         raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}")
     return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
 
@@ -151,7 +155,8 @@ def in_aqmlab(case: Case, scenarios: Sequence[dict[str, Any]]) -> list[Numbers]:
 
 def numbers(flows: int, run: FinishedRun) -> Numbers:
     """The figures of one of our runs by the names of `FIGURES`, those that it has."""
-    told = {name: run.summary[name] for name in (*FIGURES, "utilisation") if name in run.summary}
+    names = (name for name in (*FIGURES, "utilisation") if run.summary.get(name) is not None)
+    told = {name: run.summary[name] for name in names}
     if flows:
         # The first group; cross traffic is another.
         each = run.table("flows").filter(pl.col("group") == 0)["goodput_bits_per_s"]
@@ -163,7 +168,9 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
         told["stream_loss_rate"] = run.summary["datagrams"]["streams"]["loss_share"]
     if "transfers" in run.summary:
         ended = run.table("transfers").filter(pl.col("failed") == 0)
-        told["transfer_mean_s"] = (ended["end_ns"] - ended["start_ns"]).mean() / 1e9
+        if len(ended):
+            elapsed_ns = ended["end_ns"] - ended["start_ns"]
+            told["transfer_mean_s"] = elapsed_ns.sum() / len(ended) / 1e9
     return told
 
 
@@ -211,13 +218,18 @@ class Compared:
     family: str
     case: str
     figure: Figure
-    ours: list[float]
-    theirs: list[float]
+    ours: list[float | None]
+    """One for each seed; none where there is nothing to tell, such as a burst that did not end."""
+    theirs: list[float | None]
     paired: bool = False
 
     @property
     def found(self) -> Judgement:
-        """The ratio with its 95 % interval, and the verdict."""
+        """The ratio with its 95 % interval, and the verdict; what a program lacks cannot be judged:
+        it is open, or apart if it has none at all."""
+        if None in self.ours or None in self.theirs:
+            both = any(x is not None for x in self.ours) and any(x is not None for x in self.theirs)
+            return Judgement(*[math.nan] * 6, OPEN if both else APART)
         judged = judge_paired if self.paired else judge
         return judged(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
 
@@ -236,7 +248,7 @@ def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
     each = []
     for (family, name), of in runs.group_by("family", "case", maintain_order=True):
         for field, figure in FIGURES.items():
-            if field not in of.columns or of[field].null_count():
+            if field not in of.columns or of[field].null_count() == len(of):
                 continue
             ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
             nothing = not any(ours) and not any(theirs)
@@ -256,8 +268,11 @@ def table(each: Sequence[Compared], program: str) -> str:
     return "\n".join(lines[1:])
 
 
-def _mean(values: list[float], figure: Figure) -> str:
-    mean, low, _ = interval(values)
+def _mean(values: list[float | None], figure: Figure) -> str:
+    known = [value for value in values if value is not None]
+    if len(known) < len(values):
+        return f"in {len(known)} of {len(values)} runs"
+    mean, low, _ = interval(known)
     return f"{figure.scale * mean:.4g} ± {figure.scale * (mean - low):.2g}"
 
 
@@ -305,7 +320,8 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
 
 
-def _named(case: Case, words: Sequence[str]) -> bool:
+def named(case: Case, words: Sequence[str]) -> bool:
+    """Whether a case has one of the words in its family or name."""
     return any(word in case.name() or word in case.family for word in words)
 
 
@@ -321,7 +337,7 @@ def compare(
         parser.error(f"--seeds {seeds}: an interval needs at least two")
     chosen = list(cases)
     if arguments.only:
-        chosen = [case for case in chosen if _named(case, arguments.only)]
+        chosen = [case for case in chosen if named(case, arguments.only)]
     if not chosen:
         parser.error(f"--only {' '.join(arguments.only)}: no case has that in its name or family")
     kept = Kept(arguments.cache)

@@ -13,6 +13,10 @@ PACKETS = {"queue_in_bytes": False, "mean_packet_bytes": 1500}
 """Everything is counted in packets of 1,500 B in both programs."""
 
 
+HARSH_RED = {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65}
+"""Table 1 of the Harsh RED paper, HSPA."""
+
+
 @dataclass(frozen=True)
 class Case(dumbbell.Case):
     """A case, and which of our senders stand beside ns-2's."""
@@ -77,9 +81,6 @@ def hspa() -> Iterator[Case]:
         yield case
 
 
-HARSH_RED = {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65}
-
-
 def bursts() -> Iterator[Case]:
     """The Harsh RED paper's: 360 kB over n flows that start at once, beside a long transfer."""
     links = (("HSPA", 2, 142, Burst(1, 247, 60, 10)), ("EDGE", 0.2, 402, Burst(1, 247, 150, 10)))
@@ -88,10 +89,10 @@ def bursts() -> Iterator[Case]:
         yield Case(
             f"bursts on {name}",
             queue,
-            1,
-            rate,
-            (rtt, rtt),
-            recovery,
+            flows=1,
+            rate_mbit=rate,
+            rtt_ms=(rtt, rtt),
+            recovery=recovery,
             every=1,
             initial_window=2,
             workload=replace(burst, flows=n),

@@ -126,9 +126,9 @@ def beside() -> Iterator[Case]:
         yield Case(
             "bursts on HSPA",
             queue,
-            1,
-            2,
-            (142, 142),
+            flows=1,
+            rate_mbit=2,
+            rtt_ms=(142, 142),
             every=1,
             initial_window=2,
             workload=Burst(n, 247, 60, 10),
