@@ -13,8 +13,11 @@ PACKETS = {"queue_in_bytes": False, "mean_packet_bytes": 1500}
 """Everything is counted in packets of 1,500 B in both programs."""
 
 
-HARSH_RED = {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65}
-"""Table 1 of the Harsh RED paper, HSPA."""
+HARSH_RED = {
+    "HSPA": {"min_th": 3, "max_th": 50, "w_q": 0.02, "max_p": 0.65},
+    "EDGE": {"min_th": 3, "max_th": 40, "w_q": 0.2, "max_p": 0.65},
+}
+"""Table 1 of the Harsh RED paper."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +80,7 @@ def hspa() -> Iterator[Case]:
         if queue == "red":
             case = replace(case, min_th=5, max_th=20, w_q=0.002)
         if queue == "hred":
-            case = replace(case, **HARSH_RED)
+            case = replace(case, **HARSH_RED["HSPA"])
         yield case
 
 
@@ -96,7 +99,7 @@ def bursts() -> Iterator[Case]:
             every=1,
             initial_window=2,
             workload=replace(burst, flows=n),
-            **(HARSH_RED if queue == "hred" else {}),
+            **(HARSH_RED[name] if queue == "hred" else {}),
             profile="ns2",
             warmup_s=burst.after_s,
             measured_s=60 if rate > 1 else 120,
