@@ -123,9 +123,12 @@ impl ClassicControl {
     /// The recovery has done with that ACK; `recovering`: a fast recovery is or was under way.
     pub fn finish(&mut self, snd: &mut SendState, recovering: bool) {
         if let Some(tracked) = &mut self.0 {
+            // Who sets its window itself goes on repairing.
+            let repairs = tracked.tracker.flags.own_window;
             let state = match tracked.ca_state(snd) {
                 _ if recovering => CaState::Recovery,
-                CaState::Open if snd.growth_held => CaState::Cwr,
+                CaState::Loss if repairs => CaState::Loss,
+                _ if snd.growth_held => CaState::Cwr,
                 state => state,
             };
             tracked.tell(snd, state);
@@ -390,6 +393,26 @@ mod tests {
         assert_eq!(hear(&mut classic, &mut snd), ["Timeout!", "Loss"]);
         classic.undo(&mut snd);
         assert_eq!(hear(&mut classic, &mut snd), ["undo", "Open"]);
+    }
+
+    #[test]
+    fn an_echo_holds_the_window_while_a_timeout_is_repaired() {
+        // RFC 3168 section 6.1.2: an acknowledgement with ECE set grows nothing.
+        for (own_window, held, told) in
+            [(false, true, "Cwr"), (false, false, "Loss"), (true, true, "Loss")]
+        {
+            let control = Noting::new(ControlFlags { own_window, ..CLASSIC });
+            let (rules, mut snd) = (rfc(RecoveryKind::Reno), ten_out());
+            let mut classic = ClassicControl::new(&control);
+            let windows = &mut Windows { rules: &rules, snd: &mut snd, control: &mut classic };
+            windows.on_timeout(Instant::ZERO);
+            (snd.una, snd.growth_held) = (101, held);
+            let segment = &Segment { ack: 101, ..Segment::default() };
+            let now = Instant::ZERO;
+            classic.hear(&snd, &Heard { segment, acked: 100, marked: 0, sack: true, now });
+            classic.finish(&mut snd, false);
+            assert_eq!(control.told(), ["Timeout!", told]);
+        }
     }
 
     #[test]

@@ -123,22 +123,27 @@ impl Tracker {
             }
             let later = self.reported.iter().map(|known| known.0).filter(|&start| start > at);
             let stop = later.min().unwrap_or(end).min(end);
-            self.take_block((at, stop), recovery_point, now, info);
+            self.take_part((at, stop), block, recovery_point, now, info);
             at = stop;
         }
     }
 
-    fn take_block(
+    /// The segments with a byte in `part` that `block` covers whole.
+    fn take_part(
         &mut self,
-        (start, end): (u64, u64),
+        part: (u64, u64),
+        block: (u64, u64),
         recovery_point: u64,
         now: Instant,
         info: &mut AckInfo,
     ) {
-        let mut number = self.board.find(start);
-        while number < self.board.end() && self.board.get(number).is_reported(end) {
+        let mut number = self.board.find(part.0);
+        while number < self.board.end() && self.board.get(number).seq < part.1 {
             let record = self.board.get(number);
-            if !record.sacked && record.seq >= start {
+            if !record.is_reported(block.1) {
+                return;
+            }
+            if !record.sacked && record.seq >= block.0 {
                 let record = self.board.report(number);
                 info.reported = true;
                 if !record.ever_resent {
@@ -261,6 +266,15 @@ mod tests {
         assert_eq!(delivered(&[(201, 301), (301, 401), (101, 501)]), [100, 100, 200]);
         assert_eq!(delivered(&[(401, 601), (201, 801), (201, 801)]), [200, 400, 0]);
         assert_eq!(delivered(&[(801, 1_001), (101, 1_001)]), [200, 700]);
+    }
+
+    #[test]
+    fn a_segment_counts_once_the_rest_of_it_is_reported() {
+        // Blocks that begin or end inside segments of 100 B.
+        assert_eq!(delivered(&[(150, 301), (101, 301)]), [100, 100]);
+        assert_eq!(delivered(&[(101, 250), (101, 301)]), [100, 100]);
+        assert_eq!(delivered(&[(150, 250), (101, 401), (101, 401)]), [0, 300, 0]);
+        assert_eq!(delivered(&[(150, 250), (250, 401)]), [0, 100]);
     }
 
     #[test]
