@@ -1,7 +1,7 @@
 //! How long a Linux receiver that answers lets an acknowledgement wait (`tcp_send_delayed_ack`).
 
+use crate::lab::one_end::{drain, hear, sacking};
 use crate::lab::{profile, secs};
-use crate::sender_rules::{drain, hear, sacking};
 use aqmlab_tcp::{Flags, Segment};
 use packet::params::Raw;
 

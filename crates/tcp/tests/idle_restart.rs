@@ -1,7 +1,7 @@
 //! What a pause does to the window of a Linux sender (RFC 2861).
 
+use crate::lab::one_end::{ack, drain, hear, sacking};
 use crate::lab::{profile, secs};
-use crate::sender_rules::{ack, drain, hear, sacking};
 use packet::params::Raw;
 
 #[test]

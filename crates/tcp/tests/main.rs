@@ -1,5 +1,6 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
+mod accurate_ecn;
 mod delayed_acks;
 mod dialogues;
 mod ecn;

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::lab::one_end::{drain, drain_at, hear};
 use crate::lab::{C, S, World, ms, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use packet::Instant;
@@ -10,15 +11,6 @@ use packet::params::Raw;
 
 const OFF: Raw = Raw::Bool(false);
 const ON: Raw = Raw::Bool(true);
-
-fn drain(end: &mut Endpoint, at: Instant) -> Vec<Segment> {
-    std::iter::from_fn(|| end.poll_send(at)).collect()
-}
-
-fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
-    end.on_segment(&segment, secs(at));
-    drain(end, secs(at))
-}
 
 fn syn() -> Segment {
     Segment { flags: Flags::SYN, ..Segment::default() }
@@ -29,7 +21,7 @@ fn alone(server: &mut Endpoint, end: f64) -> Vec<f64> {
     let mut times = Vec::new();
     while let Some(due) = server.next_timeout().filter(|due| due.at <= secs(end)) {
         server.on_timeout(due.at);
-        times.extend(drain(server, due.at).iter().map(|_| due.at.secs_f64()));
+        times.extend(drain_at(server, due.at).iter().map(|_| due.at.secs_f64()));
     }
     times
 }
@@ -110,7 +102,7 @@ fn burst(profile: &Arc<Profile>, at: f64) -> usize {
     let request = Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() };
     hear(&mut server, request, 0.15);
     server.write(20_000, secs(at));
-    drain(&mut server, secs(at)).iter().filter(|s| s.len > 0).count()
+    drain(&mut server, at).iter().filter(|s| s.len > 0).count()
 }
 
 #[test]
@@ -164,14 +156,14 @@ fn a_timeout_within_a_sack_recovery_is_not_questioned() {
         let ack = |ack| Segment { seq: 1, ack, flags: Flags::ACK, ..Segment::default() };
         hear(&mut server, ack(1), 0.15);
         server.write(100_000, secs(0.15));
-        assert_eq!(drain(&mut server, secs(0.15)).len(), 10);
+        assert_eq!(drain(&mut server, 0.15).len(), 10);
         let mut report = ack(1);
         report.sack.push(1_460, 1_460 * (1 + reported));
         hear(&mut server, report, 0.25);
         assert_eq!(server.counters().fast_retransmits, u32::from(!questioned));
         let due = server.next_timeout().unwrap().at;
         server.on_timeout(due);
-        let again = drain(&mut server, due);
+        let again = drain_at(&mut server, due);
         assert_eq!((again.len(), again[0].seq), (1, 1));
         let then = hear(&mut server, ack(7_301), due.secs_f64() + 0.1);
         assert_eq!(then[0].seq > 14_600, questioned, "{reported} reported: {then:?}");
@@ -273,7 +265,7 @@ fn the_answer_to_a_repeated_syn_ack_echoes_its_stamp() {
     // acknowledged, as RFC 7323 section 4.3 has it.
     let mut client = Endpoint::new(&profile("freebsd-4.5", &[]), HostClock::default());
     client.connect(secs(0.0));
-    drain(&mut client, secs(0.0));
+    drain(&mut client, 0.0);
     let flags = Flags::SYN.with(Flags::ACK).with(Flags::STAMPED);
     for (stamp, at) in [(7, 0.1), (9, 0.2)] {
         let answer = hear(&mut client, Segment { flags, ack: 1, stamp, ..Segment::default() }, at);
@@ -287,7 +279,7 @@ fn the_syn_of_linux_has_twenty_bytes_of_options() {
     // of selective acknowledgements 12.
     let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
     client.connect(secs(0.0));
-    assert_eq!(drain(&mut client, secs(0.0))[0].ip_bytes(), 60);
+    assert_eq!(drain(&mut client, 0.0)[0].ip_bytes(), 60);
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! Rules of the `linux` sender that a scripted dialogue shows badly: what a lost retransmission, a
 //! late report or a coarse clock leads to.
 
+use crate::lab::one_end::{ack, drain, hear, sacking};
 use crate::lab::{S, Sent, World, ms, profile, secs};
-use crate::sender_rules::{ack, drain, hear, sacking};
 use aqmlab_tcp::{Flags, HostClock, State};
 use packet::params::Raw;
 

@@ -1,43 +1,10 @@
 //! Rules that need no second endpoint: pauses, and what Nagle's rule lets go.
 
-use std::sync::Arc;
-
-use crate::lab::{S, Sent, World, ms, profile, secs};
-use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
+use crate::lab::one_end::{ack, asked, burst, drain, hear, report, request, sacking};
+use crate::lab::{S, Sent, World, profile, secs};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::Instant;
 use packet::params::Raw;
-
-pub(crate) fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
-    std::iter::from_fn(|| end.poll_send(secs(at))).collect()
-}
-
-pub(crate) fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
-    end.on_segment(&segment, secs(at));
-    drain(end, at)
-}
-
-/// A server that got the SYN at 0.05 and the handshake's ACK with a request of 300 B at `at`.
-fn asked(profile: &Arc<Profile>, at: f64) -> Endpoint {
-    let clock = HostClock { slow: ms(430), fast: ms(170) };
-    let mut server = Endpoint::new(profile, clock);
-    hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
-    hear(&mut server, request(), at);
-    server
-}
-
-fn request() -> Segment {
-    Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() }
-}
-
-pub(crate) fn ack(ack: u64) -> Segment {
-    Segment { seq: 301, ack, flags: Flags::ACK, ..Segment::default() }
-}
-
-/// Data segments that a write of 20,000 B at `at` lets go.
-pub(crate) fn burst(server: &mut Endpoint, at: f64) -> usize {
-    server.write(20_000, secs(at));
-    drain(server, at).iter().filter(|s| s.len > 0).count()
-}
 
 #[test]
 fn a_bsd_server_restarts_if_it_thinks_for_a_timeout() {
@@ -194,16 +161,6 @@ fn a_linux_sender_halves_its_window_for_each_timeout_of_a_pause() {
     }
 }
 
-/// A Linux server whose peer understands selective acknowledgements: its round trip is 0.1 s.
-pub(crate) fn sacking(profile: &Arc<Profile>) -> Endpoint {
-    let mut server = Endpoint::new(profile, HostClock::default());
-    let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
-    syn.sack.push(0, 0);
-    hear(&mut server, syn, 0.05);
-    hear(&mut server, request(), 0.15);
-    server
-}
-
 #[test]
 fn a_probe_that_repairs_a_loss_is_answered_like_one() {
     // RFC 8985 section 7.4.2: of five segments the last is lost and sent again as a probe; the
@@ -299,13 +256,6 @@ fn acknowledgements_that_never_wait_answer_every_segment() {
         let full = Segment { seq: 301, len: 1_460, ..request() };
         assert_eq!(hear(&mut server, full, 0.16).len(), 1, "{delayed_ack}");
     }
-}
-
-/// A report that the segments of 1,460 B from number `from` up to `to` have come, but not the first.
-pub(crate) fn report(from: u32, to: u32) -> Segment {
-    let mut segment = ack(1);
-    segment.sack.push(1_460 * from, 1_460 * to);
-    segment
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! When a timeout is questioned, and what is put back if it was spurious: RFC 5682 (F-RTO), RFC 4015,
 //! and the check of FreeBSD 4.x.
 
+use crate::lab::one_end::{ack, burst, drain, hear, report, sacking};
 use crate::lab::{profile, secs};
-use crate::sender_rules::{ack, burst, drain, hear, report, sacking};
 use aqmlab_tcp::{Endpoint, Segment};
 use packet::Instant;
 use packet::params::Raw;

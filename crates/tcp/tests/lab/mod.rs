@@ -2,6 +2,8 @@
 //! serialisation, an HTTP/1.0 client and server, and a list of what was sent.
 #![allow(dead_code)]
 
+pub mod one_end;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -27,6 +29,11 @@ pub fn ms(x: u64) -> Duration {
 }
 pub fn secs(x: f64) -> Instant {
     Instant::from_secs_f64(x)
+}
+
+/// All of these flags.
+pub fn all(flags: &[Flags]) -> Flags {
+    flags.iter().fold(Flags::NONE, |sum, &flag| sum.with(flag))
 }
 
 /// A packet as it was sent.

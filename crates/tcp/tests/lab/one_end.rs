@@ -1,0 +1,63 @@
+//! One endpoint alone: the test writes what arrives, and reads what it sends.
+
+use std::sync::Arc;
+
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment};
+use packet::Instant;
+
+use super::{ms, secs};
+
+/// What it sends at `at`, in seconds.
+pub fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
+    drain_at(end, secs(at))
+}
+
+pub fn drain_at(end: &mut Endpoint, at: Instant) -> Vec<Segment> {
+    std::iter::from_fn(|| end.poll_send(at)).collect()
+}
+
+/// What it sends at once when `segment` arrives at `at`, in seconds.
+pub fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
+    end.on_segment(&segment, secs(at));
+    drain(end, at)
+}
+
+/// A server that got the SYN at 0.05 and the handshake's ACK with a request of 300 B at `at`.
+pub fn asked(profile: &Arc<Profile>, at: f64) -> Endpoint {
+    let clock = HostClock { slow: ms(430), fast: ms(170) };
+    let mut server = Endpoint::new(profile, clock);
+    hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
+    hear(&mut server, request(), at);
+    server
+}
+
+pub fn request() -> Segment {
+    Segment { seq: 1, ack: 1, len: 300, flags: Flags::ACK, ..Segment::default() }
+}
+
+pub fn ack(ack: u64) -> Segment {
+    Segment { seq: 301, ack, flags: Flags::ACK, ..Segment::default() }
+}
+
+/// Data segments that a write of 20,000 B at `at` lets go.
+pub fn burst(server: &mut Endpoint, at: f64) -> usize {
+    server.write(20_000, secs(at));
+    drain(server, at).iter().filter(|s| s.len > 0).count()
+}
+
+/// A Linux server whose peer understands selective acknowledgements: its round trip is 0.1 s.
+pub fn sacking(profile: &Arc<Profile>) -> Endpoint {
+    let mut server = Endpoint::new(profile, HostClock::default());
+    let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
+    syn.sack.push(0, 0);
+    hear(&mut server, syn, 0.05);
+    hear(&mut server, request(), 0.15);
+    server
+}
+
+/// A report that the segments of 1,460 B from number `from` up to `to` have come, but not the first.
+pub fn report(from: u32, to: u32) -> Segment {
+    let mut segment = ack(1);
+    segment.sack.push(1_460 * from, 1_460 * to);
+    segment
+}
