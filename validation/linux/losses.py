@@ -19,7 +19,7 @@ from typing import Any
 
 import aqmlab
 from validation.linux import command, machine
-from validation.linux.cases import BUFFER, RATE
+from validation.linux.cases import BUFFER, ENDS, RATE
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
 SEGMENTS, DATA = 1_500, 1_448
@@ -154,12 +154,9 @@ def in_aqmlab(case: Case) -> list[Sent]:
         rules.append({"drop": [script.again], "sent": [2]})
     if script.mark:
         rules.append({"mark": list(script.mark)})
-    ends = {
-        "profile": "linux",
-        "congestion": case.congestion,
-        "window_bytes": BUFFER,
-        "ecn": case.ecn,
-    } | ({"ack_every": 1} if case.quickack else {})
+    ends = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
+    if case.quickack:
+        ends["ack_every"] = 1
     group = {
         "app": "bulk",
         "flows": 1,

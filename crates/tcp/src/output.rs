@@ -289,7 +289,7 @@ impl Endpoint {
     /// above 12 Mbit/s), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
     /// what was written (`tcp_push`).
     fn mark_push(&mut self, out: &mut Segment, again: bool) {
-        let full = u64::from(out.len) == self.snd.mss() && !again;
+        let full = u64::from(out.len) == self.snd.mss() && !again && self.profile.output.pairs;
         if full && self.unpaired || out.end() >= self.snd.end {
             out.push();
         }

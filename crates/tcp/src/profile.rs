@@ -147,6 +147,8 @@ pub(crate) struct Output {
     pub small_write_split: bool,
     /// A short packet occupies the line like a full one (ns-2's one-way agents count packets).
     pub whole_packets: bool,
+    /// Two full segments go down as one where they can (Linux's segmentation offload).
+    pub pairs: bool,
 }
 
 impl Profile {

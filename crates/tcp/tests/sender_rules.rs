@@ -453,6 +453,18 @@ fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
 }
 
 #[test]
+fn without_offload_only_the_end_of_a_write_is_pushed() {
+    for (segments, pushed) in [(2, vec![2, 4, 5]), (1, vec![5])] {
+        let settings = [("gso_max_segs", Raw::Number(f64::from(segments)))];
+        let mut server = asked(&profile("linux", &settings), 0.15);
+        server.write(5 * 1_460, secs(0.2));
+        let sent = drain(&mut server, 0.2);
+        let numbers = sent.iter().enumerate().filter(|(_, s)| s.pushes());
+        assert_eq!(numbers.map(|(i, _)| i + 1).collect::<Vec<_>>(), pushed, "{segments}");
+    }
+}
+
+#[test]
 fn what_goes_again_is_not_pushed_in_pairs() {
     // tcp_retransmit_skb sends one segment at a time; tcp_tso_segs makes pairs of what is new.
     let linux = profile("linux", &[]);

@@ -73,6 +73,19 @@ class Namespaces:
         run("ip", "link", "set", device, "up", "txqueuelen", 10_000, "gso_max_segs", 1)
 
 
+def introduce(ends: Namespaces) -> None:
+    """Both ends of the line know each other's Ethernet address: no first segment waits for ARP."""
+    sides = {"line0": ROUTER, "line1": RECEIVERS}
+    known = {}
+    for device, name in sides.items():
+        ends.enter(name)
+        known[device] = run("ip", "-brief", "link", "show", device).split()[2]
+    for (device, name), peer in zip(sides.items(), reversed(sides), strict=True):
+        ends.enter(name)
+        entry = (ADDRESSES[peer], "lladdr", known[peer], "dev", device, "nud", "permanent")
+        run("ip", "neighbour", "replace", *entry)
+
+
 def set_up(job: dict) -> Namespaces:
     """Senders - router - line - receivers, the queue at the router, and the kernel's settings.
 
@@ -91,6 +104,7 @@ def set_up(job: dict) -> Namespaces:
         run("ip", "route", "add", "default", "via", ADDRESSES[gateway], *quick)
         for key, value in job.get("sysctl", {}).items():
             Path("/proc/sys/net/ipv4", key).write_text(str(value))
+    introduce(ends)
     for key in ("rate", "delay", "drop", "mark"):
         if values := job["line"].get(key):
             (LINE / key).write_text(",".join(map(str, values)))

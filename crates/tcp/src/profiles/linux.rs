@@ -72,6 +72,15 @@ const FIELDS: &[Field] = &[
         Value::Unset,
         "cubic: net.ipv4.tcp_congestion_control; with plain's recovery, tahoe or reno, rfc5681",
     ),
+    Field::new("gso_max_segs", Kind::whole(Unit::Packets, 1, 2), Value::Whole(2))
+        .meaning(
+            "Full segments that go down as one where they can, the last of them with PSH, which a \
+             receiver acknowledges at once; 1: each goes alone.",
+        )
+        .source(
+            "tcp_tso_segs: net.ipv4.tcp_min_tso_segs = 2, more only above 12 Mbit/s, and no \
+                 more than the device's gso_max_segs (ip-link(8))",
+        ),
     Field::new("pacing", Kind::Switch, OFF)
         .meaning(
             "Spread segments over the round trip, as the fq queueing discipline does; a control \
@@ -187,6 +196,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         remembers: remembers(params)?,
         ..parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc)
     };
+    profile.output.pairs = params.whole("gso_max_segs") > 1;
     profile.ecn.fallback = params.switch("ecn_fallback");
     let waits = waits(params, &parts.start);
     profile.opening = Opening { syn_ack: SynAck::Request, waits, options: 8, ..profile.opening };

@@ -175,7 +175,7 @@ impl Parts {
                 bsd: true,
                 write_chunk: params.whole("write_chunk"),
                 small_write_split: params.switch("small_write_split"),
-                whole_packets: false,
+                ..PLAIN_OUTPUT
             },
             opening: Opening { handshake_grows: true, loss_cuts_threshold: true, ..common.opening },
             remembers: host_routes(params, sendpipe)?,
@@ -315,8 +315,13 @@ fn ack_every(params: &Params) -> Result<u64, BadParams> {
 }
 
 /// Writes and close seen together, no Nagle.
-pub(super) const PLAIN_OUTPUT: Output =
-    Output { bsd: false, write_chunk: 0, small_write_split: false, whole_packets: false };
+pub(super) const PLAIN_OUTPUT: Output = Output {
+    bsd: false,
+    write_chunk: 0,
+    small_write_split: false,
+    whole_packets: false,
+    pairs: false,
+};
 
 /// `span` by the host's slow clock.
 pub(super) fn ticked(span: Duration, tick: Duration) -> TimeLimit {
