@@ -12,6 +12,7 @@ from ._pie_docsis import Docsis, divisor
 from .base import PASS, Draws, Fifo, Packet, Parameters, Verdict, drop, grid, ns, signal
 
 DQ_THRESHOLD = 2**14  # bytes over which a departure rate is measured
+OVERFLOW = 256  # Linux's p has 56 bits below the point, and becomes 1 when 64 are too few
 
 
 class Controller:
@@ -129,10 +130,13 @@ class Controller:
             delta += 0.02
         self.p = self.p + delta
         if self.linux:
-            self.p = min(max(self.p, 0.0), 1.0)
+            self.p = max(self.p, 0.0)
+            if self.p >= OVERFLOW:
+                self.p = 1.0
         if qdelay == 0 and old == 0 and not unknown:
             self.p *= 1 - 1 / 64 if self.linux else 0.98
-        self.p = min(max(self.p, 0.0), 1.0)
+        if not self.linux:
+            self.p = min(max(self.p, 0.0), 1.0)
         self.qdelay_old = qdelay
         if not self.linux:
             self.burst = max(0, self.burst - self.t_update)

@@ -18,7 +18,7 @@ from typing import Any
 import aqmlab
 from aqmlab.tables.equivalence import Margin, judge
 from validation.linux import command, machine
-from validation.linux.cases import FRAME, RATE
+from validation.linux.cases import FRAME, PIE, RATE
 from validation.linux.embedded import Arrival, Fates, Queue, replay
 
 HEADER = 14
@@ -110,11 +110,9 @@ DISCIPLINES: dict[str, Discipline] = {
         {"profile": "linux", "limit": 240, **RED},
         True,
     ),
-    "pie": Discipline("pie limit 240", "pie", {"profile": "linux", "limit": 240}, True),
-    "pie, ECN": Discipline(
-        "pie limit 240 ecn", "pie", {"profile": "linux", "limit": 240, "ecn": True}, True
-    ),
-    "fq_pie": Discipline("fq_pie limit 240", "fq_pie", {"profile": "linux", "limit": 240}, True),
+    "pie": Discipline("pie limit 240", "pie", PIE | {"limit": 240}, True),
+    "pie, ECN": Discipline("pie limit 240 ecn", "pie", PIE | {"limit": 240, "ecn": True}, True),
+    "fq_pie": Discipline("fq_pie limit 240", "fq_pie", PIE | {"limit": 240}, True),
     "sfb": Discipline(
         "sfb limit 240 max 25 target 20 increment 0.001007 decrement 0.000168",
         "sfb",
@@ -183,8 +181,10 @@ def in_aqmlab(discipline: Discipline, came: Sequence[Arrival], theirs: Fates, se
     # The kernel's was made just before the first instant of the recording: its timer begins then.
     made = max(came[0].at_ns - BEFORE, 0)
     queue = Queue(discipline.name, discipline.parameters, RATE, seed, made)
+    # Where other packets are sent, the line is free at other instants.
+    ends = [] if discipline.random else sorted(theirs.left_ns.values())
     try:
-        return replay(queue, came, sorted(theirs.left_ns.values()), NS_PER_BYTE)
+        return replay(queue, came, ends, NS_PER_BYTE)
     finally:
         queue.close()
 

@@ -28,6 +28,9 @@ buffer: the window settles at 1,548,288 B, 63/256 of it."""
 
 RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 
+PIE = {"profile": "linux", "t_update": "16 ms"}
+"""A timer of 15 ms in the kernel's wheel ends after 16 of its ticks (HZ = 1,000)."""
+
 Queue = tuple[str, dict[str, Any], bool]
 """What `tc` is told, what aqmlab is told, and whether the discipline has a switch for ECN."""
 
@@ -45,8 +48,8 @@ QUEUES: dict[str, Queue] = {
         {"aqm": "choke", "profile": "linux", **RED},
         True,
     ),
-    "pie": ("pie limit 480", {"aqm": "pie", "profile": "linux", "limit": 480}, True),
-    "fq_pie": ("fq_pie limit 480", {"aqm": "fq_pie", "profile": "linux", "limit": 480}, True),
+    "pie": ("pie limit 480", {"aqm": "pie", **PIE, "limit": 480}, True),
+    "fq_pie": ("fq_pie limit 480", {"aqm": "fq_pie", **PIE, "limit": 480}, True),
     "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux", "limit": 480}, True),
     "fq_codel": (
         "fq_codel limit 480",

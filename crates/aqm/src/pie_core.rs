@@ -30,7 +30,8 @@ pub(crate) struct PieRules {
 #[derive(Clone, Debug)]
 pub(crate) struct PieCore {
     rules: PieRules,
-    /// The probability of a signal.
+    /// The probability of a signal (Linux: beyond 1 as certain as at 1, but it takes as long to come
+    /// down as it took to get there).
     pub p: f64,
     /// The delay at the last update (Linux: as of the last measurement), in seconds.
     pub delay: f64,
@@ -38,6 +39,9 @@ pub(crate) struct PieCore {
     accumulated: f64,
     burst: Duration,
 }
+
+/// Linux counts p in units of 2^-56 in 64 bits, and sets it to 1 only when these overflow.
+const LINUX_BOUND: f64 = 256.0;
 
 /// What p divides a step by: small probabilities take small steps.
 pub(crate) fn step_divisor(p: f64) -> f64 {
@@ -80,7 +84,10 @@ impl PieCore {
         if linux && delay > 0.25 {
             step += 0.02;
         }
-        self.p = (self.p + step).clamp(0.0, 1.0);
+        self.p = (self.p + step).max(0.0);
+        if self.p > 1.0 && !(linux && self.p < LINUX_BOUND) {
+            self.p = 1.0;
+        }
         if delay == 0.0 && old == 0.0 && measured {
             self.p *= if linux { 1.0 - 1.0 / 64.0 } else { 0.98 };
         }
@@ -173,7 +180,9 @@ mod tests {
             (0.0, 0.020, 0.010, 6.40869e-6, 6.40869e-6),
             (0.01, 0.0, 0.0, 0.00888125, 0.00892090),
             (0.2, 0.300, 0.290, 0.22, 0.24),
-            (0.99, 0.3, 0.2, 1.0, 1.0),
+            // Linux lets p pass 1 until 64 bits overflow.
+            (0.99, 0.3, 0.2, 1.0, 1.03),
+            (255.99, 0.3, 0.2, 1.0, 1.0),
         ] {
             for (is_linux, expected) in [(false, rfc), (true, linux)] {
                 let mut core = PieCore { p, delay_old: old, ..core(is_linux) };

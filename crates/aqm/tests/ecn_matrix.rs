@@ -146,7 +146,7 @@ const MATRIX: &[Row] = &[
     row("fq_codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_pie", "profile=rfc8033 ecn=true", ("flows=3 gap=790 mark_ecnth=1", "DMMM"), ("mark_ecnth=0", "DDDD"), "limit=3"),
     row("fq_pie", "profile=rfc8033 ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),
-    row("fq_pie", "profile=linux ecn=true", ("mark_ecnth=1", "DMMM"), ("mark_ecnth=0", "DDDD"), "limit=3"),
+    row("fq_pie", "profile=linux ecn=true", ("flows=3 gap=790 mark_ecnth=1", "DMMM"), ("mark_ecnth=0", "DDDD"), "limit=3"),
     row("fq_pie", "profile=linux ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),
 
     // A match drops both packets; what does not match is RED's business.

@@ -34,7 +34,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      overload = \"fattest\"); limit_bytes refuses too (Linux only counts memory). \
                      All queues are updated at once (Linux: 2048 per pass). rfc8033: the delay is \
                      that of the last packet sent; the first update is after one period. linux: \
-                     real numbers and exact periods in place of fixed point and jiffies.",
+                     real numbers and exact periods in place of fixed point and timer ticks (there \
+                     15 ms are 16 at HZ = 1000, 20 at 250).",
         fields: FIELDS,
     },
     per_flow: Keeps::Queues,

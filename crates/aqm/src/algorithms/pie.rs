@@ -38,8 +38,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      and ns-3, not from a measured rate; p decays while both delays are zero (the \
                      RFC's section 4.2), not below half the target (its appendix); without the \
                      option to start at a third of the buffer. linux: real numbers, nanoseconds \
-                     and exact periods in place of fixed point and jiffies; p stays at most 1, \
-                     where Linux lets it grow to 256; without bytemode. docsis: the limit is \
+                     and exact periods in place of fixed point and timer ticks (there 15 ms are 16 \
+                     at HZ = 1000, 20 at 250); without bytemode. docsis: the limit is \
                      tested first (CableLabs' simulator: last), and an overflow clears the \
                      accumulated probability; the line's rate is known and constant, so that there \
                      is no prediction of grants; the first burst allowance comes with the first \
