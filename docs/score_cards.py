@@ -11,6 +11,10 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
+from aqmlab.errors import StoreError
+from aqmlab.io.files import read_sealed
+from aqmlab.runs.contents import Contents
+
 PAGES = Path(__file__).with_name("score-cards")
 
 
@@ -51,14 +55,21 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
-def main(folders: list[str]) -> None:
-    """Writes the pages of these folders."""
+def main(folders: list[str]) -> int:
+    """Writes the pages of these folders; 1 where one does not hold what a study wrote."""
     PAGES.mkdir(exist_ok=True)
     for folder in map(Path, folders):
-        told = json.loads((folder / "result.json").read_text("utf-8"))
-        made = json.loads((folder / "manifest.json").read_text("utf-8"))["created"][:10]
+        try:
+            if (contents := Contents.load(folder)) is None:
+                raise StoreError(f"{folder} holds no results: give the folder of a study's --out")
+            told = json.loads(contents.read("result.json"))
+            made = str(read_sealed(folder / "manifest.json")["created"])[:10]
+        except StoreError as error:
+            print(error, file=sys.stderr)
+            return 1
         (PAGES / f"{told['name']}.md").write_text(page(told, made), "utf-8")
+    return 0
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    raise SystemExit(main(sys.argv[1:]))
