@@ -194,19 +194,17 @@ impl RackSender {
         }
     }
 
-    /// Whether marks cut the window by less than a loss.
-    fn answers_in_proportion(&self) -> bool {
-        self.tracker.flags.ecn != EcnMode::Classic
+    /// Whether marks cut the window at once. Linux leads it to the threshold, of DCTCP too; a scalable
+    /// control sets it itself there (`prague_cong_control`).
+    fn cuts_at_once(&self) -> bool {
+        self.tracker.flags.ecn == EcnMode::Scalable
     }
 
-    /// Whether the window is led to the threshold, a part at each acknowledgement, as Linux does
-    /// for marks too; but not where they cut it in proportion. That is done at once (RFC 8257
-    /// section 3.3, step 9): behind a step, segments sent meanwhile would be marked as well and cut
-    /// the window once more.
+    /// Whether the window is led to the threshold, a part at each acknowledgement.
     pub(super) fn is_led(&self) -> bool {
         let led = match self.state {
             CaState::Recovery => true,
-            CaState::Cwr => !self.answers_in_proportion(),
+            CaState::Cwr => !self.cuts_at_once(),
             CaState::Open | CaState::Loss => false,
         };
         led && !self.tracker.flags.own_window
@@ -239,15 +237,21 @@ impl RackSender {
     }
 
     /// Losses were found. In a window that marks have reduced already nothing more is reduced, but
-    /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4; Linux's
-    /// `dctcp_state`).
+    /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4): DCTCP's
+    /// threshold becomes half of the window at this moment, and the reduction under way goes on to it
+    /// (Linux's `dctcp_react_to_loss`).
     fn enter_recovery(&mut self, snd: &mut SendState, now: Instant, outcome: &mut Outcome) {
         match self.state {
             CaState::Recovery => return,
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
             // congestion. As in Linux only after a timeout, and (constructed) for good.
             CaState::Loss if !self.lost_again => return,
-            CaState::Cwr if !self.answers_in_proportion() => self.recovery_point = snd.max,
+            CaState::Cwr if !self.cuts_at_once() => {
+                self.recovery_point = snd.max;
+                if self.tracker.flags.ecn == EcnMode::Dctcp {
+                    self.tracker.control.on_congestion(snd, Cause::Loss, now);
+                }
+            }
             state => {
                 self.undo = (state != CaState::Loss).then(|| self.remember(snd));
                 self.reduce(snd, Cause::Loss, now);
@@ -274,7 +278,7 @@ impl RackSender {
             if let Some(beta) = self.settings.beta_ecn {
                 snd.ssthresh = beta.threshold(before, snd.mss());
             }
-            if self.answers_in_proportion() {
+            if self.cuts_at_once() {
                 self.end_reduction(snd);
             }
             self.state = CaState::Cwr;
