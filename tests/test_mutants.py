@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from validation.mutants import page, trials
-from validation.mutants.answers import Answers, digest_of_tests
+from validation.mutants.answers import Answers, digest_of_tests, source
 from validation.mutants.listing import Mutant
 
 SOURCE = b"""
@@ -118,6 +118,13 @@ def test_answers_stay_until_the_source_changes_and_survivors_until_a_test_does(t
     again.reopen("tests of tomorrow")
     assert again.words == {1: "caught", 2: "not asked"}
     assert set(answers_of(tmp_path, SOURCE + b"//").words.values()) == {"not asked"}
+
+
+def test_code_behind_the_tests_of_another_file_is_source_too():
+    code = b"fn f() {}\n\n#[cfg(test)]\nmod tests"
+    assert source(code + b";\n") == source(b"fn f() {}\n")
+    assert source(code + b" {\n}\n") == source(b"fn f() {}\n")
+    assert source(code + b";\n\nfn g() {}\n") != source(code + b";\n")
 
 
 def test_another_test_is_noticed_and_a_changed_source_is_none(tmp_path):

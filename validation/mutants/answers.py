@@ -38,8 +38,11 @@ def digest(data: bytes) -> str:
 
 
 def source(text: bytes) -> str:
-    """The hash of a file's text without its tests, which stand last, behind an empty line."""
-    return digest(text.partition(TESTS)[0].rstrip(b"\n") + b"\n")
+    """The hash of a file's text without its tests: those in it stand last, behind an empty line."""
+    code, _, rest = text.partition(TESTS)
+    if rest.startswith(b";"):  # they are in a file of their own; code may follow
+        code = code.rstrip(b"\n") + rest[1:].rstrip(b"\n")
+    return digest(code.rstrip(b"\n") + b"\n")
 
 
 def digest_of_tests(

@@ -27,7 +27,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      whole segments), of segments of one instant it is known which was sent first, no \
                      Nagle, FIN on the last data segment and counted like a byte, constant receive \
                      window (its growth is counted only for the acknowledgements that it makes quick), \
-                     PSH on every second full segment of a burst, \
+                     PSH on every second full segment of a burst and the end of a write (not where half of \
+                     the window was written, forced_push), \
                      timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
                      segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
                      left out: the compression of acknowledgements that only report, the decay of a window \
