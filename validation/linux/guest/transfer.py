@@ -21,7 +21,7 @@ class Transfer(Bulk):
     def begin(self) -> None:
         """Opens the connection."""
         self.left = self.job["bytes"]
-        # DCTCP's SYN is ECN-capable: only who needs that as well agrees to ECN (tcp_ecn_create_request).
+        # DCTCP's SYN is ECN-capable: only who needs ECN itself agrees (tcp_ecn_create_request).
         self.listener.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
         self.start(0)
 
