@@ -22,7 +22,8 @@ class LinuxRed:
         self.draws, self.wlog, self.mean, self.hard = draws, wlog, mean, hard
         self.low, self.high = int(low * mean + 0.5), int(high * mean + 0.5)
         self.set_max_p(int(max_p * 2**32))
-        rate = -math.log(1 - 2.0**-wlog) / packet_us
+        # tc reckons the cells in its ticks of 64 ns; the kernel counts microseconds (`age`).
+        rate = -math.log(1 - 2.0**-wlog) / (packet_us * 15.625)
         self.cell = next(c for c in range(32) if 31 / rate / 2**c < 512)
         self.table = [min(int((i << self.cell) * rate), 31) for i in range(255)] + [31]
         self.avg, self.count, self.r = 0, -1, 0

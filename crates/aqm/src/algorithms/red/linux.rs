@@ -19,17 +19,22 @@ use crate::{Aqm, Verdict};
 pub(crate) struct Ageing {
     /// `Stab`.
     shifts: [u8; 256],
-    /// −log2 of cells per microsecond (`Scell_log`).
+    /// log2 of a cell's length (`Scell_log`): ticks to tc, microseconds to the kernel.
     log_cell: u32,
 }
 
+/// What tc counts time in (`tc_core_time2tick`: 64 ns since Linux 2.6.31, /proc/net/psched).
+const TICKS_PER_US: f64 = 15.625;
+
 impl Ageing {
     /// The table for weight 2^−`log_weight` and packets of `packet_us` (tc's
-    /// `tc_red_eval_idle_damping`). It tabulates a natural logarithm where the kernel shifts by
-    /// powers of two, so averages age faster than (1 − w_q)^m; that is Linux's behaviour.
+    /// `tc_red_eval_idle_damping`). Its cells are of tc's ticks, and the kernel takes them for
+    /// microseconds: averages age 11 to 16 times slower than (1 − w_q)^m; that is Linux's behaviour.
+    /// (The table has a natural logarithm where the kernel shifts by powers of two.)
     pub fn new(log_weight: u32, packet_us: f64) -> Self {
-        let per_us = -math::ln(1.0 - 1.0 / (1u64 << log_weight) as f64) / packet_us;
-        let longest = 31.0 / per_us;
+        let per_packet = -math::ln(1.0 - 1.0 / (1u64 << log_weight) as f64);
+        let per_tick = per_packet / (packet_us * TICKS_PER_US);
+        let longest = 31.0 / per_tick;
         let mut log_cell = 0;
         while log_cell < 31 && longest / (1u64 << log_cell) as f64 >= 512.0 {
             log_cell += 1;
@@ -38,7 +43,7 @@ impl Ageing {
         shifts[0] = 0;
         for (i, shift) in shifts.iter_mut().enumerate().take(255).skip(1) {
             // The cast truncates and saturates, as wanted.
-            *shift = ((((i as u64) << log_cell) as f64 * per_us) as u8).min(31);
+            *shift = ((((i as u64) << log_cell) as f64 * per_tick) as u8).min(31);
         }
         Ageing { shifts, log_cell }
     }
@@ -251,12 +256,14 @@ mod tests {
 
     #[test]
     fn the_table_of_1000_byte_packets_at_10_mbit() {
-        // w_q = 1/512, 800 us: per_us = 2.4438e-6, longest 12.69 s, cells of 2^15 us.
+        // w_q = 1/512, 800 us or 12,500 ticks: per_tick = 1.5640e-7, longest 1.98e8 ticks, cells of
+        // 2^19, as `tc -d qdisc show` prints (Scell_log 19; of 1,514 B it prints 20).
+        assert_eq!(Ageing::new(9, 1_211.2).log_cell, 20);
         let ageing = Ageing::new(9, 800.0);
-        assert_eq!(ageing.log_cell, 15);
+        assert_eq!(ageing.log_cell, 19);
         assert_eq!(ageing.shifts[0], 0);
-        assert_eq!(ageing.shifts[12], 0); // 12 · 32768 · 2.4438e-6 = 0.961
-        assert_eq!(ageing.shifts[13], 1); // 1.041
+        assert_eq!(ageing.shifts[12], 0); // 12 · 524,288 · 1.5640e-7 = 0.984
+        assert_eq!(ageing.shifts[13], 1); // 1.066
         assert_eq!(ageing.shifts[25], 2);
         assert_eq!(ageing.shifts[254], 20);
         assert_eq!(ageing.shifts[255], 31);
@@ -267,14 +274,15 @@ mod tests {
         let ageing = Ageing::new(9, 800.0);
         let after = |us: u64| ageing.age(1_000_000, Duration::from_micros(us));
         assert_eq!(after(0), 1_000_000);
-        assert_eq!(after(8_192), 750_000); // a quarter of a cell
-        assert_eq!(after(16_384), 500_000);
-        assert_eq!(after(40_000), 500_000); // floor of the linear part
+        let cell = 1 << 19;
+        assert_eq!(after(cell / 4), 750_000);
+        assert_eq!(after(cell / 2), 500_000);
+        assert_eq!(after(cell - 1), 500_000); // floor of the linear part
         assert_eq!(ageing.age(1, Duration::ZERO), 0); // halves round down
-        assert_eq!(ageing.age(1001, Duration::from_micros(16_384)), 500);
-        assert_eq!(after(13 * 32_768), 500_000); // shift 1
-        assert_eq!(after(25 * 32_768), 250_000);
-        assert_eq!(after(255 * 32_768), 0);
+        assert_eq!(ageing.age(1001, Duration::from_micros(cell / 2)), 500);
+        assert_eq!(after(13 * cell), 500_000); // shift 1
+        assert_eq!(after(25 * cell), 250_000);
+        assert_eq!(after(255 * cell), 0);
         assert_eq!(after(3_600_000_000), 0); // clipped to the last cell
     }
 
