@@ -1,4 +1,5 @@
-"""Writes docs/score-cards/NAME.md from finished studies: every claim with its verdict.
+"""Writes docs/score-cards/NAME.md from finished studies, every claim with its verdict, and copies
+their reports to docs/reports/NAME.html, where they become part of the site.
 
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 """
@@ -16,6 +17,7 @@ from aqmlab.io.files import read_sealed
 from aqmlab.runs.contents import Contents
 
 PAGES = Path(__file__).with_name("score-cards")
+REPORTS = Path(__file__).with_name("reports")
 
 
 def page(told: dict[str, Any], made: str) -> str:
@@ -28,7 +30,8 @@ def page(told: dict[str, Any], made: str) -> str:
         f"# Score card: {told['title']}",
         "",
         f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; {told['seeds']} seeds, more "
-        "where a claim stayed open. Written by `python docs/score_cards.py`: do not edit. "
+        f"where a claim stayed open. [The whole report](../reports/{name}.html), with its figures "
+        "and tables. Written by `python docs/score_cards.py`: do not edit. "
         "Verdicts are about our models of the testbed; the rules were written before the runs "
         "([studies.md](../studies.md)).",
         "",
@@ -58,16 +61,18 @@ def _cell(text: str) -> str:
 def main(folders: list[str]) -> int:
     """Writes the pages of these folders; 1 where one does not hold what a study wrote."""
     PAGES.mkdir(exist_ok=True)
+    REPORTS.mkdir(exist_ok=True)
     for folder in map(Path, folders):
         try:
             if (contents := Contents.load(folder)) is None:
                 raise StoreError(f"{folder} holds no results: give the folder of a study's --out")
-            told = json.loads(contents.read("result.json"))
+            told, report = json.loads(contents.read("result.json")), contents.read("report.html")
             made = str(read_sealed(folder / "manifest.json")["created"])[:10]
         except StoreError as error:
             print(error, file=sys.stderr)
             return 1
         (PAGES / f"{told['name']}.md").write_text(page(told, made), "utf-8")
+        (REPORTS / f"{told['name']}.html").write_bytes(report)
     return 0
 
 

@@ -64,15 +64,17 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Every document by its path from the root of the repository, and the pictures."""
+    """Every document by its path from the root of the repository, the pictures, and the reports of
+    the full studies that stand beside their score cards."""
     pages = {page.relative_to(ROOT).as_posix() for place in PLACES for page in ROOT.glob(place)}
     pictures = {
         picture.relative_to(ROOT).as_posix()
         for picture in (ROOT / "docs" / "images").rglob("*")
         if picture.suffix in (".png", ".svg")
     }
+    full = {page.relative_to(ROOT).as_posix() for page in (ROOT / "docs/reports").glob("*.html")}
     kept = [file for file in files if file.src_uri.startswith("assets/")]
-    for path in sorted(pages | pictures):
+    for path in sorted(pages | pictures | full):
         file = File.generated(config, path, abs_src_path=str(ROOT / path))
         if path == "README.md":
             file.dest_uri = WELCOME
