@@ -47,7 +47,8 @@ fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
     // Segment 15 comes 20 ms late and is sent again: reordering is seen, and a hole waits for half a
     // round trip. Segment 40 starts a recovery at 0.5 s. Of what goes out then, the resend too, only
     // segment 100 arrives, and what its report lets go at 0.65 s is lost as well: at 0.7 s the timer
-    // finds most of what is out lost. No acknowledgement would come to let it go again.
+    // finds most of what is out lost. No acknowledgement would come to let it go again. What of it is
+    // beyond that recovery's point makes a third one, as in Linux (`tcp_time_to_recover`).
     let mut world = world(400_000, &[]);
     world.fate = Box::new(|sent| (false, if data(sent, &[15]) { ms(20) } else { ms(0) }));
     world.run(secs(20.0), &mut |sent| {
@@ -57,7 +58,21 @@ fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
     });
     assert!(world.replied.is_some());
     let counters = world.ends[S].counters();
-    assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 2));
+    assert_eq!((counters.timeouts, counters.fast_retransmits), (0, 3));
+}
+
+#[test]
+fn a_recovery_that_follows_another_is_not_taken_back_by_an_answer_to_the_first() {
+    // Segments 15 and 60 are lost, and 60 goes again before the first recovery ends: what fills the
+    // first hole was sent before that. Linux's `retrans_stamp` is that of 15, so nothing is spurious
+    // and no hole waits for reordering later: 150 goes again at the third report.
+    let mut world = world(400_000, &[("congestion", text("reno"))]);
+    world.run(secs(20.0), &mut |sent| {
+        data(sent, &[15, 60, 150]) && !sent.segment.flags.has(Flags::AGAIN)
+    });
+    assert!(world.replied.is_some());
+    let counters = world.ends[S].counters();
+    assert_eq!((counters.timeouts, counters.resent_data), (0, 3));
 }
 
 #[test]

@@ -282,6 +282,14 @@ impl Scoreboard {
         self.link(number);
     }
 
+    /// Whether anything that was lost is still out, sent again or not. Looks at the whole window.
+    #[cold]
+    pub fn has_lost(&self) -> bool {
+        (self.first..self.next)
+            .map(|number| self.get(number))
+            .any(|record| record.lost && !record.sacked)
+    }
+
     /// What was taken for lost travels after all (or is taken to).
     pub fn unmark_lost(&mut self) {
         for number in self.first..self.next {

@@ -17,8 +17,8 @@ use crate::tracker::AckInfo;
 pub(super) struct Undo {
     cwnd: u64,
     ssthresh: u64,
-    /// When the first segment was sent again.
-    first: Option<Instant>,
+    /// A segment was sent again.
+    resent: bool,
     /// Retransmissions of which no duplicate was reported.
     pending: u32,
     /// First number not acknowledged when it began.
@@ -40,14 +40,21 @@ impl RackSender {
         if self.probe.end != 0 && segment.ack >= self.probe.end {
             self.judge_probe(cx, segment, info, outcome);
         }
-        if self.state != CaState::Open {
+        let before = self.state;
+        if before != CaState::Open {
             self.judge_state(cx, segment, info, outcome);
-        } else if info.duplicate.is_some() && self.every_copy_came_twice() {
-            // The recovery is over, and was spurious (Linux's `tcp_try_undo_dsack`).
-            self.undo_reduction(cx.snd, outcome);
+        } else {
+            self.resent_at = None;
+            if info.duplicate.is_some() && self.every_copy_came_twice() {
+                // The recovery is over, and was spurious (Linux's `tcp_try_undo_dsack`).
+                self.undo_reduction(cx.snd, outcome);
+            }
         }
         info.lost = self.find_lost(cx.snd, info.advances, cx.moment.at);
-        if self.tracker.board.waiting > 0 {
+        // A recovery is followed by the next at once if what was lost meanwhile is still out, sent
+        // again or not (Linux's `tcp_time_to_recover`: `lost_out`).
+        self.just_recovered = before == CaState::Recovery && self.state == CaState::Open;
+        if self.tracker.board.waiting > 0 || self.just_recovered && self.tracker.board.has_lost() {
             self.enter_recovery(cx.snd, cx.moment.at, outcome);
         }
     }
@@ -156,12 +163,13 @@ impl RackSender {
     /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
     fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
         let Some(undo) = &self.undo else { return false };
-        let Some(first) = undo.first else { return false };
-        undo.pending == 0 || info.advances && cx.answers_earlier(segment, first)
+        let answers_earlier = |first| cx.answers_earlier(segment, first);
+        undo.resent
+            && (undo.pending == 0 || info.advances && self.resent_at.is_some_and(answers_earlier))
     }
 
     fn every_copy_came_twice(&self) -> bool {
-        self.undo.as_ref().is_some_and(|undo| undo.first.is_some() && undo.pending == 0)
+        self.undo.as_ref().is_some_and(|undo| undo.resent && undo.pending == 0)
     }
 
     fn undo_reduction(&mut self, snd: &mut SendState, outcome: &mut Outcome) {
@@ -222,7 +230,7 @@ impl RackSender {
         Undo {
             cwnd: snd.cwnd,
             ssthresh: snd.ssthresh,
-            first: None,
+            resent: false,
             pending: u32::from(self.probe.resent),
             since: snd.una,
         }
@@ -230,8 +238,9 @@ impl RackSender {
 
     /// A segment was sent again.
     pub(super) fn note_resent(&mut self, now: Instant) {
+        self.resent_at.get_or_insert(now);
         if let Some(undo) = &mut self.undo {
-            undo.first.get_or_insert(now);
+            undo.resent = true;
             undo.pending += 1;
         }
     }
@@ -251,6 +260,10 @@ impl RackSender {
                 if self.tracker.flags.ecn == EcnMode::Dctcp {
                     self.tracker.control.on_congestion(snd, Cause::Loss, now);
                 }
+            }
+            // Who sets its window itself sees one recovery go on (`prev_ca_state` of Linux's BBR).
+            CaState::Open if self.just_recovered && self.tracker.flags.own_window => {
+                self.recovery_point = snd.max;
             }
             state => {
                 self.undo = (state != CaState::Loss).then(|| self.remember(snd));
@@ -295,6 +308,7 @@ impl RackSender {
     /// The reordering timer: what still has not come is lost.
     pub fn on_reorder(&mut self, snd: &mut SendState, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
+        self.just_recovered = false;
         self.find_lost(snd, false, now);
         if self.tracker.board.waiting > 0 {
             self.enter_recovery(snd, now, &mut outcome);
