@@ -62,17 +62,27 @@ fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
 }
 
 #[test]
-fn a_recovery_that_follows_another_is_not_taken_back_by_an_answer_to_the_first() {
-    // Segments 15 and 60 are lost, and 60 goes again before the first recovery ends: what fills the
-    // first hole was sent before that. Linux's `retrans_stamp` is that of 15, so nothing is spurious
-    // and no hole waits for reordering later: 150 goes again at the third report.
-    let mut world = world(400_000, &[("congestion", text("reno"))]);
+fn a_recovery_that_follows_another_keeps_the_stamp_of_its_first_repeat() {
+    // Segment 15 is lost twice; 44, sent after that was noticed, once, and what tells of it comes 30 ms
+    // late: it goes again at 0.48 s, and the first recovery ends at 0.55 s, when 50 is found lost, too.
+    // What acknowledges the repeat of 44 at 0.58 s answers a segment that is older than the repeat of 50,
+    // but not than Linux's `retrans_stamp`: nothing was spurious, no reordering was seen, and 300 goes
+    // again at the third report, a round trip after it was sent.
+    let mut world = world(800_000, &[("congestion", text("reno"))]);
+    world.fate = Box::new(|sent| (false, if data(sent, &[45, 46, 47]) { ms(30) } else { ms(0) }));
+    let mut copies = 0;
     world.run(secs(20.0), &mut |sent| {
-        data(sent, &[15, 60, 150]) && !sent.segment.flags.has(Flags::AGAIN)
+        let fifteenth = sent.side == S && sent.segment.seq == 14 * 1_448 + 1;
+        copies += u32::from(fifteenth);
+        fifteenth && copies <= 2 || data(sent, &[44, 50, 300])
     });
-    assert!(world.replied.is_some());
-    let counters = world.ends[S].counters();
-    assert_eq!((counters.timeouts, counters.resent_data), (0, 3));
+    let sent: Vec<&Sent> = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0).collect();
+    let again: Vec<&&Sent> = sent.iter().filter(|s| s.segment.flags.has(Flags::AGAIN)).collect();
+    let times: Vec<u64> = again.iter().map(|s| s.at.nanos() / 1_000_000).collect();
+    assert_eq!(times[..4], [350, 450, 480, 550]);
+    let lost = sent.iter().find(|s| s.data_number == 300).expect("it was sent");
+    assert_eq!(again[4].segment.seq, lost.segment.seq);
+    assert_eq!(again[4].at.since(lost.at), ms(100));
 }
 
 #[test]
