@@ -398,9 +398,12 @@ mod tests {
     #[test]
     fn an_echo_holds_the_window_while_a_timeout_is_repaired() {
         // RFC 3168 section 6.1.2: an acknowledgement with ECE set grows nothing.
-        for (own_window, held, told) in
-            [(false, true, "Cwr"), (false, false, "Loss"), (true, true, "Loss")]
-        {
+        for (own_window, held, recovering, told) in [
+            (false, true, false, "Cwr"),
+            (false, false, false, "Loss"),
+            (true, true, false, "Loss"),
+            (false, true, true, "Recovery"),
+        ] {
             let control = Noting::new(ControlFlags { own_window, ..CLASSIC });
             let (rules, mut snd) = (rfc(RecoveryKind::Reno), ten_out());
             let mut classic = ClassicControl::new(&control);
@@ -410,7 +413,7 @@ mod tests {
             let segment = &Segment { ack: 101, ..Segment::default() };
             let now = Instant::ZERO;
             classic.hear(&snd, &Heard { segment, acked: 100, marked: 0, sack: true, now });
-            classic.finish(&mut snd, false);
+            classic.finish(&mut snd, recovering);
             assert_eq!(control.told(), ["Timeout!", told]);
         }
     }

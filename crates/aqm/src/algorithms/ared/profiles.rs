@@ -83,3 +83,14 @@ impl Profile {
         found.unwrap_or_else(|| panic!("{name} passed the check of profiles"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_the_paper_gives_no_buffer_it_holds_four_times_the_upper_threshold() {
+        let limit = FLOYD.limit.value;
+        assert_eq!([10.0, 15.0, 45.0].map(limit), [60.0, 60.0, 180.0]);
+    }
+}
