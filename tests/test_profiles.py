@@ -97,7 +97,8 @@ def test_altq_signals_early_where_wait_forbids_it(trial, profile):
 
 
 def test_red_of_linux_draws_once_for_each_signal(trial):
-    arrivals = numbered(*(burst(14, at=i * 30 * MS) for i in range(60)))
+    # An idle average ages as slowly as in the kernel: 16 times the 30 ms that packets would need.
+    arrivals = numbered(*(burst(14, at=i * 470 * MS) for i in range(60)))
     parameters = {**RED, "max_th": 12, "max_p": 0.4, "ecn": True}
     linux = of(trial("red", arrivals, profile="linux", **parameters), "enqueue")
     paper = of(trial("red", arrivals, profile="fj93", **parameters), "enqueue")
