@@ -36,6 +36,9 @@ PARTS = {
 """Modules below `validation`, in the order of the page, and their headings."""
 
 
+LEFT, RIGHT = 0.6, 1.4
+"""Ratios that the picture has room for."""
+
 HEAD = """\
 # What the comparisons last showed
 
@@ -113,11 +116,16 @@ def drawn(ratios: pl.DataFrame, path: Path) -> None:
     matplotlib.rcParams |= {"svg.hashsalt": "aqmlab", "svg.fonttype": "none"}
     from matplotlib import pyplot
 
+    ratio = pl.col("ratio")
     titles = ratios["figure"].unique(maintain_order=True).to_list()
     cases = ratios["case"].unique(maintain_order=True).to_list()
     height = 0.9 + 0.16 * len(cases)
     figure, axes = pyplot.subplots(
-        1, len(titles), sharey=True, squeeze=False, figsize=(3 + 1.9 * len(titles), height)
+        1,
+        len(titles),
+        sharey=True,
+        squeeze=False,
+        figsize=(3 + 1.9 * len(titles), height),
     )
     colours = {"same": "#1b7f5c", "open": "#8a8a8a", "apart": "#c0392b"}
     for axis, title in zip(axes[0], titles, strict=True):
@@ -130,13 +138,23 @@ def drawn(ratios: pl.DataFrame, path: Path) -> None:
             places = [cases.index(case) for case in some["case"]]
             look = {"fmt": "o", "ms": 2.5, "lw": 0.9, "c": colour}
             axis.errorbar(some["ratio"], places, xerr=some["half"], **look)
+            for marker, at, beyond in (
+                ("<", LEFT + 0.015, ratio < LEFT),
+                (">", RIGHT - 0.015, ratio > RIGHT),
+            ):
+                far = [cases.index(case) for case in some.filter(beyond)["case"]]
+                axis.plot([at] * len(far), far, marker, ms=4, c=colour)
         axis.set_title(title, fontsize=8)
         axis.tick_params(labelsize=6)
-        axis.set_xlim(0.6, 1.4)
+        axis.set_xlim(LEFT, RIGHT)
     axes[0][0].set_yticks(range(len(cases)), cases)
     axes[0][0].set_ylim(len(cases) - 0.5, -0.5)
-    figure.supxlabel("aqmlab over the other program, 95 % interval; shaded: the margin", fontsize=7)
-    figure.tight_layout()
+    figure.supxlabel(
+        "aqmlab over the other program, 95 % interval; shaded: the margin; triangles: farther off",
+        fontsize=7,
+        y=0.1 / height,
+    )
+    figure.tight_layout(rect=(0, 0.3 / height, 1, 1))
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, metadata={"Date": None})
     pyplot.close(figure)
