@@ -1,10 +1,10 @@
 """One recorded series of arrivals through the kernel's disciplines and through ours.
 
 Usage: python -m validation.linux.arrivals [--only WORD] [--seeds N] [--out FOLDER]
-Nothing answers to losses here: both see the same packets, and a free line, at the same instants.
-Where nothing is random, every packet must have the same fate: dropped, marked or sent, and when.
-Where something is, the numbers of packets dropped and marked, and the mean delay, are held against
-each other over seeds.
+Nothing answers to losses here: both see the same packets at the same instants. Where nothing is
+random, the line is free at the same instants too, and every packet must have the same fate:
+dropped, marked or sent, and when. Where something is, the line has the same rate; the numbers of
+packets dropped and marked, and the mean delay, are held against each other over seeds.
 Needs the kernel of `make uml`; without it, says so in one line and ends well.
 """
 

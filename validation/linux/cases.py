@@ -65,7 +65,7 @@ QUEUES: dict[str, Queue] = {
     "sfq": ("sfq limit 127", {"aqm": "sfq", "limit": 127}, False),
 }
 
-SAME_HASH = {"../core/txrehash": 0}
+SAME_HASH = {"core/txrehash": 0}
 """A sender on the router's own kernel gets another hash after each timeout, and with it another
 queue of fq_codel and fq_pie. One that comes by a real line does not."""
 
@@ -126,7 +126,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
             "delay": [round(case.rtt_ms * 500_000)] * 2,
         },
         "qdisc": words,
-        "sysctl": {"tcp_ecn": int(case.ecn)} | (SAME_HASH if "fq_" in case.queue else {}),
+        "sysctl": {"ipv4/tcp_ecn": int(case.ecn)} | (SAME_HASH if "fq_" in case.queue else {}),
         "flows": case.flows,
         "congestion": case.congestion,
         # The kernel doubles what a program asks for.

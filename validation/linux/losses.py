@@ -133,7 +133,7 @@ def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
                 "drop": list(drop),
                 "mark": list(case.told.mark),
             },
-            "sysctl": {"tcp_ecn": int(case.ecn), "tcp_sack": int(case.sack)},
+            "sysctl": {"ipv4/tcp_ecn": int(case.ecn), "ipv4/tcp_sack": int(case.sack)},
             "congestion": case.congestion,
             "quickack": case.quickack,
             "receive_buffer": BUFFER // 2,

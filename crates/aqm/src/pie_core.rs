@@ -85,7 +85,7 @@ impl PieCore {
             step += 0.02;
         }
         self.p = (self.p + step).max(0.0);
-        if self.p > 1.0 && !(linux && self.p < LINUX_BOUND) {
+        if self.p >= if linux { LINUX_BOUND } else { 1.0 } {
             self.p = 1.0;
         }
         if delay == 0.0 && old == 0.0 && measured {

@@ -103,7 +103,7 @@ def set_up(job: dict) -> Namespaces:
         quick = ("quickack", "1") if job.get("quickack") else ()
         run("ip", "route", "add", "default", "via", ADDRESSES[gateway], *quick)
         for key, value in job.get("sysctl", {}).items():
-            Path("/proc/sys/net/ipv4", key).write_text(str(value))
+            Path("/proc/sys/net", key).write_text(str(value))
     introduce(ends)
     for key in ("rate", "delay", "drop", "mark"):
         if values := job["line"].get(key):

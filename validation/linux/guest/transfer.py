@@ -7,7 +7,7 @@ import socket
 import struct
 import time
 
-from validation.linux.guest.bulk import Bulk
+from validation.linux.guest.bulk import TAKEN, Bulk
 from validation.linux.guest.network import LIBC, RECEIVERS, Namespaces
 from validation.linux.segments import parse
 
@@ -35,7 +35,7 @@ class Transfer(Bulk):
 
     def _receive(self, receiver: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
-            taken = len(receiver.recv(1 << 20))
+            taken = receiver.recv_into(TAKEN)
             self.received[0] += taken
             if not taken:
                 self.ready.unregister(receiver)

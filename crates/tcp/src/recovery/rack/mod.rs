@@ -42,8 +42,6 @@ pub(crate) struct RackSender {
     /// When the first segment was sent again, since an acknowledgement last found nothing to repair
     /// (Linux's `retrans_stamp`): a recovery that follows another at once has that of the first.
     resent_at: Option<Instant>,
-    /// The acknowledgement at hand has ended a recovery.
-    just_recovered: bool,
     /// Among what was found lost last was a retransmission.
     lost_again: bool,
 }
@@ -85,7 +83,6 @@ impl RackSender {
             f_rto: FRto::default(),
             undo: None,
             resent_at: None,
-            just_recovered: false,
             lost_again: false,
         }
     }

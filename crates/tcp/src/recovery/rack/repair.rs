@@ -53,9 +53,9 @@ impl RackSender {
         info.lost = self.find_lost(cx.snd, info.advances, cx.moment.at);
         // A recovery is followed by the next at once if what was lost meanwhile is still out, sent
         // again or not (Linux's `tcp_time_to_recover`: `lost_out`).
-        self.just_recovered = before == CaState::Recovery && self.state == CaState::Open;
-        if self.tracker.board.waiting > 0 || self.just_recovered && self.tracker.board.has_lost() {
-            self.enter_recovery(cx.snd, cx.moment.at, outcome);
+        let follows = before == CaState::Recovery && self.state == CaState::Open;
+        if self.tracker.board.waiting > 0 || follows && self.tracker.board.has_lost() {
+            self.enter_recovery(cx.snd, cx.moment.at, follows, outcome);
         }
     }
 
@@ -248,8 +248,14 @@ impl RackSender {
     /// Losses were found. In a window that marks have reduced already nothing more is reduced, but
     /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4): DCTCP's
     /// threshold becomes half of the window at this moment, and the reduction under way goes on to it
-    /// (Linux's `dctcp_react_to_loss`).
-    fn enter_recovery(&mut self, snd: &mut SendState, now: Instant, outcome: &mut Outcome) {
+    /// (Linux's `dctcp_react_to_loss`). `follows`: the acknowledgement at hand has ended a recovery.
+    fn enter_recovery(
+        &mut self,
+        snd: &mut SendState,
+        now: Instant,
+        follows: bool,
+        outcome: &mut Outcome,
+    ) {
         match self.state {
             CaState::Recovery => return,
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
@@ -262,7 +268,7 @@ impl RackSender {
                 }
             }
             // Who sets its window itself sees one recovery go on (`prev_ca_state` of Linux's BBR).
-            CaState::Open if self.just_recovered && self.tracker.flags.own_window => {
+            CaState::Open if follows && self.tracker.flags.own_window => {
                 self.recovery_point = snd.max;
             }
             state => {
@@ -308,10 +314,9 @@ impl RackSender {
     /// The reordering timer: what still has not come is lost.
     pub fn on_reorder(&mut self, snd: &mut SendState, now: Instant) -> Outcome {
         let mut outcome = Outcome::default();
-        self.just_recovered = false;
         self.find_lost(snd, false, now);
         if self.tracker.board.waiting > 0 {
-            self.enter_recovery(snd, now, &mut outcome);
+            self.enter_recovery(snd, now, false, &mut outcome);
             if outcome.entered && !self.tracker.flags.own_window {
                 // Linux's `tcp_rack_reo_timeout`: as if a segment had been delivered. In a recovery
                 // under way the window stays: there may be no acknowledgement left to open it.
