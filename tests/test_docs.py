@@ -138,3 +138,15 @@ def test_the_keys_of_studies_are_written_from_the_code():
     generate = runpy.run_path(str(DOCS / "generate.py"))
     page = (DOCS / "studies.md").read_text(encoding="utf-8")
     assert generate["studies"](page) == page, "give `make docs`"
+
+
+def test_every_shipped_study_has_its_score_card_and_report():
+    for folder, ending in (("score-cards", "md"), ("reports", "html")):
+        found = {page.stem for page in (DOCS / folder).glob(f"*.{ending}")}
+        assert found == set(shipped()), folder
+
+
+def test_a_folder_without_results_gives_no_score_card(tmp_path, capsys):
+    main = runpy.run_path(str(DOCS / "score_cards.py"))["main"]
+    assert main([str(tmp_path)]) == 1
+    assert "holds no results: give the folder of a study's --out" in capsys.readouterr().err
