@@ -177,27 +177,13 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
 def rows(
     cases: Iterable[C], program: Program[C], seeds: int, kept: Kept, jobs: int | None
 ) -> Iterator[dict[str, object]]:
-    """Every run of both programs."""
+    """Every run of both programs, case after case; as many cases at a time as `jobs` says."""
+
+    def both(case: C) -> tuple[C, dict[str, list[Numbers]]]:
+        return case, in_both(case, program, seeds, kept)
+
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        for case in cases:
-            scenarios = [program.scenario(case, seed) for seed in range(1, seeds + 1)]
-            ours = [version().build, json.dumps(scenarios, sort_keys=True)]
-            found = {
-                program.name: kept.rows(
-                    case,
-                    program.name,
-                    program.told(case, seeds),
-                    lambda case=case: list(
-                        pool.map(program.run, [case] * seeds, range(1, seeds + 1))
-                    ),
-                ),
-                "aqmlab": kept.rows(
-                    case,
-                    "aqmlab",
-                    ours,
-                    lambda case=case, scenarios=scenarios: in_aqmlab(case, scenarios),
-                ),
-            }
+        for case, found in pool.map(both, cases):
             names = {
                 "family": case.family,
                 "case": case.name(),
@@ -209,6 +195,20 @@ def rows(
                 for seed, row in enumerate(numbers, start=1):
                     yield {**names, "program": name, "seed": seed, **row}
             print(f"{case.name()}: done", file=sys.stderr, flush=True)
+
+
+def in_both(case: C, program: Program[C], seeds: int, kept: Kept) -> dict[str, list[Numbers]]:
+    """The runs of a case by the name of their program, one after the other."""
+    numbered = range(1, seeds + 1)
+    scenarios = [program.scenario(case, seed) for seed in numbered]
+    ours = [version().build, json.dumps(scenarios, sort_keys=True)]
+    theirs = program.told(case, seeds)
+    return {
+        program.name: kept.rows(
+            case, program.name, theirs, lambda: [program.run(case, seed) for seed in numbered]
+        ),
+        "aqmlab": kept.rows(case, "aqmlab", ours, lambda: in_aqmlab(case, scenarios)),
+    }
 
 
 @dataclass(frozen=True)
