@@ -15,7 +15,6 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
@@ -29,6 +28,7 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
 from aqmlab.tables.equivalence import APART, OPEN, Judgement, Margin, judge, judge_paired
 from validation import page
+from validation.external import several
 
 Numbers = dict[str, float]
 
@@ -182,19 +182,18 @@ def rows(
     def both(case: C) -> tuple[C, dict[str, list[Numbers]]]:
         return case, in_both(case, program, seeds, kept)
 
-    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
-        for case, found in pool.map(both, cases):
-            names = {
-                "family": case.family,
-                "case": case.name(),
-                "flows": case.flows,
-                "ecn": case.ecn,
-                "paired": case.paired,
-            }
-            for name, numbers in found.items():
-                for seed, row in enumerate(numbers, start=1):
-                    yield {**names, "program": name, "seed": seed, **row}
-            print(f"{case.name()}: done", file=sys.stderr, flush=True)
+    for case, found in several(both, cases, jobs):
+        names = {
+            "family": case.family,
+            "case": case.name(),
+            "flows": case.flows,
+            "ecn": case.ecn,
+            "paired": case.paired,
+        }
+        for name, numbers in found.items():
+            for seed, row in enumerate(numbers, start=1):
+                yield {**names, "program": name, "seed": seed, **row}
+        print(f"{case.name()}: done", file=sys.stderr, flush=True)
 
 
 def in_both(case: C, program: Program[C], seeds: int, kept: Kept) -> dict[str, list[Numbers]]:

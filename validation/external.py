@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
 
 
 class Missing(Exception):
@@ -24,3 +29,9 @@ def there(program: str, ask: Callable[[], object]) -> bool:
 def cache(name: str) -> Path:
     """A folder outside the tree for what is built once."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "aqmlab" / name
+
+
+def several(function: Callable[[T], R], of: Iterable[T], jobs: int | None = None) -> Iterator[R]:
+    """Results in the order of what they are of; as many calls at a time as cores or as told."""
+    with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
+        yield from pool.map(function, of)

@@ -13,10 +13,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import aqmlab
 from aqmlab.tables.equivalence import Margin, judge
+from validation.external import several
 from validation.linux import command, machine
 from validation.linux.cases import FRAME, PIE, RATE
 from validation.linux.embedded import Arrival, Fates, Queue, replay
@@ -272,12 +274,12 @@ def _report(arguments: argparse.Namespace) -> Iterator[str]:
     if fixed:
         yield f"| {' | '.join(FATES)} |"
         yield "| --- " * len(FATES) + "|"
-        yield from (packet_by_packet(name, arrivals) for name in fixed)
+        yield from several(lambda name: packet_by_packet(name, arrivals), fixed)
     if drawn := [name for name in names if DISCIPLINES[name].random]:
         yield from ("", "| discipline | measure | aqmlab | Linux | difference | margin | verdict |")
         yield "| --- " * 7 + "|"
-        for name in drawn:
-            yield from by_distribution(name, arrivals, arguments.seeds)
+        rows = several(lambda name: list(by_distribution(name, arrivals, arguments.seeds)), drawn)
+        yield from chain.from_iterable(rows)
 
 
 if __name__ == "__main__":

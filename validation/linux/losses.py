@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
+from validation.external import several
 from validation.linux import command, machine
 from validation.linux.cases import BUFFER, ENDS, RATE
 from validation.linux.segments import Segment, Sent, read_pcap, sent
@@ -259,13 +260,17 @@ def main() -> int:
 def _report(arguments: argparse.Namespace) -> Iterator[str]:
     yield f"| {' | '.join(COLUMNS)} |"
     yield "| --- " * len(COLUMNS) + "|"
-    for case in cases():
-        if arguments.only in case.name:
-            found = Comparison(in_aqmlab(case), in_linux(case), case.told.lost)
-            row = found.row(case.name)
-            yield row
-            if arguments.detail and not row.endswith("| all |"):
-                yield from found.detail()
+    chosen = [case for case in cases() if arguments.only in case.name]
+    for case, found in zip(chosen, several(compared, chosen), strict=True):
+        row = found.row(case.name)
+        yield row
+        if arguments.detail and not row.endswith("| all |"):
+            yield from found.detail()
+
+
+def compared(case: Case) -> Comparison:
+    """The transfer in both."""
+    return Comparison(in_aqmlab(case), in_linux(case), case.told.lost)
 
 
 if __name__ == "__main__":
