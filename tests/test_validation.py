@@ -141,6 +141,15 @@ def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
             assert ("ecn" in words) == case.ecn, case.name()
 
 
+def test_the_kernels_web_transfers_are_those_of_aqmlab():
+    case = next(case for case in cases.full() if case.workload)
+    told = [(round(1e6 * at), octets) for at, octets in cases.job(case, 2)["transfers"]]
+    lines = cases.scenario(case, 2)["traffic"][0]["model"]["text"].splitlines()[1:]
+    ours = [(int(line.split()[0]), int(line.split()[-1].split(",")[1])) for line in lines]
+    assert told == ours
+    assert len(told) > 5000
+
+
 def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
     for case in ns3.full():
         queue = engine.check(ns3.scenario(case, 1))["link"][0]["forward"]

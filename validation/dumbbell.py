@@ -8,9 +8,10 @@ delays, and only the links are slower than 100 Gbit/s.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from validation.workload import STATIONS, Transfer, Workload, as_lines, as_recording
+from validation.workload import STATIONS, Transfer, Workload, as_lines, replayed
 
 STREAM = {"rate_bits_per_s": 1_000_000, "packet_bytes": 1_000}
 """A stream of datagrams: rate and size of the payload; 28 bytes of headers more."""
@@ -164,14 +165,10 @@ def _traffic(case: Case, tcp: dict[str, Any], seed: int) -> list[dict[str, Any]]
             }
         )
     if transfers := case.transfers(seed):
-        text = as_recording(transfers, lambda i: round(1000 * case.rtt(i, STATIONS)), case.mss)
-        groups.append(
-            {
-                "app": "replay",
-                "name": "transfers",
-                "side": "servers",
-                "model": {"file": f"transfers-{seed}.jsonl", "text": text},
-                "tcp": tcp,
-            }
-        )
+        rtt_us = partial(_rtt_us, case)
+        groups.append(replayed(transfers, rtt_us, lambda segments: case.mss * segments, tcp))
     return groups
+
+
+def _rtt_us(case: Case, station: int) -> int:
+    return round(1000 * case.rtt(station, STATIONS))

@@ -11,7 +11,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate, takewhile
-from typing import Protocol
+from typing import Any, Protocol
 
 STATIONS = 20
 """Distances of transfers, each its own round trip."""
@@ -118,11 +118,28 @@ def as_lines(transfers: Sequence[Transfer]) -> str:
     return "".join(f"{t.start_us / 1e6:.6f} {t.station} {t.segments}\n" for t in transfers)
 
 
-def as_recording(transfers: Sequence[Transfer], rtt_us: Callable[[int], int], mss: int) -> str:
-    """As aqmlab's application `replay` reads them, in a scenario: connections that only send."""
+def replayed(
+    transfers: Sequence[Transfer],
+    rtt_us: Callable[[int], int],
+    octets: Callable[[int], int],
+    tcp: dict[str, Any],
+) -> dict[str, Any]:
+    """aqmlab's group of connections that only send: round trip of a station, bytes of segments."""
+    return {
+        "app": "replay",
+        "name": "transfers",
+        "side": "servers",
+        "model": {"file": "transfers.jsonl", "text": _recording(transfers, rtt_us, octets)},
+        "tcp": tcp,
+    }
+
+
+def _recording(
+    transfers: Sequence[Transfer], rtt_us: Callable[[int], int], octets: Callable[[int], int]
+) -> str:
     lines = [f"recording {transfers[-1].start_us} {len(transfers)}"]
     for t in transfers:
         opener, acceptor = 1, t.station + 2
-        epoch = f"0,{mss * t.segments},0,0"
+        epoch = f"0,{octets(t.segments)},0,0"
         lines.append(f"{t.start_us} {rtt_us(t.station)} 0 {opener} {acceptor} fin epochs {epoch}")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""Bulk TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
+"""TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
 
 Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--out FOLDER] [--build]
 The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 from validation.equivalence import Numbers, Program, compare, options
 from validation.external import there
@@ -19,20 +20,32 @@ from validation.linux.cases import Case, full, job, quick, scenario
 def run(case: Case, seed: int) -> Numbers:
     """One run in the guest."""
     told = machine.run(job(case, seed))
-    each = told["received"]
     handled = told["packets"] + told["drops"]
     return {
         "queue_time_mean_packets": told["length_mean"],
-        "goodput_mbit_per_s": sum(each) * 8e-6 / told["measured_s"],
         "drop_rate": told["drops"] / handled,
         "mark_rate": told["marked"] / handled,
+        **(_of_transfers(told) if case.workload else _of_flows(told)),
+    }
+
+
+def _of_flows(told: dict[str, Any]) -> Numbers:
+    each = told["received"]
+    return {
+        "goodput_mbit_per_s": sum(each) * 8e-6 / told["measured_s"],
         "jain_index": sum(each) ** 2 / (len(each) * sum(x * x for x in each)),
     }
 
 
+def _of_transfers(told: dict[str, Any]) -> Numbers:
+    return {"transfer_mean_s": sum(told["elapsed_s"]) / len(told["elapsed_s"])}
+
+
 def told(case: Case, seeds: int) -> list[object]:
     """The kernel, the guest's program and its jobs."""
-    program = [(machine.GUEST / name).read_text() for name in ("network.py", "bulk.py")]
+    program = [
+        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "transfer.py")
+    ]
     return [machine.folder().name, *program, job(case, 0), seeds]
 
 

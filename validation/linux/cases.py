@@ -1,14 +1,21 @@
-"""What `python -m validation.linux` compares: bulk TCP behind each of the kernel's disciplines."""
+"""What `python -m validation.linux` compares: bulk TCP and web transfers behind each of the
+kernel's disciplines.
+"""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
+
+from validation.workload import Transfer, Web, Workload, replayed
 
 FRAME = 1514
 """A full packet as Linux's disciplines count it, bytes: with the Ethernet header."""
+
+DATA = 1448
+"""Payload of a full segment, bytes: 1,500 less headers and timestamps."""
 
 RATE = 10_000_000
 """Of the line, bit/s."""
@@ -86,17 +93,34 @@ class Case:
     rtt_ms: float = 80
     warmup_s: int = 10
     measured_s: int = 30
-    paired: bool = False
-    """Starts are drawn by each program."""
+    workload: Workload | None = None
+    """Transfers in place of bulk senders."""
+
+    rate_mbit = RATE / 1e6
+
+    @property
+    def end_s(self) -> int:
+        """When the run ends."""
+        return self.warmup_s + self.measured_s
+
+    @property
+    def paired(self) -> bool:
+        """Whether both have the same transfers; the starts of bulk senders are drawn by each."""
+        return self.workload is not None
 
     def name(self) -> str:
-        """Short and unique: `red-10-cubic`, `red-10-cubic-ecn`."""
-        words = [self.queue, str(self.flows), self.congestion]
+        """Short and unique: `red-10-cubic`, `red-10-cubic-ecn`, `red-web80-cubic`."""
+        words = [self.queue, str(self.workload or self.flows), self.congestion]
         return "-".join([*words, "ecn"] if self.ecn else words)
+
+    def transfers(self, seed: int) -> list[Transfer]:
+        """All transfers of a run; the guest's one pair of hosts is the one station."""
+        each = self.workload.transfers(seed, self) if self.workload else []
+        return [replace(one, station=0) for one in each]
 
 
 def full() -> Iterator[Case]:
-    """Every discipline with Reno, CUBIC and, where it marks, ECN; two of them with BBR."""
+    """Every discipline with Reno, CUBIC, web transfers and, where it marks, ECN; two with BBR."""
     flows = (1, 10, 50)
     for congestion, queue, n in itertools.product(("cubic", "reno"), QUEUES, flows):
         yield Case(congestion.upper() if congestion == "cubic" else "Reno", queue, n, congestion)
@@ -104,12 +128,15 @@ def full() -> Iterator[Case]:
         yield Case("CUBIC with ECN", queue, n, "cubic", ecn=True)
     for queue, n in itertools.product(("droptail", "fq_codel"), flows[:2]):
         yield Case("BBR (version 1)", queue, n, "bbr")
+    for queue in QUEUES:
+        yield Case("web transfers", queue, 0, "cubic", measured_s=60, workload=Web(0.8))
 
 
 def quick() -> Iterator[Case]:
     """A few of every kind."""
     for case in full():
-        if case.flows == 10 and case.congestion == "cubic":
+        bulk = case.flows == 10 and case.congestion == "cubic"
+        if bulk or (case.workload and case.queue in ("droptail", "fq_codel")):
             yield case
 
 
@@ -118,8 +145,11 @@ def job(case: Case, seed: int) -> dict[str, Any]:
     words, _, switch = QUEUES[case.queue]
     if switch:
         words += " ecn" if case.ecn else " noecn" if "codel" in case.queue else ""
-    return {
-        "kind": "bulk",
+    flows = {"kind": "bulk", "flows": case.flows, "start_spread_s": 1}
+    if transfers := case.transfers(seed):
+        each = [(one.start_us / 1e6, DATA * one.segments) for one in transfers]
+        flows = {"kind": "web", "transfers": each}
+    return flows | {
         "seed": seed,
         "line": {
             "rate": [RATE, 1_000_000_000],
@@ -127,26 +157,31 @@ def job(case: Case, seed: int) -> dict[str, Any]:
         },
         "qdisc": words,
         "sysctl": {"ipv4/tcp_ecn": int(case.ecn)} | (SAME_HASH if "fq_" in case.queue else {}),
-        "flows": case.flows,
         "congestion": case.congestion,
         # The kernel doubles what a program asks for.
         "receive_buffer": BUFFER // 2,
         "send_buffer": BUFFER // 2,
-        "start_spread_s": 1,
         "warmup_s": case.warmup_s,
-        "duration_s": case.warmup_s + case.measured_s,
+        "duration_s": case.end_s,
         "sample_s": 0.01,
     }
 
 
-def scenario(case: Case, _seed: int = 1) -> dict[str, Any]:
+def _traffic(case: Case, seed: int) -> dict[str, Any]:
+    tcp = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
+    if transfers := case.transfers(seed):
+        return replayed(transfers, lambda _: round(1000 * case.rtt_ms), lambda n: DATA * n, tcp)
+    return {"app": "bulk", "flows": case.flows, "start_within": "1 s", "tcp": tcp}
+
+
+def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
     """The same for aqmlab, with the end systems and disciplines of profile `linux`."""
     _, queue, switch = QUEUES[case.queue]
     return {
         "name": f"linux-{case.name()}",
-        "duration": f"{case.warmup_s + case.measured_s} s",
+        "duration": f"{case.end_s} s",
         "warmup": f"{case.warmup_s} s",
-        "network": {"clients": case.flows, "servers": 1, "rtt": f"{case.rtt_ms} ms"},
+        "network": {"clients": max(case.flows, 1), "servers": 1, "rtt": f"{case.rtt_ms} ms"},
         "link": [
             {
                 "rate": f"{RATE} bit/s",
@@ -158,13 +193,6 @@ def scenario(case: Case, _seed: int = 1) -> dict[str, Any]:
                 "reverse": {"aqm": "droptail", "limit": 10_000},
             }
         ],
-        "traffic": [
-            {
-                "app": "bulk",
-                "flows": case.flows,
-                "start_within": "1 s",
-                "tcp": ENDS | {"congestion": case.congestion, "ecn": case.ecn},
-            }
-        ],
-        "record": {"samples": False, "responses": False},
+        "traffic": [_traffic(case, seed)],
+        "record": {"samples": False, "responses": False, "queues": ["bottleneck.forward"]},
     }

@@ -20,11 +20,11 @@ from typing import Any
 import aqmlab
 from validation.external import several
 from validation.linux import command, machine
-from validation.linux.cases import BUFFER, ENDS, RATE
+from validation.linux.cases import BUFFER, DATA, ENDS, RATE
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
-SEGMENTS, DATA = 1_500, 1_448
-"""Of a transfer, and the bytes of each: 1,500 less headers and timestamps."""
+SEGMENTS = 1_500
+"""Of a transfer."""
 PORT = 5001
 DURATION_S = 30
 NEAR_NS = 2_300_000

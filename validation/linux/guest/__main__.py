@@ -27,7 +27,7 @@ from validation.linux.guest.network import (
     set_up,
 )
 from validation.linux.guest.packets import trace
-from validation.linux.guest.transfer import transfer
+from validation.linux.guest.transfer import transfer, web
 
 
 def commands(job: dict, ends: Namespaces) -> dict:
@@ -43,7 +43,7 @@ def commands(job: dict, ends: Namespaces) -> dict:
     return {"told": told}
 
 
-JOBS = {"bulk": bulk, "trace": trace, "commands": commands, "transfer": transfer}
+JOBS = {"bulk": bulk, "trace": trace, "commands": commands, "transfer": transfer, "web": web}
 
 
 def main() -> None:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import random
 import selectors
 import socket
 import time
+from collections import deque
+from collections.abc import Callable, Sequence
 
 from validation.linux.guest.network import (
     ADDRESSES,
@@ -19,6 +22,8 @@ from validation.linux.guest.network import (
     Queue,
 )
 
+# Port of the first bulk sender.
+FIRST = 10_000
 # What a bulk sender hands over at a time.
 CHUNK = bytes(65_536)
 # Where receivers read to: a new buffer for every segment would cost the guest more than all else.
@@ -48,6 +53,10 @@ class Bulk:
 
     def start(self, flow: int) -> None:
         """Opens one connection."""
+        self.ready.register(self.connect(FIRST + flow), selectors.EVENT_WRITE, self._send)
+
+    def connect(self, port: int = 0) -> socket.socket:
+        """A sender that has asked for its connection, from a port of its own or any (0)."""
         self.ends.enter(SENDERS)
         sender = self._socket()
         sender.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
@@ -55,16 +64,16 @@ class Bulk:
             sender.setsockopt(socket.SOL_SOCKET, 32, size)  # SO_SNDBUFFORCE
         # Little waits unsent, or many flows would use up the kernel's memory for sockets.
         sender.setsockopt(socket.IPPROTO_TCP, 25, 2 * len(CHUNK))  # TCP_NOTSENT_LOWAT
-        sender.bind((ADDRESSES["host"], 10_000 + flow))
+        sender.bind((ADDRESSES["host"], port))
         sender.connect_ex((ADDRESSES["line1"], PORT))
-        self.ready.register(sender, selectors.EVENT_WRITE, self._send)
+        return sender
 
     def _accept(self, listener: socket.socket) -> None:
         made, (_, port) = listener.accept()
         made.setblocking(False)
-        while len(self.received) <= port - 10_000:
-            self.received.append(0)
-        self.accepted[made.fileno()] = port - 10_000
+        flow = port - FIRST
+        self.received += [0] * (flow + 1 - len(self.received))
+        self.accepted[made.fileno()] = flow
         self.ready.register(made, selectors.EVENT_READ, self._receive)
 
     def _send(self, sender: socket.socket) -> None:
@@ -87,12 +96,22 @@ def marked() -> int:
     return int((LINE / "marked").read_text())
 
 
+Start = tuple[float, Callable[[], None]]
+
+
 def bulk(job: dict, ends: Namespaces) -> dict:
     """Queue, goodput and losses of bulk senders between the warm-up and the end."""
     flows, drawn = job["flows"], random.Random(job["seed"])
-    starts = sorted(drawn.uniform(0, job["start_spread_s"]) for _ in range(flows))
     users = Bulk(job, ends)
-    ends.enter(ROUTER)
+    starts = sorted(drawn.uniform(0, job["start_spread_s"]) for _ in range(flows))
+    each = [(at, functools.partial(users.start, flow)) for flow, at in enumerate(starts)]
+    return observe(job, users, each)
+
+
+def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
+    """Starts who is to start; queue, bytes received and losses from the warm-up to the end."""
+    waiting = deque(starts)
+    users.ends.enter(ROUTER)
     queue = Queue()
     begun = time.monotonic()
     length_sum = backlog_sum = samples = 0
@@ -100,9 +119,10 @@ def bulk(job: dict, ends: Namespaces) -> dict:
     received: list[int] = []
     for tick in range(round(job["duration_s"] / job["sample_s"]) + 1):
         at = tick * job["sample_s"]
-        while starts and starts[0] <= at:
-            users.until(begun + starts.pop(0))
-            users.start(flows - len(starts) - 1)
+        while waiting and waiting[0][0] <= at:
+            instant, start = waiting.popleft()
+            users.until(begun + instant)
+            start()
         users.until(begun + at)
         if at < job["warmup_s"]:
             continue
@@ -115,11 +135,12 @@ def bulk(job: dict, ends: Namespaces) -> dict:
         samples += 1
     now = queue.ask() | {"marked": marked()}
     difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
-    received += [0] * (flows - len(received))
-    octets = [a - b for a, b in zip(users.received, received, strict=False)]
+    flows = job.get("flows", 0)
+    users.received += [0] * (flows - len(users.received))
+    received += [0] * (len(users.received) - len(received))
     return difference | {
         "length_mean": length_sum / samples,
         "backlog_mean": backlog_sum / samples,
         "measured_s": time.monotonic() - begun - job["warmup_s"],
-        "received": octets + [0] * (flows - len(octets)),
+        "received": [a - b for a, b in zip(users.received, received, strict=True)],
     }

@@ -1,46 +1,76 @@
-"""One transfer in the guest, of which the line loses or marks listed segments."""
+"""Transfers in the guest: one of which the line loses or marks listed segments, or many."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import resource
+import selectors
 import socket
 import struct
 import time
 
-from validation.linux.guest.bulk import TAKEN, Bulk
+from validation.linux.guest.bulk import CHUNK, TAKEN, Bulk, observe
 from validation.linux.guest.network import LIBC, RECEIVERS, Namespaces
 from validation.linux.segments import parse
 
 
-class Transfer(Bulk):
-    """A sender of so many bytes, which it then closes."""
+class Transfers(Bulk):
+    """Senders of so many bytes each, which then close."""
 
-    left = 0
-    ended: float | None = None
-
-    def begin(self) -> None:
-        """Opens the connection."""
-        self.left = self.job["bytes"]
+    def __init__(self, job: dict, ends: Namespaces) -> None:
+        super().__init__(job, ends)
+        self.left: dict[socket.socket, int] = {}
+        self.begun: dict[socket.socket, float] = {}
+        self.elapsed: list[float] = []
+        self.failed = 0
         # DCTCP's SYN is ECN-capable: only who needs ECN itself agrees (tcp_ecn_create_request).
-        self.listener.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
-        self.start(0)
+        self.listener.setsockopt(socket.IPPROTO_TCP, 13, job["congestion"].encode())
+
+    def begin(self, octets: int) -> None:
+        """Opens a connection that is to send so many bytes."""
+        begun, sender = time.monotonic(), self.connect()
+        self.left[sender], self.begun[sender] = octets, begun
+        self.ready.register(sender, selectors.EVENT_WRITE, self._send)
 
     def _send(self, sender: socket.socket) -> None:
-        with contextlib.suppress(BlockingIOError):
-            self.left -= sender.send(bytes(min(self.left, 65_536)))
-        if self.left == 0:
-            self.ready.unregister(sender)
+        octets = min(self.left[sender], len(CHUNK))
+        try:
+            self.left[sender] -= sender.send(memoryview(CHUNK)[:octets])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.failed += 1
+            self._forget(sender)
+            return
+        if self.left[sender] == 0:
             sender.shutdown(socket.SHUT_WR)
-            self.closing = sender
+            self.ready.modify(sender, selectors.EVENT_READ, self._ended)
+
+    def _ended(self, sender: socket.socket) -> None:
+        """The other side has closed too: with that it acknowledges the last byte."""
+        self.elapsed.append(time.monotonic() - self.begun[sender])
+        self._forget(sender)
+
+    def _forget(self, sender: socket.socket) -> None:
+        self.ready.unregister(sender)
+        sender.close()
+        del self.left[sender], self.begun[sender]
 
     def _receive(self, receiver: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
-            taken = receiver.recv_into(TAKEN)
-            self.received[0] += taken
-            if not taken:
+            if not receiver.recv_into(TAKEN):
                 self.ready.unregister(receiver)
-                self.ended = time.monotonic()
                 receiver.close()
+
+
+def web(job: dict, ends: Namespaces) -> dict:
+    """Queue and losses of transfers that start at given instants, and how long they took."""
+    LIBC.prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake up when asked to
+    resource.setrlimit(resource.RLIMIT_NOFILE, (16_384, 16_384))
+    users = Transfers(job, ends)
+    each = [(at, functools.partial(users.begin, octets)) for at, octets in job["transfers"]]
+    return observe(job, users, each) | {"elapsed_s": users.elapsed, "failed": users.failed}
 
 
 def transfer(job: dict, ends: Namespaces) -> dict:
@@ -52,8 +82,8 @@ def transfer(job: dict, ends: Namespaces) -> dict:
     seen.setsockopt(socket.SOL_SOCKET, 33, 1 << 28)  # SO_RCVBUFFORCE
     seen.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
     seen.setblocking(False)
-    users = Transfer(job, ends)
-    users.begin()
+    users = Transfers(job, ends)
+    users.begin(job["bytes"])
     begun = time.monotonic()
     users.until(begun + job["duration_s"])
     rows = []
@@ -65,8 +95,5 @@ def transfer(job: dict, ends: Namespaces) -> dict:
                 found := parse(seconds * 1_000_000_000 + ns, data[14:])
             ):
                 rows.append(found)
-    ended = None if users.ended is None else users.ended - begun
     boot_ns = time.time_ns() - time.monotonic_ns()
-    return {
-        "segments": rows, "ended_s": ended, "received": users.received, "boot_ns": boot_ns
-    }  # fmt: skip
+    return {"segments": rows, "elapsed_s": users.elapsed, "boot_ns": boot_ns}
