@@ -58,8 +58,9 @@ fn a_data_packet_costs_less_than_two_events() {
 
 #[test]
 fn a_linux_host_costs_hardly_more_events_and_fills_its_link() {
-    // Its timers move back with every acknowledgement, which costs no event. How many of these there
-    // are is a rule of the host (0.61 for each data packet here, 0.52 of plain), so they are counted.
+    // Its timers move back with every acknowledgement, which costs no event; one that waits for more to
+    // report (comp_sack_nr) does. How many acknowledgements there are is a rule of the host (0.59 for
+    // each data packet here, 0.52 of plain), so they are counted.
     let mut scenario = bulk("60 s");
     scenario["traffic"][0]["tcp"] = json!("linux");
     let s = summary(&scenario);
@@ -67,7 +68,7 @@ fn a_linux_host_costs_hardly_more_events_and_fills_its_link() {
     let Some(Figure::Group(back)) = ports.get("bottleneck.reverse") else { panic!("one link") };
     let packets = s.number("data_packets") + back.number("arrivals");
     let events = s.number("events") / packets;
-    assert!((1.0..1.13).contains(&events), "{events} events for each packet on its way");
+    assert!((1.0..1.16).contains(&events), "{events} events for each packet on its way");
     let seen = s.number("utilisation");
     assert!(seen > 0.9, "{seen}");
 }

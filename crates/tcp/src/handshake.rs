@@ -57,6 +57,7 @@ impl Endpoint {
     fn agree(&mut self, syn: &Segment) {
         let mine = self.profile.recovery.kind.selective();
         self.sack = mine && !syn.sack.is_empty();
+        self.receiver.agree(self.sack);
         if mine && !self.sack {
             match &mut self.sender {
                 Sender::Rack(rack) => rack.without_reports(),

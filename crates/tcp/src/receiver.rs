@@ -8,11 +8,11 @@ use crate::clock::{HostClock, Moment};
 use crate::ecn::Memory;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, SackBlocks, Segment};
-pub(crate) use adaptive::Adaptive;
+pub(crate) use adaptive::{Adaptive, Compress};
 use adaptive::{Tempo, Timing};
 
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
-/// acknowledged at once by every policy.
+/// acknowledged at once by every policy, but that of Linux, which may let some wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckPolicy {
     /// What is acknowledged at once.
@@ -20,7 +20,7 @@ pub(crate) struct AckPolicy {
     /// The period of the clock, or how long a segment waits.
     pub delay: Duration,
     pub clock: AckClock,
-    /// Data that comes twice is reported (RFC 2883).
+    /// Data that comes twice is reported (RFC 2883), and a FIN is kept and reported like a byte.
     pub duplicates: bool,
 }
 
@@ -191,27 +191,33 @@ impl Receiver {
             self.delay_ack(policy, segment, trip, clock, moment);
             return;
         }
+        let timing = Timing { trip, clock, moment };
         if let AtOnce::Adaptive(rules) = &policy.at_once
-            && self.adapt_to_other(rules, policy, segment, &Timing { trip, clock, moment })
+            && self.adapt_to_other(rules, policy, segment, &timing)
         {
             return;
         }
         // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
-        self.ack_now = true;
+        let asked = std::mem::replace(&mut self.ack_now, true);
+        // Linux keeps and reports a FIN as it does a byte.
+        let reached = end + u64::from(fin && policy.duplicates);
         if policy.duplicates {
-            self.note_duplicate(start, end);
+            self.note_duplicate(start, reached);
         }
         if in_order {
             self.next = end;
             self.absorb();
-        } else if start > self.next && segment.len > 0 {
-            self.hold(start, end);
+        } else if start > self.next && reached > start {
+            self.hold(start, reached);
         }
         if self.next == self.fin {
             self.next += 1;
         }
         if let AtOnce::Adaptive(rules) = &policy.at_once {
             self.has_read(rules, moment.at);
+            if !asked {
+                self.compress(rules, &timing);
+            }
         }
     }
 

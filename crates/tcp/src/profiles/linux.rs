@@ -10,7 +10,7 @@ use super::start::Start;
 use crate::congestion::EcnMode;
 use crate::host_cache::Remembers;
 use crate::profile::{IdleRule, Opening, Profile, SynAck, SynRetries};
-use crate::receiver::{AckPolicy, Adaptive, AtOnce};
+use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
@@ -31,8 +31,9 @@ pub(crate) const ENTRY: Entry = Entry {
                      the window was written, forced_push), \
                      timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
                      segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
-                     left out: the compression of acknowledgements that only report, the decay of a window \
-                     that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
+                     an acknowledgement that waits for more to report is sent with, not before, the \
+                     segment that opens a third range; \
+                     left out: the decay of a window that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
                      of the mean deviation, the repeated SYN that leaves the window, TCP Fast Open, \
                      small queues; SACK bytes are not on the wire",
         fields: FIELDS,
@@ -123,6 +124,22 @@ const FIELDS: &[Field] = &[
                            seen to acknowledge one by one",
         ),
     field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "a timer of the socket"),
+    Field::new("comp_sack_nr", Kind::whole(Unit::Packets, 0, 255), Value::Whole(44))
+        .meaning(
+            "Arrivals beyond a hole that one acknowledgement reports at most, after three that are \
+             reported at once; 0 reports each at once, as does a receiver that acknowledges every \
+             segment.",
+        )
+        .source("net.ipv4.tcp_comp_sack_nr = 44, since Linux 4.18 (__tcp_ack_snd_check)"),
+    Field::new("comp_sack_delay", Kind::from(Unit::Time, 0.0, 0.1), Value::Real(0.001))
+        .meaning("How long such a report waits, but no longer than a twentieth of the round trip.")
+        .source("net.ipv4.tcp_comp_sack_delay_ns = 1000000"),
+    Field::new("comp_sack_slack", Kind::from(Unit::Time, 0.0, 0.1), Value::Real(0.0001))
+        .meaning("What the timer of such a report may add to it, and here adds.")
+        .source(
+            "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen \
+             to wait all of it",
+        ),
     field(fields::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
     field(fields::F_RTO, ON, "net.ipv4.tcp_frto = 2"),
     field(fields::HOST_CACHE, ON, "net.ipv4.tcp_no_metrics_save = 0 (tcp_metrics.c)"),
@@ -276,6 +293,12 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         ratio: (params.real("scaling_ratio") * 256.0) as u32,
         least: millis(parts.delayed_ack),
         longest: longest.min(200),
+        compress: Compress {
+            // A receiver in quickack mode (`tcp_in_quickack_mode`) lets nothing wait.
+            most: if parts.ack_every > 1 { params.whole("comp_sack_nr") as u8 } else { 0 },
+            delay: params.time("comp_sack_delay"),
+            slack: params.time("comp_sack_slack"),
+        },
     };
     AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Adaptive(rules)) }
 }
@@ -306,8 +329,15 @@ mod tests {
             ratio: 164,
             least: 40,
             longest: 199,
+            compress: Compress {
+                most: 44,
+                delay: Duration::from_millis(1),
+                slack: Duration::from_micros(100),
+            },
         };
         assert_eq!(rules(&[]), usual);
+        let every = rules(&[("ack_every", Raw::Number(1.0))]);
+        assert_eq!((every.beyond, every.compress.most), (0, 0));
         let bare = Adaptive { segment: 1_460, header: 20, ..usual };
         assert_eq!(rules(&[("timestamps", Raw::Bool(false))]), bare);
         let fixed = Adaptive { start: 6_291_456, ..usual };

@@ -3,14 +3,16 @@
 //! long gaps; else every second full segment, or after a delay that follows the pace of arrivals. A
 //! connection that answers what it receives (ping-pong mode) lets its answers acknowledge.
 //!
-//! The program reads at once. Left out: the compression of acknowledgements that only report
-//! (`tcp_comp_sack_nr`).
+//! The program reads at once.
 
 mod buffer;
+mod compression;
 
 use packet::{Duration, Instant};
 
 use self::buffer::Buffer;
+pub(crate) use self::compression::Compress;
+use self::compression::Compression;
 use super::{AckClock, AckPolicy, Receiver, Trip};
 use crate::clock::{HostClock, Moment};
 use crate::segment::{Flags, Segment};
@@ -32,6 +34,7 @@ pub(crate) struct Adaptive {
     /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
     pub least: u64,
     pub longest: u64,
+    pub compress: Compress,
 }
 
 /// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
@@ -70,6 +73,7 @@ pub(super) struct Tempo {
     window: u64,
     bound: u64,
     buffer: Buffer,
+    compression: Compression,
 }
 
 impl Tempo {
@@ -90,6 +94,7 @@ impl Tempo {
             window: half,
             bound: half,
             buffer: Buffer::new(rules.start, half.min(10 * u64::from(rules.mss))),
+            compression: Compression::default(),
         }
     }
 
@@ -174,10 +179,15 @@ impl Tempo {
         }
     }
 
+    /// `tcp_in_quickack_mode`.
+    fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.answers
+    }
+
     /// `__tcp_ack_snd_check`, and `__tcp_cleanup_rbuf` for a program that reads at once.
     fn is_due(&self, rules: &Adaptive, waiting: u64) -> bool {
         waiting > u64::from(rules.beyond * self.full)
-            || self.quick > 0 && !self.answers
+            || self.is_quick()
             || self.small > u8::from(self.answers)
     }
 
@@ -208,6 +218,7 @@ impl Tempo {
     /// `tcp_dec_quickack_mode`.
     #[inline]
     pub fn on_ack_sent(&mut self) {
+        self.compression.on_ack_sent();
         if !self.owed {
             return;
         }
@@ -340,12 +351,20 @@ impl Receiver {
         }
     }
 
+    /// Both ends agreed, or did not, on selective acknowledgements.
+    pub fn agree(&mut self, selective: bool) {
+        if let Some(tempo) = self.tempo() {
+            tempo.compression.agreed = selective;
+        }
+    }
+
     /// A delayed acknowledgement is due.
     pub fn on_ack_due(&mut self, trip: Trip) {
         self.ack_at = Instant::NEVER;
         self.ack_now = true;
         if let Some(tempo) = self.tempo()
             && tempo.owed
+            && !tempo.compression.waits()
         {
             tempo.on_waited(trip);
         }

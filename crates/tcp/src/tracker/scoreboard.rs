@@ -36,11 +36,11 @@ impl Record {
         self.end - self.seq
     }
 
-    /// Whether a reported range `..end` that begins at or before it covers its data; a FIN is never
-    /// reported.
+    /// Whether a reported range `..end` that begins at or before it covers its data, or a FIN
+    /// alone: not every receiver reports the FIN behind data.
     pub fn is_reported(&self, end: u64) -> bool {
         let data_end = self.end - u64::from(self.fin);
-        self.seq < data_end && data_end <= end
+        if self.seq < data_end { data_end <= end } else { self.end <= end }
     }
 
     /// Bytes it has in the network (RFC 6675's pipe).

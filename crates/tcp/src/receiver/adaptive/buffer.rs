@@ -31,7 +31,6 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    #[cfg(test)]
     pub fn trip(&self) -> u64 {
         self.trip
     }
@@ -57,7 +56,7 @@ impl Buffer {
 
     /// `tcp_rcv_rtt_update`: a shorter round trip is taken at once, of longer ones an eighth, and none
     /// of a whole window.
-    fn learn(&mut self, us: u64, of_window: bool) {
+    pub fn learn(&mut self, us: u64, of_window: bool) {
         let sample = 8 * us;
         if self.trip == 0 || sample < self.trip {
             self.trip = sample;
