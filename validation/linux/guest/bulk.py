@@ -8,7 +8,7 @@ import random
 import selectors
 import socket
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from validation.linux.guest.network import (
@@ -36,7 +36,8 @@ class Bulk:
     def __init__(self, job: dict, ends: Namespaces) -> None:
         self.job, self.ends = job, ends
         self.ready = selectors.DefaultSelector()
-        self.received: list[int] = []
+        # Bytes by the sender's port.
+        self.received: Counter[int] = Counter()
         ends.enter(RECEIVERS)
         self.listener = self._socket()
         self.listener.bind((ADDRESSES["line1"], PORT))
@@ -71,9 +72,7 @@ class Bulk:
     def _accept(self, listener: socket.socket) -> None:
         made, (_, port) = listener.accept()
         made.setblocking(False)
-        flow = port - FIRST
-        self.received += [0] * (flow + 1 - len(self.received))
-        self.accepted[made.fileno()] = flow
+        self.accepted[made.fileno()] = port
         self.ready.register(made, selectors.EVENT_READ, self._receive)
 
     def _send(self, sender: socket.socket) -> None:
@@ -116,7 +115,7 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
     begun = time.monotonic()
     length_sum = backlog_sum = samples = 0
     before: dict[str, int] = {}
-    received: list[int] = []
+    received: Counter[int] = Counter()
     for tick in range(round(job["duration_s"] / job["sample_s"]) + 1):
         at = tick * job["sample_s"]
         while waiting and waiting[0][0] <= at:
@@ -129,18 +128,16 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
         now = queue.ask()
         if not before:
             before = now | {"marked": marked()}
-            received = list(users.received)
+            received = users.received.copy()
         length_sum += now["length"]
         backlog_sum += now["backlog"]
         samples += 1
     now = queue.ask() | {"marked": marked()}
     difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
-    flows = job.get("flows", 0)
-    users.received += [0] * (flows - len(users.received))
-    received += [0] * (len(users.received) - len(received))
+    ports = range(FIRST, FIRST + job.get("flows", 0))
     return difference | {
         "length_mean": length_sum / samples,
         "backlog_mean": backlog_sum / samples,
         "measured_s": time.monotonic() - begun - job["warmup_s"],
-        "received": [a - b for a, b in zip(users.received, received, strict=True)],
+        "received": [users.received[port] - received[port] for port in ports],
     }

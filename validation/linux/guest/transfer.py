@@ -21,16 +21,18 @@ class Transfers(Bulk):
     def __init__(self, job: dict, ends: Namespaces) -> None:
         super().__init__(job, ends)
         self.left: dict[socket.socket, int] = {}
-        self.begun: dict[socket.socket, float] = {}
+        # By the sender's port: its bytes, and when it began.
+        self.begun: dict[int, tuple[int, float]] = {}
         self.elapsed: list[float] = []
-        self.failed = 0
+        self.back_s = job["line"]["delay"][1] / 1e9
         # DCTCP's SYN is ECN-capable: only who needs ECN itself agrees (tcp_ecn_create_request).
         self.listener.setsockopt(socket.IPPROTO_TCP, 13, job["congestion"].encode())
 
     def begin(self, octets: int) -> None:
         """Opens a connection that is to send so many bytes."""
         begun, sender = time.monotonic(), self.connect()
-        self.left[sender], self.begun[sender] = octets, begun
+        self.left[sender] = octets
+        self.begun[sender.getsockname()[1]] = octets, begun
         self.ready.register(sender, selectors.EVENT_WRITE, self._send)
 
     def _send(self, sender: socket.socket) -> None:
@@ -40,28 +42,31 @@ class Transfers(Bulk):
         except BlockingIOError:
             return
         except OSError:
-            self.failed += 1
+            # It was given up.
             self._forget(sender)
             return
         if self.left[sender] == 0:
             sender.shutdown(socket.SHUT_WR)
-            self.ready.modify(sender, selectors.EVENT_READ, self._ended)
-
-    def _ended(self, sender: socket.socket) -> None:
-        """The other side has closed too: with that it acknowledges the last byte."""
-        self.elapsed.append(time.monotonic() - self.begun[sender])
-        self._forget(sender)
+            self.ready.modify(sender, selectors.EVENT_READ, self._forget)
 
     def _forget(self, sender: socket.socket) -> None:
         self.ready.unregister(sender)
         sender.close()
-        del self.left[sender], self.begun[sender]
+        del self.left[sender]
 
     def _receive(self, receiver: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
-            if not receiver.recv_into(TAKEN):
+            taken = receiver.recv_into(TAKEN)
+            port = self.accepted[receiver.fileno()]
+            self.received[port] += taken
+            if not taken:
                 self.ready.unregister(receiver)
                 receiver.close()
+            elif self.received[port] == self.begun[port][0]:
+                # From the SYN until the sender knows that its last byte has come.
+                elapsed = time.monotonic() - self.begun.pop(port)[1] + self.back_s
+                self.elapsed.append(elapsed)
+                del self.received[port]
 
 
 def web(job: dict, ends: Namespaces) -> dict:
@@ -70,7 +75,7 @@ def web(job: dict, ends: Namespaces) -> dict:
     resource.setrlimit(resource.RLIMIT_NOFILE, (16_384, 16_384))
     users = Transfers(job, ends)
     each = [(at, functools.partial(users.begin, octets)) for at, octets in job["transfers"]]
-    return observe(job, users, each) | {"elapsed_s": users.elapsed, "failed": users.failed}
+    return observe(job, users, each) | {"elapsed_s": users.elapsed}
 
 
 def transfer(job: dict, ends: Namespaces) -> dict:
