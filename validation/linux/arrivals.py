@@ -93,8 +93,10 @@ DISCIPLINES: dict[str, Discipline] = {
             "ecn": False,
         },
     ),
-    "sfq": Discipline("sfq limit 60", "sfq", {"limit": 60}),
-    "sfq, head drop": Discipline("sfq limit 60 headdrop", "sfq", {"limit": 60, "head_drop": True}),
+    "sfq": Discipline("sfq limit 60", "sfq", {"profile": "linux", "limit": 60}),
+    "sfq, head drop": Discipline(
+        "sfq limit 60 headdrop", "sfq", {"profile": "linux", "limit": 60, "head_drop": True}
+    ),
     "hhf": Discipline("hhf limit 60", "hhf", {"limit": 60}),
     # The kernel rounds turns at random to 1,513 or 1,514 bytes: eight seeds moved no packet.
     "cake": Discipline(

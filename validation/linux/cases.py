@@ -69,7 +69,7 @@ QUEUES: dict[str, Queue] = {
         {"aqm": "sfb", "profile": "linux", "limit": 480},
         False,
     ),
-    "sfq": ("sfq limit 127", {"aqm": "sfq", "limit": 127}, False),
+    "sfq": ("sfq limit 127", {"aqm": "sfq", "profile": "linux", "limit": 127}, False),
 }
 
 SAME_HASH = {"core/txrehash": 0}

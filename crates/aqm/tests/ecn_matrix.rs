@@ -136,7 +136,8 @@ const MATRIX: &[Row] = &[
     row("cobalt", "profile=ns3 ecn=true", ("p_inc=0 blue_threshold=100s", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
     row("cobalt", "profile=linux", ("p_inc=0", "DMMM"), ("p_inc=0.01 limit=20", "DBBB"), "limit=3"),
 
-    row("sfq", "", ("", "----"), ("", "----"), "limit=3"),
+    row("sfq", "profile=paper", ("", "----"), ("", "----"), "limit=3"),
+    row("sfq", "profile=linux", ("", "----"), ("", "----"), "limit=3"),
     row("drr", "", ("", "----"), ("", "----"), "limit=3"),
     // Each packet dropped for want of room raises its queue's probability, which ignores ECN.
     row("cake", "flows=4", ("", "DMMM"), ("gap=400 memory_limit=60000", "DBBB"), "memory_limit=3000 target=10s interval=100s"),

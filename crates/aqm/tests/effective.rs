@@ -161,6 +161,7 @@ const UNSET: &[(&str, &[&str])] = &[
     ("cobalt", &["blue_threshold", "limit_bytes"]),
     ("cake", &["rate"]),
     ("drr", &["limit"]),
+    ("sfq", &["depth", "flows"]),
     ("fq_codel", &["ce_threshold"]),
     ("fq_pie", &["limit_bytes"]),
     ("pie", &["mark_ecnth", "limit_bytes"]),

@@ -225,7 +225,6 @@ fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
 const PEACEFUL: &[&str] = &[
     "avq",
     "rem",
-    "sfq",
     "fq_codel",
     "fq_pie",
     "sred",

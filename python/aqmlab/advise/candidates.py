@@ -94,7 +94,7 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
 """By discipline. Others of the catalogue may be named; they race with their defaults."""
-LINUX = {name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie")}
+LINUX = {name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq")}
 """Disciplines that are raced as Linux has them, since that is where they are typed in."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
 """Those that race unless others are named: what Linux has and needs no tuning by hand."""

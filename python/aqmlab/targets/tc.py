@@ -236,10 +236,13 @@ ENTRIES = (
         "sfq",
         (
             Row("limit", "limit", COUNT),
+            Row("depth", "depth", COUNT),
+            Row("flows", "flows", COUNT),
             Row("queues", "divisor", COUNT, note="a power of two up to 65536"),
             Row("quantum", "quantum", BYTES),
             Row("head_drop", kind=flag("headdrop")),
         ),
+        profile="linux",
         pitfalls=(
             "one flow holds at most depth = 127 packets and there are 127 flows at a time: a limit "
             "above 127 needs depth and flows",

@@ -1,0 +1,238 @@
+//! SFQ as the kernel has it (`net/sched/sch_sfq.c` of Linux 6.12), without RED in its queues.
+//!
+//! What sets it apart: a queue may overdraw its turn by one packet, so that a short packet takes the next
+//! one along; of equally long queues the one loses that came to its length last; there are so many
+//! queues and places in each and no more.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use packet::{Backlog, Event, Packet, Why};
+
+use crate::shells::flows::hash;
+use crate::shells::pool::{Pool, Queue};
+use crate::{Cx, Discipline};
+
+const NONE: u32 = u32::MAX;
+
+/// The kernel's numbers, packets and bytes.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Settings {
+    pub limit: u32,
+    /// Of one queue (`depth`).
+    pub depth: u32,
+    /// Queues with packets (`flows`), no more than `limit`.
+    pub flows: u32,
+    pub quantum: i64,
+    /// The longest queue loses its first packet.
+    pub front: bool,
+    pub seed: u64,
+}
+
+/// A queue's links.
+#[derive(Clone, Copy, Debug)]
+struct Links {
+    next: u32,
+    prev: u32,
+}
+
+const UNLINKED: Links = Links { next: NONE, prev: NONE };
+
+struct Slot {
+    queue: Queue,
+    /// Bytes that it may still send in this turn; below zero what it overdrew (`allot`).
+    allot: i64,
+    /// The next one to have its turn, in a circle.
+    next: u32,
+    /// Those of its length (`dep`).
+    peers: Links,
+}
+
+/// See the module.
+pub(super) struct Sfq {
+    settings: Settings,
+    pool: Pool,
+    slots: Vec<Slot>,
+    /// The last one of the circle of turns; none where all is empty.
+    tail: u32,
+    active: u32,
+    /// For each length the queue that came to it last, and the greatest length (`cur_depth`).
+    of_length: Vec<u32>,
+    longest: u32,
+    total: Backlog,
+}
+
+impl Sfq {
+    pub fn new(queues: usize, settings: Settings) -> Self {
+        let slot = || Slot { queue: Queue::new(), allot: 0, next: NONE, peers: UNLINKED };
+        Sfq {
+            settings,
+            pool: Pool::default(),
+            slots: (0..queues).map(|_| slot()).collect(),
+            tail: NONE,
+            active: 0,
+            of_length: vec![NONE; settings.depth.min(settings.limit + 1) as usize + 1],
+            longest: 0,
+            total: Backlog::default(),
+        }
+    }
+
+    fn slot(&mut self, at: u32) -> &mut Slot {
+        &mut self.slots[at as usize]
+    }
+
+    fn length(&self, at: u32) -> u32 {
+        self.slots[at as usize].queue.backlog().packets
+    }
+
+    /// `sfq_link`: the queue has come to its length.
+    fn link(&mut self, at: u32) {
+        let length = self.length(at) as usize;
+        if length == 0 {
+            return;
+        }
+        let next = core::mem::replace(&mut self.of_length[length], at);
+        self.slot(at).peers = Links { next, prev: NONE };
+        if next != NONE {
+            self.slot(next).peers.prev = at;
+        }
+        self.longest = self.longest.max(length as u32);
+    }
+
+    /// `sfq_unlink`: it is to leave this length.
+    fn unlink(&mut self, at: u32, length: u32) {
+        if length == 0 {
+            return;
+        }
+        let Links { next, prev } = self.slots[at as usize].peers;
+        match prev {
+            NONE => self.of_length[length as usize] = next,
+            prev => self.slot(prev).peers.next = next,
+        }
+        if next != NONE {
+            self.slot(next).peers.prev = prev;
+        }
+        // Nothing else is so long: what this one comes to is.
+        if self.longest == length && self.of_length[length as usize] == NONE {
+            self.longest -= 1;
+        }
+    }
+
+    fn push(&mut self, at: u32, packet: Packet) {
+        let length = self.length(at);
+        self.unlink(at, length);
+        self.total.packets += 1;
+        self.total.bytes += u64::from(packet.bytes);
+        self.pool.push(&mut self.slots[at as usize].queue, packet);
+        self.link(at);
+    }
+
+    fn take(&mut self, at: u32, front: bool) -> Option<Packet> {
+        let length = self.length(at);
+        self.unlink(at, length);
+        let queue = &mut self.slots[at as usize].queue;
+        let taken = if front { self.pool.pop(queue) } else { self.pool.pop_tail(queue) };
+        self.link(at);
+        let packet = taken?;
+        self.total.packets -= 1;
+        self.total.bytes -= u64::from(packet.bytes);
+        Some(packet)
+    }
+
+    /// A full queue loses its first packet for another; it has not come to its length anew.
+    fn replace_first(&mut self, at: u32, packet: Packet, cx: &mut Cx) {
+        let queue = &mut self.slots[at as usize].queue;
+        let gone = self.pool.pop(queue);
+        self.total.bytes += u64::from(packet.bytes);
+        self.pool.push(queue, packet);
+        if let Some(packet) = gone {
+            self.total.bytes -= u64::from(packet.bytes);
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        }
+    }
+
+    /// A queue with its first packet goes to the end of the circle.
+    fn join(&mut self, at: u32) {
+        let first = match self.tail {
+            NONE => at,
+            tail => core::mem::replace(&mut self.slot(tail).next, at),
+        };
+        let quantum = self.settings.quantum;
+        let slot = self.slot(at);
+        (slot.next, slot.allot) = (first, quantum);
+        self.tail = at;
+        self.active += 1;
+    }
+
+    /// The first of the circle is empty.
+    fn leave(&mut self, first: u32) {
+        let next = self.slots[first as usize].next;
+        if next == first {
+            self.tail = NONE;
+        } else {
+            let tail = self.tail;
+            self.slot(tail).next = next;
+        }
+        self.active -= 1;
+    }
+
+    /// `sfq_drop`: the longest queue loses a packet. It has two or more, since no more queues than
+    /// `limit` have any.
+    fn drop_one(&mut self, cx: &mut Cx) {
+        let victim = self.of_length[self.longest as usize];
+        if let Some(packet) = self.take(victim, self.settings.front) {
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        }
+    }
+}
+
+impl Discipline for Sfq {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let at = (hash(packet.flow, self.settings.seed) % self.slots.len() as u64) as u32;
+        let length = self.length(at);
+        let full = length >= self.settings.depth;
+        if length == 0 && self.active >= self.settings.flows || full && !self.settings.front {
+            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            return;
+        }
+        (cx.out)(Event::Queued { id: packet.id });
+        if full {
+            self.replace_first(at, packet, cx);
+            return;
+        }
+        self.push(at, packet);
+        if length == 0 {
+            self.join(at);
+        }
+        if self.total.packets > self.settings.limit {
+            self.drop_one(cx);
+        }
+    }
+
+    fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+        if self.tail == NONE {
+            return None;
+        }
+        let mut first = self.slots[self.tail as usize].next;
+        while self.slots[first as usize].allot <= 0 {
+            let quantum = self.settings.quantum;
+            self.slot(first).allot += quantum;
+            self.tail = first;
+            first = self.slots[first as usize].next;
+        }
+        let packet = self.take(first, true)?;
+        if self.length(first) == 0 {
+            self.leave(first);
+        } else {
+            self.slot(first).allot -= i64::from(packet.bytes);
+        }
+        Some(packet)
+    }
+
+    fn backlog(&self) -> Backlog {
+        self.total
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("active_flows", f64::from(self.active));
+    }
+}
