@@ -29,7 +29,7 @@ RECORD, RATIOS = "record.json", "ratios.csv"
 PARTS = {
     "ns2": "TCP in ns-2",
     "ns3": "TCP in ns-3",
-    "linux": "Bulk transfers through the Linux kernel's queues",
+    "linux": "TCP through the Linux kernel's queues",
     "linux.arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
     "linux.losses": "The Linux kernel's TCP with listed losses and marks",
 }
