@@ -108,6 +108,15 @@ DISCIPLINES: dict[str, Discipline] = {
     "red, ECN": Discipline(
         f"red {TOLD} bandwidth 10mbit ecn", "red", {"profile": "linux", **BYTES, "ecn": True}, True
     ),
+    "ared": Discipline(
+        f"red {TOLD} bandwidth 10mbit adaptive", "ared", {"profile": "linux", **BYTES}, True
+    ),
+    "gred": Discipline(
+        f"gred setup vqs 1 default 0 limit {240 * FRAME}; gred {TOLD} bandwidth 10mbit vq 0 prio 1",
+        "gred",
+        {"virtual_queues": 1, "limit": 240, **RED, "mean_packet_bytes": FRAME},
+        True,
+    ),
     "choke": Discipline(
         "choke limit 240 min 15 max 45 burst 120 probability 0.1 bandwidth 10mbit",
         "choke",

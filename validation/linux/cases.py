@@ -38,17 +38,32 @@ RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 PIE = {"profile": "linux", "t_update": "16 ms"}
 """A timer of 15 ms in the kernel's wheel ends after 16 of its ticks (HZ = 1,000)."""
 
+# burst 140 is how `tc` is told w_q = 1/512.
+_THRESHOLDS = (
+    f"limit {480 * FRAME} min {30 * FRAME} max {90 * FRAME} avpkt {FRAME} burst 140 "
+    "probability 0.1 bandwidth 10mbit"
+)
+
 Queue = tuple[str, dict[str, Any], bool]
 """What `tc` is told, what aqmlab is told, and whether the discipline has a switch for ECN."""
 
 QUEUES: dict[str, Queue] = {
     "droptail": ("pfifo limit 120", {"aqm": "droptail", "limit": 120}, False),
-    # burst 140 is how `tc` is told w_q = 1/512.
     "red": (
-        f"red limit {480 * FRAME} min {30 * FRAME} max {90 * FRAME} avpkt {FRAME} burst 140 "
-        "probability 0.1 bandwidth 10mbit",
+        f"red {_THRESHOLDS}",
         {"aqm": "red", "profile": "linux", **RED, "mean_packet_bytes": FRAME},
         True,
+    ),
+    "ared": (
+        f"red {_THRESHOLDS} adaptive",
+        {"aqm": "ared", "profile": "linux", **RED, "mean_packet_bytes": FRAME},
+        True,
+    ),
+    # Packets without a class are of virtual queue 0.
+    "gred": (
+        f"gred setup vqs 1 default 0 limit {480 * FRAME}; gred {_THRESHOLDS} vq 0 prio 1",
+        {"aqm": "gred", **RED, "virtual_queues": 1, "mean_packet_bytes": FRAME},
+        False,
     ),
     "choke": (
         "choke limit 480 min 30 max 90 burst 140 probability 0.1 bandwidth 10mbit",
@@ -76,7 +91,7 @@ SAME_HASH = {"core/txrehash": 0}
 """A sender on the router's own kernel gets another hash after each timeout, and with it another
 queue of fq_codel and fq_pie. One that comes by a real line does not."""
 
-MARKING = ("red", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
+MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
 """Those that mark."""
 
 

@@ -162,8 +162,8 @@ def quick() -> Iterator[Case]:
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
     """The scenario of dumbbell.cc."""
-    # An echo leaves ns-3 two segments, as a loss does (EnterCwr); RFC 3168's one would let 50 flows go
-    # far below what they do there.
+    # An echo leaves ns-3 two segments, as a loss does (EnterCwr); RFC 3168's one would let 50 flows
+    # go far below what they do there.
     tcp = {"ecn_cut": "rfc5681"} if case.ecn else {}
     told = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
     return {"name": f"ns3-{case.name()}", **told}

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import fcntl
+import math
 import os
 import random
 import socket
@@ -110,13 +111,18 @@ def set_up(job: dict) -> Namespaces:
             (LINE / key).write_text(",".join(map(str, values)))
     ends.enter(ROUTER)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
-    run("tc", "qdisc", "replace", "dev", "line0", "root", *job["qdisc"].split())
+    # GRED is made by one command and set by another.
+    for verb, words in zip(("replace", "change"), job["qdisc"].split("; "), strict=False):
+        run("tc", "qdisc", verb, "dev", "line0", "root", *words.split())
+    if "adaptive" in job["qdisc"].split():
+        Queue().adapt()
     return ends
 
 
 class Queue:
-    """Counters and length of the root discipline of line0, asked by netlink."""
+    """The root discipline of line0, by netlink: its counters and length, and its options."""
 
+    ROOT = 0xFFFF_FFFF  # TC_H_ROOT
     REQUEST = struct.pack("=IHHII", 36, 38, 0x301, 1, 0) + struct.pack("=BxxxiIII", 0, 0, 0, 0, 0)
 
     def __init__(self) -> None:
@@ -125,8 +131,15 @@ class Queue:
 
     def ask(self) -> dict[str, int]:
         """Packets and bytes that left, packets waiting, bytes waiting, packets dropped."""
+        stats = dict(_attributes(self._attributes()[7]))  # TCA_STATS2
+        octets, packets = struct.unpack_from("=QI", stats[1])  # TCA_STATS_BASIC
+        length, backlog, drops = struct.unpack_from("=III", stats[3])  # TCA_STATS_QUEUE
+        names = ("bytes", "packets", "length", "backlog", "drops")
+        return dict(zip(names, (octets, packets, length, backlog, drops), strict=True))
+
+    def _attributes(self) -> dict[int, bytes]:
         self.netlink.send(self.REQUEST)
-        found: dict[str, int] = {}
+        found: dict[int, bytes] = {}
         while True:
             data = self.netlink.recv(65_536)
             at = 0
@@ -135,16 +148,36 @@ class Queue:
                 if kind == 3:  # NLMSG_DONE
                     return found
                 _, index, _, parent, _ = struct.unpack_from("=BxxxiIII", data, at + 16)
-                if index == self.index and parent == 0xFFFF_FFFF:  # TC_H_ROOT
-                    found = self._counters(data[at + 36 : at + length])
+                if index == self.index and parent == self.ROOT:
+                    found = dict(_attributes(data[at + 36 : at + length]))
                 at += length + 3 & ~3
 
-    def _counters(self, attributes: bytes) -> dict[str, int]:
-        stats = dict(_attributes(dict(_attributes(attributes))[7]))  # TCA_STATS2
-        octets, packets = struct.unpack_from("=QI", stats[1])  # TCA_STATS_BASIC
-        length, backlog, drops = struct.unpack_from("=III", stats[3])  # TCA_STATS_QUEUE
-        names = ("bytes", "packets", "length", "backlog", "drops")
-        return dict(zip(names, (octets, packets, length, backlog, drops), strict=True))
+    def adapt(self) -> None:
+        """Lets RED adapt, as its options say.
+
+        The kernel arms the timer of adaptive RED by the old flags of TCA_RED_PARMS; tc tells the
+        new ones (TCA_RED_FLAGS) alone, so that `tc qdisc ... red ... adaptive` never adapts.
+        """
+        options = dict(_attributes(self._attributes()[2]))  # TCA_OPTIONS
+        parms = bytearray(options[1])  # struct tc_red_qopt: three limits, then four bytes
+        w_log, _, cell_log, _ = parms[12:16]
+        parms[15] |= 4  # TC_RED_ADAPTATIVE
+        each = -math.log2(1 - 2**-w_log)
+        cells = [min(31, int((i << cell_log) * each + 0.5)) for i in range(255)]
+        told = b"".join(
+            _attribute(kind, value)
+            for kind, value in ((1, parms), (2, bytes([*cells, 31])), (3, options[3]))
+        )
+        body = struct.pack("=BxxxiIII", 0, self.index, 0, self.ROOT, 0)
+        body += _attribute(1, b"red\0") + _attribute(2, told)
+        self.netlink.send(struct.pack("=IHHII", 16 + len(body), 36, 5, 2, 0) + body)
+        (error,) = struct.unpack_from("=i", self.netlink.recv(4096), 16)
+        if error:
+            raise OSError(-error, "red: adaptive")
+
+
+def _attribute(kind: int, value: bytes) -> bytes:
+    return struct.pack("=HH", 4 + len(value), kind) + value + bytes(-len(value) % 4)
 
 
 def _attributes(data: bytes) -> Iterator[tuple[int, bytes]]:
