@@ -153,15 +153,22 @@ def in_aqmlab(case: Case, scenarios: Sequence[dict[str, Any]]) -> list[Numbers]:
     ]
 
 
+def jain_index(goodput: Sequence[float]) -> Numbers:
+    """Jain's fairness index of all flows; none where nothing got through."""
+    if not any(goodput):
+        return {}
+    return {"jain_index": sum(goodput) ** 2 / (len(goodput) * sum(x * x for x in goodput))}
+
+
 def numbers(flows: int, run: FinishedRun) -> Numbers:
     """The figures of one of our runs by the names of `FIGURES`, those that it has."""
     names = (name for name in (*FIGURES, "utilisation") if run.summary.get(name) is not None)
     told = {name: run.summary[name] for name in names}
     if flows:
         # The first group; cross traffic is another.
-        each = run.table("flows").filter(pl.col("group") == 0)["goodput_bits_per_s"]
-        told["goodput_mbit_per_s"] = each.sum() / 1e6
-        told["jain_index"] = each.sum() ** 2 / (flows * each.dot(each))
+        each = run.table("flows").filter(pl.col("group") == 0)["goodput_bits_per_s"].to_list()
+        told["goodput_mbit_per_s"] = sum(each) / 1e6
+        told |= jain_index([*each, *[0.0] * (flows - len(each))])
     second = run.summary.get("ports", {}).get("second.forward", {})
     told |= {f"{name}_second": second[name] for name in FIGURES if name in second}
     if "datagrams" in run.summary:

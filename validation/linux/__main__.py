@@ -11,7 +11,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Numbers, Program, compare, options
+from validation.equivalence import Numbers, Program, compare, jain_index, options
 from validation.external import there
 from validation.linux import machine
 from validation.linux.cases import Case, full, job, quick, scenario
@@ -30,11 +30,8 @@ def run(case: Case, seed: int) -> Numbers:
 
 
 def _of_flows(told: dict[str, Any]) -> Numbers:
-    each = told["received"]
-    return {
-        "goodput_mbit_per_s": sum(each) * 8e-6 / told["measured_s"],
-        "jain_index": sum(each) ** 2 / (len(each) * sum(x * x for x in each)),
-    }
+    goodput = [octets * 8e-6 / told["measured_s"] for octets in told["received"]]
+    return {"goodput_mbit_per_s": sum(goodput), **jain_index(goodput)}
 
 
 def _of_transfers(told: dict[str, Any]) -> Numbers:
