@@ -214,3 +214,65 @@ impl QueueJudge for Judge {
         ("max_p", self.core.p)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TARGET: f64 = 0.015;
+
+    fn judge(linux: bool) -> Judge {
+        let rules = PieRules {
+            target: TARGET,
+            period: Duration::from_millis(15),
+            alpha: 0.125,
+            beta: 1.25,
+            max_burst: Duration::ZERO,
+            spared_bytes: 0,
+            capped: false,
+            derandomised: false,
+            linux,
+        };
+        let core = PieCore::new(rules);
+        Judge { core, linux, ecn: true, mark_below: 1.0, delay: 0.0, last: None }
+    }
+
+    #[test]
+    fn at_the_bound_of_marking_rfc_8033_drops_and_linux_marks() {
+        for (linux, marks) in [(false, false), (true, true)] {
+            let mut judge = judge(linux);
+            judge.core.p = 1.0;
+            let mut packet = Packet {
+                id: 0,
+                flow: 0,
+                bytes: 1500,
+                ecn: Ecn::Ect0,
+                arrived: Instant::ZERO,
+                header: Default::default(),
+            };
+            let mut rng = packet::Rng::named(1, "fq_pie");
+            let mut out = |_: packet::Event| {};
+            let mut cx = Cx { now: Instant::ZERO, rng: &mut rng, out: &mut out };
+            let own = Backlog { packets: 9, bytes: 9_000 };
+            let admitted = judge.admit(&mut packet, own, &mut cx);
+            assert_eq!(matches!(admitted, Admission::Marked(_)), marks, "linux {linux}");
+        }
+    }
+
+    #[test]
+    fn a_delay_of_zero_tells_linux_of_an_empty_queue_only_where_nothing_waits() {
+        // p falls by alpha times the target, and then by a 64th (RFC 8033: a fiftieth) if the queue is empty.
+        let fallen = 0.5 - 0.125 * TARGET;
+        for (linux, bytes, p) in [
+            (true, 0, fallen * 63.0 / 64.0),
+            (true, 1_500, fallen),
+            (false, 0, fallen * 0.98),
+            (false, 1_500, fallen * 0.98),
+        ] {
+            let mut judge = judge(linux);
+            judge.core.p = 0.5;
+            judge.on_tick(Backlog { packets: 1, bytes });
+            assert!((judge.core.p - p).abs() < 1e-12, "{linux} {bytes}: {}", judge.core.p);
+        }
+    }
+}

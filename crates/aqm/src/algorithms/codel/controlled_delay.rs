@@ -254,6 +254,18 @@ mod tests {
         }
     }
     #[test]
+    fn a_series_of_ns2_soon_after_another_begins_with_one_less_than_that_one_reached() {
+        for (profile, count) in [(Profile::RFC8289, 6), (Profile::NS2, 9)] {
+            let mut control = Control::new(profile, &Params::defaults(super::super::FIELDS), 1500);
+            control.law.restart(10);
+            control.last_count = 4;
+            control.drop_next = Some(Instant::ZERO);
+            control.begin_series(Instant::from_nanos(1_000_000_000));
+            assert_eq!(control.law.count(), count, "{profile:?}");
+        }
+    }
+
+    #[test]
     fn an_emptied_queue_forgets_since_when_packets_stay_too_long_but_in_ns3() {
         let params = Params::defaults(super::super::FIELDS);
         let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);

@@ -117,7 +117,9 @@ fn in_linux_the_front_of_the_longest_queue_goes_if_asked_for() {
     let mut trial = Trial::new("linux", &settings);
     assert_eq!(trial.arrivals(&[101, 102, 201, 202, 301]), [201]);
     // A full queue takes what comes for its first, and has not come to its length anew.
-    assert_eq!(trial.arrivals(&[103]), [101]);
+    trial.arrive(103, 100);
+    assert_eq!(core::mem::take(&mut trial.lost), [101]);
+    assert_eq!(trial.queue.backlog().bytes, 3 * 1_514 + 100);
     assert_eq!(trial.leave(), [102, 202, 301, 103]);
 }
 
