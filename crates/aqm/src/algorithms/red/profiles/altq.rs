@@ -29,7 +29,6 @@ pub(crate) const PROFILE: Profile = Profile {
     ),
     limits: Limits::AtLeastMaxTh,
     gentle: Switch::Fixed(false, "ALTQ's RED has no gentle mode"),
-    wait: Switch::Fixed(false, "ALTQ has one spacing rule of its own"),
     queue_in_bytes: Switch::Fixed(false, PACKETS),
     byte_probability: Switch::Fixed(false, PACKETS),
     harddrop: Switch::Fixed(true, "this program always drops where the signal is certain"),

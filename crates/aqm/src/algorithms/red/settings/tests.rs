@@ -92,6 +92,15 @@ fn limits() {
 }
 
 #[test]
+fn the_weight_of_altq_goes_by_the_packet_time_in_whole_microseconds() {
+    // At 10 Mbit/s 4,166 B take 3,332.8 us and 4,168 B 3,334.4.
+    for (bytes, w_q) in [("4166", 512.0), ("4168", 128.0)] {
+        let found = settings(&[("profile", "altq"), ("mean_packet_bytes", bytes)]);
+        assert_eq!(found.w_q, 1.0 / w_q, "{bytes} B");
+    }
+}
+
+#[test]
 fn clocks() {
     let secs = |pairs: &[(&str, &str)]| settings(pairs).clock.packet_secs();
     let close = |a: f64, b: f64| assert!((a / b - 1.0).abs() < 1e-12, "{a} is not {b}");
