@@ -99,3 +99,12 @@ fn a_stamp_is_newer_if_it_is_less_than_half_the_circle_ahead() {
     let half = 1 << 31;
     assert_eq!([8, half + 6, half + 7, 6].map(recent), [8, half + 6, 7, 7]);
 }
+
+#[test]
+fn a_fin_alone_beyond_a_hole_is_no_range_where_it_is_not_reported() {
+    let mut receiver = opened();
+    assert!(receive(&mut receiver, 1_461, 0, true));
+    assert!(!receiver.has_hole() && !receiver.has_report());
+    assert!(receive(&mut receiver, 1, 1_460, false));
+    assert!(receiver.closed());
+}

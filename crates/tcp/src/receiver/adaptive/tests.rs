@@ -471,6 +471,12 @@ fn a_report_waits_a_twentieth_of_a_short_round_trip() {
     assert!(!end.beyond(21, 4));
     assert_eq!(end.due_us(), 21_300);
     // Of the receiver's and the sender's estimate the smaller one counts, if both are known.
+    let mut both = with_hole();
+    both.receiver.tempo().expect("linux").buffer.learn(4_000, false);
+    both.rules.learn(&mut both.rtt, Duration::from_millis(2));
+    (1..=3).for_each(|by| assert!(both.beyond(20, by)));
+    assert!(!both.beyond(21, 4));
+    assert_eq!(both.due_us(), 21_200);
     let rules = Compress { most: 44, delay: Duration::from_millis(1), slack: Duration::ZERO };
     let us = |received: u64, sent: u64| rules.wait(8 * received, 8 * sent).nanos() / 1_000;
     assert_eq!(
@@ -495,6 +501,15 @@ fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_told_at_once() 
     assert!(!end.beyond(22, 10), "moving told of one already");
     assert!(end.beyond(23, 0), "and by four segments, more than may wait");
     assert!(end.receiver.has_hole());
+    // Two segments more are no more than may wait where every fourth is acknowledged: that was told.
+    let mut end = with_hole();
+    let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
+    rules.beyond = 3;
+    [1, 3, 4].iter().for_each(|&by| assert!(end.beyond(20, by)));
+    assert!(end.beyond(22, 0), "two are taken");
+    assert!(end.beyond(22, 3));
+    assert!(end.beyond(22, 4));
+    assert!(!end.beyond(22, 5));
 }
 
 #[test]
