@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import importlib.util
 import struct
+import threading
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,13 +18,14 @@ from validation.equivalence import (
     Kept,
     compared,
     in_aqmlab,
+    jain_index,
     named,
     ratios,
     table,
     told_by,
     verdicts,
 )
-from validation.external import Missing
+from validation.external import Missing, several
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest.packets import frame as framed
@@ -234,6 +236,25 @@ def test_only_takes_cases_that_have_one_of_the_words():
     words = {word: [case.name() for case in ns2.full() if named(case, word)] for word in WORDS}
     assert words[("cbr", "two")] == words[("cbr",)] + words[("two",)]
     assert len(words[("streams of",)]) == len(words[("cbr",)]) == 7
+
+
+def test_jains_index_is_of_all_flows_and_none_where_nothing_got_through():
+    assert jain_index([3.0, 3.0]) == {"jain_index": 1.0}
+    assert jain_index([3.0, 0.0]) == {"jain_index": 0.5}
+    assert jain_index([0.0]) == {}
+
+
+def test_several_calls_at_a_time_answer_in_the_order_of_what_they_are_of():
+    second_is_through = threading.Event()
+
+    def call(number):
+        if number == 0:
+            assert second_is_through.wait(60)
+        else:
+            second_is_through.set()
+        return number
+
+    assert list(several(call, (0, 1), jobs=2)) == [0, 1]
 
 
 def test_every_part_of_the_page_is_a_comparison_that_can_be_run():

@@ -8,7 +8,6 @@ delays, and only the links are slower than 100 Gbit/s.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from validation.workload import STATIONS, Transfer, Workload, as_lines, replayed
@@ -165,10 +164,6 @@ def _traffic(case: Case, tcp: dict[str, Any], seed: int) -> list[dict[str, Any]]
             }
         )
     if transfers := case.transfers(seed):
-        rtt_us = partial(_rtt_us, case)
-        groups.append(replayed(transfers, rtt_us, lambda segments: case.mss * segments, tcp))
+        rtt_us, octets = lambda i: round(1000 * case.rtt(i, STATIONS)), lambda n: case.mss * n
+        groups.append(replayed(transfers, rtt_us, octets, tcp))
     return groups
-
-
-def _rtt_us(case: Case, station: int) -> int:
-    return round(1000 * case.rtt(station, STATIONS))

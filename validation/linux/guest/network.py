@@ -131,13 +131,13 @@ class Queue:
 
     def ask(self) -> dict[str, int]:
         """Packets and bytes that left, packets waiting, bytes waiting, packets dropped."""
-        stats = dict(_attributes(self._attributes()[7]))  # TCA_STATS2
+        stats = dict(_attributes(self._root()[7]))  # TCA_STATS2
         octets, packets = struct.unpack_from("=QI", stats[1])  # TCA_STATS_BASIC
         length, backlog, drops = struct.unpack_from("=III", stats[3])  # TCA_STATS_QUEUE
         names = ("bytes", "packets", "length", "backlog", "drops")
         return dict(zip(names, (octets, packets, length, backlog, drops), strict=True))
 
-    def _attributes(self) -> dict[int, bytes]:
+    def _root(self) -> dict[int, bytes]:
         self.netlink.send(self.REQUEST)
         found: dict[int, bytes] = {}
         while True:
@@ -158,7 +158,7 @@ class Queue:
         The kernel arms the timer of adaptive RED by the old flags of TCA_RED_PARMS; tc tells the
         new ones (TCA_RED_FLAGS) alone, so that `tc qdisc ... red ... adaptive` never adapts.
         """
-        options = dict(_attributes(self._attributes()[2]))  # TCA_OPTIONS
+        options = dict(_attributes(self._root()[2]))  # TCA_OPTIONS
         parms = bytearray(options[1])  # struct tc_red_qopt: three limits, then four bytes
         w_log, _, cell_log, _ = parms[12:16]
         parms[15] |= 4  # TC_RED_ADAPTATIVE
