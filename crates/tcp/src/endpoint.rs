@@ -376,7 +376,7 @@ fn fresh_send_state(profile: &Profile) -> SendState {
     let mut snd = SendState {
         end: 1,
         ssthresh: profile.initial_ssthresh,
-        window: profile.window,
+        window: profile.window as u32,
         mss: profile.mss,
         ..SendState::default()
     };

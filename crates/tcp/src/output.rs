@@ -238,7 +238,7 @@ impl Endpoint {
         let sends_data = chunk.len > 0
             && (u64::from(chunk.len) == f.mss()
                 || (self.call_idle && to_end)
-                || u64::from(chunk.len) >= f.window / 2
+                || u64::from(chunk.len) >= f.window() / 2
                 || chunk.seq < f.max
                 || self.receiver.ack_now);
         // With SACK a FIN is offered only where it is due.

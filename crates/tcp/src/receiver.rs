@@ -98,6 +98,8 @@ pub(crate) struct Receiver {
     pub ack_at: Instant,
     /// An acknowledgement is due now.
     pub ack_now: bool,
+    /// The last segment with news was marked (RFC 3168's echo alone keeps it).
+    pub last_marked: bool,
     /// Data segments that wait for an acknowledgement.
     waiting: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
@@ -115,6 +117,7 @@ impl Receiver {
             fin: u64::MAX,
             ack_at: Instant::NEVER,
             ack_now: false,
+            last_marked: false,
             waiting: 0,
             recent: 0,
             beyond: None,

@@ -16,10 +16,12 @@ pub(crate) struct SendState {
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
     pub ssthresh: u64,
-    /// The peer's receive window, bytes.
-    pub window: u64,
     /// Highest number sent, plus one, when the window was last reduced.
     pub reduced: u64,
+    /// The peer's receive window, bytes.
+    pub window: u32,
+    /// What `cwnd` holds beyond whole bytes in ns-2, which counts fractions: 2^-32 B.
+    pub cwnd_fraction: u32,
     /// Segment size, bytes.
     pub mss: u16,
     /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2).
@@ -55,13 +57,17 @@ impl SendState {
     pub fn mss(&self) -> u64 {
         u64::from(self.mss)
     }
+    /// The peer's receive window among other amounts.
+    pub fn window(&self) -> u64 {
+        u64::from(self.window)
+    }
     /// Bytes (and FIN) sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
         self.max - self.una
     }
     /// The smaller of the two windows.
     pub fn usable(&self) -> u64 {
-        self.cwnd.min(self.window)
+        self.cwnd.min(self.window())
     }
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
     /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked, the next loss
@@ -91,7 +97,7 @@ impl SendState {
     pub fn new_chunk(&self) -> Option<Chunk> {
         let chunk = self.chunk(self.max, u64::MAX);
         let there = chunk.len > 0 || (chunk.fin && !self.fin_sent);
-        let room = chunk.seq + u64::from(chunk.len) <= self.una + self.window;
+        let room = chunk.seq + u64::from(chunk.len) <= self.una + self.window();
         (there && room).then_some(chunk)
     }
 }

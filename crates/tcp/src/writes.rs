@@ -39,7 +39,7 @@ impl Endpoint {
         let buffered = self.snd.end - self.snd.una;
         if rules.small_write_split && rest < SMALL_WRITE {
             rest.min(SMALL_PIECE)
-        } else if rules.write_chunk == 0 || buffered > self.snd.window + self.snd.mss() {
+        } else if rules.write_chunk == 0 || buffered > self.snd.window() + self.snd.mss() {
             // Beyond the window the pieces make no difference; an endless write has no end.
             rest
         } else {

@@ -45,6 +45,36 @@ fn the_echo_lasts_from_a_mark_to_cwr_whatever_comes_between() {
 }
 
 #[test]
+fn cwr_beside_a_mark_that_waits_ends_the_echo_but_not_at_a_sink_of_ns2() {
+    for (name, goes_on) in [("plain", false), ("ns2", true)] {
+        let every_second = ("ack_every", Raw::Number(2.0));
+        let profile = profile(name, &[("ecn", Raw::Bool(true)), every_second]);
+        let mut server = Endpoint::new(&profile, HostClock::default());
+        let asks = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+        server.on_segment(&Segment { flags: asks, ..Segment::default() }, secs(0.0));
+        drain(&mut server, 0.0);
+        let mut seq = 1;
+        let mut pair = |first: (Ecn, Flags), second: (Ecn, Flags)| {
+            let answers = [first, second].map(|(ecn, flags)| {
+                let flags = flags.with(Flags::ACK);
+                let segment = Segment { seq, ack: 1, len: 1_000, flags, ecn, ..Segment::default() };
+                seq += 1_000;
+                server.on_segment(&segment, secs(0.1));
+                drain(&mut server, 0.1)
+            });
+            assert!(answers[0].is_empty(), "{name}: waits for a second");
+            answers[1][0].flags.has(Flags::ECE)
+        };
+        let (mark, cwr) = ((Ecn::Ce, Flags::NONE), (Ecn::Ect0, Flags::CWR));
+        let clean = (Ecn::Ect0, Flags::NONE);
+        assert!(pair(clean, mark), "{name}");
+        assert_eq!(pair(mark, cwr), goes_on, "{name}: of the two CWR counts first in ns-2");
+        assert!(pair(cwr, mark), "{name}");
+        assert!(!pair(cwr, clean), "{name}: the mark before has been told");
+    }
+}
+
+#[test]
 fn a_syn_ack_that_reflects_both_flags_agrees_to_nothing() {
     let plain = profile("plain", &[("ecn", Raw::Bool(true))]);
     for (flags, agrees) in [

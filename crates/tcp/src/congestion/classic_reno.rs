@@ -69,6 +69,9 @@ pub(crate) enum Arithmetic {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassicReno(pub Arithmetic);
 
+/// Of `SendState::cwnd_fraction` in a byte.
+const FRACTIONS: f64 = 4_294_967_296.0;
+
 /// Largest window without the window-scale option.
 const UNSCALED: u64 = 65_535;
 
@@ -84,10 +87,16 @@ impl ClassicReno {
         match self.0 {
             Arithmetic::Bsd => {
                 let step = if slow_start { mss } else { mss * mss / snd.cwnd };
-                snd.cwnd = (snd.cwnd + step).min(UNSCALED.max(snd.window));
+                snd.cwnd = (snd.cwnd + step).min(UNSCALED.max(snd.window()));
             }
-            _ if !slow_start => snd.cwnd += (mss * mss / snd.cwnd).max(1),
+            Arithmetic::Rfc if !slow_start => snd.cwnd += (mss * mss / snd.cwnd).max(1),
             Arithmetic::Rfc => snd.cwnd += acked.min(mss),
+            Arithmetic::Ns2 if !slow_start => {
+                let cwnd = snd.cwnd as f64 + f64::from(snd.cwnd_fraction) / FRACTIONS;
+                let grown = cwnd + (mss * mss) as f64 / cwnd;
+                snd.cwnd = grown as u64;
+                snd.cwnd_fraction = (grown.fract() * FRACTIONS) as u32;
+            }
             Arithmetic::Ns2 => snd.cwnd += mss,
         }
     }
@@ -196,6 +205,22 @@ mod tests {
         assert_eq!(grown(Arithmetic::Rfc, 1 << 22, 2_920, 100), 1);
         assert_eq!(grown(Arithmetic::Ns2, 2_919, 2_920, 100), 1_460);
         assert_eq!(grown(Arithmetic::Ns2, 2_920, 2_920, 100), 730);
+    }
+
+    #[test]
+    fn ns2_keeps_the_fraction_that_whole_bytes_drop() {
+        // 100 segments of 1,000 B: 10 B for each acknowledgement, and a little less from then on.
+        let after = |arithmetic| {
+            let (cwnd, ssthresh, mss) = (100_000, 0, 1_000);
+            let mut snd = SendState { cwnd, ssthresh, mss, ..SendState::default() };
+            (0..100).for_each(|_| ClassicReno(arithmetic).grow(&mut snd, 1_000));
+            (snd.cwnd, snd.cwnd_fraction)
+        };
+        let exact = (0..100).fold(100_f64, |w, _| w + 1.0 / w);
+        let (cwnd, fraction) = after(Arithmetic::Ns2);
+        let grown = (cwnd as f64 + f64::from(fraction) / 2_f64.powi(32)) / 1_000.0;
+        assert!((grown - exact).abs() < 1e-9, "{grown} {exact}");
+        assert_eq!(after(Arithmetic::Rfc), (100_901, 0));
     }
 
     #[test]

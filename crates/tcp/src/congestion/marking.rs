@@ -38,7 +38,7 @@ impl Path {
             max: 1,
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
-            window: u64::MAX,
+            window: u32::MAX,
             mss: MSS as u16,
             ..SendState::default()
         };

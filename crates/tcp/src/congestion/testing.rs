@@ -87,7 +87,7 @@ impl<C: Control> Path<C> {
         let mut snd = SendState {
             cwnd: 10 * MSS,
             ssthresh: u64::MAX,
-            window: u64::MAX,
+            window: u32::MAX,
             mss: MSS as u16,
             ..SendState::default()
         };

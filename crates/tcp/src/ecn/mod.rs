@@ -171,13 +171,17 @@ impl Endpoint {
     /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
     /// looked at first, so that a marked segment which says CWR begins a new echo.
     fn echo_until_cwr(&mut self, segment: &Segment) {
-        let cwr = segment.flags.has(Flags::CWR);
-        if cwr {
+        let (cwr, marked) = (segment.flags.has(Flags::CWR), segment.ecn == Ecn::Ce);
+        let outlasts = self.profile.ecn.waiting_mark_outlasts_cwr
+            && self.receiver.last_marked
+            && self.receiver.ack_at != Instant::NEVER;
+        self.receiver.last_marked = marked;
+        if cwr && !outlasts {
             self.ecn.echo_flags = Flags::NONE;
         }
-        let first = segment.ecn == Ecn::Ce && self.ecn.echo_flags == Flags::NONE;
+        let first = marked && self.ecn.echo_flags == Flags::NONE;
         self.receiver.hear_ecn(segment.ecn, first, cwr);
-        if segment.ecn == Ecn::Ce {
+        if marked {
             self.ecn.echo_flags = Flags::ECE;
         }
     }

@@ -45,6 +45,9 @@ pub(crate) struct EcnRules {
     pub scalable: bool,
     /// A SYN that goes again does not ask (RFC 3168 section 6.1.1.1).
     pub fallback: bool,
+    /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
+    /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).
+    pub waiting_mark_outlasts_cwr: bool,
 }
 
 impl EcnRules {

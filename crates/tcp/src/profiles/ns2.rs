@@ -95,6 +95,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ..common(ENTRY.about.name, &parts, false)?
     };
     profile.opening.syn_ack = SynAck::Sink;
+    profile.ecn.waiting_mark_outlasts_cwr = true;
     // `TcpAgent::timeout`: where nothing has been acknowledged, wnd_init_ becomes 1.
     profile.opening.loss_closes_window = true;
     if params.switch("exit_recovery_fix") {

@@ -290,6 +290,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         cut: beta.map_or(EchoCut::AsLoss, EchoCut::Beta),
         scalable: wanted == EcnMode::Scalable,
         fallback: false,
+        waiting_mark_outlasts_cwr: false,
     })
 }
 

@@ -140,7 +140,7 @@ impl Recovery {
             _ if snd.nxt > snd.end => None,
             _ => {
                 let window = snd.cwnd + self.beyond(rules, snd);
-                Some(snd.chunk(snd.nxt, snd.una + window.min(snd.window)))
+                Some(snd.chunk(snd.nxt, snd.una + window.min(snd.window())))
             }
         }
     }
@@ -210,7 +210,7 @@ fn fitting(snd: &SendState, window: u64) -> Option<Chunk> {
     let chunk = snd.chunk(snd.nxt, u64::MAX);
     // A bare FIN needs no room.
     let fits =
-        chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window);
+        chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window());
     ((chunk.len > 0 || chunk.fin) && fits).then_some(chunk)
 }
 
