@@ -54,15 +54,15 @@ def main() -> int:
         prog="python -m validation.ns2", description=(__doc__ or "").splitlines()[0]
     )
     options(parser, Path("results/ns2"))
-    parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (plain)")
+    parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (ns2)")
     arguments = parser.parse_args()
     if not there("ns-2", installed):
         return 0
     cases = list(quick() if arguments.quick else full())
     if arguments.profile:
-        # Those of a profile of its own stay.
+        # What NewReno does without its fix only ns2 does.
         cases = [
-            replace(case, profile=arguments.profile) if case.profile == "plain" else case
+            replace(case, profile=arguments.profile) if case.exit_fix else case
             for case in cases
         ]
     return compare(parser, arguments, Program("ns-2", release, run, told, scenario), cases)

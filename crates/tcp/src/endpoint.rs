@@ -330,7 +330,7 @@ impl Endpoint {
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }
-        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(recalled, moment) {
+        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(segment, recalled, moment) {
             return;
         }
         if !segment.flags.has(Flags::ACK) {

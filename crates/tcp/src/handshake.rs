@@ -97,8 +97,17 @@ impl Endpoint {
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
-    /// which also begins its current wait anew. `false` if that is all there is to it.
-    pub(crate) fn on_repeated_syn(&mut self, recalled: &HostMetrics, moment: Moment) -> bool {
+    /// which also begins its current wait anew. A one-way agent of ns-2 never acknowledges, and to it
+    /// a SYN-ACK is an ACK like any other, this one a duplicate. `false` if that is all there is to it.
+    pub(crate) fn on_repeated_syn(
+        &mut self,
+        segment: &Segment,
+        recalled: &HostMetrics,
+        moment: Moment,
+    ) -> bool {
+        if self.profile.opening.syn_ack == SynAck::Sink && segment.flags.has(Flags::ACK) {
+            return true;
+        }
         let waiting = self.state == State::SynReceived;
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
             if waiting {

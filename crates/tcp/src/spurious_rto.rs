@@ -108,9 +108,7 @@ impl Endpoint {
             check.ssthresh = snd.ssthresh.max(snd.outstanding());
         }
         check.reports.clear();
-        if let Recovery::Sack(sack) = &*recovery {
-            check.reports.extend_from_slice(sack.reports());
-        }
+        check.reports.extend_from_slice(recovery.reports());
     }
 
     /// What is remembered of the last timeout.

@@ -311,3 +311,21 @@ fn the_first_threshold_of_ns2_is_its_window() {
         assert_eq!(end.ssthresh(), threshold);
     }
 }
+
+#[test]
+fn a_repeated_syn_ack_draws_an_ack_but_is_one_itself_to_an_agent_of_ns2() {
+    // `TcpAgent::recv` knows no SYN-ACK: it is a duplicate, and the first lets a packet out (singledup_).
+    for (name, limited, sends) in
+        [("plain", OFF, &[0][..]), ("ns2", ON, &[1_000]), ("ns2", OFF, &[])]
+    {
+        let fields = [("recovery", Raw::Text("newreno".into())), ("limited_transmit", limited)];
+        let mut client = Endpoint::new(&profile(name, &fields), HostClock::default());
+        client.connect(secs(0.0));
+        client.write(50_000, secs(0.0));
+        assert!(drain(&mut client, 0.0)[0].flags.has(Flags::SYN));
+        let syn_ack = Segment { ack: 1, flags: Flags::SYN.with(Flags::ACK), ..Segment::default() };
+        assert!(!hear(&mut client, syn_ack, 0.1).is_empty(), "{name}: opens");
+        let lengths: Vec<u32> = hear(&mut client, syn_ack, 0.2).iter().map(|s| s.len).collect();
+        assert_eq!(lengths, sends, "{name}");
+    }
+}

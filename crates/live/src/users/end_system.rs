@@ -145,7 +145,7 @@ impl Reader<'_> {
         let rack = recovery == "rack";
         let on = |flag: bool| u8::from(flag).to_string();
         let mut sysctls = BTreeMap::from([
-            ("tcp_sack", on(matches!(recovery, "rack" | "sack"))),
+            ("tcp_sack", on(matches!(recovery, "rack" | "sack" | "sack1"))),
             ("tcp_dsack", on(rack)),
             ("tcp_recovery", on(rack)),
             // The tail loss probe came with RACK (RFC 8985 section 7).

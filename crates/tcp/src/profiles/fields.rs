@@ -26,8 +26,11 @@ pub(super) const INITIAL_WINDOW: Field =
     Field::new("initial_window", Kind::whole(Unit::Packets, 1, 1_000), Value::Unset)
         .meaning("First congestion window, in segments.");
 pub(super) const RECOVERY: Field =
-    Field::new("recovery", Kind::Choice(&["tahoe", "reno", "newreno", "sack"]), Value::Unset)
-        .meaning("Loss recovery: Tahoe, Reno, NewReno (RFC 6582) or SACK (RFC 6675).");
+    Field::new("recovery", Kind::Choice(&KINDS), Value::Unset).meaning(
+        "Loss recovery: Tahoe, Reno, NewReno (RFC 6582), SACK (RFC 6675) or sack1, which is Agent/TCP/Sack1 \
+         of ns-2.35.",
+    );
+const KINDS: [&str; 5] = ["tahoe", "reno", "newreno", "sack", "sack1"];
 pub(super) const CONGESTION: Field = Field::new("congestion", congestion::KIND, Value::Unset)
     .meaning(
         "Congestion control (`aqmlab list congestion`): its name, or a table { name = \"cubic\", \

@@ -22,9 +22,9 @@ pub(crate) const ENTRY: Entry = Entry {
                  window of 2 and threshold of 20 packets, RFC 2988 timeouts of 0.2 to 60 s on 10 ms \
                  ticks, 3 s at first, limited transmit, bug_fix_",
         deviations: "bytes are counted where ns-2 counts packets, and a short packet occupies the \
-                     line like a full one; both ends are sender and sink; SACK is RFC 6675, not Sack1; for want \
-                     of a FIN a connection is over when all data is acknowledged, which the other end learns \
-                     without a packet; no back-off of the timer by a second echo at a window of one, no \
+                     line like a full one; both ends are sender and sink; recovery = \"sack\" is RFC \
+                     6675, Agent/TCP/Sack1 is \"sack1\"; for want of a FIN a connection is over when all \
+                     data is acknowledged, which the other end learns without a packet; no back-off of the timer by a second echo at a window of one, no \
                      maxburst, overhead or send timers",
         fields: FIELDS,
     },

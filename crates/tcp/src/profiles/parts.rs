@@ -215,6 +215,7 @@ pub(super) fn kind(name: &str) -> RecoveryKind {
         "tahoe" => RecoveryKind::Tahoe,
         "reno" => RecoveryKind::Reno,
         "newreno" => RecoveryKind::NewReno,
+        "sack1" => RecoveryKind::Sack1,
         _ => RecoveryKind::Sack,
     }
 }

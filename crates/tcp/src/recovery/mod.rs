@@ -4,12 +4,14 @@
 //! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
 //! Senders with RACK have a [`RackSender`] beside it, which does all of this and more.
 
+mod board;
 mod classic_control;
 mod newreno;
 mod rack;
 mod reno;
 mod rules;
 mod sack;
+mod sack1;
 mod tahoe;
 
 use packet::Instant;
@@ -22,6 +24,7 @@ pub(crate) use rack::{AckContext, Due, Outcome, RackSender};
 pub(crate) use reno::Reno;
 pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, RecoveryKind, Rules};
 pub(crate) use sack::Sack;
+pub(crate) use sack1::Sack1;
 pub(crate) use tahoe::Tahoe;
 
 #[derive(Clone, Debug)]
@@ -31,6 +34,7 @@ pub(crate) enum Recovery {
     Reno(Reno),
     NewReno(NewReno),
     Sack(Sack),
+    Sack1(Sack1),
 }
 
 /// What an acknowledgement asks of the endpoint.
@@ -51,6 +55,7 @@ impl Recovery {
             RecoveryKind::Reno => Recovery::Reno(Reno::default()),
             RecoveryKind::NewReno | RecoveryKind::Rack(_) => Recovery::NewReno(NewReno::default()),
             RecoveryKind::Sack => Recovery::Sack(Sack::default()),
+            RecoveryKind::Sack1 => Recovery::Sack1(Sack1::default()),
         }
     }
 
@@ -58,6 +63,7 @@ impl Recovery {
     pub fn reset(&mut self, kind: RecoveryKind) {
         match (&mut *self, kind) {
             (Recovery::Sack(sack), RecoveryKind::Sack) => sack.reset(),
+            (Recovery::Sack1(sack), RecoveryKind::Sack1) => sack.reset(),
             _ => *self = Recovery::new(kind),
         }
     }
@@ -69,6 +75,7 @@ impl Recovery {
             Recovery::Reno(reno) => reno.on_advance(w, acked),
             Recovery::NewReno(newreno) => newreno.on_advance(w, acked),
             Recovery::Sack(sack) => return sack.on_advance(w, acked, segment),
+            Recovery::Sack1(sack) => sack.on_advance(w, acked, segment),
         }
         Reaction::default()
     }
@@ -83,6 +90,7 @@ impl Recovery {
             Recovery::Reno(reno) => reno.on_duplicate(w, counts),
             Recovery::NewReno(newreno) => newreno.on_duplicate(w, counts),
             Recovery::Sack(sack) => sack.on_duplicate(w, segment),
+            Recovery::Sack1(sack) => sack.on_duplicate(w, segment),
         }
     }
 
@@ -98,13 +106,22 @@ impl Recovery {
         }
     }
 
+    /// What the peer has reported to have arrived and not acknowledged.
+    pub fn reports(&self) -> &[(u64, u64)] {
+        match self {
+            Recovery::Sack(sack) => sack.reports(),
+            Recovery::Sack1(sack) => sack.reports(),
+            _ => &[],
+        }
+    }
+
     /// Whether the congestion window is larger than what it lets into the network by the segments
     /// that duplicates said have left it (RFC 5681 section 3.2, step 4).
     fn inflated(&self, rules: &Rules) -> bool {
         match self {
             Recovery::Reno(reno) => reno.recovering(rules),
             Recovery::NewReno(newreno) => newreno.recovering(),
-            Recovery::Tahoe(_) | Recovery::Sack(_) => false,
+            Recovery::Tahoe(_) | Recovery::Sack(_) | Recovery::Sack1(_) => false,
         }
     }
 
@@ -120,6 +137,7 @@ impl Recovery {
     pub fn recovering(&self, rules: &Rules) -> bool {
         match self {
             Recovery::Sack(sack) => sack.recovering(),
+            Recovery::Sack1(sack) => sack.recovering(),
             _ => self.inflated(rules),
         }
     }
@@ -129,6 +147,7 @@ impl Recovery {
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
+            Recovery::Sack1(sack) => sack.next(rules, snd),
             _ => fitting(snd, snd.cwnd + self.beyond(rules, snd)),
         }
     }
@@ -137,6 +156,7 @@ impl Recovery {
     pub fn next_part(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
+            Recovery::Sack1(sack) => sack.next(rules, snd),
             _ if snd.nxt > snd.end => None,
             _ => {
                 let window = snd.cwnd + self.beyond(rules, snd);
@@ -155,7 +175,7 @@ impl Recovery {
             Recovery::Tahoe(tahoe) => tahoe.limited(rules),
             Recovery::Reno(reno) => reno.limited(rules),
             Recovery::NewReno(newreno) => newreno.limited(),
-            Recovery::Sack(_) => 0,
+            Recovery::Sack(_) | Recovery::Sack1(_) => 0,
         };
         u64::from(duplicates) * snd.mss()
     }
@@ -164,6 +184,7 @@ impl Recovery {
     pub fn first(&self, snd: &SendState) -> Chunk {
         match self {
             Recovery::Sack(sack) => sack.first(snd),
+            Recovery::Sack1(sack) => sack.first(snd),
             _ => snd.chunk(snd.una, u64::MAX),
         }
     }
@@ -174,6 +195,7 @@ impl Recovery {
             Recovery::Tahoe(_) | Recovery::Reno(_) => {}
             Recovery::NewReno(newreno) => newreno.on_sent(snd, chunk),
             Recovery::Sack(sack) => sack.on_sent(snd, chunk),
+            Recovery::Sack1(sack) => sack.on_sent(snd, chunk),
         }
     }
 
@@ -187,6 +209,7 @@ impl Recovery {
             Recovery::Reno(reno) => reno.resume(snd.una - 1),
             Recovery::NewReno(newreno) => newreno.resume(snd.una - 1),
             Recovery::Sack(sack) => sack.suspend(),
+            Recovery::Sack1(sack) => sack.suspend(),
         }
     }
 
@@ -198,6 +221,7 @@ impl Recovery {
             Recovery::Reno(reno) => reno.resume(point),
             Recovery::NewReno(newreno) => newreno.resume(point),
             Recovery::Sack(sack) => sack.resume(snd, point),
+            Recovery::Sack1(sack) => sack.resume(point),
         }
     }
 }

@@ -15,6 +15,8 @@ pub(crate) enum RecoveryKind {
     NewReno,
     /// RFC 6675; NewReno towards a peer without SACK.
     Sack,
+    /// Agent/TCP/Sack1 of ns-2.35; NewReno towards a peer without SACK.
+    Sack1,
     /// A RACK-TLP sender, [`RackSender`](crate::recovery::RackSender).
     Rack(RackSettings),
 }
@@ -51,7 +53,7 @@ impl RecoveryKind {
     /// Whether it lives on selective acknowledgements.
     pub fn selective(self) -> bool {
         match self {
-            RecoveryKind::Sack => true,
+            RecoveryKind::Sack | RecoveryKind::Sack1 => true,
             RecoveryKind::Rack(settings) => settings.detection != Detection::DupAcks,
             _ => false,
         }

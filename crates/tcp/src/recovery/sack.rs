@@ -1,5 +1,6 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
+use super::board::Board;
 use crate::recovery::{Reaction, Rules, Windows, beyond_window};
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
@@ -26,8 +27,7 @@ pub(crate) struct Sack {
     resent_to: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u32,
-    /// Reported ranges above `una`, ascending, never touching. Empty (no heap) without loss.
-    board: Vec<(u64, u64)>,
+    board: Board,
     /// Bytes in `board`: no window is as long as 4 GiB.
     reported: u32,
     /// Everything below that is not in `board` is lost.
@@ -44,7 +44,7 @@ impl Sack {
     }
 
     pub fn on_advance(&mut self, w: &mut Windows, acked: u64, segment: &Segment) -> Reaction {
-        if !self.board.is_empty() {
+        if !self.board.ranges().is_empty() {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
@@ -66,15 +66,11 @@ impl Sack {
 
     fn on_report(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
         let Windows { rules, snd, .. } = w;
-        let mut news = false;
-        for &(start, end) in segment.sack.as_slice() {
-            let start = (segment.ack + u64::from(start)).max(snd.una);
-            let end = (segment.ack + u64::from(end)).min(snd.max);
-            news |= start < end && self.report(start, end);
-        }
-        if !news {
+        let news = self.board.hear(snd, segment);
+        if news == 0 {
             return Reaction::default();
         }
+        self.reported += news as u32;
         self.find_lost(rules, snd);
         if self.mode == Mode::Open {
             self.duplicates += 1;
@@ -120,39 +116,11 @@ impl Sack {
 
     /// The ranges reported and not acknowledged.
     pub fn reports(&self) -> &[(u64, u64)] {
-        &self.board
-    }
-
-    /// Adds a reported range; whether it told anything new.
-    fn report(&mut self, mut start: u64, mut end: u64) -> bool {
-        let first = self.board.partition_point(|r| r.1 < start);
-        let mut last = first;
-        let mut known = 0;
-        while let Some(&(s, e)) = self.board.get(last).filter(|r| r.0 <= end) {
-            if s <= start && e >= end {
-                return false;
-            }
-            (start, end) = (start.min(s), end.max(e));
-            known += e - s;
-            last += 1;
-        }
-        self.reported += (end - start - known) as u32;
-        if last == first + 1 {
-            self.board[first] = (start, end);
-        } else {
-            self.board.splice(first..last, [(start, end)]);
-        }
-        true
+        self.board.ranges()
     }
 
     fn drop_acknowledged(&mut self, rules: &Rules, snd: &SendState) {
-        let una = snd.una;
-        let gone = self.board.partition_point(|r| r.1 <= una);
-        self.reported -= self.board.drain(..gone).map(|(s, e)| e - s).sum::<u64>() as u32;
-        if let Some(first) = self.board.first_mut().filter(|r| r.0 < una) {
-            self.reported -= (una - first.0) as u32;
-            first.0 = una;
-        }
+        self.reported -= self.board.drop_below(snd.una) as u32;
         self.find_lost(rules, snd);
     }
 
@@ -161,7 +129,7 @@ impl Sack {
     fn find_lost(&mut self, rules: &Rules, snd: &SendState) {
         let most = u64::from(rules.threshold - 1) * snd.mss();
         let (mut bytes, mut ranges) = (0, 0);
-        for &(start, end) in self.board.iter().rev() {
+        for &(start, end) in self.board.ranges().iter().rev() {
             bytes += end - start;
             ranges += 1;
             if ranges >= rules.threshold || bytes > most {
@@ -174,7 +142,7 @@ impl Sack {
 
     /// Bytes below `limit` that were reported.
     fn reported_below(&self, limit: u64) -> u64 {
-        let below = self.board.iter().take_while(|r| r.0 < limit);
+        let below = self.board.ranges().iter().take_while(|r| r.0 < limit);
         below.map(|&(s, e)| e.min(limit) - s).sum()
     }
 
@@ -198,21 +166,11 @@ impl Sack {
 
     /// The first segment below `limit` that is neither reported nor sent again.
     fn hole(&self, snd: &SendState, limit: u64) -> Option<Chunk> {
-        let mut seq = self.resent_to.max(snd.una);
-        let mut stop = limit;
-        for &(start, end) in &self.board {
-            if start > seq {
-                stop = stop.min(start);
-                break;
-            }
-            seq = seq.max(end);
-        }
-        (seq < stop).then(|| snd.chunk(seq, stop))
+        self.board.hole(snd, self.resent_to.max(snd.una), limit)
     }
 
     pub fn first(&self, snd: &SendState) -> Chunk {
-        let stop = self.board.first().map_or(u64::MAX, |r| r.0);
-        snd.chunk(snd.una, stop)
+        self.board.first(snd)
     }
 
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
@@ -223,7 +181,7 @@ impl Sack {
                 if self.pipe(snd) + mss > snd.cwnd {
                     return None;
                 }
-                let top = self.board.last().map_or(0, |r| r.0);
+                let top = self.board.ranges().last().map_or(0, |r| r.0);
                 self.hole(snd, self.lost_to)
                     .or_else(|| snd.new_chunk())
                     .or_else(|| self.hole(snd, top))

@@ -1,0 +1,143 @@
+//! Recovery with selective acknowledgements as ns-2 has it: Agent/TCP/Sack1, after the pipe of Fall and
+//! Floyd, *Simulation-based Comparisons of Tahoe, Reno, and SACK TCP* (CCR 1996).
+//!
+//! Unlike RFC 6675 it counts acknowledgements and not what they report: each lets a packet out, a
+//! partial one two; a hole is lost wherever something above it is reported; and what is reported
+//! counts from the first duplicate to the end of the recovery alone.
+
+use super::board::Board;
+use crate::recovery::{Reaction, Rules, Windows, fitting};
+use crate::segment::Segment;
+use crate::send_state::{Chunk, SendState};
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sack1 {
+    /// A fast recovery is under way (`fastrecov_`).
+    recovering: bool,
+    /// A timeout came and nothing new was acknowledged since: duplicates tell nothing (`timeout_`).
+    deaf: bool,
+    /// Duplicates that reported something new.
+    duplicates: u32,
+    /// Packets taken to be in the network during a recovery (`pipe_`), which may be less than none.
+    pipe: i32,
+    /// Ends the recovery when acknowledged; after a timeout, what must be acknowledged, and more, before
+    /// the next one (`recover_`).
+    point: u64,
+    /// Everything below that is not reported has been sent again in this recovery.
+    resent_to: u64,
+    board: Board,
+}
+
+impl Sack1 {
+    pub fn reset(&mut self) {
+        let mut board = std::mem::take(&mut self.board);
+        board.clear();
+        *self = Sack1 { board, ..Sack1::default() };
+    }
+
+    pub fn on_advance(&mut self, w: &mut Windows, acked: u64, segment: &Segment) {
+        if self.recovering && w.snd.una < self.point {
+            // One for the acknowledgement, one for the packet that filled the hole.
+            self.pipe -= 2;
+            self.board.drop_below(w.snd.una);
+            self.board.hear(w.snd, segment);
+            return;
+        }
+        if !self.recovering {
+            w.grow(acked);
+        } else {
+            (self.recovering, self.point) = (false, 0);
+        }
+        (self.duplicates, self.deaf) = (0, false);
+        self.board.clear();
+    }
+
+    pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
+        if self.recovering {
+            self.pipe -= 1;
+            self.board.hear(w.snd, segment);
+            return Reaction::default();
+        }
+        if self.deaf || segment.ack != w.snd.una || self.board.hear(w.snd, segment) == 0 {
+            return Reaction::default();
+        }
+        self.duplicates += 1;
+        if self.duplicates == w.rules.threshold { self.enter(w) } else { Reaction::default() }
+    }
+
+    fn enter(&mut self, w: &mut Windows) -> Reaction {
+        let snd = &w.snd;
+        let echoed = snd.reduced_by_echo && snd.una < snd.reduced;
+        if snd.una <= self.point && !echoed {
+            return Reaction::default();
+        }
+        // A recovery that an echo has paid for ends where that reduction did.
+        self.point = if echoed { snd.reduced } else { snd.max };
+        self.recovering = true;
+        self.pipe = packets(snd) - w.rules.threshold as i32;
+        self.resent_to = snd.una;
+        w.on_loss(0, 0);
+        Reaction { resend_only: true, ..w.fast_retransmit() }
+    }
+
+    /// Everything goes again, up to `point`.
+    pub fn resume(&mut self, point: u64) {
+        self.suspend();
+        (self.deaf, self.point) = (true, point);
+    }
+
+    /// Nothing goes again for the time being (RFC 5682 section 3), and duplicates count.
+    pub fn suspend(&mut self) {
+        (self.recovering, self.deaf) = (false, false);
+        (self.duplicates, self.point) = (0, 0);
+        self.board.clear();
+    }
+
+    /// Whether a fast recovery is under way.
+    pub fn recovering(&self) -> bool {
+        self.recovering
+    }
+
+    /// The ranges reported and not acknowledged.
+    pub fn reports(&self) -> &[(u64, u64)] {
+        self.board.ranges()
+    }
+
+    pub fn first(&self, snd: &SendState) -> Chunk {
+        self.board.first(snd)
+    }
+
+    pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
+        if !self.recovering {
+            let limited =
+                self.duplicates.min(rules.threshold - 1) * u32::from(rules.limited_transmit);
+            return fitting(snd, snd.cwnd + u64::from(limited) * snd.mss());
+        }
+        if i64::from(self.pipe) >= (snd.cwnd / snd.mss()) as i64 {
+            return None;
+        }
+        let top = self.board.ranges().last().map_or(0, |r| r.0);
+        let hole = self.board.hole(snd, self.resent_to.max(snd.una), top);
+        hole.or_else(|| snd.new_chunk())
+    }
+
+    pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
+        if !self.recovering {
+            return;
+        }
+        // The packet that begins the recovery is not counted.
+        let begins = chunk.seq == snd.una && self.resent_to == snd.una;
+        self.pipe += i32::from(!begins);
+        if chunk.seq < snd.max {
+            self.resent_to = self.resent_to.max(chunk.end());
+        }
+    }
+}
+
+/// Packets outstanding.
+fn packets(snd: &SendState) -> i32 {
+    snd.outstanding().div_ceil(snd.mss()) as i32
+}
+
+#[cfg(test)]
+mod tests;
