@@ -62,8 +62,7 @@ def main() -> int:
     if arguments.profile:
         # What NewReno does without its fix only ns2 does.
         cases = [
-            replace(case, profile=arguments.profile) if case.exit_fix else case
-            for case in cases
+            replace(case, profile=arguments.profile) if case.exit_fix else case for case in cases
         ]
     return compare(parser, arguments, Program("ns-2", release, run, told, scenario), cases)
 
