@@ -57,11 +57,12 @@ def discipline(case: Case) -> Discipline:
             return _red(case, limit, size | ecn)
         case "pie":
             ours = {"aqm": "pie", "delay": "timestamp", "derandomise": False}
+            # A queue of at most two packets loses none; ours counts two of so many bytes.
+            ours |= {"mean_packet_bytes": case.mss + 40}
             return Discipline({**ours, "limit": limit, "ecn": case.ecn}, "Pie", size | ecn)
         case "fq_pie":
             ours = {"aqm": "fq_pie", "derandomise": False, "quantum": FULL, "ecn": case.ecn}
-            # A queue of at most two packets loses none; ours counts two of so many bytes.
-            ours |= {"mean_packet_bytes": FULL}
+            ours |= {"mean_packet_bytes": FULL}  # as for PIE
             return Discipline(ours, "FqPie", ecn)
         case "fq_codel":
             ours = {"aqm": "fq_codel", "profile": "ns3", "ecn": case.ecn}
@@ -166,7 +167,9 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
     # go far below what they do there.
     tcp = {"ecn_cut": "rfc5681"} if case.ecn else {}
     told = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
-    return {"name": f"ns3-{case.name()}", **told}
+    # Its device holds a packet beside the one it sends; the discipline sees what waits above.
+    links = [{**link, "ring": 2} for link in told["link"]]
+    return {"name": f"ns3-{case.name()}", **told, "link": links}
 
 
 def words(case: Case, seed: int) -> list[str]:
