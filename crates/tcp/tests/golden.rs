@@ -47,12 +47,14 @@ fn run(profile: &Arc<Profile>, path: u64) -> ([u64; 3], u64) {
     (counts, print)
 }
 
-/// The rows of a profile: one for each congestion control that goes with it, without and with ECN.
+/// The rows of a profile: one for each congestion control that goes with it and one for ns-2's Sack1,
+/// which few others run, without and with ECN.
 fn rows(name: &str) -> String {
     let entry = aqmlab_tcp::find(name).expect("a profile");
     let mut text = String::new();
-    for (control, ecn) in controls().flat_map(|about| [(about.name, false), (about.name, true)]) {
-        let raw = [("congestion", Raw::Text(control.to_string())), ("ecn", Raw::Bool(ecn))];
+    let given = controls().map(|about| ("congestion", about.name)).chain([("recovery", "sack1")]);
+    for ((field, choice), ecn) in given.flat_map(|given| [(given, false), (given, true)]) {
+        let raw = [(field, Raw::Text(choice.to_string())), ("ecn", Raw::Bool(ecn))];
         let raw = raw.map(|(field, value)| (field.to_string(), value));
         let built =
             Params::check(entry.about.fields, &raw).and_then(|params| (entry.build)(&params));
@@ -66,7 +68,7 @@ fn rows(name: &str) -> String {
         }
         let [sent, resent, timeouts] = all;
         let ecn = if ecn { "ecn" } else { "" };
-        let row = format!("{name:<14} {control:<12} {ecn:<3} {sent:>6} {resent:>5} {timeouts:>4}");
+        let row = format!("{name:<14} {choice:<12} {ecn:<3} {sent:>6} {resent:>5} {timeouts:>4}");
         writeln!(text, "{row} {prints:016x}").unwrap();
     }
     text

@@ -353,11 +353,24 @@ mod tests {
 
     #[test]
     fn the_first_resend_ends_where_something_is_reported() {
-        let (kind, mut snd) = (RecoveryKind::Sack, ten_out());
-        let mut recovery = Recovery::new(kind);
-        let mut told = Segment { ack: 1, ..Segment::default() };
-        told.sack.push(60, 300);
-        with_reno(&rfc(kind), &mut snd, |w| recovery.on_duplicate(w, &told, true));
-        assert_eq!(recovery.first(&snd), Chunk { seq: 1, len: 60, fin: false });
+        for kind in [RecoveryKind::Sack, RecoveryKind::Sack1] {
+            let (rules, mut snd, mut recovery) = (rfc(kind), ten_out(), Recovery::new(kind));
+            let mut told = Segment { ack: 1, ..Segment::default() };
+            told.sack.push(60, 100);
+            with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &told, true));
+            assert_eq!(recovery.first(&snd), Chunk { seq: 1, len: 60, fin: false });
+            assert_eq!(recovery.reports(), [(61, 101)]);
+            assert!(!recovery.recovering(&rules));
+            for end in [150, 200] {
+                told.sack.push(60, end);
+                with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &told, true));
+            }
+            assert!(recovery.recovering(&rules), "{kind:?}");
+            // Used again it is as new, and keeps its heap.
+            let buffer = recovery.reports().as_ptr();
+            recovery.reset(kind);
+            assert!(recovery.reports().is_empty() && !recovery.recovering(&rules));
+            assert_eq!(recovery.reports().as_ptr(), buffer);
+        }
     }
 }

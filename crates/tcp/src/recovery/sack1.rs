@@ -14,6 +14,8 @@ use crate::send_state::{Chunk, SendState};
 pub(crate) struct Sack1 {
     /// A fast recovery is under way (`fastrecov_`).
     recovering: bool,
+    /// The packet that begins it is yet to go; it is not counted in the pipe.
+    begins: bool,
     /// A timeout came and nothing new was acknowledged since: duplicates tell nothing (`timeout_`).
     deaf: bool,
     /// Duplicates that reported something new.
@@ -73,7 +75,7 @@ impl Sack1 {
         }
         // A recovery that an echo has paid for ends where that reduction did.
         self.point = if echoed { snd.reduced } else { snd.max };
-        self.recovering = true;
+        (self.recovering, self.begins) = (true, true);
         self.pipe = packets(snd) - w.rules.threshold as i32;
         self.resent_to = snd.una;
         w.on_loss(0, 0);
@@ -125,8 +127,7 @@ impl Sack1 {
         if !self.recovering {
             return;
         }
-        // The packet that begins the recovery is not counted.
-        let begins = chunk.seq == snd.una && self.resent_to == snd.una;
+        let begins = std::mem::take(&mut self.begins);
         self.pipe += i32::from(!begins);
         if chunk.seq < snd.max {
             self.resent_to = self.resent_to.max(chunk.end());

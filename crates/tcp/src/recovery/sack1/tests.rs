@@ -177,7 +177,10 @@ fn after_a_timeout_all_goes_again_and_duplicates_tell_nothing_until_news() {
     assert_eq!((end.sack.duplicates, end.sack.reports()), (0, &[][..]));
     // With what the timeout took for lost still out, three begin nothing (`bug_fix_`).
     end.advance(4, &[]);
-    assert!((6..9).all(|to| !end.duplicate(4, &[(5, to)])));
+    end.snd.nxt = end.snd.max;
+    end.snd.cwnd = end.snd.outstanding();
+    assert!((6..10).all(|to| !end.duplicate(4, &[(5, to)])));
+    assert_eq!(end.sends(), [10, 11], "two for four duplicates");
     end.advance(10, &[]);
     end.snd.max += 500;
     assert!((12..15).all(|to| !end.duplicate(10, &[(11, to)])), "at the point itself neither");
@@ -199,6 +202,51 @@ fn a_loss_in_a_window_that_an_echo_has_halved_is_repaired_and_halves_nothing() {
     // It ends where the echo's window of data does.
     end.advance(8, &[]);
     assert!(!end.sack.recovering());
+}
+
+#[test]
+fn an_echo_that_all_is_acknowledged_of_covers_nothing() {
+    let mut end = End::new(10);
+    end.advance(2, &[]);
+    (end.snd.reduced, end.snd.reduced_by_echo, end.snd.cwnd) = (201, true, 800);
+    let entered = [4, 5, 6].map(|to| end.duplicate(2, &[(3, to)]));
+    assert_eq!(entered, [false, false, true]);
+    assert_eq!(end.snd.cwnd, 400);
+    end.advance(3, &[(7, 8)]);
+    assert!(end.sack.recovering(), "to the end of what was out");
+}
+
+#[test]
+fn only_what_begins_a_recovery_may_go_out_then_and_is_not_counted() {
+    let mut end = End::new(10);
+    let [first, second, third] = [2, 3, 4].map(|to| {
+        let sack = &mut end.sack;
+        with_reno(&RULES, &mut end.snd, |w| sack.on_duplicate(w, &ack(0, &[(1, to)])))
+    });
+    assert!(third.resend_only && third.stop_timer && !first.entered && !second.entered);
+    assert_eq!(end.sack.reports(), [(101, 401)]);
+    assert_eq!(end.send(end.sack.first(&end.snd)), 0);
+    assert_eq!(end.sack.pipe, 7);
+    // The packet after the one that filled the hole is missing as well: it counts.
+    let mut end = End::new(10);
+    assert!((3..6).any(|to| end.duplicate(0, &[(2, to)])));
+    end.send(end.sack.first(&end.snd));
+    for to in 6..9 {
+        end.duplicate(0, &[(2, to)]);
+    }
+    assert_eq!((end.sack.pipe, end.snd.cwnd), (4, 500));
+    end.advance(1, &[(2, 8)]);
+    assert_eq!(end.sack.pipe, 2);
+    assert_eq!(end.sends(), [1, 10, 11]);
+    // What is new is no repeat: lost in its turn, it goes again.
+    end.advance(10, &[(11, 12)]);
+    let mut end = End::into_recovery(10);
+    for to in 5..9 {
+        end.duplicate(0, &[(1, to)]);
+    }
+    assert_eq!(end.sends(), [10, 11]);
+    end.duplicate(0, &[(1, 10), (11, 12)]);
+    assert_eq!(end.sends(), [10]);
 }
 
 #[test]
