@@ -8,10 +8,12 @@ from test_studies import SMALL
 
 from aqmlab.experiment import compiled, folders
 
+UNTRACKED = shutil.ignore_patterns("__pycache__")
+
 
 def test_it_is_read_again_only_when_files_have_changed_or_are_damaged(tmp_path, monkeypatch):
     monkeypatch.setattr(compiled, "SHIPPED", tmp_path)
-    folder = shutil.copytree(SMALL, tmp_path / "small")
+    folder = shutil.copytree(SMALL, tmp_path / "small", ignore=UNTRACKED)
     reads: list[int] = []
 
     def read() -> int:
@@ -29,6 +31,6 @@ def test_it_is_read_again_only_when_files_have_changed_or_are_damaged(tmp_path, 
 
 
 def test_of_an_experiment_of_ones_own_nothing_is_kept(tmp_path):
-    folder = shutil.copytree(SMALL, tmp_path / "small")
+    folder = shutil.copytree(SMALL, tmp_path / "small", ignore=UNTRACKED)
     assert compiled.told(folder, "number", lambda: 7) == 7
     assert not (folder / "__pycache__").exists()

@@ -8,7 +8,7 @@ use crate::clock::Moment;
 use crate::endpoint::{Endpoint, State};
 use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, SynAck};
-use crate::recovery::RecoveryKind;
+use crate::recovery::{Implementation, RecoveryKind};
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::sender::Sender;
 
@@ -98,7 +98,9 @@ impl Endpoint {
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
     /// which also begins its current wait anew. A one-way agent of ns-2 never acknowledges, and to it
-    /// a SYN-ACK is an ACK like any other, this one a duplicate. `false` if that is all there is to it.
+    /// a SYN-ACK is an ACK like any other, this one a duplicate; 4.4BSD takes the SYN off and goes on
+    /// with the ACK; by the RFCs such a segment is not acceptable (RFC 9293 section 3.10.7.4), nor
+    /// a duplicate ACK (RFC 5681 section 2). `false` if that is all there is to it.
     pub(crate) fn on_repeated_syn(
         &mut self,
         segment: &Segment,
@@ -114,7 +116,7 @@ impl Endpoint {
                 self.start_from_route(recalled, Some(SynAck::Timer));
             }
             self.receiver.ack_now = true;
-            return true;
+            return waiting || self.profile.recovery.implementation != Implementation::Rfc;
         }
         if self.profile.opening.syn_ack == SynAck::Request {
             // Two copies are out: no round trip can be told (`tcp_synack_rtt_meas`).

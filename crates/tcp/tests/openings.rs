@@ -313,12 +313,24 @@ fn the_first_threshold_of_ns2_is_its_window() {
 }
 
 #[test]
-fn a_repeated_syn_ack_draws_an_ack_but_is_one_itself_to_an_agent_of_ns2() {
-    // `TcpAgent::recv` knows no SYN-ACK: it is a duplicate, and the first lets a packet out (singledup_).
-    for (name, limited, sends) in
-        [("plain", OFF, &[0][..]), ("ns2", ON, &[1_000]), ("ns2", OFF, &[])]
-    {
-        let fields = [("recovery", Raw::Text("newreno".into())), ("limited_transmit", limited)];
+fn a_repeated_syn_ack_draws_an_ack_and_is_one_itself_where_programs_count_it() {
+    // RFC 5681 section 2 wants the SYN bit off in a duplicate, and Linux drops the segment unread
+    // (`tcp_validate_incoming`). 4.4BSD takes the SYN off and counts the rest (`tcp_input`), so does
+    // FullTcp; `TcpAgent::recv` of ns-2 knows no SYN-ACK, acknowledges nothing and counts it. What is
+    // counted lets a segment beyond the window of one out (RFC 3042).
+    for (name, limited, sends) in [
+        ("plain", ON, &[0][..]),
+        ("plain", OFF, &[0]),
+        ("linux", ON, &[0]),
+        ("windows-nt4", ON, &[0]),
+        ("freebsd-2.2.8", ON, &[1_460]),
+        ("freebsd-2.2.8", OFF, &[0]),
+        ("ns2-full", ON, &[536]),
+        ("ns2", ON, &[1_000]),
+        ("ns2", OFF, &[]),
+    ] {
+        let newreno = ("recovery", Raw::Text("newreno".into()));
+        let fields = [newreno, ("limited_transmit", limited)];
         let mut client = Endpoint::new(&profile(name, &fields), HostClock::default());
         client.connect(secs(0.0));
         client.write(50_000, secs(0.0));
