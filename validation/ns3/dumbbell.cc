@@ -50,8 +50,14 @@ struct Case
 
 const uint32_t QUEUE = 100000; // packets, where nothing shall be lost
 
-/// TcpNewReno that halves what RFC 5681 (section 3.1, equation 4) calls FlightSize: all that is sent and
-/// not acknowledged cumulatively. ns-3 subtracts what is selectively acknowledged or taken for lost.
+/// TcpNewReno with three rules of RFC 5681, where ns-3 has its own:
+///
+/// - What is halved is FlightSize (section 3.1, equation 4): all that is sent and not acknowledged
+///   cumulatively, but for what limited transmit sent (section 3.2, step 2). ns-3 subtracts what is
+///   selectively acknowledged or taken for lost.
+/// - FlightSize is of whole segments, the congestion window is not.
+/// - The acknowledgement that ends a recovery leaves the window at the threshold (step 6); in ns-3 it
+///   makes the window grow as well.
 class Rfc5681 : public TcpNewReno
 {
   public:
@@ -65,14 +71,36 @@ class Rfc5681 : public TcpNewReno
     uint32_t GetSsThresh(Ptr<const TcpSocketState> state, uint32_t) override
     {
         uint32_t flight = state->m_highTxMark.Get() - state->m_lastAckedSeq;
-        // Without what limited transmit sent (section 3.2, step 2).
-        return std::max(2 * state->m_segmentSize, std::min(flight, state->m_cWnd.Get()) / 2);
+        uint32_t segment = state->m_segmentSize;
+        uint32_t window = state->m_cWnd.Get() / segment * segment;
+        return std::max(2 * segment, std::min(flight, window) / 2);
+    }
+
+    void CongestionStateSet(Ptr<TcpSocketState> state,
+                            const TcpSocketState::TcpCongState_t next) override
+    {
+        m_ends = m_now == TcpSocketState::CA_RECOVERY && next == TcpSocketState::CA_OPEN;
+        m_now = next;
+        TcpNewReno::CongestionStateSet(state, next);
+    }
+
+    void IncreaseWindow(Ptr<TcpSocketState> state, uint32_t segments) override
+    {
+        if (!m_ends)
+        {
+            TcpNewReno::IncreaseWindow(state, segments);
+        }
+        m_ends = false;
     }
 
     Ptr<TcpCongestionOps> Fork() override
     {
         return CopyObject<Rfc5681>(this);
     }
+
+  private:
+    TcpSocketState::TcpCongState_t m_now = TcpSocketState::CA_OPEN;
+    bool m_ends = false; ///< the acknowledgement at hand ends a recovery
 };
 
 NS_OBJECT_ENSURE_REGISTERED(Rfc5681);
