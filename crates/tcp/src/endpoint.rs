@@ -327,6 +327,15 @@ impl Endpoint {
 
     fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         self.output_due = true;
+        self.take_synchronised(segment, recalled, moment);
+        if self.state != State::SynReceived {
+            // A call that finds nothing need not be made.
+            self.output_due &= self.receiver.ack_now || self.may_choose();
+        }
+    }
+
+    #[inline(always)]
+    fn take_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }

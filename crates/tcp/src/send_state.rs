@@ -86,6 +86,11 @@ impl SendState {
     pub fn is_through(&self) -> bool {
         self.una == self.end && !self.fin_queued
     }
+    /// Whether from `nxt` on there are bytes to send, or a FIN.
+    #[inline]
+    pub fn has_rest(&self) -> bool {
+        self.nxt < self.end || (self.nxt == self.end && self.fin_queued)
+    }
     /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
     pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
         let stop = limit.min(self.end).max(seq);

@@ -142,6 +142,12 @@ impl Recovery {
         }
     }
 
+    /// Whether it sends nothing but what comes next, at `snd.nxt`.
+    #[inline]
+    pub fn sends_in_order(&self) -> bool {
+        !matches!(self, Recovery::Sack(_) | Recovery::Sack1(_))
+    }
+
     /// What the windows let go next, with segments sent only when they fit whole. (BSD has its
     /// own rule for small segments, see [`crate::output`].)
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
