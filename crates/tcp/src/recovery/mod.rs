@@ -159,6 +159,7 @@ impl Recovery {
     }
 
     /// What BSD's windows let go next, in part if need be.
+    #[inline(always)]
     pub fn next_part(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
