@@ -277,7 +277,7 @@ impl Endpoint {
                 || chunk.seq < f.max
                 || self.receiver.ack_now);
         // With SACK a FIN is offered only where it is due.
-        let sends_fin = chunk.fin && (!f.fin_sent || chunk.seq == f.una || self.sack);
+        let sends_fin = chunk.fin() && (!f.fin_sent || chunk.seq == f.una || self.sack);
         (sends_data || sends_fin).then_some(chunk)
     }
 
@@ -300,8 +300,8 @@ impl Endpoint {
                 control.on_sent(&mut self.snd, chunk, moment.at);
             }
         }
-        self.snd.fin_sent |= chunk.fin;
-        let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        self.snd.fin_sent |= chunk.fin();
+        let flags = if chunk.fin() { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let flags = flags.with(Flags::again(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if chunk.len > 0 {
