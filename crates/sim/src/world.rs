@@ -238,9 +238,21 @@ impl World {
         }
     }
 
+    /// The next event; timers of connections that are over may be left out.
+    #[inline]
+    fn next_event(&mut self, until: Instant) -> Option<(Instant, Event)> {
+        let connections = &self.connections;
+        self.events.next_wanted(until, |event| match event {
+            Event::Timer { connection, serial, .. } => {
+                connections.get(*connection).is_some_and(|it| it.serial == Some(*serial))
+            }
+            _ => true,
+        })
+    }
+
     /// Serves every event up to and including `until`.
     pub fn run_until(&mut self, until: Instant) {
-        while let Some((now, event)) = self.events.next(until) {
+        while let Some((now, event)) = self.next_event(until) {
             self.now = now;
             if self.is_large() {
                 self.look_ahead();

@@ -107,18 +107,12 @@ impl Endpoint {
     /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
     /// or accept the first SYN it is given.
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
-        let mut end = Endpoint::bare(profile, clock, Sender::new(profile));
-        end.receiver.reset(&profile.ack);
-        end
-    }
-
-    fn bare(profile: &Arc<Profile>, clock: HostClock, sender: Sender) -> Self {
-        Endpoint {
-            snd: fresh_send_state(profile),
+        let mut end = Endpoint {
+            snd: SendState::default(),
             receiver: Receiver::new(),
             rexmt_at: Instant::NEVER,
             life_at: Instant::NEVER,
-            rtt: profile.rtt.fresh(),
+            rtt: Rtt::default(),
             timed: u64::MAX,
             timed_at: 0,
             active_at: Instant::ZERO,
@@ -137,20 +131,67 @@ impl Endpoint {
             peer_through: false,
             ecn: EcnState::default(),
             unwritten: 0,
-            sender,
+            sender: Sender::new(profile),
             profile: Arc::clone(profile),
             clock,
             counters: Counters::default(),
-        }
+        };
+        end.reset(profile, clock);
+        end
     }
 
     /// As [`Endpoint::new`], keeping the heap buffers.
+    // Field by field: an end made anew elsewhere would be moved here, and the old one away.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
-        let fresh = Endpoint::bare(profile, clock, Sender::blank());
-        let old = std::mem::replace(self, fresh);
-        self.receiver = old.receiver;
-        self.receiver.reset(&profile.ack);
-        self.sender = old.sender.renewed(profile);
+        // All are named, so that none is forgotten.
+        let Endpoint {
+            snd,
+            receiver,
+            rexmt_at,
+            life_at,
+            rtt,
+            timed,
+            timed_at,
+            active_at,
+            state,
+            phase,
+            phase_at,
+            output_due,
+            in_call,
+            call_resends,
+            call_idle,
+            unpaired,
+            closing,
+            syn_repeated,
+            sack,
+            stamps,
+            peer_through,
+            ecn,
+            unwritten,
+            sender,
+            profile: of,
+            clock: ticks,
+            counters,
+        } = self;
+        *snd = fresh_send_state(profile);
+        receiver.reset(&profile.ack);
+        sender.renew(profile);
+        *rtt = profile.rtt.fresh();
+        *ecn = EcnState::default();
+        *counters = Counters::default();
+        (*rexmt_at, *life_at, *phase_at) = (Instant::NEVER, Instant::NEVER, Instant::NEVER);
+        (*timed, *timed_at, *active_at) = (u64::MAX, 0, Instant::ZERO);
+        (*state, *phase, *unwritten) = (State::Listen, Phase::Events, 0);
+        for call in [output_due, in_call, call_resends, call_idle, unpaired] {
+            *call = false;
+        }
+        for learnt in [closing, syn_repeated, sack, stamps, peer_through] {
+            *learnt = false;
+        }
+        if !Arc::ptr_eq(of, profile) {
+            *of = Arc::clone(profile);
+        }
+        *ticks = clock;
     }
 
     /// Opens the connection: a SYN goes out.
@@ -327,6 +368,15 @@ impl Endpoint {
 
     fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         self.output_due = true;
+        self.take_synchronised(segment, recalled, moment);
+        if self.state != State::SynReceived {
+            // A call that finds nothing need not be made.
+            self.output_due &= self.receiver.ack_now || self.may_choose();
+        }
+    }
+
+    #[inline(always)]
+    fn take_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         if self.profile.idle == IdleRule::SinceReceived {
             self.active_at = moment.at;
         }

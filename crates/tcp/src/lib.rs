@@ -48,6 +48,7 @@ pub use clock::HostClock;
 pub use congestion::controls;
 pub use endpoint::{Deadline, Endpoint, State};
 pub use host_cache::{HostCache, HostPair};
+pub use output::Outbox;
 pub use probe::Counters;
 pub use profile::Profile;
 pub use registry::{Entry, PROFILES, find};

@@ -10,11 +10,24 @@ use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_state::{Chunk, SendState};
 use crate::sender::{ClassicSender, Sender};
 
+/// Where segments are written to: asked for a place only when there is a segment.
+pub trait Outbox {
+    /// The place of the next segment.
+    fn place(&mut self) -> &mut Segment;
+}
+
+impl Outbox for Option<Segment> {
+    fn place(&mut self) -> &mut Segment {
+        self.insert(Segment::default())
+    }
+}
+
 impl Endpoint {
     /// The next segment to send, if any: call until `None` after every other call.
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
-        let mut segment = Segment::default();
-        self.poll_send_into(&mut segment, now).then_some(segment)
+        let mut segment = None;
+        self.poll_send_into(&mut segment, now);
+        segment
     }
 
     /// Whether [`Endpoint::poll_send`] may have something to say; where not, asking it is idle.
@@ -25,7 +38,8 @@ impl Endpoint {
 
     /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
     /// is none. (Moving a segment just written costs as much as making it.)
-    pub fn poll_send_into(&mut self, out: &mut Segment, now: Instant) -> bool {
+    #[inline]
+    pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
         let moment = self.moment(now);
         loop {
             if !self.in_call && !self.begin_call(moment) {
@@ -40,6 +54,7 @@ impl Endpoint {
 
     /// Begins the next output call, if one is due: first what an event asked for, then, once the
     /// connection is open, what the program wrote and its close.
+    #[inline(always)]
     fn begin_call(&mut self, moment: Moment) -> bool {
         self.call_resends = false;
         if self.output_due {
@@ -59,14 +74,16 @@ impl Endpoint {
 
     /// One segment of the call under way; `false` if there is no more. (Before a connection and
     /// after its end nothing asks for a call.)
-    fn output(&mut self, out: &mut Segment, moment: Moment) -> bool {
+    #[inline]
+    fn output(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         match self.state {
             State::SynSent | State::SynReceived => self.output_opening(out, moment),
             _ => self.output_open(out, moment),
         }
     }
 
-    fn output_opening(&mut self, out: &mut Segment, moment: Moment) -> bool {
+    #[inline]
+    fn output_opening(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         let accepting = self.state == State::SynReceived;
         if self.snd.nxt == 0 {
             let again = self.snd.max > 0;
@@ -74,6 +91,7 @@ impl Endpoint {
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags =
                 flags.with(self.opening_ecn_flags(accepting, again)).with(Flags::again(again));
+            let out = out.place();
             self.segment(out, 0, 0, flags, moment);
             out.ecn = self.opening_ecn();
             out.extra += self.profile.opening.options;
@@ -91,7 +109,7 @@ impl Endpoint {
         }
         let owed = accepting && self.receiver.ack_now;
         if owed {
-            self.segment(out, self.snd.max, 0, Flags::ACK, moment);
+            self.segment(out.place(), self.snd.max, 0, Flags::ACK, moment);
         }
         owed
     }
@@ -119,8 +137,10 @@ impl Endpoint {
         }
     }
 
-    fn output_open(&mut self, out: &mut Segment, moment: Moment) -> bool {
-        if self.ecn.feedback == EcnFeedback::Dctcp && self.output_before(out, moment) {
+    #[inline]
+    fn output_open(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
+        if self.ecn.feedback == EcnFeedback::Dctcp && self.owes_before() {
+            self.output_before(out.place(), moment);
             return true;
         }
         let resends = self.snd.resend;
@@ -134,12 +154,13 @@ impl Endpoint {
         };
         if let Some(chunk) = chunk {
             self.snd.nxt = if resends { self.snd.nxt.max(chunk.end()) } else { chunk.end() };
-            self.send(out, chunk, moment);
+            self.send(out.place(), chunk, moment);
+            self.in_call = self.may_choose();
             return true;
         }
         let owed = self.receiver.ack_now;
         if owed {
-            self.pure_ack(out, moment);
+            self.pure_ack(out.place(), moment);
             if self.ecn.feedback == EcnFeedback::Accurate {
                 // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
                 self.begin_feedback();
@@ -150,6 +171,19 @@ impl Endpoint {
         owed
     }
 
+    /// Whether there is data or a FIN to choose from. Where not, an output call would find nothing but
+    /// an acknowledgement that is due: most calls of a receiver, and of a sender who has sent all.
+    #[inline]
+    pub(crate) fn may_choose(&self) -> bool {
+        let in_order = match &self.sender {
+            Sender::Classic(classic) => classic.recovery.sends_in_order(),
+            Sender::Rack(_) => false,
+        };
+        let some = if in_order { self.snd.has_rest() } else { !self.snd.is_through() };
+        some || self.snd.resend
+    }
+
+    #[inline(always)]
     fn choose(&mut self, moment: Moment) -> Option<Chunk> {
         if self.snd.is_through() {
             return None;
@@ -232,6 +266,7 @@ impl Endpoint {
     }
 
     /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
+    #[inline(always)]
     fn bsd_next(&self, chunk: Chunk) -> Option<Chunk> {
         let f = &self.snd;
         let to_end = chunk.seq + u64::from(chunk.len) == f.end;
@@ -242,7 +277,7 @@ impl Endpoint {
                 || chunk.seq < f.max
                 || self.receiver.ack_now);
         // With SACK a FIN is offered only where it is due.
-        let sends_fin = chunk.fin && (!f.fin_sent || chunk.seq == f.una || self.sack);
+        let sends_fin = chunk.fin() && (!f.fin_sent || chunk.seq == f.una || self.sack);
         (sends_data || sends_fin).then_some(chunk)
     }
 
@@ -265,8 +300,8 @@ impl Endpoint {
                 control.on_sent(&mut self.snd, chunk, moment.at);
             }
         }
-        self.snd.fin_sent |= chunk.fin;
-        let flags = if chunk.fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
+        self.snd.fin_sent |= chunk.fin();
+        let flags = if chunk.fin() { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
         let flags = flags.with(Flags::again(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if chunk.len > 0 {
@@ -330,6 +365,8 @@ impl Endpoint {
     }
 
     /// Builds a segment; whatever goes out carries the acknowledgement.
+    // Once for each packet: a call with seven arguments would cost as much as it does.
+    #[inline(always)]
     fn segment(&mut self, out: &mut Segment, seq: u64, len: u32, flags: Flags, moment: Moment) {
         out.seq = seq;
         out.ack = self.receiver.next;

@@ -43,12 +43,30 @@ pub(crate) struct SendState {
 pub(crate) struct Chunk {
     pub seq: u64,
     pub len: u32,
-    pub fin: bool,
+    fin: Fin,
+}
+
+/// Whether a chunk ends with the FIN. As wide as its length, so that a chunk has no bytes without
+/// meaning: these would be copied one by one wherever there may be none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+enum Fin {
+    No,
+    Yes,
 }
 
 impl Chunk {
+    #[inline]
+    pub fn new(seq: u64, len: u32, fin: bool) -> Self {
+        Chunk { seq, len, fin: if fin { Fin::Yes } else { Fin::No } }
+    }
+    /// Whether it ends with the FIN.
+    #[inline]
+    pub fn fin(self) -> bool {
+        self.fin == Fin::Yes
+    }
     pub fn end(self) -> u64 {
-        self.seq + u64::from(self.len) + u64::from(self.fin)
+        self.seq + u64::from(self.len) + u64::from(self.fin())
     }
 }
 
@@ -86,17 +104,22 @@ impl SendState {
     pub fn is_through(&self) -> bool {
         self.una == self.end && !self.fin_queued
     }
+    /// Whether from `nxt` on there are bytes to send, or a FIN.
+    #[inline]
+    pub fn has_rest(&self) -> bool {
+        self.nxt < self.end || (self.nxt == self.end && self.fin_queued)
+    }
     /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
     pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
         let stop = limit.min(self.end).max(seq);
         let len = (stop - seq).min(self.mss()) as u32;
         let fin = self.fin_queued && seq + u64::from(len) == self.end;
-        Chunk { seq, len, fin }
+        Chunk::new(seq, len, fin)
     }
     /// The next new segment, if there is one and the peer's window has room for it.
     pub fn new_chunk(&self) -> Option<Chunk> {
         let chunk = self.chunk(self.max, u64::MAX);
-        let there = chunk.len > 0 || (chunk.fin && !self.fin_sent);
+        let there = chunk.len > 0 || (chunk.fin() && !self.fin_sent);
         let room = chunk.seq + u64::from(chunk.len) <= self.una + self.window();
         (there && room).then_some(chunk)
     }

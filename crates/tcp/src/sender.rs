@@ -59,7 +59,7 @@ impl Sender {
     }
 
     /// One of no profile, for a moment.
-    pub fn blank() -> Self {
+    fn blank() -> Self {
         Sender::Classic(ClassicSender {
             recovery: Recovery::new(RecoveryKind::Tahoe),
             control: ClassicControl::reno(),
@@ -67,22 +67,23 @@ impl Sender {
         })
     }
 
-    /// As new, keeping what is allocated.
-    pub fn renewed(self, profile: &Profile) -> Self {
+    /// Makes it as new, keeping what is allocated.
+    pub fn renew(&mut self, profile: &Profile) {
         let control = &*profile.congestion;
-        match (self, profile.recovery.kind) {
-            (Sender::Rack(rack), RecoveryKind::Rack(settings)) => {
-                Sender::Rack(rack.renewed(settings, control.boxed()))
+        match (&mut *self, profile.recovery.kind) {
+            (Sender::Rack(_), RecoveryKind::Rack(settings)) => {
+                if let Sender::Rack(rack) = std::mem::replace(self, Sender::blank()) {
+                    *self = Sender::Rack(rack.renewed(settings, control.boxed()));
+                }
             }
-            (Sender::Classic(mut classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
+            (Sender::Classic(classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
                 classic.recovery.reset(kind);
                 classic.control = ClassicControl::new(control);
                 if let Some(check) = &mut classic.rto_check {
                     check.reset();
                 }
-                Sender::Classic(classic)
             }
-            _ => Sender::new(profile),
+            _ => *self = Sender::new(profile),
         }
     }
 }
@@ -329,7 +330,8 @@ mod tests {
         let racks = |sender: &Sender| matches!(sender, Sender::Rack(_));
         for (from, to) in profiles.iter().flat_map(|from| profiles.iter().map(move |to| (from, to)))
         {
-            let renewed = Sender::new(from).renewed(to);
+            let mut renewed = Sender::new(from);
+            renewed.renew(to);
             assert_eq!(racks(&renewed), to.name() == "linux", "{} {}", from.name(), to.name());
         }
     }

@@ -225,3 +225,28 @@ fn every_simultaneous_event_but_the_first_is_seen_once_before_its_turn() {
         }
     }
 }
+
+#[test]
+fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
+    let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
+    let mut events = EventQueue::default();
+    // A tick of a host's clock with many timers, one with none that is wanted, and a lone event.
+    (0..40u32).for_each(|event| events.schedule(ms(500), u64::from(40 - event), event));
+    (40..43u32).for_each(|event| events.schedule(ms(600), 0, 2 * event + 1));
+    events.schedule(ms(700), 0, 101);
+    let even = |event: &u32| event.is_multiple_of(2);
+    let mut served = Vec::new();
+    while let Some((at, event)) = events.next_wanted(ms(650), even) {
+        assert_eq!(at, ms(500));
+        served.push(event);
+    }
+    let expected: Vec<u32> = (0..40).rev().filter(even).collect();
+    assert_eq!(served, expected, "in their order, without the odd ones");
+    assert_eq!((events.served(), events.len()), (43, 1));
+    // Alone it costs nothing to serve: who asked for it looks whether he still wants it.
+    assert_eq!(events.next_wanted(Instant::NEVER, even), Some((ms(700), 101)));
+    // The places of what was left out are used again.
+    let places = events.nodes.len();
+    (0..40u32).for_each(|event| events.schedule(ms(800), 0, event));
+    assert_eq!(events.nodes.len(), places);
+}

@@ -230,65 +230,53 @@ impl World {
     // Most packets pass one port, and are moved once, by who sends them.
     #[inline(always)]
     pub(super) fn forward(&mut self, id: u32) {
-        let mut at = self.now;
+        let now = self.now;
         let inflight = &mut self.in_flight[id];
         let route = &self.routes[inflight.route as usize];
-        let key = order(Priority::Arrival, inflight.about());
-        loop {
-            let Some(&port) = route.get(usize::from(inflight.hop)) else {
-                let at = self.delayed(id, at);
-                let event = self.in_flight[id].delivery(id);
-                return self.events.schedule(at, key, event);
-            };
-            if at > self.now {
-                return self.events.schedule(at, key, Event::Arrive(id));
-            }
-            let mut packet = Packet {
-                id,
-                flow: inflight.flow(),
-                bytes: inflight.ip_bytes(),
-                ecn: inflight.ecn(),
-                arrived: at,
-                header: inflight.header,
-            };
-            inflight.hop += 1;
-            match self.network.port(port) {
-                Port::Folded(folded) => match folded.offer(&mut packet, inflight.class) {
-                    Offered::Leaves { at: leaves, marked } => {
-                        if marked {
-                            inflight.set_ecn(packet.ecn);
-                        }
-                        at = leaves + self.network.after(port);
-                    }
-                    _ => return self.lose(id, port),
-                },
-                Port::Explicit(explicit) => {
-                    if let Some(tap) = &mut self.tap {
-                        let place = (port, CapturedAt::Arrival);
-                        tap.saw(place, at, inflight, &self.owners, &self.groups);
-                    }
-                    if let Some(trace) = explicit.packet_trace() {
-                        let known = self.owners.of(inflight.serial_number());
-                        let (group, user) = known.unwrap_or_else(|| {
-                            // An old connection, or else who now has the place of one.
-                            let user = self.connections[inflight.place()].member;
-                            (self.members[user as usize].group, user)
-                        });
-                        let (class, bytes) = (inflight.class, packet.bytes);
-                        trace.arrived(at, id, Who { class, group, user, bytes });
-                    }
-                    let finish = self.network.offer(port, packet, inflight.class);
-                    return self.after_explicit(port, finish);
-                }
-            }
+        let Some(&port) = route.get(usize::from(inflight.hop)) else { return self.arrive(id, now) };
+        let about = inflight.about();
+        let mut packet = Packet {
+            id,
+            flow: about ^ 1, // named by who sends
+            bytes: inflight.ip_bytes(),
+            ecn: inflight.ecn(),
+            arrived: now,
+            header: inflight.header,
+        };
+        inflight.hop += 1;
+        let was_last = usize::from(inflight.hop) == route.len();
+        let (port_there, after) = self.network.port_and_delay(port);
+        let Port::Folded(folded) = port_there else { return self.offer_explicit(packet, port) };
+        let Offered::Leaves { at, marked } = folded.offer(&mut packet, inflight.class) else {
+            return self.lose(id, port);
+        };
+        if marked {
+            inflight.set_ecn(packet.ecn);
+        }
+        let at = at + after;
+        if was_last {
+            self.arrive(id, at);
+        } else if at > now {
+            self.events.schedule(at, order(Priority::Arrival, about), Event::Arrive(id));
+        } else {
+            self.forward_at_once(id);
         }
     }
 
-    /// When a packet that leaves the last port of its route at `at` reaches its host.
+    /// The next port is reached in no time.
+    #[cold]
+    fn forward_at_once(&mut self, id: u32) {
+        self.forward(id);
+    }
+
+    /// A packet that leaves the last port of its route at `at` will reach its host.
     #[inline(always)]
-    fn delayed(&self, id: u32, at: Instant) -> Instant {
+    fn arrive(&mut self, id: u32, at: Instant) {
         let inflight = &self.in_flight[id];
-        self.network.delayed(at, inflight.tail, || self.client_of(inflight))
+        let client = || self.client_of(inflight);
+        let at = self.network.delayed(at, inflight.tail, client);
+        let key = order(Priority::Arrival, inflight.about());
+        self.events.schedule(at, key, inflight.delivery(id));
     }
 
     /// The client's machine that a packet comes from or goes to: the one that delays it.
@@ -302,6 +290,28 @@ impl World {
         let openers = self.groups[usize::from(stream.group)].side;
         // Hosts are named as the stream goes: from, to.
         u32::from(stream.hosts[usize::from(to_opener == (openers == Side::Clients))])
+    }
+
+    /// A packet reaches an explicit port.
+    fn offer_explicit(&mut self, packet: Packet, port: u32) {
+        let (at, id) = (packet.arrived, packet.id);
+        let inflight = &self.in_flight[id];
+        let Port::Explicit(explicit) = self.network.port(port) else { return };
+        if let Some(tap) = &mut self.tap {
+            tap.saw((port, CapturedAt::Arrival), at, inflight, &self.owners, &self.groups);
+        }
+        if let Some(trace) = explicit.packet_trace() {
+            let known = self.owners.of(inflight.serial_number());
+            let (group, user) = known.unwrap_or_else(|| {
+                // An old connection, or else who now has the place of one.
+                let user = self.connections[inflight.place()].member;
+                (self.members[user as usize].group, user)
+            });
+            let (class, bytes) = (inflight.class, packet.bytes);
+            trace.arrived(at, id, Who { class, group, user, bytes });
+        }
+        let finish = self.network.offer(port, packet, inflight.class);
+        self.after_explicit(port, finish);
     }
 
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
@@ -325,14 +335,12 @@ impl World {
             let place = (port, CapturedAt::Departure);
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
-        let mut at = self.now + self.network.after(port);
-        let mut event = Event::Arrive(packet.id);
+        let at = self.now + self.network.after(port);
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
-            at = self.delayed(packet.id, at);
-            event = self.in_flight[packet.id].delivery(packet.id);
+            return self.arrive(packet.id, at);
         }
-        let about = self.in_flight[packet.id].about();
-        self.events.schedule(at, order(Priority::Arrival, about), event);
+        let key = order(Priority::Arrival, inflight.about());
+        self.events.schedule(at, key, Event::Arrive(packet.id));
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {

@@ -2,7 +2,7 @@
 //! program do about it.
 
 use packet::{Duration, Ecn, Instant};
-use tcp::{HostPair, State};
+use tcp::{HostPair, Outbox, Segment, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
@@ -10,6 +10,7 @@ use super::forwarding::{InFlight, Stream};
 use super::payload::{Datagram, Payload};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
+use crate::slab::Slab;
 use crate::topology::{Machines, Side};
 
 /// Sets servers' waking apart from applications'; above any number of members.
@@ -22,6 +23,20 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
         machines.number(side, u32::from(hosts[end]))
     };
     HostPair { own: host(end), peer: host(1 - end) }
+}
+
+/// A place among the packets under way, taken when there is a segment.
+struct NextPlace<'a> {
+    in_flight: &'a mut Slab<InFlight>,
+    id: u32,
+}
+
+impl Outbox for NextPlace<'_> {
+    #[inline]
+    fn place(&mut self) -> &mut Segment {
+        self.id = self.in_flight.place(InFlight::default);
+        self.in_flight[self.id].segment_mut()
+    }
 }
 
 impl World {
@@ -165,20 +180,30 @@ impl World {
         news
     }
 
+    /// Sends what an end has to send.
+    // After every other event there is nothing: that is seen without a call.
     #[inline]
     pub(super) fn drain(&mut self, index: u32, end: usize) {
+        if self.connections[index].ends[end].may_send() {
+            self.send_all(index, end);
+        }
+    }
+
+    #[inline(never)]
+    fn send_all(&mut self, index: u32, end: usize) {
         loop {
             let connection = &mut self.connections[index];
-            if !connection.ends[end].may_send() {
+            let mut place = NextPlace { in_flight: &mut self.in_flight, id: 0 };
+            if !connection.ends[end].poll_send_into(&mut place, self.now) {
                 return;
             }
-            let id = self.in_flight.place(InFlight::default);
-            let inflight = &mut self.in_flight[id];
-            if !connection.ends[end].poll_send_into(inflight.segment_mut(), self.now) {
-                return self.forget(id);
-            }
-            inflight.address(index, connection, end);
+            let id = place.id;
+            let more = connection.ends[end].may_send();
+            self.in_flight[id].address(index, connection, end);
             self.launch(id);
+            if !more {
+                return;
+            }
         }
     }
 

@@ -43,6 +43,12 @@ impl Network {
         &mut self.ports[port as usize]
     }
 
+    /// A port and the propagation delay after it.
+    #[inline]
+    pub fn port_and_delay(&mut self, port: u32) -> (&mut Port, Duration) {
+        (&mut self.ports[port as usize], self.after[port as usize])
+    }
+
     /// Propagation delay after a port.
     #[inline]
     pub fn after(&self, port: u32) -> Duration {

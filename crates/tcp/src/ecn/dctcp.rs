@@ -33,19 +33,20 @@ impl Endpoint {
         self.receiver.ack_now = true;
     }
 
-    /// Sends the ACK with the old echo, if one is due.
+    /// Whether an ACK with the old echo is due.
+    pub(crate) fn owes_before(&mut self) -> bool {
+        self.receiver.marks().before.due
+    }
+
+    /// Sends it.
     #[inline(never)]
-    pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) -> bool {
+    pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) {
         let before = std::mem::take(&mut self.receiver.marks().before);
-        if !before.due {
-            return false;
-        }
         let says = self.ecn.echo_flags;
         self.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
         self.pure_ack(out, moment);
         out.ack -= u64::from(before.added);
         // The one with the new echo follows.
         (self.ecn.echo_flags, self.receiver.ack_now) = (says, true);
-        true
     }
 }

@@ -142,6 +142,12 @@ impl Recovery {
         }
     }
 
+    /// Whether it sends nothing but what comes next, at `snd.nxt`.
+    #[inline]
+    pub fn sends_in_order(&self) -> bool {
+        !matches!(self, Recovery::Sack(_) | Recovery::Sack1(_))
+    }
+
     /// What the windows let go next, with segments sent only when they fit whole. (BSD has its
     /// own rule for small segments, see [`crate::output`].)
     pub fn next(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
@@ -153,6 +159,7 @@ impl Recovery {
     }
 
     /// What BSD's windows let go next, in part if need be.
+    #[inline(always)]
     pub fn next_part(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
@@ -235,7 +242,7 @@ fn fitting(snd: &SendState, window: u64) -> Option<Chunk> {
     // A bare FIN needs no room.
     let fits =
         chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window());
-    ((chunk.len > 0 || chunk.fin) && fits).then_some(chunk)
+    ((chunk.len > 0 || chunk.fin()) && fits).then_some(chunk)
 }
 
 /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
@@ -332,7 +339,7 @@ mod tests {
             let (rules, mut snd, mut recovery) = (rfc(kind), ten_out(), Recovery::new(kind));
             let ack = Segment { ack: 1, ..Segment::default() };
             with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &ack, true));
-            let new = Some(Chunk { seq: 1_001, len: 100, fin: false });
+            let new = Some(Chunk::new(1_001, 100, false));
             assert_eq!(recovery.next_part(&rules, &snd), new, "{kind:?}");
             assert_eq!(recovery.next(&rules, &snd), new, "{kind:?}");
         }
@@ -342,7 +349,7 @@ mod tests {
     fn behind_a_fin_nothing_goes_out() {
         let (rules, recovery) = (rfc(RecoveryKind::Reno), Recovery::new(RecoveryKind::Reno));
         let mut snd = SendState { end: 1_001, cwnd: 2_000, fin_queued: true, ..ten_out() };
-        let fin = Some(Chunk { seq: 1_001, len: 0, fin: true });
+        let fin = Some(Chunk::new(1_001, 0, true));
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
         (snd.fin_sent, snd.nxt, snd.max) = (true, 1_002, 1_002);
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [None; 2]);
@@ -358,7 +365,7 @@ mod tests {
             let mut told = Segment { ack: 1, ..Segment::default() };
             told.sack.push(60, 100);
             with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &told, true));
-            assert_eq!(recovery.first(&snd), Chunk { seq: 1, len: 60, fin: false });
+            assert_eq!(recovery.first(&snd), Chunk::new(1, 60, false));
             assert_eq!(recovery.reports(), [(61, 101)]);
             assert!(!recovery.recovering(&rules));
             for end in [150, 200] {

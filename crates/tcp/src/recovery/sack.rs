@@ -190,7 +190,7 @@ impl Sack {
                 Some(chunk) => {
                     let sum = self.resent(snd) + chunk.end() - chunk.seq;
                     // The FIN's number must not keep back a last full segment.
-                    (sum <= snd.cwnd + u64::from(chunk.fin)).then_some(chunk)
+                    (sum <= snd.cwnd + u64::from(chunk.fin())).then_some(chunk)
                 }
                 None => new_within(snd),
             },

@@ -185,7 +185,7 @@ impl Tracker {
                 end: chunk.end(),
                 at: now,
                 snapshot,
-                fin: chunk.fin,
+                fin: chunk.fin(),
                 ..Record::default()
             });
         }
@@ -320,8 +320,7 @@ mod tests {
         let mut snd = SendState { una: 1, max: 1, cwnd: 10_000, mss: 100, ..SendState::default() };
         let mut most = |una, to| {
             snd.una = una;
-            tracker
-                .note_usage(&snd, Chunk { seq: snd.max, len: (to - snd.max) as u32, fin: false });
+            tracker.note_usage(&snd, Chunk::new(snd.max, (to - snd.max) as u32, false));
             snd.max = to;
             tracker.usage.most
         };

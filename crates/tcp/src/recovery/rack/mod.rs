@@ -161,7 +161,7 @@ impl RackSender {
     fn chunk_of(&self, number: u64) -> Chunk {
         let record = self.tracker.board.get(number);
         let len = (record.bytes() - u64::from(record.fin)) as u32;
-        Chunk { seq: record.seq, len, fin: record.fin }
+        Chunk::new(record.seq, len, record.fin)
     }
 
     /// RFC 8985 section 7.3: new data if there is any, else the last segment again.

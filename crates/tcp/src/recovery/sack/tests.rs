@@ -185,7 +185,7 @@ fn a_last_segment_within_the_window_is_not_limited_transmit() {
     let (mut sack, mut snd) = (Sack::default(), snd(9, 1_000));
     (snd.end, snd.fin_queued) = (1_001, true);
     let last = sack.next(&RULES, &snd).expect("room for it");
-    assert!(last.fin);
+    assert!(last.fin());
     sack.on_sent(&snd, last);
     snd.max = last.end();
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
