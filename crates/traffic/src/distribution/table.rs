@@ -49,11 +49,6 @@ impl Table {
         Ok(Table { knots: rows.iter().map(|row| knot(row.cells)).collect() })
     }
 
-    /// The rows.
-    pub fn knots(&self) -> &[Knot] {
-        &self.knots
-    }
-
     /// The largest value.
     pub fn max(&self) -> f64 {
         self.knots[self.knots.len() - 1].x
