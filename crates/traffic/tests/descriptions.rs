@@ -529,4 +529,10 @@ fn one_variable_changes_and_the_others_stay() {
     // Five files of a stay share two connections.
     let shared = estimate(&[("reply", n(1_000.0)), ("http", text("http11"))]);
     assert!((shared - (5.0 * 1_040.0 + 2.0 * 124.0) / 3.45).abs() < 1e-6, "{shared}");
+    // Ten files of a stay of two pages, one connection a page.
+    let raw = [("reply", n(1_000.0)), ("http", text("http11")), ("pages", n(2.0))];
+    assert!((estimate(&raw) - (5.0 * 1_040.0 + 124.0) / 3.45).abs() < 1e-6);
+    // A time to parse lengthens the cycle.
+    let parsing = estimate(&[("parse", text("1 s"))]);
+    assert!((parsing - f64::from(page) / 4.45).abs() < 1e-6, "{parsing}");
 }

@@ -233,6 +233,7 @@ fn bulk_starts_are_uniform() {
 fn a_bulk_sender_says_nothing_after_its_opening() {
     let mut sender = build("bulk", &[]).member(0);
     opening(&mut *sender);
+    assert_eq!(sender.shown(Instant::ZERO), None);
     for input in [Input::Sent { conn: 0 }, Input::Failed { conn: 0 }, Input::Replied { conn: 0 }] {
         let mut act = |wish| panic!("{wish:?}");
         sender.on(input, &mut AppCx { now: Instant::ZERO, act: &mut act });

@@ -168,10 +168,10 @@ fn a_recording_of_no_time_has_no_rate() {
 #[test]
 fn a_side_plays_what_began_there() {
     let line = "0 0 fin epochs 0,1,0,1";
-    let recording = format!("recording 9000000 2\n0 - 0 {line}\n5000 - 1 {line}");
-    for (side, starts) in [("0", 0), ("1", 5)] {
+    let recording = format!("recording 9000000 3\n0 - 1 {line}\n5000 - 0 {line}\n9000 - - {line}");
+    for (side, starts) in [("all", 0), ("0", 5), ("1", 0)] {
         let built = build(&recording, &[("openers", Raw::Text(side.to_owned()))]).unwrap();
         let mut played = Played(built.member(0));
-        assert_eq!(played.told(0, Input::Start), [Action::WakeAt(at(starts))]);
+        assert_eq!(played.told(0, Input::Start), [Action::WakeAt(at(starts))], "{side}");
     }
 }
