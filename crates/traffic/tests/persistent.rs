@@ -437,7 +437,10 @@ fn a_connection_that_fails_in_a_gap_is_forgotten() {
 
 #[test]
 fn a_kept_connection_that_fails_idle_ends_no_page() {
-    let model = model(|model, _| model.think = Arc::new(Constant(10.0)));
+    let model = model(|model, persistence| {
+        model.think = Arc::new(Constant(10.0));
+        persistence.share = 1.0;
+    });
     let mut user = user(&model, 0);
     let mut told = |now, input| {
         let mut wishes = Vec::new();
@@ -460,7 +463,7 @@ fn a_kept_connection_that_fails_idle_ends_no_page() {
 }
 
 #[test]
-fn a_user_has_64_numbers_for_connections_kept_ones_included() {
+fn a_user_has_64_numbers_for_connections() {
     let model = model(|model, persistence| {
         model.files = Arc::new(Constant(90.0));
         model.parallel = 64;

@@ -374,3 +374,14 @@ fn only_a_rate_of_connections_is_an_open_loop() {
         APPS.iter().filter(|entry| entry.is_open_loop()).map(|entry| entry.about.name).collect();
     assert_eq!(open, ["packmime", "replay"]);
 }
+
+#[test]
+fn requests_and_bursts_may_be_large() {
+    let opened = |app, raw: &[(&str, Raw)]| opening(&mut *build(app, raw).member(0)).1;
+    let asks = |wishes: &[Action], size| {
+        wishes.iter().any(|wish| matches!(wish, Action::Send { bytes, .. } if *bytes == size))
+    };
+    let request = [("request", text("1 MB")), ("start_within", text("0 s"))];
+    assert!(asks(&opened("video", &request), 1_000_000));
+    assert!(asks(&opened("burst", &[("bytes", text("1000 MB"))]), 1_000_000_000));
+}

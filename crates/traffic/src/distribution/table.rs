@@ -159,6 +159,14 @@ mod tests {
     }
 
     #[test]
+    fn values_at_an_atom_are_not_below_it() {
+        // Half of all is 10; the others are spread from there to 20.
+        let atom = Table::parse("p,x,k\n0,10,1\n0.5,10,1\n1,20,1\n").unwrap();
+        let below = |x| (atom.below(x), atom.mean_below(x));
+        assert_eq!([below(10.0), below(20.0), below(21.0)], [(0.0, 0.0), (1.0, 12.5), (1.0, 12.5)]);
+    }
+
+    #[test]
     fn knots_and_bends_are_met_exactly() {
         let t = hand_made();
         let cases = [
