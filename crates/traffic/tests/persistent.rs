@@ -456,7 +456,7 @@ fn a_kept_connection_that_fails_idle_ends_no_page() {
             Action::Send { conn, .. } => Some(*conn),
             _ => None,
         }));
-        now = now + Duration::from_millis(10);
+        now += Duration::from_millis(10);
         wishes = told(now, Input::Replied { conn: open.remove(0) });
     }
     assert_eq!(told(now, Input::Failed { conn: 0 }), []);
