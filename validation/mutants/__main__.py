@@ -33,10 +33,11 @@ ROOT = Path(__file__).resolve().parents[2]
 TESTED_BY = {
     "aqm": ("aqmlab-aqm", "aqmlab-testvec"),
     "tcp": ("aqmlab-tcp",),
-    "traffic": ("aqmlab-traffic",),
+    "traffic": ("aqmlab-traffic", "aqmlab-sim"),
     "sim": ("aqmlab-sim",),
 }
-"""Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines."""
+"""Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines, and
+what applications do of packets, the world's tests see."""
 
 
 WRITE_S = 20

@@ -256,6 +256,10 @@ mod tests {
             ),
             (&format!("{HEAD}\n0,1,2,x"), "line 2: reply_bytes is \"x\""),
             (&format!("{HEAD}\n-1,1,2,3"), "line 2: user is \"-1\""),
+            (
+                &format!("{HEAD}\n4294967295,1,2,3"),
+                "line 2: user is \"4294967295\", not a whole number from 0 to 4294967294",
+            ),
             (&format!("{HEAD}\n0,1,2,3\n2,1,2,3"), "user 1 makes no request; number users from 0"),
         ] {
             let why = RequestLists::parse(text).unwrap_err();

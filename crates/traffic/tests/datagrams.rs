@@ -177,3 +177,26 @@ fn a_burst_leaves_at_one_instant_and_the_rate_stays() {
     // 5,000 bytes at 400 kbit/s
     assert!(instants.windows(2).all(|pair| (pair[1] - pair[0] - 0.1).abs() < 1e-9));
 }
+
+#[test]
+fn pareto_periods_begin_at_their_smallest_value() {
+    // Mean 2 s and index 3: nothing below 4/3 s, half below 4/3 * 2^(1/3) s.
+    let raw = [
+        ("on", text("1 s")),
+        ("off", text("2 s")),
+        ("periods", text("pareto")),
+        ("shape", Raw::Number(3.0)),
+        ("start_within", text("0 s")),
+    ];
+    let own = [("rate", text("100 kbit/s")), ("packet", Raw::Number(125.0))]; // 10 ms apart
+    let sent = datagrams(&build("on-off", &[&own[..], &raw].concat(), 1), 0, 20_000.0);
+    let gaps = sent.windows(2).map(|w| w[1].0 - w[0].0);
+    // The off period begins up to a gap after the last datagram.
+    let mut offs: Vec<f64> = gaps.filter(|gap| *gap > 0.011).collect();
+    offs.sort_by(f64::total_cmp);
+    assert!((6_000..7_300).contains(&offs.len()), "{}", offs.len());
+    assert!(offs[0] >= 4.0 / 3.0 && offs[0] < 1.36, "{}", offs[0]);
+    // Five standard errors of the median, whose density is 3 / (2 * 1.68): 0.035 s.
+    let median = offs[offs.len() / 2];
+    assert!((median - 4.0 / 3.0 * 2_f64.powf(1.0 / 3.0) - 0.005).abs() < 0.035, "{median}");
+}

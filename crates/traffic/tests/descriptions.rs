@@ -157,9 +157,41 @@ fn variances_have_their_closed_forms() {
         dist("lognormal", &[("median", n(7.0)), ("sigma", n(2.0)), ("at_most", n(1e6))]);
     let cases = [
         (dist("uniform", &[("min", n(0.0)), ("max", n(12.0))]), 12.0),
+        (dist("uniform", &[("min", n(4.0)), ("max", n(16.0))]), 12.0),
         (dist("exponential", &[("mean", n(3.0))]), 9.0),
+        (dist("exponential", &[("mean", n(3.0)), ("times", n(5.0)), ("plus", n(7.0))]), 225.0),
+        // Without a formula, by quantiles.
+        (dist("exponential", &[("mean", n(3.0)), ("at_most", n(1e6))]), 9.0),
         (dist("pareto", &[("shape", n(3.0)), ("min", n(2.0))]), 3.0),
+        (dist("pareto", &[("shape", n(4.0)), ("min", n(3.0))]), 2.0),
+        (dist("lomax", &[("shape", n(3.0)), ("scale", n(2.0))]), 3.0),
+        (dist("lognormal", &[("mean", n(7.0)), ("sd", n(3.0))]), 9.0),
         (dist("weibull", &[("shape", n(2.0)), ("scale", n(2.0))]), 4.0 - std::f64::consts::PI),
+        (dist("weibull", &[("shape", n(1.0)), ("scale", n(3.0))]), 9.0),
+        (
+            dist(
+                "discrete",
+                &[("values", numbers(&[1.0, 5.0])), ("probs", numbers(&[0.25, 0.75]))],
+            ),
+            3.0,
+        ),
+        // Of the parts 0 and 4/3, and of their means 1 and 4 about 3.25.
+        (
+            dist(
+                "mixture",
+                &[
+                    (
+                        "parts",
+                        Raw::List(vec![
+                            n(1.0),
+                            dist("uniform", &[("min", n(2.0)), ("max", n(6.0))]),
+                        ]),
+                    ),
+                    ("weights", numbers(&[0.25, 0.75])),
+                ],
+            ),
+            1.0 + 27.0 / 16.0,
+        ),
         (
             dist("discrete", &[("values", numbers(&[1.0, 3.0])), ("probs", numbers(&[0.5, 0.5]))]),
             1.0,
@@ -184,6 +216,36 @@ fn variances_have_their_closed_forms() {
 }
 
 #[test]
+fn values_are_drawn_by_inversion_of_one_number() {
+    let cases = [
+        dist("exponential", &[("mean", n(10.0)), ("times", n(2.0)), ("plus", n(5.0))]),
+        dist("lomax", &[("shape", n(1.2)), ("mean", text("12 kB"))]),
+        // A shape or a shift alone, and a range of one value.
+        dist("constant", &[("value", n(5.0)), ("plus", n(3.0))]),
+        dist("constant", &[("value", n(5.0)), ("times", n(3.0))]),
+        dist("uniform", &[("min", n(3.0)), ("max", n(3.0))]),
+    ];
+    let values: Vec<f64> = cases
+        .iter()
+        .map(|raw| {
+            let (of, stream) = (bytes(raw), || Rng::named(3, "x"));
+            assert_eq!(of.sample(&mut stream()), of.quantile(stream().uniform()), "{of:?}");
+            of.quantile(0.5)
+        })
+        .collect();
+    assert_eq!(values[2..], [8.0, 15.0, 3.0]);
+}
+
+#[test]
+fn a_files_header_says_what_it_holds_after_comments_and_empty_lines() {
+    for before in ["", "# ours\n", "\n", "# ours\n\n"] {
+        let file = |content: &str| dist("table", &[("text", text(&format!("{before}{content}")))]);
+        assert_eq!(bytes(&file("value,prob\n1,0.4\n2,0.6\n")).mean(), 1.6, "{before:?}");
+        assert_eq!(bytes(&file("p,x,k\n0,10,1\n1,20,1\n")).mean(), 15.0, "{before:?}");
+    }
+}
+
+#[test]
 fn a_mixture_draws_its_parts_in_their_shares() {
     let mixture = dist(
         "mixture",
@@ -192,6 +254,11 @@ fn a_mixture_draws_its_parts_in_their_shares() {
             ("weights", numbers(&[0.2, 0.5, 0.3])),
         ],
     );
+    let never = dist(
+        "mixture",
+        &[("parts", Raw::List(vec![n(1.0), n(2.0)])), ("weights", numbers(&[0.0, 1.0]))],
+    );
+    assert_eq!(bytes(&never).mean(), 2.0);
     let of = bytes(&mixture);
     let mut rng = Rng::named(1, "mixture");
     let draws: Vec<f64> = (0..100_000).map(|_| of.sample(&mut rng)).collect();
@@ -223,6 +290,24 @@ fn mistakes_name_the_field_and_the_remedy() {
                 &[("parts", Raw::List(vec![n(1.0), n(2.0)])), ("weights", numbers(&[0.5, 0.6]))],
             ),
             "reply.weights: sum to 1.1, not to 1; mend them",
+        ),
+        (
+            dist(
+                "mixture",
+                &[("parts", Raw::List(vec![n(1.0), n(2.0)])), ("weights", numbers(&[1.0]))],
+            ),
+            "reply.weights: 1 are given for 2 parts; give as many",
+        ),
+        (
+            dist("mixture", &[("parts", Raw::List(vec![])), ("weights", numbers(&[]))]),
+            "reply.weights: 0 are given for 0 parts; give as many",
+        ),
+        (
+            dist(
+                "mixture",
+                &[("parts", Raw::List(vec![n(1.0), n(2.0)])), ("weights", numbers(&[-0.5, 1.5]))],
+            ),
+            "reply.weights: -0.5 is negative; a share is at least 0",
         ),
         (
             dist(
@@ -279,6 +364,10 @@ fn mistakes_name_the_field_and_the_remedy() {
         (
             dist("pareto", &[("shape", n(0.9)), ("min", n(10.0))]),
             "reply.shape: 0.9 has no mean; give a shape above 1, or bound the values with at_most",
+        ),
+        (
+            dist("lomax", &[("shape", n(0.9)), ("mean", n(10.0))]),
+            "reply.shape: 0.9 has no mean; give a shape above 1, or min (scale) instead of mean",
         ),
         (dist("pareto", &[("shape", n(1.2))]), "reply.mean: is missing; give it or min"),
         (
@@ -440,4 +529,10 @@ fn one_variable_changes_and_the_others_stay() {
     // Five files of a stay share two connections.
     let shared = estimate(&[("reply", n(1_000.0)), ("http", text("http11"))]);
     assert!((shared - (5.0 * 1_040.0 + 2.0 * 124.0) / 3.45).abs() < 1e-6, "{shared}");
+    // Ten files of a stay of two pages, one connection a page.
+    let raw = [("reply", n(1_000.0)), ("http", text("http11")), ("pages", n(2.0))];
+    assert!((estimate(&raw) - (5.0 * 1_040.0 + 124.0) / 3.45).abs() < 1e-6);
+    // A time to parse lengthens the cycle.
+    let parsing = estimate(&[("parse", text("1 s"))]);
+    assert!((parsing - f64::from(page) / 4.45).abs() < 1e-6, "{parsing}");
 }

@@ -9,5 +9,6 @@ mod models;
 mod pages;
 mod persistent;
 mod registry;
+mod replay;
 mod web_user;
 mod webtraf;

@@ -285,3 +285,124 @@ fn a_poisson_flood_has_exponential_gaps() {
         datagrams("cbr", &[("preset", text("flood")), ("start_within", text("0 s"))], 1.0);
     assert_eq!(regular.len(), 1_251);
 }
+
+#[test]
+fn ladders_are_those_published() {
+    // The lowest rate first, for 4 s.
+    for (ladder, lowest) in [("netflix", 235_000), ("apple", 145_000), ("pensieve", 300_000)] {
+        let mut host = player(&[("ladder", text(ladder))], 50e6);
+        host.run_until(1.0);
+        assert_eq!(host.segments()[0].1, lowest / 2, "{ladder}");
+    }
+}
+
+#[test]
+fn bola_goes_to_the_highest_rate_where_its_buffer_says() {
+    // K. Spiteri, R. Urgaonkar and R. Sitaraman, BOLA, INFOCOM 2016: with utilities u of rates S the
+    // choice turns at Q = V (gp + (S2 u1 - S1 u2) / (S2 - S1)) segments, V = (60 - 1) / (u + gp).
+    let raw = [("abr", text("bola")), ("max_buffer", text("240 s")), ("gamma_p", Raw::Number(5.0))];
+    let mut host = player(&raw, 1e15);
+    host.run_until(8.0);
+    let utility = |rate: f64| f64::ln(rate / 235e3);
+    let weight = 59.0 / (utility(5.8e6) + 5.0);
+    let turns = (5.8 * utility(4.3e6) - 4.3 * utility(5.8e6)) / 1.5;
+    let segments = weight * (5.0 + turns);
+    // A segment comes each 50 ms, while the picture moves on.
+    let highest = host.segments().iter().position(|(_, bytes)| *bytes == 2_900_000).unwrap();
+    let buffered = highest as f64 * (1.0 - 0.05 / 4.0);
+    assert!((buffered - segments).abs() < 1.5, "{buffered} of {segments}");
+}
+
+#[test]
+fn a_segment_that_comes_as_the_viewer_leaves_is_not_seen() {
+    // 940 kbit at 1 Mbit/s, 50 ms after they were asked for.
+    for (lasts, segments) in [("990 ms", 0), ("991 ms", 1)] {
+        let mut host = player(&[("lasts", text(lasts))], 1e6);
+        host.run_until(5.0);
+        assert_eq!(host.viewing().segments, segments, "{lasts}");
+    }
+}
+
+#[test]
+fn a_buffer_of_one_segment_leaves_nothing_to_choose_by() {
+    let refused = |most: &str| {
+        let raw = [("startup", text("1 s")), ("max_buffer", text(most)), ("segment", text("4 s"))];
+        build("video", &raw).map(|_| ()).unwrap_err().field
+    };
+    assert_eq!([refused("3 s"), refused("4 s")], ["max_buffer", "upper"]);
+}
+
+/// What each listener of a call heard whose packets all take 30 ms, after so many seconds.
+fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<Listening> {
+    let at_once = [("start_within", text("0 s"))];
+    let mut app = build("voip", &[raw, &at_once].concat()).unwrap().member(0);
+    let end = Instant::from_secs_f64(seconds);
+    let mut events = vec![(Instant::ZERO, Input::Start)];
+    let mut said = [0, 0];
+    let mut now = Instant::ZERO;
+    while let Some(first) = (0..events.len()).min_by_key(|&i| events[i].0) {
+        let (at, input) = events.remove(first);
+        if at > end {
+            break;
+        }
+        now = at;
+        let mut act = |action| match action {
+            Action::WakeAt(at) => events.push((at, Input::Woke)),
+            Action::Say { back, .. } => {
+                let number = std::mem::replace(&mut said[usize::from(back)], 0);
+                said[usize::from(back)] = number + 1;
+                let heard = Input::Heard { back, number, marked: false };
+                events.push((now + Duration::from_millis(30), heard));
+            }
+            other => panic!("{other:?}"),
+        };
+        app.on(input, &mut AppCx { now, act: &mut act });
+    }
+    match app.report(now) {
+        Some(Report::Call(listeners)) => listeners,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn speech_is_heard_after_its_packet_its_codec_the_network_and_the_buffer() {
+    // 20 ms of speech in a packet, for g729a 5 ms of look-ahead, 30 ms of network, 60 ms of
+    // buffer: four times the variation that the adaptive one begins with, of which a packet
+    // forgets 0.2 %.
+    for (codec, playout, mouth_to_ear) in [
+        ("g711", "fixed", 0.110),
+        ("g729a", "fixed", 0.115),
+        ("g711", "adaptive", 0.050 + 0.998_002 * 0.06),
+    ] {
+        let raw = [("codec", text(codec)), ("playout", text(playout)), ("talk", text("1000 s"))];
+        for listener in heard(&raw, 1.0) {
+            let found = listener.mouth_to_ear_s;
+            assert!((found - mouth_to_ear).abs() < 1e-9, "{codec}, {playout}: {found}");
+        }
+    }
+}
+
+#[test]
+fn the_videos_of_a_call_are_less_than_a_frame_apart() {
+    for member in 0..4 {
+        let raw = [("start_within", text("0 s"))];
+        let mut host = Host::new(build("rtc-video", &raw).unwrap().member(member), 1.0);
+        host.run_until(1.5);
+        let first = |there| {
+            let of = |(_, action): &&(f64, Action)| matches!(action, Action::Say { back, bytes: 100.., .. } if *back == there);
+            host.said.iter().find(of).expect("both send").0
+        };
+        let apart = first(true) - first(false);
+        assert!(apart > 0.0 && apart < 1.0 / 30.0, "{apart}");
+    }
+}
+
+#[test]
+fn the_rates_of_a_video_are_in_order() {
+    let built = |least: &str, most: &str| {
+        let raw = [("min_rate", text(least)), ("max_rate", text(most))];
+        build("rtc-video", &raw).map(|_| ()).map_err(|why| why.field)
+    };
+    assert_eq!(built("2 Mbit/s", "1 Mbit/s"), Err("min_rate".to_owned()));
+    assert_eq!(built("1 Mbit/s", "1 Mbit/s"), Ok(()));
+}

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::common::network::{Asked, Network, Opened};
 use aqmlab_traffic::distribution::Constant;
 use aqmlab_traffic::web::{Persistence, Sharing, User, UserModel, unc};
-use aqmlab_traffic::{Action, App, Closes, Group, find};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Group, Input, find};
 use packet::params::{Params, Raw};
-use packet::{Duration, Rng};
+use packet::{Duration, Instant, Rng};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
 fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
@@ -173,4 +173,19 @@ fn what_a_loop_fetches_is_no_page() {
     let mut file = (entry.build)(&Params::defaults(entry.about.fields), &group).unwrap().member(0);
     let network = Network::run(&mut *file, &mut by_size, |n| n.asked.len() >= 20);
     assert_eq!((network.pages_begun, network.pages.len()), (0, 0));
+}
+
+#[test]
+fn a_page_of_one_file_opens_nothing_more_when_it_fails() {
+    let mut user = user(&multiplexing(1.0, 100));
+    let mut told = |now, input| {
+        let mut wishes = Vec::new();
+        user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+        wishes
+    };
+    let opens = |wishes: &[Action]| wishes.iter().any(|wish| matches!(wish, Action::Open { .. }));
+    told(Instant::ZERO, Input::Start);
+    let now = Instant::from_secs_f64(100.0);
+    assert!(opens(&told(now, Input::Woke)));
+    assert!(!opens(&told(now, Input::Failed { conn: 0 })));
 }

@@ -7,7 +7,7 @@ use crate::common::network::{Network, Opened};
 use aqmlab_traffic::distribution::{Constant, Discrete};
 use aqmlab_traffic::web::packmime::{Laws, Link, Mode};
 use aqmlab_traffic::web::{Persistence, Sharing, User, UserModel, threegpp, unc};
-use aqmlab_traffic::{Closes, Group};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Group, Input};
 use packet::{Duration, Instant, Rng};
 
 /// Replies come 80 ms plus 1 ms per 100 bytes after the request, at most 30 s.
@@ -385,7 +385,6 @@ fn what_a_failed_connection_had_queued_is_fetched_over_others() {
 
 #[test]
 fn a_connection_that_fails_in_a_gap_is_forgotten() {
-    use aqmlab_traffic::{Action, App, AppCx, Input};
     fn tell(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
         let mut wishes = Vec::new();
         link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
@@ -434,4 +433,42 @@ fn a_connection_that_fails_in_a_gap_is_forgotten() {
         start(link, &mut next);
     }
     assert!(followed_by_persistent > 10, "{followed_by_persistent}");
+}
+
+#[test]
+fn a_kept_connection_that_fails_idle_ends_no_page() {
+    let model = model(|model, persistence| {
+        model.think = Arc::new(Constant(10.0));
+        persistence.share = 1.0;
+    });
+    let mut user = user(&model, 0);
+    let mut told = |now, input| {
+        let mut wishes = Vec::new();
+        user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+        wishes
+    };
+    told(Instant::ZERO, Input::Start);
+    let mut now = Instant::from_secs_f64(100.0);
+    let mut wishes = told(now, Input::Woke);
+    let mut open: Vec<u32> = Vec::new();
+    while !wishes.iter().any(|wish| matches!(wish, Action::PageEnds { .. })) {
+        open.extend(wishes.iter().filter_map(|wish| match wish {
+            Action::Send { conn, .. } => Some(*conn),
+            _ => None,
+        }));
+        now += Duration::from_millis(10);
+        wishes = told(now, Input::Replied { conn: open.remove(0) });
+    }
+    assert_eq!(told(now, Input::Failed { conn: 0 }), []);
+}
+
+#[test]
+fn a_user_has_64_numbers_for_connections() {
+    let model = model(|model, persistence| {
+        model.files = Arc::new(Constant(90.0));
+        model.parallel = 64;
+        persistence.share = 0.5;
+    });
+    let network = life(&model, 4_000);
+    assert_eq!(network.opened.iter().map(|opened| opened.conn).max(), Some(63));
 }

@@ -229,6 +229,15 @@ fn a_load_is_predicted_from_whole_packets() {
     let predicted = build(&raw, 1).ip_bytes_per_member_s().unwrap();
     let object = f64::from(2 * (1_460 + 40) + 44 + 40 + 40);
     assert!((predicted - 2.0 * object / 2.46).abs() < 1e-6, "{predicted}");
+    // 4.3 packets of 1,000 B are five, in four segments.
+    for packets in [4.3, 5.0] {
+        let raw = [("packets", Raw::Number(packets)), ("think", text("1 s"))];
+        let predicted = build(&raw, 1).ip_bytes_per_member_s().unwrap();
+        assert!(
+            (predicted - f64::from(5_000 + 4 * 40 + 44 + 40) / 1.45).abs() < 1e-6,
+            "{predicted}"
+        );
+    }
     // ns-2's example: 12.54 packets of 1,000 B every 15.45 s, and 4 % of headers.
     let predicted = build(&[], 1).ip_bytes_per_member_s().unwrap();
     assert_near("large-scale", predicted, (12_541.0 * 1.04 / 15.45, 1.5));

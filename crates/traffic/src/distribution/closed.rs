@@ -56,7 +56,8 @@ impl Distribution for Uniform {
         0.5 * (upto + self.low) * self.below(upto)
     }
     fn variance(&self) -> f64 {
-        (self.high - self.low) * (self.high - self.low) / 12.0
+        let width = self.high - self.low;
+        width * width / 12.0
     }
 }
 
@@ -104,6 +105,8 @@ mod tests {
         assert_eq!(Constant(4.0).below(4.0), 0.0);
         assert_eq!(Constant(4.0).below(4.001), 1.0);
         assert_eq!(Uniform { low: 2.0, high: 6.0 }.below(7.0), 1.0);
+        // As everywhere, a value is not below itself.
+        assert_eq!((Constant(4.0).mean_below(4.0), Constant(4.0).mean_below(4.001)), (0.0, 4.0));
     }
 
     #[test]

@@ -92,7 +92,11 @@ impl Distribution for Discrete {
 
     fn variance(&self) -> f64 {
         let mean = self.mean();
-        self.values().map(|(value, prob)| (value - mean) * (value - mean) * prob).sum()
+        let square = |value: f64| {
+            let off = value - mean;
+            off * off
+        };
+        self.values().map(|(value, prob)| square(value) * prob).sum()
     }
 }
 
@@ -109,6 +113,13 @@ mod tests {
         }
         assert_eq!(d.mean(), 0.5 + 0.75 + 2.0);
         assert_eq!((d.below(1.0), d.below(1.5), d.below(8.0), d.below(9.0)), (0.0, 0.5, 0.75, 1.0));
+        assert_eq!([1.0, 3.0, 3.1, 9.0].map(|x| d.mean_below(x)), [0.0, 0.5, 1.25, 3.25]);
+    }
+
+    #[test]
+    fn a_value_may_have_no_probability() {
+        let d = Discrete::parse("value,prob\n1,0\n2,1\n").unwrap();
+        assert_eq!((d.quantile(0.0), d.mean()), (2.0, 2.0));
     }
 
     #[test]

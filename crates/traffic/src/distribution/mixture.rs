@@ -96,3 +96,34 @@ impl Distribution for Mixture {
         unreachable!("the last part reaches up to 1")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::{Constant, Pareto};
+
+    fn mixture(parts: &[(f64, f64)]) -> Mixture {
+        let part = |&(value, weight): &(f64, f64)| -> (Arc<dyn Distribution>, f64) {
+            (Arc::new(Constant(value)), weight)
+        };
+        Mixture::new(parts.iter().map(part).collect()).unwrap()
+    }
+
+    #[test]
+    fn a_part_without_weight_counts_nowhere() {
+        // Neither its values nor its mean, which may be infinite.
+        assert_eq!(mixture(&[(1.0, 0.0), (5.0, 1.0)]).quantile(0.5), 5.0);
+        let endless = Arc::new(Pareto { min: 1.0, shape: 1.0 });
+        let of = Mixture::new(vec![(endless, 0.0), (Arc::new(Constant(5.0)), 1.0)]).unwrap();
+        assert_eq!(of.mean(), 5.0);
+    }
+
+    #[test]
+    fn the_first_running_sum_above_u_decides() {
+        // As in a list of values.
+        let of = mixture(&[(1.0, 0.5), (3.0, 0.5)]);
+        for (u, value) in [(0.0, 1.0), (0.499, 1.0), (0.5, 3.0), (0.999, 3.0)] {
+            assert!((of.quantile(u) - value).abs() < 1e-9, "{u}: {}", of.quantile(u));
+        }
+    }
+}

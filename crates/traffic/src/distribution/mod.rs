@@ -162,6 +162,18 @@ mod tests {
     }
 
     #[test]
+    fn residual_lives_are_measured_in_the_unit_of_the_intervals() {
+        // Seconds or nanoseconds: the same numbers of the stream give the same life.
+        let life = |d: &dyn Distribution| residual(d, &mut Rng::named(7, "residual"));
+        for unit in [1e-9, 1e9] {
+            let pareto = |min| Pareto { min, shape: 1.5 };
+            assert!((life(&pareto(unit)) / unit / life(&pareto(1.0)) - 1.0).abs() < 1e-9);
+            let exponential = |mean| Exponential { mean };
+            assert!((life(&exponential(unit)) / unit / life(&exponential(1.0)) - 1.0).abs() < 1e-9);
+        }
+    }
+
+    #[test]
     fn sizes_round_half_up_and_are_never_zero() {
         assert_eq!(whole_bytes(2.5, 1.0), 3);
         assert_eq!(whole_bytes(2.49, 1.0), 2);

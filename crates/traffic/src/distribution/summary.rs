@@ -42,3 +42,26 @@ impl Summary {
         body.chain(tail).map(|p| (of.quantile(p), p)).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::Uniform;
+
+    #[test]
+    fn a_curve_is_dense_up_to_one_in_a_million() {
+        // A uniform distribution's value is its share.
+        let curve = Summary::curve(&Uniform { low: 0.0, high: 1.0 });
+        assert_eq!(curve.len(), 562);
+        assert!(curve.iter().all(|&(value, share)| value == share));
+        let near = |place: usize, beyond: f64| {
+            assert!(((1.0 - curve[place].1) / beyond - 1.0).abs() < 1e-6, "{:?}", curve[place]);
+        };
+        near(0, 1.0);
+        near(100, 1.0 - 0.2495);
+        near(400, 0.002);
+        near(401, 10_f64.powf(-2.7));
+        near(481, 10_f64.powf(-4.35));
+        near(561, 1e-6);
+    }
+}

@@ -49,11 +49,6 @@ impl Table {
         Ok(Table { knots: rows.iter().map(|row| knot(row.cells)).collect() })
     }
 
-    /// The rows.
-    pub fn knots(&self) -> &[Knot] {
-        &self.knots
-    }
-
     /// The largest value.
     pub fn max(&self) -> f64 {
         self.knots[self.knots.len() - 1].x
@@ -161,6 +156,14 @@ mod tests {
 
     fn hand_made() -> Table {
         Table::parse("# a comment\np,bytes,k\n0,10,7\n0.25,20,1\n\n0.75,20,3\n1,60,2\n").unwrap()
+    }
+
+    #[test]
+    fn values_at_an_atom_are_not_below_it() {
+        // Half of all is 10; the others are spread from there to 20.
+        let atom = Table::parse("p,x,k\n0,10,1\n0.5,10,1\n1,20,1\n").unwrap();
+        let below = |x| (atom.below(x), atom.mean_below(x));
+        assert_eq!([below(10.0), below(20.0), below(21.0)], [(0.0, 0.0), (1.0, 12.5), (1.0, 12.5)]);
     }
 
     #[test]

@@ -22,8 +22,21 @@ use online::{Kernel, Online};
 
 /// A standard normal value, from one number of the stream.
 pub fn gaussian(rng: &mut Rng) -> f64 {
-    // Half a step above: never 0.
-    normal::quantile(rng.uniform() + f64::EPSILON / 4.0)
+    of_share(rng.uniform())
+}
+
+/// The largest number below 1.
+const BELOW_ONE: f64 = 1.0_f64.next_down();
+
+/// The normal value that a share of `[0, 1)` lies below: half a step above it, since at 0 and at 1
+/// there is none.
+fn of_share(share: f64) -> f64 {
+    normal::quantile((share + f64::EPSILON / 4.0).min(BELOW_ONE))
+}
+
+/// The share of normal values below this one, below 1.
+fn share_below(value: f64) -> f64 {
+    normal::cdf(value).min(BELOW_ONE)
 }
 
 /// The coefficients of fractional noise of one order, shared by all that draw it.
@@ -162,8 +175,7 @@ impl SumDifference {
 
     /// The next value as a share in (0, 1): uniform, with the process's dependence.
     pub fn share(&mut self) -> f64 {
-        const LARGEST: f64 = 1.0 - f64::EPSILON / 2.0;
-        normal::cdf(self.draw()).min(LARGEST)
+        share_below(self.draw())
     }
 }
 
@@ -203,6 +215,16 @@ mod tests {
                 assert!((noise.draw() - value).abs() < 1e-9, "d = {d}: step {step}");
             }
         }
+    }
+
+    #[test]
+    fn every_number_of_a_stream_has_a_finite_normal_value() {
+        // The smallest and the largest that a stream gives; half a step is 2^-54.
+        let ends = [0.0, 1.0 - f64::EPSILON / 2.0].map(of_share);
+        assert!((ends[0] + 8.2924).abs() < 1e-3 && (ends[1] - 8.2095).abs() < 1e-3, "{ends:?}");
+        assert_eq!(of_share(0.5), normal::quantile(0.5));
+        // A value that all lie below would be 1.
+        assert_eq!([0.0, 9.0].map(share_below), [0.5, 1.0 - f64::EPSILON / 2.0]);
     }
 
     #[test]

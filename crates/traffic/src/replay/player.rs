@@ -178,7 +178,6 @@ impl Player {
         }
         open.write(conn, bytes, cx);
         if ends && open.step + 1 == epochs.len() {
-            open.step += 1;
             self.close(conn, cx);
         }
     }

@@ -130,3 +130,25 @@ impl Schedule {
         self.stretched(Duration::from_nanos(gap))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn recorded_gaps_go_round_the_corner_in_the_recordings_time() {
+        // Starts at 2 and 3 s of 10: gaps of 1 s, and of 9 s from the last to the first.
+        let line = "0 1 2 fin epochs 0,1,0,1";
+        let text = format!("recording 10000000 2\n2000000 - {line}\n3000000 - {line}");
+        let recording = Arc::new(Recording::parse(&text).expect("is whole"));
+        let plan = Plan::Resample { gaps: Gaps::Recorded, block: 2 };
+        let schedule = Schedule::new(recording, plan, 1.0, Rng::named(1, "start"));
+        let mut drawn = schedule;
+        for _ in 0..20 {
+            let (at, place) = drawn.peek().expect("it goes on");
+            drawn.advance();
+            let gap = drawn.peek().expect("it goes on").0.since(at);
+            assert_eq!(gap, Duration::from_secs([1, 9][place]));
+        }
+    }
+}

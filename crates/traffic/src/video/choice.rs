@@ -136,6 +136,8 @@ mod tests {
         // Down: from the rate below on, to the lowest above the map.
         assert_eq!([at(2, 31.0), at(2, 30.0), at(2, 25.0), at(3, 41.0)], [2, 2, 1, 3]);
         assert_eq!([at(3, 39.0), at(3, 29.0), at(1, 20.5)], [2, 1, 1]);
+        // Where the map is the rate itself it stays.
+        assert_eq!([at(1, 30.0), at(2, 40.0)], [1, 2]);
     }
 
     #[test]

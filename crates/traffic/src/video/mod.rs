@@ -114,8 +114,8 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
 
 fn settings(params: &Params) -> Result<Settings, BadParams> {
     let [segment, startup, most] = ["segment", "startup", "max_buffer"].map(|f| params.time(f));
-    // The picture must be able to start with the buffer that may be filled.
-    if most < segment || startup > segment * (most.nanos() / segment.nanos()) {
+    // The picture must be able to start with the whole segments that may be in the buffer.
+    if startup > segment * (most.nanos() / segment.nanos()) {
         let why = "has no room for what startup asks for in whole segments; make it larger";
         return Err(BadParams::new("max_buffer", why));
     }

@@ -22,7 +22,7 @@ const PAGE_KIB: f64 = 2_652.0;
 const HTML_KIB: f64 = 18.0;
 
 /// HTTP/1.1 as browsers have it: six connections (recalled).
-const PERSISTENCE: Persistence = Persistence { parallel: 6, ..Persistence::HTTP11 };
+pub(super) const PERSISTENCE: Persistence = Persistence { parallel: 6, ..Persistence::HTTP11 };
 
 /// Files of a page: log-normal about the printed median. Printed for 10, 25, 50, 75 and 90 % of
 /// desktop pages: 24, 42, 71, 115, 176; this has 27, 43, 71, 118, 186.
@@ -43,7 +43,7 @@ pub fn object() -> Arc<dyn Distribution> {
     Arc::new(LogNormal { mu: math::ln(mean) - 0.5 * SIGMA * SIGMA, sigma: SIGMA })
 }
 
-fn model(servers: u32) -> UserModel {
+pub(super) fn model(servers: u32) -> UserModel {
     let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE };
     UserModel {
         request: fields::always(500.0),

@@ -11,7 +11,7 @@ use super::{Persistence, UserModel, fields};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
 
-fn model(servers: u32) -> UserModel {
+pub(super) fn model(servers: u32) -> UserModel {
     UserModel {
         request: always(256.0),
         reply: always(4_000.0),

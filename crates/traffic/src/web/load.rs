@@ -131,6 +131,10 @@ mod tests {
         model.reply = Arc::new(Uniform { low: 0.5, high: 10_000.5 });
         let sum: u64 = (1..=10_000).map(ip_bytes_of_reply).sum();
         assert!((model.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);
+        // Beyond 256 segments by an integral: within a thousandth of a segment's header.
+        model.reply = Arc::new(Uniform { low: 0.5, high: 1_000_000.5 });
+        let large: u64 = (1..=1_000_000).map(ip_bytes_of_reply).sum();
+        assert!((model.mean_ip_bytes_of_reply() - large as f64 / 1e6).abs() < 0.04);
         model.reply_scale = 2.0;
         model.reply = Arc::new(Uniform { low: 0.25, high: 5_000.25 });
         assert!((model.mean_ip_bytes_of_reply() - sum as f64 / 1e4).abs() < 1e-6);

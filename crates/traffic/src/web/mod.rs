@@ -143,3 +143,106 @@ impl UserModel {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::models::Model;
+
+    /// Names of a model's variables, and what its users draw them from.
+    type Drawn = Vec<(&'static str, Arc<dyn Distribution>)>;
+
+    #[test]
+    fn users_draw_what_their_model_says() {
+        let of = |model: &UserModel, names: [&'static str; 4]| -> Drawn {
+            let [reply, embedded, files, think] = names;
+            let other = model.embedded.clone().unwrap_or_else(|| model.reply.clone());
+            let kept = [model.reply.clone(), other, model.files.clone(), model.think.clone()];
+            [reply, embedded, files, think].into_iter().zip(kept).collect()
+        };
+        let with = |mut drawn: Drawn, name, distribution: &Arc<dyn Distribution>| {
+            drawn.push((name, Arc::clone(distribution)));
+            drawn
+        };
+        let mah = mah::Preset::MahRaw.model(4, 1);
+        let mah_drawn = of(
+            &mah,
+            ["reply size, mah-raw", "reply size, mah-raw", "files per page", "think time, mah-raw"],
+        );
+        let mah_drawn = with(mah_drawn, "request size", &mah.request);
+        let unc = unc::model(1);
+        let unc_drawn =
+            of(&unc, ["response size", "response size", "objects per page", "think time"]);
+        let unc_drawn = with(unc_drawn, "request size", &unc.request);
+        let threegpp = threegpp::model(1);
+        let threegpp_drawn = of(
+            &threegpp,
+            [
+                "main object size",
+                "embedded object size",
+                "files per page (rounded)",
+                "reading time",
+            ],
+        );
+        let parse = threegpp.parse.as_ref().expect("it parses");
+        let archive = archive::model(1);
+        let archive_drawn = of(
+            &archive,
+            ["size of the page itself", "size of another file", "files per page", "reading time"],
+        );
+        let http = http::model(1);
+        let http_drawn =
+            of(&http, ["first reply size", "embedded reply size", "files per page", "think time"]);
+        let cases: [(Model, Drawn); 5] = [
+            (mah::MODEL, with(mah_drawn, "pages per server stay", &mah.pages)),
+            (unc::MODEL, with(unc_drawn, "pages per server stay", &unc.pages)),
+            (threegpp::MODEL, with(threegpp_drawn, "parsing time", parse)),
+            (archive::MODEL, archive_drawn),
+            (http::MODEL, with(http_drawn, "request size", &http.request)),
+        ];
+        for (model, drawn) in cases {
+            let said = (model.variables)();
+            for (name, distribution) in drawn {
+                let variable = said.iter().find(|variable| variable.name == name);
+                let variable = variable.unwrap_or_else(|| panic!("{}: {name}", model.name));
+                assert_eq!(
+                    distribution.mean(),
+                    variable.distribution.mean(),
+                    "{}: {name}",
+                    model.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_models_leave_open_is_as_constructed() {
+        assert_eq!(archive::model(1).request.mean(), 500.0);
+        assert_eq!(threegpp::model(1).request.mean(), 328.0);
+        // A page's files over one HTTP/2 connection, or over a browser's six.
+        let kept = archive::model(1).persistence.expect("connections are kept");
+        assert_eq!((kept.parallel, archive::model(1).parallel), (1, 6));
+        assert!(matches!(kept.sharing, Sharing::Multiplexed { streams: 100 }));
+        assert_eq!(archive::PERSISTENCE.parallel, 6);
+        // ns-3's one connection, which its server never closes.
+        let kept = threegpp::model(1).persistence.expect("a connection is kept");
+        assert_eq!((kept.parallel, kept.idle), (1, Duration::ZERO));
+        // A long-running population of Mah's users is met anywhere in its mean pause.
+        assert_eq!(mah::Preset::MahFit.model(4, 1).start, Start::Spread);
+    }
+
+    #[test]
+    fn every_model_is_found_by_its_name_and_has_an_application() {
+        for model in crate::models::MODELS {
+            let found = crate::models::model(model.name).expect("is listed");
+            assert_eq!((found.name, found.app), (model.name, model.app));
+            assert!(crate::find(model.app).is_some(), "{}", model.app);
+            let variables = (model.variables)();
+            assert!(!variables.is_empty(), "{}", model.name);
+            for variable in variables {
+                assert!(variable.distribution.quantile(0.5) > 0.0, "{}", variable.name);
+            }
+        }
+        assert!(crate::models::model("mha").is_none());
+    }
+}

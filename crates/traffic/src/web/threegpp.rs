@@ -48,7 +48,7 @@ pub fn embedded_count(drawn_files: f64) -> f64 {
     math::floor(drawn_files + 0.5) - 1.0
 }
 
-fn model(servers: u32) -> UserModel {
+pub(super) fn model(servers: u32) -> UserModel {
     UserModel {
         request: always(328.0),
         reply: main_object(),

@@ -170,6 +170,15 @@ mod tests {
     }
 
     #[test]
+    fn a_change_by_half_is_not_abrupt_yet() {
+        for (target, bytes) in [(1.5e6, 6_250), (1.6e6, 21_600)] {
+            let mut encoder = Encoder::new(encoding(0.0), 1e6, Rng::named(1, "e"));
+            (0..8).for_each(|_| _ = encoder.frame(1e6, Instant::ZERO));
+            assert_eq!(encoder.frame(target, Instant::ZERO).bytes, bytes, "{target}");
+        }
+    }
+
+    #[test]
     fn sizes_and_intervals_have_the_mean_and_the_laplace_deviation() {
         // A Laplace distribution's deviation is sqrt(2) of its scale: 0.212. Of 40,000 draws five
         // standard errors of the mean are 0.0053.

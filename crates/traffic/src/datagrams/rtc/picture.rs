@@ -135,6 +135,19 @@ mod tests {
     }
 
     #[test]
+    fn the_thirtieth_frame_before_still_counts() {
+        // One of 300 ms and 29 of 33: a mean of 41.9 ms. 29 of 33 and one of 183: 38.
+        let mut picture = Picture::default();
+        let mut now = 0;
+        for (number, lasts) in [0, 300].into_iter().chain([33; 29]).enumerate() {
+            now += lasts;
+            picture.shown(number as u64, at(now), at(now));
+        }
+        assert_eq!(picture.freezes(at(now + 191)).0, 0);
+        assert_eq!(picture.freezes(at(now + 192)).0, 1);
+    }
+
+    #[test]
     fn a_freeze_that_lasts_at_the_end_counts_from_the_measured_begin() {
         let mut picture = running(50, 1_000);
         picture.measure(at(3_000));

@@ -152,3 +152,80 @@ impl Sender {
         self.control.on_feedback(&feedback);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::Rng;
+    use packet::params::Params;
+
+    use super::super::congestion::Rates;
+    use super::*;
+    use crate::datagrams::rtc::encoder::{self, Encoding};
+
+    /// A rate that nothing changes; packets are given up after a second.
+    #[derive(Clone, Debug)]
+    struct Fixed(f64);
+
+    impl Control for Fixed {
+        fn copy(&self) -> Box<dyn Control> {
+            Box::new(self.clone())
+        }
+        fn on_feedback(&mut self, _feedback: &Feedback) {}
+        fn rates(&self, _buffered: u64) -> Rates {
+            Rates { encoder: self.0, pacer: self.0 }
+        }
+        fn patience(&self) -> Duration {
+            Duration::from_secs(1)
+        }
+    }
+
+    /// A sender at this rate, whose first frame has 3.24 times the mean of 30 frames a second.
+    fn sender(rate: f64) -> Sender {
+        let encoding = Encoding::read(&Params::defaults(&encoder::FIELDS));
+        let encoder = Encoder::new(encoding, rate, Rng::named(1, "film"));
+        Sender::new(encoder, Box::new(Fixed(rate)), 1_200, Instant::ZERO)
+    }
+
+    #[test]
+    fn a_frame_is_cut_into_equal_packets_of_the_allowed_length() {
+        // RFC 3550's header leaves 1,188 B: of 13,635 B 12 packets, of 14,268 B 13, though of
+        // 1,212 B each 12 would do.
+        for (frame, parts) in [(13_635, 12), (14_268, 13)] {
+            let mut sender = sender(f64::from(frame) * 240.0 / 3.24);
+            sender.film(Instant::ZERO);
+            let packets: Vec<&Media> = sender.buffer.iter().collect();
+            assert_eq!(packets.len(), parts);
+            let lengths = || packets.iter().map(|media| media.bytes);
+            assert_eq!(lengths().sum::<u32>(), frame + 12 * parts as u32);
+            let (least, most) = (lengths().min().unwrap(), lengths().max().unwrap());
+            assert!(most <= 1_200 && most - least == 1, "{least} to {most}");
+            assert!(packets.iter().all(|media| media.frame == 0 && media.parts == parts as u32));
+        }
+    }
+
+    #[test]
+    fn what_has_waited_for_longer_than_the_patience_is_given_up() {
+        for (waited_ms, first) in [(1_000, 0), (1_001, 1)] {
+            let mut sender = sender(1e6);
+            sender.film(Instant::ZERO);
+            let now = Instant::ZERO + Duration::from_millis(waited_ms);
+            sender.film(now);
+            assert_eq!(sender.buffer[0].frame, first, "{waited_ms} ms");
+            let waiting: u64 = sender.buffer.iter().map(|media| u64::from(media.bytes)).sum();
+            assert_eq!(sender.buffered, waiting);
+        }
+    }
+
+    #[test]
+    fn packets_leave_one_after_the_other_at_the_pacers_rate() {
+        let mut sender = sender(1e6);
+        sender.film(Instant::ZERO);
+        let first = sender.send(Instant::ZERO).expect("nothing is in its way");
+        assert_eq!(sender.send(Instant::ZERO), None);
+        let next = Duration::from_secs_f64(8.0 * f64::from(first.bytes) / 1e6);
+        assert_eq!(sender.due(), Instant::ZERO + next);
+        let second = sender.send(Instant::ZERO + next).expect("its time has come");
+        assert_eq!([first.number, second.number], [0, 1]);
+        assert_eq!(sender.done.bytes, u64::from(first.bytes + second.bytes));
+    }
+}

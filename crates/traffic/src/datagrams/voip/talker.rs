@@ -64,3 +64,26 @@ impl SpeechModel {
         (packets as u64).saturating_add(1)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn suppressed_pauses_last_as_long_as_sent_ones() {
+        let spurts = |sends_pauses| {
+            let packet = Duration::from_millis(20);
+            let model = SpeechModel { packet, talk: 0.1, pause: 0.2, sends_pauses };
+            let mut talker = Talker::new(model, Instant::ZERO, Rng::named(3, "talk"));
+            let mut begins = Vec::new();
+            while begins.len() < 50 {
+                let now = talker.next;
+                if talker.speak() {
+                    begins.push(now);
+                }
+            }
+            begins
+        };
+        assert_eq!(spurts(true), spurts(false));
+    }
+}

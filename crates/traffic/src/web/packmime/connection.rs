@@ -130,3 +130,65 @@ impl Sequence {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Mean of what is drawn 200,000 times.
+    fn mean(mut draw: impl FnMut() -> f64) -> f64 {
+        (0..200_000).map(|_| draw()).sum::<f64>() / 2e5
+    }
+
+    #[test]
+    fn scales_have_the_first_three_moments_of_a_gamma_law() {
+        // Of shape k: mean k, variance k, third central moment 2 k. Five standard errors of each,
+        // from the moments of twice the order: k; 2 k^2 + 6 k; 15 k^3 + 130 k^2 + 120 k.
+        for k in [1.85, 2.35, 3.22] {
+            let of_order = |order: i32| {
+                let mut rng = Rng::named(9, "gamma");
+                mean(|| (gamma(k, &mut rng) - k).powi(order))
+            };
+            let orders = [
+                (1, 0.0, k),
+                (2, k, 2.0 * k * k + 6.0 * k),
+                (3, 2.0 * k, 15.0 * k.powi(3) + 130.0 * k * k + 120.0 * k),
+            ];
+            for (order, expected, variance) in orders {
+                let error = 5.0 * (variance / 2e5).sqrt();
+                let found = of_order(order);
+                assert!((found - expected).abs() < error, "{k}, order {order}: {found}");
+            }
+        }
+    }
+
+    #[test]
+    fn gaps_within_a_page_are_shorter_than_those_between_pages() {
+        // 2^-4.15 s and 2^3.22 s are their medians.
+        let mut logarithms = [(0.0, 0), (0.0, 0)];
+        for i in 0..4_000 {
+            let mut sequence = Sequence::new(Rng::named(i, "connection"), 1);
+            while !sequence.is_over() {
+                let (sum, count) = &mut logarithms[usize::from(sequence.objects_left() == 0)];
+                // One of each kind and connection: those of one belong together.
+                *sum += math::log2(sequence.gap());
+                *count += 1;
+                sequence.advance();
+            }
+        }
+        for ((sum, count), location) in logarithms.into_iter().zip([-4.15, 3.22]) {
+            let found = sum / f64::from(count);
+            assert!((found - location).abs() < 0.2, "{found}, not {location}: {count}");
+        }
+    }
+
+    #[test]
+    fn of_many_pages_69_percent_have_one_object() {
+        let sequences = (0..20_000).map(|i| Sequence::new(Rng::named(i, "connection"), 1));
+        let many: Vec<Sequence> = sequences.filter(|sequence| sequence.many_pages).collect();
+        let one = many.iter().filter(|sequence| sequence.objects_left == 0).count();
+        // Of some 3,600; five standard errors of the share are 0.039.
+        let share = one as f64 / many.len() as f64;
+        assert!((share - ONE_OBJECT).abs() < 0.039, "{share}");
+    }
+}

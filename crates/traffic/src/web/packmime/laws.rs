@@ -206,3 +206,53 @@ impl Distribution for ServerDelay {
         crate::distribution::numeric_variance(self)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::distribution::Constant;
+
+    #[test]
+    fn server_delays_are_reciprocals_of_weibull_values_up_to_100_ms() {
+        let law = ServerDelay;
+        for u in [0.0, 0.01, 0.3, 0.5, 0.8, 0.89] {
+            let x = law.quantile(u);
+            assert!((law.below(x) - u).abs() < 1e-9, "{u}: {x}");
+        }
+        // The share of values below 10 lies at the limit.
+        let atom = 0.109_627_835_996;
+        let below = [-1.0, 0.1, 0.100_001, 0.5, 7.0].map(|x| law.below(x));
+        for (found, expected) in below.into_iter().zip([0.0, 1.0 - atom, 1.0, 1.0, 1.0]) {
+            assert!((found - expected).abs() < 1e-9, "{below:?}");
+        }
+        // Integrals over the Weibull law in its logarithm, in 2,000,000 steps.
+        let near = |found: f64, expected: f64| {
+            assert!((found / expected - 1.0).abs() < 2e-5, "{found}, not {expected}");
+        };
+        near(law.mean(), 0.021_952_881_036);
+        near(law.mean_below(0.2), 0.021_952_881_036);
+        near(law.mean_below(0.1), 0.010_990_097_437);
+        near(law.variance(), 0.001_051_317_942);
+    }
+
+    #[test]
+    fn a_connections_bytes_are_those_of_its_first_response_and_of_the_later_ones() {
+        // Not modified: 275 B, which is small enough to be repeated; else 10,000 B in 7 segments.
+        let laws = |mode| Laws {
+            download: Arc::new(Constant(10_000.0)),
+            not_modified: Arc::new(Constant(CACHED_UPTO as f64)),
+            ..Laws::new(100.0, mode)
+        };
+        let small = laws(Mode::Http10).not_modified_share();
+        // SYN-ACK and last ACK have 84 B, the bare FIN behind a reply of up to 2,920 B 40.
+        let first = small * (275.0 + 40.0 + 124.0) + (1.0 - small) * (10_000.0 + 280.0 + 84.0);
+        assert!((laws(Mode::Http10).ip_bytes_per_connection() - first).abs() < 1e-6);
+        // Later ones are repeated or drawn anew, with a header for each 1,460 B and for half a
+        // segment more.
+        let anew = LATER_RESPONSE.mean();
+        let later = small * (275.0 + 40.0) + (1.0 - small) * (anew + 40.0 * anew / 1_460.0 + 20.0);
+        let persistent = laws(Mode::Http11).ip_bytes_per_connection();
+        let requests = 1.0 + (persistent - first) / (0.09 * later);
+        assert!((requests - mean_requests()).abs() < 1e-9, "{requests}");
+    }
+}

@@ -8,8 +8,9 @@ impl User {
     /// How many requests may wait on one connection of this stay, if it multiplexes.
     pub(super) fn streams_at_once(&self) -> Option<u32> {
         match self.model.persistence.as_ref()?.sharing {
-            Sharing::Multiplexed { streams } if self.persistent => Some(streams),
-            _ => None,
+            // All stays are persistent.
+            Sharing::Multiplexed { streams } => Some(streams),
+            Sharing::InTurn | Sharing::Pipelined => None,
         }
     }
 

@@ -155,3 +155,23 @@ impl Chosen {
         (self.entry.make)(&self.own, video)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::{Field, Raw, Value};
+
+    use super::*;
+
+    #[test]
+    fn every_control_has_its_own_first_rate_and_reports() {
+        // RFC 8698: RMIN, 100 ms; libwebrtc: 300 kbit/s; RFC 8298 with 20 ms at all rates.
+        static FIELDS: [Field; 1] =
+            [Field::new("congestion", KIND, Value::Choice("nada")).meaning("A.").source("here")];
+        let said = ["nada", "gcc", "scream"].map(|name| {
+            let raw = [("congestion".to_owned(), Raw::Text(name.to_owned()))];
+            let chosen = Chosen::of(&Params::check(&FIELDS, &raw).expect("is known"));
+            (chosen.start(), chosen.feedback())
+        });
+        assert_eq!(said, [(None, 0.1), (Some(300e3), 0.1), (None, 0.02)]);
+    }
+}

@@ -172,3 +172,55 @@ impl Aimd {
         self.rate
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::Observed;
+    use super::*;
+
+    fn aimd(start: f64) -> Aimd {
+        let increasing = Increasing { window: Duration::from_millis(500), eta: 1.08, beta: 0.85 };
+        let feedback = Duration::from_millis(100);
+        let video =
+            Video { least: 150e3, most: 5e6, start, frame_rate: 30.0, feedback, packet: 1_200 };
+        Aimd::new(increasing, video)
+    }
+
+    #[test]
+    fn the_capacity_is_smoothed_by_95_percent_and_so_is_its_deviation() {
+        let first = Capacity::of(None, 1e6);
+        assert_eq!((first.mean, first.deviation), (1e6, 400.0));
+        // Of the mean 1,005 kbit/s the sample is 95 kbit/s apart: 380 + 0.05 * 95^2 / 1.005.
+        let second = Capacity::of(Some(first), 1.1e6);
+        assert!((second.mean - 1.005e6).abs() < 1e-6, "{second:?}");
+        assert!((second.deviation - (380.0 + 451.25 / 1.005)).abs() < 1e-9, "{second:?}");
+        assert_eq!(Capacity::of(Some(first), 2e6).deviation, 2_500.0);
+    }
+
+    #[test]
+    fn three_deviations_from_the_known_capacity_are_another_line() {
+        // 3 sqrt(400 * 1e6) bit/s: up to 60 kbit/s on either side it is the same.
+        for (receiving, kept) in [(1.06e6, true), (1.060_001e6, false)] {
+            let mut rate = aimd(1e6);
+            rate.decrease(1e6);
+            rate.increase(0.1, 0.1, receiving);
+            assert_eq!(rate.capacity.is_some(), kept, "{receiving}");
+        }
+        for (receiving, mean) in [(0.95e6, 997.5e3), (0.94e6, 997e3), (0.939e6, 0.939e6)] {
+            let mut rate = aimd(1e6);
+            rate.decrease(1e6);
+            rate.decrease(receiving);
+            let found = rate.capacity.expect("it is known").mean;
+            assert!((found - mean).abs() < 1e-6, "{receiving}: {found}");
+        }
+    }
+
+    #[test]
+    fn what_arrived_counts_for_the_whole_window() {
+        let at = |ms| Instant::ZERO + Duration::from_millis(ms);
+        let mut rate = aimd(1e6);
+        let packet = Observed { bytes: 1_000, sent: at(0), arrived: Some(at(100)), marked: false };
+        rate.arrivals.extend(packet.arrived.map(|at| (at, packet.bytes)));
+        assert_eq!([600, 601].map(|ms| rate.receiving(at(ms))), [16e3, 0.0]);
+    }
+}

@@ -175,3 +175,78 @@ fn losses_move_the_rate_only_below_2_and_above_10_percent() {
     close(lose(5), 1e6);
     close(lose(10), 1e6 * 0.9); // 20 %
 }
+
+#[test]
+fn a_group_ends_where_packets_arrive_as_far_apart_as_they_were_sent_or_after_100_ms() {
+    // 5 ms behind in sending and in arriving: not closer, a group of its own.
+    let mut arrivals = Arrivals::new(Filtering::read(&params()));
+    for (sent, arrived) in [(0, 20_000), (4_000, 24_000), (9_000, 29_000)] {
+        assert!(arrivals.packet(&observed(sent, arrived)).is_none());
+    }
+    close(arrivals.packet(&observed(40_000, 60_000)).unwrap().apart_ms, 5.0);
+    // A burst of arrivals, 5 ms apart though sent 6 ms apart: the one 100 ms behind the first
+    // begins another group.
+    let mut arrivals = Arrivals::new(Filtering::read(&params()));
+    for n in 0..21 {
+        assert!(arrivals.packet(&observed(6_000 * n, 200_000 + 5_000 * n)).is_none());
+    }
+    let estimate = arrivals.packet(&observed(500_000, 600_000)).unwrap();
+    close(estimate.apart_ms, 6.0);
+    assert_eq!(estimate.at, at(300_000));
+}
+
+#[test]
+fn the_noise_forgets_as_often_as_the_closest_of_five_groups_come() {
+    // 10 ms apart, then 30 ms each. No delay varies, so that only alpha moves the noise; the first
+    // distance counts for five groups.
+    let mut arrivals = Arrivals::new(Filtering::read(&params()));
+    let mut sent = 0;
+    for apart in [0, 10, 30, 30, 30, 30, 30, 30] {
+        sent += 1_000 * apart;
+        arrivals.packet(&observed(sent, sent + 20_000));
+    }
+    close(arrivals.filter.noise, 50.0 * 0.99_f64.powf((5.0 * 10.0 + 30.0) * 30.0 / 1e3));
+}
+
+#[test]
+fn over_use_is_beyond_the_threshold_for_longer_than_10_ms_and_in_two_groups() {
+    let usage = |gradient_ms: f64, apart_ms: f64, groups: u64| {
+        let mut letter = detector(1.0);
+        for n in 0..groups {
+            letter.estimated(&arrival::Estimate { apart_ms, ..estimate(gradient_ms, n) });
+        }
+        letter.usage()
+    };
+    // At the threshold nothing is beyond it.
+    assert_eq!([usage(12.5, 8.0, 9), usage(-12.5, 8.0, 9)], [Usage::Normal; 2]);
+    // Half of the first group's time counts: 2 + 4 + 4 ms are no more than 10 ms, 2.25 + 4.5 + 4.5
+    // are.
+    assert_eq!([usage(13.0, 4.0, 3), usage(13.0, 4.0, 4)], [Usage::Normal, Usage::Over]);
+    assert_eq!([usage(13.0, 4.5, 2), usage(13.0, 4.5, 3)], [Usage::Normal, Usage::Over]);
+    assert_eq!([usage(13.0, 30.0, 1), usage(13.0, 30.0, 2)], [Usage::Normal, Usage::Over]);
+}
+
+#[test]
+fn an_estimate_15_ms_beyond_the_threshold_still_moves_it() {
+    let mut letter = detector(1.0);
+    letter.estimated(&estimate(27.5, 0));
+    letter.estimated(&estimate(27.5, 10));
+    close(letter.threshold_ms(), 12.5 + 0.01 * 15.0 * 10.0);
+}
+
+#[test]
+fn the_loss_bound_moves_after_20_packets() {
+    let after = |packets: usize| {
+        let mut bound = LossBound::new(&params(), 1e6);
+        let told: Vec<Observed> = (0..10).map(|n| observed(n, n)).collect();
+        for (now_ms, packets) in [(100, 10), (300, packets - 10)] {
+            let (now, packets) = (at(1_000 * now_ms), &told[..packets]);
+            let round_trip = Duration::from_millis(100);
+            let feedback = Feedback { now, made: now, round_trip, packets };
+            bound.on_feedback(&feedback, &video(1e6));
+        }
+        bound.rate
+    };
+    close(after(19), 1e6);
+    close(after(20), 1.05e6);
+}

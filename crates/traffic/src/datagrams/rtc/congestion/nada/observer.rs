@@ -206,3 +206,59 @@ impl Observer {
         d_queue
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    fn observer() -> Observer {
+        Observer::new(Observing::read(&Params::defaults(super::super::FIELDS)))
+    }
+
+    #[test]
+    fn losses_begin_an_event_if_they_are_more_than_a_round_trip_apart() {
+        // RFC 5348 section 5.2.
+        let closed = |ms| {
+            let mut intervals = LossIntervals::default();
+            let round_trip = Duration::from_millis(40);
+            intervals.packet(at(0), true, round_trip);
+            intervals.packet(at(ms), true, round_trip);
+            intervals.closed.len()
+        };
+        assert_eq!([closed(40), closed(41)], [1, 2]);
+    }
+
+    #[test]
+    fn the_mean_interval_weighs_the_older_half_less() {
+        // RFC 5348 section 5.4: 1, 1, 1, 1, 0.8, 0.6, 0.4, 0.2.
+        let mut intervals = LossIntervals::default();
+        assert_eq!(intervals.mean(), None);
+        intervals.closed = VecDeque::from([10, 10, 10, 10, 20, 30, 40, 50]);
+        let sum = 40.0 + 16.0 + 18.0 + 16.0 + 10.0;
+        assert!((intervals.mean().unwrap() - sum / 6.0).abs() < 1e-9, "{:?}", intervals.mean());
+    }
+
+    #[test]
+    fn the_smallest_of_15_delays_counts_and_a_window_of_500_ms() {
+        let mut observer = observer();
+        let packet = |sent: u64, queue: u64| {
+            let arrived = Some(at(sent + 20 + queue));
+            Observed { bytes: 1_000, sent: at(sent), arrived, marked: false }
+        };
+        observer.packet(&packet(0, 0));
+        (1..15).for_each(|n| observer.packet(&packet(10 * n, 60)));
+        assert_eq!(observer.warped_delay(), 0.0);
+        observer.packet(&packet(150, 60));
+        assert_eq!(observer.warped_delay(), 0.060);
+        // The first packet came at 20 ms.
+        let rates = [520, 521].map(|ms| {
+            observer.at(at(ms), Duration::ZERO);
+            observer.receiving_rate()
+        });
+        assert_eq!(rates, [16.0 * 16e3, 15.0 * 16e3]);
+    }
+}

@@ -216,3 +216,166 @@ fn it_adjusts_every_200_ms_by_what_was_sent() {
     sender.on_frame(0, at(200)); // 80 kbit in 0.2 s: twice 400 kbit/s are not reached
     close(sender.media.target, 440e3);
 }
+
+#[test]
+fn what_waited_for_a_second_is_given_up() {
+    assert_eq!(scream().patience(), Duration::from_secs(1));
+}
+
+#[test]
+fn growth_near_the_rate_of_the_last_congestion_is_slower() {
+    // (4 (440 - 400) / 400)^2 = 0.16 is at least 0.2, (4 (480 - 400) / 400)^2 = 0.64.
+    let measured = Measured { transmit: 900e3, acked: 1e6, media: 950e3 };
+    for (target, scale) in [(440e3, 0.2), (480e3, 0.64), (600e3, 1.0)] {
+        let mut sender = scream();
+        (sender.media.target, sender.media.last_max) = (target, 400e3);
+        sender.media.change(measured, 0.0, &sender.window);
+        close(sender.media.target, target + 40e3 * scale);
+        // Without the fast increase what is carried beyond the target grows by that share.
+        let mut sender = scream();
+        sender.window.fast_increase = false;
+        (sender.media.target, sender.media.last_max) = (target, 400e3);
+        let little = Measured { transmit: target + 20e3, acked: 0.0, media: target };
+        sender.media.change(little, 0.0, &sender.window);
+        close(sender.media.target, target + 20e3 * scale);
+    }
+}
+
+#[test]
+fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
+    // PRE_CONGESTION_GUARD 0.1 of a trend of 0.5: 95 % of 800 kbit/s.
+    let measured = Measured { transmit: 800e3, acked: 0.0, media: 800e3 };
+    let mut sender = scream();
+    (sender.window.fast_increase, sender.window.trend) = (false, 0.5);
+    (sender.media.target, sender.media.last_max) = (900e3, 1.0);
+    sender.media.change(measured, 0.0, &sender.window);
+    close(sender.media.target, 760e3);
+    // A queue of just 20 ms at the sender does not lower it further, and more does.
+    for (queued, scale) in [(16e3, 1.0), (16.001e3, 0.95)] {
+        let mut sender = scream();
+        sender.window.fast_increase = false;
+        (sender.media.target, sender.media.last_max) = (900e3, 1.0);
+        sender.media.change(measured, queued, &sender.window);
+        close(sender.media.target, (800e3 - queued) * scale);
+    }
+    // The memory of a trend of 0.5: one and a half of what is carried at most.
+    let mut sender = scream();
+    sender.window.remember_trend(0.5);
+    sender.media.target = 1e6;
+    let little = Measured { transmit: 300e3, acked: 0.0, media: 300e3 };
+    sender.media.change(little, 0.0, &sender.window);
+    close(sender.media.target, 450e3);
+}
+
+#[test]
+fn the_rate_is_bounded_by_the_median_of_50_rates_of_the_encoder() {
+    let measured = |media| Measured { transmit: 100e3, acked: 100e3, media };
+    let mut sender = scream();
+    // 25 of 400 kbit/s and 25 of 200: the larger of the two in the middle.
+    for n in 0..50 {
+        sender.media.target = 1.5e6;
+        sender.media.change(measured(if n < 25 { 400e3 } else { 200e3 }), 0.0, &sender.window);
+    }
+    close(sender.media.target, 800e3);
+    // The first one is forgotten.
+    sender.media.target = 1.5e6;
+    sender.media.change(measured(200e3), 0.0, &sender.window);
+    close(sender.media.target, 400e3);
+}
+
+#[test]
+fn what_the_encoder_made_was_sent_or_waits() {
+    let mut sender = scream();
+    sender.window.fast_increase = false;
+    sender.media.last_max = 1.0;
+    sender.on_frame(500, at(0));
+    sender.on_frame(500, at(200));
+    (0..10).for_each(|_| sender.on_sent(1_000, at(210)));
+    // 80 kbit in 0.2 s were sent, and 2,000 B wait, 1,500 more than before: 400 kbit/s less 16
+    // kbit are carried; 40 ms of a queue leave 95 % of them.
+    sender.media.target = 400e3;
+    sender.on_frame(2_000, at(400));
+    close(sender.media.target, 384e3 * 0.95);
+    // In the fast increase the encoder's 460 kbit/s bound the rate, twice.
+    let mut sender = scream();
+    sender.on_frame(500, at(0));
+    sender.on_frame(500, at(200));
+    sender.on_sent(1_000, at(210));
+    sender.media.target = 1e6;
+    sender.on_frame(8_000, at(400)); // 1,000 B and 7,500 more: 340 kbit/s
+    close(sender.media.target, 680e3);
+}
+
+#[test]
+fn an_unused_window_does_not_grow_above_its_target_and_shrinks_below() {
+    let grown = |in_flight: f64, qdelay: f64| {
+        let mut sender = scream();
+        (0..20).for_each(|_| sender.on_sent(1_000, at(0)));
+        (sender.window.cwnd, sender.window.in_flight) = (20_000.0, in_flight);
+        sender.window.fast_increase = false;
+        sender.window.told(qdelay, 0.0, 2_000.0);
+        sender.window.cwnd - 20_000.0
+    };
+    // 1.25 * 14,400 B and what is acknowledged, 2,000 B, are just the window.
+    close(grown(14_400.0, 0.05), 0.0);
+    close(grown(14_408.0, 0.05), 50.0);
+    close(grown(0.0, 0.2), -100.0);
+}
+
+#[test]
+fn the_fast_increase_asks_for_a_used_window() {
+    let grown = |in_flight: f64| {
+        let mut sender = scream();
+        (sender.window.cwnd, sender.window.in_flight) = (20_000.0, in_flight);
+        sender.window.told(0.0, 0.0, 2_000.0);
+        sender.window.cwnd - 20_000.0
+    };
+    // 1.5 * 12,000 + 2,000 B are just the window.
+    close(grown(12_000.0), 0.0);
+    close(grown(12_002.0), 2_000.0);
+}
+
+#[test]
+fn the_window_is_bounded_by_the_most_in_flight_of_5_s() {
+    let bound = |ms| {
+        let mut sender = scream();
+        (0..10).for_each(|_| sender.on_sent(1_000, at(0)));
+        sender.window.in_flight = 1_000.0;
+        sender.on_sent(1_000, at(ms));
+        (sender.window.cwnd, sender.window.fast_increase) = (40_000.0, false);
+        sender.window.told(0.0, 0.0, 0.0);
+        sender.window.cwnd
+    };
+    close(bound(5_000), 11_000.0);
+    close(bound(5_001), 3_000.0);
+}
+
+#[test]
+fn a_round_trip_with_a_loss_counts_for_a_hundredth() {
+    let mut sender = scream();
+    // The first report begins a round; one within it is part of it.
+    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    hear(&mut sender, 150, &[observed(10, None), observed(20, Some(50))]);
+    close(sender.window.losses(), 0.0);
+    hear(&mut sender, 200, &[observed(30, Some(50))]);
+    close(sender.window.losses(), 0.01);
+    hear(&mut sender, 300, &[observed(40, Some(50))]);
+    close(sender.window.losses(), 0.0099);
+}
+
+#[test]
+fn the_target_falls_to_half_where_the_delay_is_below_the_least_target() {
+    // Half of 100 samples at 0 and half at 160 ms: a variance of 0.64 and, by the last 50 samples
+    // of 0, a mean of 0: new is 80 ms, below the least target, and 0.5 of 400 ms is more.
+    let mut sender = scream();
+    sender.window.target = 0.4;
+    for n in 0..100 {
+        sender.window.target = 0.4;
+        let forward = if n < 50 { 210 } else { 50 };
+        if n == 0 {
+            hear(&mut sender, 10, &[observed(0, Some(50))]);
+        }
+        hear(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(forward))]);
+    }
+    close(sender.window.target, 0.2);
+}

@@ -287,7 +287,11 @@ impl Window {
             taken.clone().sum::<f64>() / taken.len() as f64
         };
         let all = mean(VARIANCE_SAMPLES);
-        let squares: f64 = self.delays.iter().map(|delay| (delay - all) * (delay - all)).sum();
+        let square = |delay: &f64| {
+            let off = delay - all;
+            off * off
+        };
+        let squares: f64 = self.delays.iter().map(square).sum();
         let variance = squares / self.delays.len() as f64;
         let new = target_lo * (mean(MEAN_SAMPLES) + variance.sqrt());
         self.target = if self.loss_event_rate > LOSSY {
@@ -311,5 +315,15 @@ impl Window {
     #[cfg(test)]
     pub(super) fn lossy(&mut self, share: f64) {
         self.loss_event_rate = share;
+    }
+
+    #[cfg(test)]
+    pub(super) fn losses(&self) -> f64 {
+        self.loss_event_rate
+    }
+
+    #[cfg(test)]
+    pub(super) fn remember_trend(&mut self, trend: f64) {
+        self.trend_mem = trend;
     }
 }
