@@ -16,11 +16,14 @@ from validation.equivalence import (
     Compared,
     Figure,
     Kept,
+    Program,
+    Seeds,
     compared,
     in_aqmlab,
     jain_index,
     named,
     ratios,
+    rows_of,
     table,
     told_by,
     verdicts,
@@ -78,17 +81,44 @@ def test_small_differences_do_not_matter_where_the_floor_says_so():
 def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
     kept, runs = Kept(tmp_path), []
 
-    def run() -> list[dict[str, float]]:
+    def run() -> dict[str, float]:
         runs.append(1)
-        return [{"drop_rate": 0.5}]
+        return {"drop_rate": 0.5}
 
     for told in ("a", "a", "b"):
-        assert kept.rows(Case(), "Linux", [told], run) == [{"drop_rate": 0.5}]
+        assert kept.row("one-Linux-1", [told], run) == {"drop_rate": 0.5}
     assert len(runs) == 2
     for file in tmp_path.iterdir():
-        file.write_text("[{")
-    assert kept.rows(Case(), "Linux", ["a"], run) == [{"drop_rate": 0.5}]
+        file.write_text("{")
+    assert kept.row("one-Linux-1", ["a"], run) == {"drop_rate": 0.5}
     assert len(runs) == 3
+
+
+def noisy(share: float) -> Program[Case]:
+    """A program whose goodput goes up and down by a share, and scenarios that do not."""
+    goodput = {False: 6.908 * (1 + share), True: 6.908 * (1 - share)}
+
+    def run(_: Case, seed: int) -> dict[str, float]:
+        return {"goodput_mbit_per_s": goodput[seed % 2 == 0]}
+
+    case = ns3.Case("one", "droptail", flows=1, warmup_s=2, measured_s=8, window=44)
+    scenario = ns3.scenario(case, 1)
+    return Program("Linux", lambda: "6", run, lambda _, seed: [share, seed], lambda *_: scenario)
+
+
+@pytest.mark.parametrize(("share", "runs"), [(0.0, 3), (0.02, 6), (0.2, 20)])
+def test_a_case_is_run_until_its_intervals_are_narrow_whatever_the_verdict(
+    tmp_path, real_core, share, runs
+):
+    found = rows_of(Case(), noisy(share), Seeds(3, 20), Kept(tmp_path))
+    assert len(found) == 2 * runs
+    assert [row["seed"] for row in found] == [*range(1, runs + 1)] * 2
+
+
+def test_an_interval_that_cannot_be_told_asks_for_no_more_runs():
+    assert Compared("", "", MARGIN, [None, 1.0], [1.0, 1.0]).narrow
+    assert Compared("", "", MARGIN, [95.0, 95.1], [100.0, 100.1]).narrow
+    assert not Compared("", "", MARGIN, [99.0, 101.0], [100.0, 100.0]).narrow
 
 
 def test_a_table_leaves_out_what_neither_program_did():
@@ -104,7 +134,7 @@ def test_a_table_leaves_out_what_neither_program_did():
     each = compared(pl.DataFrame(runs), "Linux")
     lines = table(each, "Linux").splitlines()
     assert [line for line in lines if line.startswith("| one")] == [
-        "| one | goodput, Mbit/s | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | same |"
+        "| one | goodput, Mbit/s | 2 | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | same |"
     ]
     assert verdicts(each) == "goodput, Mbit/s: 1 same"
     assert ratios(each).rows() == [("one", "goodput", 1.0, 0.0, 0.05, "same")]
@@ -197,12 +227,12 @@ def test_every_kind_of_case_gives_its_figures_in_aqmlab(real_core):
     web, stream, two = (
         replace(next(kind()), **short) for kind in (ns2.web, ns2.streams, ns2.two_links)
     )
-    (of_web,) = in_aqmlab(web, [ns2.scenario(web, 1)])
+    of_web = in_aqmlab(web, ns2.scenario(web, 1), 1)
     assert 0.007 < of_web["transfer_mean_s"] < 2
     assert "goodput_mbit_per_s" not in of_web
-    (of_streams,) = in_aqmlab(stream, [ns2.scenario(stream, 1)])
+    of_streams = in_aqmlab(stream, ns2.scenario(stream, 1), 1)
     assert 0 <= of_streams["stream_loss_rate"] < 0.1
-    (of_two,) = in_aqmlab(two, [ns2.scenario(two, 1)])
+    of_two = in_aqmlab(two, ns2.scenario(two, 1), 1)
     # The ten over both links share each with ten others.
     assert of_two["goodput_mbit_per_s"] < 7 < of_streams["goodput_mbit_per_s"] < 8
     assert 0 < of_two["queue_time_mean_packets_second"] <= 121

@@ -78,7 +78,7 @@ class Program(Generic[C]):
     run: Callable[[C, int], Numbers]
     """The figures of a case under a seed; RuntimeError says why there are none."""
     told: Callable[[C, int], Sequence[object]]
-    """All that its numbers depend on: its version, its script, its words; for so many seeds."""
+    """All that its numbers under a seed depend on: its version, its script, its words."""
     scenario: Callable[[C, int], dict[str, Any]]
     """The same case for aqmlab, under a seed."""
 
@@ -119,38 +119,57 @@ FIGURES = {
 
 
 class Kept:
-    """Numbers of earlier runs, a file for each case and program."""
+    """Numbers of earlier runs, a file for each case, program and seed."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def rows(
-        self, case: Case, program: str, told: Sequence[object], run: Callable[[], list[Numbers]]
-    ) -> list[Numbers]:
+    def row(self, name: str, told: Sequence[object], run: Callable[[], Numbers]) -> Numbers:
         """The numbers that are kept, or those of a run, which then are kept.
 
         A file is named after all that its numbers depend on, and written whole or not at all; one
         that is missing or damaged is as good as none.
         """
         digest = hashlib.sha256("\n".join(map(str, told)).encode()).hexdigest()[:16]
-        file = self.folder / f"{case.name()}-{program}-{digest}.json"
+        file = self.folder / f"{name}-{digest}.json"
         try:
             return json.loads(file.read_text())
         except (OSError, ValueError):
-            rows = run()
+            row = run()
         part = file.with_suffix(f".{os.getpid()}")
-        part.write_text(json.dumps(rows))
+        part.write_text(json.dumps(row))
         part.replace(file)
-        return rows
+        return row
 
 
-def in_aqmlab(case: Case, scenarios: Sequence[dict[str, Any]]) -> list[Numbers]:
-    """A case in aqmlab, a scenario for each seed from 1 on."""
-    return [
-        numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
-        for seed, scenario in enumerate(scenarios, start=1)
-    ]
+@dataclass(frozen=True)
+class Seeds:
+    """How often a case is run.
+
+    It is run anew with as many seeds more, up to `most`, while the interval of any of its figures
+    is wider than half the margin. Only widths decide, never a verdict: whoever stops where he likes
+    the result finds it too often (Y. S. Chow and H. Robbins, On the asymptotic theory of
+    fixed-width sequential confidence intervals for the mean, Ann. Math. Statist. 36, 1965).
+    """
+
+    first: int
+    """At least two, for an interval."""
+    most: int
+    """Seeds 1 to this."""
+
+    def counts(self) -> Iterator[int]:
+        """How many runs there are after each round: 3, 6, 12, ... and at last `most`."""
+        count = self.first
+        while count < self.most:
+            yield count
+            count *= 2
+        yield self.most
+
+
+def in_aqmlab(case: Case, scenario: dict[str, Any], seed: int) -> Numbers:
+    """A case in aqmlab."""
+    return numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
 
 
 def jain_index(goodput: Sequence[float]) -> Numbers:
@@ -181,40 +200,59 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
     return told
 
 
+Row = dict[str, object]
+
+
 def rows(
-    cases: Iterable[C], program: Program[C], seeds: int, kept: Kept, jobs: int | None
-) -> Iterator[dict[str, object]]:
+    cases: Iterable[C], program: Program[C], seeds: Seeds, kept: Kept, jobs: int | None
+) -> Iterator[Row]:
     """Every run of both programs, case after case; as many cases at a time as `jobs` says."""
 
-    def both(case: C) -> tuple[C, dict[str, list[Numbers]]]:
-        return case, in_both(case, program, seeds, kept)
+    def enough(case: C) -> tuple[C, list[Row]]:
+        return case, rows_of(case, program, seeds, kept)
 
-    for case, found in several(both, cases, jobs):
-        names = {
-            "family": case.family,
-            "case": case.name(),
-            "flows": case.flows,
-            "ecn": case.ecn,
-            "paired": case.paired,
-        }
-        for name, numbers in found.items():
-            for seed, row in enumerate(numbers, start=1):
-                yield {**names, "program": name, "seed": seed, **row}
-        print(f"{case.name()}: done", file=sys.stderr, flush=True)
+    for case, found in several(enough, cases, jobs):
+        yield from found
+        print(f"{case.name()}: {len(found) // 2} runs each", file=sys.stderr, flush=True)
 
 
-def in_both(case: C, program: Program[C], seeds: int, kept: Kept) -> dict[str, list[Numbers]]:
-    """The runs of a case by the name of their program, one after the other."""
-    numbered = range(1, seeds + 1)
-    scenarios = [program.scenario(case, seed) for seed in numbered]
-    ours = [version().build, json.dumps(scenarios, sort_keys=True)]
-    theirs = program.told(case, seeds)
-    return {
-        program.name: kept.rows(
-            case, program.name, theirs, lambda: [program.run(case, seed) for seed in numbered]
-        ),
-        "aqmlab": kept.rows(case, "aqmlab", ours, lambda: in_aqmlab(case, scenarios)),
+def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]:
+    """The runs of one case, the other program's first; as many as `seeds` says."""
+    ours: list[Row] = []
+    theirs: list[Row] = []
+    for count in seeds.counts():
+        for seed in range(len(ours) + 1, count + 1):
+            theirs.append(_row(case, program.name, seed, in_other(case, program, seed, kept)))
+            ours.append(_row(case, "aqmlab", seed, in_ours(case, program, seed, kept)))
+        found = compared(pl.DataFrame([*theirs, *ours], infer_schema_length=None), program.name)
+        if all(one.narrow for one in found):
+            break
+    return [*theirs, *ours]
+
+
+def _row(case: Case, program: str, seed: int, found: Numbers) -> Row:
+    names = {
+        "family": case.family,
+        "case": case.name(),
+        "flows": case.flows,
+        "ecn": case.ecn,
+        "paired": case.paired,
     }
+    return {**names, "program": program, "seed": seed, **found}
+
+
+def in_other(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
+    """A case in the other program."""
+    name = f"{case.name()}-{program.name}-{seed}"
+    return kept.row(name, program.told(case, seed), lambda: program.run(case, seed))
+
+
+def in_ours(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
+    """The same case here."""
+    scenario = program.scenario(case, seed)
+    told = [version().build, json.dumps(scenario, sort_keys=True)]
+    name = f"{case.name()}-aqmlab-{seed}"
+    return kept.row(name, told, lambda: in_aqmlab(case, scenario, seed))
 
 
 @dataclass(frozen=True)
@@ -239,6 +277,12 @@ class Compared:
         judged = judge_paired if self.paired else judge
         return judged(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
 
+    @property
+    def narrow(self) -> bool:
+        """Whether the interval of the difference is within half the margin, or cannot be told."""
+        found = self.found
+        return math.isnan(found.half) or found.half <= found.margin / 2
+
     def row(self) -> str:
         """The two means, the ratio and the verdict, as a row of a table."""
         found = self.found
@@ -246,7 +290,9 @@ class Compared:
         told = found.verdict if found.verdict == "same" else f"**{found.verdict}**"
         shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
         title, margin = self.figure.title, f"{self.figure.margin:.0%}"
-        return f"| {self.case} | {title} | {shown} | {ratio} | {margin} | {told} |"
+        return (
+            f"| {self.case} | {title} | {len(self.ours)} | {shown} | {ratio} | {margin} | {told} |"
+        )
 
 
 def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
@@ -266,7 +312,7 @@ def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
 
 def table(each: Sequence[Compared], program: str) -> str:
     """Means with 95 % intervals, ratio, margin and verdict, a heading for each family."""
-    names = ("case", "figure", "aqmlab", program, "ratio", "margin", "verdict")
+    names = ("case", "figure", "runs", "aqmlab", program, "ratio", "margin", "verdict")
     head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
     lines: list[str] = []
     for family, of in groupby(each, lambda one: one.family):
@@ -321,6 +367,8 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     parser.add_argument(
         "--seeds", type=int, help=f"replications, at least two ({seeds}; with --quick 3)"
     )
+    told = "seeds at most, where an interval is wider than half its margin (no more than --seeds)"
+    parser.add_argument("--most", type=int, metavar="N", help=told)
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
@@ -341,13 +389,16 @@ def compare(
     seeds = arguments.seeds or (3 if arguments.quick else arguments.full_seeds)
     if seeds < 2:
         parser.error(f"--seeds {seeds}: an interval needs at least two")
+    most = arguments.most or seeds
+    if most < seeds:
+        parser.error(f"--most {most}: there are {seeds} seeds to begin with (--seeds)")
     chosen = list(cases)
     if arguments.only:
         chosen = [case for case in chosen if named(case, arguments.only)]
     if not chosen:
         parser.error(f"--only {' '.join(arguments.only)}: no case has that in its name or family")
     kept = Kept(arguments.cache)
-    each = rows(chosen, program, seeds, kept, arguments.jobs)
+    each = rows(chosen, program, Seeds(seeds, most), kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
     each = compared(runs, program.name)
     text, summary = table(each, program.name), verdicts(each)

@@ -1,6 +1,7 @@
 """TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
 
-Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--out FOLDER] [--build]
+Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
+       [--build]
 The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
 `make uml` does. Without it, says so in one line and ends well. What has been run is kept (--cache).
 """
@@ -38,12 +39,12 @@ def _of_transfers(told: dict[str, Any]) -> Numbers:
     return {"transfer_mean_s": sum(told["elapsed_s"]) / len(told["elapsed_s"])}
 
 
-def told(case: Case, seeds: int) -> list[object]:
-    """The kernel, the guest's program and its jobs."""
+def told(case: Case, seed: int) -> list[object]:
+    """The kernel, the guest's program and its job."""
     program = [
         (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "transfer.py")
     ]
-    return [machine.folder().name, *program, job(case, 0), seeds]
+    return [machine.folder().name, *program, job(case, seed)]
 
 
 def main() -> int:

@@ -36,8 +36,8 @@ TESTED_BY = {
     "traffic": ("aqmlab-traffic", "aqmlab-sim"),
     "sim": ("aqmlab-sim",),
 }
-"""Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines, and
-what applications do of packets, the world's tests see."""
+"""Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines,
+and what applications do of packets, the world's tests see."""
 
 
 WRITE_S = 20

@@ -1,6 +1,6 @@
 """TCP in aqmlab and in ns-2 2.35: the same links, the same senders, several seeds each.
 
-Usage: python -m validation.ns2 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
+Usage: python -m validation.ns2 [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
 run is kept (--cache) and not run again by the same build. Needs the program `ns` (Debian package
 ns2); without it, says so in one line and ends well.
@@ -42,10 +42,9 @@ def release() -> str:
     return f"ns-{done.stdout.strip()}"
 
 
-def told(case: Case, seeds: int) -> list[str]:
+def told(case: Case, seed: int) -> list[str]:
     """Script, words and transfers."""
-    each = (case.lines(seed) for seed in range(1, seeds + 1))
-    return [SCRIPT.read_text(), *words(case, seeds), *each]
+    return [SCRIPT.read_text(), *words(case, seed), case.lines(seed)]
 
 
 def main() -> int:

@@ -1,6 +1,6 @@
 """TCP in aqmlab and in ns-3: the same links, the same senders, several seeds each.
 
-Usage: python -m validation.ns3 [--quick] [--only WORD] [--seeds N] [--out FOLDER]
+Usage: python -m validation.ns3 [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
 run is kept (--cache). Needs ns-3's wheel (pip install --no-deps ns3) and g++; without them, says so
 in one line and ends well.
@@ -17,10 +17,10 @@ from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
 
 
-def told(case: Case, seeds: int) -> list[str]:
+def told(case: Case, seed: int) -> list[str]:
     """The release, the program, its words and transfers."""
-    each = (case.lines(seed) for seed in range(1, seeds + 1))
-    return [program.release(), program.SOURCE.read_text(), *words(case, seeds), *each]
+    source = program.SOURCE.read_text()
+    return [program.release(), source, *words(case, seed), case.lines(seed)]
 
 
 def run(case: Case, seed: int) -> Numbers:
