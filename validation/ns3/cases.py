@@ -163,9 +163,15 @@ def quick() -> Iterator[Case]:
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
     """The scenario of dumbbell.cc."""
+    # It acknowledges the first segment of data at once (ProcessSynRcvd).
+    tcp: dict[str, object] = {"ack_first": True}
+    if case.recovery == "sack":
+        # Each partial ACK sends a segment (ProcessAck).
+        tcp["partial_ack"] = "ns3"
     # An echo leaves ns-3 two segments, as a loss does (EnterCwr); RFC 3168's one would let 50 flows
     # go far below what they do there.
-    tcp = {"ecn_cut": "rfc5681"} if case.ecn else {}
+    if case.ecn:
+        tcp["ecn_cut"] = "rfc5681"
     told = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
     # Its device holds a packet beside the one it sends; the discipline sees what waits above.
     links = [{**link, "ring": 2} for link in told["link"]]

@@ -161,6 +161,7 @@ SetDefaults(const Case& c)
     Config::SetDefault("ns3::TcpSocketBase::Sack", BooleanValue(c.sack));
     Config::SetDefault("ns3::TcpSocketBase::Timestamp", BooleanValue(false));
     Config::SetDefault("ns3::TcpSocketBase::MinRto", TimeValue(Seconds(1)));
+    Config::SetDefault("ns3::TcpSocket::ConnTimeout", TimeValue(Seconds(1)));
     Config::SetDefault("ns3::TcpSocketBase::ClockGranularity", TimeValue(MicroSeconds(100)));
     Config::SetDefault("ns3::TcpSocketBase::UseEcn", StringValue(c.ecn ? "On" : "Off"));
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(c.mss));

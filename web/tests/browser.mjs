@@ -307,6 +307,8 @@ test('scenarios, tables and pictures can be taken away', async () => {
 
 test('results of the command line are shown beside it', { skip: !LAB }, async () => {
   const page = await open(LAB)
+  // They are asked for when the page moves already.
+  await page.waitForSelector('#results button', { timeout: 10_000 })
   await page.click('#results button')
   await page.waitForSelector('#results td[data-shade]', { timeout: 10_000 })
   await shot(page, 'results')

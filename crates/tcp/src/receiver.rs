@@ -20,6 +20,8 @@ pub(crate) struct AckPolicy {
     /// The period of the clock, or how long a segment waits.
     pub delay: Duration,
     pub clock: AckClock,
+    /// The first segment of data is acknowledged at once, however many are waited for.
+    pub first: bool,
     /// Data that comes twice is reported (RFC 2883), and a FIN is kept and reported like a byte.
     pub duplicates: bool,
 }
@@ -245,7 +247,8 @@ impl Receiver {
         self.waiting = self.waiting.saturating_add(1);
         let at_once = match &policy.at_once {
             &AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
-            &AtOnce::Segments(most) => self.waiting >= most,
+            // Before it nothing but the SYN was acknowledged.
+            &AtOnce::Segments(most) => self.waiting >= most || (policy.first && self.acked == 1),
             AtOnce::Adaptive(rules) => {
                 let timing = Timing { trip, clock, moment };
                 return self.adapt(rules, policy, segment, &timing);

@@ -198,7 +198,17 @@ impl Parts {
         let reno = self.congestion.classic().unwrap_or(ClassicReno(own));
         // FreeBSD's `tcp_newreno_partial_ack` starts the timer each time; ns-2 has newreno_changes1_ = 1.
         let impatient = implementation != Implementation::Bsd;
-        Rules { kind, implementation, reno, threshold, limited_transmit, leaving, impatient }
+        let partial_ack_sends = false;
+        Rules {
+            kind,
+            implementation,
+            reno,
+            threshold,
+            limited_transmit,
+            leaving,
+            impatient,
+            partial_ack_sends,
+        }
     }
 
     /// Counts segments, whatever their size.
@@ -206,7 +216,13 @@ impl Parts {
         self.ack_at(AtOnce::Segments(self.ack_every as u8))
     }
     pub fn ack_at(&self, at_once: AtOnce) -> AckPolicy {
-        AckPolicy { at_once, delay: self.delayed_ack, clock: self.clock, duplicates: false }
+        AckPolicy {
+            at_once,
+            delay: self.delayed_ack,
+            clock: self.clock,
+            first: false,
+            duplicates: false,
+        }
     }
 }
 

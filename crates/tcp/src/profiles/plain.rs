@@ -36,6 +36,12 @@ const FIELDS: &[Field] = &[
         .meaning("Short for recovery: true means \"sack\", false \"newreno\".")
         .source("constructed"),
     field(fields::RECOVERY, Value::Choice("sack"), "constructed"),
+    Field::new("partial_ack", Kind::Choice(&["rfc6675", "ns3"]), Value::Choice("rfc6675"))
+        .meaning(
+            "What a partial ACK sends in a recovery with SACK. rfc6675: what the pipe has room for. ns3: \
+             one segment whatever the pipe, unless the first outstanding one was sent again already.",
+        )
+        .source("RFC 6675 section 5; ns-3.44 (TcpSocketBase::ProcessAck)"),
     field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
     fields::DUPACK_THRESHOLD,
     field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
@@ -43,6 +49,9 @@ const FIELDS: &[Field] = &[
     field(fields::TICK, Value::Real(0.0), "constructed: exact times"),
     field(fields::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
     field(fields::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
+    Field::new("ack_first", Kind::Switch, OFF)
+        .meaning("Acknowledge the first segment of data at once, whatever ack_every says.")
+        .source("ns-3.44 does (TcpSocketBase::ProcessSynRcvd); RFC 1122 says nothing of it"),
     field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
     field(fields::TIMESTAMPS, OFF, "constructed"),
     field(fields::F_RTO, OFF, "constructed"),
@@ -81,7 +90,9 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     if params.given("sack") {
         profile.recovery.kind = by_switch(params)?;
     }
+    profile.recovery.partial_ack_sends = partial_ack_sends(params, profile.recovery.kind)?;
     profile.ecn.cut = echo_cut(params, &parts)?;
+    profile.ack.first = params.switch("ack_first");
     Ok(profile)
 }
 
@@ -111,6 +122,17 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
         ("rfc5681", true) => Ok(EchoCut::AsLoss),
         _ => Ok(EchoCut::Half),
     }
+}
+
+fn partial_ack_sends(params: &Params, kind: RecoveryKind) -> Result<bool, BadParams> {
+    if kind != RecoveryKind::Sack {
+        if params.given("partial_ack") {
+            let why = "goes with recovery = \"sack\"; leave it out";
+            return Err(BadParams::new("partial_ack", why));
+        }
+        params.ignore("partial_ack");
+    }
+    Ok(params.choice("partial_ack") == "ns3")
 }
 
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {

@@ -6,6 +6,7 @@ const EVERY_OTHER: AckPolicy = AckPolicy {
     at_once: AtOnce::Segments(2),
     delay: Duration::from_millis(200),
     clock: AckClock::Connection,
+    first: false,
     duplicates: false,
 };
 
@@ -17,12 +18,15 @@ fn exact() -> RttRules {
 }
 
 fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {
+    receive_as(receiver, &EVERY_OTHER, seq, len, fin)
+}
+fn receive_as(receiver: &mut Receiver, policy: &AckPolicy, seq: u64, len: u32, fin: bool) -> bool {
     let flags = if fin { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
     let segment = Segment { seq, len, flags, ..Segment::default() };
     let moment = Moment { at: Instant::ZERO, phase: Phase::Events };
     let (rules, clock) = (exact(), HostClock::default());
     let trip = Trip { rules: &rules, rtt: &rules.fresh() };
-    receiver.on_data(&segment, &EVERY_OTHER, trip, clock, moment);
+    receiver.on_data(&segment, policy, trip, clock, moment);
     let now = receiver.ack_now;
     if now {
         receiver.on_ack_sent();
@@ -107,4 +111,15 @@ fn a_fin_alone_beyond_a_hole_is_no_range_where_it_is_not_reported() {
     assert!(!receiver.has_hole() && !receiver.has_report());
     assert!(receive(&mut receiver, 1, 1_460, false));
     assert!(receiver.closed());
+}
+
+#[test]
+fn the_first_segment_is_acknowledged_at_once_where_the_policy_says_so() {
+    // ns-3's ProcessSynRcvd: one, then every second.
+    for (first, at_once) in [(false, [false, true, false]), (true, [true, false, true])] {
+        let policy = AckPolicy { first, ..EVERY_OTHER };
+        let mut r = opened();
+        let each = [1, 101, 201].map(|seq| receive_as(&mut r, &policy, seq, 100, false));
+        assert_eq!(each, at_once);
+    }
 }

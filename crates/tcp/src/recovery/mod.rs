@@ -272,6 +272,7 @@ mod tests {
             limited_transmit: true,
             leaving: Leaving::Refilled,
             impatient: true,
+            partial_ack_sends: false,
         }
     }
 

@@ -107,6 +107,10 @@ pub(crate) struct Rules {
     /// that many losses end in a timeout rather than in a round trip for each (RFC 6582 section 3.2,
     /// step 3; "Impatient" in its section 4). Else each one does ("Slow-but-Steady").
     pub impatient: bool,
+    /// Each partial acknowledgement of a recovery with selective acknowledgements sends one segment
+    /// whatever the window allows, unless the first outstanding one was sent again already
+    /// (`TcpSocketBase::ProcessAck` of ns-3.44). RFC 6675 leaves it to the pipe.
+    pub partial_ack_sends: bool,
 }
 
 impl Rules {

@@ -27,6 +27,8 @@ pub(crate) struct Sack {
     resent_to: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u32,
+    /// The next segment goes whatever the pipe.
+    unbounded: bool,
     board: Board,
     /// Bytes in `board`: no window is as long as 4 GiB.
     reported: u32,
@@ -54,6 +56,8 @@ impl Sack {
         if self.mode != Mode::Open && w.snd.una >= self.point {
             self.mode = Mode::Open;
         }
+        let partial = self.mode == Mode::Recovery && w.rules.partial_ack_sends;
+        self.unbounded = partial && self.resent_to <= w.snd.una;
         if segment.sack.is_empty() { Reaction::default() } else { self.on_report(w, segment) }
     }
 
@@ -177,8 +181,13 @@ impl Sack {
         let mss = snd.mss();
         match self.mode {
             Mode::Open => self.next_open(rules, snd),
+            Mode::Recovery if self.unbounded => {
+                let next = self.hole(snd, self.lost_to).or_else(|| snd.new_chunk());
+                Some(next.unwrap_or_else(|| self.first(snd)))
+            }
             Mode::Recovery => {
-                if self.pipe(snd) + mss > snd.cwnd {
+                // The FIN's number must not keep back a full segment.
+                if self.pipe(snd) + mss > snd.cwnd + u64::from(snd.fin_sent) {
                     return None;
                 }
                 let top = self.board.ranges().last().map_or(0, |r| r.0);
@@ -189,7 +198,7 @@ impl Sack {
             Mode::Loss => match self.hole(snd, self.point) {
                 Some(chunk) => {
                     let sum = self.resent(snd) + chunk.end() - chunk.seq;
-                    // The FIN's number must not keep back a last full segment.
+                    // Nor here.
                     (sum <= snd.cwnd + u64::from(chunk.fin())).then_some(chunk)
                 }
                 None => new_within(snd),
@@ -207,6 +216,7 @@ impl Sack {
     }
 
     pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
+        self.unbounded = false;
         if self.mode == Mode::Open {
             if self.duplicates > 0 {
                 self.limited += beyond_window(snd, chunk) as u32;

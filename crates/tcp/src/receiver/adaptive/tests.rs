@@ -43,6 +43,7 @@ impl End {
             at_once: AtOnce::Adaptive(rules),
             delay: Duration::from_millis(40),
             clock: AckClock::Connection,
+            first: false,
             duplicates: true,
         };
         let (initial, none) = (Duration::from_secs(1), Duration::ZERO);

@@ -204,3 +204,40 @@ fn a_reset_forgets_all_but_its_memory() {
     let Recovery::Sack(sack) = recovery else { unreachable!() };
     assert!(sack.board.capacity() > 0);
 }
+
+#[test]
+fn the_number_of_a_fin_keeps_back_no_segment() {
+    // Segments 0, 2 and 4 of six are missing, the FIN on the last is not reported.
+    let (mut sack, mut snd) = (Sack::default(), snd(6, 1_000));
+    (snd.end, snd.max, snd.fin_queued, snd.fin_sent) = (601, 602, true, true);
+    let told = report(1, &[(5, 6), (3, 4), (1, 2)]);
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    let first = sack.first(&snd);
+    sack.on_sent(&snd, first);
+    // Half of six segments and one number are 300 B. Two segments are on the way, and that number.
+    snd.una = 201;
+    with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 200, &report(201, &[(5, 6), (3, 4)])));
+    assert_eq!((snd.cwnd, sack.pipe(&snd)), (300, 201));
+    assert_eq!(next_number(&sack, &snd), Some(2));
+}
+
+#[test]
+fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
+    // Two of ten segments are missing, the window then holds five and eight are on the way or lost.
+    for (partial_ack_sends, after) in [(false, None), (true, Some(10))] {
+        let rules = Rules { partial_ack_sends, ..RULES };
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+        let told = report(1, &[(1, 4)]);
+        assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+        let first = sack.first(&snd);
+        sack.on_sent(&snd, first);
+        snd.una = 401;
+        with_reno(&rules, &mut snd, |w| sack.on_advance(w, 400, &report(401, &[])));
+        let next = sack.next(&rules, &snd);
+        assert_eq!((sack.pipe(&snd), next.map(|c| (c.seq - 1) / 100)), (600, after));
+        let Some(chunk) = next else { continue };
+        snd.max = chunk.end();
+        sack.on_sent(&snd, chunk);
+        assert_eq!(sack.next(&rules, &snd), None);
+    }
+}
