@@ -1,5 +1,6 @@
 //! Every listed application, and groups of them.
 
+use crate::common::network::{Network, Opened};
 use aqmlab_traffic::registry::{APPS, Entry, Group, Population, find};
 use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::params::{Params, Raw, Value};
@@ -154,6 +155,22 @@ fn web_users_open_as_many_connections_as_they_may() {
         most
     };
     assert_eq!((most(1.0), most(4.0), most(7.0)), (1, 4, 7));
+}
+
+#[test]
+fn every_model_has_the_connections_of_its_own_unless_told_otherwise() {
+    let most = |app: &str, raw: &[(&str, Raw)]| {
+        let mut by_size = |_: &Opened, reply: u64| {
+            (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)
+        };
+        let mut user = build(app, raw).member(0);
+        let network = Network::run(&mut *user, &mut by_size, |n| n.asked.len() >= 4_000);
+        network.asked.iter().map(|asked| asked.waiting).max().unwrap()
+    };
+    let http11 = ("http", text("http11"));
+    assert_eq!(most("unc", &[]), 4);
+    assert_eq!(most("web-2024", &[http11.clone()]), 6);
+    assert_eq!(most("web-2024", &[http11, ("parallel", Raw::Number(3.0))]), 3);
 }
 
 fn opening_of_page(user: &mut dyn App) -> Vec<u32> {
