@@ -209,7 +209,10 @@ class Transfer : public Object
             m_left -= sent > 0 ? sent : 0;
             if (m_left == 0)
             {
-                socket->Close();
+                // After what it has just been given is sent, as a program that writes and closes:
+                // ns-3 sends a time step later, and would put the FIN on a last segment that a
+                // write of ours has sent by then.
+                Simulator::Schedule(MicroSeconds(1), [socket]() { socket->Close(); });
             }
         }
         else if (m_elapsed.IsZero() && socket->GetTxAvailable() >= m_empty)
@@ -487,13 +490,17 @@ std::string
 Dumbbell::OfQueue(Link& link, const std::string& suffix)
 {
     const QueueDisc::Stats& after = link.disc->GetStats();
-    double passed = after.nTotalDequeuedPackets - link.before.nTotalDequeuedPackets;
+    // What CoDel drops has been dequeued, so that it is among the dequeued as well.
+    auto seen = [](const QueueDisc::Stats& of) -> double {
+        return of.nTotalDequeuedPackets + of.nTotalDroppedPacketsBeforeEnqueue;
+    };
+    double arrived = seen(after) - seen(link.before);
     double dropped = after.nTotalDroppedPackets - link.before.nTotalDroppedPackets;
     double marked = after.nTotalMarkedPackets - link.before.nTotalMarkedPackets;
     std::ostringstream told;
     told << " queue_time_mean_packets" << suffix << ' ' << link.length.Mean() << " drop_rate" << suffix
-         << ' ' << dropped / (passed + dropped) << " mark_rate" << suffix << ' '
-         << marked / (passed + dropped);
+         << ' ' << dropped / arrived << " mark_rate" << suffix << ' '
+         << marked / arrived;
     return told.str();
 }
 

@@ -207,6 +207,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         margin: parts.rto_min,
         max: Duration::from_secs(120),
         tick: parts.tick,
+        any_ack_ends_backoff: false,
     };
     let mut profile = Profile {
         ack: acks(&parts, params),

@@ -46,6 +46,12 @@ const FIELDS: &[Field] = &[
     fields::DUPACK_THRESHOLD,
     field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
     field(fields::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
+    Field::new("backoff_ends", Kind::Choice(&["sample", "ack"]), Value::Choice("sample"))
+        .meaning(
+            "What undoes the doubling of the retransmission timeout. sample: the next measured round \
+             trip. ack: any acknowledgement of new data, if a round trip was ever measured.",
+        )
+        .source("RFC 6298 section 5; ns-3.44 (TcpSocketBase::NewAck)"),
     field(fields::TICK, Value::Real(0.0), "constructed: exact times"),
     field(fields::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
     field(fields::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
@@ -85,6 +91,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         margin: Duration::ZERO,
         max: Duration::from_secs(60),
         tick: parts.tick,
+        any_ack_ends_backoff: params.choice("backoff_ends") == "ack",
     };
     let mut profile = parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc);
     if params.given("sack") {

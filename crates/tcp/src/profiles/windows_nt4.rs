@@ -73,6 +73,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         margin: Duration::ZERO,
         max: Duration::from_secs(240),
         tick: parts.tick,
+        any_ack_ends_backoff: false,
     };
     Ok(Profile {
         max_resends: 5,

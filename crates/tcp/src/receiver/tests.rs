@@ -14,7 +14,14 @@ const EVERY_OTHER: AckPolicy = AckPolicy {
 fn exact() -> RttRules {
     let none = Duration::ZERO;
     let initial = Duration::from_secs(1);
-    RttRules::Exact(Exact { initial, min: none, margin: none, max: initial, tick: none })
+    RttRules::Exact(Exact {
+        initial,
+        min: none,
+        margin: none,
+        max: initial,
+        tick: none,
+        any_ack_ends_backoff: false,
+    })
 }
 
 fn receive(receiver: &mut Receiver, seq: u64, len: u32, fin: bool) -> bool {

@@ -22,6 +22,8 @@ pub(crate) struct Exact {
     /// Round trips are counted in ticks of this length, at least one, and timeouts rounded up
     /// to them; zero for exact times.
     pub tick: Duration,
+    /// Any new acknowledgement ends the back-off, as in ns-3; else only a sample does.
+    pub any_ack_ends_backoff: bool,
 }
 
 impl Exact {
@@ -47,13 +49,26 @@ impl Exact {
             rtt.rttvar = ((3 * rttvar + srtt.abs_diff(r)) / 4) as i64;
             rtt.srtt = ((7 * srtt + r) / 8) as i64;
         }
+        rtt.rto = self.estimate(rtt);
+    }
+
+    /// The timeout that the filter means, not backed off: RFC 6298 (2.3) and (2.4).
+    fn estimate(&self, rtt: &Rtt) -> u64 {
         let granularity = GRANULARITY.max(self.tick.nanos()).max(self.margin.nanos());
         let rto = rtt.srtt as u64 + granularity.max(4 * rtt.rttvar as u64);
         let rto = rto.max(self.min.nanos()).min(self.max.nanos());
-        rtt.rto = match self.tick {
+        match self.tick {
             Duration::ZERO => rto,
             tick => rto.next_multiple_of(tick.nanos()),
-        };
+        }
+    }
+
+    /// New data was acknowledged.
+    pub fn on_advance(&self, rtt: &mut Rtt) {
+        rtt.shift = 0;
+        if self.any_ack_ends_backoff && rtt.sampled {
+            rtt.rto = self.estimate(rtt);
+        }
     }
 
     /// `tcp_update_metrics`: nothing is known after a timeout without a sample since.
@@ -96,6 +111,7 @@ mod tests {
             margin: Duration::ZERO,
             max: Duration::from_secs(60),
             tick,
+            any_ack_ends_backoff: false,
         }
     }
 
@@ -121,6 +137,22 @@ mod tests {
             rules.back_off(&mut e, None);
         });
         assert_eq!(rules.rto(&e), ms(60_000));
+    }
+
+    #[test]
+    fn any_acknowledgement_ends_the_back_off_where_the_rules_say_so() {
+        let ms = Duration::from_millis;
+        let exact = Exact { any_ack_ends_backoff: true, ..rules(ms(200), Duration::ZERO) };
+        let rules = RttRules::Exact(exact);
+        let mut e = rules.fresh();
+        rules.back_off(&mut e, None);
+        rules.on_advance(&mut e);
+        assert_eq!(rules.rto(&e), ms(2_000), "nothing is known that it could go back to");
+        exact.sample(&mut e, ms(100));
+        rules.back_off(&mut e, None);
+        assert_eq!(rules.rto(&e), ms(600));
+        rules.on_advance(&mut e);
+        assert_eq!(rules.rto(&e), ms(300));
     }
 
     #[test]

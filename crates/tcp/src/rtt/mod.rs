@@ -157,7 +157,7 @@ impl RttRules {
     pub fn on_advance(&self, rtt: &mut Rtt) {
         match self {
             RttRules::Bsd(_) => {}
-            RttRules::Exact(_) => rtt.shift = 0,
+            RttRules::Exact(exact) => exact.on_advance(rtt),
             RttRules::Ns2(ns2) => ns2.on_advance(rtt),
         }
     }

@@ -48,7 +48,14 @@ impl End {
         };
         let (initial, none) = (Duration::from_secs(1), Duration::ZERO);
         let margin = Duration::from_millis(200);
-        let exact = Exact { initial, min: none, margin, max: initial, tick: none };
+        let exact = Exact {
+            initial,
+            min: none,
+            margin,
+            max: initial,
+            tick: none,
+            any_ack_ends_backoff: false,
+        };
         let rtt = exact.fresh();
         let mut receiver = Receiver::new();
         receiver.reset(&policy);

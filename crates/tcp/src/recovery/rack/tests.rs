@@ -65,6 +65,7 @@ fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcom
         margin: Duration::from_millis(200),
         max: second * 60,
         tick: Duration::ZERO,
+        any_ack_ends_backoff: false,
     };
     let mut receiver = Receiver::new();
     let mut cx = AckContext {
