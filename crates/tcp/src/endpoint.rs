@@ -369,10 +369,8 @@ impl Endpoint {
     fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
         self.output_due = true;
         self.take_synchronised(segment, recalled, moment);
-        if self.state != State::SynReceived {
-            // A call that finds nothing need not be made.
-            self.output_due &= self.receiver.ack_now || self.may_choose();
-        }
+        // A call that finds nothing need not be made.
+        self.output_due &= self.receiver.ack_now || self.may_choose();
     }
 
     #[inline(always)]
