@@ -45,7 +45,7 @@ static FIELDS: &[Field] = &[
 /// # Errors
 /// If either side has no machine.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    group.need_machines("bulk senders")?;
+    group.need_machines("flows in a burst")?;
     let bytes = params.whole("bytes");
     let draw = Rng::named(group.seed, &format!("{}.start", group.name)).uniform();
     let start =

@@ -197,7 +197,7 @@ impl App for Reader {
 /// # Errors
 /// A side has no machine, the file is missing or damaged, or it has fewer users than the group.
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    group.need_machines("bulk senders")?;
+    group.need_machines("users")?;
     let bad = |why: String| BadParams::new("requests", why);
     let Some([file, text]) = params.content("requests") else {
         return Err(bad("is missing; give the name of a CSV file".into()));

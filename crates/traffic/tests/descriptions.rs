@@ -323,7 +323,7 @@ fn mistakes_name_the_field_and_the_remedy() {
                     ("weights", numbers(&[0.5, 0.5])),
                 ],
             ),
-            "reply.parts.1.shape: 0.8 has no mean; give a shape above 1, or min (scale) instead of mean",
+            "reply.parts.1.shape: 0.8 has no mean; give a shape above 1, or min instead of mean",
         ),
         (
             dist(
@@ -359,7 +359,7 @@ fn mistakes_name_the_field_and_the_remedy() {
         ),
         (
             dist("pareto", &[("shape", n(1.0)), ("mean", text("12 kB"))]),
-            "reply.shape: 1 has no mean; give a shape above 1, or min (scale) instead of mean",
+            "reply.shape: 1 has no mean; give a shape above 1, or min instead of mean",
         ),
         (
             dist("pareto", &[("shape", n(0.9)), ("min", n(10.0))]),
@@ -367,7 +367,7 @@ fn mistakes_name_the_field_and_the_remedy() {
         ),
         (
             dist("lomax", &[("shape", n(0.9)), ("mean", n(10.0))]),
-            "reply.shape: 0.9 has no mean; give a shape above 1, or min (scale) instead of mean",
+            "reply.shape: 0.9 has no mean; give a shape above 1, or scale instead of mean",
         ),
         (dist("pareto", &[("shape", n(1.2))]), "reply.mean: is missing; give it or min"),
         (

@@ -207,14 +207,13 @@ impl Reader<'_> {
     }
 
     /// The shape of a power law, refused where it has no mean and nothing bounds it.
-    fn tail_index(&self, by_mean: bool) -> Result<f64, BadParams> {
+    /// The shape of a distribution that is told by its mean or by `other`.
+    fn tail_index(&self, by_mean: bool, other: &str) -> Result<f64, BadParams> {
         let shape = self.positive("shape", Unit::None)?;
         if shape <= 1.0 && by_mean {
             return self.bad(
                 "shape",
-                format!(
-                    "{shape} has no mean; give a shape above 1, or min (scale) instead of mean"
-                ),
+                format!("{shape} has no mean; give a shape above 1, or {other} instead of mean"),
             );
         }
         if shape <= 1.0 && self.get("at_most").is_none() {
@@ -230,14 +229,14 @@ impl Reader<'_> {
 
     fn pareto(&self) -> Result<Shared, BadParams> {
         let (by_min, value) = self.either("min", "mean")?;
-        let shape = self.tail_index(!by_min)?;
+        let shape = self.tail_index(!by_min, "min")?;
         let min = if by_min { value } else { value * (shape - 1.0) / shape };
         Ok(Arc::new(Pareto { min, shape }))
     }
 
     fn lomax(&self) -> Result<Shared, BadParams> {
         let (by_scale, value) = self.either("scale", "mean")?;
-        let shape = self.tail_index(!by_scale)?;
+        let shape = self.tail_index(!by_scale, "scale")?;
         let scale = if by_scale { value } else { value * (shape - 1.0) };
         Ok(Arc::new(Lomax { scale, shape }))
     }

@@ -181,7 +181,7 @@ static FIELDS: [Field; 11] = [
 ];
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    group.need_machines("senders")?;
+    group.need_machines("calls")?;
     let codec = codec(params.choice("codec"));
     let model = SpeechModel {
         packet: params.time("packet_time"),
