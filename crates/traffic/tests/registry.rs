@@ -169,7 +169,7 @@ fn every_model_has_the_connections_of_its_own_unless_told_otherwise() {
     };
     let http11 = ("http", text("http11"));
     assert_eq!(most("unc", &[]), 4);
-    assert_eq!(most("web-2024", &[http11.clone()]), 6);
+    assert_eq!(most("web-2024", std::slice::from_ref(&http11)), 6);
     assert_eq!(most("web-2024", &[http11, ("parallel", Raw::Number(3.0))]), 3);
 }
 
