@@ -472,3 +472,39 @@ fn a_user_has_64_numbers_for_connections() {
     let network = life(&model, 4_000);
     assert_eq!(network.opened.iter().map(|opened| opened.conn).max(), Some(63));
 }
+
+#[test]
+fn an_idle_connection_that_fails_ends_no_file() {
+    let model = model(|h, p| {
+        h.files = Arc::new(Constant(3.0));
+        h.pages = Arc::new(Constant(1.0));
+        h.parallel = 2;
+        (p.share, p.parallel) = (1.0, 2);
+    });
+    let mut user = user(&model, 3);
+    let mut now = Instant::ZERO;
+    let mut tell = |input: Input| {
+        // Long after every pause.
+        now += Duration::from_secs(100_000);
+        let mut wishes = Vec::new();
+        user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
+        wishes
+    };
+    let asked = |wishes: &[Action]| -> Vec<u32> {
+        let conn = |wish: &Action| match wish {
+            Action::Send { conn, .. } => Some(*conn),
+            _ => None,
+        };
+        wishes.iter().filter_map(conn).collect()
+    };
+    tell(Input::Start);
+    let first = asked(&tell(Input::Woke));
+    let mut rest = asked(&tell(Input::Replied { conn: first[0] }));
+    if rest.is_empty() {
+        rest = asked(&tell(Input::Woke));
+    }
+    let [one, other] = rest[..] else { panic!("{rest:?}") };
+    assert_eq!(tell(Input::Replied { conn: one }), []);
+    assert_eq!(tell(Input::Failed { conn: one }), [], "the other file is still to come");
+    assert!(!tell(Input::Replied { conn: other }).is_empty(), "the page is there");
+}
