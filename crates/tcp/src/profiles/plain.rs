@@ -149,3 +149,26 @@ fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
     }
     Ok(kind)
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::params::Raw;
+
+    use super::*;
+
+    fn built(said: &[(&str, &str)]) -> Result<Profile, BadParams> {
+        let raw: Vec<_> = said.iter().map(|&(n, v)| (n.to_owned(), Raw::Text(v.into()))).collect();
+        build(&Params::check(FIELDS, &raw).expect("settings that the table knows"))
+    }
+
+    #[test]
+    fn a_partial_acknowledgement_sends_as_told_and_only_with_sack() {
+        let sends = |said: &[(&str, &str)]| built(said).map(|p| p.recovery.partial_ack_sends);
+        assert_eq!(sends(&[]).ok(), Some(false));
+        assert_eq!(sends(&[("partial_ack", "rfc6675")]).ok(), Some(false));
+        assert_eq!(sends(&[("partial_ack", "ns3")]).ok(), Some(true));
+        assert_eq!(sends(&[("recovery", "newreno")]).ok(), Some(false));
+        let refused = sends(&[("recovery", "newreno"), ("partial_ack", "ns3")]).unwrap_err();
+        assert_eq!(refused.field, "partial_ack");
+    }
+}
