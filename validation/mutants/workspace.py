@@ -153,6 +153,8 @@ class Copy:
         self._misplaced(error, spans)
 
     def _misplaced(self, error: dict[str, Any], spans: Sequence[dict[str, Any]]) -> None:
+        # What the standard library says of itself has no file here.
+        spans = [span for span in spans if (self.folder / span["file_name"]).is_file()]
         for span in spans:
             text = (self.folder / span["file_name"]).read_bytes()
             near = text[span["byte_start"] : span["byte_start"] + 200].decode(errors="replace")
