@@ -72,6 +72,8 @@ impl NewReno {
             if self.duplicates == w.rules.threshold {
                 return self.enter(w);
             }
+        } else {
+            self.duplicates = w.rules.counted_for_limited_transmit(self.duplicates);
         }
         Reaction::default()
     }
@@ -115,7 +117,7 @@ impl NewReno {
 mod tests {
     use super::*;
     use crate::recovery::tests::rfc;
-    use crate::recovery::{RecoveryKind, Rules, with_reno};
+    use crate::recovery::{Implementation, RecoveryKind, Rules, with_reno};
 
     /// Ten segments of 100 B are outstanding, much more is to be sent.
     fn ten_out(cwnd: u64) -> SendState {
@@ -155,6 +157,23 @@ mod tests {
         snd.una = 1_101;
         with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 100));
         assert_eq!(thrice(&mut newreno, &mut snd), [false, false, true]);
+    }
+
+    #[test]
+    fn limited_transmit_before_the_recovery_point_is_ns2s_alone() {
+        let let_out = |implementation| {
+            let rules = Rules { implementation, ..rfc(RecoveryKind::NewReno) };
+            let mut snd = ten_out(1_000);
+            let mut newreno = NewReno::default();
+            newreno.resume(1_001);
+            [(); 4].map(|()| {
+                let reaction = with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true));
+                assert!(!reaction.entered);
+                newreno.limited()
+            })
+        };
+        assert_eq!(let_out(Implementation::Ns2), [1, 2, 2, 2]);
+        assert_eq!(let_out(Implementation::Rfc), [0; 4]);
     }
 
     #[test]

@@ -44,7 +44,8 @@ impl Reno {
         let old = !rules.is_beyond(w.snd.una, self.recover);
         let guarded = rules.guards() && old && !self.recovering(rules);
         if !counts || guarded {
-            self.duplicates = 0;
+            self.duplicates =
+                if counts { rules.counted_for_limited_transmit(self.duplicates) } else { 0 };
             return Reaction::default();
         }
         self.duplicates += 1;

@@ -132,6 +132,16 @@ impl Rules {
         self.implementation != Implementation::Bsd
     }
 
+    /// What is counted after one more of the duplicates that start nothing (`is_beyond`). ns-2.35 counts them
+    /// for limited transmit all the same: `singledup_` asks nothing but that fewer than `numdupacks_` have come.
+    /// The others begin anew.
+    pub fn counted_for_limited_transmit(&self, duplicates: u32) -> u32 {
+        match self.implementation {
+            Implementation::Ns2 => (duplicates + 1).min(self.threshold.saturating_sub(1)),
+            Implementation::Bsd | Implementation::Rfc => 0,
+        }
+    }
+
     /// Whether duplicates of `una` may start a fast retransmit after a reduction when all below
     /// `recover` had been sent. Duplicates of `recover` itself may answer what a timeout sent twice:
     /// RFC 6582 (section 3.2, step 1) and ns-2.35 (`highest_ack_ > recover_`) want more acknowledged.

@@ -22,7 +22,8 @@ impl Tahoe {
 
     pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
         if !counts || !w.rules.is_beyond(w.snd.una, self.recover) {
-            self.duplicates = 0;
+            self.duplicates =
+                if counts { w.rules.counted_for_limited_transmit(self.duplicates) } else { 0 };
             return Reaction::default();
         }
         self.duplicates += 1;
