@@ -59,7 +59,6 @@ pub struct Second {
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    arrival_bytes: u64,
     departures: u64,
     departure_bytes: u64,
     busy_ns: u64,
@@ -76,9 +75,16 @@ struct Measured {
 #[derive(Clone, Debug)]
 pub struct Meter {
     settings: MeterSettings,
-    totals: Totals,
-    /// What arrived before the measured interval, and in it.
+    /// Whether the measured interval is under way, and until when that holds.
+    measuring: bool,
+    turns: Instant,
+    /// What arrived outside the measured interval, and in it: packets and bytes.
     arrived: [ClassCounts; 2],
+    arrived_bytes: [u64; 2],
+    /// What was dropped in the whole run.
+    dropped: (u64, u64),
+    /// What is sent to an end after the measured interval: packets and bytes.
+    outlasted: (u64, u64),
     measured: Measured,
     backlog: Backlog,
     peak_packets: u32,
@@ -113,8 +119,12 @@ impl Meter {
         let trace = PacketTrace::of(settings.trace, settings.watch.is_some());
         Meter {
             settings,
-            totals: Totals::default(),
+            measuring: false,
+            turns: settings.window.from,
             arrived: Default::default(),
+            arrived_bytes: [0; 2],
+            dropped: (0, 0),
+            outlasted: (0, 0),
             measured: Measured::default(),
             backlog: Backlog::default(),
             peak_packets: 0,
@@ -140,14 +150,25 @@ impl Meter {
     #[inline]
     pub fn arrival(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.sample_up_to(now.nanos() + 1);
-        self.totals.arrived.0 += 1;
-        self.totals.arrived.1 += u64::from(bytes);
-        self.arrivals.add(now, 1);
-        let measured = self.settings.window.contains(now);
-        self.arrived[usize::from(measured)].add(class);
-        if measured {
-            self.measured.arrival_bytes += u64::from(bytes);
+        if now >= self.turns {
+            self.turn(now);
         }
+        self.arrivals.add(now, 1);
+        let measured = usize::from(self.measuring);
+        self.arrived[measured].add(class);
+        self.arrived_bytes[measured] += u64::from(bytes);
+    }
+
+    /// The measured interval has begun, or is over, at `now`.
+    #[cold]
+    fn turn(&mut self, now: Instant) {
+        let window = self.settings.window;
+        self.measuring = window.contains(now);
+        self.turns = match now {
+            _ if self.measuring => window.to + Duration::from_nanos(1),
+            _ if now < window.from => window.from,
+            _ => Instant::NEVER,
+        };
     }
 
     /// The last arrival was not dropped on arrival.
@@ -167,8 +188,8 @@ impl Meter {
 
     /// The packet was dropped.
     pub fn dropped(&mut self, now: Instant, bytes: u32, why: Why) {
-        self.totals.dropped.0 += 1;
-        self.totals.dropped.1 += u64::from(bytes);
+        self.dropped.0 += 1;
+        self.dropped.1 += u64::from(bytes);
         self.drops.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.drops[why as usize] += 1;
@@ -202,8 +223,6 @@ impl Meter {
         bytes: u32,
         flow: u64,
     ) {
-        self.totals.started.0 += 1;
-        self.totals.started.1 += u64::from(bytes);
         let word = start.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
         self.fingerprint.add(word);
         let window = self.settings.window;
@@ -214,10 +233,20 @@ impl Meter {
                 self.measured.departures += 1;
                 self.measured.departure_bytes += u64::from(bytes);
                 self.measured.queue_delay_ns += u128::from(waited);
+                self.measured.busy_ns += finish.since(start.max(window.from)).nanos();
             }
+        } else {
+            self.outlasts(start, bytes);
         }
-        let busy_from = start.max(window.from);
-        self.measured.busy_ns += finish.min(window.to).since(busy_from).nanos();
+    }
+
+    /// A transmission from `start` on ends after the measured interval.
+    #[cold]
+    fn outlasts(&mut self, start: Instant, bytes: u32) {
+        let window = self.settings.window;
+        self.outlasted.0 += 1;
+        self.outlasted.1 += u64::from(bytes);
+        self.measured.busy_ns += window.to.since(start.max(window.from)).nanos();
     }
 
     /// What waits has just become `backlog`. A sample of the same instant comes after it.
@@ -229,12 +258,21 @@ impl Meter {
         self.peak_packets = self.peak_packets.max(backlog.packets);
     }
 
+    #[inline]
     fn integrate(&mut self, now: Instant) {
         let window = self.settings.window;
-        let span = now.min(window.to).since(self.changed.max(window.from)).nanos();
+        let inside = window.from <= self.changed && now <= window.to;
+        let span = if inside { now.since(self.changed) } else { self.measured_since(now) }.nanos();
         self.measured.packet_ns += u64::from(self.backlog.packets) * span;
         self.measured.byte_ns += u128::from(self.backlog.bytes) * u128::from(span);
         self.changed = now;
+    }
+
+    /// Of the time since the last change what lies in the measured interval.
+    #[cold]
+    fn measured_since(&self, now: Instant) -> Duration {
+        let window = self.settings.window;
+        now.min(window.to).since(self.changed.max(window.from))
     }
 
     /// Takes the samples due before `before_ns`.
@@ -305,6 +343,7 @@ impl Meter {
 
     /// The run ends at `end`: so does the measured interval, if it was meant to be longer.
     pub fn cut(&mut self, end: Instant) {
+        self.turns = Instant::ZERO; // asked again
         self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
     }
 
@@ -323,7 +362,11 @@ impl Meter {
 
     /// Counts of the whole run.
     pub fn totals(&self) -> Totals {
-        self.totals
+        let packets = self.arrived.iter().map(ClassCounts::total).sum();
+        let arrived = (packets, self.arrived_bytes.iter().sum());
+        let [packets, bytes, _] = self.departed.total();
+        let started = (self.outlasted.0 + packets, self.outlasted.1 + bytes);
+        Totals { arrived, dropped: self.dropped, started }
     }
     /// What waits, as last told.
     pub fn backlog(&self) -> Backlog {

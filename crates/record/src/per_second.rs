@@ -12,6 +12,8 @@ pub struct PerSecond<const N: usize = 1> {
     /// Of second `first` and those that follow and are over.
     over: Vec<[u64; N]>,
     first: usize,
+    /// Of all seconds that are over, also of those that are forgotten.
+    past: [u64; N],
     /// Of the second under way.
     current: [u64; N],
     end_of_current: u64,
@@ -19,7 +21,13 @@ pub struct PerSecond<const N: usize = 1> {
 
 impl<const N: usize> Default for PerSecond<N> {
     fn default() -> Self {
-        PerSecond { over: Vec::new(), first: 0, current: [0; N], end_of_current: SECOND }
+        PerSecond {
+            over: Vec::new(),
+            first: 0,
+            past: [0; N],
+            current: [0; N],
+            end_of_current: SECOND,
+        }
     }
 }
 
@@ -35,8 +43,15 @@ impl<const N: usize> PerSecond<N> {
 
     #[cold]
     fn turn_over(&mut self) {
-        self.over.push(std::mem::replace(&mut self.current, [0; N]));
+        let over = std::mem::replace(&mut self.current, [0; N]);
+        (0..N).for_each(|i| self.past[i] += over[i]);
+        self.over.push(over);
         self.end_of_current += SECOND;
+    }
+
+    /// All counts of the whole run.
+    pub fn total(&self) -> [u64; N] {
+        std::array::from_fn(|i| self.past[i] + self.current[i])
     }
 
     /// One more of count `which`.
@@ -94,6 +109,7 @@ mod tests {
         }
         assert!(series.over.capacity() < 16);
         assert_eq!((series.row(99_999), series.row(99_998)), ([99_999], [0]));
+        assert_eq!(series.total(), [99_999 * 100_000 / 2], "what is forgotten counts");
         series.forget_before(1_000_000);
         assert_eq!(series.rows(99_998..100_001), [0, 99_999, 0]);
     }

@@ -55,7 +55,7 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
          the measured interval and those of packets that waited do not count; 0 without any"),
     whole("longest_drop_run_packets", PACKETS, "longest run of drops", |m| m.drop_run.longest_packets(),
         "most arrivals dropped in a row, not necessarily in the longest time"),
-    whole("arrival_bytes", BYTES, "bytes that arrived", |m| m.measured.arrival_bytes, "of the arrivals"),
+    whole("arrival_bytes", BYTES, "bytes that arrived", |m| m.arrived_bytes[1], "of the arrivals"),
     whole("departure_bytes", BYTES, "bytes that departed", |m| m.measured.departure_bytes,
         "of the departures"),
     whole("drop_bytes", BYTES, "bytes dropped", |m| m.measured.drop_bytes, "of the drops"),

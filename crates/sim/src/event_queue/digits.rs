@@ -66,8 +66,22 @@ impl Digit {
     }
 
     /// The one that this slot is of.
+    #[inline]
     pub fn of_slot(slot: usize) -> Digit {
-        let after = Digit::ALL.partition_point(|digit| digit.first as usize <= slot);
-        Digit::ALL[after - 1]
+        Digit::OF_WORD[slot / WORD]
     }
+
+    /// The digit of each word: none shares one.
+    const OF_WORD: [Digit; WORDS] = {
+        let mut of = [Digit::ALL[0]; WORDS];
+        let (mut word, mut level) = (0, 0);
+        while word < WORDS {
+            if level + 1 < WIDTHS.len() && word * WORD >= Digit::ALL[level + 1].first as usize {
+                level += 1;
+            }
+            of[word] = Digit::ALL[level];
+            word += 1;
+        }
+        of
+    };
 }

@@ -86,8 +86,9 @@ impl Exchange {
     }
 }
 
-/// In this order: what a packet touches beside its own end takes three cache lines, and then the ends.
-#[repr(C)]
+/// In this order, and from a cache line's beginning: what a packet touches beside its own end takes three
+/// lines, and each of the ends six.
+#[repr(C, align(64))]
 pub struct Connection {
     /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
     pub armed: [Instant; 2],
@@ -137,9 +138,9 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
+    pub log: ConnectionLog,
     /// Opener and acceptor.
     pub ends: [Endpoint; 2],
-    pub log: ConnectionLog,
 }
 
 impl Connection {

@@ -6,7 +6,7 @@ use tcp::{HostPair, Outbox, Segment, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
-use super::forwarding::{InFlight, Stream};
+use super::forwarding::{InFlight, Moved, Roads, Stream};
 use super::payload::{Datagram, Payload};
 use super::{Event, World};
 use crate::event_queue::{Priority, order};
@@ -199,8 +199,18 @@ impl World {
             }
             let id = place.id;
             let more = connection.ends[end].may_send();
-            self.in_flight[id].address(index, connection, end);
-            self.launch(id);
+            let inflight = &mut self.in_flight[id];
+            inflight.address(index, connection, end);
+            self.recorder.sent(self.now, inflight);
+            if self.scripts.is_some() {
+                self.set_out(id);
+            } else {
+                let World { routes, network, events, now, .. } = self;
+                let moved = Roads { routes, network, events, now: *now }.forward(id, inflight);
+                if !matches!(moved, Moved::Scheduled) {
+                    self.after_move(id, moved);
+                }
+            }
             if !more {
                 return;
             }

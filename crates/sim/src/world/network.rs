@@ -57,9 +57,14 @@ impl Network {
 
     /// When a packet that leaves its last port at `at` reaches its host, a `tail` behind it whose
     /// end the clock of machine `client` may count out.
-    #[inline(always)]
     pub fn delayed(&self, at: Instant, tail: Duration, client: impl FnOnce() -> u32) -> Instant {
         if self.delays.are_exact() { at + tail } else { self.delays.end(client(), at, tail) }
+    }
+
+    /// Whether delays behind the last port last as long as they say, whoever counts them out.
+    #[inline]
+    pub fn delays_exactly(&self) -> bool {
+        self.delays.are_exact()
     }
 
     fn explicit(&mut self, port: u32) -> (&mut ExplicitPort, &mut Vec<u32>) {
