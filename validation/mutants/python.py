@@ -74,7 +74,8 @@ QUIET = ("-p", "no:cacheprovider", "-p", "no:unraisableexception", "--assert=pla
 """How pytest is quick, and does not take what mutmut leaves open for a test's mistake."""
 NO_ANSWER = 255
 """mutmut's status where pytest itself failed, which it takes for a timeout."""
-THREADS = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+SETTINGS = {"POLARS_MAX_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "CI": "1"}
+"""One thread each; Hypothesis has no deadline and always tries the same examples."""
 
 
 @dataclass(frozen=True)
@@ -323,7 +324,7 @@ class Copy:
         """mutmut beside the packages that the tests need."""
         here = sysconfig.get_path("purelib")
         tested = self.root / ".venv" / Path(here).relative_to(sys.prefix)
-        return {**os.environ, **THREADS, "PYTHONPATH": f"{here}{os.pathsep}{tested}"}
+        return {**os.environ, **SETTINGS, "PYTHONPATH": f"{here}{os.pathsep}{tested}"}
 
     def mutmut(self, *words: str) -> int:
         """Runs it."""
