@@ -42,6 +42,7 @@ FILES = (
 )
 TESTS = (
     "tests/test_claims.py",
+    "tests/test_equivalence.py",
     "tests/test_evidence.py",
     "tests/test_judge_errors.py",
     "tests/test_judging.py",
