@@ -53,6 +53,7 @@ TESTS = (
     "tests/test_statistics_of_packets.py",
     "tests/test_statistics_of_sizes.py",
     "tests/test_statistics_of_sources.py",
+    "tests/test_statistics_on_borders.py",
     "tests/test_study_differences.py",
     "tests/test_tables.py",
     "tests/test_validation.py",
