@@ -70,7 +70,7 @@ validate: dev ## The slow comparisons with theory, papers and other programs
 uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
 	@$(BIN)/python -m validation.linux --build
 
-mutants: $(VENV)/mutants/.done ## Which small changes of the disciplines and of TCP no test notices (hours, goes on where it stopped): MUTANTS='aqm --seconds 600'
+mutants: dev $(VENV)/mutants/.done ## Which small changes of the simulator, of the judge and of statistics no test notices (hours, goes on where it stopped): MUTANTS='aqm --seconds 600'
 	@if test -s $(VENV)/mutants/missing; then echo "mutants: skipped, its tools are not to be had here ($$(cat $(VENV)/mutants/missing))"; else \
 	    command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants; \
 	    nice -n 19 $(VENV)/mutants/bin/python -m validation.mutants $(MUTANTS) && $(VENV)/mutants/bin/python -m validation.mutants --page; fi

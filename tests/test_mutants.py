@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from validation.mutants import page, trials
+from validation.mutants import page, python, trials
 from validation.mutants.answers import Answers, digest_of_tests, source
 from validation.mutants.listing import Mutant
 
@@ -178,3 +178,71 @@ def test_a_reason_outlives_a_moved_line():
     name = "q.rs: replace < with <= | _ if n < LIMIT => !self.full,"
     assert page.lasting(one, SOURCE) == page.lasting(moved, b"\n" + SOURCE) == name
     assert all(reason.strip() for reason in page.justified().values())
+
+
+JUDGE = """
+LEVEL = 0.05
+Names = dict[str, int]
+
+class Bound:
+    low: float = 1.0
+
+    @property
+    def strict(self) -> bool:
+        return self.low > 0
+
+    def holds(self, x):
+        if x is None:
+            raise ValueError("no number" + "!")
+        return x >= self.low
+
+def double(x):
+    return 2 * x
+"""
+
+
+def python_mutants(root: Path) -> list[python.Mutant]:
+    pytest.importorskip("mutmut")
+    (root / "python").mkdir(exist_ok=True)
+    (root / "python" / "judge.py").write_text(JUDGE)
+    return python.mutants(root, "python/judge.py")
+
+
+def test_constants_and_decorated_functions_are_held_by_no_trampoline(tmp_path):
+    found = python_mutants(tmp_path)
+    held = [(one.place, one.held) for one in found if one.held]
+    assert held[0] == ("Bound.holds", "judge.xǁBoundǁholds__mutmut_1")
+    assert held[-1] == ("double", "judge.x_double__mutmut_2")
+    alone = {one.name for one in found if not one.held}
+    assert "python/judge.py:2: : LEVEL = 0.05 -> LEVEL = 1.05" in alone
+    assert "python/judge.py:10: Bound.strict: return self.low > 0 -> return self.low >= 0" in alone
+    assert "python/judge.py:6: Bound: low: float = 1.0 -> low: float = 2.0" in alone
+    # What type checkers alone read, and the words of an error, stay as they are.
+    assert not any("Names" in one.name or "no number" in one.name for one in found)
+
+
+def test_a_mutant_of_python_is_the_whole_file_with_one_change(tmp_path):
+    (one,) = [one for one in python_mutants(tmp_path) if one.change.endswith("x > self.low")]
+    assert one.text == JUDGE.replace("x >= self.low", "x > self.low")
+    assert one.lasting == (
+        "python/judge.py: Bound.holds: return x >= self.low -> return x > self.low"
+    )
+
+
+def test_answers_of_python_stay_until_the_source_or_a_test_changes(tmp_path):
+    (tmp_path / "judge.py").write_text(JUDGE)
+    two = [python.Mutant("judge.py", n, "f", f"f_{n}", None, None, None) for n in (1, 2)]
+
+    def kept() -> python.PythonAnswers:
+        return python.PythonAnswers(tmp_path / "python.json", tmp_path, {"judge.py": two})
+
+    first = kept()
+    first.reopen("tests of today")
+    first.tell(zip(two, ["caught", "missed"], strict=True))
+    again = kept()
+    again.reopen("tests of today")
+    assert (again.words, again.open()) == ({"judge.py": ["caught", "missed"]}, [])
+    again.reopen("tests of tomorrow")
+    assert again.open() == two[1:]
+    (tmp_path / "judge.py").write_text("")
+    assert kept().open() == two

@@ -2,6 +2,7 @@
 
 Usage: python -m validation.mutants [CRATE ...] [--jobs N] [--seconds S] [--slowest S]
     [--again] [--page]
+`python` stands for the Python that judges claims and computes statistics (`python.py`).
 cargo-mutants lists the changes; all are compiled at once behind switches (`schemata.py`), and only
 the tests that come by a change are run, the quickest first. Answers are kept (`answers.py`): a run
 that was stopped goes on, and one after new tests asks only about those that survived. Those that
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from validation.external import Missing, cache
-from validation.mutants import listing, page
+from validation.mutants import listing, page, python
 from validation.mutants.alone import Alone
 from validation.mutants.answers import FOLDER, SURVIVED, Answers, digest_of_tests
 from validation.mutants.listing import Mutant
@@ -38,7 +39,8 @@ TESTED_BY = {
 }
 """Crates, and the packages whose tests are asked: the test vectors stand beside the disciplines,
 and what applications do of packets, the world's tests see."""
-
+PYTHON = "python"
+ALL = (*TESTED_BY, PYTHON)
 
 WRITE_S = 20
 """Answers are written so often."""
@@ -126,9 +128,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m validation.mutants", description=(__doc__ or "").splitlines()[0]
     )
-    parser.add_argument(
-        "crates", nargs="*", metavar="CRATE", help=f"of {', '.join(TESTED_BY)} (all)"
-    )
+    parser.add_argument("crates", nargs="*", metavar="CRATE", help=f"of {', '.join(ALL)} (all)")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="at a time")
     parser.add_argument("--again", action="store_true", help="ask all afresh")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this long")
@@ -140,12 +140,16 @@ def main() -> int:
     )
     parser.add_argument("--page", action="store_true", help="write docs/mutants.md and end")
     arguments = parser.parse_args()
-    unknown = [crate for crate in arguments.crates if crate not in TESTED_BY]
+    unknown = [crate for crate in arguments.crates if crate not in ALL]
     if unknown:
-        parser.error(f"{unknown[0]}: no crate of {', '.join(TESTED_BY)}")
+        parser.error(f"{unknown[0]}: none of {', '.join(ALL)}")
     try:
-        for crate in arguments.crates or TESTED_BY:
-            if not arguments.page:
+        for crate in arguments.crates or ALL:
+            if crate == PYTHON and not arguments.page:
+                stop = time.monotonic() + arguments.seconds
+                folder = arguments.cache / PYTHON
+                python.examine(ROOT, folder, arguments.jobs, stop, arguments.again)
+            elif not arguments.page:
                 examine(crate, arguments)
         if arguments.page:
             page.write(ROOT, list(TESTED_BY))

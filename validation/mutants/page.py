@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from validation.mutants import listing
+from validation.mutants import listing, python
 from validation.mutants.answers import FOLDER, SURVIVED, Answers
 from validation.mutants.listing import Mutant
 
@@ -50,6 +50,13 @@ def write(root: Path, crates: Sequence[str]) -> None:
         counts.append([crate, len(found), *(told[word] for word in WORDS), len(excused)])
         allowed += [(m.name, reasons[names[m]]) for m in excused]
         open_ones += [(m.name, words[m]) for m in survivors if m not in excused]
+    rows = list(python.answers(root).rows())
+    told = Counter(word for _, word in rows)
+    left = [(m, word) for m, word in rows if word in SURVIVED]
+    excused_too = [m for m, _ in left if m.lasting in reasons]
+    counts.append(["Python", len(rows), *(told[word] for word in WORDS), len(excused_too)])
+    allowed += [(m.name, reasons[m.lasting]) for m in excused_too]
+    open_ones += [(m.name, word) for m, word in left if m.lasting not in reasons]
     page = root / "docs" / "mutants.md"
     begin, _, _ = page.read_text().partition("<!-- generated -->")
     page.write_text(begin + "<!-- generated -->\n" + _text(counts, allowed, open_ones))
