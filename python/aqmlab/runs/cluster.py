@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -55,13 +55,18 @@ class Cluster:
         self._name = name
 
     def simulate_all(
-        self, scenarios: Sequence[Scenario], finish: Callable[[int, Outcome], T], board: Progress
+        self,
+        scenarios: Sequence[Scenario],
+        finish: Callable[[int, Outcome], T],
+        board: Progress,
+        keep: Sequence[Collection[str] | None] | None = None,
     ) -> list[T]:
-        """Simulates every scenario; `finish` is called once for each, in a thread of this process.
+        """Simulates every scenario; `finish` is called once for each, in a thread of this process,
+        with the tables that `keep` names of it (None: all).
 
         The first error, or Ctrl-C, stops the others at their next report, and is then raised.
         """
-        batch = _Batch(self._client, self._name, scenarios, board)
+        batch = _Batch(self._client, self._name, scenarios, board, keep)
         saved: dict[int, Future[T]] = {}
         failed: list[Future[T]] = []
         room = threading.Semaphore(AHEAD * SAVERS)  # what came and is not written is in memory
@@ -86,10 +91,16 @@ class _Batch:
     """Runs that are on their way."""
 
     def __init__(
-        self, client: Client, name: str, scenarios: Sequence[Scenario], board: Progress
+        self,
+        client: Client,
+        name: str,
+        scenarios: Sequence[Scenario],
+        board: Progress,
+        keep: Sequence[Collection[str] | None] | None,
     ) -> None:
         self._client, self._name = client, name
         self._scenarios, self._board = scenarios, board
+        self._keep = keep or [None] * len(scenarios)
         self._id = uuid.uuid4().hex
         version = engine.version()
         self._version = (version.version, version.build)
@@ -143,7 +154,7 @@ class _Batch:
         lost = self._losses.get(places, 0)
         future = self._client.submit(
             simulate,
-            {place: dict(self._scenarios[place]) for place in places},
+            {place: (dict(self._scenarios[place]), self._keep[place]) for place in places},
             self._version,
             self._id,
             key=f"aqmlab-{self._id}-{places[0]}-{lost}",
@@ -197,10 +208,12 @@ class _Batch:
 
 
 def simulate(
-    scenarios: Mapping[int, Scenario], version: tuple[str, str], topic: str
+    runs: Mapping[int, tuple[Scenario, Collection[str] | None]],
+    version: tuple[str, str],
+    topic: str,
 ) -> list[Outcome]:
-    """What a worker does: runs, as files, if it is of the version that was asked for. By the topic
-    it tells how far each is, under its number."""
+    """What a worker does: runs, as the files that are kept of them, if it is of the version that
+    was asked for. By the topic it tells how far each is, under its number."""
     from distributed import get_worker
 
     mine, worker = engine.version(), get_worker()
@@ -223,9 +236,9 @@ def simulate(
         return task is not None and task.state == "executing"
 
     done = []
-    for place, scenario in scenarios.items():
+    for place, (scenario, keep) in runs.items():
         outcome = engine.simulate(scenario, partial(report, place))
-        done.append(Outcome(outcome.summary, Packed.of(outcome.tables)))
+        done.append(Outcome(outcome.summary, Packed.of(outcome.tables, keep)))
     return done
 
 
