@@ -9,6 +9,7 @@ it is the same to the bit wherever it happens.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import threading
 import time
@@ -45,6 +46,12 @@ SAVERS = 2
 LOSSES = 3
 """Workers that may be lost with one run before it is given up, on top of the scheduler's own
 `allowed-failures`: what runs out of memory on one worker does so on the next."""
+WORKER_S = 60.0
+"""For so long nobody is told that no worker has come."""
+JOBS_S = 5.0
+"""How often it is looked whether jobs of Slurm have ended and others take their place."""
+IDLE_S = 3600
+"""After so long without work Kubernetes removes a cluster whose command was killed."""
 
 
 class Cluster:
@@ -273,10 +280,7 @@ def opened(on: str) -> Iterator[Cluster]:
         )
     if start is not None and not (rest.isdecimal() and int(rest) > 0):
         raise SpecError(f'--on {on}: give the number of workers, for example "{kind}:4"')
-    try:
-        import distributed
-    except ModuleNotFoundError as error:
-        raise SpecError(f"--on {on} needs Dask: pip install 'aqmlab[cluster]'") from error
+    distributed = _extra("distributed", on)
     with contextlib.ExitStack() as open_:
         address = on if start is None else open_.enter_context(start(int(rest)))
         try:
@@ -289,15 +293,36 @@ def opened(on: str) -> Iterator[Cluster]:
         many = threads(client)
         there = f"{many} at a time" if many else "no worker yet, runs begin with the first"
         say(f"runs on {on}: {there}; dashboard {client.dashboard_link}")
+        if not many:
+            open_.enter_context(_missed(client, on))
         yield Cluster(client, on)
 
 
+@contextmanager
+def _missed(client: Client, on: str) -> Iterator[None]:
+    """One line says so if no worker comes for long."""
+
+    def tell() -> None:
+        with contextlib.suppress(Exception):  # of a cluster that is being closed
+            if not threads(client):
+                say(
+                    f"no worker of {on} has come for {WORKER_S:.0f} s: runs wait; look whether its "
+                    "jobs or pods wait or have failed, and into their logs"
+                )
+
+    later = threading.Timer(WORKER_S, tell)
+    later.daemon = True
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
+
+
 def _local(workers: int) -> Any:
-    import dask.config
     from distributed import LocalCluster
 
-    # A worker that dies is started again; who tried a run before it died says nothing of the run.
-    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+    with _patient():
         return LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -306,24 +331,91 @@ def _local(workers: int) -> Any:
         )
 
 
-def _slurm(workers: int) -> Any:
+def _patient() -> Any:
+    """Settings of a scheduler of ours: who tried a run before it died says nothing of the run."""
+    import dask.config
+
+    return dask.config.set({"distributed.scheduler.allowed-failures": 10})
+
+
+@contextmanager
+def _slurm(jobs: int) -> Iterator[Any]:
+    """Jobs of Slurm, a worker each, as `jobqueue.slurm` in Dask's configuration describes it."""
+    jobqueue = _extra("dask_jobqueue", "slurm")
+    from tornado.ioloop import PeriodicCallback
+
+    settings = "jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     try:
-        from dask_jobqueue import SLURMCluster  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError as error:
-        raise SpecError("--on slurm needs dask-jobqueue: pip install 'aqmlab[cluster]'") from error
-    cluster = SLURMCluster()  # its queue, cores and memory stand in ~/.config/dask/jobqueue.yaml
-    cluster.scale(workers)
-    return cluster
+        jobqueue.SLURMCluster.job_cls("")  # finds mistakes before there is half a cluster
+        with _patient():
+            cluster = jobqueue.SLURMCluster(processes=1, silence_logs=logging.CRITICAL)
+    except (ValueError, RuntimeError) as error:
+        raise SpecError(f"--on slurm: {_first(error)}: correct {settings}") from error
+    with cluster:
+        try:
+            cluster.sync(_submit, cluster, jobs)
+        except (OSError, RuntimeError) as error:
+            raise EngineError(
+                f"Slurm takes no job ({_last(error)}): correct {settings}, or give the command "
+                "where sbatch works"
+            ) from error
+
+        async def again() -> None:
+            with contextlib.suppress(OSError, RuntimeError):  # of a moment: it is asked again
+                await _submit(cluster, jobs)
+
+        asked = PeriodicCallback(again, 1000 * JOBS_S)
+        cluster.loop.add_callback(asked.start)
+        try:
+            yield cluster
+        finally:
+            asked.stop()
+
+
+async def _submit(cluster: Any, jobs: int) -> None:
+    """As many jobs as were asked for. Dask forgets one that has ended, at its time limit for
+    example, and submits another only here."""
+    from distributed.core import Status
+
+    while len(cluster.worker_spec) < jobs:
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster
+    finally:
+        for name, job in list(cluster.workers.items()):
+            if job.job_id is None:  # was not taken
+                job.status = Status.failed
+                del cluster.workers[name]
 
 
 def _kubernetes(workers: int) -> Any:
+    operator = _extra("dask_kubernetes.operator", "kubernetes")
+    # Its image and the like: `kubernetes` of Dask's configuration.
+    name = f"aqmlab-{uuid.uuid4().hex[:8]}"
+    return operator.KubeCluster(name=name, n_workers=workers, idle_timeout=IDLE_S, quiet=True)
+
+
+def _extra(module: str, on: str) -> Any:
+    """A module of the extra `aqmlab[cluster]`."""
     try:
-        from dask_kubernetes.operator import KubeCluster  # pyright: ignore[reportMissingImports]
+        return importlib.import_module(module)
     except ModuleNotFoundError as error:
-        raise SpecError(
-            "--on kubernetes needs dask-kubernetes: pip install 'aqmlab[cluster]'"
-        ) from error
-    return KubeCluster(name="aqmlab", n_workers=workers)  # its image: `kubernetes.image` of Dask
+        raise SpecError(f"--on {on} needs Dask: pip install 'aqmlab[cluster]'") from error
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says."""
+    return _lines(error)[0].removesuffix(", for example:")
+
+
+def _last(error: BaseException) -> str:
+    """The last one: of a command that failed, its own words."""
+    return _lines(error)[-1]
+
+
+def _lines(error: BaseException) -> list[str]:
+    lines = [line.strip() for line in str(error).splitlines()]
+    return list(filter(None, lines)) or [type(error).__name__]
 
 
 _STARTED: Mapping[str, Callable[[int], Any]] = {
