@@ -27,8 +27,8 @@ SWEPT = {
 }
 
 
-def carried_out(out, on=None):
-    return Study(load(SWEPT)).carry_out(out=out, reported=True, on=on)
+def carried_out(out, on=None, source=SWEPT):
+    return Study(load(source)).carry_out(out=out, reported=True, on=on)
 
 
 class Disturbed:

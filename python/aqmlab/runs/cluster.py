@@ -50,6 +50,10 @@ WORKER_S = 60.0
 """For so long nobody is told that no worker has come."""
 JOBS_S = 5.0
 """How often it is looked whether jobs of Slurm have ended and others take their place."""
+LABEL = "dask.org/cluster-name"
+"""By which Kubernetes knows what belongs to a cluster of Dask."""
+PLAIN_IMAGE = "ghcr.io/dask/dask:"
+"""Dask's own, which Dask starts if no other is named."""
 IDLE_S = 3600
 """After so long without work Kubernetes removes a cluster whose command was killed."""
 
@@ -389,10 +393,40 @@ async def _submit(cluster: Any, jobs: int) -> None:
 
 
 def _kubernetes(workers: int) -> Any:
-    operator = _extra("dask_kubernetes.operator", "kubernetes")
-    # Its image and the like: `kubernetes` of Dask's configuration.
+    """Pods that the operator of Dask starts, as `kubernetes` in Dask's configuration describes
+    them."""
+    operator = _extra("dask_kubernetes.operator", "kubernetes").KubeCluster
+    import dask.config
+
+    described = dask.config.get("kubernetes.custom-cluster-spec")
+    if described is None and dask.config.get("kubernetes.image").startswith(PLAIN_IMAGE):
+        raise SpecError(
+            f"--on kubernetes: the image {PLAIN_IMAGE} has no aqmlab in it: name one that has this "
+            "version by DASK_KUBERNETES__IMAGE"
+        )
+    logging.getLogger("dask_kubernetes").setLevel(logging.CRITICAL)
     name = f"aqmlab-{uuid.uuid4().hex[:8]}"
-    return operator.KubeCluster(name=name, n_workers=workers, idle_timeout=IDLE_S, quiet=True)
+    say(f"asks Kubernetes for {workers} workers: kubectl get daskcluster,pods -l {LABEL}={name}")
+    try:
+        return operator(name=name, n_workers=workers, idle_timeout=IDLE_S, quiet=True)
+    except Exception as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        for begun in [one for one in operator._instances if one.name == name]:
+            with contextlib.suppress(Exception):
+                if status != 404:  # no such resource at all
+                    begun.close(timeout=10)
+            begun.shutdown_on_close = False  # by Dask, when this process ends
+        raise _refused(error, status) from error
+
+
+def _refused(error: Exception, status: int | None) -> EngineError:
+    """Why Kubernetes starts no cluster."""
+    remedy = {
+        401: "log in (kubectl auth whoami)",
+        403: "ask for the right to create DaskClusters in this namespace",
+        404: "install the operator of Dask (Helm's dask-kubernetes-operator)",
+    }.get(status or 0, "look whether kubectl reaches it and the operator of Dask runs there")
+    return EngineError(f"Kubernetes starts no workers ({_first(error)}): {remedy}")
 
 
 def _extra(module: str, on: str) -> Any:
