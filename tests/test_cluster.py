@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import signal
-import threading
-import time
 from dataclasses import replace
 
 import pytest
+from cluster_runs import SCENARIO, Disturbed, assert_same_bytes, carried_out, wait_until
 
 from aqmlab.errors import EngineError, SpecError, StoreError
 from aqmlab.experiment.experiment import load
@@ -20,12 +20,6 @@ from aqmlab.simulator import engine
 
 distributed = pytest.importorskip("distributed")
 
-SCENARIO = {
-    "duration": "20 s",
-    "warmup": "2 s",
-    "link": [{"rate": "10 Mbit/s", "forward": "red"}],
-    "traffic": [{"app": "bulk", "flows": 4}],
-}
 ENDLESS = SCENARIO | {"duration": "300 h", "record": {"samples": False}}
 KILLS = 3
 
@@ -36,65 +30,56 @@ def there():
         yield found
 
 
-SWEPT = {
-    "name": "sweep",
-    "scenario": SCENARIO | {"duration": "200 s", "traffic": [{"app": "bulk", "flows": 20}]},
-    "sweep": {"link.0.forward": ["red", "codel", "droptail"], "seeds": 8},
-    "metric": {"queue": {"summary": "queue_mean_packets"}},
-    "table": {
-        "queues": {"group": "sweep", "title": "Queues", "keys": {"link.0.forward": "discipline"}}
-    },
-}
+def test_workers_that_are_killed_at_random_change_no_byte(real_core, tmp_path, there):
+    chance, killed = random.Random(1), []
 
-
-def carried_out(out, on=None):
-    return Study(load(SWEPT)).carry_out(out=out, reported=True, on=on)
-
-
-class Killed:
-    """A cluster, one of whose workers is killed after every run of some, however long runs take;
-    it starts others in their place."""
-
-    def __init__(self, cluster, chance: random.Random) -> None:
-        self._cluster, self._chance = cluster, chance
-        self._ended, self._lock = 0, threading.Lock()
-        self.killed: list[int] = []
-
-    def simulate_all(self, scenarios, finish, board):
-        # The last runs are left in peace: when a run is kept, some later ones may have ended.
-        after = self._chance.sample(range(len(scenarios) // 2), KILLS)
-
-        def finish_and_kill(place, outcome):
-            with self._lock:
-                if self._ended in after:
-                    self.kill()
-                self._ended += 1
-            return finish(place, outcome)
-
-        return self._cluster.simulate_all(scenarios, finish_and_kill, board)
-
-    def kill(self) -> None:
+    def kill() -> None:
         def pids():
-            workers = self._cluster._client.cluster.workers.values()
-            return [one.pid for one in workers if one.pid and one.pid not in self.killed]
+            workers = there._client.cluster.workers.values()
+            return [one.pid for one in workers if one.pid and one.pid not in killed]
 
         wait_until(pids)
-        self.killed.append(self._chance.choice(pids()))
-        os.kill(self.killed[-1], signal.SIGKILL)
+        killed.append(chance.choice(pids()))
+        os.kill(killed[-1], signal.SIGKILL)
 
-
-def test_workers_that_are_killed_at_random_change_no_byte(real_core, tmp_path, there):
     carried_out(tmp_path / "threads")
-    killed = Killed(there, random.Random(1))
-    done = carried_out(tmp_path / "cluster", killed)
-    assert len(killed.killed) == KILLS
+    # The last runs are left in peace: when a run is kept, some later ones may have ended.
+    on = Disturbed(there, lambda runs: set(chance.sample(range(runs // 2), KILLS)), kill)
+    done = carried_out(tmp_path / "cluster", on)
+    assert on.times == KILLS
     assert not any(run.cached for run in done.runs)
-    for pattern in ("result.json", "tables/*.csv", "runs/*/*.parquet"):
-        files = sorted((tmp_path / "threads").glob(pattern))
-        assert files
-        for file in files:
-            other = tmp_path / "cluster" / file.relative_to(tmp_path / "threads")
-            assert other.read_bytes() == file.read_bytes(), other
+    assert_same_bytes(tmp_path / "threads", tmp_path / "cluster")
+
+
+def test_only_tables_that_are_kept_come_back(real_core, tmp_path, there):
+    came = {}
+
+    class Watched:
+        def simulate_all(self, scenarios, finish, board, keep):
+            def noted(place, outcome):
+                came[place] = (keep[place], outcome.tables)
+                return finish(place, outcome)
+
+            return there.simulate_all(scenarios, noted, board, keep)
+
+    how = {"quick": True, "parts": ["edge-bulk", "traces"], "settings": {"seeds": 1, "looks": (1,)}}
+    study = Study(load("harsh-red"))
+    here = study.carry_out(out=tmp_path / "threads", **how)
+    done = study.carry_out(out=tmp_path / "cluster", on=Watched(), **how)
+    assert len(came) == len(done.runs) > 20
+    for keep, tables in came.values():
+        assert {name for name in tables if holds(tables, name)} == keep < set(tables)
+    assert {keep for keep, _ in came.values()} == {frozenset(), frozenset({"queue", "trace"})}
+    for run, same in zip(done.runs, here.runs, strict=True):
+        assert run.tables() == same.tables()
+        assert run.stored.kept() == same.stored.kept()
+        assert all(run.table(name).equals(same.table(name)) for name in run.stored.kept())
+
+
+def holds(tables, name: str) -> bool:
+    with contextlib.suppress(KeyError):
+        return bool(tables.content(name))
+    return False
 
 
 def test_a_run_that_is_kept_nowhere_has_its_tables(real_core, there):
@@ -133,13 +118,6 @@ def busy(dask_worker) -> bool:
     return any(
         task.state in ("executing", "cancelled") for task in dask_worker.state.tasks.values()
     )
-
-
-def wait_until(true) -> None:
-    until = time.monotonic() + 60
-    while not true():
-        assert time.monotonic() < until
-        time.sleep(0.1)
 
 
 @pytest.mark.parametrize(

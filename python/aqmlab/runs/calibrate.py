@@ -271,6 +271,7 @@ def _rates(
             title="calibration",
             progress=progress,
             already=len(rates),
+            keep=[()] * len(missing),
             **where,
         )
     return [rates[i] for i in range(len(scenarios))]

@@ -9,12 +9,13 @@ it is the same to the bit wherever it happens.
 from __future__ import annotations
 
 import contextlib
+import importlib
 import logging
 import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -45,6 +46,16 @@ SAVERS = 2
 LOSSES = 3
 """Workers that may be lost with one run before it is given up, on top of the scheduler's own
 `allowed-failures`: what runs out of memory on one worker does so on the next."""
+WORKER_S = 60.0
+"""For so long nobody is told that no worker has come."""
+JOBS_S = 5.0
+"""How often it is looked whether jobs of Slurm have ended and others take their place."""
+LABEL = "dask.org/cluster-name"
+"""By which Kubernetes knows what belongs to a cluster of Dask."""
+PLAIN_IMAGE = "ghcr.io/dask/dask:"
+"""Dask's own, which Dask starts if no other is named."""
+IDLE_S = 3600
+"""After so long without work Kubernetes removes a cluster whose command was killed."""
 
 
 class Cluster:
@@ -55,13 +66,18 @@ class Cluster:
         self._name = name
 
     def simulate_all(
-        self, scenarios: Sequence[Scenario], finish: Callable[[int, Outcome], T], board: Progress
+        self,
+        scenarios: Sequence[Scenario],
+        finish: Callable[[int, Outcome], T],
+        board: Progress,
+        keep: Sequence[Collection[str] | None] | None = None,
     ) -> list[T]:
-        """Simulates every scenario; `finish` is called once for each, in a thread of this process.
+        """Simulates every scenario; `finish` is called once for each, in a thread of this process,
+        with the tables that `keep` names of it (None: all).
 
         The first error, or Ctrl-C, stops the others at their next report, and is then raised.
         """
-        batch = _Batch(self._client, self._name, scenarios, board)
+        batch = _Batch(self._client, self._name, scenarios, board, keep)
         saved: dict[int, Future[T]] = {}
         failed: list[Future[T]] = []
         room = threading.Semaphore(AHEAD * SAVERS)  # what came and is not written is in memory
@@ -86,10 +102,16 @@ class _Batch:
     """Runs that are on their way."""
 
     def __init__(
-        self, client: Client, name: str, scenarios: Sequence[Scenario], board: Progress
+        self,
+        client: Client,
+        name: str,
+        scenarios: Sequence[Scenario],
+        board: Progress,
+        keep: Sequence[Collection[str] | None] | None,
     ) -> None:
         self._client, self._name = client, name
         self._scenarios, self._board = scenarios, board
+        self._keep = keep or [None] * len(scenarios)
         self._id = uuid.uuid4().hex
         version = engine.version()
         self._version = (version.version, version.build)
@@ -143,7 +165,7 @@ class _Batch:
         lost = self._losses.get(places, 0)
         future = self._client.submit(
             simulate,
-            {place: dict(self._scenarios[place]) for place in places},
+            {place: (dict(self._scenarios[place]), self._keep[place]) for place in places},
             self._version,
             self._id,
             key=f"aqmlab-{self._id}-{places[0]}-{lost}",
@@ -197,10 +219,12 @@ class _Batch:
 
 
 def simulate(
-    scenarios: Mapping[int, Scenario], version: tuple[str, str], topic: str
+    runs: Mapping[int, tuple[Scenario, Collection[str] | None]],
+    version: tuple[str, str],
+    topic: str,
 ) -> list[Outcome]:
-    """What a worker does: runs, as files, if it is of the version that was asked for. By the topic
-    it tells how far each is, under its number."""
+    """What a worker does: runs, as the files that are kept of them, if it is of the version that
+    was asked for. By the topic it tells how far each is, under its number."""
     from distributed import get_worker
 
     mine, worker = engine.version(), get_worker()
@@ -223,9 +247,9 @@ def simulate(
         return task is not None and task.state == "executing"
 
     done = []
-    for place, scenario in scenarios.items():
+    for place, (scenario, keep) in runs.items():
         outcome = engine.simulate(scenario, partial(report, place))
-        done.append(Outcome(outcome.summary, Packed.of(outcome.tables)))
+        done.append(Outcome(outcome.summary, Packed.of(outcome.tables, keep)))
     return done
 
 
@@ -260,10 +284,7 @@ def opened(on: str) -> Iterator[Cluster]:
         )
     if start is not None and not (rest.isdecimal() and int(rest) > 0):
         raise SpecError(f'--on {on}: give the number of workers, for example "{kind}:4"')
-    try:
-        import distributed
-    except ModuleNotFoundError as error:
-        raise SpecError(f"--on {on} needs Dask: pip install 'aqmlab[cluster]'") from error
+    distributed = _extra("distributed", on)
     with contextlib.ExitStack() as open_:
         address = on if start is None else open_.enter_context(start(int(rest)))
         try:
@@ -276,15 +297,36 @@ def opened(on: str) -> Iterator[Cluster]:
         many = threads(client)
         there = f"{many} at a time" if many else "no worker yet, runs begin with the first"
         say(f"runs on {on}: {there}; dashboard {client.dashboard_link}")
+        if not many:
+            open_.enter_context(_missed(client, on))
         yield Cluster(client, on)
 
 
+@contextmanager
+def _missed(client: Client, on: str) -> Iterator[None]:
+    """One line says so if no worker comes for long."""
+
+    def tell() -> None:
+        with contextlib.suppress(Exception):  # of a cluster that is being closed
+            if not threads(client):
+                say(
+                    f"no worker of {on} has come for {WORKER_S:.0f} s: runs wait; look whether its "
+                    "jobs or pods wait or have failed, and into their logs"
+                )
+
+    later = threading.Timer(WORKER_S, tell)
+    later.daemon = True
+    later.start()
+    try:
+        yield
+    finally:
+        later.cancel()
+
+
 def _local(workers: int) -> Any:
-    import dask.config
     from distributed import LocalCluster
 
-    # A worker that dies is started again; who tried a run before it died says nothing of the run.
-    with dask.config.set({"distributed.scheduler.allowed-failures": 10}):
+    with _patient():
         return LocalCluster(
             n_workers=workers,
             threads_per_worker=1,
@@ -293,24 +335,121 @@ def _local(workers: int) -> Any:
         )
 
 
-def _slurm(workers: int) -> Any:
+def _patient() -> Any:
+    """Settings of a scheduler of ours: who tried a run before it died says nothing of the run."""
+    import dask.config
+
+    return dask.config.set({"distributed.scheduler.allowed-failures": 10})
+
+
+@contextmanager
+def _slurm(jobs: int) -> Iterator[Any]:
+    """Jobs of Slurm, a worker each, as `jobqueue.slurm` in Dask's configuration describes it."""
+    jobqueue = _extra("dask_jobqueue", "slurm")
+    from tornado.ioloop import PeriodicCallback
+
+    settings = "jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     try:
-        from dask_jobqueue import SLURMCluster  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError as error:
-        raise SpecError("--on slurm needs dask-jobqueue: pip install 'aqmlab[cluster]'") from error
-    cluster = SLURMCluster()  # its queue, cores and memory stand in ~/.config/dask/jobqueue.yaml
-    cluster.scale(workers)
-    return cluster
+        jobqueue.SLURMCluster.job_cls("")  # finds mistakes before there is half a cluster
+        with _patient():
+            cluster = jobqueue.SLURMCluster(processes=1, silence_logs=logging.CRITICAL)
+    except (ValueError, RuntimeError) as error:
+        raise SpecError(f"--on slurm: {_first(error)}: correct {settings}") from error
+    with cluster:
+        try:
+            cluster.sync(_submit, cluster, jobs)
+        except (OSError, RuntimeError) as error:
+            raise EngineError(
+                f"Slurm takes no job ({_last(error)}): correct {settings}, or give the command "
+                "where sbatch works"
+            ) from error
+
+        async def again() -> None:
+            with contextlib.suppress(OSError, RuntimeError):  # of a moment: it is asked again
+                await _submit(cluster, jobs)
+
+        asked = PeriodicCallback(again, 1000 * JOBS_S)
+        cluster.loop.add_callback(asked.start)
+        try:
+            yield cluster
+        finally:
+            asked.stop()
+
+
+async def _submit(cluster: Any, jobs: int) -> None:
+    """As many jobs as were asked for. Dask forgets one that has ended, at its time limit for
+    example, and submits another only here."""
+    from distributed.core import Status
+
+    while len(cluster.worker_spec) < jobs:
+        cluster.worker_spec.update(cluster.new_worker_spec())
+    try:
+        await cluster
+    finally:
+        for name, job in list(cluster.workers.items()):
+            if job.job_id is None:  # was not taken
+                job.status = Status.failed
+                del cluster.workers[name]
 
 
 def _kubernetes(workers: int) -> Any:
-    try:
-        from dask_kubernetes.operator import KubeCluster  # pyright: ignore[reportMissingImports]
-    except ModuleNotFoundError as error:
+    """Pods that the operator of Dask starts, as `kubernetes` in Dask's configuration describes
+    them."""
+    operator = _extra("dask_kubernetes.operator", "kubernetes").KubeCluster
+    import dask.config
+
+    described = dask.config.get("kubernetes.custom-cluster-spec")
+    if described is None and dask.config.get("kubernetes.image").startswith(PLAIN_IMAGE):
         raise SpecError(
-            "--on kubernetes needs dask-kubernetes: pip install 'aqmlab[cluster]'"
-        ) from error
-    return KubeCluster(name="aqmlab", n_workers=workers)  # its image: `kubernetes.image` of Dask
+            f"--on kubernetes: the image {PLAIN_IMAGE} has no aqmlab in it: name one that has this "
+            "version by DASK_KUBERNETES__IMAGE"
+        )
+    logging.getLogger("dask_kubernetes").setLevel(logging.CRITICAL)
+    name = f"aqmlab-{uuid.uuid4().hex[:8]}"
+    say(f"asks Kubernetes for {workers} workers: kubectl get daskcluster,pods -l {LABEL}={name}")
+    try:
+        return operator(name=name, n_workers=workers, idle_timeout=IDLE_S, quiet=True)
+    except Exception as error:
+        status = getattr(getattr(error, "response", None), "status_code", None)
+        for begun in [one for one in operator._instances if one.name == name]:
+            with contextlib.suppress(Exception):
+                if status != 404:  # no such resource at all
+                    begun.close(timeout=10)
+            begun.shutdown_on_close = False  # by Dask, when this process ends
+        raise _refused(error, status) from error
+
+
+def _refused(error: Exception, status: int | None) -> EngineError:
+    """Why Kubernetes starts no cluster."""
+    remedy = {
+        401: "log in (kubectl auth whoami)",
+        403: "ask for the right to create DaskClusters in this namespace",
+        404: "install the operator of Dask (Helm's dask-kubernetes-operator)",
+    }.get(status or 0, "look whether kubectl reaches it and the operator of Dask runs there")
+    return EngineError(f"Kubernetes starts no workers ({_first(error)}): {remedy}")
+
+
+def _extra(module: str, on: str) -> Any:
+    """A module of the extra `aqmlab[cluster]`."""
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        raise SpecError(f"--on {on} needs Dask: pip install 'aqmlab[cluster]'") from error
+
+
+def _first(error: BaseException) -> str:
+    """The first line of what an error says."""
+    return _lines(error)[0].removesuffix(", for example:")
+
+
+def _last(error: BaseException) -> str:
+    """The last one: of a command that failed, its own words."""
+    return _lines(error)[-1]
+
+
+def _lines(error: BaseException) -> list[str]:
+    lines = [line.strip() for line in str(error).splitlines()]
+    return list(filter(None, lines)) or [type(error).__name__]
 
 
 _STARTED: Mapping[str, Callable[[int], Any]] = {

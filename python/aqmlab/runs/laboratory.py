@@ -151,6 +151,9 @@ class Laboratory:
         results = self._known(runs, canonical, keys)
         missing = _in_order(runs, canonical, results)
         captures = _captures(self.capture, runs)
+        # What is not simulated, or is kept nowhere, cannot be made again.
+        again = self.store is not None and self.simulate is None
+        keep = [runs[i].keep if again else None for i in missing]
 
         def finish(place: int, outcome: Outcome) -> None:
             i = missing[place]
@@ -158,9 +161,7 @@ class Laboratory:
             if self.store is None:
                 results[i] = replace(done, outcome=outcome)
             else:
-                # What is not simulated cannot be made again.
-                keep = runs[i].keep if self.simulate is None else None
-                stored = self.store.save(keys[i], canonical[i], runs[i].seed, outcome, keep)
+                stored = self.store.save(keys[i], canonical[i], runs[i].seed, outcome, keep[place])
                 results[i] = replace(done, stored=stored)
 
         if missing:
@@ -175,6 +176,7 @@ class Laboratory:
                 kinds=[runs[i].key for i in missing],
                 simulate=self.simulate,
                 on=self.on,
+                keep=keep,
             )
         return [results[i] for i in range(len(runs))]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Collection, Hashable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, TypeVar
@@ -45,6 +45,7 @@ def simulate_all(
     kinds: Sequence[Hashable] | None = None,
     simulate: Simulate | None = None,
     on: Cluster | None = None,
+    keep: Sequence[Collection[str] | None] | None = None,
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
@@ -52,7 +53,8 @@ def simulate_all(
     cores of this machine, or `on` a cluster.
 
     `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
-    the same time.
+    the same time. Likewise `keep`, the tables of each that `finish` wants (None: all of them): no
+    others come back from a cluster.
 
     The first error, or Ctrl-C, stops the others at their next report of progress (every half
     percent of a run) and is then raised; what `finish` has stored stays stored.
@@ -64,7 +66,7 @@ def simulate_all(
     board.begin(title, [length_s(scenario) for scenario in scenarios], already, kinds=kinds)
     try:
         if on is not None:
-            return on.simulate_all(scenarios, finish, board)
+            return on.simulate_all(scenarios, finish, board, keep)
         run = simulate or engine.simulate
         return _in_threads(scenarios, finish, board, max(workers, 1), captures, run)
     finally:

@@ -205,20 +205,24 @@ class Cache:
 
 
 class Packed(Mapping[str, "pa.Table"]):
-    """Tables as the files in which they are kept: so they travel, and are read when asked for."""
+    """Tables as the files in which they are kept: so they travel, and are read when asked for.
 
-    def __init__(self, contents: Mapping[str, bytes]) -> None:
+    It has the names of all tables of a run; only those that are kept have a file.
+    """
+
+    def __init__(self, contents: Mapping[str, bytes | None]) -> None:
         self._contents = contents
 
     @classmethod
-    def of(cls, tables: Mapping[str, pa.Table]) -> Packed:
-        """Tables of a run that ends here and is kept elsewhere."""
-        return cls({name: parquet(table) for name, table in tables.items()})
+    def of(cls, tables: Mapping[str, pa.Table], keep: Collection[str] | None = None) -> Packed:
+        """Tables of a run that ends here and is kept elsewhere, all or those that are named."""
+        kept = tables if keep is None else keep
+        return cls({name: parquet(tables[name]) if name in kept else None for name in tables})
 
     def __getitem__(self, name: str) -> pa.Table:
         import pyarrow.parquet as pq
 
-        return pq.read_table(io.BytesIO(self._contents[name]))
+        return pq.read_table(io.BytesIO(self.content(name)))
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._contents)
@@ -228,7 +232,10 @@ class Packed(Mapping[str, "pa.Table"]):
 
     def content(self, name: str) -> bytes:
         """The file of a table."""
-        return self._contents[name]
+        content = self._contents[name]
+        if content is None:
+            raise KeyError(name)
+        return content
 
 
 def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
