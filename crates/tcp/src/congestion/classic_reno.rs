@@ -121,13 +121,16 @@ impl ClassicReno {
     }
 
     /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it), which is
-    /// never more than before, and the threshold to at least two segments.
+    /// never more than before, and the threshold to at least two segments. As after a loss, RFC 5681
+    /// halves FlightSize, in which there are whole segments alone: the fraction by which the window has
+    /// grown beyond them is not out.
     pub fn cut_by_echo(self, snd: &mut SendState, cut: EchoCut) {
         let halved = halved(snd);
         snd.ssthresh = match (cut, self.0) {
             (EchoCut::Beta(beta), _) => beta.threshold(snd.usable(), snd.mss()),
             (_, Arithmetic::Bsd | Arithmetic::Ns2) => half_in_segments(snd),
-            (_, Arithmetic::Rfc) => half(snd, snd.usable()),
+            (EchoCut::AsLoss, Arithmetic::Rfc) => half(snd, snd.usable() / snd.mss() * snd.mss()),
+            (EchoCut::Half, Arithmetic::Rfc) => half(snd, snd.usable()),
         };
         snd.cwnd = snd.cwnd.min(match cut {
             EchoCut::Half => halved,
@@ -221,6 +224,20 @@ mod tests {
         let grown = (cwnd as f64 + f64::from(fraction) / 2_f64.powi(32)) / 1_000.0;
         assert!((grown - exact).abs() < 1e-9, "{grown} {exact}");
         assert_eq!(after(Arithmetic::Rfc), (100_901, 0));
+    }
+
+    #[test]
+    fn an_echo_taken_as_a_loss_halves_whole_segments() {
+        let left = |cut, cwnd| {
+            let mut snd = SendState { cwnd, mss: 1_000, window: u32::MAX, ..SendState::default() };
+            ClassicReno(Arithmetic::Rfc).cut_by_echo(&mut snd, cut);
+            assert_eq!(snd.cwnd.max(2_000), snd.ssthresh);
+            snd.cwnd
+        };
+        assert_eq!([5_900, 5_000].map(|cwnd| left(EchoCut::AsLoss, cwnd)), [2_500, 2_500]);
+        assert_eq!([5_900, 5_000].map(|cwnd| left(EchoCut::Half, cwnd)), [2_950, 2_500]);
+        assert_eq!([3_000, 2_500].map(|cwnd| left(EchoCut::AsLoss, cwnd)), [2_000, 2_000]);
+        assert_eq!([3_000, 2_500].map(|cwnd| left(EchoCut::Half, cwnd)), [1_500, 1_250]);
     }
 
     #[test]

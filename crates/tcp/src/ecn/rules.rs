@@ -23,8 +23,9 @@ pub(crate) enum EchoCut {
     /// Half. Less than a segment is one, but nothing new goes out before the timer expires
     /// (`TcpAgent::ecn` of ns-2.35).
     Half,
-    /// Half, but at least two segments (Linux's `tcp_reno_ssthresh`, FreeBSD's
-    /// `newreno_cong_signal`). The timer is waited for where the window was one before.
+    /// As after a loss: half, in the RFCs' arithmetic of whole segments, but at least two (Linux's
+    /// `tcp_reno_ssthresh`, FreeBSD's `newreno_cong_signal`). The timer is waited for where the window was
+    /// one before.
     AsLoss,
     /// A larger share than a half, and at least two segments (RFC 8511).
     Beta(BetaEcn),

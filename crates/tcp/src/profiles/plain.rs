@@ -65,9 +65,9 @@ const FIELDS: &[Field] = &[
     Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681"]), Value::Choice("rfc3168"))
         .meaning(
             "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
-             and nothing new goes out before the timer expires. rfc5681: half, but at least two \
-             segments, as after a loss; Linux and FreeBSD do so. Controls that are no Reno of classic \
-             senders answer in their own way.",
+             and nothing new goes out before the timer expires. rfc5681: half of its whole segments, \
+             but at least two, as after a loss; ns-3, Linux and FreeBSD leave at least two. Controls \
+             that are no Reno of classic senders answer in their own way.",
         )
         .source("RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4"),
     fields::ECN_FEEDBACK,
