@@ -398,7 +398,8 @@ def _kubernetes(workers: int) -> Any:
     operator = _extra("dask_kubernetes.operator", "kubernetes")
     import dask.config
 
-    given = dask.config.get("kubernetes")
+    keys = ("image", "env", "resources", "scheduler-service-type")
+    given = {key.replace("-", "_"): dask.config.get(f"kubernetes.{key}") for key in keys}
     if given["image"].startswith(PLAIN_IMAGE):
         raise SpecError(
             f"--on kubernetes: the image {given['image']} has no aqmlab in it: name one that has "
@@ -411,8 +412,7 @@ def _kubernetes(workers: int) -> Any:
         n_workers=workers,
         idle_timeout=IDLE_S,
         worker_command="dask worker",
-        **{key: given[key] for key in ("image", "env", "resources")},
-        scheduler_service_type=given["scheduler-service-type"],
+        **given,
     )
     # The names of commands that are written there have left Dask's package.
     (scheduler,) = described["spec"]["scheduler"]["spec"]["containers"]
