@@ -127,6 +127,11 @@ class TestProgram:
         with pytest.raises(RuntimeError):
             equivalence.told_by(["cat"], " ".join(f"{name} 1" for name in names))
 
+    def test_a_name_without_a_number_is_a_mistake(self):
+        line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0 jain_index"
+        with pytest.raises(ValueError, match="zip"):
+            equivalence.told_by(["cat"], line)
+
     def test_one_that_ends_with_a_status_has_failed(self):
         line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0"
         with pytest.raises(RuntimeError) as raised:
@@ -428,6 +433,11 @@ class TestCommand:
         program = TestRuns().program(runs)
         equivalence.compare(parser, parser.parse_args(words), program, [Case()])
         assert len(runs) == 3
+        full: list[tuple[str, int]] = []
+        equivalence.compare(
+            parser, parser.parse_args(words[1:]), TestRuns().program(full), [Case("full")]
+        )
+        assert len(full) == 9
         runs.clear()
         more = parser.parse_args([*words, "--seeds", "5"])
         equivalence.compare(parser, more, program, [Case()])
@@ -457,6 +467,19 @@ class TestCommand:
 
     def test_two_seeds_are_enough(self, tmp_path):
         assert len(self.compare(tmp_path, "--only", "two", "--seeds", "2")[1]) == 2
+
+    def test_a_figure_that_only_the_last_of_many_cases_has(self, tmp_path, capsys):
+        parser = self.parser(tmp_path)
+        last = Case("last")
+        program = TestRuns().program([])
+
+        def answer(case: Case, seed: int) -> dict[str, float]:
+            return {"drop_rate": 0.2} | ({"mark_rate": 0.5} if case is last else {})
+
+        cases = [*(Case(f"case {n}") for n in range(60)), last]
+        told = replace(program, run=answer)
+        equivalence.compare(parser, parser.parse_args(["--seeds", "2"]), told, cases)
+        assert capsys.readouterr().out.endswith("dropped, %: 61 same; marked, %: 1 apart\n")
 
     def test_a_record_of_it(self, tmp_path, monkeypatch):
         kept: list[Any] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
@@ -59,6 +60,10 @@ class TestExpression:
             expression.evaluate("a ** 2", {"a": np.array([1.0])})
         known = "known: a, abs, log, max, min, sqrt, + - * /"
         assert str(raised.value) == f'"a ** 2": a ** 2 is not known here ({known})'
+        for text in ("-c", "a + c", "c / a", "abs(c)", "max(a, c)"):
+            with pytest.raises(SpecError) as raised:
+                expression.evaluate(text, {"a": np.array([1.0])})
+            assert str(raised.value).startswith(f'"{text}": c is not known here')
         with pytest.raises(SpecError) as raised:
             expression.evaluate("a -", {})
         assert str(raised.value) == '"a -" is no expression: write for example "a - b"'
@@ -113,6 +118,12 @@ class TestEvidence:
         with pytest.raises(NotRun, match=r"^no load was calibrated$"):
             number(Evidence(planned, {}, {}), {"calibration": "r_squared"})
 
+    def test_a_rule_of_exact_numbers_alone(self):
+        found = Evidence(Plan([], {}, {}), {}, {}, {None: {"r_squared": 0.5}})
+        exact = {"let": {"r": {"calibration": "r_squared"}}, "value": "r", "at_least": 0.5}
+        (one,) = rule.judge(claim(exact), found).judged
+        assert (one.verdict, one.mean, one.replications) == (HOLDS, 0.5, 1)
+
     def test_what_is_missing_or_too_much_is_named_with_its_values(self):
         found = evidence(a=[1], b=[2])
         with pytest.raises(NotRun, match=r"^g \(q c, n 1\) is not a part of these runs$"):
@@ -130,6 +141,28 @@ class TestEvidence:
     def test_a_mistaken_name_is_answered_with_the_nearest(self):
         with pytest.raises(SpecError, match=r'^no metric "mm".*did you mean "m"'):
             number(evidence(a=[1]), {"group": "g", "metric": "mm"})
+
+    def test_a_pair_of_one_cell_each(self):
+        def histogram(*counts: float) -> Any:
+            table = {"upper_ms": np.array([10.0, 20.0]), "count": np.array(counts)}
+            return cast(Any, SimpleNamespace(columns=lambda _: table, summary={}))
+
+        cells = [Cell("g", {"q": name}, {}, name) for name in "abc"]
+        runs = {("a", 1): histogram(3, 1), ("b", 1): histogram(1, 3), ("c", 1): histogram(4, 0)}
+        found = Evidence(Plan(cells, {}, {"g": (1,)}), {}, runs)
+        told = {
+            "pair": "lowest_gain",
+            "a": {"group": "g", "where": {"q": "a"}},
+            "b": {"group": "g", "where": {"q": "b"}},
+            "args": {"from_ms": 10, "to_ms": 10},
+        }
+        assert number(found, told).tolist() == [50]
+        assert found.asked == {"a", "b"}
+        several = told | {"b": {"group": "g", "where": {"q": ["b", "c"]}}}
+        with pytest.raises(SpecError, match="is 2 cells: say which"):
+            number(found, several)
+        assert number(found, several | {"over": "min"}).tolist() == [-25]
+        assert number(found, several | {"over": "max"}).tolist() == [50]
 
     def test_across_cells(self):
         cells = [Cell("g", {"n": n}, {}, str(n)) for n in (0, 1, 2)]
@@ -277,6 +310,27 @@ class TestRule:
         other = rule.Verdict(UNDECIDED, two.judged)
         assert rule.deciding(other) is two.judged[0]
 
+    def test_what_holds_hides_nothing_that_is_open(self):
+        found = evidence(a=[1.001, 1.0011, 1.0012], b=[1.0, 2.0, 30.0])
+        two = rule.judge(claim(condition("a", at_least=1), condition("b", at_least=1)), found)
+        assert [one.verdict for one in two.judged] == [HOLDS, UNDECIDED]
+        assert rule.deciding(two) is two.judged[1]
+
+    def test_each_alternative_has_its_share_of_the_error(self):
+        # 2 ± 2.484 at 95 %, 2 ± 3.583 at 97.5 %
+        found = evidence(a=[1.0, 2.0, 3.0], b=[-9.0, -9.1, -9.2])
+        near = condition("a", at_least=-0.49)
+        assert rule.judge(claim(near), found).verdict == HOLDS
+        two = {"any": [near, condition("b", at_least=0)]}
+        assert rule.judge(claim(two), found).verdict == UNDECIDED
+        far = {"any": [condition("a", at_least=-1.6), condition("b", at_least=0)]}
+        assert rule.judge(claim(far), found).verdict == HOLDS
+
+    def test_without_an_alternative_nothing_is_shown(self):
+        let = {"x": {"group": "g", "where": {"q": "$q"}, "summary": "x"}}
+        none = {"let": let, "value": "x", "at_least": 0, "some": {"q": []}}
+        assert rule.judge(claim(none), evidence(a=[1.0])) == rule.Verdict(UNDECIDED, [])
+
     def test_of_alternatives_the_best_is_shown(self):
         found = evidence(a=[5.0, 5.1, 5.2], b=[8.0, 8.1, 8.2])
         either = {"any": [condition("a", at_least=4), condition("b", at_least=4)]}
@@ -340,6 +394,8 @@ class TestLine:
         fails = claim(condition("a", at_least=9, text="t"), condition("b", at_least=8))
         why = scorecard.row("s", replace(fails, known="Known."), found, 1)["why"]
         assert why.endswith("(1 of 2 conditions fail; this is the worst of them). Known.")
+        both = claim(*[condition("a", at_least=9)] * 2, condition("b", at_least=8))
+        assert "(2 of 3 conditions fail;" in scorecard.row("s", both, found, 1)["why"]
         opened = claim(condition("a", at_least=2), condition("b", at_least=8))
         why = scorecard.row("s", opened, found, 1)["why"]
         assert why.endswith("(1 of 2 conditions are undecided; this is the worst of them).")
@@ -360,6 +416,16 @@ class TestLine:
         one = scorecard.row("s", claim(condition("a", at_least=0)), evidence(a=[1.0], b=[1.0]), 1)
         assert (one["estimate"], one["interval"], one["replications"]) == (1.0, None, 1)
         assert one["why"] == "a: 1.00, rule: at least 0."
+
+    def test_only_seeds_can_be_alike(self):
+        exact = claim({"let": {}, "value": "3", "at_least": 0})
+        assert scorecard.row("s", exact, evidence(a=[1.0]), 1)["why"] == (
+            "3: 3.00 [3.00, 3.00], rule: at least 0."
+        )
+        two = scorecard.row(
+            "s", claim(condition("a", at_least=0)), evidence(a=[1.0, 1.0], b=[1.0, 1.0]), 1
+        )
+        assert "under each of 2 seeds" in two["why"]
 
     def test_without_a_number_there_is_a_reason(self):
         lets = {"let": {"a": of("c")}, "value": "a", "at_least": 0}
@@ -423,6 +489,9 @@ class TestKept:
         store = Store.open(tmp_path / "out")
         store.write_json("result.json", {"name": "s", "claims": [{"id": "X1"}]})
         assert kept.stored(tmp_path / "out", "s") == [{"id": "X1"}]
+        nameless = Store.open(tmp_path / "nameless")
+        nameless.write_json("result.json", {"claims": []})
+        assert kept.stored(tmp_path / "nameless", "s") == []
         with pytest.raises(StoreError) as raised:
             kept.stored(tmp_path / "out", "t")
         assert str(raised.value) == (

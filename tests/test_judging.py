@@ -12,6 +12,7 @@ from test_claims import FakeRun, claim
 from aqmlab.claims import judging
 from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell, Plan, Run
 from aqmlab.experiment.rules import Claim
 from aqmlab.runs.laboratory import Laboratory
@@ -127,6 +128,21 @@ class TestLooks:
             ({"b": pytest.approx(0.4 * 60)}, "more seeds for open claims"),
         ]
         assert laboratory.expected[2:] == [({}, "more seeds for open claims")]
+
+
+def test_metrics_and_calibrations_are_evidence_too():
+    metric = Metric(name="m", title="M", unit="", digits=0, summary="x", scale=2.0)
+    lets = {
+        "m": {"group": "g", "where": {"q": "a"}, "metric": "m"},
+        "r": {"calibration": "r_squared"},
+    }
+    one = claim({"let": lets, "value": "m + r", "at_least": 0.0})
+    results = cast(Any, {("a", seed): FakeRun(float(seed)) for seed in (1, 2, 3)})
+    known: dict[str | None, dict] = {None: {"r_squared": 0.5}}
+    material = Material(plan("a"), cast(Any, None), results, known, {}, {"m": metric})
+    experiment = cast(Experiment, cast(Any, type("E", (), {"name": "s", "where": "s.toml"})()))
+    (row,) = judging.judge(experiment, [one], material, cast(Laboratory, Asked()), [1])
+    assert row["estimate"] == 4.5
 
 
 class TestWork:

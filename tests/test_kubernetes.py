@@ -217,10 +217,10 @@ def test_pods_of_the_named_image_do_the_runs_and_are_removed(tmp_path, kubernete
     assert kubernetes.removed == [name] and re.fullmatch("aqmlab-[0-9a-f]{8}", name)
     assert spec["worker"]["replicas"] == 2
     assert spec["idleTimeout"] == 3600
-    for part, program in (("worker", "dask-worker"), ("scheduler", "dask-scheduler")):
+    for part in ("worker", "scheduler"):
         (container,) = spec[part]["spec"]["containers"]
         assert container["image"] == IMAGE
-        assert container["args"][0] == program
+        assert container["args"][:2] == ["dask", part]
         assert container["env"] == [{"name": "SITE", "value": "x"}]
         assert container["resources"] == {"limits": {"cpu": "4", "memory": "8Gi"}}
     assert spec["scheduler"]["service"]["type"] == "NodePort"
@@ -263,5 +263,5 @@ def last_of_two(done) -> str:
 def test_an_image_without_aqmlab_is_refused_before_pods_are_asked_for(kubernetes, swept):
     refused = swept(kubernetes.server_port, "ghcr.io/dask/dask:latest")
     assert refused.returncode == 2
-    assert "has no aqmlab in it: name one that has" in refused.stderr
+    assert "image ghcr.io/dask/dask:latest has no aqmlab in it: name one that has" in refused.stderr
     assert refused.stderr.count("\n") == 1 and kubernetes.asked == []

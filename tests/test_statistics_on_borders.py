@@ -98,6 +98,21 @@ class TestConnections:
         assert of(run(told), "connections_in_class", kind="fin") == 75
 
 
+class TestBursts:
+    def test_a_run_without_transfers_has_no_time(self):
+        traffic = {"traffic": [{"name": "b", "users": 1}]}
+        assert math.isnan(of(run({}, traffic), "burst_elapsed_s", burst="b"))
+        assert math.isnan(of(run({"transfers": {}}, traffic), "burst_elapsed_s", burst="b"))
+
+
+class TestDatagrams:
+    def test_all_of_many(self):
+        delays = {"delay_ns": np.arange(1, 201, dtype=np.uint64) * 10**9}
+        one = run(datagrams=delays)
+        found = [of(one, "delay_quantile_s", percent=p) for p in (0, 1, 50, 99.5, 100)]
+        assert found == [1, 2, 100, 199, 200]
+
+
 class TestPayload:
     SCENARIO = {  # noqa: RUF012
         "link": [{"name": "a"}, {"name": "b"}],
@@ -187,6 +202,11 @@ class TestResponses:
         assert pair("share_of_range_above", self.A, self.B, by=40.0, **self.RANGE) == 0
         assert pair("share_of_range_above", self.A, self.B, by=39.9, **self.RANGE) > 0
         assert pair("share_of_range_above", self.A, self.A, **self.RANGE) == 0
+        by_half_a_point = histogram([10.5, 80, 4.5, 5])
+        found = pair("share_of_range_above", by_half_a_point, self.B, **self.RANGE)
+        assert found == pytest.approx(4000 / 41)
+        # The range ends within the millisecond behind its end.
+        assert pair("highest_gain", self.A, self.B, from_ms=96.0, to_ms=99.5) == 0
         within = {"from_ms": 300.0, "to_ms": 300.0}
         assert pair("lowest_gain", self.A, self.B, **within) == -15
         assert pair("highest_gain", self.A, self.B, **within) == -15
@@ -250,6 +270,11 @@ class TestResponses:
         # 5 of the short ones, 20 of the long ones
         assert cast(Any, change)(both, reference={"w": "a"}) == pytest.approx(0.25)
         assert math.isnan(cast(Any, change)(cells[:1], reference={"w": "a"}))
+        # A change of the long ones by half a point is one as well, and times are exact.
+        slightly = setting([50, 0, 29.5, 20.5])
+        quantiles["response_p50_s"] = 0.2999
+        first = (cells[0][0], setting([50, 0, 30, 20]))
+        assert cast(Any, change)([first, (cells[1][0], slightly)], reference={"w": "a"}) == 0
         # Among the failed ones of the reference.
         quantiles["response_p90_s"] = None
         assert math.isnan(cast(Any, change)(both, reference={"w": "a"}))
@@ -289,6 +314,8 @@ class TestSizes:
         # ten and half of the thirty
         assert of(one, "bytes_of_largest", percent=50) == pytest.approx(60)
         assert of(one, "bytes_of_largest", percent=0) == 0
+        single = run(response_sizes=self.TABLE | {"responses": [1, 1, 1], "bytes": [1, 2, 7]})
+        assert of(single, "bytes_of_largest", percent=100 / 3) == pytest.approx(70)
         gap = run(response_sizes=self.TABLE | {"responses": [10, 0, 10], "bytes": [100, 0, 300]})
         assert of(gap, "bytes_of_largest", percent=75) == pytest.approx(87.5)
         assert of(gap, "bytes_of_largest", percent=50) == pytest.approx(75)
@@ -400,6 +427,7 @@ class TestAcross:
         a, b, c = (1.0, 0.5, 0.2), (0.5, 1.0, 0.2), (0.2, 0.5, 1.0)
         assert [sweep(a, b, c), sweep(c, b, a), sweep(a, c), sweep(c, a)] == [2, 2, 2, 2]
         assert [sweep(a, b, a), sweep(b, a, b), sweep(a), sweep(a, a, b)] == [0, 0, 0, 1]
+        assert [sweep(a, a, c), sweep(c, c, a)] == [2, 2]
         # Of two that are as good the later one on the grid counts.
         assert sweep((1.0, 1.0, 0.2), c) == 1
 
@@ -425,11 +453,13 @@ class TestModels:
         assert ten == pytest.approx(100 * (1 - (2.5 + 46 * 0.4) / 30), abs=1e-3)
         all_ = statistics.probe("model_weight_of_largest", how | {"percent": 100})
         assert all_ == 100
+        assert set(self.asked) == {"m"}
 
     def test_one_that_is_not_there_is_answered_with_those_that_are(self):
         with pytest.raises(SpecError) as raised:
             statistics.probe("model_share_upto", {"model": "m", "variable": "x", "value": 1})
         assert str(raised.value) == 'traffic model m has no variable "x" (it has size, count)'
+        assert set(self.asked) == {"m"}
 
 
 class TestAlone:

@@ -9,6 +9,7 @@ mod disciplines;
 mod ecn_today;
 mod ends;
 mod engines;
+mod facts;
 mod golden;
 mod groups;
 mod handed_in;

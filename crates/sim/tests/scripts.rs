@@ -121,3 +121,39 @@ fn mistakes_are_one_sentence() {
         assert!(why.contains(words), "{why}");
     }
 }
+
+#[test]
+fn a_group_without_users_has_none_to_name() {
+    let text = json!({
+        "duration": "20 s", "link": [{"rate": "100 Mbit/s"}],
+        "traffic": [{"app": "packmime", "connections_per_s": 10, "script": [{"drop": 1, "flows": 1}]}],
+    });
+    let why = Scenario::from_json(&text.to_string()).unwrap_err().to_string();
+    assert!(why.contains("script.0.flows: the group has no users to number"), "{why}");
+}
+
+#[test]
+fn a_script_is_written_as_it_was_read() {
+    for rule in [
+        json!({"drop": [3, 7]}),
+        json!({"mark": [3], "sent": [1, 2], "flows": [2]}),
+        json!({"drop": [1], "count": "resent", "flows": [1, 2]}),
+        json!({"drop": [1], "count": "packets", "from": "clients"}),
+    ] {
+        let text = scenario(json!("linux"), json!([rule])).to_string();
+        let read = Scenario::from_json(&text).unwrap();
+        let written = read.to_json()["traffic"][0]["script"][0].clone();
+        for (name, value) in rule.as_object().unwrap() {
+            assert_eq!(&written[name], value, "{written}");
+        }
+        // What a rule does not say is not written, but for the first transmission of data.
+        assert_eq!(written.get("flows").is_some(), rule.get("flows").is_some(), "{written}");
+        let data = rule.get("count").is_none();
+        assert_eq!(written.get("sent").is_some(), data, "{written}");
+        if data && rule.get("sent").is_none() {
+            assert_eq!(written["sent"], json!([1]));
+        }
+        let again = Scenario::from_json(&read.to_json().to_string()).unwrap();
+        assert_eq!(again.to_json(), read.to_json());
+    }
+}

@@ -112,3 +112,29 @@ fn what_cannot_be_changed_is_refused_with_a_sentence() {
         Run::new(scenario("folded", json!("droptail"))).unwrap().set(PORT, "limit", 9.0).is_err()
     );
 }
+
+#[test]
+fn what_was_seen_is_told_in_the_order_of_its_fields() {
+    let seen = Sight {
+        packets: 1,
+        bytes: 2,
+        arrivals: 3,
+        departures: 4,
+        departure_bytes: 5,
+        waited_s: 6.5,
+        drops: 7,
+        marks: 8,
+    };
+    assert_eq!(seen.numbers(), [1.0, 2.0, 3.0, 4.0, 5.0, 6.5, 7.0, 8.0]);
+}
+
+#[test]
+fn events_are_counted_as_the_run_goes_on() {
+    let mut run = Run::new(scenario("folded", json!("droptail"))).unwrap();
+    run.advance(Instant::from_secs_f64(5.0));
+    let early = run.events();
+    run.advance(run.end());
+    let all = run.events();
+    assert!(1_000 < early && 2 * early < all, "{early} {all}");
+    assert_eq!(run.outcome().summary.number("events"), all as f64);
+}

@@ -395,23 +395,34 @@ async def _submit(cluster: Any, jobs: int) -> None:
 def _kubernetes(workers: int) -> Any:
     """Pods that the operator of Dask starts, as `kubernetes` in Dask's configuration describes
     them."""
-    operator = _extra("dask_kubernetes.operator", "kubernetes").KubeCluster
+    operator = _extra("dask_kubernetes.operator", "kubernetes")
     import dask.config
 
-    described = dask.config.get("kubernetes.custom-cluster-spec")
-    if described is None and dask.config.get("kubernetes.image").startswith(PLAIN_IMAGE):
+    keys = ("image", "env", "resources", "scheduler-service-type")
+    given = {key.replace("-", "_"): dask.config.get(f"kubernetes.{key}") for key in keys}
+    if given["image"].startswith(PLAIN_IMAGE):
         raise SpecError(
-            f"--on kubernetes: the image {PLAIN_IMAGE} has no aqmlab in it: name one that has this "
-            "version by DASK_KUBERNETES__IMAGE"
+            f"--on kubernetes: the image {given['image']} has no aqmlab in it: name one that has "
+            "this version by DASK_KUBERNETES__IMAGE"
         )
     logging.getLogger("dask_kubernetes").setLevel(logging.CRITICAL)
     name = f"aqmlab-{uuid.uuid4().hex[:8]}"
+    described = operator.make_cluster_spec(
+        name=name,
+        n_workers=workers,
+        idle_timeout=IDLE_S,
+        worker_command="dask worker",
+        **given,
+    )
+    # The names of commands that are written there have left Dask's package.
+    (scheduler,) = described["spec"]["scheduler"]["spec"]["containers"]
+    scheduler["args"] = ["dask", "scheduler", *scheduler["args"][1:]]
     say(f"asks Kubernetes for {workers} workers: kubectl get daskcluster,pods -l {LABEL}={name}")
     try:
-        return operator(name=name, n_workers=workers, idle_timeout=IDLE_S, quiet=True)
+        return operator.KubeCluster(custom_cluster_spec=described, quiet=True)
     except Exception as error:
         status = getattr(getattr(error, "response", None), "status_code", None)
-        for begun in [one for one in operator._instances if one.name == name]:
+        for begun in [one for one in operator.KubeCluster._instances if one.name == name]:
             with contextlib.suppress(Exception):
                 if status != 404:  # no such resource at all
                     begun.close(timeout=10)

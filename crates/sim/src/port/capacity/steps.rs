@@ -155,6 +155,16 @@ mod tests {
     }
 
     #[test]
+    fn the_mean_is_that_of_a_period_or_before_the_last_step() {
+        assert_eq!(steps(&[(0, 8_000)], None).mean_bits_per_s(), 8_000.0);
+        // 8 kbit/s for 1 s and 2 kbit/s for 3 s.
+        let two = [(0, 8_000), (S, 2_000), (4 * S, 16_000)];
+        assert_eq!(steps(&two, None).mean_bits_per_s(), 3_500.0);
+        // And 16 kbit/s for another 4 s.
+        assert_eq!(steps(&two, Some(8 * S)).mean_bits_per_s(), 9_750.0);
+    }
+
+    #[test]
     fn an_outage_is_waited_for() {
         let line = steps(&[(0, 8_000), (S, 0), (3 * S, 8_000)], None);
         assert_eq!(line.end_of(S / 2, 1_000), 3 * S + S / 2);
