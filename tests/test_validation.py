@@ -150,6 +150,34 @@ def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_
     assert text.count("Not run.") == len(page.PARTS) - 1
 
 
+def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
+    def row(case: str, title: str, mean: int, verdict: str) -> str:
+        half = {"same": 0.02, "**open**": 0.03, "**apart**": 0.025}[verdict]
+        return f"| {case} | {title} | 3 | {mean} | 1 | 1.000 ± {half} | 5% | {verdict} |"
+
+    head = "**one**\n\n| case | figure |\n| --- | --- |\n"
+    rows = [row("a", "queue, packets", 1, "same"), row("b", "queue, packets", 1, "**open**")]
+    rows += [row("b", "dropped, %", 1, "same"), row("c", "dropped, %", 1, "**apart**")]
+    old = page.Record(
+        "ns2", "all", "2026-01-01", {"aqmlab": "1", "other": "2"}, head + "\n".join(rows)
+    )
+    assert page.wide(old.text) == {"b"}
+    assert page.wide(old.text.replace("1.000 ± 0.02 ", "")) == {"a", "b"}
+    monkeypatch.setattr("sys.argv", ["__main__.py", "--wide", "--most", "20"])
+    news = [row("b", "queue, packets", 2, "same"), row("b", "marked, %", 2, "same")]
+    new = page.record("python -m validation.ns2", "2", head + "\n".join(news))
+    found = page.renewed(old, new)
+    assert found.text == head + "\n".join([rows[0], *news, rows[3]])
+    assert found.summary == "queue, packets: 2 same; marked, %: 1 same; dropped, %: 1 apart"
+    (again,) = found.again
+    assert again.startswith("`python -m validation.ns2 --wide --most 20`, 2")
+    assert again.endswith(": 1 cases")
+    assert (found.command, found.made) == ("all", "2026-01-01")
+    assert again in page.text({"ns2": found}, {})
+    with pytest.raises(ValueError, match="not in the record: d"):
+        page.renewed(old, replace(new, text=row("d", "dropped, %", 1, "same")))
+
+
 def test_the_page_is_that_of_the_records():
     pictures = {
         part: f"images/validation/{part}.svg"

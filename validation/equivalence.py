@@ -13,7 +13,6 @@ import math
 import os
 import subprocess
 import sys
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -330,13 +329,7 @@ def _mean(values: list[float | None], figure: Figure) -> str:
 
 def verdicts(each: Sequence[Compared]) -> str:
     """How many figures are the same, open and apart, by figure: one line of words."""
-    told = {one.figure.title: Counter[str]() for one in each}
-    for one in each:
-        told[one.figure.title][one.found.verdict] += 1
-    return "; ".join(
-        f"{title}: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
-        for title, counts in told.items()
-    )
+    return page.verdicts([(one.figure.title, one.found.verdict) for one in each])
 
 
 def ratios(each: Sequence[Compared]) -> pl.DataFrame:
@@ -369,6 +362,10 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     )
     told = "seeds at most, where an interval is wider than half its margin (no more than --seeds)"
     parser.add_argument("--most", type=int, metavar="N", help=told)
+    told = "of the record in --out, the rows of cases that are not run stay"
+    parser.add_argument("--keep", action="store_true", help=told)
+    told = "--keep, and only cases of which it has an interval wider than half its margin"
+    parser.add_argument("--wide", action="store_true", help=told)
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
@@ -395,8 +392,13 @@ def compare(
     chosen = list(cases)
     if arguments.only:
         chosen = [case for case in chosen if named(case, arguments.only)]
+    old = _record(parser, arguments) if arguments.keep or arguments.wide else None
+    if old and arguments.wide:
+        more = page.wide(old.text)
+        chosen = [case for case in chosen if case.name() in more]
     if not chosen:
-        parser.error(f"--only {' '.join(arguments.only)}: no case has that in its name or family")
+        words = [*(["--wide"] if arguments.wide else []), "--only", *arguments.only]
+        parser.error(f"{' '.join(words)}: there is no such case")
     kept = Kept(arguments.cache)
     each = rows(chosen, program, Seeds(seeds, most), kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
@@ -404,7 +406,28 @@ def compare(
     text, summary = table(each, program.name), verdicts(each)
     print(f"{text}\n\n{summary}")
     if arguments.out:
-        page.record(parser.prog, program.version(), text, summary).keep(arguments.out)
+        found, numbers = page.record(parser.prog, program.version(), text, summary), ratios(each)
+        if old:
+            found = page.renewed(old, found)
+            numbers = _renewed(pl.read_csv(arguments.out / page.RATIOS), numbers)
+        found.keep(arguments.out)
         runs.write_csv(arguments.out / "runs.csv")
-        ratios(each).write_csv(arguments.out / page.RATIOS)
+        numbers.write_csv(arguments.out / page.RATIOS)
     return 0
+
+
+def _record(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> page.Record:
+    records = page.found(arguments.out) if arguments.out else {}
+    if len(records) != 1:
+        parser.error("--keep and --wide go with --out FOLDER, where a record is")
+    (one,) = records.values()
+    return one
+
+
+def _renewed(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
+    """Ratios of the new runs in place of those of the same cases."""
+    order = {name: place for place, name in enumerate(old["case"].unique(maintain_order=True))}
+    kept = old.filter(~pl.col("case").is_in(new["case"].unique().to_list()))
+    both = pl.concat([kept, new], how="vertical_relaxed")
+    place = pl.col("case").replace_strict(order, default=len(order), return_dtype=pl.Int64)
+    return both.sort(place, maintain_order=True)

@@ -12,8 +12,9 @@ from __future__ import annotations
 import json
 import shlex
 import sys
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -65,11 +66,69 @@ class Record:
     """Its table in Markdown."""
     summary: str = ""
     """Its verdicts in a line of words."""
+    again: Sequence[str] = ()
+    """What was run again since, a line each: its command, day, versions and how many cases."""
 
     def keep(self, folder: Path) -> None:
         """Writes it into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / RECORD).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+
+
+def verdicts(rows: Sequence[tuple[str, str]]) -> str:
+    """How many figures are the same, open and apart, from their titles and verdicts."""
+    told: dict[str, Counter[str]] = {}
+    for title, verdict in rows:
+        told.setdefault(title, Counter())[verdict] += 1
+    return "; ".join(
+        f"{title}: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
+        for title, counts in told.items()
+    )
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a row of a record's table; none of any other line."""
+    each = [cell.strip() for cell in line.strip("|").split("|")]
+    return each if line.startswith("| ") and each[0] not in ("case", "---") else []
+
+
+def wide(text: str) -> set[str]:
+    """The cases of a record's table with an interval wider than half the margin, or not known.
+
+    Those that more seeds tell more of. Widths decide, not verdicts (`equivalence.Seeds`).
+    """
+    found: set[str] = set()
+    for case, *_, ratio, margin, _ in filter(None, map(cells, text.splitlines())):
+        _, _, half = ratio.partition(" ± ")
+        if not half or float(half) > float(margin.strip("%")) / 200:
+            found.add(case)
+    return found
+
+
+def renewed(old: Record, new: Record) -> Record:
+    """`old` with the rows of the cases in `new` in place of its own; it says what was run again."""
+    rows: dict[str, list[str]] = {}
+    for line in new.text.splitlines():
+        if each := cells(line):
+            rows.setdefault(each[0], []).append(line)
+    cases = len(rows)
+    lines: list[str] = []
+    told: set[str] = set()
+    for line in old.text.splitlines():
+        case = (cells(line) or [""])[0]
+        if case in rows:
+            lines += rows.pop(case)
+            told.add(case)
+        elif case not in told:
+            lines.append(line)
+    if rows:
+        raise ValueError(f"not in the record: {', '.join(rows)}")
+    text = "\n".join(lines)
+    each = [row for row in map(cells, lines) if row]
+    summary = verdicts([(row[1], row[-1].strip("*")) for row in each])
+    versions = f"aqmlab {new.versions['aqmlab']}, {new.versions['other']}"
+    again = f"`{new.command}`, {new.made}; {versions}: {cases} cases"
+    return replace(old, text=text, summary=summary, again=(*old.again, again))
 
 
 def record(program: str, other: str, text: str, summary: str = "") -> Record:
@@ -96,6 +155,7 @@ def text(records: Mapping[str, Record], pictures: Mapping[str, str]) -> str:
             continue
         versions = f"aqmlab {one.versions['aqmlab']}, {one.versions['other']}"
         lines += [f"`{one.command}`, {one.made}; {versions}.", ""]
+        lines += ["Of them run again: " + "; ".join(one.again) + ".", ""] if one.again else []
         lines += [f"{one.summary}.", ""] if one.summary else []
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
         lines += [one.text.strip(), ""]

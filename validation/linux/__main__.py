@@ -1,7 +1,7 @@
 """TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
 
 Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
-       [--build]
+       [--keep | --wide] [--build]
 The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
 `make uml` does. Without it, says so in one line and ends well. What has been run is kept (--cache).
 """

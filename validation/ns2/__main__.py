@@ -1,6 +1,7 @@
 """TCP in aqmlab and in ns-2 2.35: the same links, the same senders, several seeds each.
 
 Usage: python -m validation.ns2 [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
+       [--keep | --wide]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
 run is kept (--cache) and not run again by the same build. Needs the program `ns` (Debian package
 ns2); without it, says so in one line and ends well.

@@ -1,6 +1,7 @@
 """TCP in aqmlab and in ns-3: the same links, the same senders, several seeds each.
 
 Usage: python -m validation.ns3 [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
+       [--keep | --wide]
 Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
 run is kept (--cache). Needs ns-3's wheel (pip install --no-deps ns3) and g++; without them, says so
 in one line and ends well.
