@@ -11,8 +11,11 @@ from dataclasses import replace
 import pytest
 from cluster_runs import SCENARIO, Disturbed, assert_same_bytes, carried_out, wait_until
 
+import aqmlab
+from aqmlab.advise import advice, situation
 from aqmlab.errors import EngineError, SpecError, StoreError
 from aqmlab.experiment.experiment import load
+from aqmlab.pipeline import sharing
 from aqmlab.pipeline.study import Study
 from aqmlab.runs import cluster
 from aqmlab.runs.progress import Progress
@@ -51,25 +54,31 @@ def test_workers_that_are_killed_at_random_change_no_byte(real_core, tmp_path, t
     assert_same_bytes(tmp_path / "threads", tmp_path / "cluster")
 
 
+class Sends:
+    """A cluster, and of each run the tables that were to be kept and those that came."""
+
+    def __init__(self, cluster) -> None:
+        self._cluster = cluster
+        self.came: list = []
+
+    def simulate_all(self, scenarios, finish, board, keep):
+        def noted(place, outcome):
+            self.came.append((keep[place], outcome.tables))
+            return finish(place, outcome)
+
+        return self._cluster.simulate_all(scenarios, noted, board, keep)
+
+
 def test_only_tables_that_are_kept_come_back(real_core, tmp_path, there):
-    came = {}
-
-    class Watched:
-        def simulate_all(self, scenarios, finish, board, keep):
-            def noted(place, outcome):
-                came[place] = (keep[place], outcome.tables)
-                return finish(place, outcome)
-
-            return there.simulate_all(scenarios, noted, board, keep)
-
+    shown = Sends(there)
     how = {"quick": True, "parts": ["edge-bulk", "traces"], "settings": {"seeds": 1, "looks": (1,)}}
     study = Study(load("harsh-red"))
     here = study.carry_out(out=tmp_path / "threads", **how)
-    done = study.carry_out(out=tmp_path / "cluster", on=Watched(), **how)
-    assert len(came) == len(done.runs) > 20
-    for keep, tables in came.values():
+    done = study.carry_out(out=tmp_path / "cluster", on=shown, **how)
+    assert len(shown.came) == len(done.runs) > 20
+    for keep, tables in shown.came:
         assert {name for name in tables if holds(tables, name)} == keep < set(tables)
-    assert {keep for keep, _ in came.values()} == {frozenset(), frozenset({"queue", "trace"})}
+    assert {keep for keep, _ in shown.came} == {frozenset(), frozenset({"queue", "trace"})}
     for run, same in zip(done.runs, here.runs, strict=True):
         assert run.tables() == same.tables()
         assert run.stored.kept() == same.stored.kept()
@@ -149,3 +158,18 @@ def test_jobs_and_looks_into_runs_are_of_this_machine(aqmlab_command):
         refused = aqmlab_command("run", "a.toml", "--on", "local:2", *more)
         assert refused.returncode == 2
         assert "leave out --on" in refused.stderr
+
+
+def test_a_result_is_reproduced_there(real_core, tmp_path, there):
+    shown = Sends(there)
+    aqmlab.run(SCENARIO, seeds=2, out=tmp_path)
+    assert sharing.reproduce(tmp_path, on=shown).same
+    assert len(shown.came) == 2 and not any(holds(came, "queue") for _, came in shown.came)
+
+
+def test_advice_is_raced_there(real_core, there):
+    line = situation.of_words("4/1 Mbit/s", None, "household", None)
+    wish = advice.Wish(line, "pages fast", ["codel"], advice.Rounds((1, 2), 1))
+    shown = Sends(there)
+    assert advice.advise(wish, on=shown) == advice.advise(wish)
+    assert shown.came

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab import targets
 from aqmlab.errors import SpecError
@@ -21,6 +21,9 @@ from .objective import Term
 from .race import Place, Rounds, advised, race
 from .situation import ROUTER, Situation
 from .trial import Trial, with_users
+
+if TYPE_CHECKING:
+    from aqmlab.runs.cluster import Cluster
 
 QUICK = Rounds((2, 4, 8))
 FULL = Rounds((2, 4, 8, 16))
@@ -69,11 +72,12 @@ def advise(
     fresh: bool = False,
     jobs: int | None = None,
     progress: Progress | None = None,
+    on: Cluster | None = None,
 ) -> dict[str, Any]:
     """The answer, as JSON takes it. With `out` the same call continues where it was stopped."""
     terms = objective.parse(wish.objective)
     store = Store.open(out, fresh=fresh) if out is not None else None
-    laboratory = Laboratory(store, progress=progress, jobs=jobs)
+    laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
     with laboratory.resumable():
         trial = Trial(with_users(wish.situation, laboratory), terms, laboratory)
         places = _raced(trial, wish)

@@ -10,7 +10,7 @@ import typer
 from aqmlab.errors import SpecError
 from aqmlab.io import terminal
 
-from .commands import Fresh, Jobs, Json, app, print_json
+from .commands import Fresh, Jobs, Json, On, app, placed, print_json
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -78,6 +78,7 @@ def advise(
     json: Json = False,
     jobs: Jobs = None,
     fresh: Fresh = False,
+    on: On = None,
 ) -> None:
     """Advise a queue for a line: race disciplines for what is wanted, and say what to type.
 
@@ -103,7 +104,8 @@ def advise(
         engine,
         commands=wanted,
     )
-    answer = advice.advise(wish, out=folder, fresh=fresh, jobs=jobs, progress=for_stream())
+    with placed(jobs, on) as where:
+        answer = advice.advise(wish, out=folder, fresh=fresh, progress=for_stream(), **where)
     print_json(answer) if json else show(answer, terminal.console())
 
 

@@ -130,14 +130,14 @@ def run(
     _refuse(looked_into, "--watch and --pcap look into runs of this machine: leave out --on")
     given = {"overrides": set_ or (), "seed": seed, "seeds": seeds, "aqm": aqm or ()}
     how = {"out": out, "fresh": fresh, "capture": capture, "report": report}
-    with _place(jobs, on) as where:
+    with placed(jobs, on) as where:
         document = _carry_out(str(scenario), json, given=given, watch=watch, **how, **where)
     if json:
         print_json(document)
 
 
 @contextmanager
-def _place(jobs: int | None, on: str | None) -> Iterator[dict[str, Any]]:
+def placed(jobs: int | None, on: str | None) -> Iterator[dict[str, Any]]:
     """Where runs happen: so many at a time on this machine, or on a cluster."""
     _refuse(jobs is not None and on is not None, "--jobs is of this machine: leave out --on")
     if on is None:
@@ -294,7 +294,7 @@ def study(
     given = {"aqm": aqm or ()}
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
     how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
-    with _place(jobs, on) as where:
+    with placed(jobs, on) as where:
         alter = unsaid.chosen(set_)
         answers = [_carry_out(each, json, alter=alter, **what, **how, **where) for each in names]
     if live:

@@ -11,7 +11,7 @@ import typer
 from aqmlab.errors import SpecError
 from aqmlab.io.terminal import printable
 
-from .commands import Jobs, Json, app, print_json
+from .commands import Jobs, Json, On, app, placed, print_json
 
 _WITH_MEASURE = ("lines", "heatmap")
 
@@ -91,6 +91,7 @@ def reproduce(
         int | None, typer.Option(min=1, help="Only so many runs, the shortest first.")
     ] = None,
     json: Json = False,
+    on: On = None,
 ) -> None:
     """Run a result again and say whether the same comes out, and where not.
 
@@ -99,7 +100,8 @@ def reproduce(
     from aqmlab.pipeline import sharing
     from aqmlab.runs.progress import for_stream
 
-    found = sharing.reproduce(source, jobs=jobs, most=most, progress=for_stream())
+    with placed(jobs, on) as where:
+        found = sharing.reproduce(source, most=most, progress=for_stream(), **where)
     if json:
         print_json(found.document())
     else:

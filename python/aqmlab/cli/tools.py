@@ -10,7 +10,7 @@ import typer
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
-from .commands import Fresh, Jobs, Json, Out, app, print_json
+from .commands import Fresh, Jobs, Json, On, Out, app, placed, print_json
 
 
 @app.command()
@@ -167,6 +167,7 @@ def infer(
             "--keep", help="Write the inferred set and the predictions into the study's folder."
         ),
     ] = False,
+    on: On = None,
 ) -> None:
     """Find what a study does not say from its published numbers, and predict the others.
 
@@ -175,17 +176,9 @@ def infer(
     from aqmlab.infer import command, verdicts
     from aqmlab.runs.progress import for_stream
 
-    told = command.carry_out(
-        name,
-        quick=quick,
-        out=out,
-        waves=waves,
-        overrides=set_ or (),
-        progress=for_stream(),
-        jobs=jobs,
-        fresh=fresh,
-        keep=keep,
-    )
+    how = {"out": out, "waves": waves, "overrides": set_ or (), "fresh": fresh, "keep": keep}
+    with placed(jobs, on) as where:
+        told = command.carry_out(name, quick=quick, progress=for_stream(), **how, **where)
     if json:
         print_json(told)
         return

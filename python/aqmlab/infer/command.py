@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment import experiment as experiments
@@ -24,6 +24,9 @@ from .implausibility import CUT
 from .inference import Found, infer
 from .waves import Wave
 
+if TYPE_CHECKING:
+    from aqmlab.runs.cluster import Cluster
+
 DOCUMENT = "inference.json"
 PAGE = "inference.html"
 
@@ -39,6 +42,7 @@ def carry_out(
     jobs: int | None = None,
     fresh: bool = False,
     keep: bool = False,
+    on: Cluster | None = None,
 ) -> dict[str, Any]:
     """Infers what an experiment does not say, and gives what `inference.json` holds.
 
@@ -52,7 +56,7 @@ def carry_out(
         kept.place(experiment.folder)
     folder = out if out is not None else registry.default_folder(f"{experiment.name}-infer", quick)
     store = Store.open(folder, fresh=fresh)
-    laboratory = Laboratory(store, progress=progress, jobs=jobs)
+    laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
     with laboratory.resumable():
         found = infer(experiment, inference, laboratory, quick=quick, most_waves=waves, tell=_tell)
     return _written(found, folder, store, _command(name, quick, waves, overrides), keep)

@@ -13,17 +13,20 @@ import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Run
 from aqmlab.experiment.spec import length_s
 from aqmlab.io.files import whole
-from aqmlab.runs import stored
-from aqmlab.runs.laboratory import Laboratory
+from aqmlab.runs import pool, stored
+from aqmlab.runs.laboratory import Laboratory, complete
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
+
+if TYPE_CHECKING:
+    from aqmlab.runs.cluster import Cluster
 
 SUFFIX = ".aqm"
 INDEX = "aqm.json"
@@ -130,8 +133,10 @@ def reproduce(
     jobs: int | None = None,
     most: int | None = None,
     progress: Progress | None = None,
+    on: Cluster | None = None,
 ) -> Answer:
-    """Runs what a file, folder or manifest says again, in memory, and compares fingerprints."""
+    """Runs what a file, folder or manifest says again, and compares fingerprints; nothing else of
+    a run is held."""
     index = _index(source)
     runs = sorted(index["runs"], key=lambda run: (length_s(run["scenario"]), run["seed"]))
     chosen = runs[: most or len(runs)]
@@ -139,13 +144,25 @@ def reproduce(
         Run(str(n), run["seed"], {**run["scenario"], "seed": run["seed"]}, label=run["key"])
         for n, run in enumerate(chosen)
     ]
-    laboratory = Laboratory(None, progress=progress, jobs=jobs)
-    with laboratory.resumable():
-        done = laboratory.run("again", planned, str(source))
+    scenarios = complete(planned, str(source))
+
+    def finish(_: int, outcome: engine.Outcome) -> Any:
+        return outcome.summary.get("fingerprint")
+
+    with Laboratory(None).resumable():
+        found = pool.simulate_all(
+            scenarios,
+            finish,
+            title="again",
+            jobs=jobs,
+            progress=progress,
+            on=on,
+            keep=[()] * len(scenarios),
+        )
     differ = [
         {"key": run["key"], "seed": run["seed"], "said": run["fingerprint"], "here": here}
-        for run, one in zip(chosen, done, strict=True)
-        if (here := one.summary.get("fingerprint")) != run["fingerprint"]
+        for run, here in zip(chosen, found, strict=True)
+        if here != run["fingerprint"]
     ]
     version = engine.version()
     made_by = f"{index['version']} ({index['build']})"
