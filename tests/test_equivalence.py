@@ -264,6 +264,21 @@ class TestRuns:
         equivalence.rows_of(Case(), self.program(runs), Seeds(2, 2), Kept(tmp_path))
         assert (len(runs), len(ours)) == (2, 4)
 
+    def test_another_scenario_runs_again_here_and_another_order_of_it_does_not(
+        self, tmp_path, ours
+    ):
+        asked: list[object] = []
+        told = replace(
+            self.program([]), told=lambda case, seed: asked.append(seed) or ["version", seed]
+        )
+        orders: list[dict[str, Any]] = [{"name": "a", "seed": 1}, {"seed": 1, "name": "a"}]
+        for scenario, runs in ((orders[0], 1), (orders[1], 1), ({"name": "b", "seed": 1}, 2)):
+            program = replace(told, scenario=lambda _case, _seed, told=scenario: told)
+            equivalence.in_ours(Case(), program, 1, Kept(tmp_path))
+            assert len(ours) == runs
+        equivalence.in_other(Case(), told, 7, Kept(tmp_path))
+        assert asked == [7]
+
     def test_case_after_case(self, tmp_path, ours, capsys):
         runs: list[tuple[str, int]] = []
         cases = [Case("one"), Case("two")]
@@ -457,7 +472,7 @@ class TestCommand:
         [
             (["--seeds", "1"], "--seeds 1: an interval needs at least two"),
             (["--most", "2"], "--most 2: there are 3 seeds to begin with (--seeds)"),
-            (["--only", "x", "--only", "y"], "--only x y: no case has that in its name or family"),
+            (["--only", "x", "--only", "y"], "--only x y: there is no such case"),
         ],
     )
     def test_what_makes_no_sense_is_said(self, tmp_path, capsys, words, said):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
 import numpy as np
 import pytest
 from test_claims import FakeRun, claim, condition, evidence, number, of
+from test_studies import SMALL
 
 from aqmlab.claims import expression, judge, kept, rule, scorecard
 from aqmlab.claims.evidence import Evidence, NotRun, defined
@@ -18,6 +21,7 @@ from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.intervals import CONFIDENCE, interval
 from aqmlab.runs.store import Store
+from aqmlab.simulator import engine
 
 EVERY = {"group": "g", "summary": "x"}
 
@@ -164,6 +168,13 @@ class TestEvidence:
         assert number(found, several | {"over": "min"}).tolist() == [-25]
         assert number(found, several | {"over": "max"}).tolist() == [50]
 
+    def test_of_a_probe(self, monkeypatch):
+        curve = {"name": "size", "mean": 5.0, "curve": [[0.0, 0.0], [10.0, 1.0]]}
+        monkeypatch.setattr(engine, "variables", lambda model: [curve])
+        args = {"model": "m", "variable": "size", "value": 2.5}
+        found = number(evidence(a=[1]), {"probe": "model_share_upto", "args": args})
+        assert (found.ndim, float(found)) == (0, 25.0)
+
     def test_across_cells(self):
         cells = [Cell("g", {"n": n}, {}, str(n)) for n in (0, 1, 2)]
         runs = {
@@ -173,6 +184,8 @@ class TestEvidence:
         line = {"across": "line_intercept", "group": "g", "args": {"axis": "n", "summary": "x"}}
         # 10 of 12, and 10 of 14
         assert number(found, line).tolist() == pytest.approx([100 * 10 / 12, 100 * 10 / 14])
+        squared = line | {"across": "line_r_squared"}
+        assert number(found, squared).tolist() == pytest.approx([1, 1])
 
     def test_defined_is_what_every_seed_has(self):
         assert defined(np.array([1.0, 2.0])) and defined(np.asarray(1.0))
@@ -276,6 +289,21 @@ class TestRule:
         assert rule.told(replace(one, text="{q} at {l}"), {"q": [1, 2], "l": "98%"}) == (
             "(1, 2) at 98 %"
         )
+
+    def test_for_each_another_alternative_may_do(self):
+        found = evidence(a=[9.0, 9.1, 9.2], b=[1.0, 1.1, 1.2], c=[5.0, 5.1, 5.2])
+        let = {side: {"group": "g", "where": {"q": f"${side}"}, "summary": "x"} for side in "xy"}
+        some = {"each": {"x": ["a", "c"]}, "some": {"y": ["a", "b", "c"]}}
+        four = {"let": let, "value": "x - y", "at_least": 3.0, "at_most": 5.0, "text": "{x} {y}"}
+        judged = rule.judge(claim(four | some), found)
+        assert judged.verdict == HOLDS
+        assert [one.text for one in judged.judged] == ["a c", "c b"]
+
+    def test_a_name_that_is_filled_in_wrongly_is_told(self):
+        let = {"one": {"group": "g", "summary": "$q"}}
+        (wrong,) = claim({"let": let, "value": "one", "at_least": 0}).conditions
+        with pytest.raises(SpecError, match=r"^one"):
+            rule.lets_of(cast(Any, wrong), {"q": ["a"]})
 
     def test_names_are_filled_in_everywhere(self):
         let = {"group": "g", "where": {"q": "$q", "r": ["$q", "b"], "n": 1}, "summary": "x"}
@@ -504,5 +532,21 @@ class TestKept:
         from aqmlab.experiment.folders import find
 
         file = find("harsh-red")
-        assert kept.lines("s", file) == [kept.blank("s", one) for one in claims(file)]
+        for name in ("s", "harsh-red"):
+            assert kept.lines(name, file) == [kept.blank(name, one) for one in claims(file)]
         assert len(kept.lines("s", file)) > 10
+
+    def test_the_lines_of_an_experiment_of_ones_own(self, monkeypatch):
+        from aqmlab.experiment import compiled
+        from aqmlab.experiment.experiment import claims
+
+        file = SMALL / "experiment.toml"
+        asked = []
+
+        def told(of: Path, what: str, read: Callable[[], Any]) -> Any:
+            asked.append((of, what))
+            return read()
+
+        monkeypatch.setattr(compiled, "told", told)
+        assert kept.lines("s", file) == [kept.blank("s", one) for one in claims(file)] != []
+        assert asked == [(file, "claims")]

@@ -527,6 +527,10 @@ class TestAlone:
             "packet": {"id": 2001, "flow": 0, "bytes": 250},
         }
         assert arrivals[-1]["at_ns"] == 1_990_000_001
+        alone.accepted_above_max_th(
+            discipline="red", max_th=5.0, packet_bytes=25_000, parameters={}
+        )
+        assert asked[1]["arrivals"][2000]["at_ns"] == 1_000_000_001
 
 
 class TestRegistry:
@@ -646,6 +650,10 @@ class TestMeasure:
         assert (row["n"], row["mean_a"], row["mean_b"], row["difference"]) == (1, 2.0, None, None)
         (row,) = measure.paired_rows(b, a)
         assert (row["field"], row["n"], row["difference"]) == ("x", 1, None)
+
+    def test_what_only_the_first_has_hides_nothing(self):
+        a, b = [Fake(1, {"w": 1, "x": 1})], [Fake(1, {"x": 2})]
+        assert [(r["field"], r["difference"]) for r in measure.paired_rows(a, b)] == [("x", 1.0)]
 
     def test_what_is_a_number(self):
         told = {"a": 1, "b": -2.5, "c": math.inf, "d": math.nan, "e": None, "f": "x", "g": True}

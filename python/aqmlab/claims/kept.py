@@ -69,14 +69,15 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
 
 
 def lines(study: str, file: Path) -> list[dict[str, Any]]:
-    """The blank lines of all claims of an experiment."""
+    """The blank lines of all claims of an experiment, named `study`."""
 
     def read() -> list[dict[str, Any]]:
         from aqmlab.experiment.experiment import claims
 
         return [blank(study, claim) for claim in claims(file)]
 
-    return compiled.told(file, "claims", read)
+    # What is kept beside a shipped experiment may have been asked for under another name.
+    return [line | {"study": study} for line in compiled.told(file, "claims", read)]
 
 
 def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
