@@ -296,16 +296,19 @@ impl Endpoint {
     }
 
     /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
-    /// it. To be said a while before it is told something, and after it was itself fetched.
+    /// it; what its sender keeps only if it `sends`. To be said a while before it is told something, and
+    /// after it was itself fetched.
     #[inline]
-    pub fn fetch(&self) {
+    pub fn fetch(&self, sends: bool) {
         self.receiver.fetch();
-        if let Sender::Rack(rack) = &self.sender {
+        if let Sender::Rack(rack) = &self.sender
+            && sends
+        {
             prefetch::prefetch(&**rack);
         }
     }
 
-    /// Fetches what that refers to, likewise.
+    /// Fetches what a sender refers to, likewise.
     #[inline]
     pub fn fetch_more(&self) {
         if let Sender::Rack(rack) = &self.sender {

@@ -62,7 +62,7 @@ fn to_fetch_an_endpoint_is_possible_at_any_time() {
         let at = 0.2 + 0.1 * f64::from(round);
         server.write(3 * 1_460, secs(at));
         assert_eq!(drain(&mut server, at).len(), 3);
-        server.fetch();
+        server.fetch(round % 2 == 0);
         server.fetch_more();
         una += 3 * 1_460;
         hear(&mut server, ack(una), at + 0.09);

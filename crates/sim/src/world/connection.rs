@@ -143,6 +143,9 @@ pub struct Connection {
     pub ends: [Endpoint; 2],
 }
 
+/// What may arrive of a reply between an event that is looked ahead at and its turn, bytes.
+const SOON: u64 = 3_000;
+
 impl Connection {
     /// A connection between two hosts with these clocks.
     pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
@@ -336,7 +339,30 @@ impl Connection {
         if let Some(next) = self.exchanges.front() {
             prefetch::prefetch(next);
         }
-        self.ends[end].fetch();
+        self.ends[end].fetch(self.sends(end));
+    }
+
+    /// Fetches what a sender refers to, likewise.
+    #[inline]
+    pub fn fetch_most(&self, end: usize) {
+        if self.sends(end) {
+            self.ends[end].fetch_more();
+        }
+    }
+
+    /// Whether an end has sent something that is out, or will when it is asked.
+    #[inline]
+    fn sends(&self, end: usize) -> bool {
+        end == ACCEPTOR || self.ends[end].outstanding() > 0
+    }
+
+    /// Whether the application will be told of a reply when a packet or two have come, or of anything
+    /// else.
+    #[inline]
+    pub fn tells_soon(&self) -> bool {
+        let delivered = self.ends[OPENER].delivered();
+        let far = |end: NonZero<u64>| end.get() > delivered + SOON;
+        !self.exchanges.front().and_then(|next| next.reply_end).is_some_and(far)
     }
 
     /// Number of the host on the clients' side.

@@ -101,8 +101,9 @@ impl World {
     /// Of that: what it refers to.
     fn fetch_most(&mut self, connection: u32, end: u8) {
         let Some(connection) = self.connections.get(connection) else { return };
-        connection.ends[usize::from(end)].fetch_more();
-        if usize::from(end) == OPENER {
+        connection.fetch_most(usize::from(end));
+        // In the middle of a reply the user hears nothing.
+        if usize::from(end) == OPENER && connection.tells_soon() {
             let member = connection.member;
             self.fetch_user(member, self.members[member as usize].group);
         }
