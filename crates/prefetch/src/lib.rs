@@ -1,9 +1,14 @@
-//! Hints to the processor: what memory is soon used ([`prefetch`]).
+//! Hints about memory: to the processor, what is soon used ([`prefetch`]); to the operating system,
+//! what is so large that it should lie in huge pages ([`huge_pages`]).
 //!
 //! A world of millions of users fits no cache, so that nearly all that an event touches comes from
 //! main memory; a hint lets it come earlier. It changes nothing that a program can read, and does nothing
-//! where a processor has none. It has no safe form in the standard library: the `unsafe` of the
-//! simulator stands here alone.
+//! where a processor or a system has none. It has no safe form in the standard library: the `unsafe` of
+//! the simulator stands here alone.
+
+mod pages;
+
+pub use pages::{huge_pages, push};
 
 /// Bytes that a processor fetches together (x86-64, most of AArch64).
 const LINE: usize = 64;

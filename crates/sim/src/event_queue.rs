@@ -118,6 +118,7 @@ impl<E: Copy> EventQueue<E> {
     /// So many more events are to be scheduled at a time: their memory is taken at once.
     pub fn reserve(&mut self, events: usize) {
         self.nodes.reserve_exact(events);
+        prefetch::huge_pages(&self.nodes);
     }
 
     /// Schedules `event` for `at`, which must not lie before the last event served.
@@ -144,7 +145,7 @@ impl<E: Copy> EventQueue<E> {
     #[inline(never)]
     fn grow(&mut self, event: E) {
         self.free = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events ahead");
-        self.nodes.push(Node { at: 0, order: 0, event, next: NONE });
+        prefetch::push(&mut self.nodes, Node { at: 0, order: 0, event, next: NONE });
     }
 
     #[inline]

@@ -36,7 +36,7 @@ impl<T> Slab<T> {
     pub fn place(&mut self, make: impl FnOnce() -> T) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             let place = u32::try_from(self.places.len()).expect("fewer than 2^32 at a time");
-            self.places.push(make());
+            prefetch::push(&mut self.places, make());
             place
         })
     }

@@ -181,6 +181,7 @@ impl World {
         self.groups.push(group);
         self.apps.push(apps);
         self.members.reserve_exact(members as usize);
+        prefetch::huge_pages(&self.members);
         self.events.reserve(members as usize); // each will wait to be woken
         self.members.extend(
             (0..members).map(|i| {

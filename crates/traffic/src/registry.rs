@@ -164,6 +164,7 @@ impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
     fn all(&self, members: u32) -> Option<Box<dyn Members>> {
         let mut all = Vec::new();
         all.try_reserve_exact(members as usize).ok()?;
+        prefetch::huge_pages(&all);
         all.extend((0..members).map(self));
         Some(Box::new(all))
     }

@@ -2,8 +2,6 @@
 
 use std::sync::Arc;
 
-use packet::Rng;
-
 use super::{Distribution, bisect};
 
 /// A mixture of distributions.
@@ -84,8 +82,7 @@ impl Distribution for Mixture {
         })
     }
 
-    fn sample(&self, rng: &mut Rng) -> f64 {
-        let u = rng.uniform();
+    fn value(&self, u: f64) -> f64 {
         let mut before = 0.0;
         for (part, upto) in &self.parts {
             if u < *upto {

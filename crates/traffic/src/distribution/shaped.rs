@@ -79,7 +79,10 @@ impl Distribution for Affine {
     fn variance(&self) -> f64 {
         self.inner.variance() * self.times * self.times
     }
-    fn sample(&self, rng: &mut packet::Rng) -> f64 {
-        self.inner.sample(rng) * self.times + self.plus
+    fn value(&self, u: f64) -> f64 {
+        self.inner.value(u) * self.times + self.plus
+    }
+    fn at_most(&self, u: f64) -> f64 {
+        self.inner.at_most(u) * self.times + self.plus
     }
 }

@@ -108,6 +108,11 @@ impl Distribution for Table {
         (a.x + (b.x - a.x) * math::pow(s, b.k)).min(b.x)
     }
 
+    fn at_most(&self, u: f64) -> f64 {
+        let upper = self.knots.partition_point(|knot| knot.p <= u);
+        self.knots.get(upper).map_or(self.max(), |knot| knot.x)
+    }
+
     fn below(&self, x: f64) -> f64 {
         let upper = self.knots.partition_point(|knot| knot.x < x);
         let Some(b) = self.knots.get(upper) else {
@@ -185,6 +190,14 @@ mod tests {
         assert!(t.quantile(last) <= 60.0 && t.quantile(last) > 59.999);
         assert_eq!(t.max(), 60.0);
         assert_eq!(t.quantile(1.0), 60.0);
+    }
+
+    #[test]
+    fn no_value_is_above_the_knot_that_follows() {
+        let t = hand_made();
+        for (u, bound) in [(0.0, 20.0), (0.1, 20.0), (0.25, 20.0), (0.75, 60.0), (1.0, 60.0)] {
+            assert_eq!(t.at_most(u), bound, "{u}");
+        }
     }
 
     #[test]
