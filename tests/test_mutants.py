@@ -28,6 +28,7 @@ impl Queue {
     }
 }
 const HALF: Rule = Rule { most: 3 + 5, of: |n| n / 2 };
+struct Ring { places: [u8; 2 * 4] }
 """
 
 
@@ -68,8 +69,9 @@ def test_a_function_returns_early_an_arm_never_matches_and_a_sign_is_left_out():
     assert "5 => {/*<5*/self.full/*5>*/}" in text
 
 
-def test_a_constant_cannot_ask_which_mutant_is_active():
-    text, placed = rewritten(mutant(1, "BinaryOperator", 2, 22, "+"))
+def test_a_constant_and_the_length_of_an_array_cannot_ask_which_mutant_is_active():
+    of = [mutant(1, "BinaryOperator", 2, 22, "+"), mutant(2, "BinaryOperator", 16, 30, "+")]
+    text, placed = rewritten(*of)
     assert (text.encode(), placed) == (SOURCE, set())
 
 

@@ -33,6 +33,8 @@ PLAIN = ("macro_invocation", "macro_definition", "attribute_item")
 """Nodes that hold no switch: cargo-mutants leaves macros alone."""
 CONSTANT = ("const_item", "static_item")
 """Nodes that cannot ask, but for the closures in them."""
+ARRAYS = ("array_type", "array_expression")
+"""Nodes whose length is a constant."""
 OPERATIONS = ("binary_expression", "compound_assignment_expr")
 
 
@@ -72,7 +74,10 @@ class Rewriter:
             return self._plain(node)
         if node.type in CONSTANT:
             return self._constant(node)
-        return self._joined(node, self._render)
+        length = node.child_by_field_name("length") if node.type in ARRAYS else None
+        return self._joined(
+            node, lambda child: (self._constant if child == length else self._render)(child)
+        )
 
     def _constant(self, node: tree_sitter.Node) -> bytes:
         """A constant's text, its closures rewritten: they run when they are called."""

@@ -83,4 +83,21 @@ mod tests {
         assert_eq!(available("MemAvailable: many kB\n"), None);
         assert_eq!(available(""), None);
     }
+
+    #[test]
+    fn tables_that_just_fit_are_built() {
+        let text = r#"{"duration": "1 s", "link": [{"rate": "1 Mbit/s", "forward": "sfb"}], "traffic": [{"app": "bulk", "flows": 1}]}"#;
+        let scenario = Scenario::from_json(text).unwrap();
+        let (queue, line) =
+            (&scenario.links[0].queues[0], scenario.links[0].line(Direction::Forward));
+        let bytes = queue.entry.table_bytes(&queue.params);
+        assert!(bytes > 0 && construct_in(queue, &line, Some(bytes)).is_ok());
+        assert!(construct_in(queue, &line, Some(bytes - 1)).is_err());
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn linux_says_what_is_free() {
+        assert!(free_bytes().is_some_and(|bytes| bytes > 1_000_000));
+    }
 }

@@ -309,4 +309,14 @@ mod tests {
             assert!(clocks.phases[..i as usize].iter().all(|other| other.nanos() != own));
         }
     }
+
+    #[test]
+    fn both_ends_of_a_range_are_drawn() {
+        let (min, max) = (Duration::from_nanos(5), Duration::from_nanos(6));
+        let (range, mut rng) = (RoundTrips::Connections { min, max }, Rng::named(1, "rtt"));
+        let drawn: Vec<u64> = (0..50).map(|i| range.draw(0, 0, i, &mut rng).nanos()).collect();
+        assert!(
+            drawn.contains(&5) && drawn.contains(&6) && drawn.iter().all(|&ns| ns == 5 || ns == 6)
+        );
+    }
 }

@@ -248,3 +248,52 @@ fn the_accecn_option_tells_the_bytes_that_the_file_shows_to_arrive() {
     assert!(acks > 3_000 && told[1] > 100_000, "{acks} {told:?}");
     assert!(sent[1] + sent[3] - told[0] - told[1] < 60_000, "{told:?} {sent:?}");
 }
+
+#[test]
+fn blocks_of_sack_lie_within_what_was_sent_from_either_side() {
+    for side in ["clients", "servers"] {
+        let scenario = json!({
+            "duration": "4 s",
+            "network": {"rtt": "50 ms"},
+            "link": [{"rate": "4 Mbit/s", "reverse_rate": "4 Mbit/s"}],
+            "traffic": [{"app": "bulk", "flows": 2, "side": side, "tcp": "linux",
+                         "script": [{"drop": [12, 14, 30]}]}],
+        });
+        let (_, frames) = captured(&scenario, &BOTH, Departure);
+        let mut next: HashMap<[Name; 2], u32> = HashMap::new();
+        let mut blocks = 0;
+        for frame in &frames {
+            let tcp = frame.tcp.as_ref().unwrap();
+            if frame.payload > 0 {
+                let end = tcp.seq.wrapping_add(frame.payload);
+                let known = next.entry([frame.source, frame.destination]).or_insert(end);
+                if (end.wrapping_sub(*known) as i32) > 0 {
+                    *known = end;
+                }
+            } else if let Some(option) = tcp.option(5) {
+                let edges =
+                    option.chunks(4).map(|four| u32::from_be_bytes(four.try_into().unwrap()));
+                let most = next[&[frame.destination, frame.source]].wrapping_sub(tcp.ack);
+                for edge in edges {
+                    assert!(edge.wrapping_sub(tcp.ack) <= most, "{side}");
+                    blocks += 1;
+                }
+            }
+        }
+        assert!(blocks > 10, "{side}: {blocks}");
+    }
+}
+
+#[test]
+fn datagrams_carry_what_they_say() {
+    let scenario = json!({
+        "duration": "1 s",
+        "link": [{"rate": "4 Mbit/s"}],
+        "traffic": [{"app": "cbr", "flows": 1, "rate": "80 kbit/s", "packet": 500, "start_within": "0 s"}],
+    });
+    let (_, frames) = captured(&scenario, &[], Departure);
+    assert!(frames.len() > 5);
+    for frame in &frames {
+        assert_eq!(frame.payload + 28, frame.length, "headers of IP and UDP");
+    }
+}

@@ -1,7 +1,7 @@
 //! Facts that the recorder is told from outside a simulation, as of live runs, and what describes
 //! distributions to Python.
 
-use aqmlab_sim::{Ended, Recorder, Reports, Scenario, parts, table, variables};
+use aqmlab_sim::{Ended, Recorder, Reports, Scenario, catalogue, parts, run, table, variables};
 use record::Recoveries;
 use serde_json::json;
 
@@ -68,4 +68,60 @@ fn a_table_is_described_in_its_unit() {
     assert_eq!(of("furlongs")["unit"], "");
     let why = table("size", "value,prob\n10,-1\n", "").unwrap_err().to_string();
     assert!(why.contains("negative"), "{why}");
+}
+
+#[test]
+fn what_is_lost_in_the_warm_up_is_no_recovery_of_the_measured_interval() {
+    let names = [
+        "timeouts",
+        "fast_retransmits",
+        "spurious_timeouts",
+        "ecn_reductions",
+        "segments_retransmitted",
+    ];
+    let figures = |warmup: &str| {
+        // A lost segment, one lost twice, a mark, and a line that stands still for two seconds.
+        let text = json!({
+            "duration": "16 s", "warmup": warmup, "network": {"rtt": "50 ms"},
+            "link": [{"rate_steps": [["0 s", "2 Mbit/s"], ["5 s", "0 bit/s"], ["7 s", "2 Mbit/s"]]}],
+            "traffic": [{"app": "bulk", "flows": 1, "tcp": {"profile": "linux", "ecn": true, "window": 20_000},
+                         "script": [{"drop": 20}, {"drop": 60, "sent": [1, 2]}, {"mark": 150}]}],
+        });
+        let outcome = run(Scenario::from_json(&text.to_string()).unwrap()).unwrap();
+        names.map(|name| outcome.summary.number(name))
+    };
+    let all = figures("0 s");
+    assert!(all.iter().all(|&n| n > 0.0), "{all:?}");
+    assert_eq!(figures("15 s"), [0.0; 5]);
+}
+
+#[test]
+fn requests_that_wait_for_their_reply_are_open() {
+    let text = json!({
+        "duration": "5 s", "link": [{"rate": "1 Mbit/s"}],
+        "traffic": [{"app": "loop", "users": 3, "reply": 10_000_000, "request": 100, "think": "1 s"}],
+    });
+    let outcome = run(Scenario::from_json(&text.to_string()).unwrap()).unwrap();
+    assert_eq!(outcome.summary.number("requests_open_at_end"), 3.0);
+}
+
+#[test]
+fn the_catalogue_tells_what_every_entry_is() {
+    let all = catalogue();
+    let named = |list: &str, name: &str| {
+        let found = all[list].as_array().unwrap().iter().find(|entry| entry["name"] == name);
+        found.unwrap_or_else(|| panic!("no {name}")).clone()
+    };
+    let web = named("traffic", "web");
+    assert!(web["models"].as_array().unwrap().contains(&json!("mah")), "{}", web["models"]);
+    assert!(!web["models"].as_array().unwrap().contains(&json!("packmime-http10")));
+    let cable = named("access", "cable");
+    let fields = cable["fields"].as_array().unwrap();
+    assert!(fields.iter().any(|field| field["name"] == "rate" && field["default"].is_string()));
+    let drops = named("measures", "drop_rate");
+    assert!(drops["title"].is_string() && drops["also"].is_array());
+    let top = all["scenario"][""].as_array().unwrap();
+    let field = |name: &str| top.iter().find(|field| field["name"] == name).unwrap();
+    assert_eq!(field("warmup")["default"], 0.0);
+    assert!(!field("link")["meaning"].as_str().unwrap().is_empty());
 }

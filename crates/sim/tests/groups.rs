@@ -144,3 +144,25 @@ fn what_is_written_of_a_start_reads_back() {
     assert_eq!(written["traffic"][1]["start_after"], json!({"group": "a", "delay": "0.25 s"}));
     assert_eq!(Scenario::from_json(&written.to_string()).unwrap().to_json(), written);
 }
+
+#[test]
+fn distances_of_a_groups_members_do_not_depend_on_other_groups() {
+    let delays = |others: u32| {
+        let scenario = json!({
+            "duration": "2 s",
+            "network": {"rtt": {"min": "10 ms", "max": "400 ms", "draw": "member"}},
+            "link": [{"rate": "1 Gbit/s"}],
+            "traffic": [{"app": "cbr", "name": "late", "flows": others, "rate": "80 kbit/s", "start_after": {"group": "here", "delay": "1 h"}},
+                        {"app": "cbr", "name": "here", "flows": 3, "rate": "80 kbit/s", "start_within": "0 s"}],
+        });
+        let outcome = simulate(&scenario);
+        let streams = table(&outcome, "streams");
+        let here = column(streams, "group").into_iter().zip(column(streams, "delay_mean_s"));
+        here.filter(|&(group, _)| group == 1.0).map(|(_, mean)| mean).collect::<Vec<_>>()
+    };
+    let [one, three] = [delays(1), delays(3)];
+    assert_eq!((one.len(), three.len()), (3, 3));
+    for (one, three) in one.iter().zip(&three) {
+        assert!((one - three).abs() < 1e-4, "{one} {three}");
+    }
+}

@@ -75,3 +75,17 @@ fn what_is_wrong_is_one_sentence() {
     let why = read.check_parameters().unwrap_err().to_string();
     assert!(why.contains("requests: is missing; give the name of a CSV file"), "{why}");
 }
+
+#[test]
+fn a_lost_syn_or_fin_of_one_side_alone_is_told() {
+    let class = |script: Value| {
+        let scenario = json!({
+            "duration": "30 s", "network": {"rtt": "50 ms"}, "link": [{"rate": "10 Mbit/s"}],
+            "traffic": [{"app": "loop", "users": 1, "reply": 1_000, "request": 100, "think": "60 s",
+                         "start_within": "0 s", "tcp": "plain", "script": script}],
+        });
+        column(table(&simulate(&scenario), "responses"), "class")
+    };
+    let syn = class(json!([{"drop": 1, "count": "packets", "from": "clients"}]));
+    assert_eq!(syn, [1.0]);
+}

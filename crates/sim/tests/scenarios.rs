@@ -426,3 +426,43 @@ fn a_complete_scenario_can_be_run_again_whatever_the_end_systems() {
         }
     }
 }
+
+#[test]
+fn a_link_without_an_access_is_written_without_what_it_does_not_have() {
+    let written = Scenario::from_json(&good().to_string()).unwrap().to_json();
+    assert!(written["link"][0].get("rate_trace").is_none(), "{}", written["link"][0]);
+}
+
+#[test]
+fn every_profile_reads_back_and_one_that_never_waits_acknowledges_every_segment() {
+    let tcp = |tcp: Value| {
+        let mut scenario = good();
+        scenario["traffic"][0]["tcp"] = tcp;
+        let read = Scenario::from_json(&scenario.to_string()).unwrap().to_json();
+        assert_eq!(Scenario::from_json(&read.to_string()).unwrap().to_json(), read);
+        read["traffic"][0]["tcp"].clone()
+    };
+    for profile in tcp::PROFILES {
+        assert_eq!(tcp(json!(profile.about.name))["profile"], profile.about.name);
+    }
+    let of =
+        |delay: &str| tcp(json!({"profile": "plain", "delayed_ack": delay}))["ack_every"].clone();
+    assert_eq!([of("0 s"), of("100 ms")], [1, 2]);
+}
+
+#[test]
+fn round_trips_are_a_list_of_some_or_a_range_that_may_be_one_value() {
+    let why = refused("/network", json!({"rtt": []}));
+    assert!(why.contains("the list is empty"), "{why}");
+    let mut one = good();
+    one["network"] = json!({"rtt": {"min": "10 ms", "max": "10 ms"}});
+    assert!(Scenario::from_json(&one.to_string()).is_ok());
+}
+
+#[test]
+fn an_unknown_field_of_a_group_is_told_with_the_known_ones() {
+    let why = refused("/traffic/0/nonesuch", json!(1));
+    for known in ["nonesuch", "users", "start", "via", "think"] {
+        assert!(why.contains(known), "{known}: {why}");
+    }
+}

@@ -92,7 +92,21 @@ fn datagrams_are_dropped_by_their_numbers() {
     let outcome = both(&scenario);
     assert_eq!(outcome.summary.number("drops_scripted"), 6.0);
     let lost = column(table(&outcome, "streams"), "lost");
-    assert_eq!(lost.iter().sum::<f64>(), 6.0);
+    assert_eq!(lost, [3.0, 0.0, 3.0]);
+}
+
+#[test]
+fn flows_are_numbered_within_their_group_and_data_without_the_rest() {
+    let group = |tcp: Value, script: Value| {
+        let mut group = scenario(tcp, script)["traffic"][0].clone();
+        group["bytes"] = json!(10_000);
+        group
+    };
+    let script = json!([{"drop": 1, "flows": [2]}]);
+    let mut two = scenario(json!("linux"), json!([]));
+    two["traffic"] = json!([group(json!("linux"), json!([])), group(json!("linux"), script)]);
+    let outcome = both(&two);
+    assert_eq!(figures(&outcome, &["drops_scripted", "segments_lost"]), [1.0, 1.0]);
 }
 
 #[test]

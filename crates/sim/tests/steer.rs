@@ -138,3 +138,46 @@ fn events_are_counted_as_the_run_goes_on() {
     assert!(1_000 < early && 2 * early < all, "{early} {all}");
     assert_eq!(run.outcome().summary.number("events"), all as f64);
 }
+
+#[test]
+fn marks_and_what_waits_are_seen_alike_in_both_engines() {
+    let looks = |engine: &str| {
+        let text = json!({
+            "duration": "4 s", "engine": engine, "network": {"rtt": "40 ms"},
+            "link": [{"name": "line", "rate": "4 Mbit/s",
+                      "forward": {"aqm": "red", "min_th": 3, "max_th": 9, "limit": 30, "ecn": true}}],
+            "traffic": [{"app": "bulk", "flows": 4, "tcp": {"profile": "linux", "ecn": true}}],
+        });
+        let mut run = Run::new(Scenario::from_json(&text.to_string()).unwrap()).unwrap();
+        let mut looks = Vec::new();
+        while run.now() < run.end() {
+            run.advance(run.now() + tenth());
+            looks.push(run.sight(PORT).unwrap());
+        }
+        let Some(Figure::Group(ports)) = run.outcome().summary.get("ports").cloned() else {
+            panic!()
+        };
+        let Some(Figure::Group(port)) = ports.get(PORT).cloned() else { panic!() };
+        (looks, port.number("marks"))
+    };
+    let (folded, marks) = looks("folded");
+    assert_eq!(folded.iter().map(|look| look.marks).sum::<u64>() as f64, marks);
+    assert!(marks > 10.0 && folded.iter().any(|look| look.packets > 0));
+    let (explicit, _) = looks("explicit");
+    for (one, other) in folded.iter().zip(&explicit) {
+        assert!((one.waited_s - other.waited_s).abs() < 1e-9, "{one:?} {other:?}");
+        assert_eq!(Sight { waited_s: 0.0, ..*one }, Sight { waited_s: 0.0, ..*other });
+    }
+}
+
+#[test]
+fn progress_is_shown_at_every_two_hundredth_of_a_run() {
+    let mut seen = Vec::new();
+    let run = Run::new(scenario("folded", json!("droptail"))).unwrap();
+    let outcome = run.complete(&mut |run| {
+        seen.push(run.now().nanos());
+        seen.len() < 20
+    });
+    assert!(outcome.is_none(), "somebody stopped it");
+    assert!(seen.iter().copied().eq((1..=20).map(|step| step * 100_000_000)), "{seen:?}");
+}

@@ -199,3 +199,19 @@ fn a_packet_is_seen_to_come_wait_and_leave() {
     let back = rows.chunks(PACKET_NUMBERS).filter(|row| row[0] == 1.0).count();
     assert!(back > 0, "acknowledgements are seen on their way back");
 }
+
+#[test]
+fn packets_are_seen_while_they_are_watched() {
+    let text = r#"{"duration": "2 s", "link": [{"rate": "2 Mbit/s"}], "traffic": [{"app": "bulk", "flows": 1, "start_within": "0 s"}]}"#;
+    let mut run = Run::watched(scenario(text), Duration::from_millis(50)).unwrap();
+    let mut seen = |on: bool, until: u64| {
+        let mut rows = Vec::new();
+        run.watch_packets(on);
+        run.advance(Instant::ZERO + Duration::from_millis(until));
+        run.look_at_packets(&mut rows);
+        rows.len() / PACKET_NUMBERS
+    };
+    assert!(seen(true, 500) > 10);
+    assert_eq!(seen(false, 1_000), 0);
+    assert!(seen(true, 1_500) > 10);
+}

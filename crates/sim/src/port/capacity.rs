@@ -91,3 +91,19 @@ impl Changing {
         Capacity { mean_bits_per_s: bits / window.seconds(), used: Some(share) }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use packet::Duration;
+
+    use super::*;
+
+    #[test]
+    fn of_a_line_that_offers_nothing_none_is_used() {
+        let second = |s| Instant::ZERO + Duration::from_secs(s);
+        let window = Window { from: second(1), to: second(2) };
+        let steps = Steps::new(&[(0, 0), (5_000_000_000, 1)], None).unwrap();
+        let Capacity { mean_bits_per_s, used } = Changing::steps(steps, window).measured();
+        assert_eq!((mean_bits_per_s, used), (0.0, Some(0.0)));
+    }
+}

@@ -160,4 +160,16 @@ mod tests {
         episode.dropped(&sender, &sent[5], true, &mut losses);
         assert_eq!(counts(&losses), (0, 0, 0), "it is acknowledged");
     }
+
+    #[test]
+    fn a_timer_that_expired_before_and_one_that_did_not_are_none_of_an_episode() {
+        let (mut sender, sent) = six_segments();
+        let (mut episode, mut losses) = (Episode::default(), Losses::default());
+        expire(&mut sender, &mut episode, &mut losses);
+        episode.dropped(&sender, &sent[1], true, &mut losses);
+        episode.timer_served(&sender, &mut losses);
+        assert_eq!(counts(&losses), (1, 0, 0));
+        expire(&mut sender, &mut episode, &mut losses);
+        assert_eq!(counts(&losses), (1, 0, 1));
+    }
 }

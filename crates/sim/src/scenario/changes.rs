@@ -256,3 +256,32 @@ fn read_trace(at: &str, json: &Json) -> Result<Changes, ScenarioError> {
     let listed = Listed::new(&milliseconds).map_err(wrong)?;
     Ok(Changes::Trace { file, milliseconds, listed })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_steps_and_opportunities_as_can_be_kept_are_read() {
+        let steps = Json::from(vec![Json::Null; MOST_STEPS]);
+        let why = read_steps("a", &steps, None, "b").err().unwrap().to_string();
+        assert!(why.contains("must be a list of pairs"), "not too many: {why}");
+        let text = "1\n".repeat(MOST_OPPORTUNITIES);
+        assert!(read_trace("a", &serde_json::json!({"file": "f", "text": text})).is_ok());
+    }
+
+    #[test]
+    fn an_opportunity_may_come_as_late_as_a_run_lasts() {
+        let of =
+            |ms: u64| read_trace("a", &serde_json::json!({"file": "f", "text": ms.to_string()}));
+        assert!(of(1_000_000_000).is_ok() && of(1_000_000_001).is_err());
+    }
+
+    #[test]
+    fn the_nominal_rate_of_steps_is_the_first_that_is_none() {
+        let steps =
+            serde_json::json!([["0 s", "0 bit/s"], ["1 s", "5 Mbit/s"], ["2 s", "9 Mbit/s"]]);
+        let read = read_steps("a", &steps, None, "b").ok().unwrap();
+        assert_eq!(read.nominal(), Some(Rate::from_bits_per_s(5_000_000)));
+    }
+}

@@ -270,4 +270,69 @@ mod tests {
         let red = queues.rfind(|one| one["properties"]["aqm"]["const"] == "red").unwrap();
         assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
     }
+
+    /// The table of a variant.
+    fn variant<'a>(all: &'a Json, kind: &str, key: &str, name: &str) -> &'a Json {
+        let mut tables = all["$defs"][kind]["oneOf"].as_array().unwrap().iter();
+        tables.find(|one| one["properties"][key]["const"] == name).unwrap()
+    }
+
+    #[test]
+    fn structural_keys_hold_text_lists_and_tables() {
+        let all = json_schema();
+        let top = &all["properties"];
+        assert_eq!(top["name"]["type"], "string");
+        assert_eq!(top["network"]["$ref"], "#/$defs/network");
+        assert_eq!(top["link"]["type"], "array");
+        assert_eq!(top["link"]["items"]["$ref"], "#/$defs/link");
+        let whole = json!({"type": "integer", "minimum": 1});
+        let several = json!({"type": "array", "items": whole});
+        assert_eq!(all["$defs"]["numbers"], json!({"anyOf": [whole, several]}));
+        let network = &all["$defs"]["network"];
+        assert_eq!(
+            [&network["type"], &network["additionalProperties"]],
+            [&json!("object"), &json!(false)]
+        );
+        assert!(network["properties"]["clients"].is_object());
+        let trace = all["$defs"]["trace"]["anyOf"][1]["properties"].as_object().unwrap();
+        assert!(trace.keys().eq(["file", "text"]));
+    }
+
+    #[test]
+    fn applications_have_their_own_keys_and_those_of_all_groups() {
+        let all = json_schema();
+        let bulk = variant(&all, "traffic", "app", "bulk");
+        assert_eq!(bulk["required"], json!(["app"]));
+        for key in ["users", "tcp", "bytes"] {
+            assert!(bulk["properties"][key].is_object(), "{key}");
+        }
+        assert!(!bulk["description"].as_str().unwrap().is_empty());
+    }
+
+    #[test]
+    fn congestion_of_tcp_is_told_once_and_other_variants_where_they_stand() {
+        let all = json_schema();
+        let linux = &variant(&all, "tcp", "profile", "linux")["properties"]["congestion"];
+        assert_eq!(linux["$ref"], "#/$defs/congestion");
+        let rtc = &variant(&all, "traffic", "app", "rtc-video")["properties"]["congestion"];
+        let names = rtc["oneOf"][0]["enum"].as_array().unwrap();
+        assert!(names.contains(&json!("gcc")) && !names.contains(&json!("cubic")), "{names:?}");
+    }
+
+    #[test]
+    fn quantities_have_units_and_defaults_are_as_one_writes_them() {
+        let all = json_schema();
+        let pattern = all["$defs"]["time"]["pattern"].as_str().unwrap();
+        assert!(pattern.contains("|ms|") || pattern.contains("(ms|"), "{pattern}");
+        let network = &all["$defs"]["network"]["properties"];
+        assert_eq!(network["clients"]["anyOf"][1]["$ref"], "#/$defs/count");
+        assert_eq!(network["clients"]["default"], 7);
+        assert_eq!(network["delay_tick"]["default"], "0 s");
+        let avq = &variant(&all, "queue", "aqm", "avq")["properties"];
+        assert_eq!(avq["gamma"]["anyOf"][1]["$ref"], "#/$defs/number");
+        assert_eq!(avq["gamma"]["default"], 0.98);
+        let distribution = &all["$defs"]["distribution"]["anyOf"];
+        let kinds = distribution[1]["properties"]["dist"]["enum"].as_array().unwrap();
+        assert!(kinds.contains(&json!("exponential")), "{kinds:?}");
+    }
 }

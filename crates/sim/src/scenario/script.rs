@@ -127,3 +127,14 @@ impl Rule {
         Json::Object(object)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_numbers_as_can_be_kept_are_read() {
+        let most = Json::from(vec![7; MOST_NUMBERS]);
+        assert_eq!(numbers("a", &most).unwrap(), [7]);
+    }
+}

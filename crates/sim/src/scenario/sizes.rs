@@ -82,3 +82,54 @@ impl Scenario {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scenario(change: &str) -> Scenario {
+        let text = format!(
+            r#"{{"duration": "100 s", "link": [{{"rate": "1 Mbit/s"}}], "traffic": [{{"app": "bulk", "flows": 1}}]{change}}}"#
+        );
+        Scenario::from_json(&text).unwrap()
+    }
+
+    fn fits(scenario: &Scenario) -> bool {
+        scenario.check_sizes().is_ok()
+    }
+
+    #[test]
+    fn as_many_links_groups_and_users_as_can_be_numbered_are_allowed() {
+        let mut wide = scenario("");
+        wide.links = vec![wide.links[0].clone(); MOST_LINKS];
+        assert!(fits(&wide));
+        wide.links.push(wide.links[0].clone());
+        assert!(!fits(&wide));
+
+        let mut many = scenario("");
+        many.traffic = vec![many.traffic[0].clone(); MOST_GROUPS];
+        assert!(fits(&many));
+        many.traffic.push(many.traffic[0].clone());
+        assert!(!fits(&many));
+
+        let text = r#"{"duration": "1 s", "link": [{"rate": "1 Mbit/s"}], "traffic": [{"app": "bulk", "flows": 100000000}]}"#;
+        let mut crowd = Scenario::from_json(text).unwrap();
+        crowd.traffic = vec![crowd.traffic[0].clone(); 40];
+        assert!(fits(&crowd));
+        crowd.traffic.push(scenario("").traffic[0].clone());
+        assert!(!fits(&crowd));
+    }
+
+    #[test]
+    fn as_many_samples_and_pairs_as_can_be_kept_are_allowed() {
+        assert!(fits(&scenario(r#", "record": {"queue_every": "1 us"}"#)));
+        let pairs = |servers: u32| {
+            format!(
+                r#"{{"duration": "1 s", "link": [{{"rate": "1 Mbit/s"}}], "traffic": [{{"app": "bulk", "flows": 1}}],
+                    "network": {{"clients": 5000, "servers": {servers}, "rtt": {{"draw": "pair"}}}}}}"#
+            )
+        };
+        assert!(Scenario::from_json(&pairs(2_000)).is_ok());
+        assert!(Scenario::from_json(&pairs(2_001)).is_err());
+    }
+}

@@ -232,4 +232,92 @@ mod tests {
         let afd = |b: u32| bulk(2, &format!(r#"{{"aqm": "afd", "b": {b}}}"#));
         assert!(more(&afd(1_000_000), &afd(1_000)) > 100_000_000);
     }
+
+    /// What takes memory in a run of 100 s over so many links but groups, samples and logs.
+    fn at_rest(links: u64) -> u64 {
+        2 * links * PORT + 101 * 2 * links * SECOND
+    }
+
+    #[test]
+    fn links_and_machines_with_lines_of_their_own_count() {
+        let links = r#""link": [{"rate": "1 Mbit/s"}, {"name": "b", "rate": "1 Mbit/s"}, {"name": "c", "rate": "1 Mbit/s"}],
+                       "record": {"samples": false}, "traffic": [{"app": "bulk", "flows": 5, "rtt": "50 ms"}]"#;
+        assert_eq!(scenario(links).least_bytes(), at_rest(3) + 5 * (USER + CONNECTION));
+        let own = format!(
+            r#"{links}, "network": {{"clients": 5, "servers": 4, "access_rate": "1 Gbit/s"}}"#
+        );
+        assert_eq!(more(&own, links), 9 * PORT);
+    }
+
+    #[test]
+    fn samples_are_kept_of_every_recorded_queue() {
+        let of = |kept: bool| {
+            format!(
+                r#""traffic": [{{"app": "bulk", "flows": 1}}], "record": {{"samples": {kept}, "queue_every": "0.5 s",
+                    "queues": ["bottleneck.forward", "bottleneck.reverse"]}}"#
+            )
+        };
+        assert_eq!(more(&of(true), &of(false)), 2 * 200 * 4);
+    }
+
+    #[test]
+    fn connections_of_an_open_loop_last_three_mean_round_trips() {
+        let open = |rtt: &str| {
+            let group = format!(r#"{{"app": "packmime", "connections_per_s": 1e5, "rtt": {rtt}}}"#);
+            scenario(&format!(
+                r#""traffic": [{group}], "record": {{"samples": false, "responses": false}}"#
+            ))
+            .least_bytes()
+        };
+        // 12.5 a second.
+        for (rtt, connections) in [
+            (r#""1 us""#, 0),
+            (r#""200 ms""#, 7),
+            (r#"["100 ms", "300 ms", "800 ms"]"#, 15),
+            (r#"{"min": "100 ms", "max": "500 ms", "draw": "connection"}"#, 11),
+        ] {
+            assert_eq!(open(rtt), at_rest(1) + USER + connections * CONNECTION, "{rtt}");
+        }
+    }
+
+    #[test]
+    fn datagrams_have_no_connections_and_no_log() {
+        let of = |app: &str| {
+            format!(
+                r#""traffic": [{{"app": "{app}", "flows": 10, "rtt": "50 ms"}}], "record": {{"samples": false}}"#
+            )
+        };
+        assert_eq!(scenario(&of("cbr")).least_bytes(), at_rest(1) + 10 * USER);
+        assert_eq!(more(&of("bulk"), &of("cbr")), 10 * CONNECTION);
+    }
+
+    #[test]
+    fn logs_grow_with_users_pages_and_traced_packets() {
+        let web = |users: u32, record: &str| {
+            let link = r#"{"rate": "1 Gbit/s"}"#;
+            scenario(&format!(r#""link": [{link}], "traffic": [{{"app": "web", "users": {users}}}], "record": {{{record}}}"#))
+                .least_bytes()
+        };
+        let logged = |users| web(users, "") - web(users, r#""responses": false"#);
+        assert!(logged(100) > 10_000);
+        assert!(logged(200).abs_diff(2 * logged(100)) <= 2, "{} {}", logged(100), logged(200));
+        let open = |record: &str| {
+            let group = r#"{"app": "packmime", "connections_per_s": 1e5, "rtt": "200 ms"}"#;
+            scenario(&format!(r#""traffic": [{group}], "record": {{{record}}}"#)).least_bytes()
+        };
+        // 1,250 replies of 20/3 packets each, and a quarter of a page.
+        assert_eq!(open(r#""trace": true"#) - open(""), 1_066_666);
+        assert_eq!(open(r#""pages": true"#) - open(r#""pages": false"#), 1_250 * 30);
+    }
+
+    #[test]
+    fn packets_that_may_wait_are_counted_of_senders_only() {
+        let web = |limit: u32| {
+            let queue = format!(r#"{{"aqm": "droptail", "limit": {limit}}}"#);
+            format!(
+                r#""link": [{{"rate": "1 Mbit/s", "forward": {queue}}}], "traffic": [{{"app": "web", "users": 10}}]"#
+            )
+        };
+        assert_eq!(more(&web(2_000), &web(1_000)), 0);
+    }
 }

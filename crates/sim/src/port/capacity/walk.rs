@@ -174,4 +174,28 @@ mod tests {
         assert_eq!(some.count_to_the_end(0, HOUR), count);
         assert_ne!(walk(&SETTINGS, 10).count_to_the_end(0, HOUR), count);
     }
+
+    #[test]
+    fn an_outage_lasts_until_its_chance_and_ends_with_a_step() {
+        let long = WalkSettings { outage_s: 1e12, ..SETTINGS };
+        let mut long = walk(&long, 3);
+        long.rate = 0.0;
+        (0..1_000).for_each(|_| long.wander());
+        assert_eq!(long.rate, 0.0);
+        // An opportunity more or less in a thousand seconds.
+        let short = WalkSettings { outage_s: 1e-6, volatility_bits_per_s: 12.0, ..SETTINGS };
+        let mut short = walk(&short, 3);
+        short.rate = 0.0;
+        short.wander();
+        assert!((1e-9..0.01).contains(&short.rate), "{}", short.rate);
+    }
+
+    #[test]
+    fn an_opportunity_lies_within_the_tick_whose_rate_it_was_drawn_from() {
+        let mut walk = walk(&SETTINGS, 11);
+        for _ in 0..10_000 {
+            let at = walk.next_opportunity();
+            assert!((walk.tick_ends - TICK..walk.tick_ends).contains(&at), "{at}");
+        }
+    }
 }
