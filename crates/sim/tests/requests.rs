@@ -77,7 +77,7 @@ fn what_is_wrong_is_one_sentence() {
 }
 
 #[test]
-fn a_lost_syn_or_fin_of_one_side_alone_is_told() {
+fn a_response_after_a_lost_syn_says_so() {
     let class = |script: Value| {
         let scenario = json!({
             "duration": "30 s", "network": {"rtt": "50 ms"}, "link": [{"rate": "10 Mbit/s"}],
