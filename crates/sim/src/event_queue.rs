@@ -11,18 +11,21 @@
 //! fewer events (folded ports) serves the ones it has in the same order as one that schedules
 //! them all.
 //!
-//! A few events of one instant are looked through for the first. Many (thousands of connections
-//! whose timers are due at the same tick of a host's clock) are sorted, so that an event costs
-//! the logarithm of their number and not the number itself.
+//! A few events of one instant are looked through for the first. Many are sorted, so that an event costs
+//! the logarithm of their number and not the number itself. Where it is known that an instant is shared
+//! (thousands of connections whose timers are due at the same tick of a host's clock), its events wait in
+//! a row of their own (`shared`).
 
 mod ahead;
 mod digits;
+mod shared;
 mod simultaneous;
 
 use packet::Instant;
 
 use ahead::Ahead;
 use digits::{Digit, SLOTS, WORD, WORDS};
+use shared::{MARK, Shared};
 use simultaneous::Simultaneous;
 
 /// Which event of one instant comes first.
@@ -43,10 +46,10 @@ pub enum Priority {
     Acknowledge = 5,
 }
 
-/// The order key of an event: its priority and what it is about.
+/// The order key of an event: its priority and what it is about. Never that of a mark.
 pub fn order(priority: Priority, about: u64) -> u64 {
     debug_assert!(about < 1 << 60);
-    ((priority as u64) << 60) | about
+    ((priority as u64 + 1) << 60) | about
 }
 
 const NONE: u32 = u32::MAX;
@@ -93,7 +96,8 @@ pub struct EventQueue<E> {
     served: u64,
     /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
     /// waits in its slot and joins them at the next turn.
-    simultaneous: Simultaneous,
+    simultaneous: Simultaneous<E>,
+    shared: Shared<E>,
     ahead: Ahead,
 }
 
@@ -109,6 +113,7 @@ impl<E: Copy> Default for EventQueue<E> {
             len: 0,
             served: 0,
             simultaneous: Simultaneous::default(),
+            shared: Shared::default(),
             ahead: Ahead::NOWHERE,
         }
     }
@@ -124,6 +129,12 @@ impl<E: Copy> EventQueue<E> {
     /// Schedules `event` for `at`, which must not lie before the last event served.
     #[inline]
     pub fn schedule(&mut self, at: Instant, order: u64, event: E) {
+        debug_assert!(order != MARK);
+        self.put(at, order, event);
+    }
+
+    #[inline]
+    fn put(&mut self, at: Instant, order: u64, event: E) {
         let at = at.nanos();
         if at < self.base {
             too_late();
@@ -182,6 +193,16 @@ impl<E: Copy> EventQueue<E> {
         std::mem::replace(&mut self.lists[slot], EMPTY)
     }
 
+    /// Schedules an event for an instant that many share, as [`EventQueue::schedule`] does. Events of one order key
+    /// are all scheduled so, or none.
+    pub fn schedule_shared(&mut self, at: Instant, order: u64, event: E) {
+        if self.shared.push(at.nanos(), order, event) {
+            self.put(at, MARK, event);
+        } else {
+            self.len += 1;
+        }
+    }
+
     /// Takes the next event at or before `limit`.
     #[cfg(test)]
     pub fn next(&mut self, limit: Instant) -> Option<(Instant, E)> {
@@ -198,29 +219,37 @@ impl<E: Copy> EventQueue<E> {
         wanted: impl Fn(&E) -> bool,
     ) -> Option<(Instant, E)> {
         let limit = limit.nanos();
-        if !self.simultaneous.is_empty() {
-            return self.next_simultaneous(limit);
-        }
         loop {
+            if !self.simultaneous.is_empty() {
+                return self.next_simultaneous(limit, &wanted);
+            }
             if self.words == 0 {
                 return None;
             }
             let word = self.words.trailing_zeros() as usize;
             let slot = word * WORD + self.occupied[word].trailing_zeros() as usize;
-            let list = self.lists[slot];
-            if list.head == list.tail || word == 0 {
-                // The only event of the earliest slot is the next one, whatever its level; a
-                // slot of the lowest level holds events of one instant.
-                if self.nodes[list.head as usize].at > limit {
+            let List { head, tail } = self.lists[slot];
+            if head != tail && word != 0 {
+                if !self.descend(slot, limit) {
                     return None;
                 }
-                let alone = list.head == list.tail;
-                let index = if alone { self.clear(slot).head } else { self.take_first(slot) };
-                return Some(self.serve(index));
+                continue;
             }
-            if !self.descend(slot, limit, &wanted) {
+            // The only event of the earliest slot is the next one, whatever its level; a
+            // slot of the lowest level holds events of one instant.
+            let first = &self.nodes[head as usize];
+            if first.at > limit {
                 return None;
             }
+            if head != tail {
+                if let Some(index) = self.take_first(slot) {
+                    return Some(self.serve(index));
+                }
+            } else if first.order != MARK {
+                let index = self.clear(slot).head;
+                return Some(self.serve(index));
+            }
+            self.gather(slot, &wanted);
         }
     }
 
@@ -237,8 +266,8 @@ impl<E: Copy> EventQueue<E> {
         (Instant::from_nanos(at), event)
     }
 
-    /// Of several events of one instant, unlinks the one whose turn it is.
-    fn take_first(&mut self, slot: usize) -> u32 {
+    /// Of several events of one instant, unlinks the one whose turn it is. None if they are many.
+    fn take_first(&mut self, slot: usize) -> Option<u32> {
         let list = self.lists[slot];
         let (mut best, mut before_best) = (list.head, NONE);
         let mut previous = list.head;
@@ -249,8 +278,7 @@ impl<E: Copy> EventQueue<E> {
             #[cfg(test)]
             tests::LOOKS.set(tests::LOOKS.get() + 1);
             if looks > FEW {
-                self.gather(slot);
-                return self.first_simultaneous();
+                return None;
             }
             if self.nodes[current as usize].order < self.nodes[best as usize].order {
                 (best, before_best) = (current, previous);
@@ -258,7 +286,10 @@ impl<E: Copy> EventQueue<E> {
             previous = current;
             current = self.nodes[current as usize].next;
         }
-        let after = self.nodes[best as usize].next;
+        let Node { next: after, order, .. } = self.nodes[best as usize];
+        if order == MARK {
+            return None;
+        }
         let list = &mut self.lists[slot];
         if before_best == NONE {
             list.head = after;
@@ -268,54 +299,59 @@ impl<E: Copy> EventQueue<E> {
                 list.tail = before_best;
             }
         }
-        best
+        Some(best)
     }
 
-    /// Moves the events of a slot of the lowest level, in the order in which they came, to those that are sorted.
+    /// Moves the events of a slot, which are of one instant, to those that are sorted.
     #[cold]
-    fn gather(&mut self, slot: usize) {
-        let head = self.clear(slot).head;
-        let nodes = &self.nodes;
-        let list = std::iter::successors(
-            nodes.get(head as usize).map(|node| (head, node)),
-            |&(_, node)| Some((node.next, nodes.get(node.next as usize)?)),
-        );
-        self.simultaneous.take(list.map(|(index, node)| (node.order, index)));
-    }
-
-    fn first_simultaneous(&mut self) -> u32 {
-        self.simultaneous.pop().expect("asked only where there is one")
+    #[inline(never)]
+    fn gather(&mut self, slot: usize, wanted: &impl Fn(&E) -> bool) {
+        let mut index = self.clear(slot).head;
+        let at = self.nodes[index as usize].at;
+        self.base = at;
+        let mut row = self.shared.room();
+        while index != NONE {
+            let node = &mut self.nodes[index as usize];
+            if node.order == MARK {
+                self.shared.remove(at, &mut row);
+            } else {
+                row.push((node.order, node.event));
+            }
+            let next = std::mem::replace(&mut node.next, self.free);
+            self.free = std::mem::replace(&mut index, next);
+        }
+        let all = row.len();
+        row.retain(|(_, event)| wanted(event));
+        let left_out = all - row.len();
+        self.len -= left_out;
+        self.served += left_out as u64;
+        let used = self.simultaneous.take(row);
+        self.shared.recycle(used);
     }
 
     /// As [`EventQueue::next`], while there are many simultaneous events: all are of the instant `base`, and nothing
     /// else can be earlier.
     #[cold]
-    fn next_simultaneous(&mut self, limit: u64) -> Option<(Instant, E)> {
+    fn next_simultaneous(
+        &mut self,
+        limit: u64,
+        wanted: &impl Fn(&E) -> bool,
+    ) -> Option<(Instant, E)> {
         if self.base > limit {
             return None;
         }
         let slot = Digit::ALL[0].slot(self.base);
         if self.occupied[0] & (1 << slot) != 0 {
-            self.gather(slot);
+            self.gather(slot, wanted);
         }
-        let index = self.first_simultaneous();
-        Some(self.serve(index))
+        let event = self.simultaneous.pop().expect("asked only where there is one");
+        self.len -= 1;
+        self.served += 1;
+        Some((Instant::from_nanos(self.base), event))
     }
 
     /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
-    fn descend(&mut self, slot: usize, limit: u64, wanted: &impl Fn(&E) -> bool) -> bool {
-        if let Some(at) = self.instant_of(slot) {
-            if at > limit {
-                return false;
-            }
-            self.base = at;
-            let all = self.clear(slot);
-            let list = self.leave_out(all, wanted);
-            if list.head != NONE {
-                self.fill(Digit::ALL[0].slot(at), list);
-            }
-            return true;
-        }
+    fn descend(&mut self, slot: usize, limit: u64) -> bool {
         let Digit { shift, end, first, .. } = Digit::of_slot(slot);
         let above = if end >= 64 { 0 } else { self.base >> end << end };
         let start = above | ((slot as u64 - u64::from(first)) << shift);
@@ -332,42 +368,6 @@ impl<E: Copy> EventQueue<E> {
             index = next;
         }
         true
-    }
-
-    /// What is left of a list without the events that nobody wants.
-    fn leave_out(&mut self, list: List, wanted: &impl Fn(&E) -> bool) -> List {
-        let mut left = EMPTY;
-        let mut index = list.head;
-        while index != NONE {
-            let node = &mut self.nodes[index as usize];
-            let next = std::mem::replace(&mut node.next, NONE);
-            if !wanted(&node.event) {
-                node.next = std::mem::replace(&mut self.free, index);
-                self.len -= 1;
-                self.served += 1;
-            } else if left.head == NONE {
-                left = List { head: index, tail: index };
-            } else {
-                self.nodes[left.tail as usize].next = index;
-                left.tail = index;
-            }
-            index = next;
-        }
-        left
-    }
-
-    /// The instant of all events of a slot, if it is one: timers at a tick of a host's clock.
-    fn instant_of(&self, slot: usize) -> Option<u64> {
-        let at = self.nodes[self.lists[slot].head as usize].at;
-        let mut index = self.lists[slot].head;
-        while index != NONE {
-            let node = &self.nodes[index as usize];
-            if node.at != at {
-                return None;
-            }
-            index = node.next;
-        }
-        Some(at)
     }
 
     /// Number of scheduled events.

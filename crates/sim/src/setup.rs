@@ -327,6 +327,7 @@ fn set_up_group(
         routes: [ports.routes(side, via, builder), ports.routes(side.other(), via, builder)],
         round_trips: round_trips(scenario, spec, members),
         first_member: 0,
+        shares_ticks: false,
         waits: spec.start_after.is_some(),
         followers: Vec::new(),
         dscp: packet::dscp::find(spec.params.choice("dscp")).expect("a name of the list"),

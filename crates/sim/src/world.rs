@@ -62,6 +62,9 @@ enum Event {
 /// Sets the beginnings of groups apart from members' and servers' waking.
 const BEGINNINGS: u64 = 1 << 33;
 
+/// So many members of a machine have timers enough to keep those of one tick together.
+const MANY: u32 = 16;
+
 /// A group of users or senders that share their settings.
 pub struct Group {
     /// Its name, and that of its random streams.
@@ -76,6 +79,9 @@ pub struct Group {
     pub round_trips: RoundTrips,
     /// Number of its first member among all; set by `World::add_group`.
     pub first_member: u32,
+    /// Whether many of its timers expire at one instant: 4.4BSD's at ticks of hosts that many members share; set
+    /// likewise.
+    pub shares_ticks: bool,
     /// Whether it begins only after another group's start.
     pub waits: bool,
     /// The groups that begin after its start, and how long; none once it has started.
@@ -174,6 +180,7 @@ impl World {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.members.len() as u32;
         let machines = self.machines.count(group.side);
+        group.shares_ticks = group.profile.timers_tick() && members >= machines * MANY;
         let stream = format!("{}.rtt", group.name);
         if group.profile.remembers() {
             self.host_cache.get_or_insert_default();

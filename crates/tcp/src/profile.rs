@@ -5,7 +5,7 @@ use packet::Duration;
 use crate::congestion::Control;
 use crate::ecn::EcnRules;
 use crate::host_cache::Remembers;
-use crate::receiver::AckPolicy;
+use crate::receiver::{AckClock, AckPolicy};
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
 use crate::send_state::SendState;
@@ -167,6 +167,10 @@ impl Profile {
     /// Receive window, bytes.
     pub fn window(&self) -> u64 {
         self.window
+    }
+    /// Whether the timers of all connections of a host expire at ticks of its clocks, many at a time (4.4BSD).
+    pub fn timers_tick(&self) -> bool {
+        self.rtt.timers_tick() && self.ack.clock == AckClock::Host
     }
     /// Whether its hosts need a [`HostCache`](crate::HostCache).
     pub fn remembers(&self) -> bool {

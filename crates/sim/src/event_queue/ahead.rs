@@ -29,7 +29,7 @@ impl Ahead {
         Ahead { cursors: [Cursor { slot: usize::MAX, node: NONE }; 2], turn: 0 };
 }
 
-/// So many events before their turn those of one instant are shown; their nodes are fetched as long before.
+/// So many events before their turn those of one instant are shown.
 const BEFORE: usize = 6;
 
 /// Words of the wide digit, of which a slot holds the events of a quarter of a millisecond.
@@ -49,7 +49,7 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn look_ahead(&mut self) -> Option<E> {
         if !self.simultaneous.is_empty() {
-            return self.look_ahead_simultaneous();
+            return self.simultaneous.after(BEFORE);
         }
         let next = self.first_slot(self.words & WIDE)?;
         if next != self.ahead.cursors[0].slot {
@@ -63,16 +63,6 @@ impl<E: Copy> EventQueue<E> {
             prefetch::prefetch(next);
         }
         Some(node.event)
-    }
-
-    /// Likewise of the events of one instant that are many.
-    #[cold]
-    fn look_ahead_simultaneous(&self) -> Option<E> {
-        if let Some(index) = self.simultaneous.after(2 * BEFORE) {
-            prefetch::prefetch(&self.nodes[index as usize]);
-        }
-        let index = self.simultaneous.after(BEFORE)?;
-        Some(self.nodes[index as usize].event)
     }
 
     /// The first slot that holds something in one of these words.

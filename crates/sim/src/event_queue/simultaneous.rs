@@ -1,74 +1,100 @@
 //! Many events of one instant, in their order.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-/// Where an event stands among those of one instant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Place {
+use super::shared::Row;
+
+/// An event that has come while others of its instant were served.
+struct Late<E> {
     order: u64,
     /// First come, first served: counts what has come.
     ticket: u64,
-    index: u32,
+    event: E,
 }
 
-impl Ord for Place {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        #[cfg(test)]
-        super::tests::LOOKS.set(super::tests::LOOKS.get() + 1);
-        (self.order, self.ticket).cmp(&(other.order, other.ticket))
+fn compare(one: u64, other: u64) -> Ordering {
+    #[cfg(test)]
+    super::tests::LOOKS.set(super::tests::LOOKS.get() + 1);
+    one.cmp(&other)
+}
+
+impl<E> Ord for Late<E> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        compare(self.order, other.order).then(self.ticket.cmp(&other.ticket))
     }
 }
 
-impl PartialOrd for Place {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+impl<E> PartialOrd for Late<E> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
+impl<E> PartialEq for Late<E> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl<E> Eq for Late<E> {}
+
 /// Events of one instant. Those that it begins with are sorted at once, so that it is known which come
 /// soon; those that come while it lasts are heaped.
-#[derive(Default)]
-pub(super) struct Simultaneous {
-    /// The last one is served first.
-    sorted: Vec<Place>,
-    late: BinaryHeap<Reverse<Place>>,
+pub(super) struct Simultaneous<E> {
+    sorted: Row<E>,
+    /// Of these, so many have been served.
+    served: usize,
+    late: BinaryHeap<Reverse<Late<E>>>,
     tickets: u64,
 }
 
-impl Simultaneous {
+impl<E> Default for Simultaneous<E> {
+    fn default() -> Self {
+        Simultaneous { sorted: Row::new(), served: 0, late: BinaryHeap::new(), tickets: 0 }
+    }
+}
+
+impl<E: Copy> Simultaneous<E> {
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.sorted.is_empty() && self.late.is_empty()
+        self.served == self.sorted.len() && self.late.is_empty()
     }
 
-    /// Takes these, each with its order key, in the order in which they have come.
-    pub fn take(&mut self, events: impl Iterator<Item = (u64, u32)>) {
-        let tickets = &mut self.tickets;
-        let places = events.map(|(order, index)| {
-            *tickets += 1;
-            Place { order, ticket: *tickets, index }
-        });
-        if self.sorted.is_empty() {
-            self.sorted.extend(places);
-            self.sorted.sort_unstable_by(|one, other| other.cmp(one));
-        } else {
-            self.late.extend(places.map(Reverse));
+    /// Takes these, in the order in which they have come; hands out a row whose memory is no longer used.
+    pub fn take(&mut self, mut row: Row<E>) -> Row<E> {
+        if self.is_empty() {
+            // Those of one order key stay in the order in which they came.
+            row.sort_by(|one, other| compare(one.0, other.0));
+            self.served = 0;
+            return std::mem::replace(&mut self.sorted, row);
         }
+        for &(order, event) in &row {
+            self.tickets += 1;
+            self.late.push(Reverse(Late { order, ticket: self.tickets, event }));
+        }
+        row
     }
 
     /// The one whose turn it is.
-    pub fn pop(&mut self) -> Option<u32> {
-        let late = self.late.peek().map(|Reverse(place)| place);
-        let is_late = late.is_some_and(|late| self.sorted.last().is_none_or(|next| late < next));
-        let place = if is_late { self.late.pop()?.0 } else { self.sorted.pop()? };
-        Some(place.index)
+    pub fn pop(&mut self) -> Option<E> {
+        let next = self.sorted.get(self.served);
+        // Of one order key the sorted ones came first.
+        let is_late = match (self.late.peek(), next) {
+            (Some(Reverse(late)), Some(&(order, _))) => compare(late.order, order).is_lt(),
+            (late, _) => late.is_some(),
+        };
+        if is_late {
+            return self.late.pop().map(|Reverse(late)| late.event);
+        }
+        let &(_, event) = next?;
+        self.served += 1;
+        Some(event)
     }
 
     /// The one that comes when so many of the sorted ones have been served.
     #[inline]
-    pub fn after(&self, others: usize) -> Option<u32> {
-        let place = self.sorted.len().checked_sub(1 + others)?;
-        Some(self.sorted[place].index)
+    pub fn after(&self, others: usize) -> Option<E> {
+        self.sorted.get(self.served + others).map(|&(_, event)| event)
     }
 }

@@ -29,6 +29,18 @@ thread_local! {
     pub(super) static MOVES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
+/// Of order keys above this, all events are scheduled for an instant that many share.
+const ALONE: u64 = 9;
+
+fn schedule(wheel: &mut EventQueue<u32>, at: u64, order: u64, event: u32) {
+    let at = Instant::from_nanos(at);
+    if order > ALONE {
+        wheel.schedule_shared(at, order, event);
+    } else {
+        wheel.schedule(at, order, event);
+    }
+}
+
 /// Spans as links and timers have them, with many ties.
 fn span(rng: &mut Rng) -> u64 {
     match rng.below(6) {
@@ -50,8 +62,8 @@ fn the_wheel_serves_the_same_order_as_a_sorted_map() {
         for event in 0..2_000u32 {
             if rng.below(100) < 55 {
                 let at = now + span(&mut rng);
-                let order = rng.below(4);
-                wheel.schedule(Instant::from_nanos(at), order, event);
+                let order = ALONE - 3 + rng.below(8);
+                schedule(&mut wheel, at, order, event);
                 plain.schedule(at, order, event);
             } else {
                 // A limit may fall short of the next event: time then moves to the limit.
@@ -76,21 +88,21 @@ fn many_simultaneous_events_are_served_in_the_order_of_a_sorted_map() {
     for seed in 0..20 {
         let mut rng = Rng::indexed(seed, "simultaneous", 0);
         let (mut wheel, mut plain) = (EventQueue::default(), Plain::default());
-        let schedule = |wheel: &mut EventQueue<u32>, plain: &mut Plain, at, order, event| {
-            wheel.schedule(Instant::from_nanos(at), order, event);
+        let both = |wheel: &mut EventQueue<u32>, plain: &mut Plain, at, order, event| {
+            schedule(wheel, at, order, event);
             plain.schedule(at, order, event);
         };
         // Many at three instants, of which two lie side by side.
         for event in 0..300 {
             let at = [1_000_000, 1_000_001, 1_500_000][rng.below(3) as usize];
-            schedule(&mut wheel, &mut plain, at, rng.below(20), event);
+            both(&mut wheel, &mut plain, at, 1 + rng.below(20), event);
         }
         let mut now = 0;
         for event in 300..2_000 {
             // What is served schedules more for the same instant or for a later one.
-            let (at, order) = (now + rng.below(2) * span(&mut rng), rng.below(20));
+            let (at, order) = (now + rng.below(2) * span(&mut rng), 1 + rng.below(20));
             if at > 0 && rng.below(3) > 0 {
-                schedule(&mut wheel, &mut plain, at, order, event);
+                both(&mut wheel, &mut plain, at, order, event);
             }
             let limit = if rng.below(10) == 0 { now } else { now + span(&mut rng) };
             let expected = plain.next(limit);
@@ -142,14 +154,14 @@ fn an_event_is_put_down_a_few_times_however_many_wait() {
             _ => at + rng.below(60_000_000_000),
         };
         for event in 0..pending {
-            events.schedule(Instant::from_nanos(later(0)), event, event);
+            events.schedule(Instant::from_nanos(later(0)), 1 + event, event);
         }
         MOVES.set(0);
         LOOKS.set(0);
         let holds = 2 * pending + 10_000;
         for _ in 0..holds {
             let (at, event) = events.next(Instant::NEVER).expect("they never end");
-            events.schedule(Instant::from_nanos(later(at.nanos())), event, event);
+            events.schedule(Instant::from_nanos(later(at.nanos())), 1 + event, event);
         }
         let each = |counted: u64| counted as f64 / holds as f64;
         assert!(each(MOVES.get()) <= 4.5, "{} times, {pending} wait", each(MOVES.get()));
@@ -161,9 +173,9 @@ fn an_event_is_put_down_a_few_times_however_many_wait() {
 #[should_panic(expected = "scheduled for the past")]
 fn the_past_is_refused() {
     let mut events = EventQueue::default();
-    events.schedule(Instant::from_nanos(1_000), 0, 1);
+    events.schedule(Instant::from_nanos(1_000), 1, 1);
     events.next(Instant::NEVER);
-    events.schedule(Instant::from_nanos(999), 0, 2);
+    events.schedule(Instant::from_nanos(999), 1, 2);
 }
 
 #[test]
@@ -174,10 +186,10 @@ fn looking_ahead_changes_nothing() {
         let mut now = Instant::ZERO;
         for event in 0..5_000u32 {
             if rng.below(100) < 55 {
-                let at = Instant::from_nanos(now.nanos() + span(&mut rng));
-                let order = rng.below(4);
-                seeing.schedule(at, order, event);
-                blind.schedule(at, order, event);
+                let at = now.nanos() + span(&mut rng);
+                let order = ALONE - 1 + rng.below(4);
+                schedule(&mut seeing, at, order, event);
+                schedule(&mut blind, at, order, event);
             } else {
                 let expected = blind.next(Instant::NEVER);
                 assert_eq!(seeing.next(Instant::NEVER), expected, "seed {seed}");
@@ -196,7 +208,7 @@ fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
     let mut wheel = EventQueue::default();
     for event in 0..SLOTS * EACH {
         let at = (1 + event / EACH) * slot + event % EACH * 1_000;
-        wheel.schedule(Instant::from_nanos(at), 0, event);
+        wheel.schedule(Instant::from_nanos(at), 1, event);
     }
     let mut seen = vec![0; (SLOTS * EACH) as usize];
     while let Some((_, event)) = wheel.next(Instant::NEVER) {
@@ -214,7 +226,7 @@ fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
 fn every_simultaneous_event_but_the_first_is_seen_once_before_its_turn() {
     let mut wheel = EventQueue::default();
     for event in 0..1_000u32 {
-        wheel.schedule(Instant::from_nanos(500_000_000), u64::from(event), event);
+        wheel.schedule_shared(Instant::from_nanos(500_000_000), 1 + u64::from(event), event);
     }
     let mut seen = vec![0; 1_000];
     while let Some((_, event)) = wheel.next(Instant::NEVER) {
@@ -230,23 +242,37 @@ fn every_simultaneous_event_but_the_first_is_seen_once_before_its_turn() {
 fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
     let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     let mut events = EventQueue::default();
-    // A tick of a host's clock with many timers, one with none that is wanted, and a lone event.
-    (0..40u32).for_each(|event| events.schedule(ms(500), u64::from(40 - event), event));
-    (40..43u32).for_each(|event| events.schedule(ms(600), 0, 2 * event + 1));
-    events.schedule(ms(700), 0, 101);
+    // A tick of a host's clock with many timers and another event, one with no timer that is wanted, and a lone event.
+    (0..40u32).for_each(|event| events.schedule_shared(ms(500), u64::from(41 - event), event));
+    events.schedule(ms(500), 100, 44);
+    (40..43u32).for_each(|event| events.schedule_shared(ms(600), 1, 2 * event + 1));
+    events.schedule(ms(700), 1, 101);
     let even = |event: &u32| event.is_multiple_of(2);
     let mut served = Vec::new();
     while let Some((at, event)) = events.next_wanted(ms(650), even) {
         assert_eq!(at, ms(500));
         served.push(event);
     }
-    let expected: Vec<u32> = (0..40).rev().filter(even).collect();
+    let expected: Vec<u32> = (0..40).rev().filter(even).chain([44]).collect();
     assert_eq!(served, expected, "in their order, without the odd ones");
-    assert_eq!((events.served(), events.len()), (43, 1));
+    assert_eq!((events.served(), events.len()), (44, 1));
     // Alone it costs nothing to serve: who asked for it looks whether he still wants it.
     assert_eq!(events.next_wanted(Instant::NEVER, even), Some((ms(700), 101)));
-    // The places of what was left out are used again.
+    // Events of a shared instant take the place of one.
     let places = events.nodes.len();
-    (0..40u32).for_each(|event| events.schedule(ms(800), 0, event));
-    assert_eq!(events.nodes.len(), places);
+    (0..40u32).for_each(|event| events.schedule_shared(ms(800), 1, event));
+    assert_eq!((events.nodes.len(), events.len()), (places, 40));
+}
+
+#[test]
+fn timers_of_a_tick_are_put_down_once_for_all() {
+    let mut events = EventQueue::default();
+    MOVES.set(0);
+    for event in 0..1_000u32 {
+        let tick = u64::from(event % 4) * 500_000_000;
+        schedule(&mut events, 70_000_000 + tick, ALONE + 1 + u64::from(event), event);
+    }
+    let served = std::iter::from_fn(|| events.next(Instant::NEVER)).count();
+    assert_eq!(served, 1_000);
+    assert!(MOVES.get() <= 12, "{} moves", MOVES.get());
 }

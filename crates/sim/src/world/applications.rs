@@ -186,6 +186,7 @@ impl World {
             group.routes[1][peer as usize % group.routes[1].len()],
         ];
         connection.dscp = group.dscp;
+        connection.shares_ticks = group.shares_ticks;
         connection.hosts = [owner.machine, machine_number(peer)];
         connection.client = match group.side {
             Side::Clients => OPENER as u8,

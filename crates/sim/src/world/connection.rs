@@ -138,6 +138,8 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
+    /// Whether many timers expire when one of its does.
+    pub shares_ticks: bool,
     pub log: ConnectionLog,
     /// Opener and acceptor.
     pub ends: [Endpoint; 2],
@@ -160,6 +162,7 @@ impl Connection {
             failed: false,
             sent_pending: false,
             multiplexed: false,
+            shares_ticks: false,
             closes: Closes::Acceptor,
             dscp: 0,
             hosts: [0; 2],

@@ -2,7 +2,7 @@
 //! program do about it.
 
 use packet::{Duration, Ecn, Instant};
-use tcp::{HostPair, Outbox, Segment, State};
+use tcp::{Deadline, HostPair, Outbox, Segment, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
@@ -221,17 +221,27 @@ impl World {
     /// lazy: a deadline that moves back costs nothing until the event fires.
     #[inline]
     pub(super) fn arm(&mut self, index: u32, end: usize) {
-        let connection = &mut self.connections[index];
+        let connection = &self.connections[index];
         let Some(deadline) = connection.ends[end].next_timeout() else { return };
         if deadline.at >= connection.armed[end] || connection.ends[end].state() == State::TimeWait {
             return;
         }
+        self.schedule_timer(index, end, deadline);
+    }
+
+    #[inline(never)]
+    fn schedule_timer(&mut self, index: u32, end: usize, deadline: Deadline) {
+        let connection = &mut self.connections[index];
         let Some(serial) = connection.serial else { return };
         connection.armed[end] = deadline.at;
         let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
-        let about = u64::from(serial.number()) << 1 | end as u64;
+        let order = order(priority, u64::from(serial.number()) << 1 | end as u64);
         let event = Event::Timer { connection: index, serial, end: end as u8 };
-        self.events.schedule(deadline.at, order(priority, about), event);
+        if connection.shares_ticks {
+            self.events.schedule_shared(deadline.at, order, event);
+        } else {
+            self.events.schedule(deadline.at, order, event);
+        }
     }
 
     /// The server program: answers requests, closes.

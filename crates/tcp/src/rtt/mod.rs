@@ -125,6 +125,11 @@ impl RttRules {
         Duration::from_nanos(rtt.srtt as u64)
     }
 
+    /// Whether retransmission timers expire at ticks of the host's clock.
+    pub fn timers_tick(&self) -> bool {
+        matches!(self, RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host)
+    }
+
     /// When a retransmission timer set now expires.
     pub fn deadline(&self, rtt: &Rtt, clock: HostClock, moment: Moment) -> Instant {
         match self {
