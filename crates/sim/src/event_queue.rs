@@ -3,7 +3,7 @@
 //! A hierarchical wheel (a radix heap): exact to the nanosecond, O(1) insertion, and it needs only
 //! that time never goes back. A time is read as digits, and an event's level is the highest digit in
 //! which its time differs from the wheel's base; when the base enters a slot of a higher level, the
-//! slot's events move to lower levels. Digits have six bits, a word of occupancy each, but for the
+//! slot's events, which lie side by side (`blocks`), move to lower levels. Digits have six bits, a word of occupancy each, but for the
 //! one of round trips and timers (`digits`): it has eleven, so that most events are put down once.
 //!
 //! Events of one instant are served by their order key, then first come, first served. The key
@@ -17,6 +17,7 @@
 //! a row of their own (`shared`).
 
 mod ahead;
+mod blocks;
 mod digits;
 mod shared;
 mod simultaneous;
@@ -24,6 +25,7 @@ mod simultaneous;
 use packet::Instant;
 
 use ahead::Ahead;
+use blocks::{Blocks, List, Node};
 use digits::{Digit, SLOTS, WORD, WORDS};
 use shared::{MARK, Shared};
 use simultaneous::Simultaneous;
@@ -58,24 +60,6 @@ const NONE: u32 = u32::MAX;
 /// twenty on; ordinary scenarios have two or three.)
 const FEW: usize = 16;
 
-/// An event that waits; the world's is half a cache line, and never lies in two.
-#[derive(Clone, Copy, Debug)]
-#[repr(align(32))]
-struct Node<E> {
-    at: u64,
-    order: u64,
-    event: E,
-    next: u32,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct List {
-    head: u32,
-    tail: u32,
-}
-
-const EMPTY: List = List { head: NONE, tail: NONE };
-
 #[cold]
 #[inline(never)]
 fn too_late() -> ! {
@@ -84,8 +68,7 @@ fn too_late() -> ! {
 
 /// Future events in order of time.
 pub struct EventQueue<E> {
-    nodes: Vec<Node<E>>,
-    free: u32,
+    blocks: Blocks<E>,
     lists: Box<[List; SLOTS]>,
     /// Slots that hold something, by word.
     occupied: [u64; WORDS],
@@ -104,9 +87,8 @@ pub struct EventQueue<E> {
 impl<E: Copy> Default for EventQueue<E> {
     fn default() -> Self {
         EventQueue {
-            nodes: Vec::new(),
-            free: NONE,
-            lists: Box::new([EMPTY; SLOTS]),
+            blocks: Blocks::default(),
+            lists: Box::new([List::EMPTY; SLOTS]),
             occupied: [0; WORDS],
             words: 0,
             base: 0,
@@ -122,8 +104,7 @@ impl<E: Copy> Default for EventQueue<E> {
 impl<E: Copy> EventQueue<E> {
     /// So many more events are to be scheduled at a time: their memory is taken at once.
     pub fn reserve(&mut self, events: usize) {
-        self.nodes.reserve_exact(events);
-        prefetch::huge_pages(&self.nodes);
+        self.blocks.reserve(events);
     }
 
     /// Schedules `event` for `at`, which must not lie before the last event served.
@@ -133,51 +114,57 @@ impl<E: Copy> EventQueue<E> {
         self.put(at, order, event);
     }
 
-    #[inline]
+    #[inline(never)]
     fn put(&mut self, at: Instant, order: u64, event: E) {
-        let at = at.nanos();
-        if at < self.base {
+        let nanos = at.nanos();
+        if nanos < self.base {
             too_late();
         }
-        if self.free == NONE {
-            self.grow(event);
+        if self.blocks.is_full() {
+            return self.put_after_growing(at, order, event);
         }
-        let index = self.free;
-        let node = &mut self.nodes[index as usize];
-        self.free = node.next;
-        *node = Node { at, order, event, next: NONE };
-        self.append(index, at);
+        self.append(nanos, order, event);
         self.len += 1;
     }
 
-    /// Makes a free node; what it holds does not matter.
-    // Out of line, as a panic is: the way to a free node keeps its registers.
+    // A call at the end, so that the usual way keeps no registers.
     #[cold]
     #[inline(never)]
-    fn grow(&mut self, event: E) {
-        self.free = u32::try_from(self.nodes.len()).expect("fewer than 2^32 events ahead");
-        prefetch::push(&mut self.nodes, Node { at: 0, order: 0, event, next: NONE });
+    fn put_after_growing(&mut self, at: Instant, order: u64, event: E) {
+        self.blocks.grow(event);
+        self.put(at, order, event);
     }
 
-    #[inline]
-    fn append(&mut self, index: u32, at: u64) {
+    /// Puts an event down behind those of its slot. There must be a free block.
+    #[inline(always)]
+    fn append(&mut self, at: u64, order: u64, event: E) {
         #[cfg(test)]
         tests::MOVES.set(tests::MOVES.get() + 1);
         let differs = at ^ self.base;
         let digit = Digit::OF_BIT[(63 - (differs | 1).leading_zeros()) as usize];
         let slot = digit.slot(at);
-        let list = &mut self.lists[slot];
-        if list.head == NONE {
-            return self.fill(slot, List { head: index, tail: index });
+        let List { head, tail } = self.lists[slot];
+        let last = self.blocks.put_behind(tail, at, order, event);
+        if head == NONE {
+            self.fill(slot, last);
+        } else {
+            self.lists[slot].tail = last;
         }
-        self.nodes[list.tail as usize].next = index;
-        list.tail = index;
     }
 
-    /// An empty slot holds these.
+    /// As [`EventQueue::append`], wherever a free block comes from.
+    #[inline(always)]
+    fn move_down(&mut self, Node { at, order, event, .. }: Node<E>) {
+        if self.blocks.is_full() {
+            self.blocks.grow(event);
+        }
+        self.append(at, order, event);
+    }
+
+    /// An empty slot holds a node.
     #[inline]
-    fn fill(&mut self, slot: usize, list: List) {
-        self.lists[slot] = list;
+    fn fill(&mut self, slot: usize, index: u32) {
+        self.lists[slot] = List { head: index, tail: index };
         self.occupied[slot / WORD] |= 1 << (slot % WORD);
         self.words |= 1 << (slot / WORD);
     }
@@ -190,7 +177,7 @@ impl<E: Copy> EventQueue<E> {
         if self.occupied[word] == 0 {
             self.words &= !(1 << word);
         }
-        std::mem::replace(&mut self.lists[slot], EMPTY)
+        std::mem::replace(&mut self.lists[slot], List::EMPTY)
     }
 
     /// Schedules an event for an instant that many share, as [`EventQueue::schedule`] does. Events of one order key
@@ -230,6 +217,9 @@ impl<E: Copy> EventQueue<E> {
             let slot = word * WORD + self.occupied[word].trailing_zeros() as usize;
             let List { head, tail } = self.lists[slot];
             if head != tail && word != 0 {
+                if let Some(index) = self.take_of_few(slot, limit) {
+                    return Some(self.serve(index));
+                }
                 if !self.descend(slot, limit) {
                     return None;
                 }
@@ -237,7 +227,7 @@ impl<E: Copy> EventQueue<E> {
             }
             // The only event of the earliest slot is the next one, whatever its level; a
             // slot of the lowest level holds events of one instant.
-            let first = &self.nodes[head as usize];
+            let first = &self.blocks[head];
             if first.at > limit {
                 return None;
             }
@@ -246,8 +236,9 @@ impl<E: Copy> EventQueue<E> {
                     return Some(self.serve(index));
                 }
             } else if first.order != MARK {
-                let index = self.clear(slot).head;
-                return Some(self.serve(index));
+                self.clear(slot);
+                self.blocks.free(head);
+                return Some(self.serve(head));
             }
             self.gather(slot, &wanted);
         }
@@ -256,69 +247,62 @@ impl<E: Copy> EventQueue<E> {
     /// Hands out the event in this place, which is in no list any more.
     #[inline]
     fn serve(&mut self, index: u32) -> (Instant, E) {
-        let node = &mut self.nodes[index as usize];
-        let (at, event) = (node.at, node.event);
-        node.next = self.free;
-        self.free = index;
+        let Node { at, event, .. } = self.blocks[index];
         self.base = at;
         self.len -= 1;
         self.served += 1;
         (Instant::from_nanos(at), event)
     }
 
-    /// Of several events of one instant, unlinks the one whose turn it is. None if they are many.
+    /// Of several events of one instant, takes out the one whose turn it is. None if they are many.
+    #[inline(never)]
     fn take_first(&mut self, slot: usize) -> Option<u32> {
-        let list = self.lists[slot];
-        let (mut best, mut before_best) = (list.head, NONE);
-        let mut previous = list.head;
-        let mut current = self.nodes[list.head as usize].next;
+        let List { head, tail } = self.lists[slot];
+        let (mut best, mut index, mut before) = (head, head, head);
         let mut looks = 0;
-        while current != NONE {
+        while index != tail {
+            (before, index) = (index, self.blocks.behind(index));
             looks += 1;
             #[cfg(test)]
             tests::LOOKS.set(tests::LOOKS.get() + 1);
             if looks > FEW {
                 return None;
             }
-            if self.nodes[current as usize].order < self.nodes[best as usize].order {
-                (best, before_best) = (current, previous);
+            if self.blocks[index].order < self.blocks[best].order {
+                best = index;
             }
-            previous = current;
-            current = self.nodes[current as usize].next;
         }
-        let Node { next: after, order, .. } = self.nodes[best as usize];
+        let Node { at, order, event, .. } = self.blocks[best];
         if order == MARK {
             return None;
         }
-        let list = &mut self.lists[slot];
-        if before_best == NONE {
-            list.head = after;
-        } else {
-            self.nodes[before_best as usize].next = after;
-            if after == NONE {
-                list.tail = before_best;
-            }
+        // Those behind it move up.
+        while best != tail {
+            let behind = self.blocks.behind(best);
+            let Node { at, order, event, .. } = self.blocks[behind];
+            self.blocks.put(best, at, order, event);
+            best = behind;
         }
-        Some(best)
+        self.blocks.put(tail, at, order, event);
+        self.lists[slot].tail = before;
+        self.blocks.free_if_first(tail);
+        Some(tail)
     }
 
     /// Moves the events of a slot, which are of one instant, to those that are sorted.
     #[cold]
     #[inline(never)]
     fn gather(&mut self, slot: usize, wanted: &impl Fn(&E) -> bool) {
-        let mut index = self.clear(slot).head;
-        let at = self.nodes[index as usize].at;
+        let mut list = self.clear(slot);
+        let at = self.blocks[list.head].at;
         self.base = at;
         let mut row = self.shared.room();
-        while index != NONE {
-            let node = &mut self.nodes[index as usize];
+        while let Some(node) = self.blocks.take(&mut list) {
             if node.order == MARK {
                 self.shared.remove(at, &mut row);
             } else {
                 row.push((node.order, node.event));
             }
-            let next = std::mem::replace(&mut node.next, self.free);
-            self.free = std::mem::replace(&mut index, next);
         }
         let all = row.len();
         row.retain(|(_, event)| wanted(event));
@@ -350,7 +334,38 @@ impl<E: Copy> EventQueue<E> {
         Some((Instant::from_nanos(self.base), event))
     }
 
+    /// Takes the next event out of the earliest slot if that holds no more than a block; the others move to
+    /// lower levels. Otherwise, or if the event is a mark or comes after `limit`, nothing happens.
+    #[inline(never)]
+    fn take_of_few(&mut self, slot: usize, limit: u64) -> Option<u32> {
+        let list = self.lists[slot];
+        if !list.is_short() {
+            return None;
+        }
+        let turn = |node: &Node<E>| u128::from(node.at) << 64 | u128::from(node.order);
+        let (mut first, mut earliest) = (NONE, u128::MAX);
+        for (index, node) in (list.head..).zip(self.blocks.short(list)) {
+            if turn(node) < earliest {
+                (first, earliest) = (index, turn(node));
+            }
+        }
+        let at = (earliest >> 64) as u64;
+        if at > limit || earliest as u64 == MARK {
+            return None;
+        }
+        self.clear(slot);
+        self.base = at;
+        for index in list.head..=list.tail {
+            if index != first {
+                self.move_down(self.blocks[index]);
+            }
+        }
+        self.blocks.free(list.head);
+        Some(first)
+    }
+
     /// Moves the events of the earliest slot to lower levels, unless it begins after `limit`.
+    #[inline(never)]
     fn descend(&mut self, slot: usize, limit: u64) -> bool {
         let Digit { shift, end, first, .. } = Digit::of_slot(slot);
         let above = if end >= 64 { 0 } else { self.base >> end << end };
@@ -359,13 +374,14 @@ impl<E: Copy> EventQueue<E> {
             return false;
         }
         self.base = start;
-        let mut index = self.clear(slot).head;
-        while index != NONE {
-            let node = &mut self.nodes[index as usize];
-            let next = std::mem::replace(&mut node.next, NONE);
-            let at = node.at;
-            self.append(index, at);
-            index = next;
+        let mut list = self.clear(slot);
+        let mut events = 0;
+        while let Some(node) = self.blocks.take(&mut list) {
+            events += 1;
+            self.move_down(node);
+        }
+        if shift == Digit::WIDE.shift {
+            self.ahead.begin(events);
         }
         true
     }

@@ -1,48 +1,54 @@
 //! Events that come soon, looked at before their turn.
 //!
-//! Nodes of a list lie anywhere, and the next one is known only when the one before it has come from
-//! memory. Two lists are therefore looked through in turn, so that a node has the time of two events
-//! to come.
+//! Too late, and what they touch has not come from memory; too early, and it has been driven out of the
+//! caches again. Where few wait, those of the next slot of the wide digit are looked at. A slot of
+//! hundreds, with millions of users, would be too early: what its events touch fills a second-level
+//! cache. There it is the next slots of the digit below.
 
 use super::digits::{Digit, WORD};
 use super::{EventQueue, NONE};
 
-/// How far the look ahead has come in the list of a slot.
-#[derive(Clone, Copy, Debug)]
-struct Cursor {
-    slot: usize,
-    /// Looked at next; [`NONE`] after the last.
-    node: u32,
-}
-
 /// How far the look ahead has come.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// In the next slot and the one after it.
-    cursors: [Cursor; 2],
-    /// Whose turn it is.
-    turn: usize,
+    /// Words of the digit in whose slots it looks.
+    words: u64,
+    /// The slot where it is.
+    slot: usize,
+    /// Looked at next; [`NONE`] after the last of the slot.
+    node: u32,
 }
 
 impl Ahead {
-    pub const NOWHERE: Ahead =
-        Ahead { cursors: [Cursor { slot: usize::MAX, node: NONE }; 2], turn: 0 };
+    pub const NOWHERE: Ahead = Ahead { words: WIDE, slot: 0, node: NONE };
+
+    /// A slot of the wide digit is under way that holds so many events.
+    pub fn begin(&mut self, events: usize) {
+        self.words = if events < DENSE { WIDE } else { NARROW };
+    }
 }
 
 /// So many events before their turn those of one instant are shown.
 const BEFORE: usize = 6;
 
-/// Words of the wide digit, of which a slot holds the events of a quarter of a millisecond.
-const WIDE: u64 = {
-    let digit = Digit::ALL[3];
+/// A slot of the wide digit with so many events or more is dense.
+const DENSE: usize = 128;
+
+/// It looks no more slots ahead: where it is further, its slot was one of a time long ago.
+const FAR: usize = 32;
+
+const WIDE: u64 = words(Digit::WIDE);
+const NARROW: u64 = words(Digit::NARROW);
+
+/// The words of a digit.
+const fn words(digit: Digit) -> u64 {
     let words = (1 << (digit.end - digit.shift)) / WORD;
     ((1 << words) - 1) << (digit.first as usize / WORD)
-};
+}
 
 impl<E: Copy> EventQueue<E> {
-    /// One of the events of the two next slots of the wide digit: their time comes when those of the
-    /// slot under way are served. Each is shown about once; none, where the slot whose turn it is has
-    /// been looked through.
+    /// One of the events of the next slots. Each is shown about once; none, where the last slot has been
+    /// looked through. Asked once for every event served, it keeps its distance.
     ///
     /// It says nothing for certain. An event is left out that is scheduled after its slot was looked
     /// through, and one may be shown that has been served since.
@@ -51,18 +57,27 @@ impl<E: Copy> EventQueue<E> {
         if !self.simultaneous.is_empty() {
             return self.simultaneous.after(BEFORE);
         }
-        let next = self.first_slot(self.words & WIDE)?;
-        if next != self.ahead.cursors[0].slot {
-            self.move_on(next);
+        let first = self.first_slot(self.words & self.ahead.words)?;
+        let Ahead { slot, node, .. } = self.ahead;
+        if slot < first || slot > first + FAR {
+            self.look_into(first);
+        } else if node == NONE {
+            let next = self.slot_behind(slot).filter(|&next| next <= first + FAR)?;
+            self.look_into(next);
         }
-        self.ahead.turn ^= 1;
-        let cursor = &mut self.ahead.cursors[self.ahead.turn];
-        let node = self.nodes.get(cursor.node as usize)?;
-        cursor.node = node.next;
-        if let Some(next) = self.nodes.get(node.next as usize) {
-            prefetch::prefetch(next);
-        }
-        Some(node.event)
+        let Ahead { slot, node, .. } = self.ahead;
+        let event = self.blocks.event(node)?;
+        let over = node == self.lists[slot].tail;
+        let next = if over { NONE } else { self.blocks.behind(node) };
+        self.ahead.node = next;
+        self.blocks.fetch(next);
+        Some(event)
+    }
+
+    #[inline]
+    fn look_into(&mut self, slot: usize) {
+        self.ahead.slot = slot;
+        self.ahead.node = self.lists[slot].head;
     }
 
     /// The first slot that holds something in one of these words.
@@ -73,19 +88,14 @@ impl<E: Copy> EventQueue<E> {
         Some(word * WORD + slots.trailing_zeros() as usize)
     }
 
-    /// The slot that was next is under way: the one after it is looked through to the end, and the next
-    /// after that begun.
-    fn move_on(&mut self, next: usize) {
-        let begin = |slot: usize| Cursor { slot, node: self.lists[slot].head };
-        let [_, second] = self.ahead.cursors;
-        let first = if second.slot == next { second } else { begin(next) };
-        let rest = self.occupied[next / WORD] & (u64::MAX << (next % WORD)) & !(1 << (next % WORD));
-        let after = if rest != 0 {
-            Some(next / WORD * WORD + rest.trailing_zeros() as usize)
-        } else {
-            self.first_slot(self.words & WIDE & !(1 << (next / WORD)))
-        };
-        let second = after.map_or(Ahead::NOWHERE.cursors[1], begin);
-        self.ahead.cursors = [first, second];
+    /// The slot behind this one that holds something, of the digit in which it is looked.
+    #[inline]
+    fn slot_behind(&self, slot: usize) -> Option<usize> {
+        let word = slot / WORD;
+        let rest = self.occupied[word] & ((u64::MAX - 1) << (slot % WORD));
+        if rest != 0 {
+            return Some(word * WORD + rest.trailing_zeros() as usize);
+        }
+        self.first_slot(self.words & self.ahead.words & ((u64::MAX - 1) << word))
     }
 }

@@ -45,6 +45,12 @@ impl Digit {
         all
     };
 
+    /// Of whose slots one holds the events of a quarter of a millisecond.
+    pub const WIDE: Digit = Digit::ALL[3];
+
+    /// The one below it: of its slots one holds the events of four microseconds.
+    pub const NARROW: Digit = Digit::ALL[2];
+
     /// The digit that a bit of a time belongs to.
     pub const OF_BIT: [Digit; 64] = {
         let mut of = [Digit::ALL[0]; 64];

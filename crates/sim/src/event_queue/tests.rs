@@ -200,26 +200,40 @@ fn looking_ahead_changes_nothing() {
     }
 }
 
-#[test]
-fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
+/// How many events before its turn each event of a steady flow is seen, of so many in a slot of the wide digit.
+fn seen_before(each: u64) -> Vec<Option<u64>> {
     const SLOTS: u64 = 200;
-    const EACH: u64 = 30;
-    let slot = 1 << Digit::ALL[3].shift;
+    let slot = 1 << Digit::WIDE.shift;
     let mut wheel = EventQueue::default();
-    for event in 0..SLOTS * EACH {
-        let at = (1 + event / EACH) * slot + event % EACH * 1_000;
+    for event in 0..SLOTS * each {
+        let at = (1 + event / each) * slot + event % each * (slot / each);
         wheel.schedule(Instant::from_nanos(at), 1, event);
     }
-    let mut seen = vec![0; (SLOTS * EACH) as usize];
+    let mut before = vec![None; (SLOTS * each) as usize];
     while let Some((_, event)) = wheel.next(Instant::NEVER) {
-        // Of the first two slots nothing could be seen in time.
-        assert!(event < 3 * EACH || seen[event as usize] == 1, "event {event}");
         if let Some(ahead) = wheel.look_ahead() {
-            assert!(ahead > event, "{ahead} after {event}");
-            seen[ahead as usize] += 1;
+            assert_eq!(before[ahead as usize].replace(ahead - event), None, "seen twice");
         }
     }
-    assert!(seen.iter().all(|&times| times <= 1));
+    before
+}
+
+#[test]
+fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
+    let before = seen_before(30);
+    // Of the first two slots nothing could be seen in time.
+    assert!(before[90..].iter().all(|before| before.is_some_and(|before| before <= 60)));
+}
+
+#[test]
+fn events_of_a_dense_flow_are_seen_shortly_before_their_turn() {
+    for each in [200, 800, 3_000] {
+        let before = seen_before(each);
+        let seen = before.iter().flatten().count() as f64 / before.len() as f64;
+        assert!(seen > 0.95, "{seen} of {each} a slot");
+        let most = before.iter().flatten().max();
+        assert!(most <= Some(&(2 + each / 32)), "{most:?} of {each} a slot");
+    }
 }
 
 #[test]
@@ -259,9 +273,9 @@ fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
     // Alone it costs nothing to serve: who asked for it looks whether he still wants it.
     assert_eq!(events.next_wanted(Instant::NEVER, even), Some((ms(700), 101)));
     // Events of a shared instant take the place of one.
-    let places = events.nodes.len();
+    let places = events.blocks.places();
     (0..40u32).for_each(|event| events.schedule_shared(ms(800), 1, event));
-    assert_eq!((events.nodes.len(), events.len()), (places, 40));
+    assert_eq!((events.blocks.places(), events.len()), (places, 40));
 }
 
 #[test]
