@@ -131,7 +131,8 @@ pub(crate) struct RateSample {
 pub(crate) struct Lost {
     pub now: Instant,
     pub bytes: u64,
-    /// Bytes in flight when it was sent, its own included.
+    /// Bytes in flight when it was sent, its own included. (This and what else was noted when it was sent:
+    /// where [`ControlFlags::rates`].)
     pub sent_in_flight: u64,
     /// Bytes found lost since it was sent, its own included.
     pub lost: u64,
@@ -150,6 +151,9 @@ pub(crate) struct ControlFlags {
     pub own_marks: bool,
     /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
     pub paced: bool,
+    /// The control reads [`AckSample::rate`] and what [`Lost`] tells of the sending; else they are not
+    /// kept.
+    pub rates: bool,
     /// Which ECN codepoint the control's data segments carry, and the feedback it needs.
     pub ecn: EcnMode,
 }
@@ -166,8 +170,13 @@ pub(crate) enum EcnMode {
 }
 
 /// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
-pub(crate) const CLASSIC: ControlFlags =
-    ControlFlags { own_window: false, own_marks: false, paced: false, ecn: EcnMode::Classic };
+pub(crate) const CLASSIC: ControlFlags = ControlFlags {
+    own_window: false,
+    own_marks: false,
+    paced: false,
+    rates: false,
+    ecn: EcnMode::Classic,
+};
 
 /// Copies of what is known as a trait object alone.
 pub(crate) trait Boxed {

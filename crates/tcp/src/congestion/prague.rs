@@ -15,7 +15,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
+use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
 use crate::send_state::SendState;
 use classic::Detector;
 
@@ -200,7 +200,7 @@ impl Prague {
 
 impl Control for Prague {
     fn flags(&self) -> ControlFlags {
-        ControlFlags { own_window: true, own_marks: false, paced: true, ecn: EcnMode::Scalable }
+        ControlFlags { own_window: true, paced: true, ecn: EcnMode::Scalable, ..CLASSIC }
     }
 
     fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {

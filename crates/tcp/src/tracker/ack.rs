@@ -50,11 +50,17 @@ impl AckInfo {
     /// A segment is delivered, by whichever way it is told, to a sender whose timeout (or other
     /// state) ends at `recovery_point`.
     #[inline]
-    fn take(&mut self, record: &Record, recovery_point: u64, rate: &mut Rate, now: Instant) {
+    fn take(
+        &mut self,
+        (number, record): (u64, &Record),
+        recovery_point: u64,
+        rate: &mut Rate,
+        now: Instant,
+    ) {
         self.delivered += record.bytes();
         self.segments += 1;
         self.original |= !record.ever_resent && record.end <= recovery_point;
-        rate.deliver(record, &mut self.newest, now);
+        rate.deliver(number, record, &mut self.newest, now);
     }
 }
 
@@ -77,7 +83,7 @@ impl Tracker {
                 info.take_acked(record);
                 let ambiguous = record.answers_first_copy(min_rtt, now)
                     || record.ever_resent && answers_earlier(record.at);
-                info.take(record, recovery_point, rate, now);
+                info.take((board.first(), record), recovery_point, rate, now);
                 reordering.deliver(record, ambiguous, true, now);
                 info.timed |= !ambiguous;
             }
@@ -150,7 +156,7 @@ impl Tracker {
                     info.sacked_span = Some(stretch(info.sacked_span, record.at));
                 }
                 let ambiguous = record.answers_first_copy(self.min_rtt.get(), now);
-                info.take(&record, recovery_point, &mut self.rate, now);
+                info.take((number, &record), recovery_point, &mut self.rate, now);
                 self.reordering.deliver(&record, ambiguous, !info.timed, now);
             }
             number += 1;
@@ -201,7 +207,7 @@ impl Tracker {
     #[inline(always)]
     pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
         let Seen { now, rtt, marked, in_flight_before, ca_state } = seen;
-        let round = info.newest.is_some_and(|n| n.prior_delivered() >= self.round_end);
+        let round = info.newest.is_some_and(|n| n.prior_delivered >= self.round_end);
         if round {
             self.round_end = self.rate.delivered;
         }

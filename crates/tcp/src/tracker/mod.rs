@@ -99,16 +99,17 @@ pub(crate) struct Sent {
 impl Tracker {
     /// With this control, whose segments are spread over the round trip if `paces` or it asks so.
     pub fn new(control: Box<dyn Control>, paces: bool) -> Self {
-        Tracker::with(control, Scoreboard::new(), paces)
+        let rate = Rate::new(control.flags().rates);
+        Tracker::with(control, (Scoreboard::new(), rate), paces)
     }
 
-    fn with(control: Box<dyn Control>, board: Scoreboard, paces: bool) -> Self {
+    fn with(control: Box<dyn Control>, (board, rate): (Scoreboard, Rate), paces: bool) -> Self {
         let flags = control.flags();
         Tracker {
             flags,
             control,
             board,
-            rate: Rate::default(),
+            rate,
             reordering: Reordering::new(),
             min_rtt: MinRtt::new(),
             srtt: Duration::ZERO,
@@ -123,7 +124,8 @@ impl Tracker {
     /// As new, with another control, keeping the records' memory.
     pub fn renewed(mut self, control: Box<dyn Control>, paces: bool) -> Self {
         self.board.reset();
-        Tracker::with(control, self.board, paces)
+        let rate = self.rate.renewed(control.flags().rates);
+        Tracker::with(control, (self.board, rate), paces)
     }
 
     /// The handshake is over; `srtt` is zero if it has shown no round trip.
@@ -151,6 +153,7 @@ impl Tracker {
     pub fn replace(&mut self, control: Box<dyn Control>, paces: bool) {
         self.flags = control.flags();
         self.control = control;
+        self.rate.ask(self.flags.rates);
         self.pacer.on = paces || self.flags.paced;
     }
 
@@ -184,10 +187,11 @@ impl Tracker {
                 seq,
                 end: chunk.end(),
                 at: now,
-                snapshot,
+                delivered: snapshot.delivered,
                 fin: chunk.fin(),
                 ..Record::default()
             });
+            self.rate.keep(self.board.first(), self.board.end() - 1, snapshot);
         }
         self.note_usage(snd, chunk);
         let next = self.pacer.on_sent(bytes, now);
@@ -200,7 +204,8 @@ impl Tracker {
         let mut number = first;
         loop {
             if !self.board.get(number).sacked {
-                self.board.resend(number, now, snapshot);
+                self.board.resend(number, now, snapshot.delivered);
+                self.rate.keep(self.board.first(), number, snapshot);
             }
             number += 1;
             if number == self.board.end() || self.board.get(number).seq >= chunk.end() {
@@ -235,16 +240,16 @@ impl Tracker {
 
     /// A segment is taken for lost.
     pub fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
-        let record = self.board.get(number);
-        let bytes = record.bytes();
+        let bytes = self.board.get(number).bytes();
+        let sent = self.rate.snapshot_of(number).unwrap_or_default();
         self.rate.lost += bytes;
         let lost = Lost {
             now,
             bytes,
-            sent_in_flight: record.snapshot.in_flight,
-            lost: self.rate.lost - record.snapshot.lost,
+            sent_in_flight: sent.in_flight,
+            lost: self.rate.lost - sent.lost,
             total_delivered: self.rate.delivered,
-            app_limited: record.snapshot.app_limited,
+            app_limited: sent.app_limited,
         };
         self.board.mark_lost(number);
         self.control.on_lost(snd, &lost);

@@ -6,7 +6,7 @@ use packet::{Duration, Instant};
 use super::scoreboard::Record;
 use crate::congestion::RateSample;
 
-/// What had been delivered when a segment was sent.
+/// What had been sent and delivered when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Snapshot {
     pub delivered: u64,
@@ -20,7 +20,7 @@ pub(crate) struct Snapshot {
 }
 
 /// The sampler of one connection.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Rate {
     /// Bytes delivered and lost so far.
     pub delivered: u64,
@@ -31,6 +31,10 @@ pub(crate) struct Rate {
     app_limited: u64,
     /// The program left the sender with nothing to send since then.
     dry_since: Option<Instant>,
+    /// The control asks for samples.
+    asked: bool,
+    /// Then a ring of what was noted of each segment that is out, by its number.
+    ring: Vec<Snapshot>,
 }
 
 /// The newest segment that an acknowledgement delivers.
@@ -38,10 +42,28 @@ pub(crate) struct Rate {
 pub(crate) struct Newest {
     at: Instant,
     turn: u64,
-    snapshot: Snapshot,
+    /// Bytes that had been delivered when it was sent.
+    pub prior_delivered: u64,
+    /// None if nobody asks for samples.
+    snapshot: Option<Snapshot>,
 }
 
 impl Rate {
+    /// One that is asked for samples, or not.
+    pub fn new(asked: bool) -> Self {
+        Rate { asked, ..Rate::default() }
+    }
+
+    /// As new, keeping the heap buffer.
+    pub fn renewed(self, asked: bool) -> Self {
+        Rate { ring: self.ring, ..Rate::new(asked) }
+    }
+
+    /// Another control asks for samples, or does not.
+    pub fn ask(&mut self, asked: bool) {
+        self.asked = asked;
+    }
+
     /// A segment goes out; `in_flight` without it.
     pub fn snapshot(&mut self, in_flight: u64, bytes: u64, now: Instant) -> Snapshot {
         if in_flight == 0 {
@@ -62,23 +84,69 @@ impl Rate {
         }
     }
 
+    /// Keeps the snapshot of a segment that is out; `first`: the number of the first that is.
+    #[inline]
+    pub fn keep(&mut self, first: u64, number: u64, snapshot: Snapshot) {
+        if !self.asked {
+            return;
+        }
+        if number - first >= self.ring.len() as u64 {
+            self.grow(first, number);
+        }
+        let slot = self.slot(number);
+        self.ring[slot] = snapshot;
+    }
+
+    #[cold]
+    fn grow(&mut self, first: u64, number: u64) {
+        let longer = (number - first + 1).next_power_of_two().max(16) as usize;
+        let mut ring = vec![Snapshot::default(); longer];
+        for known in number.saturating_sub(self.ring.len() as u64).max(first)..number {
+            ring[known as usize & (longer - 1)] = self.ring[self.slot(known)];
+        }
+        self.ring = ring;
+    }
+
+    fn slot(&self, number: u64) -> usize {
+        number as usize & (self.ring.len() - 1)
+    }
+
+    /// What was noted when a segment that is out was sent; none if nobody asks for samples.
+    #[inline]
+    pub fn snapshot_of(&self, number: u64) -> Option<Snapshot> {
+        (self.asked && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
+    }
+
     /// Nothing is left to send although the window has room.
     pub fn run_dry(&mut self, now: Instant) {
         self.dry_since.get_or_insert(now);
     }
 
-    /// A segment was delivered.
-    pub fn deliver(&mut self, record: &Record, newest: &mut Option<Newest>, now: Instant) {
+    /// The segment of this number was delivered.
+    #[inline]
+    pub fn deliver(
+        &mut self,
+        number: u64,
+        record: &Record,
+        newest: &mut Option<Newest>,
+        now: Instant,
+    ) {
         self.delivered += record.bytes();
         self.delivered_at = now;
         let later = newest.is_none_or(|n| record.turn > n.turn);
         if later {
-            *newest = Some(Newest { at: record.at, turn: record.turn, snapshot: record.snapshot });
+            *newest = Some(Newest {
+                at: record.at,
+                turn: record.turn,
+                prior_delivered: record.delivered,
+                snapshot: self.snapshot_of(number),
+            });
             self.first_at = record.at;
         }
     }
 
-    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`.
+    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`, or if nobody
+    /// asks.
     pub fn sample(
         &mut self,
         newest: Option<Newest>,
@@ -89,6 +157,7 @@ impl Rate {
             self.app_limited = 0;
         }
         let Newest { at, snapshot, .. } = newest?;
+        let snapshot = snapshot?;
         let sending = at.since(snapshot.first_at);
         let acknowledging = now.since(snapshot.delivered_at);
         let interval = sending.max(acknowledging);
@@ -104,13 +173,6 @@ impl Rate {
     }
 }
 
-impl Newest {
-    /// What had been delivered when it was sent.
-    pub fn prior_delivered(&self) -> u64 {
-        self.snapshot.delivered
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,9 +181,16 @@ mod tests {
         Instant::ZERO + Duration::from_millis(ms)
     }
 
+    /// A segment of 1,000 B goes out; those out have numbers as transmissions have.
+    fn send(rate: &mut Rate, turn: u64, in_flight: u64, now: Instant) -> Record {
+        let snapshot = rate.snapshot(in_flight, 1_000, now);
+        rate.keep(turn.saturating_sub(20), turn, snapshot);
+        Record { turn, end: 1_000, at: now, delivered: snapshot.delivered, ..Record::default() }
+    }
+
     /// Sends segments of 1,000 B every 10 ms, delivers each 50 ms later; the samples' rates, B/s.
     fn rates(pause_before: u64) -> Vec<(u64, bool)> {
-        let mut rate = Rate::default();
+        let mut rate = Rate::new(true);
         let mut records = Vec::new();
         let mut rates = Vec::new();
         let mut in_flight = 0;
@@ -132,7 +201,7 @@ mod tests {
                 if record.at + Duration::from_millis(50) <= now {
                     let mut newest = None;
                     in_flight -= 1_000;
-                    rate.deliver(&record, &mut newest, now);
+                    rate.deliver(record.turn, &record, &mut newest, now);
                     let sample = rate.sample(newest, Duration::from_millis(50), now);
                     if let Some(sample) = sample {
                         let per_s = sample.delivered * 1_000_000_000 / sample.interval.nanos();
@@ -146,15 +215,8 @@ mod tests {
                 rate.run_dry(now);
                 continue;
             }
-            let snapshot = rate.snapshot(in_flight, 1_000, now);
+            records.push(send(&mut rate, slot + 1, in_flight, now));
             in_flight += 1_000;
-            records.push(Record {
-                turn: slot + 1,
-                end: 1_000,
-                at: now,
-                snapshot,
-                ..Record::default()
-            });
         }
         rates
     }
@@ -180,21 +242,17 @@ mod tests {
         // One segment sent at 0 and delivered at 50 ms; ten more sent every 10 ms from 60 ms on and
         // acknowledged 1 ms apart. The last makes 11,000 B (one more was out) in the 150 ms that the sending took; the
         // acknowledging took 110.
-        let mut rate = Rate::default();
-        let send = |rate: &mut Rate, turn: u64, in_flight, now| {
-            let snapshot = rate.snapshot(in_flight, 1_000, now);
-            Record { turn, end: 1_000, at: now, snapshot, ..Record::default() }
-        };
+        let mut rate = Rate::new(true);
         let first = send(&mut rate, 0, 0, at(0));
         let second = send(&mut rate, 1, 1_000, at(0));
-        rate.deliver(&first, &mut None, at(50));
+        rate.deliver(0, &first, &mut None, at(50));
         let rest: Vec<_> =
             (2..12).map(|t| send(&mut rate, t, 1_000 * (t - 1), at(40 + 10 * t))).collect();
-        rate.deliver(&second, &mut None, at(150));
+        rate.deliver(1, &second, &mut None, at(150));
         let mut last = None;
         for (turn, record) in rest.iter().enumerate() {
             let (mut newest, now) = (None, at(151 + turn as u64));
-            rate.deliver(record, &mut newest, now);
+            rate.deliver(2 + turn as u64, record, &mut newest, now);
             last = rate.sample(newest, Duration::from_millis(10), now);
         }
         let last = last.expect("a sample");
@@ -204,13 +262,34 @@ mod tests {
     #[test]
     fn no_time_gives_no_rate() {
         // Before a round trip is known the smallest one is zero.
-        let mut rate = Rate::default();
-        let snapshot = rate.snapshot(0, 1_000, at(5));
-        let record = Record { turn: 1, end: 1_000, at: at(5), snapshot, ..Record::default() };
+        let mut rate = Rate::new(true);
+        let record = send(&mut rate, 1, 0, at(5));
         for (now, known) in [(5, false), (6, true)] {
             let mut newest = None;
-            rate.deliver(&record, &mut newest, at(now));
+            rate.deliver(record.turn, &record, &mut newest, at(now));
             assert_eq!(rate.sample(newest, Duration::ZERO, at(now)).is_some(), known, "{now}");
         }
+    }
+
+    #[test]
+    fn what_was_noted_of_a_segment_is_kept_while_it_is_out() {
+        let (mut rate, mut silent) = (Rate::new(true), Rate::new(false));
+        let note = |delivered| Snapshot { delivered, ..Snapshot::default() };
+        // The first that is out follows a thousand behind, then comes close.
+        for number in 0..3_000u64 {
+            let first = if number < 2_000 { number.saturating_sub(999) } else { number - 3 };
+            rate.keep(first, number, note(number));
+            silent.keep(first, number, note(number));
+            for out in [first, first + (number - first) / 2, number] {
+                assert_eq!(rate.snapshot_of(out).map(|it| it.delivered), Some(out), "at {number}");
+            }
+        }
+        assert_eq!(rate.ring.len(), 1_024);
+        assert!(silent.snapshot_of(0).is_none() && silent.ring.is_empty());
+        // Another connection's memory, and its own notes.
+        let mut renewed = rate.renewed(true);
+        renewed.keep(0, 0, note(7));
+        assert_eq!(renewed.snapshot_of(0).map(|it| it.delivered), Some(7));
+        assert_eq!((renewed.ring.len(), renewed.delivered), (1_024, 0));
     }
 }

@@ -2,13 +2,12 @@
 
 use packet::{Duration, Instant};
 
-use super::rate::Snapshot;
-
 /// The number of no segment.
 const NONE: u64 = u64::MAX;
 
-/// A segment that was sent and is not acknowledged cumulatively.
+/// A segment that was sent and is not acknowledged cumulatively: a cache line.
 #[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 pub(crate) struct Record {
     pub seq: u64,
     /// The number after it, a FIN counted.
@@ -16,8 +15,8 @@ pub(crate) struct Record {
     /// When it was sent last, and as which transmission of the connection.
     pub at: Instant,
     pub turn: u64,
-    /// What had been delivered then.
-    pub snapshot: Snapshot,
+    /// Bytes that had been delivered then.
+    pub delivered: u64,
     /// Neighbours in the order of sending.
     pub(super) before: u64,
     pub(super) after: u64,
@@ -264,7 +263,7 @@ impl Scoreboard {
     }
 
     /// A record was sent again: the first that waits for it, or one that still travels.
-    pub fn resend(&mut self, number: u64, at: Instant, snapshot: Snapshot) {
+    pub fn resend(&mut self, number: u64, at: Instant, delivered: u64) {
         let old = *self.get(number);
         if old.travels() {
             self.unlink(number);
@@ -276,7 +275,7 @@ impl Scoreboard {
         let turn = self.turns;
         let record = self.get_mut(number);
         (record.resent, record.ever_resent) = (true, true);
-        (record.at, record.turn, record.snapshot) = (at, turn, snapshot);
+        (record.at, record.turn, record.delivered) = (at, turn, delivered);
         let now = record.in_flight();
         self.count(now, old.in_flight());
         self.link(number);
