@@ -3,10 +3,11 @@ import subprocess
 
 import pytest
 
-from aqmlab.bench import beside, own, scale, steps
+from aqmlab.bench import beside, own, scale, steps, turns
 from aqmlab.bench import commands as bench_commands
 from aqmlab.bench import simulator as bench
-from aqmlab.errors import SpecError
+from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.io import terminal
 from aqmlab.simulator import engine
 
 
@@ -166,3 +167,31 @@ def test_a_point_is_the_difference_of_two_runs(monkeypatch):
     counted, timed = (scale._point(curve, 2, instructions) for instructions in (True, False))
     assert (counted["cost"], counted["events"]) == (25, 1.5)
     assert timed["cost"] == 1e9 / 100 / 2
+
+
+def test_many_users_and_few_take_turns(real_core, monkeypatch, capsys):
+    for name, value in {
+        "FEW": 10,
+        "TURN_S": 0.01,
+        "STEP_PACKETS": 100,
+        "SIMULATED_S": 20.0,
+    }.items():
+        monkeypatch.setattr(turns, name, value)
+    measured = turns.measure(300)
+    assert [row["profile"] for row in measured["profiles"]] == list(turns.PROFILES)
+    for row in measured["profiles"]:
+        low, high = row["quartiles"]
+        assert row["turns"] > 1 and 0 < low <= row["ratio"] <= high
+        assert row["within_bar"] == (row["ratio"] >= 0.5)
+    turns.show(measured, terminal.console())
+    assert "300 users, packets/s" in capsys.readouterr().out
+
+
+def test_turns_need_more_users_than_the_few(monkeypatch):
+    with pytest.raises(AqmlabError, match="--largest 3000 is no more than 3000 users"):
+        turns.measure(3_000)
+
+
+def test_a_world_that_cannot_be_set_up_is_named(real_core):
+    with pytest.raises(AqmlabError, match=r"benchmark 10 users, nobody failed"):
+        turns._World(10, "nobody", 1.0, None)

@@ -51,7 +51,8 @@ def _link(rate: float, limit: int, **fields: Any) -> dict[str, Any]:
     return {"rate": f"{rate:.0f} bit/s", "forward": queue, "reverse": dict(queue), **fields}
 
 
-def _web(users: int, profile: str, **record: Any) -> dict[str, Any]:
+def web(users: int, profile: str, **record: Any) -> dict[str, Any]:
+    """Mah users at 98 % of their link, from the stationary start on."""
     group = {"app": "web", "users": users, "start": "stationary", "tcp": {"profile": profile}}
     return {
         "link": [_link(users * USER_BITS_PER_S, users // 25, framing="ethernet")],
@@ -90,7 +91,7 @@ def curves() -> Iterator[Curve]:
         yield Curve(
             f"users, {profile}",
             five,
-            lambda users, profile=profile: _web(users, profile),
+            lambda users, profile=profile: web(users, profile),
             lambda users: users * DATA_PER_USER_S,
         )
     yield Curve("open connections", [10**n for n in range(1, 6)], _bulk, lambda n: n * 8.3)
@@ -149,7 +150,7 @@ def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
 def _idle_user_bytes(users: int) -> float:
     """Bytes of a user who does nothing yet, beside a run of one user."""
     few, many = (
-        simulator.run_apart({"name": "idle", "duration": "1 us", **_web(n, "plain")})
+        simulator.run_apart({"name": "idle", "duration": "1 us", **web(n, "plain")})
         for n in (1, users)
     )
     return (many["peak_rss_mib"] - few["peak_rss_mib"]) * 2**20 / max(1, users - 1)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -11,6 +12,9 @@ from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, On, Out, app, placed, print_json
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @app.command()
@@ -126,6 +130,10 @@ def bench(
     instructions: Annotated[
         bool, typer.Option("--instructions", help="With --scale: count instead of time (valgrind).")
     ] = False,
+    turns: Annotated[
+        bool,
+        typer.Option("--turns", help="With --scale: many users beside 3,000, in turns on a core."),
+    ] = False,
     largest: Annotated[
         int, typer.Option(min=1, help="With --scale: the largest size that is run.")
     ] = 1_000_000,
@@ -134,12 +142,19 @@ def bench(
     """Measure the simulator's speed and memory on this machine."""
     from aqmlab.bench import scale as curves
     from aqmlab.bench import simulator as bench
+    from aqmlab.bench import turns as pairs
 
-    measured = curves.measure(instructions, largest) if scale else bench.measure()
+    show: Callable[[dict[str, Any], Console], None]
+    if scale and turns:
+        measured, show = pairs.measure(largest), pairs.show
+    elif scale:
+        measured, show = curves.measure(instructions, largest), curves.show
+    else:
+        measured, show = bench.measure(), bench.show
     if json:
         print_json(measured)
     else:
-        (curves if scale else bench).show(measured, terminal.console())
+        show(measured, terminal.console())
 
 
 @app.command()
