@@ -172,9 +172,9 @@ def test_a_point_is_the_difference_of_two_runs(monkeypatch):
 def test_many_users_and_few_take_turns(real_core, monkeypatch, capsys):
     for name, value in {
         "FEW": 10,
-        "TURN_S": 0.01,
-        "STEP_PACKETS": 100,
-        "SIMULATED_S": 20.0,
+        "TURN_S": 0.001,
+        "STEP_PACKETS": 20,
+        "SIMULATED_S": 200.0,
     }.items():
         monkeypatch.setattr(turns, name, value)
     measured = turns.measure(300)

@@ -104,7 +104,7 @@ impl<E: Copy> Default for EventQueue<E> {
 impl<E: Copy> EventQueue<E> {
     /// So many more events are to be scheduled at a time: their memory is taken at once.
     pub fn reserve(&mut self, events: usize) {
-        self.blocks.reserve(events);
+        self.blocks.reserve(events, SLOTS);
     }
 
     /// Schedules `event` for `at`, which must not lie before the last event served.

@@ -63,9 +63,10 @@ impl<E> Default for Blocks<E> {
 }
 
 impl<E: Copy> Blocks<E> {
-    /// Memory for so many more events is taken at once.
-    pub fn reserve(&mut self, events: usize) {
-        self.nodes.reserve_exact(events.next_multiple_of(BLOCK as usize));
+    /// Memory for so many more events in so many lists, each with a block begun, is taken at once.
+    pub fn reserve(&mut self, events: usize, lists: usize) {
+        let begun = lists.min(events) * (BLOCK as usize - 1);
+        self.nodes.reserve_exact((events + begun).next_multiple_of(BLOCK as usize));
         prefetch::huge_pages(&self.nodes);
     }
 
