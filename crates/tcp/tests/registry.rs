@@ -86,6 +86,21 @@ fn every_profile_has_the_same_parts() {
 }
 
 #[test]
+fn timers_share_ticks_where_both_of_their_clocks_are_the_hosts() {
+    let tick = |name, clock: Option<&str>| {
+        let raw = clock.map(|clock| ("delayed_ack_clock".to_owned(), Raw::Text(clock.into())));
+        let entry = find(name).unwrap();
+        let params = Params::check(entry.about.fields, raw.as_slice()).unwrap();
+        (entry.build)(&params).unwrap().timers_tick()
+    };
+    let which = PROFILES.iter().map(|entry| entry.about.name).filter(|name| tick(name, None));
+    assert_eq!(which.collect::<Vec<_>>(), ["freebsd-2.2.8"]);
+    assert!(!tick("freebsd-2.2.8", Some("connection")));
+    // FreeBSD 4.5 has callouts for every connection.
+    assert!(!tick("freebsd-4.5", Some("host")));
+}
+
+#[test]
 fn a_sink_of_ns2_has_no_timer() {
     let why = build("ns2", &[("synack_retries", 3.0)]).unwrap_err();
     assert_eq!(

@@ -286,6 +286,12 @@ mod tests {
         }
         assert_eq!(rate.ring.len(), 1_024);
         assert!(silent.snapshot_of(0).is_none() && silent.ring.is_empty());
+        // The next control asks; what matters for room is what is out, not how much there has been.
+        silent.ask(true);
+        assert!(silent.snapshot_of(3_000).is_none());
+        silent.keep(3_000, 3_000, note(5));
+        assert_eq!(silent.snapshot_of(3_000).map(|it| it.delivered), Some(5));
+        assert_eq!(silent.ring.len(), 16);
         // Another connection's memory, and its own notes.
         let mut renewed = rate.renewed(true);
         renewed.keep(0, 0, note(7));
