@@ -511,3 +511,14 @@ class TestCommand:
         runs = pl.read_csv(tmp_path / "out" / "runs.csv")
         assert runs["seed"].to_list() == [1, 2, 3] * 2
         assert pl.read_csv(tmp_path / "out" / "ratios.csv")["case"].to_list() == ["two"]
+
+    def test_a_record_goes_on_with_the_same_program_only(self, tmp_path, capsys):
+        out = ["--out", str(tmp_path / "linux")]
+        assert self.compare(tmp_path, *out)[0] == 0
+        assert self.compare(tmp_path, *out, "--keep", "--only", "two")[0] == 0
+        (one,) = page.found(tmp_path / "linux").values()
+        replace(one, versions={**one.versions, "other": "2"}).keep(tmp_path / "linux")
+        for word in ("--keep", "--wide"):
+            with pytest.raises(SystemExit):
+                self.compare(tmp_path, *out, word)
+            assert "is a record of 2, and this is 1: " in capsys.readouterr().err

@@ -392,7 +392,7 @@ def compare(
     chosen = list(cases)
     if arguments.only:
         chosen = [case for case in chosen if named(case, arguments.only)]
-    old = _record(parser, arguments) if arguments.keep or arguments.wide else None
+    old = _record(parser, arguments, program.version()) if _keeps(arguments) else None
     if old and arguments.wide:
         more = page.wide(old.text)
         chosen = [case for case in chosen if case.name() in more]
@@ -416,11 +416,23 @@ def compare(
     return 0
 
 
-def _record(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> page.Record:
+def _keeps(arguments: argparse.Namespace) -> bool:
+    return arguments.keep or arguments.wide
+
+
+def _record(
+    parser: argparse.ArgumentParser, arguments: argparse.Namespace, version: str
+) -> page.Record:
+    """The record to go on with: one of the same other program, for a table tells of one."""
     records = page.found(arguments.out) if arguments.out else {}
     if len(records) != 1:
         parser.error("--keep and --wide go with --out FOLDER, where a record is")
     (one,) = records.values()
+    if one.versions["other"] != version:
+        parser.error(
+            f"{arguments.out} is a record of {one.versions['other']}, and this is {version}: "
+            "install that one, or begin a record in another folder without --keep and --wide"
+        )
     return one
 
 

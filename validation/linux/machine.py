@@ -34,10 +34,21 @@ host's processor has more (11,008 with AMX), no process of the guest would start
 
 def source() -> Path:
     """The newest installed archive of Debian's kernel source."""
-    found = sorted(Path("/usr/src").glob("linux-source-*.tar.xz"))
-    if not found:
+    found = Path("/usr/src").glob("linux-source-*.tar.xz")
+    newest = max(found, key=lambda archive: numbers(version(archive)), default=None)
+    if newest is None:
         raise Missing("no kernel source: install the Debian package linux-source")
-    return found[-1]
+    return newest
+
+
+def version(archive: Path) -> str:
+    """The kernel of an archive, such as 6.12."""
+    return archive.name.removeprefix("linux-source-").removesuffix(".tar.xz")
+
+
+def numbers(release: str) -> tuple[int, ...]:
+    """A release to be compared: 6.12 is newer than 6.9."""
+    return tuple(map(int, re.findall(r"\d+", release)))
 
 
 def folder() -> Path:
@@ -45,7 +56,6 @@ def folder() -> Path:
     if platform.machine() != "x86_64":
         raise Missing(f"user-mode Linux is built for x86_64 only, this is {platform.machine()}")
     archive = source()
-    release = archive.name.removeprefix("linux-source-").removesuffix(".tar.xz")
     of = [
         LINE.read_bytes(),
         CONFIG.read_bytes(),
@@ -53,12 +63,12 @@ def folder() -> Path:
         str(archive.stat().st_size).encode(),
     ]
     digest = hashlib.sha256(b"\0".join(of)).hexdigest()[:12]
-    return cache(f"linux-{release}-{digest}")
+    return cache(f"linux-{version(archive)}-{digest}")
 
 
 def release() -> str:
     """The kernel for the record, such as Linux 6.12."""
-    return f"Linux {source().name.removeprefix('linux-source-').removesuffix('.tar.xz')}"
+    return f"Linux {version(source())}"
 
 
 def kernel() -> Path:
