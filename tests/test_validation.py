@@ -174,8 +174,12 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     assert again.endswith(": 1 cases")
     assert (found.command, found.made) == ("all", "2026-01-01")
     assert again in page.text({"ns2": found}, {})
-    with pytest.raises(ValueError, match="not in the record: d"):
-        page.renewed(old, replace(new, text=row("d", "dropped, %", 1, "same")))
+    fresh = row("d", "dropped, %", 1, "same")
+    grown = page.renewed(old, replace(new, text=head + fresh))
+    assert grown.text == f"{old.text}\n{fresh}"
+    other = f"{head.replace('one', 'two')}{fresh}"
+    assert page.renewed(old, replace(new, text=other)).text == f"{old.text}\n\n{other}"
+    assert page.renewed(old, replace(old, text=old.text)).text == old.text
 
 
 def test_the_page_is_that_of_the_records():

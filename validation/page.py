@@ -106,29 +106,40 @@ def wide(text: str) -> set[str]:
 
 
 def renewed(old: Record, new: Record) -> Record:
-    """`old` with the rows of the cases in `new` in place of its own; it says what was run again."""
-    rows: dict[str, list[str]] = {}
-    for line in new.text.splitlines():
-        if each := cells(line):
-            rows.setdefault(each[0], []).append(line)
-    cases = len(rows)
-    lines: list[str] = []
-    told: set[str] = set()
-    for line in old.text.splitlines():
-        case = (cells(line) or [""])[0]
-        if case in rows:
-            lines += rows.pop(case)
-            told.add(case)
-        elif case not in told:
-            lines.append(line)
-    if rows:
-        raise ValueError(f"not in the record: {', '.join(rows)}")
-    text = "\n".join(lines)
-    each = [row for row in map(cells, lines) if row]
+    """`old` with the rows of the cases in `new` in place of its own; it says what was run again.
+
+    A case that `old` has not is put at the end of its family.
+    """
+    families = _families(old.text)
+    for family, (head, fresh) in _families(new.text).items():
+        families.setdefault(family, (head, {}))[1].update(fresh)
+    text = "\n".join(
+        line
+        for head, of in families.values()
+        for line in [*head, *(row for rows in of.values() for row in rows), ""]
+    ).rstrip("\n")
+    each = [row for row in map(cells, text.splitlines()) if row]
     summary = verdicts([(row[1], row[-1].strip("*")) for row in each])
     versions = f"aqmlab {new.versions['aqmlab']}, {new.versions['other']}"
-    again = f"`{new.command}`, {new.made}; {versions}: {cases} cases"
+    count = sum(len(of) for _, of in _families(new.text).values())
+    again = f"`{new.command}`, {new.made}; {versions}: {count} cases"
     return replace(old, text=text, summary=summary, again=(*old.again, again))
+
+
+def _families(text: str) -> dict[str, tuple[list[str], dict[str, list[str]]]]:
+    """Of each family the lines before its first row, and the rows of each case; by its heading.
+
+    A family that comes twice is one.
+    """
+    found: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
+    for line in text.splitlines():
+        if line.startswith("**"):
+            head, of = found.setdefault(line, ([], {}))
+        if row := cells(line):
+            of.setdefault(row[0], []).append(line)
+        elif not of:
+            head.append(line)
+    return found
 
 
 def record(program: str, other: str, text: str, summary: str = "") -> Record:
