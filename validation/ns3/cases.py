@@ -185,8 +185,9 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
     # Each new ACK makes the timeout anew from the estimate (NewAck), backed off or not.
     tcp: dict[str, object] = {"ack_first": True, "backoff_ends": "ack"}
     if case.recovery == "sack":
-        # Each partial ACK sends a segment (ProcessAck).
-        tcp["partial_ack"] = "ns3"
+        # Each partial ACK sends a segment, and the window does not grow by an ACK that reports
+        # something beyond a hole (ProcessAck).
+        tcp |= {"partial_ack": "ns3", "sack_growth": "ns3"}
     # An echo leaves ns-3 two segments, as a loss does (EnterCwr); RFC 3168's one would let 50 flows
     # go far below what they do there.
     if case.ecn:

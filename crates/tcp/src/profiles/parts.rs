@@ -198,7 +198,7 @@ impl Parts {
         let reno = self.congestion.classic().unwrap_or(ClassicReno(own));
         // FreeBSD's `tcp_newreno_partial_ack` starts the timer each time; ns-2 has newreno_changes1_ = 1.
         let impatient = implementation != Implementation::Bsd;
-        let partial_ack_sends = false;
+        let (partial_ack_sends, reports_hold_growth) = (false, false);
         Rules {
             kind,
             implementation,
@@ -208,6 +208,7 @@ impl Parts {
             leaving,
             impatient,
             partial_ack_sends,
+            reports_hold_growth,
         }
     }
 

@@ -42,6 +42,13 @@ const FIELDS: &[Field] = &[
              one segment whatever the pipe, unless the first outstanding one was sent again already.",
         )
         .source("RFC 6675 section 5; ns-3.44 (TcpSocketBase::ProcessAck)"),
+    Field::new("sack_growth", Kind::Choice(&["rfc5681", "ns3"]), Value::Choice("rfc5681"))
+        .meaning(
+            "Whether an ACK of new data that reports more beyond a hole makes the window grow, outside a \
+             recovery. rfc5681: yes, as each ACK of new data does. ns3: no, since it is a duplicate too \
+             (RFC 6675 section 2).",
+        )
+        .source("RFC 5681 section 3.1; ns-3.44 (TcpSocketBase::ProcessAck)"),
     field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
     fields::DUPACK_THRESHOLD,
     field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
@@ -97,7 +104,9 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     if params.given("sack") {
         profile.recovery.kind = by_switch(params)?;
     }
-    profile.recovery.partial_ack_sends = partial_ack_sends(params, profile.recovery.kind)?;
+    let kind = profile.recovery.kind;
+    profile.recovery.partial_ack_sends = of_ns3(params, "partial_ack", kind)?;
+    profile.recovery.reports_hold_growth = of_ns3(params, "sack_growth", kind)?;
     profile.ecn.cut = echo_cut(params, &parts)?;
     profile.ack.first = params.switch("ack_first");
     Ok(profile)
@@ -131,15 +140,15 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
     }
 }
 
-fn partial_ack_sends(params: &Params, kind: RecoveryKind) -> Result<bool, BadParams> {
+/// Whether a choice that goes with SACK is ns-3's.
+fn of_ns3(params: &Params, field: &'static str, kind: RecoveryKind) -> Result<bool, BadParams> {
     if kind != RecoveryKind::Sack {
-        if params.given("partial_ack") {
-            let why = "goes with recovery = \"sack\"; leave it out";
-            return Err(BadParams::new("partial_ack", why));
+        if params.given(field) {
+            return Err(BadParams::new(field, "goes with recovery = \"sack\"; leave it out"));
         }
-        params.ignore("partial_ack");
+        params.ignore(field);
     }
-    Ok(params.choice("partial_ack") == "ns3")
+    Ok(params.choice(field) == "ns3")
 }
 
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
@@ -162,13 +171,19 @@ mod tests {
     }
 
     #[test]
-    fn a_partial_acknowledgement_sends_as_told_and_only_with_sack() {
-        let sends = |said: &[(&str, &str)]| built(said).map(|p| p.recovery.partial_ack_sends);
-        assert_eq!(sends(&[]).ok(), Some(false));
-        assert_eq!(sends(&[("partial_ack", "rfc6675")]).ok(), Some(false));
-        assert_eq!(sends(&[("partial_ack", "ns3")]).ok(), Some(true));
-        assert_eq!(sends(&[("recovery", "newreno")]).ok(), Some(false));
-        let refused = sends(&[("recovery", "newreno"), ("partial_ack", "ns3")]).unwrap_err();
-        assert_eq!(refused.field, "partial_ack");
+    fn rules_of_ns3_with_sack_are_as_told_and_only_with_sack() {
+        let rules = |said: &[(&str, &str)]| {
+            built(said).map(|p| (p.recovery.partial_ack_sends, p.recovery.reports_hold_growth))
+        };
+        assert_eq!(rules(&[]).ok(), Some((false, false)));
+        let rfc = [("partial_ack", "rfc6675"), ("sack_growth", "rfc5681")];
+        assert_eq!(rules(&rfc).ok(), Some((false, false)));
+        assert_eq!(rules(&[("partial_ack", "ns3")]).ok(), Some((true, false)));
+        assert_eq!(rules(&[("sack_growth", "ns3")]).ok(), Some((false, true)));
+        assert_eq!(rules(&[("recovery", "newreno")]).ok(), Some((false, false)));
+        for field in ["partial_ack", "sack_growth"] {
+            let refused = rules(&[("recovery", "newreno"), (field, "ns3")]).unwrap_err();
+            assert_eq!(refused.field, field);
+        }
     }
 }

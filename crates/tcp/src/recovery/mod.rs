@@ -273,6 +273,7 @@ mod tests {
             leaving: Leaving::Refilled,
             impatient: true,
             partial_ack_sends: false,
+            reports_hold_growth: false,
         }
     }
 

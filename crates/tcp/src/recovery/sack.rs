@@ -50,7 +50,9 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        if self.mode != Mode::Recovery {
+        let news = self.board.hear(w.snd, segment);
+        let held = self.mode == Mode::Open && news > 0 && w.rules.reports_hold_growth;
+        if self.mode != Mode::Recovery && !held {
             w.grow(acked);
         }
         if self.mode != Mode::Open && w.snd.una >= self.point {
@@ -58,19 +60,20 @@ impl Sack {
         }
         let partial = self.mode == Mode::Recovery && w.rules.partial_ack_sends;
         self.unbounded = partial && self.resent_to <= w.snd.una;
-        if segment.sack.is_empty() { Reaction::default() } else { self.on_report(w, segment) }
+        self.on_report(w, news)
     }
 
     pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
         if segment.sack.is_empty() || segment.ack != w.snd.una {
             return Reaction::default();
         }
-        self.on_report(w, segment)
+        let news = self.board.hear(w.snd, segment);
+        self.on_report(w, news)
     }
 
-    fn on_report(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
+    /// So many bytes are reported for the first time.
+    fn on_report(&mut self, w: &mut Windows, news: u64) -> Reaction {
         let Windows { rules, snd, .. } = w;
-        let news = self.board.hear(snd, segment);
         if news == 0 {
             return Reaction::default();
         }

@@ -241,3 +241,28 @@ fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
         assert_eq!(sack.next(&rules, &snd), None);
     }
 }
+
+#[test]
+fn an_acknowledgement_that_reports_more_grows_the_window_but_by_ns3s_rule_when_nothing_is_known_to_be_lost()
+ {
+    // Ten segments are out and one of them is acknowledged, with or without a report from beyond a
+    // hole; in slow start it is worth a segment.
+    for (reports_hold_growth, sack, after) in [
+        (false, &[][..], 1_100),
+        (false, &[(3, 4)][..], 1_100),
+        (true, &[][..], 1_100),
+        (true, &[(3, 4)][..], 1_000),
+    ] {
+        let rules = Rules { reports_hold_growth, ..RULES };
+        for (lost, after) in [(false, after), (true, 200)] {
+            let (mut sender, mut snd) = (Sack::default(), snd(10, 1_000));
+            if lost {
+                (snd.cwnd, snd.ssthresh) = (100, 500);
+                sender.on_timeout(&snd);
+            }
+            snd.una = 101;
+            with_reno(&rules, &mut snd, |w| sender.on_advance(w, 100, &report(101, sack)));
+            assert_eq!(snd.cwnd, after, "{reports_hold_growth} {sack:?} {lost}");
+        }
+    }
+}
