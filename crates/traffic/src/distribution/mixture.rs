@@ -121,6 +121,7 @@ mod tests {
         let of = mixture(&[(1.0, 0.5), (3.0, 0.5)]);
         for (u, value) in [(0.0, 1.0), (0.499, 1.0), (0.5, 3.0), (0.999, 3.0)] {
             assert!((of.quantile(u) - value).abs() < 1e-9, "{u}: {}", of.quantile(u));
+            assert_eq!(of.value(u), value, "{u}");
         }
     }
 }

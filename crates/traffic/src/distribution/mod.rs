@@ -166,7 +166,9 @@ mod tests {
     #[test]
     fn a_glance_at_what_a_value_may_be_changes_no_residual_life() {
         let table = Table::parse("p,x,k\n0,1,1\n0.7,2,3\n0.9,2,1\n0.99,30,0.4\n1,100,2\n").unwrap();
-        let affine = Affine { inner: std::sync::Arc::new(table.clone()), times: 0.1, plus: 3.0 };
+        let inner = std::sync::Arc::new(table.clone());
+        let affine = |times| Affine { inner: inner.clone(), times, plus: 3.0 };
+        let (shrunk, stretched) = (affine(0.1), affine(3.0));
         let by_values = |d: &dyn Distribution, rng: &mut Rng| {
             let largest = d.quantile(1.0 - f64::EPSILON);
             loop {
@@ -176,7 +178,7 @@ mod tests {
                 }
             }
         };
-        for d in [&table as &dyn Distribution, &affine] {
+        for d in [&table as &dyn Distribution, &shrunk, &stretched] {
             let [mut here, mut there] = [Rng::named(3, "residual"), Rng::named(3, "residual")];
             for _ in 0..2_000 {
                 assert_eq!(residual(d, &mut here), by_values(d, &mut there));
