@@ -522,3 +522,20 @@ class TestCommand:
             with pytest.raises(SystemExit):
                 self.compare(tmp_path, *out, word)
             assert "is a record of 2, and this is 1: " in capsys.readouterr().err
+
+    def test_a_damaged_record_is_said_before_anything_runs(self, tmp_path, capsys):
+        folder = tmp_path / "linux"
+        out = ["--out", str(folder)]
+        assert self.compare(tmp_path, *out)[0] == 0
+        (folder / page.RATIOS).unlink()
+        with pytest.raises(SystemExit):
+            self.compare(tmp_path, *out, "--keep")
+        assert f"the record in {folder} is damaged (" in capsys.readouterr().err
+        (one,) = page.found(folder).values()
+        replace(one, text="").keep(folder)
+        with pytest.raises(SystemExit):
+            self.compare(tmp_path, *out, "--keep")
+        assert (
+            "(no family at the head of its table); run the comparison whole"
+            in capsys.readouterr().err
+        )

@@ -179,7 +179,11 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     assert grown.text == f"{old.text}\n{fresh}"
     other = f"{head.replace('one', 'two')}{fresh}"
     assert page.renewed(old, replace(new, text=other)).text == f"{old.text}\n\n{other}"
-    assert page.renewed(old, replace(old, text=old.text)).text == old.text
+    moved = page.renewed(old, replace(new, text=f"{head.replace('one', 'two')}{rows[0]}"))
+    assert moved.text.count(rows[0]) == 1 and moved.text.endswith(rows[0])
+    assert page.renewed(old, old).text == old.text
+    with pytest.raises(ValueError, match="no family at the head"):
+        page.renewed(replace(old, text=rows[0]), new)
 
 
 def test_the_page_is_that_of_the_records():

@@ -392,7 +392,8 @@ def compare(
     chosen = list(cases)
     if arguments.only:
         chosen = [case for case in chosen if named(case, arguments.only)]
-    old = _record(parser, arguments, program.version()) if _keeps(arguments) else None
+    keeps = arguments.keep or arguments.wide
+    old = _record(parser, arguments, program.version()) if keeps else None
     if old and arguments.wide:
         more = page.wide(old.text)
         chosen = [case for case in chosen if case.name() in more]
@@ -416,10 +417,6 @@ def compare(
     return 0
 
 
-def _keeps(arguments: argparse.Namespace) -> bool:
-    return arguments.keep or arguments.wide
-
-
 def _record(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, version: str
 ) -> page.Record:
@@ -432,6 +429,13 @@ def _record(
         parser.error(
             f"{arguments.out} is a record of {one.versions['other']}, and this is {version}: "
             "install that one, or begin a record in another folder without --keep and --wide"
+        )
+    try:
+        page.families(one.text)
+        pl.read_csv(arguments.out / page.RATIOS)
+    except (OSError, ValueError, pl.exceptions.PolarsError) as error:
+        parser.error(
+            f"the record in {arguments.out} is damaged ({error}); run the comparison whole"
         )
     return one
 

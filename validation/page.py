@@ -108,30 +108,37 @@ def wide(text: str) -> set[str]:
 def renewed(old: Record, new: Record) -> Record:
     """`old` with the rows of the cases in `new` in place of its own; it says what was run again.
 
-    A case that `old` has not is put at the end of its family.
+    A case that `old` has not in that family is put at the family's end.
     """
-    families = _families(old.text)
-    for family, (head, fresh) in _families(new.text).items():
-        families.setdefault(family, (head, {}))[1].update(fresh)
+    kept, again = families(old.text), families(new.text)
+    for family, (head, fresh) in again.items():
+        rows = kept.setdefault(family, (head, {}))[1]
+        for _, others in kept.values():
+            if others is not rows:
+                for case in fresh:
+                    others.pop(case, None)
+        rows.update(fresh)
     text = "\n".join(
         line
-        for head, of in families.values()
+        for head, of in kept.values()
         for line in [*head, *(row for rows in of.values() for row in rows), ""]
     ).rstrip("\n")
     each = [row for row in map(cells, text.splitlines()) if row]
     summary = verdicts([(row[1], row[-1].strip("*")) for row in each])
     versions = f"aqmlab {new.versions['aqmlab']}, {new.versions['other']}"
-    count = sum(len(of) for _, of in _families(new.text).values())
-    again = f"`{new.command}`, {new.made}; {versions}: {count} cases"
-    return replace(old, text=text, summary=summary, again=(*old.again, again))
+    count = sum(len(of) for _, of in again.values())
+    told = f"`{new.command}`, {new.made}; {versions}: {count} cases"
+    return replace(old, text=text, summary=summary, again=(*old.again, told))
 
 
-def _families(text: str) -> dict[str, tuple[list[str], dict[str, list[str]]]]:
+def families(text: str) -> dict[str, tuple[list[str], dict[str, list[str]]]]:
     """Of each family the lines before its first row, and the rows of each case; by its heading.
 
-    A family that comes twice is one.
+    A family that comes twice is one. A text without any is a ValueError.
     """
     found: dict[str, tuple[list[str], dict[str, list[str]]]] = {}
+    if not text.startswith("**"):
+        raise ValueError("no family at the head of its table")
     for line in text.splitlines():
         if line.startswith("**"):
             head, of = found.setdefault(line, ([], {}))

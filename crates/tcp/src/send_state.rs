@@ -24,7 +24,8 @@ pub(crate) struct SendState {
     pub cwnd_fraction: u32,
     /// Segment size, bytes.
     pub mss: u16,
-    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2).
+    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2), or by ns-3's rule
+    /// a report from beyond a hole (`Rules::reports_hold_growth`).
     pub growth_held: bool,
     /// The first unacknowledged segment has timed out.
     pub timed_out: bool,

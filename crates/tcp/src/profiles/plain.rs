@@ -44,9 +44,9 @@ const FIELDS: &[Field] = &[
         .source("RFC 6675 section 5; ns-3.44 (TcpSocketBase::ProcessAck)"),
     Field::new("sack_growth", Kind::Choice(&["rfc5681", "ns3"]), Value::Choice("rfc5681"))
         .meaning(
-            "Whether an ACK of new data that reports more beyond a hole makes the window grow, outside a \
-             recovery. rfc5681: yes, as each ACK of new data does. ns3: no, since it is a duplicate too \
-             (RFC 6675 section 2).",
+            "Whether an ACK of new data that reports more beyond a hole makes the window grow, while nothing \
+             is known to be lost. rfc5681: yes, as each ACK of new data does. ns3: no, since it is a \
+             duplicate too (RFC 6675 section 2).",
         )
         .source("RFC 5681 section 3.1; ns-3.44 (TcpSocketBase::ProcessAck)"),
     field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),

@@ -111,9 +111,10 @@ pub(crate) struct Rules {
     /// whatever the window allows, unless the first outstanding one was sent again already
     /// (`TcpSocketBase::ProcessAck` of ns-3.44). RFC 6675 leaves it to the pipe.
     pub partial_ack_sends: bool,
-    /// An acknowledgement of new data that selectively reports more is a duplicate too (RFC 6675
-    /// section 2), by which the window does not grow (`TcpSocketBase::ProcessAck` of ns-3.44). Else it
-    /// grows by every acknowledgement of new data outside a recovery (RFC 5681 section 3.1).
+    /// While nothing is known to be lost, an acknowledgement of new data that selectively reports more
+    /// is a duplicate too (RFC 6675 section 2), by which the window does not grow
+    /// (`TcpSocketBase::ProcessAck` of ns-3.44). Else it grows by each one of new data outside a fast
+    /// recovery (RFC 5681 section 3.1).
     pub reports_hold_growth: bool,
 }
 

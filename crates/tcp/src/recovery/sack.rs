@@ -51,8 +51,10 @@ impl Sack {
         }
         (self.duplicates, self.limited) = (0, 0);
         let news = self.board.hear(w.snd, segment);
-        let held = self.mode == Mode::Open && news > 0 && w.rules.reports_hold_growth;
-        if self.mode != Mode::Recovery && !held {
+        if self.mode == Mode::Open && news > 0 && w.rules.reports_hold_growth {
+            w.snd.growth_held = true;
+        }
+        if self.mode != Mode::Recovery {
             w.grow(acked);
         }
         if self.mode != Mode::Open && w.snd.una >= self.point {

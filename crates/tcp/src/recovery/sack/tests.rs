@@ -243,8 +243,7 @@ fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
 }
 
 #[test]
-fn an_acknowledgement_that_reports_more_grows_the_window_but_by_ns3s_rule_when_nothing_is_known_to_be_lost()
- {
+fn an_acknowledgement_that_reports_more_holds_the_window_by_ns3s_rule_until_a_timeout() {
     // Ten segments are out and one of them is acknowledged, with or without a report from beyond a
     // hole; in slow start it is worth a segment.
     for (reports_hold_growth, sack, after) in [
@@ -263,6 +262,8 @@ fn an_acknowledgement_that_reports_more_grows_the_window_but_by_ns3s_rule_when_n
             snd.una = 101;
             with_reno(&rules, &mut snd, |w| sender.on_advance(w, 100, &report(101, sack)));
             assert_eq!(snd.cwnd, after, "{reports_hold_growth} {sack:?} {lost}");
+            // By which the other controls know it.
+            assert_eq!(snd.growth_held, after == 1_000);
         }
     }
 }
