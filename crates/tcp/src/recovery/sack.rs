@@ -50,8 +50,9 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        let news = self.board.hear(w.snd, segment);
-        if self.mode == Mode::Open && news > 0 && w.rules.reports_hold_growth {
+        // Few report anything: a test for it costs less than to hear of nothing.
+        let news = if segment.sack.is_empty() { 0 } else { self.board.hear(w.snd, segment) };
+        if news > 0 && self.mode == Mode::Open && w.rules.reports_hold_growth {
             w.snd.growth_held = true;
         }
         if self.mode != Mode::Recovery {
@@ -62,7 +63,7 @@ impl Sack {
         }
         let partial = self.mode == Mode::Recovery && w.rules.partial_ack_sends;
         self.unbounded = partial && self.resent_to <= w.snd.una;
-        self.on_report(w, news)
+        if news == 0 { Reaction::default() } else { self.on_report(w, news) }
     }
 
     pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
@@ -70,15 +71,12 @@ impl Sack {
             return Reaction::default();
         }
         let news = self.board.hear(w.snd, segment);
-        self.on_report(w, news)
+        if news == 0 { Reaction::default() } else { self.on_report(w, news) }
     }
 
     /// So many bytes are reported for the first time.
     fn on_report(&mut self, w: &mut Windows, news: u64) -> Reaction {
         let Windows { rules, snd, .. } = w;
-        if news == 0 {
-            return Reaction::default();
-        }
         self.reported += news as u32;
         self.find_lost(rules, snd);
         if self.mode == Mode::Open {
