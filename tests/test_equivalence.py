@@ -523,6 +523,15 @@ class TestCommand:
                 self.compare(tmp_path, *out, word)
             assert "is a record of 2, and this is 1: " in capsys.readouterr().err
 
+    def test_wide_leaves_out_what_has_as_many_seeds(self, tmp_path, capsys):
+        out = ["--out", str(tmp_path / "linux")]
+        assert self.compare(tmp_path, *out, "--only", "two", "--seeds", "5")[0] == 0
+        with pytest.raises(SystemExit):
+            self.compare(tmp_path, *out, "--wide", "--seeds", "3", "--most", "5")
+        assert "there is no such case" in capsys.readouterr().err
+        _, runs = self.compare(tmp_path, *out, "--wide", "--most", "6")
+        assert {name for name, _ in runs} == {"two"} and max(seed for _, seed in runs) == 6
+
     def test_a_damaged_record_is_said_before_anything_runs(self, tmp_path, capsys):
         folder = tmp_path / "linux"
         out = ["--out", str(folder)]

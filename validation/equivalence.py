@@ -364,7 +364,7 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     parser.add_argument("--most", type=int, metavar="N", help=told)
     told = "of the record in --out, the rows of cases that are not run stay"
     parser.add_argument("--keep", action="store_true", help=told)
-    told = "--keep, and only cases of which it has an interval wider than half its margin"
+    told = "--keep, and only cases with an interval wider than half the margin and fewer seeds"
     parser.add_argument("--wide", action="store_true", help=told)
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
@@ -395,7 +395,7 @@ def compare(
     keeps = arguments.keep or arguments.wide
     old = _record(parser, arguments, program.version()) if keeps else None
     if old and arguments.wide:
-        more = page.wide(old.text)
+        more = page.wide(old.text, most)
         chosen = [case for case in chosen if case.name() in more]
     if not chosen:
         words = [*(["--wide"] if arguments.wide else []), "--only", *arguments.only]

@@ -92,14 +92,17 @@ def cells(line: str) -> list[str]:
     return each if line.startswith("| ") and each[0] not in ("case", "---") else []
 
 
-def wide(text: str) -> set[str]:
+def wide(text: str, most: int) -> set[str]:
     """The cases of a record's table with an interval wider than half the margin, or not known.
 
-    Those that more seeds tell more of. Widths decide, not verdicts (`equivalence.Seeds`).
+    Those that more seeds tell more of: without what has been run `most` times already. Widths
+    decide, not verdicts (`equivalence.Seeds`).
     """
     found: set[str] = set()
-    for case, *_, ratio, margin, _ in filter(None, map(cells, text.splitlines())):
+    for case, _, runs, *_, ratio, margin, _ in filter(None, map(cells, text.splitlines())):
         _, _, half = ratio.partition(" ± ")
+        if int(runs) >= most:
+            continue
         if not half or float(half) > float(margin.strip("%")) / 200:
             found.add(case)
     return found
