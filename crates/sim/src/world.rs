@@ -15,6 +15,7 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod script;
+mod turns;
 
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ use self::member::Member;
 pub use self::network::Network;
 pub use self::script::Scripts;
 use crate::capture::Tap;
-use crate::event_queue::{EventQueue, Priority, order};
+use crate::event_queue::EventQueue;
 use crate::owners::Owners;
 use crate::port::Port;
 use crate::recorder::{Conservation, Ended, Outcome, Recorder, Reports};
@@ -58,9 +59,6 @@ enum Event {
     /// A group begins whose start is counted from another's.
     Begin(u16),
 }
-
-/// Sets the beginnings of groups apart from members' and servers' waking.
-const BEGINNINGS: u64 = 1 << 33;
 
 /// So many members of a machine have timers enough to keep those of one tick together.
 const MANY: u32 = 16;
@@ -241,8 +239,8 @@ impl World {
     #[cold]
     fn lead(&mut self, group: u16) {
         for (follower, delay) in std::mem::take(&mut self.groups[usize::from(group)].followers) {
-            let order = order(Priority::Wake, BEGINNINGS | u64::from(follower));
-            self.events.schedule(self.now + delay, order, Event::Begin(follower));
+            let at = self.now + delay;
+            self.events.schedule(at, turns::beginning(follower), Event::Begin(follower));
         }
     }
 

@@ -202,7 +202,21 @@ fn the_longest_run_of_drops_by_hand() {
     }
 }
 
-/// Cisco's average without its idle clock is a plain moving average of what arrivals find.
+/// Cisco's average with n = 5 and without its idle clock, so far apart: a plain moving average of
+/// what arrivals find.
+fn averages(outcome: &Outcome, every_ns: f64) -> Vec<f64> {
+    let mut rows = trace(outcome).into_iter().filter(|r| r.event == ARRIVED).peekable();
+    let mut average = 0.0;
+    let samples = column(table(outcome, "queue"), "bottleneck.forward").len();
+    let at_sample = |k| {
+        while let Some(row) = rows.next_if(|r| r.at < k as f64 * every_ns) {
+            average += (row.queue - average) / 32.0;
+        }
+        average
+    };
+    (0..samples).map(at_sample).collect()
+}
+
 #[test]
 fn a_gauge_lies_where_the_rule_puts_it() {
     let outcome = simulate(&json!({
@@ -213,17 +227,7 @@ fn a_gauge_lies_where_the_rule_puts_it() {
         "record": {"gauges": true, "trace": true, "queue_every": "7 ms"},
     }));
     let samples = column(table(&outcome, "queue"), "bottleneck.forward.avg");
-    let mut rows = trace(&outcome).into_iter().filter(|r| r.event == ARRIVED).peekable();
-    let mut average = 0.0;
-    let mut expected = Vec::new();
-    for k in 0..samples.len() {
-        while let Some(row) = rows.next_if(|r| r.at < k as f64 * 7e6) {
-            average += (row.queue - average) / 32.0;
-        }
-        expected.push(average);
-    }
-    assert_eq!(samples.len(), column(table(&outcome, "queue"), "bottleneck.forward").len());
-    assert_eq!(samples, expected);
+    assert_eq!(samples, averages(&outcome, 7e6));
     let measured = &samples[715..]; // from 5.005 s on
     let (max, mean) = (
         measured.iter().copied().fold(f64::MIN, f64::max),
@@ -237,6 +241,21 @@ fn a_gauge_lies_where_the_rule_puts_it() {
     assert!(mean > 3.0, "{mean}");
     let reverse = group(group(&outcome.summary, "ports"), "bottleneck.reverse");
     assert!(reverse.get("gauge_max").is_none(), "only recorded queues show gauges");
+}
+
+/// One packet every millisecond, at the instants of the samples: a sample is of what was before.
+#[test]
+fn a_gauge_is_read_before_what_arrives_at_its_instant() {
+    let outcome = simulate(&json!({
+        "duration": "50 ms", "network": {"rtt": "0 s"},
+        "link": [{"rate": "4 Mbit/s",
+                  "forward": {"aqm": "wred", "n": 5, "idle_decay": false, "limit": 40}}],
+        "traffic": [{"app": "cbr", "flows": 1, "rate": "7.776 Mbit/s", "packet": 972, "start_within": "0 s"}],
+        "record": {"gauges": true, "trace": true, "queue_every": "1 ms"},
+    }));
+    let arrivals: Vec<Row> = trace(&outcome).into_iter().filter(|r| r.event == ARRIVED).collect();
+    assert!(arrivals.len() > 40 && arrivals.iter().all(|row| row.at % 1e6 == 0.0));
+    assert_eq!(column(table(&outcome, "queue"), "bottleneck.forward.avg"), averages(&outcome, 1e6));
 }
 
 #[test]

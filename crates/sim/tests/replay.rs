@@ -81,6 +81,34 @@ fn an_acceptor_may_speak_first() {
 }
 
 #[test]
+fn an_acceptor_speaks_up_when_nothing_comes() {
+    // What the opener wrote asked for nothing; 50 ms later the acceptor works for 1 ms, and writes.
+    let text = "recording 5000000 1\n0 40000 0 1 2 fin epochs 0,300,0,0 50000,0,1000,700 0,10,0,20";
+    let tcp = json!({"tcp": {"profile": "plain", "delayed_ack": "0 s"}});
+    let [(_, [opener, acceptor])] = &played(&scenario(text, tcp))[..] else { panic!() };
+    let [(asked, _), _] = opener[..] else { panic!("{opener:?}") };
+    let [(spoke, 700), (answered, 20)] = acceptor[..] else { panic!("{acceptor:?}") };
+    // Its round trip lies before the opener, and it is told of what is acknowledged.
+    assert!((spoke - asked - 91.0).abs() < 0.1, "{asked} {spoke}");
+    assert!((answered - spoke - 40.0).abs() < 0.1, "{spoke} {answered}");
+}
+
+/// The last byte of the first reply leaves a round trip after the others, and from then the
+/// second counts; what is asked for is written behind the reply before it, sent or not.
+#[test]
+fn what_an_acceptor_writes_unasked_waits_until_all_before_it_is_sent() {
+    let tcp = json!({"tcp": {"profile": "plain", "initial_window": 1, "delayed_ack": "0 s"}});
+    for (first, waits) in [(1_460, 40.0), (1_461, 42.0), (3_000, 42.0)] {
+        let text = format!(
+            "recording 5000000 1\n0 40000 0 1 2 fin epochs 0,300,1000,{first} 0,0,2000,700"
+        );
+        let [(_, [_, acceptor])] = &played(&scenario(&text, tcp.clone()))[..] else { panic!() };
+        let (begun, (spoke, _)) = (acceptor[0].0, acceptor[acceptor.len() - 1]);
+        assert!((spoke - begun - waits).abs() < 0.1, "{first}: {acceptor:?}");
+    }
+}
+
+#[test]
 fn concurrent_sides_keep_gaps_and_what_each_had_heard() {
     // The acceptor begins 5 ms after the connection stands, and goes on when 517 B are there; the
     // opener's second unit has heard the first of the acceptor's, its third none of the second.
@@ -200,4 +228,16 @@ fn mistakes_are_one_sentence() {
     assert!(why(good, json!({"load": "50%", "connections_per_s": 2})).contains("give one of them"));
     let none = "recording 0 1\n0 1 0 1 2 fin epochs 0,1,2,3";
     assert!(why(none, json!({"connections_per_s": 2})).contains("lasts no time"));
+}
+
+#[test]
+fn a_load_must_be_calibrated_first() {
+    let text = "recording 5000000 1\n0 40000 0 1 2 fin epochs 0,300,1000,700";
+    let scenario = scenario(text, json!({"load": "50%"}));
+    let scenario = aqmlab_sim::Scenario::from_json(&scenario.to_string()).unwrap();
+    let why = aqmlab_sim::run(scenario).map(drop).unwrap_err().to_string();
+    assert!(
+        why.starts_with("traffic replay0: load has not been calibrated into its size; "),
+        "{why}"
+    );
 }

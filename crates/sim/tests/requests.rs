@@ -77,7 +77,7 @@ fn what_is_wrong_is_one_sentence() {
 }
 
 #[test]
-fn a_response_after_a_lost_syn_says_so() {
+fn a_response_says_what_was_sent_again_for_it() {
     let class = |script: Value| {
         let scenario = json!({
             "duration": "30 s", "network": {"rtt": "50 ms"}, "link": [{"rate": "10 Mbit/s"}],
@@ -86,6 +86,13 @@ fn a_response_after_a_lost_syn_says_so() {
         });
         column(table(&simulate(&scenario), "responses"), "class")
     };
-    let syn = class(json!([{"drop": 1, "count": "packets", "from": "clients"}]));
-    assert_eq!(syn, [1.0]);
+    let lost = |from: &str, packet: u32| {
+        class(json!([{"drop": packet, "count": "packets", "from": from}]))
+    };
+    assert_eq!(lost("clients", 1), [1.0], "a SYN");
+    assert_eq!(lost("servers", 1), [1.0], "a SYN-ACK");
+    assert_eq!(lost("clients", 3), [3.0], "the request");
+    assert_eq!(lost("servers", 2), [3.0], "the reply");
+    assert_eq!(lost("servers", 3), [2.0], "the acceptor's FIN");
+    assert_eq!(lost("clients", 5), [2.0], "the acknowledgement of it");
 }

@@ -34,6 +34,21 @@ fn links_have_names_ports_and_rates() {
 }
 
 #[test]
+fn machines_may_have_lines_of_their_own() {
+    let machines = |access: Json| {
+        let mut scenario = json!({
+            "duration": "20 s", "link": [{"rate": "1 Mbit/s"}], "traffic": [{"app": "web", "users": 1}],
+            "network": {"clients": 3, "servers": 2},
+        });
+        scenario["network"].as_object_mut().unwrap().extend(access.as_object().unwrap().clone());
+        resolve(&scenario.to_string(), &Registry::ours()).unwrap()["machines"].clone()
+    };
+    let of = |access: Json| json!({"clients": 3, "servers": 2, "access_bits_per_s": access});
+    assert_eq!(machines(json!({})), of(Json::Null));
+    assert_eq!(machines(json!({"access_rate": "100 Mbit/s"})), of(json!(100_000_000)));
+}
+
+#[test]
 fn groups_have_a_side_a_direction_and_a_way() {
     let links = json!([{"rate": "1 Mbit/s"}, {"rate": "2 Mbit/s"}]);
     let group = |of: Json| resolved(&links, &json!([of]))["groups"][0].clone();

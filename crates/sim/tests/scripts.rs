@@ -171,3 +171,59 @@ fn a_script_is_written_as_it_was_read() {
         assert_eq!(again.to_json(), read.to_json());
     }
 }
+
+/// One flow of `bytes` for an hour; from one side these packets are lost.
+fn cut_off(bytes: Option<u32>, from: &str, lost: std::ops::Range<u32>) -> Outcome {
+    let lost: Vec<u32> = lost.collect();
+    let rules = json!([{"drop": lost, "count": "packets", "from": from}]);
+    let mut scenario = scenario(json!("linux"), rules);
+    scenario["duration"] = json!("1 h");
+    scenario["traffic"][0]["flows"] = json!(1);
+    match bytes {
+        Some(bytes) => scenario["traffic"][0]["bytes"] = json!(bytes),
+        None => drop(scenario["traffic"][0].as_object_mut().unwrap().remove("bytes")),
+    }
+    both(&scenario)
+}
+
+/// Of each transfer told of: when it ended, in seconds, and whether it failed.
+fn ends(outcome: &Outcome) -> Vec<(f64, f64)> {
+    let transfers = table(outcome, "transfers");
+    let seconds = column(transfers, "end_ns").into_iter().map(|ns| (ns / 1e9).floor());
+    seconds.zip(column(transfers, "failed")).collect()
+}
+
+/// What Linux gives up: a SYN after six more in 131 s; data, whichever side the acknowledgements
+/// are missing from, after `tcp_retries2` (RFC 9293 section 3.8.3: R2).
+#[test]
+fn a_transfer_that_is_given_up_has_failed_once() {
+    let size = Some(86_880);
+    for (from, first, at) in [
+        ("servers", 1, 131.0),
+        ("clients", 1, 131.0),
+        ("servers", 10, 993.0),
+        ("clients", 5, 993.0),
+    ] {
+        let outcome = cut_off(size, from, first..first + 200);
+        assert_eq!(ends(&outcome), [(at, 1.0)], "{from} from packet {first} on");
+        assert_eq!(outcome.summary.number("connections"), 1.0);
+    }
+    let endless = cut_off(None, "servers", 10..210);
+    assert!(
+        endless.tables.iter().all(|table| table.name != "transfers"),
+        "it has no end to tell of"
+    );
+    assert_eq!(endless.summary.number("timeouts"), 16.0, "but is given up");
+}
+
+/// All is acknowledged before the last packet, which acknowledges the acceptor's FIN.
+#[test]
+fn a_connection_lives_until_both_ends_are_through() {
+    let outcome = cut_off(Some(86_880), "servers", 63..263);
+    assert_eq!(
+        figures(&outcome, &["drops_scripted", "timeouts"]),
+        [17.0, 16.0],
+        "the FIN goes again"
+    );
+    assert_eq!(ends(&outcome), [(0.0, 0.0)], "its end is told of once, and it had not failed then");
+}

@@ -82,7 +82,8 @@ impl Digit {
         let mut of = [Digit::ALL[0]; WORDS];
         let (mut word, mut level) = (0, 0);
         while word < WORDS {
-            if level + 1 < WIDTHS.len() && word * WORD >= Digit::ALL[level + 1].first as usize {
+            // The highest has one word, the last: there is always one above to ask.
+            if word * WORD >= Digit::ALL[level + 1].first as usize {
                 level += 1;
             }
             of[word] = Digit::ALL[level];

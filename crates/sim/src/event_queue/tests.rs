@@ -290,3 +290,18 @@ fn timers_of_a_tick_are_put_down_once_for_all() {
     assert_eq!(served, 1_000);
     assert!(MOVES.get() <= 12, "{} moves", MOVES.get());
 }
+
+#[test]
+fn a_block_is_used_again_when_its_first_event_moves_up() {
+    let mut events = EventQueue::default();
+    for round in 1..100 {
+        // Two blocks, whose events are served one by one; the second ends when one is left in it.
+        (0..9u32).for_each(|event| events.schedule(Instant::from_nanos(round), 1, event));
+        assert!(!events.is_empty());
+        for event in 0..9 {
+            assert_eq!(events.next(Instant::NEVER), Some((Instant::from_nanos(round), event)));
+        }
+        assert!(events.is_empty());
+    }
+    assert!(events.blocks.places() <= 32, "{}", events.blocks.places());
+}

@@ -227,3 +227,54 @@ impl ExplicitPort {
         self.wire.ip_bytes(self.discipline.backlog())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use packet::{Backlog, Ecn, Framing, Header, Rate, Why};
+    use record::{Kind, MeterSettings, Window};
+
+    use super::*;
+
+    /// Drops all that arrives, and counts how often it is asked for a packet.
+    struct Refuses(Arc<AtomicUsize>);
+
+    impl Discipline for Refuses {
+        fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+            (cx.out)(Event::Dropped { packet, why: Why::Early });
+        }
+        fn dequeue(&mut self, _: &mut Cx) -> Option<Packet> {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            None
+        }
+        fn backlog(&self) -> Backlog {
+            Backlog::default()
+        }
+    }
+
+    /// RED's average ages from when the queue was found empty: to ask again would begin anew.
+    #[test]
+    fn an_empty_queue_is_not_asked_again() {
+        let asked = Arc::new(AtomicUsize::new(0));
+        let wire = Wire::new(Rate::from_bits_per_s(1_000_000), Framing::NONE);
+        let meter = Meter::new(MeterSettings {
+            window: Window { from: Instant::ZERO, to: Instant::from_secs_f64(1.0) },
+            sample_every: None,
+            keep_samples: false,
+            gauges: false,
+            trace: false,
+            watch: None,
+        });
+        let refuses = Box::new(Refuses(Arc::clone(&asked)));
+        let mut port = ExplicitPort::new(refuses, wire, Rng::named(1, "port"), meter);
+        let (arrived, header) = (Instant::from_secs_f64(0.5), Header::default());
+        let packet = Packet { flow: 0, id: 7, bytes: 1_500, header, ecn: Ecn::NotEct, arrived };
+        let mut lost = Vec::new();
+        let class = PacketClass::new(Kind::Data, false);
+        assert_eq!(port.offer(packet, class, &mut |packet| lost.push(packet.id)), None);
+        assert_eq!(port.tick(arrived, &mut |_| {}), None);
+        assert_eq!((lost, asked.load(Ordering::Relaxed)), (vec![7], 0));
+    }
+}

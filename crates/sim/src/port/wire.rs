@@ -101,3 +101,18 @@ impl Wire {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_constant_line_offers_its_rate() {
+        // 8 and 0.4 Mbit/s take a whole number of nanoseconds for a byte, 9.6 Mbit/s does not.
+        for bits_per_s in [8_000_000, 400_000, 9_600_000] {
+            let mut wire = Wire::new(Rate::from_bits_per_s(bits_per_s), Framing::NONE);
+            assert_eq!(wire.capacity().mean_bits_per_s, bits_per_s as f64);
+            assert!(wire.capacity().used.is_none());
+        }
+    }
+}

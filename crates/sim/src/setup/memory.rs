@@ -233,6 +233,18 @@ mod tests {
         assert!(more(&afd(1_000_000), &afd(1_000)) > 100_000_000);
     }
 
+    #[test]
+    fn of_a_recording_nothing_is_reckoned() {
+        let replay = |responses: bool| {
+            let text = "recording 5000000 1\\n0 40000 0 1 2 fin epochs 0,300,1000,100000";
+            format!(
+                r#""record": {{"responses": {responses}}},
+                   "traffic": [{{"app": "replay", "model": {{"file": "small", "text": "{text}"}}}}]"#
+            )
+        };
+        assert_eq!(more(&replay(true), &replay(false)), 0);
+    }
+
     /// What takes memory in a run of 100 s over so many links but groups, samples and logs.
     fn at_rest(links: u64) -> u64 {
         2 * links * PORT + 101 * 2 * links * SECOND

@@ -11,8 +11,7 @@ use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
 use super::member::machine_number;
 use super::multiplex::Mux;
-use super::{Event, World};
-use crate::event_queue::{Priority, order};
+use super::{Event, World, turns};
 use crate::slab::Kept;
 use crate::topology::Side;
 
@@ -41,9 +40,8 @@ impl World {
     fn act(&mut self, member: u32, action: Action) {
         match action {
             Action::WakeAt(at) => {
-                let order = order(Priority::Wake, u64::from(member));
                 let group = self.members[member as usize].group;
-                self.events.schedule(at, order, Event::Wake { member, group });
+                self.events.schedule(at, turns::member(member), Event::Wake { member, group });
             }
             Action::Datagram { peer, bytes } => {
                 let stream = self.members[member as usize].stream;
@@ -233,7 +231,7 @@ impl World {
         } else {
             connection.sent_pending = true;
         }
-        if bytes == 0 && reply_bytes > 0 {
+        if bytes == 0 {
             return self.poke_acceptor(index);
         }
         let end: &mut Endpoint = &mut connection.ends[OPENER];

@@ -227,10 +227,9 @@ impl Connection {
     pub fn opener_has_news(&self) -> bool {
         let end = &self.ends[OPENER];
         let starts = (self.awaited || self.unwritten > 0) && end.state() == State::Established;
-        let closes = end.peer_closed() || self.closing() && self.unwritten == 0;
         let replied = self.exchanges.front().is_some_and(|next| self.has_arrived(next));
         let sent = self.sent_pending && end.acked() >= self.written;
-        starts || closes || replied || sent || end.state() == State::Failed
+        starts || end.peer_closed() || replied || sent || end.state() == State::Failed
     }
 
     /// Whether the server program has something to do, or to wait for.
@@ -385,12 +384,46 @@ mod tests {
         assert!(bytes <= 1_024, "{bytes} B");
     }
 
+    impl Connection {
+        /// One of profile `plain` that is not opened yet.
+        pub(in crate::world) fn plain() -> Self {
+            let plain = tcp::find("plain").expect("is listed");
+            let params = packet::params::Params::defaults(plain.about.fields);
+            let profile = (plain.build)(&params).expect("its defaults");
+            let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
+            Connection::new(&Arc::new(profile), [clock, clock])
+        }
+    }
+
+    #[test]
+    fn an_acknowledgement_makes_earlier_ones_unnecessary_that_says_more_and_nothing_else() {
+        let mut it = Connection::plain();
+        let acks = |ack: u64| Segment { ack, flags: Flags::ACK, ..Segment::default() };
+        let stamped = |ack: u64| Segment { flags: Flags::ACK.with(Flags::STAMPED), ..acks(ack) };
+        let mut reports = acks(6_000);
+        reports.sack.push(8_000, 9_000);
+        for (segment, thins, why) in [
+            (acks(1_000), Ack::Newer, "the first"),
+            (acks(1_000), Ack::Needed, "a duplicate"),
+            (acks(500), Ack::Needed, "an old one"),
+            (stamped(2_000), Ack::Newer, "timestamps keep none"),
+            (Segment { flags: Flags::ACK.with(Flags::ECE), ..acks(3_000) }, Ack::Needed, "an echo"),
+            (acks(3_000), Ack::Needed, "told already, with the echo"),
+            (Segment { len: 1, ..acks(4_000) }, Ack::No, "data"),
+            (acks(4_000), Ack::Needed, "told already, with the data"),
+            (Segment { flags: Flags::ACK.with(Flags::SYN), ..acks(5_000) }, Ack::No, "a SYN"),
+            (Segment { flags: Flags::ACK.with(Flags::FIN), ..acks(5_500) }, Ack::No, "a FIN"),
+            (reports, Ack::Needed, "a report"),
+            (acks(7_000), Ack::Newer, "the next"),
+        ] {
+            assert_eq!(it.thinnable(ACCEPTOR, &segment), thins, "{why}");
+        }
+        assert_eq!(it.thinnable(OPENER, &acks(1)), Ack::Newer, "each end has its own");
+    }
+
     #[test]
     fn an_application_counts_on_what_it_has_not_closed() {
-        let plain = tcp::find("plain").expect("is listed");
-        let profile = (plain.build)(&packet::params::Params::defaults(plain.about.fields)).unwrap();
-        let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
-        let mut idle = Connection::new(&Arc::new(profile), [clock, clock]);
+        let mut idle = Connection::plain();
         // Idle, every reply in: only who may yet send must learn that the connection has failed.
         for (closes, before, after) in [
             (Closes::Acceptor, false, false),

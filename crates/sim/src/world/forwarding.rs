@@ -6,13 +6,13 @@ use record::{Kind, PacketClass, Who};
 use tcp::{Flags, Segment};
 
 use crate::capture::CapturedAt;
-use crate::event_queue::{EventQueue, Priority, order};
+use crate::event_queue::EventQueue;
 use crate::port::{Offered, Port};
 use crate::recorder::Conservation;
 use crate::topology::Side;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER, Serial};
 use crate::world::payload::{Datagram, Payload};
-use crate::world::{Event, Network, World};
+use crate::world::{Event, Network, World, turns};
 
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
@@ -73,9 +73,10 @@ pub(crate) struct Stream {
 }
 
 impl InFlight {
-    /// The direction number an AQM sees: unlike for the two directions of a connection.
+    /// Its flow as a queue sees it: the end of its connection that sent it.
+    #[inline]
     pub(crate) fn flow(&self) -> u64 {
-        u64::from(self.serial_number()) << 1 | u64::from(1 - self.to)
+        self.about() ^ 1
     }
 
     /// The serial number of its connection or stream, from 0.
@@ -111,7 +112,7 @@ impl InFlight {
     /// Its end of its connection, for the order of events of one instant.
     #[inline]
     fn about(&self) -> u64 {
-        u64::from(self.serial_number()) << 1 | u64::from(self.to)
+        turns::end(self.serial_number(), self.to)
     }
 
     /// That it reaches its host.
@@ -222,10 +223,9 @@ impl Roads<'_> {
         let now = self.now;
         let route = &self.routes[inflight.route as usize];
         let Some(&port) = route.get(usize::from(inflight.hop)) else { return Moved::Past(now) };
-        let about = inflight.about();
         let mut packet = Packet {
             id,
-            flow: about ^ 1, // named by who sends
+            flow: inflight.flow(),
             bytes: inflight.ip_bytes(),
             ecn: inflight.ecn(),
             arrived: now,
@@ -242,7 +242,7 @@ impl Roads<'_> {
             inflight.set_ecn(packet.ecn);
         }
         let at = at + after;
-        let key = order(Priority::Arrival, about);
+        let key = turns::arrival(inflight.about());
         if !was_last {
             if at == now {
                 return Moved::AtNextPort;
@@ -325,7 +325,7 @@ impl World {
         let inflight = &self.in_flight[id];
         let client = || self.client_of(inflight);
         let at = self.network.delayed(at, inflight.tail, client);
-        let key = order(Priority::Arrival, inflight.about());
+        let key = turns::arrival(inflight.about());
         self.events.schedule(at, key, inflight.delivery(id));
     }
 
@@ -370,8 +370,7 @@ impl World {
             self.lose(id, port);
         }
         if let Some(at) = finish {
-            let order = order(Priority::Departure, u64::from(port));
-            self.events.schedule(at, order, Event::Finish(port));
+            self.events.schedule(at, turns::departure(port), Event::Finish(port));
         }
         self.schedule_tick(port);
     }
@@ -389,14 +388,13 @@ impl World {
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             return self.arrive(packet.id, at);
         }
-        let key = order(Priority::Arrival, inflight.about());
+        let key = turns::arrival(inflight.about());
         self.events.schedule(at, key, Event::Arrive(packet.id));
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {
         if let Some(at) = self.network.arm_tick(port) {
-            let order = order(Priority::Tick, u64::from(port));
-            self.events.schedule(at.max(self.now), order, Event::Tick(port));
+            self.events.schedule(at.max(self.now), turns::tick(port), Event::Tick(port));
         }
     }
 
@@ -424,5 +422,30 @@ impl World {
             self.in_flight[id].serial = None;
         }
         self.in_flight.free(id);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flow_is_named_by_who_sends_it() {
+        let mut given = 0;
+        let serials = [(); 2].map(|()| Some(Serial::take(&mut given)));
+        let flow = |serial, to| InFlight { serial, to, ..InFlight::default() }.flow();
+        let of = serials.map(|serial| [ACCEPTOR, OPENER].map(|to| flow(serial, to as u8)));
+        assert_eq!(of, [[0, 1], [2, 3]], "from the opener, from the acceptor");
+    }
+
+    /// A late packet may find another connection in the place of its own.
+    #[test]
+    fn a_packet_is_of_the_connection_with_its_number() {
+        let mut given = 0;
+        let [first, second] = [(); 2].map(|()| Some(Serial::take(&mut given)));
+        let mut connection = Connection::plain();
+        connection.serial = first;
+        let packet = |serial| InFlight { serial, ..InFlight::default() };
+        assert!(packet(first).is_of(&connection) && !packet(second).is_of(&connection));
     }
 }

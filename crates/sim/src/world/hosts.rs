@@ -8,13 +8,9 @@ use traffic::{Closes, Input};
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
 use super::forwarding::{InFlight, Moved, Roads, Stream};
 use super::payload::{Datagram, Payload};
-use super::{Event, World};
-use crate::event_queue::{Priority, order};
+use super::{Event, World, turns};
 use crate::slab::Slab;
 use crate::topology::{Machines, Side};
-
-/// Sets servers' waking apart from applications'; above any number of members.
-pub(super) const SERVERS: u64 = 1 << 32;
 
 /// The machines of a connection as the host cache knows them, seen from `end`.
 fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> HostPair {
@@ -234,9 +230,9 @@ impl World {
         let connection = &mut self.connections[index];
         let Some(serial) = connection.serial else { return };
         connection.armed[end] = deadline.at;
-        let priority = if deadline.order == 0 { Priority::Timer } else { Priority::Acknowledge };
-        let order = order(priority, u64::from(serial.number()) << 1 | end as u64);
-        let event = Event::Timer { connection: index, serial, end: end as u8 };
+        let end = end as u8;
+        let order = turns::timer(turns::end(serial.number(), end), deadline.order != 0);
+        let event = Event::Timer { connection: index, serial, end };
         if connection.shares_ticks {
             self.events.schedule_shared(deadline.at, order, event);
         } else {
@@ -308,8 +304,8 @@ impl World {
         if !std::mem::replace(&mut exchange.in_service, true) {
             let worked = self.now + exchange.service;
             let at = exchange.scripted().map_or(worked, |not_before| not_before.max(self.now));
-            let order = order(Priority::Wake, SERVERS | u64::from(serial.number()));
-            self.events.schedule(at, order, Event::Serve { connection: index, serial });
+            let event = Event::Serve { connection: index, serial };
+            self.events.schedule(at, turns::server(serial), event);
         }
     }
 

@@ -6,9 +6,7 @@ use std::num::NonZero;
 use packet::{Duration, Instant};
 
 use super::connection::{ACCEPTOR, Connection};
-use super::hosts::SERVERS;
-use super::{Event, World};
-use crate::event_queue::{Priority, order};
+use super::{Event, World, turns};
 
 /// Bytes of a frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
@@ -152,8 +150,8 @@ impl World {
             if let Some(serial) = serial
                 && exchange.service > Duration::ZERO
             {
-                let order = order(Priority::Wake, SERVERS | u64::from(serial.number()));
-                self.events.schedule(ready, order, Event::Serve { connection: index, serial });
+                let event = Event::Serve { connection: index, serial };
+                self.events.schedule(ready, turns::server(serial), event);
             }
         }
         if let Some(mux) = connection.mux() {
