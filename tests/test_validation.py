@@ -150,6 +150,23 @@ def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_
     assert text.count("Not run.") == len(page.PARTS) - 1
 
 
+def test_what_is_open_says_how_many_runs_would_decide_it():
+    assert page.runs_to_decide(24, 1.02, 0.06, 0.05) == pytest.approx(24 * 4)
+    assert page.runs_to_decide(24, 0.92, 0.06, 0.05) == pytest.approx(24 * 4)
+    assert page.runs_to_decide(24, 1.0, 0.05, 0.05) == 24
+    row = "| a | queue, packets | 24 | 9 ± 1 | 8 ± 1 | 1.020 ± 0.061 | 5% | **open** |"
+    rows = [
+        row,
+        row.replace("1.020", "1.050"),
+        row.replace("1.020 ± 0.061", ""),
+        row.replace("**open**", "same"),
+    ]
+    one = page.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
+    told = page.text({"ns2": one}, {})
+    verdicts = [line.rpartition("5% | ")[2] for line in told.splitlines() if line.startswith("| a")]
+    assert verdicts == ["**open**: 99 |", "**open**: over 100,000 |", "**open** |", "same |"]
+
+
 def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     def row(case: str, title: str, mean: int, verdict: str) -> str:
         half = {"same": 0.02, "**open**": 0.03, "**apart**": 0.025}[verdict]

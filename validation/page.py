@@ -10,6 +10,7 @@ without a record is named.
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 from collections import Counter
@@ -37,6 +38,8 @@ PARTS = {
 """Modules below `validation`, in the order of the page, and their headings."""
 
 
+MOST_RUNS = 100_000
+"""More than these are not counted."""
 LEFT, RIGHT = 0.6, 1.4
 """Ratios that the picture has room for."""
 
@@ -46,7 +49,9 @@ HEAD = """\
 Written by `python -m validation.page`, the last step of `make validate`: do not edit. What is
 compared, how it is judged, and the cause of every difference that is known stand in
 [validation.md](validation.md). *same*: the whole 95 % interval of the ratio lies within the
-margin; *apart*: beyond it; *open*: neither.
+margin; *apart*: beyond it; *open*: neither. The number behind *open* is about how many runs of each
+program would make it *same* or *apart* if the ratio is what it seems, since an interval shrinks
+with their square root.
 """
 
 
@@ -90,6 +95,26 @@ def cells(line: str) -> list[str]:
     """The cells of a row of a record's table; none of any other line."""
     each = [cell.strip() for cell in line.strip("|").split("|")]
     return each if line.startswith("| ") and each[0] not in ("case", "---") else []
+
+
+def runs_to_decide(runs: int, ratio: float, half: float, margin: float) -> float:
+    """About how many runs make an interval end at the margin, from its half width after `runs`."""
+    room = abs(abs(ratio - 1) - margin)
+    return runs * (half / room) ** 2 if room > 0 else math.inf
+
+
+def _told(line: str) -> str:
+    """A record's line for the page: what is open says how many runs would decide it."""
+    row = cells(line)
+    if not row or row[-1] != "**open**":
+        return line
+    ratio, _, half = row[-3].partition(" ± ")
+    if not half:
+        return line
+    margin = float(row[-2].strip("%")) / 100
+    count = runs_to_decide(int(row[2]), float(ratio), float(half), margin)
+    told = f"{float(f'{count:.2g}'):,.0f}" if count <= MOST_RUNS else f"over {MOST_RUNS:,}"
+    return f"{line.removesuffix('**open** |')}**open**: {told} |"
 
 
 def wide(text: str, most: int) -> set[str]:
@@ -179,7 +204,7 @@ def text(records: Mapping[str, Record], pictures: Mapping[str, str]) -> str:
         lines += ["Of them run again: " + "; ".join(one.again) + ".", ""] if one.again else []
         lines += [f"{one.summary}.", ""] if one.summary else []
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
-        lines += [one.text.strip(), ""]
+        lines += [*map(_told, one.text.strip().splitlines()), ""]
     return "\n".join(lines)
 
 
