@@ -96,3 +96,18 @@ fn a_response_says_what_was_sent_again_for_it() {
     assert_eq!(lost("servers", 3), [2.0], "the acceptor's FIN");
     assert_eq!(lost("clients", 5), [2.0], "the acknowledgement of it");
 }
+
+/// Nine of a hundred connections carry more than one request, some of them at once.
+#[test]
+fn who_closes_last_answers_all_before() {
+    let outcome = simulate(&json!({
+        "duration": "30 s", "network": {"rtt": "20 ms"}, "link": [{"rate": "1 Gbit/s"}],
+        "traffic": [{"app": "packmime", "connections_per_s": 30, "http": "http11-pipelined"}],
+    }));
+    let [connections, requests, responses, open, failed] =
+        ["connections", "requests", "responses", "requests_open_at_end", "responses_failed"]
+            .map(|name| outcome.summary.number(name));
+    assert!(requests > 1.1 * connections, "{requests} on {connections} connections");
+    assert_eq!((responses + open, failed), (requests, 0.0));
+    assert!(open < 0.01 * requests, "{open} open at the end");
+}
