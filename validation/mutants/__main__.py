@@ -5,7 +5,8 @@ Usage: python -m validation.mutants [CRATE ...] [--jobs N] [--seconds S] [--slow
 `python` stands for the Python that judges claims and computes statistics (`python.py`).
 cargo-mutants lists the changes; all are compiled at once behind switches (`schemata.py`), and only
 the tests that come by a change are run, the quickest first. Answers are kept (`answers.py`): a run
-that was stopped goes on, and one after new tests asks only about those that survived. Those that
+that was stopped goes on, and one after new tests asks only about those that survived and have no
+reason to (`justified.toml`). Those that
 no switch can hold, in constants, are then built and tried one by one (`alone.py`). `--page`
 writes docs/mutants.md from what is known. Needs cargo-mutants and the packages of
 requirements/mutants.txt (`make mutants` installs both).
@@ -59,7 +60,8 @@ def examine(crate: str, arguments: argparse.Namespace) -> None:
     if arguments.again:
         answers.words = dict.fromkeys(answers.words, "not asked")
     folders = [f"crates/{name.removeprefix('aqmlab-')}" for name in TESTED_BY[crate]]
-    answers.reopen(digest_of_tests(ROOT, [*folders, *BESIDE], answers.of, arguments.slowest))
+    asked_with = digest_of_tests(ROOT, [*folders, *BESIDE], answers.of, arguments.slowest)
+    answers.reopen(asked_with, page.excused(ROOT, found))
     copy = Copy(ROOT, folder / "tree")
     copy.refresh(answers.of)
     copy.unviable = answers.numbers("unviable")

@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from validation.mutants.listing import VERSION, Mutant
@@ -92,12 +92,12 @@ class Answers:
         """The mutants of which one of these is known."""
         return {number for number, word in self.words.items() if word in words}
 
-    def reopen(self, tests: str) -> None:
-        """Survivors of other tests are asked again."""
+    def reopen(self, tests: str, excused: Collection[int] = ()) -> None:
+        """Survivors of other tests are asked again, unless there is a reason why they may live."""
         for name, mutants in self.of.items():
             if self.tests.get(name) != tests:
                 for mutant in mutants:
-                    if self.words[mutant.number] in SURVIVED:
+                    if self.words[mutant.number] in SURVIVED and mutant.number not in excused:
                         self.words[mutant.number] = "not asked"
             self.tests[name] = tests
 

@@ -34,6 +34,12 @@ def justified() -> dict[str, str]:
     return told
 
 
+def excused(root: Path, mutants: Sequence[Mutant]) -> set[int]:
+    """Numbers of the mutants for which there is a reason why they may live."""
+    reasons, texts = justified(), {m.file: (root / m.file).read_bytes() for m in mutants}
+    return {m.number for m in mutants if lasting(m, texts[m.file]) in reasons}
+
+
 def write(root: Path, crates: Sequence[str]) -> None:
     """Writes the page from the answers that are kept."""
     reasons = justified()
