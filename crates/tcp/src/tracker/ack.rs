@@ -36,6 +36,11 @@ pub(crate) struct AckInfo {
 }
 
 impl AckInfo {
+    /// When the oldest of the segments reported, of those never sent again, was sent.
+    pub fn reported_from(&self) -> Option<Instant> {
+        self.sacked_span.map(|(first, _)| first)
+    }
+
     /// A segment is acknowledged cumulatively that was not reported before.
     #[inline]
     fn take_acked(&mut self, record: &Record) {

@@ -158,6 +158,10 @@ impl Scoreboard {
     pub fn first(&self) -> u64 {
         self.first
     }
+    /// When the first was sent last.
+    pub fn first_sent_at(&self) -> Option<Instant> {
+        (!self.is_empty()).then(|| self.get(self.first).at)
+    }
     /// The record with the highest numbers.
     pub fn last(&self) -> Option<u64> {
         (!self.is_empty()).then(|| self.next - 1)

@@ -83,11 +83,20 @@ impl RackSender {
         let seen = Seen { now, rtt, marked, in_flight_before, ca_state: self.state };
         let sample = self.tracker.sample(cx.snd, &info, seen);
         self.steer(cx.snd, &info, &sample);
-        if info.advances {
+        if info.advances || self.hears_of_older_data(&info) {
             self.restart_timers(now);
         }
         self.tracker.run_dry_if_done(cx.snd, 0, now);
         outcome
+    }
+
+    /// A report tells of data sent before the first hole was sent again, so that this repeat cannot be
+    /// answered yet: the timeout waits for it (Linux's `tcp_clean_rtx_queue`). Linux has one timer,
+    /// and RACK's may be in its place.
+    fn hears_of_older_data(&self, info: &AckInfo) -> bool {
+        let sent = info.reported_from().zip(self.tracker.board.first_sent_at());
+        sent.is_some_and(|(reported, first)| reported < first)
+            && self.timers.reorder == Instant::NEVER
     }
 
     /// Windows and pace.

@@ -3,7 +3,7 @@
 use packet::{Duration, Instant};
 
 use super::ack::{AckContext, Outcome};
-use super::{RackSender, TailLossProbe};
+use super::{Due, RackSender, TailLossProbe};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::{CaState, linux_reno, make_usual};
 use crate::ecn::{EchoReader, EcnState};
@@ -30,7 +30,11 @@ fn ms(ms: u64) -> Instant {
 
 /// Ten segments are out since 0 ms, more is to be sent, the window has room.
 fn ten_out(detection: Detection) -> (RackSender, SendState) {
-    let mut rack = RackSender::new(RackSettings { detection, ..SETTINGS }, linux_reno());
+    ten_of(RackSettings { detection, ..SETTINGS })
+}
+
+fn ten_of(settings: RackSettings) -> (RackSender, SendState) {
+    let mut rack = RackSender::new(settings, linux_reno());
     let mut snd = SendState {
         una: 1,
         max: 1,
@@ -41,12 +45,28 @@ fn ten_out(detection: Detection) -> (RackSender, SendState) {
         mss: 100,
         ..SendState::default()
     };
-    while snd.max < 1_001 {
+    send_up_to(&mut rack, &mut snd, 1_001, ms(0));
+    (rack, snd)
+}
+
+/// New data goes out.
+fn send_up_to(rack: &mut RackSender, snd: &mut SendState, end: u64, at: Instant) {
+    while snd.max < end {
         let chunk = snd.chunk(snd.max, u64::MAX);
-        rack.on_sent(&mut snd, chunk, ms(0));
+        rack.on_sent(snd, chunk, at);
         snd.max = chunk.end();
     }
-    (rack, snd)
+}
+
+/// All that windows and pace let go; how many segments.
+fn send_all(rack: &mut RackSender, snd: &mut SendState, at: Instant) -> usize {
+    let mut count = 0;
+    while let Some(chunk) = rack.next(snd) {
+        rack.on_sent(snd, chunk, at);
+        snd.max = snd.max.max(chunk.end());
+        count += 1;
+    }
+    count
 }
 
 /// The acknowledgement of everything below `ack` that reports `blocks`.
@@ -58,6 +78,10 @@ fn segment(ack: u64, blocks: &[(u64, u64)]) -> Segment {
 
 /// The sender hears of it 100 ms after it sent.
 fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcome {
+    hear_at(rack, snd, segment, ms(100))
+}
+
+fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: Instant) -> Outcome {
     let second = Duration::from_secs(1);
     let exact = Exact {
         initial: second,
@@ -74,7 +98,7 @@ fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcom
         rules: &RttRules::Exact(exact),
         clock: HostClock::default(),
         ecn: EchoReader::new(EcnState::default(), &mut receiver),
-        moment: Moment { at: ms(100), phase: Phase::Events },
+        moment: Moment { at, phase: Phase::Events },
     };
     rack.on_ack(&mut cx, segment)
 }
@@ -243,4 +267,60 @@ fn after_a_pause_a_control_may_set_the_window_itself() {
         let mut snd = SendState { cwnd: 2_000, mss: 100, ..SendState::default() };
         assert_eq!(rack.on_restart(&mut snd, Duration::from_secs(1), ms(5_000)), own);
     }
+}
+
+#[test]
+fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
+    // Linux's `tcp_clean_rtx_queue`: the repeat of the first hole, of 150 ms, waits in the same queue.
+    // (The round trip of 100 ms or more makes a timeout of three times that, or of 200 ms more.)
+    for (reported, at, due) in [
+        ((201, 301), 160, 160 + 480), // sent at 0 ms
+        ((1_001, 1_101), 290, 640),   // sent at 155 ms, after the repeat
+    ] {
+        let (mut rack, mut snd) = ten_out(Detection::Rack);
+        (rack.state, rack.recovery_point) = (CaState::Recovery, 1_001);
+        rack.mark_lost(&snd, rack.tracker.board.first(), ms(150));
+        let chunk = rack.next(&snd).expect("the hole goes again");
+        rack.on_sent(&mut snd, chunk, ms(150));
+        send_up_to(&mut rack, &mut snd, 1_101, ms(155));
+        rack.timers.rto = ms(640);
+        hear_at(&mut rack, &mut snd, &segment(1, &[reported]), ms(at));
+        assert_eq!(rack.timers.rto, ms(due), "{reported:?}");
+    }
+    // Before the first hole went again a report of later data changes nothing.
+    let (mut rack, mut snd) = ten_out(Detection::Rack);
+    rack.timers.rto = ms(640);
+    hear(&mut rack, &mut snd, &segment(1, &[(201, 301)]));
+    assert_eq!(rack.timers.rto, ms(640));
+}
+
+/// Ten segments are out since 0 ms, ten more since 250; the timer expires at 300 ms, and what
+/// goes again is acknowledged at 410. How many then go again at once.
+fn after_a_timeout(paces: bool) -> (usize, SendState) {
+    let (mut rack, mut snd) = ten_of(RackSettings { f_rto: false, paces, ..SETTINGS });
+    hear(&mut rack, &mut snd, &segment(101, &[]));
+    (snd.una, snd.cwnd) = (101, 3_000);
+    send_up_to(&mut rack, &mut snd, 2_001, ms(250));
+    rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
+    assert_eq!(snd.cwnd, 1_100, "what has not been out for a round trip, and one more");
+    assert_eq!(send_all(&mut rack, &mut snd, ms(300)), 1);
+    assert_eq!(rack.due(ms(405)) == Due::Pace, paces);
+    hear_at(&mut rack, &mut snd, &segment(201, &[]), ms(410));
+    (send_all(&mut rack, &mut snd, ms(410)), snd)
+}
+
+#[test]
+fn what_a_timeout_spared_goes_again_at_once_when_it_is_found_lost() {
+    // As in Linux. tcp_timeout_mark_lost spares what has not been out for a round trip;
+    // tcp_enter_loss sets the window to what is then in flight and one more; when an acknowledgement
+    // lets tcp_rack_detect_loss find all of that lost, nothing cuts the window in state Loss, and
+    // tcp_xmit_retransmit_queue sends as long as it has room.
+    let (burst, snd) = after_a_timeout(false);
+    assert_eq!((burst, snd.cwnd), (12, 1_200));
+}
+
+#[test]
+fn a_paced_sender_spreads_what_a_timeout_spared() {
+    // tcp_pacing_check lets one go.
+    assert_eq!(after_a_timeout(true).0, 1);
 }
