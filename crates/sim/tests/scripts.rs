@@ -227,3 +227,18 @@ fn a_connection_lives_until_both_ends_are_through() {
     );
     assert_eq!(ends(&outcome), [(0.0, 0.0)], "its end is told of once, and it had not failed then");
 }
+
+/// The server's packets are lost from its reply on: it gives up, and the user hears of it.
+#[test]
+fn a_server_that_gives_up_ends_the_request() {
+    let lost: Vec<u32> = (10..210).collect();
+    let outcome = simulate(&json!({
+        "duration": "1 h", "network": {"rtt": "100 ms"}, "link": [{"rate": "100 Mbit/s"}],
+        "traffic": [{"app": "loop", "users": 1, "reply": 100_000, "request": 100, "think": "2 h",
+                     "start_within": "0 s", "tcp": "linux",
+                     "script": [{"drop": lost, "count": "packets", "from": "servers"}]}],
+    }));
+    let responses = table(&outcome, "responses");
+    assert_eq!(column(responses, "failed"), [1.0]);
+    assert_eq!((column(responses, "end_ns")[0] / 1e9).floor(), 993.0);
+}

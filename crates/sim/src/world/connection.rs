@@ -422,6 +422,37 @@ mod tests {
     }
 
     #[test]
+    fn what_nobody_asked_for_waits_until_the_connection_stands() {
+        let it = Connection::plain();
+        let asked = Exchange {
+            cause: Cause::Asked { at: Instant::ZERO, resent: 0 },
+            request_bytes: 10,
+            reply_bytes: 100,
+            request_end: 0,
+            reply_end: NonZero::new(100),
+            service: Duration::ZERO,
+            in_service: false,
+        };
+        let unasked = Exchange { request_bytes: 0, ..asked };
+        // What a script lets it write looks at the script alone.
+        let scripted = Exchange { cause: Cause::Scripted(Instant::ZERO), ..unasked };
+        let later = Exchange { request_end: 1, ..asked };
+        let served = [asked, unasked, scripted, later].map(|exchange| it.may_serve(&exchange));
+        assert_eq!(served, [true, false, true, false]);
+    }
+
+    #[test]
+    fn a_transfer_carries_nothing_back_and_has_an_end_or_none_at_all() {
+        let transfers = |promised, close_asked, written| {
+            let mut it = Connection::plain();
+            (it.promised, it.close_asked, it.written) = (promised, close_asked, written);
+            it.is_transfer()
+        };
+        assert!(transfers(0, true, 100) && transfers(0, false, u64::MAX));
+        assert!(!transfers(0, false, 100) && !transfers(1, true, 100));
+    }
+
+    #[test]
     fn an_application_counts_on_what_it_has_not_closed() {
         let mut idle = Connection::plain();
         // Idle, every reply in: only who may yet send must learn that the connection has failed.
