@@ -88,8 +88,7 @@ fn link_json(link: &Link) -> Json {
 /// Whether acknowledgements come with every segment, whatever the default of their number: said of
 /// any other number, this is a mistake.
 fn never_waits(tcp: &Params) -> bool {
-    let has = |name| tcp.iter().any(|(field, _)| field.name == name);
-    has("ack_every") && has("delayed_ack") && tcp.time("delayed_ack") == Duration::ZERO
+    tcp.time("delayed_ack") == Duration::ZERO
 }
 
 fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
