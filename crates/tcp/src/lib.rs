@@ -41,6 +41,7 @@ mod segment;
 mod send_state;
 mod sender;
 mod spurious_rto;
+mod timer_wheel;
 mod tracker;
 mod writes;
 

@@ -14,6 +14,7 @@ use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
+use crate::timer_wheel::TimerWheel;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -101,6 +102,15 @@ const FIELDS: &[Field] = &[
         "TCP_RTO_MIN = HZ/5, added to the smoothed round trip",
     ),
     field(fields::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
+    Field::new("hz", Kind::whole(Unit::Count, 0, 1_000), Value::Whole(0))
+        .meaning(
+            "Ticks a second of the kernel's timers: a timeout, a probe or the wait of a hole ends at a \
+             tick, of 63 ticks and more at one of every 8, of 504 and more at one of every 64. 0: exact.",
+        )
+        .source(
+            "CONFIG_HZ (Debian 250, many others 1000) and kernel/time/timer.c since Linux 4.8; exact \
+             times are constructed",
+        ),
     Field {
         meaning: "Shortest wait of an acknowledgement, which then follows the pace of arrivals up to \
                   0.2 s; 0 acknowledges every segment at once.",
@@ -201,6 +211,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let detection = detection(params);
     let chosen = control(params, detection)?;
     let parts = Parts::read_with(params, chosen)?;
+    let wheel = TimerWheel::of(params.whole("hz"));
     let rtt = Exact {
         initial: parts.start.rto,
         min: Duration::ZERO,
@@ -208,6 +219,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         max: Duration::from_secs(120),
         tick: parts.tick,
         any_ack_ends_backoff: false,
+        wheel,
     };
     let mut profile = Profile {
         ack: acks(&parts, params),
@@ -227,6 +239,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             limited_transmit: profile.recovery.limited_transmit,
             f_rto: params.switch("f_rto"),
             beta_ecn: parts.ecn.beta(),
+            wheel,
         });
         profile.idle = if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off };
     } else if params.given("pacing") {

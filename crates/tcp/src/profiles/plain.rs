@@ -10,6 +10,7 @@ use crate::profile::Profile;
 use crate::recovery::{Implementation, RecoveryKind};
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
+use crate::timer_wheel::TimerWheel;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -99,6 +100,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         max: Duration::from_secs(60),
         tick: parts.tick,
         any_ack_ends_backoff: params.choice("backoff_ends") == "ack",
+        wheel: TimerWheel::EXACT,
     };
     let mut profile = parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc);
     if params.given("sack") {

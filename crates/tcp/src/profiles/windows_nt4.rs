@@ -10,6 +10,7 @@ use crate::profile::{Profile, TimeLimit};
 use crate::recovery::Implementation;
 use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
+use crate::timer_wheel::TimerWheel;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -74,6 +75,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         max: Duration::from_secs(240),
         tick: parts.tick,
         any_ack_ends_backoff: false,
+        wheel: TimerWheel::EXACT,
     };
     Ok(Profile {
         max_resends: 5,

@@ -21,6 +21,7 @@ fn exact() -> RttRules {
         max: initial,
         tick: none,
         any_ack_ends_backoff: false,
+        wheel: crate::timer_wheel::TimerWheel::EXACT,
     })
 }
 

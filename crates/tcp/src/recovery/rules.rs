@@ -2,6 +2,7 @@
 
 use crate::congestion::ClassicReno;
 use crate::ecn::BetaEcn;
+use crate::timer_wheel::TimerWheel;
 
 /// Which recovery a profile uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +37,8 @@ pub(crate) struct RackSettings {
     pub f_rto: bool,
     /// What a mark leaves of the window, where that is not what a loss leaves (RFC 8511).
     pub beta_ecn: Option<BetaEcn>,
+    /// Of the host's kernel.
+    pub wheel: TimerWheel,
 }
 
 /// How a RACK sender finds losses; by [`Detection::DupAcks`] towards a peer without SACK.

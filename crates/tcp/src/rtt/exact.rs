@@ -3,6 +3,7 @@
 use packet::Duration;
 
 use crate::rtt::Rtt;
+use crate::timer_wheel::TimerWheel;
 
 /// RFC 6298 (5.7): the timeout of the first data after a repeated SYN.
 const AFTER_SYN_TIMEOUT: u64 = 3_000_000_000;
@@ -24,6 +25,8 @@ pub(crate) struct Exact {
     pub tick: Duration,
     /// Any new acknowledgement ends the back-off, as in ns-3; else only a sample does.
     pub any_ack_ends_backoff: bool,
+    /// Of the host's kernel.
+    pub wheel: TimerWheel,
 }
 
 impl Exact {
@@ -112,6 +115,7 @@ mod tests {
             max: Duration::from_secs(60),
             tick,
             any_ack_ends_backoff: false,
+            wheel: TimerWheel::EXACT,
         }
     }
 

@@ -136,6 +136,7 @@ impl RttRules {
             RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host => {
                 clock.slow(bsd.tick).deadline(moment, rtt.rto)
             }
+            RttRules::Exact(exact) => exact.wheel.end(moment.at, self.rto(rtt)),
             _ => moment.at + self.rto(rtt),
         }
     }

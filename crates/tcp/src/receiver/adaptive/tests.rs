@@ -55,6 +55,7 @@ impl End {
             max: initial,
             tick: none,
             any_ack_ends_backoff: false,
+            wheel: crate::timer_wheel::TimerWheel::EXACT,
         };
         let rtt = exact.fresh();
         let mut receiver = Receiver::new();

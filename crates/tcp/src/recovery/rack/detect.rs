@@ -52,7 +52,10 @@ impl RackSender {
                 wait = if wait == Instant::NEVER { due } else { wait.max(due) };
             }
         }
-        self.timers.reorder = wait;
+        self.timers.reorder = match wait {
+            Instant::NEVER => Instant::NEVER,
+            due => self.settings.wheel.end(now, due.since(now)),
+        };
         lost
     }
 

@@ -177,7 +177,7 @@ impl RackSender {
             self.note_resent(now);
             if number == self.tracker.board.first() {
                 // Linux's `tcp_xmit_retransmit_queue`: its acknowledgement takes a round trip.
-                self.timers.rto = now + self.rto;
+                self.timers.rto = self.timeout_from(now);
             }
         }
         self.prr.out += chunk.end() - chunk.seq;
@@ -185,12 +185,14 @@ impl RackSender {
             let resent = again.is_some();
             self.probe = TailLossProbe { due: false, end: snd.max.max(chunk.end()), resent };
             // Section 7.3: the retransmission timer starts anew.
-            self.timers.rto = now + self.rto;
+            self.timers.rto = self.timeout_from(now);
         }
         if let Some(next) = next {
             self.timers.pace = next;
         }
-        self.timers.on_sent(now + self.rto);
+        if self.timers.rto == Instant::NEVER {
+            self.timers.rto = self.timeout_from(now);
+        }
         if again.is_none() {
             self.schedule_probe(now);
         }

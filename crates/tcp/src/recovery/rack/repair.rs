@@ -354,7 +354,7 @@ impl RackSender {
         self.tracker.control.on_timeout(snd, now);
         self.rto = rto;
         self.timers.stop();
-        self.timers.rto = now + rto;
+        self.timers.rto = self.timeout_from(now);
         self.timers.pace = Instant::NEVER;
     }
 

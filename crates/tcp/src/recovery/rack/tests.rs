@@ -13,6 +13,7 @@ use crate::recovery::{Detection, RackSettings};
 use crate::rtt::{Exact, RttRules};
 use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
+use crate::timer_wheel::TimerWheel;
 use crate::tracker::AckInfo;
 
 const SETTINGS: RackSettings = RackSettings {
@@ -22,6 +23,7 @@ const SETTINGS: RackSettings = RackSettings {
     limited_transmit: true,
     f_rto: true,
     beta_ecn: None,
+    wheel: TimerWheel::EXACT,
 };
 
 fn ms(ms: u64) -> Instant {
@@ -90,6 +92,7 @@ fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: In
         max: second * 60,
         tick: Duration::ZERO,
         any_ack_ends_backoff: false,
+        wheel: TimerWheel::EXACT,
     };
     let mut receiver = Receiver::new();
     let mut cx = AckContext {

@@ -42,13 +42,6 @@ impl Timers {
         self.rto.min(self.probe).min(self.reorder).min(self.pace)
     }
 
-    /// A segment went out: the timeout runs, at the latest until `rto` if it did not.
-    pub fn on_sent(&mut self, rto: Instant) {
-        if self.rto == Instant::NEVER {
-            self.rto = rto;
-        }
-    }
-
     /// Nothing is out.
     pub fn stop(&mut self) {
         (self.rto, self.probe, self.reorder) = (Instant::NEVER, Instant::NEVER, Instant::NEVER);
@@ -103,7 +96,13 @@ impl RackSender {
         } else {
             self.tracker.srtt * 2 + PROBE_GRACE
         };
-        self.timers.probe = (now + wait).min(self.timers.rto);
+        self.timers.probe = self.settings.wheel.end(now, wait).min(self.timers.rto);
+    }
+
+    /// When the timeout ends that begins now.
+    #[inline]
+    pub(super) fn timeout_from(&self, now: Instant) -> Instant {
+        self.settings.wheel.end(now, self.rto)
     }
 
     /// After an acknowledgement that advances: both timers anew.
@@ -112,7 +111,7 @@ impl RackSender {
             self.timers.stop();
             return;
         }
-        self.timers.rto = now + self.rto;
+        self.timers.rto = self.timeout_from(now);
         self.schedule_probe(now);
     }
 }

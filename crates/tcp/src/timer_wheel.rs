@@ -1,0 +1,92 @@
+//! Linux's wheel of timers: the longer a timer runs, the coarser the instant at which it ends.
+
+use packet::{Duration, Instant};
+
+/// Bits by which each level of the wheel is coarser than the one below (`LVL_CLK_SHIFT`).
+const LEVEL_BITS: u32 = 3;
+/// Timers of fewer ticks lie in the lowest level, of one tick (`LVL_START(1)`).
+const LOWEST: u64 = 63;
+
+/// The wheel of a kernel (kernel/time/timer.c since Linux 4.8), or exact timers.
+///
+/// A timer of n ticks ends at a tick that is a multiple of 1 (n < 63), 8 (n < 504), 64 (n < 4,032), ...
+/// ticks, never before its time and up to that much after it (`calc_wheel_index`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimerWheel {
+    /// Length of a tick, ns; 0 where timers are exact.
+    tick: u64,
+}
+
+impl TimerWheel {
+    /// Timers that end when they should.
+    pub const EXACT: TimerWheel = TimerWheel { tick: 0 };
+
+    /// That of a kernel with so many ticks a second (`CONFIG_HZ`); 0 for exact timers. Ticks begin with
+    /// the run.
+    pub fn of(hz: u64) -> Self {
+        TimerWheel { tick: 1_000_000_000_u64.checked_div(hz).unwrap_or(0) }
+    }
+
+    /// When a timer ends that is set now for `wait`.
+    #[inline]
+    pub fn end(self, now: Instant, wait: Duration) -> Instant {
+        if self.tick == 0 { now + wait } else { self.end_at_a_tick(now, wait) }
+    }
+
+    #[cold]
+    fn end_at_a_tick(self, now: Instant, wait: Duration) -> Instant {
+        let ticks = wait.nanos().div_ceil(self.tick);
+        let expires = now.nanos() / self.tick + ticks;
+        let mut shift = 0;
+        while ticks >= LOWEST << shift {
+            shift += LEVEL_BITS;
+        }
+        Instant::from_nanos((((expires >> shift) + 1) << shift) * self.tick)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    #[test]
+    fn a_timer_ends_at_the_next_multiple_of_its_level() {
+        let wheel = TimerWheel::of(1_000);
+        for (now, wait, end) in [
+            (0, 15, 16), // as a timer of PIE's was seen to
+            (5, 62, 68), // the last of the lowest level
+            (5, 63, 72), // 68 in steps of 8
+            (0, 503, 504),
+            (0, 504, 512), // in steps of 64
+            (472, 568, 1_088),
+            (0, 512, 576), // a multiple is not its own next one
+            (0, 4_031, 4_032),
+            (0, 4_032, 4_096),       // in steps of 512
+            (1_000, 32_256, 36_864), // in steps of 4,096
+        ] {
+            let found = wheel.end(ms(now), Duration::from_millis(wait));
+            assert_eq!(found, ms(end), "{wait} ms from {now} ms");
+        }
+    }
+
+    #[test]
+    fn what_is_less_than_a_tick_counts_as_one() {
+        let wheel = TimerWheel::of(250);
+        // The tick under way began at 4 ms; one tick from it, and one more.
+        let now = Instant::from_nanos(5_000_000);
+        assert_eq!(wheel.end(now, Duration::from_nanos(1)), ms(12));
+        assert_eq!(wheel.end(now, Duration::from_millis(4)), ms(12));
+        assert_eq!(wheel.end(now, Duration::from_nanos(4_000_001)), ms(16));
+    }
+
+    #[test]
+    fn without_ticks_timers_are_exact() {
+        let at = Instant::from_nanos(123);
+        assert_eq!(TimerWheel::of(0), TimerWheel::EXACT);
+        assert_eq!(TimerWheel::of(0).end(at, Duration::from_nanos(77)), Instant::from_nanos(200));
+    }
+}
