@@ -32,8 +32,8 @@ ENDS = {
     "gso_max_segs": 1,
     "hz": HZ,
 }
-"""The guest's end systems and the ticks of its timers. A segment that came through its line takes 5.8 kB of the receive
-buffer: the window settles at 1,548,288 B, 63/256 of it."""
+"""The guest's end systems and the ticks of its timers. A segment that came through its line takes
+5.8 kB of the receive buffer: the window settles at 1,548,288 B, 63/256 of it."""
 
 RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 
