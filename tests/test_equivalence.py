@@ -334,6 +334,16 @@ class TestCompared:
             ("a", False, [0.25], [0.5]),
         ]
 
+    def test_pairs_are_judged_by_their_differences(self):
+        alone = Compared("f", "one", MARGIN, [1.0, 2.0, 3.0], [1.01, 2.01, 3.01])
+        assert not alone.paired and alone.found.verdict == "open"
+        assert replace(alone, paired=True).found.verdict == "same"
+
+    def test_a_floor_makes_the_smallest_the_same(self):
+        tiny = Compared("f", "one", FIGURES["drop_rate"], [0.00003] * 3, [0.00001] * 3)
+        assert tiny.found.verdict == "same"
+        assert replace(tiny, ours=[0.0003] * 3).found.verdict == "apart"
+
     def test_what_a_program_lacks_is_open_and_apart_if_it_lacks_all(self):
         one = Compared("f", "one", MARGIN, [None, 1.0], [1.0, 1.0])
         assert (one.found.verdict, one.found.half) == ("open", pytest.approx(math.nan, nan_ok=True))
@@ -512,6 +522,37 @@ class TestCommand:
         assert runs["seed"].to_list() == [1, 2, 3] * 2
         assert pl.read_csv(tmp_path / "out" / "ratios.csv")["case"].to_list() == ["two"]
 
+    def test_as_many_cases_at_a_time_as_told(self, tmp_path, monkeypatch):
+        asked: list[int | None] = []
+
+        def several(function: Any, of: Any, jobs: int | None = None) -> Any:
+            asked.append(jobs)
+            return map(function, of)
+
+        monkeypatch.setattr(equivalence, "several", several)
+        self.compare(tmp_path, "--jobs", "3")
+        assert asked == [3]
+
+    def test_a_record_goes_on_with_a_folder_only(self, tmp_path, capsys):
+        for words in (["--keep"], ["--wide", "--out", str(tmp_path / "nothing")]):
+            with pytest.raises(SystemExit):
+                self.compare(tmp_path, *words)
+            said = "error: --keep and --wide go with --out FOLDER, where a record is\n"
+            assert capsys.readouterr().err.endswith(said)
+
+    def test_ratios_of_cases_run_again_take_their_places(self):
+        def of(case: str, *ratios: float) -> list[dict[str, Any]]:
+            return [{"case": case, "figure": str(n), "ratio": x} for n, x in enumerate(ratios)]
+
+        old = pl.DataFrame([*of("a", 1.0, 2.0), *of("b", 3.0, 4.0), *of("c", 5.0)])
+        new = pl.DataFrame([*of("d", 9.0), *of("b", 6.0, 7.0, 8.0)])
+        both = equivalence._renewed(old, new)
+        assert both["case"].to_list() == ["a", "a", "b", "b", "b", "c", "d"]
+        assert both["ratio"].to_list() == [1.0, 2.0, 6.0, 7.0, 8.0, 5.0, 9.0]
+        # A file whose numbers are all whole is read back as whole numbers.
+        whole = old.with_columns(pl.col("ratio").cast(pl.Int64))
+        assert equivalence._renewed(whole, new)["ratio"].to_list() == both["ratio"].to_list()
+
     def test_a_record_goes_on_with_the_same_program_only(self, tmp_path, capsys):
         out = ["--out", str(tmp_path / "linux")]
         assert self.compare(tmp_path, *out)[0] == 0
@@ -521,14 +562,16 @@ class TestCommand:
         for word in ("--keep", "--wide"):
             with pytest.raises(SystemExit):
                 self.compare(tmp_path, *out, word)
-            assert "is a record of 2, and this is 1: " in capsys.readouterr().err
+            said = capsys.readouterr().err
+            assert "is a record of 2, and this is 1: install that one, or begin a record in" in said
+            assert said.endswith("another folder without --keep and --wide\n")
 
     def test_wide_leaves_out_what_has_as_many_seeds(self, tmp_path, capsys):
         out = ["--out", str(tmp_path / "linux")]
         assert self.compare(tmp_path, *out, "--only", "two", "--seeds", "5")[0] == 0
         with pytest.raises(SystemExit):
             self.compare(tmp_path, *out, "--wide", "--seeds", "3", "--most", "5")
-        assert "there is no such case" in capsys.readouterr().err
+        assert capsys.readouterr().err.endswith("error: --wide --only: there is no such case\n")
         _, runs = self.compare(tmp_path, *out, "--wide", "--most", "6")
         assert {name for name, _ in runs} == {"two"} and max(seed for _, seed in runs) == 6
 

@@ -162,3 +162,10 @@ class TestRules:
         for bound, verdict in ((0.5, HOLDS), (0.4, FAILS)):
             claim = read(Claim, told | {"condition": [half | {"at_most": bound}]})
             assert rule.judge(claim, self.evidence()).verdict == verdict
+
+
+def test_a_statistic_is_called_as_its_function_or_with_its_file_before_it():
+    registries = (statistics.OF_RUN, statistics.PAIRS, statistics.ACROSS, statistics.PROBES)
+    for name, function in [pair for registry in registries for pair in registry.items()]:
+        file = function.__module__.rpartition(".")[2]
+        assert name in (function.__name__, f"{file}_{function.__name__}")

@@ -70,6 +70,11 @@ class TestDatagrams:
         found = [datagrams.delay_quantile_s(measured, percent=p) for p in (0, 25, 26, 50, 100)]
         assert found == [1e-8, 1e-8, 2e-8, 2e-8, 4e-8]
 
+    def test_the_longest_delay_that_there_can_be_is_one(self):
+        delays = np.array([10, 2**64 - 3, 2**64 - 2], dtype=np.uint64)
+        measured = run(tables={"datagrams": {"delay_ns": delays}})
+        assert datagrams.delay_quantile_s(measured, percent=100) == (2**64 - 3) / 1e9
+
     def test_without_any_there_is_none(self):
         measured = run(tables={"datagrams": {"delay_ns": np.array([2**64 - 1], dtype=np.uint64)}})
         assert math.isnan(datagrams.delay_quantile_s(measured, percent=50))

@@ -71,7 +71,7 @@ SLOW = (
     "groups_keep_their",
 )
 """Tests of these that are left out, by a part of their names."""
-WORDINGS = (r"^\s*raise ", r"\.add_argument\(")
+WORDINGS = (r"^\s*raise ", r"\.add_argument\(", r"^\s*told = \"")
 """Expressions that begin on such lines are left out: the words of an error and of `--help`."""
 TYPES = r"^\w+ = (TypeVar|Callable|Mapping|dict\[|list\[|tuple\[|\w+ \| )"
 """Lines that type checkers alone read."""
@@ -364,7 +364,10 @@ class Copy:
         return {mutant: word for mutant, word in told.items() if word}
 
     def tests_of(self, name: str) -> list[tuple[str, float]]:
-        """The tests that come by a function of a file, and how long each takes."""
+        """The tests beside those that come by a function of a file, and how long each takes.
+
+        Those of the same test files: what reads a constant comes by no function.
+        """
         told = json.loads((self.folder / "mutants" / "mutmut-stats.json").read_text())
         module = re.sub(r"/__init__$", "", _in_copy(name).removeprefix("src/").removesuffix(".py"))
         begin = module.replace("/", ".") + ".x"
@@ -373,7 +376,9 @@ class Copy:
             test for function, tests in by.items() if function.startswith(begin) for test in tests
         }
         times = told["duration_by_test"]
-        return sorted(((test, times[test]) for test in reached), key=lambda pair: pair[1])
+        beside = {test.partition("::")[0] for test in reached}
+        asked = [test for test in times if test.partition("::")[0] in beside]
+        return sorted(((test, times[test]) for test in asked), key=lambda pair: pair[1])
 
 
 def examine(root: Path, folder: Path, jobs: int, stop: float, again: bool) -> None:

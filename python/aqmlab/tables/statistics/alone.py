@@ -20,7 +20,7 @@ def largest_queue_beyond_limit_bytes(
     given = {**parameters, "limit_bytes": limit_bytes}
     waiting = most = 0
     for call, _ in _calls(discipline, given, arrivals):
-        waiting += sum({"queued": 1, "dropped": 0}.get(e[0], 0) for e in call.get("events", []))
+        waiting += sum(event[0] == "queued" for event in call.get("events", []))
         waiting -= call.get("sent") is not None
         most = max(most, waiting)
     return float(most * packet_bytes - limit_bytes)
