@@ -112,6 +112,8 @@ def test_margins_are_those_that_were_stated_before():
         "drop_rate_second": ("dropped at the second, %", 100, 0.10, 0.00005),
     }
     assert equivalence.OF_EVERY_QUEUE == ("queue_time_mean_packets", "drop_rate", "mark_rate")
+    rows = [Compared("f", "one", figure, [1, 1], [1, 1]).row() for figure in FIGURES.values()]
+    assert [row.split(" | ")[1] for row in rows] == [title for title, *_ in told.values()]
 
 
 class TestProgram:

@@ -169,3 +169,4 @@ def test_a_statistic_is_called_as_its_function_or_with_its_file_before_it():
     for name, function in [pair for registry in registries for pair in registry.items()]:
         file = function.__module__.rpartition(".")[2]
         assert name in (function.__name__, f"{file}_{function.__name__}")
+    assert all(statistics.pair(name) is function for name, function in statistics.PAIRS.items())

@@ -364,10 +364,7 @@ class Copy:
         return {mutant: word for mutant, word in told.items() if word}
 
     def tests_of(self, name: str) -> list[tuple[str, float]]:
-        """The tests beside those that come by a function of a file, and how long each takes.
-
-        Those of the same test files: what reads a constant comes by no function.
-        """
+        """The tests that come by a function of a file, and how long each takes."""
         told = json.loads((self.folder / "mutants" / "mutmut-stats.json").read_text())
         module = re.sub(r"/__init__$", "", _in_copy(name).removeprefix("src/").removesuffix(".py"))
         begin = module.replace("/", ".") + ".x"
@@ -376,9 +373,7 @@ class Copy:
             test for function, tests in by.items() if function.startswith(begin) for test in tests
         }
         times = told["duration_by_test"]
-        beside = {test.partition("::")[0] for test in reached}
-        asked = [test for test in times if test.partition("::")[0] in beside]
-        return sorted(((test, times[test]) for test in asked), key=lambda pair: pair[1])
+        return sorted(((test, times[test]) for test in reached), key=lambda pair: pair[1])
 
 
 def examine(root: Path, folder: Path, jobs: int, stop: float, again: bool) -> None:
