@@ -338,13 +338,13 @@ class TestCompared:
 
     def test_pairs_are_judged_by_their_differences(self):
         alone = Compared("f", "one", MARGIN, [1.0, 2.0, 3.0], [1.01, 2.01, 3.01])
-        assert not alone.paired and alone.found.verdict == "open"
-        assert replace(alone, paired=True).found.verdict == "same"
+        assert not alone.paired and alone.row().endswith("| **open** |")
+        assert replace(alone, paired=True).row().endswith("| same |")
 
     def test_a_floor_makes_the_smallest_the_same(self):
         tiny = Compared("f", "one", FIGURES["drop_rate"], [0.00003] * 3, [0.00001] * 3)
-        assert tiny.found.verdict == "same"
-        assert replace(tiny, ours=[0.0003] * 3).found.verdict == "apart"
+        assert tiny.row().endswith("| same |")
+        assert replace(tiny, ours=[0.0003] * 3).row().endswith("| **apart** |")
 
     def test_what_a_program_lacks_is_open_and_apart_if_it_lacks_all(self):
         one = Compared("f", "one", MARGIN, [None, 1.0], [1.0, 1.0])

@@ -118,6 +118,12 @@ class TestLooks:
         assert rows[0]["verdict"] == UNDECIDED
         assert laboratory.batches == []
 
+    def test_what_is_not_run_again_keeps_its_numbers(self):
+        claims = [bounded("A", "a", 2.0), bounded("B", "b", 2.0)]
+        rows, laboratory = judged(plan("a", "b"), claims, [1, 2], {"a": [1.0], "b": NEAR})
+        assert {key for _, places, _ in laboratory.batches for key, _ in places} == {"b"}
+        assert [row["replications"] for row in rows] == [1, 6]
+
     def test_what_is_expected_is_what_is_open(self):
         claims = [bounded("A", "a", 0.0), bounded("B", "b", 2.0)]
         first = {"a": [9.0, 9.1, 9.2], "b": NEAR}
