@@ -104,7 +104,10 @@ impl Exact {
 
 #[cfg(test)]
 mod tests {
+    use packet::Instant;
+
     use super::*;
+    use crate::clock::{HostClock, Moment, Phase};
     use crate::rtt::RttRules;
 
     fn rules(min: Duration, tick: Duration) -> Exact {
@@ -187,5 +190,15 @@ mod tests {
         let mut e = rules.fresh();
         rules.learn(&mut e, Duration::from_millis(100));
         assert_eq!(rules.half_round_trip(&e), Duration::from_millis(50));
+    }
+
+    #[test]
+    fn a_timeout_ends_at_a_tick_of_the_kernel_s_wheel() {
+        let ms = Duration::from_millis;
+        let exact = Exact { wheel: TimerWheel::of(1_000), ..rules(ms(200), Duration::ZERO) };
+        let rtt = Rtt { rto: ms(1_000).nanos(), ..exact.fresh() };
+        let now = Moment { at: Instant::ZERO, phase: Phase::Events };
+        let end = RttRules::Exact(exact).deadline(&rtt, HostClock::default(), now);
+        assert_eq!(end, Instant::ZERO + ms(1_024));
     }
 }
