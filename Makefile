@@ -67,7 +67,7 @@ validate: dev ## The slow comparisons with theory, papers and other programs
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python -m validation
 
-uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source)
+uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source-6.12)
 	@$(BIN)/python -m validation.linux --build
 
 mutants: dev $(VENV)/mutants/.done ## Which small changes of the simulator, of the judge and of statistics no test notices (hours, goes on where it stopped): MUTANTS='aqm --seconds 600'

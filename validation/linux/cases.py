@@ -97,6 +97,10 @@ MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake",
 """Those that mark."""
 
 
+DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb")
+"""Those that draw at random."""
+
+
 @dataclass(frozen=True)
 class Case:
     """One discipline at the root of a device of 10 Mbit/s; a round trip of 80 ms."""
@@ -140,13 +144,23 @@ def full() -> Iterator[Case]:
     """Every discipline with Reno, CUBIC, web transfers and, where it marks, ECN; two with BBR."""
     flows = (1, 10, 50)
     for congestion, queue, n in itertools.product(("cubic", "reno"), QUEUES, flows):
-        yield Case(congestion.upper() if congestion == "cubic" else "Reno", queue, n, congestion)
+        yield _bulk("Reno" if congestion == "reno" else "CUBIC", queue, n, congestion)
     for queue, n in itertools.product(MARKING, flows):
-        yield Case("CUBIC with ECN", queue, n, "cubic", ecn=True)
+        yield _bulk("CUBIC with ECN", queue, n, "cubic", ecn=True)
     for queue, n in itertools.product(("droptail", "fq_codel"), flows[:2]):
-        yield Case("BBR (version 1)", queue, n, "bbr")
+        yield _bulk("BBR (version 1)", queue, n, "bbr")
     for queue in QUEUES:
         yield Case("web transfers", queue, 0, "cubic", measured_s=60, workload=Web(0.8))
+
+
+def _bulk(family: str, queue: str, flows: int, congestion: str, *, ecn: bool = False) -> Case:
+    """Bulk senders; one alone behind a discipline that draws is measured longer.
+
+    Its window rises and falls in seconds, and all seeds begin within one of them: 30 s would show
+    the phase at which its slow start ended.
+    """
+    longer = flows == 1 and queue in DRAWING
+    return Case(family, queue, flows, congestion, ecn, measured_s=200 if longer else 30)
 
 
 def quick() -> Iterator[Case]:

@@ -2,7 +2,7 @@
 
 User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps to
 the next timer while it waits, so a job does not depend on the host's speed or load. The kernel is
-built from Debian's package `linux-source` into a cache outside the tree; it is an external program
+built from Debian's package `linux-source-6.12` into a cache outside the tree; it is an external program
 and no part of aqmlab.
 """
 
@@ -37,7 +37,7 @@ def source() -> Path:
     found = Path("/usr/src").glob("linux-source-*.tar.xz")
     newest = max(found, key=lambda archive: numbers(version(archive)), default=None)
     if newest is None:
-        raise Missing("no kernel source: install the Debian package linux-source")
+        raise Missing("no kernel source: install the Debian package linux-source-6.12")
     return newest
 
 
