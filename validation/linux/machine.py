@@ -2,8 +2,8 @@
 
 User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps to
 the next timer while it waits, so a job does not depend on the host's speed or load. The kernel is
-built from Debian's package `linux-source-6.12` into a cache outside the tree; it is an external program
-and no part of aqmlab.
+built from Debian's package `linux-source-6.12` into a cache outside the tree; it is an external
+program and no part of aqmlab.
 """
 
 from __future__ import annotations
