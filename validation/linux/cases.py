@@ -35,6 +35,12 @@ ENDS = {
 """The guest's end systems and the ticks of its timers. A segment that came through its line takes
 5.8 kB of the receive buffer: the window settles at 1,548,288 B, 63/256 of it."""
 
+CLOCK = "256 ns"
+"""Steps of the guest's clock (`TIMER_MULTIPLIER`): no timer ends between two of them, and none that
+delays a packet. A lone sender is clocked by its own packets, so that each pair of segments comes at
+the very nanosecond at which the line becomes free; with exact times it would always come after
+that, and the queue would have been idle for no time."""
+
 RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 
 PIE = {"profile": "linux", "t_update": "16 ms"}
@@ -212,7 +218,12 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
         "name": f"linux-{case.name()}",
         "duration": f"{case.end_s} s",
         "warmup": f"{case.warmup_s} s",
-        "network": {"clients": max(case.flows, 1), "servers": 1, "rtt": f"{case.rtt_ms} ms"},
+        "network": {
+            "clients": max(case.flows, 1),
+            "servers": 1,
+            "rtt": f"{case.rtt_ms} ms",
+            "delay_tick": CLOCK,
+        },
         "link": [
             {
                 "rate": f"{RATE} bit/s",
