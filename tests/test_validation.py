@@ -226,6 +226,21 @@ def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
             assert ("ecn" in words) == case.ecn, case.name()
 
 
+EXACT = ("droptail", "codel", "fq_codel", "cake", "sfq")
+"""Kernel disciplines that draw nothing."""
+
+
+def test_the_kernel_and_aqmlab_run_as_long_and_a_drawing_queue_longer_for_one_flow(real_core):
+    for case in cases.full():
+        job, ours = cases.job(case, 1), engine.check(cases.scenario(case))
+        ends_s = (job["warmup_s"], job["duration_s"])
+        assert (float(ours["warmup"].split()[0]), float(ours["duration"].split()[0])) == ends_s
+        alone = case.flows == 1 and case.queue not in EXACT
+        assert case.workload or ends_s == (10, 210 if alone else 40), case.name()
+        # The steps of the guest's clock: 256 ns (arch/um/kernel/time.c).
+        assert float(ours["network"]["delay_tick"].split()[0]) == 256e-9
+
+
 def test_the_kernels_web_transfers_are_those_of_aqmlab():
     case = next(case for case in cases.full() if case.workload)
     told = [(round(1e6 * at), octets) for at, octets in cases.job(case, 2)["transfers"]]

@@ -20,7 +20,7 @@ import aqmlab
 from aqmlab.tables.equivalence import Margin, judge
 from validation.external import several
 from validation.linux import command, machine
-from validation.linux.cases import FRAME, PIE, RATE
+from validation.linux.cases import DRAWING, FRAME, PIE, RATE
 from validation.linux.embedded import Arrival, Fates, Queue, replay
 
 HEADER = 14
@@ -43,8 +43,11 @@ class Discipline:
     words: str
     name: str
     parameters: dict[str, Any]
-    random: bool = False
-    """Whether it draws random numbers."""
+
+    @property
+    def random(self) -> bool:
+        """Whether it draws random numbers."""
+        return self.name in DRAWING
 
 
 RED = {"min_th": 15, "max_th": 45, "w_q": 1 / 512, "max_p": 0.1}
@@ -104,33 +107,30 @@ DISCIPLINES: dict[str, Discipline] = {
         "cake",
         {"tins": "besteffort", "isolation": "flows"},
     ),
-    "red": Discipline(f"red {TOLD} bandwidth 10mbit", "red", {"profile": "linux", **BYTES}, True),
+    "red": Discipline(f"red {TOLD} bandwidth 10mbit", "red", {"profile": "linux", **BYTES}),
     "red, ECN": Discipline(
-        f"red {TOLD} bandwidth 10mbit ecn", "red", {"profile": "linux", **BYTES, "ecn": True}, True
+        f"red {TOLD} bandwidth 10mbit ecn", "red", {"profile": "linux", **BYTES, "ecn": True}
     ),
     "ared": Discipline(
-        f"red {TOLD} bandwidth 10mbit adaptive", "ared", {"profile": "linux", **BYTES}, True
+        f"red {TOLD} bandwidth 10mbit adaptive", "ared", {"profile": "linux", **BYTES}
     ),
     "gred": Discipline(
         f"gred setup vqs 1 default 0 limit {240 * FRAME}; gred {TOLD} bandwidth 10mbit vq 0 prio 1",
         "gred",
         {"virtual_queues": 1, "limit": 240, **RED, "mean_packet_bytes": FRAME},
-        True,
     ),
     "choke": Discipline(
         "choke limit 240 min 15 max 45 burst 120 probability 0.1 bandwidth 10mbit",
         "choke",
         {"profile": "linux", "limit": 240, **RED},
-        True,
     ),
-    "pie": Discipline("pie limit 240", "pie", PIE | {"limit": 240}, True),
-    "pie, ECN": Discipline("pie limit 240 ecn", "pie", PIE | {"limit": 240, "ecn": True}, True),
-    "fq_pie": Discipline("fq_pie limit 240", "fq_pie", PIE | {"limit": 240}, True),
+    "pie": Discipline("pie limit 240", "pie", PIE | {"limit": 240}),
+    "pie, ECN": Discipline("pie limit 240 ecn", "pie", PIE | {"limit": 240, "ecn": True}),
+    "fq_pie": Discipline("fq_pie limit 240", "fq_pie", PIE | {"limit": 240}),
     "sfb": Discipline(
         "sfb limit 240 max 25 target 20 increment 0.001007 decrement 0.000168",
         "sfb",
         {"profile": "linux", "limit": 240},
-        True,
     ),
 }
 

@@ -102,7 +102,6 @@ queue of fq_codel and fq_pie. One that comes by a real line does not."""
 MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
 """Those that mark."""
 
-
 DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb")
 """Those that draw at random."""
 
