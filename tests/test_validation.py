@@ -222,7 +222,7 @@ def test_the_kernels_cases_are_accepted_and_tell_tc_of_ecn(real_core):
     for case in cases.full():
         engine.check(cases.scenario(case))
         words = cases.job(case, 1)["qdisc"].split()
-        if cases.QUEUES[case.queue][2]:
+        if case.discipline[2]:
             assert ("ecn" in words) == case.ecn, case.name()
 
 
@@ -259,6 +259,27 @@ def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
         assert attributes.get("UseEcn", "false") == str(queue.get("ecn", False)).lower()
         if "MinTh" in attributes:
             assert float(attributes["MinTh"]) == queue["min_th"], case.name()
+
+
+def test_every_control_is_a_case_with_one_thing_changed():
+    """Its seeds draw round trips, a burst comes at any time, a SYN always asks for ECN."""
+    (drawn,) = (case for case in ns2.controls() if case.drawn_ms)
+    trips = {seed: drawn.drawn(seed).rtt_ms for seed in (1, 2)}
+    assert trips[1] != trips[2] and drawn.drawn(1).rtt_ms == trips[1]
+    for low, high in trips.values():
+        assert 7 <= low <= 19 and 137 <= high <= 149
+    (same,) = (case for case in ns3.controls() if case.drawn_ms)
+    assert same.drawn(2).rtt_ms == trips[2]
+    assert str(trips[2][0] / 1000) in ns2.words(drawn, 2)
+    rtts = ns2.scenario(drawn, 2)["network"]["rtt"]
+    assert (
+        rtts == ns3.scenario(same, 2)["network"]["rtt"] != ns3.scenario(same, 1)["network"]["rtt"]
+    )
+    always = next(case for case in cases.controls() if not case.ecn_fallback)
+    assert cases.job(always, 1)["sysctl"]["ipv4/tcp_ecn_fallback"] == 0
+    assert cases.scenario(always)["traffic"][0]["tcp"]["ecn_fallback"] is False
+    usual = replace(always, ecn_fallback=True)
+    assert "ipv4/tcp_ecn_fallback" not in cases.job(usual, 1)["sysctl"]
 
 
 def test_the_cases_of_ns2_are_accepted(real_core):

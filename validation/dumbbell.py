@@ -7,13 +7,17 @@ delays, and only the links are slower than 100 Gbit/s.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import random
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 from validation.workload import STATIONS, Transfer, Workload, as_lines, replayed
 
 STREAM = {"rate_bits_per_s": 1_000_000, "packet_bytes": 1_000}
 """A stream of datagrams: rate and size of the payload; 28 bytes of headers more."""
+
+CONTROLS = "controls: one cause taken out"
+"""The family of cases that are another without what is suspected to part it (`causes`)."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,10 @@ class Case:
     rate_mbit: float = 10
     rtt_ms: tuple[float, float] = (7, 137)
     """Round trips are spread evenly over it."""
+    drawn_ms: float = 0
+    """Each seed adds to both ends of it what it draws up to this. Which flow meets a full buffer is
+    a matter of phases, and so of round trips counted in transmission times (Floyd and Jacobson, On
+    Traffic Phase Effects, 1992): seeds that draw them show many phases, not one."""
     recovery: str = "sack"
     mss: int = 1460
     """Payload of a segment, bytes; 40 more of headers in every program."""
@@ -67,6 +75,14 @@ class Case:
         """When the run ends."""
         return self.warmup_s + self.measured_s
 
+    def drawn(self, seed: int) -> Self:
+        """The case as a run has it: its round trips, if the seed draws them."""
+        if not self.drawn_ms:
+            return self
+        draws = random.Random(seed)
+        low, high = (round(end + draws.uniform(0, self.drawn_ms), 3) for end in self.rtt_ms)
+        return replace(self, rtt_ms=(low, high), drawn_ms=0)
+
     def rtt(self, i: int, of: int) -> float:
         """Round trip of one of so many ends, ms."""
         low, high = self.rtt_ms
@@ -88,6 +104,7 @@ class Case:
         words += [f"window{self.window}"] if self.window < 10_000 else []
         words += ["ack1"] if self.every == 1 else []
         words += ["ecn"] if self.ecn else []
+        words += ["drawn"] if self.drawn_ms else []
         words += [str(self.workload)] if self.workload else []
         words += [f"cbr{self.streams}"] if self.streams else []
         return words + (["two"] if self.cross else [])
@@ -100,6 +117,7 @@ class Case:
 
 def scenario(case: Case, queue: dict[str, Any], tcp: dict[str, Any], seed: int) -> dict[str, Any]:
     """The case for aqmlab, with a discipline and with what the end systems' profile adds."""
+    case = case.drawn(seed)
     tcp = {
         "profile": "plain",
         "mss": case.mss,

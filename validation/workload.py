@@ -86,8 +86,9 @@ class Burst:
     """It starts uniformly within this time after `after_s`."""
 
     def __str__(self) -> str:
-        """For a case's name."""
-        return f"burst{self.flows}"
+        """For a case's name; the paper's begins within 10 s."""
+        within = "" if self.within_s == 10 else f"in{self.within_s:g}s"
+        return f"burst{self.flows}{within}"
 
     def transfers(self, seed: int, _link: Link) -> list[Transfer]:
         """The list under a seed."""

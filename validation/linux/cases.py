@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+from validation.dumbbell import CONTROLS
 from validation.linux.machine import HZ
 from validation.workload import Transfer, Web, Workload, replayed
 
@@ -46,33 +47,40 @@ RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 PIE = {"profile": "linux", "t_update": "16 ms"}
 """A timer of 15 ms in the kernel's wheel ends after 16 of its ticks (HZ = 1,000)."""
 
-# burst 140 is how `tc` is told w_q = 1/512.
-_THRESHOLDS = (
-    f"limit {480 * FRAME} min {30 * FRAME} max {90 * FRAME} avpkt {FRAME} burst 140 "
-    "probability 0.1 bandwidth 10mbit"
-)
-
 Queue = tuple[str, dict[str, Any], bool]
 """What `tc` is told, what aqmlab is told, and whether the discipline has a switch for ECN."""
+
+SFB = "sfb limit 480 max 25 target 20 increment 0.001007 decrement 0.000168"
+
+
+def _thresholds(limit: int) -> str:
+    """RED's words for `tc`; burst 140 is how it is told w_q = 1/512."""
+    return (
+        f"limit {limit * FRAME} min {30 * FRAME} max {90 * FRAME} avpkt {FRAME} burst 140 "
+        "probability 0.1 bandwidth 10mbit"
+    )
+
+
+def _gred(limit: int) -> Queue:
+    """GRED of one virtual queue: packets without a class are of queue 0."""
+    setup = f"gred setup vqs 1 default 0 limit {limit * FRAME}"
+    ours = {"aqm": "gred", **RED, "virtual_queues": 1, "mean_packet_bytes": FRAME, "limit": limit}
+    return (f"{setup}; gred {_thresholds(limit)} vq 0 prio 1", ours, False)
+
 
 QUEUES: dict[str, Queue] = {
     "droptail": ("pfifo limit 120", {"aqm": "droptail", "limit": 120}, False),
     "red": (
-        f"red {_THRESHOLDS}",
+        f"red {_thresholds(480)}",
         {"aqm": "red", "profile": "linux", **RED, "mean_packet_bytes": FRAME},
         True,
     ),
     "ared": (
-        f"red {_THRESHOLDS} adaptive",
+        f"red {_thresholds(480)} adaptive",
         {"aqm": "ared", "profile": "linux", **RED, "mean_packet_bytes": FRAME},
         True,
     ),
-    # Packets without a class are of virtual queue 0.
-    "gred": (
-        f"gred setup vqs 1 default 0 limit {480 * FRAME}; gred {_THRESHOLDS} vq 0 prio 1",
-        {"aqm": "gred", **RED, "virtual_queues": 1, "mean_packet_bytes": FRAME},
-        False,
-    ),
+    "gred": _gred(480),
     "choke": (
         "choke limit 480 min 30 max 90 burst 140 probability 0.1 bandwidth 10mbit",
         {"aqm": "choke", "profile": "linux", **RED},
@@ -87,13 +95,26 @@ QUEUES: dict[str, Queue] = {
         True,
     ),
     "cake": ("cake unlimited", {"aqm": "cake"}, False),
-    "sfb": (
-        "sfb limit 480 max 25 target 20 increment 0.001007 decrement 0.000168",
-        {"aqm": "sfb", "profile": "linux", "limit": 480},
-        False,
-    ),
+    "sfb": (SFB, {"aqm": "sfb", "profile": "linux", "limit": 480}, False),
     "sfq": ("sfq limit 127", {"aqm": "sfq", "profile": "linux", "limit": 127}, False),
 }
+
+REHASHED = {"rehash_interval": "5 s", "warmup_time": "1 s"}
+
+WITHOUT: dict[str, Queue] = {
+    # Six sets of hash functions in 30 s: which flows share bins is averaged within a run.
+    "sfb_rehashed": (f"{SFB} rehash 5000 db 1000", {**QUEUES["sfb"][1], **REHASHED}, False),
+    # Room for fewer packets than max_th: the average never reaches it, and nobody is locked out.
+    "gred_below_max": _gred(89),
+    # Room for the first windows of fifty flows, and a queue for each: nobody loses at the start.
+    "codel_roomy": ("codel limit 1000", {**QUEUES["codel"][1], "limit": 1000}, True),
+    "fq_codel_roomy": (
+        "fq_codel limit 1000 flows 65535",
+        {**QUEUES["fq_codel"][1], "limit": 1000, "flows": 65535},
+        True,
+    ),
+}
+"""Disciplines without what is suspected to part a case of `QUEUES` (`validation.causes`)."""
 
 SAME_HASH = {"core/txrehash": 0}
 """A sender on the router's own kernel gets another hash after each timeout, and with it another
@@ -102,7 +123,7 @@ queue of fq_codel and fq_pie. One that comes by a real line does not."""
 MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
 """Those that mark."""
 
-DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb")
+DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb", *WITHOUT)
 """Those that draw at random."""
 
 
@@ -116,6 +137,8 @@ class Case:
     flows: int
     congestion: str
     ecn: bool = False
+    ecn_fallback: bool = True
+    """A SYN that goes again does not ask for ECN (the kernel's default)."""
     rtt_ms: float = 80
     warmup_s: int = 10
     measured_s: int = 30
@@ -123,6 +146,11 @@ class Case:
     """Transfers in place of bulk senders."""
 
     rate_mbit = RATE / 1e6
+
+    @property
+    def discipline(self) -> Queue:
+        """What `tc` and aqmlab are told of it."""
+        return (QUEUES | WITHOUT)[self.queue]
 
     @property
     def end_s(self) -> int:
@@ -137,7 +165,8 @@ class Case:
     def name(self) -> str:
         """Short and unique: `red-10-cubic`, `red-10-cubic-ecn`, `red-web80-cubic`."""
         words = [self.queue, str(self.workload or self.flows), self.congestion]
-        return "-".join([*words, "ecn"] if self.ecn else words)
+        words += ["ecn"] if self.ecn else []
+        return "-".join(words if self.ecn_fallback else [*words, "always"])
 
     def transfers(self, seed: int) -> list[Transfer]:
         """All transfers of a run; the guest's one pair of hosts is the one station."""
@@ -156,6 +185,20 @@ def full() -> Iterator[Case]:
         yield _bulk("BBR (version 1)", queue, n, "bbr")
     for queue in QUEUES:
         yield Case("web transfers", queue, 0, "cubic", measured_s=60, workload=Web(0.8))
+    yield from controls()
+
+
+def controls() -> Iterator[Case]:
+    """What is suspected to part a case is taken out of it (`validation.causes`)."""
+    for queue in ("red", "ared", "pie", "codel"):
+        yield replace(_bulk(CONTROLS, queue, 10, "cubic", ecn=True), ecn_fallback=False)
+    for queue in ("codel_roomy", "fq_codel_roomy"):
+        yield replace(_bulk(CONTROLS, queue, 50, "cubic", ecn=True), ecn_fallback=False)
+    yield _bulk(CONTROLS, "gred_below_max", 10, "reno")
+    for flows, congestion in itertools.product((10, 50), ("cubic", "reno")):
+        yield _bulk(CONTROLS, "sfb_rehashed", flows, congestion)
+    for flows in (10, 50):
+        yield _bulk(CONTROLS, "sfb_rehashed", flows, "cubic", ecn=True)
 
 
 def _bulk(family: str, queue: str, flows: int, congestion: str, *, ecn: bool = False) -> Case:
@@ -178,7 +221,7 @@ def quick() -> Iterator[Case]:
 
 def job(case: Case, seed: int) -> dict[str, Any]:
     """What the guest does."""
-    words, _, switch = QUEUES[case.queue]
+    words, _, switch = case.discipline
     if switch:
         words += " ecn" if case.ecn else " noecn" if "codel" in case.queue else ""
     flows = {"kind": "bulk", "flows": case.flows, "start_spread_s": 1}
@@ -192,7 +235,9 @@ def job(case: Case, seed: int) -> dict[str, Any]:
             "delay": [round(case.rtt_ms * 500_000)] * 2,
         },
         "qdisc": words,
-        "sysctl": {"ipv4/tcp_ecn": int(case.ecn)} | (SAME_HASH if "fq_" in case.queue else {}),
+        "sysctl": {"ipv4/tcp_ecn": int(case.ecn)}
+        | ({} if case.ecn_fallback else {"ipv4/tcp_ecn_fallback": 0})
+        | (SAME_HASH if "fq_" in case.queue else {}),
         "congestion": case.congestion,
         # The kernel doubles what a program asks for.
         "receive_buffer": BUFFER // 2,
@@ -205,6 +250,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
 
 def _traffic(case: Case, seed: int) -> dict[str, Any]:
     tcp = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
+    tcp |= {} if case.ecn_fallback else {"ecn_fallback": False}
     if transfers := case.transfers(seed):
         return replayed(transfers, lambda _: round(1000 * case.rtt_ms), lambda n: DATA * n, tcp)
     return {"app": "bulk", "flows": case.flows, "start_within": "1 s", "tcp": tcp}
@@ -212,7 +258,7 @@ def _traffic(case: Case, seed: int) -> dict[str, Any]:
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
     """The same for aqmlab, with the end systems and disciplines of profile `linux`."""
-    _, queue, switch = QUEUES[case.queue]
+    _, queue, switch = case.discipline
     return {
         "name": f"linux-{case.name()}",
         "duration": f"{case.end_s} s",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 
 from validation import dumbbell
+from validation.dumbbell import CONTROLS
 from validation.workload import STATIONS, Burst, Web
 
 PACKETS = {"queue_in_bytes": False, "mean_packet_bytes": 1500}
@@ -61,6 +62,22 @@ def full() -> Iterator[Case]:
         yield Case("every segment acknowledged", queue, n, every=1)
     for rate, queue, n in itertools.product(rates, _disciplines()[1:], flows):
         yield _at(Case("ECN", queue, n, ecn=True), rate)
+    yield from controls()
+
+
+def controls() -> Iterator[Case]:
+    """What is suspected to part a case is taken out of it (`validation.causes`)."""
+    yield Case(CONTROLS, "droptail", 10, every=1, drawn_ms=12)
+    for case in bursts():
+        # A burst at any time of the long transfer's sawtooth, not of ten seconds of it.
+        anywhere = replace(case.workload, within_s=50 if case.rate_mbit > 1 else 100)
+        if case.queue == "hred" and anywhere.flows == 1:
+            longer = case.measured_s + int(anywhere.within_s)
+            yield replace(case, family=CONTROLS, workload=anywhere, measured_s=longer)
+    # So many that RED's average passes max_th often, and drops beside marks are not rare.
+    for case in hspa():
+        if case.queue == "red" and case.ecn and case.flows == 10:
+            yield replace(case, family=CONTROLS, flows=20)
 
 
 def exits() -> Iterator[Case]:
@@ -203,7 +220,7 @@ def tick(case: Case) -> float:
 def words(case: Case, seed: int) -> list[str]:
     """What dumbbell.tcl is told; the transfers come on its standard input."""
     known = asdict(case)
-    low, high = case.rtt_ms
+    low, high = case.drawn(seed).rtt_ms
     same = ("flows", "recovery", "mss", "window", "every", "initial_window", "streams", "cross")
     told = {name: known[name] for name in (*same, "min_th", "max_th", "w_q", "max_p")}
     told |= {

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from validation import dumbbell
+from validation.dumbbell import CONTROLS
 from validation.workload import STATIONS, Burst, Web
 
 HEADER = 2
@@ -108,6 +109,19 @@ def full() -> Iterator[Case]:
     yield from rfc7928()
     for queue in ("droptail", "red", "codel"):
         yield Case("SACK, window unlimited", queue, rate_mbit=100, measured_s=30)
+    yield from controls()
+
+
+def controls() -> Iterator[Case]:
+    """What is suspected to part a case is taken out of it (`validation.causes`)."""
+    yield Case(CONTROLS, "droptail", 10, every=1, drawn_ms=12)
+    for case in bursts():
+        # A burst at any time of the long transfer's sawtooth, not of ten seconds of it.
+        if case.workload == Burst(1, 247, 60, 10):
+            anywhere = Burst(1, 247, 60, 50)
+            yield replace(case, family=CONTROLS, workload=anywhere, measured_s=110)
+    # So many that RED's average passes max_th often, and drops beside marks are not rare.
+    yield Case(CONTROLS, "red", 70, ecn=True)
 
 
 def _measured_s(flows: int) -> int:
@@ -130,6 +144,11 @@ def beside() -> Iterator[Case]:
         yield Case("two congested links", queue, 10, cross=10)
     for queue, load in itertools.product(disciplines, (0.8, 0.98)):
         yield Case("web transfers", queue, 0, workload=Web(load))
+    yield from bursts()
+
+
+def bursts() -> Iterator[Case]:
+    """The Harsh RED paper's: 360 kB over n flows that start at once, beside a long transfer."""
     for queue, n in itertools.product(("droptail", "codel"), (1, 6, 18)):
         yield Case(
             "bursts on HSPA",
@@ -201,7 +220,7 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
 def words(case: Case, seed: int) -> list[str]:
     """What dumbbell.cc is told; the transfers come on its standard input."""
     told = discipline(case)
-    low, high = case.rtt_ms
+    low, high = case.drawn(seed).rtt_ms
     full = case.mss + 40
     values = {
         "queue": told.theirs,

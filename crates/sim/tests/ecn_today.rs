@@ -95,14 +95,15 @@ fn prague_and_cubic_share_a_dualpi2_link_at_every_round_trip_between() {
 }
 
 fn share_within_a_factor_of_two(rtts: &[&str]) {
-    // RFC 9332 section 2.1: the coupling is there for equal rates. Six seeds give 1.0 to 1.1 at 10 ms
-    // and 1.7 to 1.9 above; Linux's discipline draws its signals at random and gives 1.1 to 1.3 and
-    // 1.6 to 2.1, of which the mean of four seeds is judged.
-    for (queue, ecn) in [("rfc9332", false), ("rfc9332", true), ("linux", false)] {
+    // RFC 9332 section 2.1: the coupling is there for equal rates. 32 seeds give 1.0 to 1.1 at 10 ms
+    // and 1.79 to 1.88 above, each within 1 % of it. Linux's discipline draws its signals at random:
+    // 1.84 to 1.92 above 10 ms, each seed 7 to 10 % off (the standard deviation of the logarithm), so
+    // that the mean of 24 passes 2 by chance in less than one of a hundred sets of seeds.
+    for (queue, ecn, seeds) in [("rfc9332", false, 4), ("rfc9332", true, 4), ("linux", false, 24)] {
         for rtt in rtts {
-            let ratios = [1, 2, 3, 4].map(|seed| share_of_prague(queue, ecn, rtt, seed));
-            let mean = ratios.iter().product::<f64>().powf(0.25);
-            assert!((0.5..2.0).contains(&mean), "{queue} {rtt} ecn {ecn}: {ratios:?}");
+            let logarithms = (1..=seeds).map(|seed| share_of_prague(queue, ecn, rtt, seed).ln());
+            let mean = (logarithms.sum::<f64>() / seeds as f64).exp();
+            assert!((0.5..2.0).contains(&mean), "{queue} {rtt} ecn {ecn}: {mean}");
         }
     }
 }
