@@ -183,8 +183,9 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
     names = (name for name in (*FIGURES, "utilisation") if run.summary.get(name) is not None)
     told = {name: run.summary[name] for name in names}
     if flows:
-        # The first group; cross traffic is another.
-        each = run.table("flows").filter(pl.col("group") == 0)["goodput_bits_per_s"].to_list()
+        # Not of cross traffic and streams.
+        bulk = pl.col("group_name").cast(pl.String).str.starts_with("bulk")
+        each = run.table("flows").filter(bulk)["goodput_bits_per_s"].to_list()
         told["goodput_mbit_per_s"] = sum(each) / 1e6
         told |= jain_index([*each, *[0.0] * (flows - len(each))])
     second = run.summary.get("ports", {}).get("second.forward", {})

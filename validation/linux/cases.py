@@ -5,6 +5,7 @@ kernel's disciplines.
 from __future__ import annotations
 
 import itertools
+import random
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
@@ -157,16 +158,19 @@ class Case:
         """When the run ends."""
         return self.warmup_s + self.measured_s
 
-    @property
-    def paired(self) -> bool:
-        """Whether both have the same transfers; the starts of bulk senders are drawn by each."""
-        return self.workload is not None
+    paired = True
+    """Both have the same starts of bulk senders, or the same transfers."""
 
     def name(self) -> str:
         """Short and unique: `red-10-cubic`, `red-10-cubic-ecn`, `red-web80-cubic`."""
         words = [self.queue, str(self.workload or self.flows), self.congestion]
         words += ["ecn"] if self.ecn else []
         return "-".join(words if self.ecn_fallback else [*words, "always"])
+
+    def starts(self, seed: int) -> list[float]:
+        """When bulk senders begin, s, in order: each within the first second."""
+        draws = random.Random(seed)
+        return sorted(round(draws.random(), 6) for _ in range(self.flows))
 
     def transfers(self, seed: int) -> list[Transfer]:
         """All transfers of a run; the guest's one pair of hosts is the one station."""
@@ -224,15 +228,17 @@ def job(case: Case, seed: int) -> dict[str, Any]:
     words, _, switch = case.discipline
     if switch:
         words += " ecn" if case.ecn else " noecn" if "codel" in case.queue else ""
-    flows = {"kind": "bulk", "flows": case.flows, "start_spread_s": 1}
+    flows: dict[str, Any] = {"kind": "bulk", "starts": case.starts(seed)}
     if transfers := case.transfers(seed):
         each = [(one.start_us / 1e6, DATA * one.segments) for one in transfers]
         flows = {"kind": "web", "transfers": each}
     return flows | {
         "seed": seed,
+        "hz": HZ,
         "line": {
             "rate": [RATE, 1_000_000_000],
-            "delay": [round(case.rtt_ms * 500_000)] * 2,
+            # Where aqmlab has it: timers of both ends then lie at the same ticks.
+            "delay": [round(case.rtt_ms * 1_000_000), 0],
         },
         "qdisc": words,
         "sysctl": {"ipv4/tcp_ecn": int(case.ecn)}
@@ -248,12 +254,16 @@ def job(case: Case, seed: int) -> dict[str, Any]:
     }
 
 
-def _traffic(case: Case, seed: int) -> dict[str, Any]:
+def _traffic(case: Case, seed: int) -> list[dict[str, Any]]:
     tcp = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
     tcp |= {} if case.ecn_fallback else {"ecn_fallback": False}
     if transfers := case.transfers(seed):
-        return replayed(transfers, lambda _: round(1000 * case.rtt_ms), lambda n: DATA * n, tcp)
-    return {"app": "bulk", "flows": case.flows, "start_within": "1 s", "tcp": tcp}
+        return [replayed(transfers, lambda _: round(1000 * case.rtt_ms), lambda n: DATA * n, tcp)]
+    flow = {"app": "bulk", "flows": 1, "start_within": "0 s", "tcp": tcp}
+    return [
+        {**flow, "name": f"bulk{i}", "start": f"{start} s"}
+        for i, start in enumerate(case.starts(seed))
+    ]
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
@@ -264,7 +274,7 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
         "duration": f"{case.end_s} s",
         "warmup": f"{case.warmup_s} s",
         "network": {
-            "clients": max(case.flows, 1),
+            "clients": 1,
             "servers": 1,
             "rtt": f"{case.rtt_ms} ms",
             "delay_tick": CLOCK,
@@ -280,6 +290,6 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
                 "reverse": {"aqm": "droptail", "limit": 10_000},
             }
         ],
-        "traffic": [_traffic(case, seed)],
+        "traffic": _traffic(case, seed),
         "record": {"samples": False, "responses": False, "queues": ["bottleneck.forward"]},
     }

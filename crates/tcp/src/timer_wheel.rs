@@ -6,6 +6,8 @@ use packet::{Duration, Instant};
 const LEVEL_BITS: u32 = 3;
 /// Timers of fewer ticks lie in the lowest level, of one tick (`LVL_START(1)`).
 const LOWEST: u64 = 63;
+/// What is added to a wait that a tick could cut short.
+const LEAST: Duration = Duration::from_millis(2);
 
 /// The wheel of a kernel (kernel/time/timer.c since Linux 4.8), or exact timers.
 ///
@@ -31,6 +33,12 @@ impl TimerWheel {
     #[inline]
     pub fn end(self, now: Instant, wait: Duration) -> Instant {
         if self.tick == 0 { now + wait } else { self.end_at_a_tick(now, wait) }
+    }
+
+    /// When the wait ends after which what was overtaken is lost: 2 ms later than RFC 8985 has it
+    /// where timers have ticks (`TCP_TIMEOUT_MIN_US` in `tcp_rack_mark_lost`).
+    pub fn end_of_a_hole(self, now: Instant, wait: Duration) -> Instant {
+        if self.tick == 0 { now + wait } else { self.end_at_a_tick(now, wait + LEAST) }
     }
 
     #[cold]
@@ -81,6 +89,13 @@ mod tests {
         assert_eq!(wheel.end(now, Duration::from_nanos(1)), ms(12));
         assert_eq!(wheel.end(now, Duration::from_millis(4)), ms(12));
         assert_eq!(wheel.end(now, Duration::from_nanos(4_000_001)), ms(16));
+    }
+
+    #[test]
+    fn what_was_overtaken_is_waited_for_2_ms_more_than_its_window_where_timers_have_ticks() {
+        let at = ms(7);
+        assert_eq!(TimerWheel::of(1_000).end_of_a_hole(at, Duration::from_millis(20)), ms(30));
+        assert_eq!(TimerWheel::EXACT.end_of_a_hole(at, Duration::from_millis(20)), ms(27));
     }
 
     #[test]

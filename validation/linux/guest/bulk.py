@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
-import random
+import os
 import selectors
 import socket
 import time
@@ -13,6 +14,7 @@ from collections.abc import Callable, Sequence
 
 from validation.linux.guest.network import (
     ADDRESSES,
+    LIBC,
     LINE,
     PORT,
     RECEIVERS,
@@ -26,6 +28,12 @@ from validation.linux.guest.network import (
 FIRST = 10_000
 # What a bulk sender hands over at a time.
 CHUNK = bytes(65_536)
+# What it hands over first, and how little of it may be unsent when it goes on, bytes. The kernel
+# pushes (PSH) what goes beyond half of the largest window that it was offered (`forced_push`), and
+# that is 64 KiB before the first acknowledgement: who hands over all at once asks for an
+# acknowledgement every 32 KiB. Nor are these whole segments, of which the last would be pushed.
+YOUNG, OPENING = 28_000, 14_480
+UNSENT = 25  # TCP_NOTSENT_LOWAT
 # Where receivers read to: a new buffer for every segment would cost the guest more than all else.
 TAKEN = bytearray(65_536)
 
@@ -36,6 +44,8 @@ class Bulk:
     def __init__(self, job: dict, ends: Namespaces) -> None:
         self.job, self.ends = job, ends
         self.ready = selectors.DefaultSelector()
+        self.alarm = Alarm()
+        self.ready.register(self.alarm, selectors.EVENT_READ, Alarm.rung)
         # Bytes by the sender's port.
         self.received: Counter[int] = Counter()
         ends.enter(RECEIVERS)
@@ -44,6 +54,9 @@ class Bulk:
         self.listener.listen(1024)
         self.ready.register(self.listener, selectors.EVENT_READ, self._accept)
         self.accepted: dict[int, int] = {}
+        # Senders that have handed over nothing yet, and those that have heard of no window yet.
+        self.young: set[socket.socket] = set()
+        self.opening: set[socket.socket] = set()
 
     def _socket(self) -> socket.socket:
         made = socket.socket()
@@ -63,8 +76,8 @@ class Bulk:
         sender.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
         if size := self.job.get("send_buffer"):
             sender.setsockopt(socket.SOL_SOCKET, 32, size)  # SO_SNDBUFFORCE
-        # Little waits unsent, or many flows would use up the kernel's memory for sockets.
-        sender.setsockopt(socket.IPPROTO_TCP, 25, 2 * len(CHUNK))  # TCP_NOTSENT_LOWAT
+        sender.setsockopt(socket.IPPROTO_TCP, UNSENT, OPENING)
+        self.young.add(sender)
         sender.bind((ADDRESSES["host"], port))
         sender.connect_ex((ADDRESSES["line1"], PORT))
         return sender
@@ -77,7 +90,19 @@ class Bulk:
 
     def _send(self, sender: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
-            sender.send(CHUNK)
+            sender.send(self.chunk(sender))
+
+    def chunk(self, sender: socket.socket) -> memoryview:
+        """What a sender hands over now."""
+        if sender in self.young:
+            self.young.remove(sender)
+            self.opening.add(sender)
+            return memoryview(CHUNK)[:YOUNG]
+        if sender in self.opening:
+            self.opening.remove(sender)
+            # Little waits unsent, or many flows would use up the kernel's memory for sockets.
+            sender.setsockopt(socket.IPPROTO_TCP, UNSENT, 2 * len(CHUNK))
+        return memoryview(CHUNK)
 
     def _receive(self, receiver: socket.socket) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -85,9 +110,32 @@ class Bulk:
 
     def until(self, instant: float) -> None:
         """Serves sockets up to an instant of the virtual clock."""
-        while (left := instant - time.monotonic()) > 0:
-            for key, _ in self.ready.select(left):
+        self.alarm.set(instant)
+        while time.monotonic() < instant:
+            for key, _ in self.ready.select():
                 key.data(key.fileobj)
+
+
+class Alarm:
+    """A file that can be read from an instant on; a selector's timeouts are whole milliseconds."""
+
+    def __init__(self) -> None:
+        self.file = LIBC.timerfd_create(time.CLOCK_MONOTONIC, 0)
+
+    def fileno(self) -> int:
+        """For selectors."""
+        return self.file
+
+    def set(self, instant: float) -> None:
+        """Of the monotonic clock, s."""
+        # An `itimerspec`: no interval, and the end in seconds and nanoseconds.
+        end = (ctypes.c_long * 4)(0, 0, *divmod(round(instant * 1e9), 1_000_000_000))
+        if LIBC.timerfd_settime(self.file, 1, end, None):  # TFD_TIMER_ABSTIME
+            raise OSError(ctypes.get_errno(), "timerfd_settime")
+
+    def rung(self) -> None:
+        """Takes note of it."""
+        os.read(self.file, 8)
 
 
 def marked() -> int:
@@ -100,11 +148,22 @@ Start = tuple[float, Callable[[], None]]
 
 def bulk(job: dict, ends: Namespaces) -> dict:
     """Queue, goodput and losses of bulk senders between the warm-up and the end."""
-    flows, drawn = job["flows"], random.Random(job["seed"])
+    LIBC.prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake up when asked to
     users = Bulk(job, ends)
-    starts = sorted(drawn.uniform(0, job["start_spread_s"]) for _ in range(flows))
-    each = [(at, functools.partial(users.start, flow)) for flow, at in enumerate(starts)]
+    each = [(at, functools.partial(users.start, flow)) for flow, at in enumerate(job["starts"])]
     return observe(job, users, each)
+
+
+def turn(hz: int) -> float:
+    """When the kernel's ticks (jiffies) next are a multiple of 4,096, s of the monotonic clock.
+
+    The longer a timer runs, the more ticks lie between the instants at which it may end; aqmlab's
+    ticks begin with the run. The kernel's begin five minutes before they overflow 32 bits
+    (INITIAL_JIFFIES).
+    """
+    first = (1 << 32) - 300 * hz
+    ticks = round(time.monotonic() * hz) + first
+    return (-(-ticks // 4096) * 4096 + 4096 - first) / hz
 
 
 def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
@@ -112,7 +171,8 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
     waiting = deque(starts)
     users.ends.enter(ROUTER)
     queue = Queue()
-    begun = time.monotonic()
+    begun = turn(job["hz"])
+    users.until(begun)
     length_sum = backlog_sum = samples = 0
     before: dict[str, int] = {}
     received: Counter[int] = Counter()
@@ -134,7 +194,7 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
         samples += 1
     now = queue.ask() | {"marked": marked()}
     difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
-    ports = range(FIRST, FIRST + job.get("flows", 0))
+    ports = range(FIRST, FIRST + len(job.get("starts", ())))
     return difference | {
         "length_mean": length_sum / samples,
         "backlog_mean": backlog_sum / samples,

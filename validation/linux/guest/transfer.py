@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-from validation.linux.guest.bulk import CHUNK, TAKEN, Bulk, observe
+from validation.linux.guest.bulk import TAKEN, Bulk, observe
 from validation.linux.guest.network import LIBC, RECEIVERS, Namespaces
 from validation.linux.segments import parse
 
@@ -36,9 +36,8 @@ class Transfers(Bulk):
         self.ready.register(sender, selectors.EVENT_WRITE, self._send)
 
     def _send(self, sender: socket.socket) -> None:
-        octets = min(self.left[sender], len(CHUNK))
         try:
-            self.left[sender] -= sender.send(memoryview(CHUNK)[:octets])
+            self.left[sender] -= sender.send(self.chunk(sender)[: self.left[sender]])
         except BlockingIOError:
             return
         except OSError:
@@ -52,6 +51,8 @@ class Transfers(Bulk):
     def _forget(self, sender: socket.socket) -> None:
         self.ready.unregister(sender)
         sender.close()
+        self.young.discard(sender)
+        self.opening.discard(sender)
         del self.left[sender]
 
     def _receive(self, receiver: socket.socket) -> None:

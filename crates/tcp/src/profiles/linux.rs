@@ -104,8 +104,9 @@ const FIELDS: &[Field] = &[
     field(fields::TICK, Value::Real(0.0), "round trips are measured in microseconds"),
     Field::new("hz", Kind::whole(Unit::Count, 0, 1_000), Value::Whole(0))
         .meaning(
-            "Ticks a second of the kernel's timers: a timeout, a probe or the wait of a hole ends at a \
-             tick, of 63 ticks and more at one of every 8, of 504 and more at one of every 64. 0: exact.",
+            "Ticks a second of the kernel's timers: a timeout, a probe, the wait of a hole or of an \
+             acknowledgement ends at a tick, of 63 ticks and more at one of every 8, of 504 and \
+             more at one of every 64. 0: exact.",
         )
         .source(
             "CONFIG_HZ (Debian 250, many others 1000) and kernel/time/timer.c since Linux 4.8; exact \
@@ -313,6 +314,7 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
             delay: params.time("comp_sack_delay"),
             slack: params.time("comp_sack_slack"),
         },
+        wheel: TimerWheel::of(params.whole("hz")),
     };
     AckPolicy { duplicates: true, ..parts.ack_at(AtOnce::Adaptive(rules)) }
 }
@@ -348,8 +350,11 @@ mod tests {
                 delay: Duration::from_millis(1),
                 slack: Duration::from_micros(100),
             },
+            wheel: TimerWheel::EXACT,
         };
         assert_eq!(rules(&[]), usual);
+        let ticking = Adaptive { wheel: TimerWheel::of(1_000), ..usual };
+        assert_eq!(rules(&[("hz", Raw::Number(1_000.0))]), ticking);
         let every = rules(&[("ack_every", Raw::Number(1.0))]);
         assert_eq!((every.beyond, every.compress.most), (0, 0));
         let bare = Adaptive { segment: 1_460, header: 20, ..usual };

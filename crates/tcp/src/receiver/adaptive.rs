@@ -16,6 +16,7 @@ use self::compression::Compression;
 use super::{AckClock, AckPolicy, Receiver, Trip};
 use crate::clock::{HostClock, Moment};
 use crate::segment::{Flags, Segment};
+use crate::timer_wheel::TimerWheel;
 
 /// The rules of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +36,8 @@ pub(crate) struct Adaptive {
     pub least: u64,
     pub longest: u64,
     pub compress: Compress,
+    /// When a delay ends (`sk_reset_timer`).
+    pub wheel: TimerWheel,
 }
 
 /// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
@@ -291,13 +294,14 @@ impl Receiver {
             self.ack_now = true;
             return;
         }
-        let mut due = timing.moment.at + Duration::from_millis(wait);
+        let ends = |wait| rules.wheel.end(timing.moment.at, Duration::from_millis(wait));
+        let mut due = ends(wait);
         if policy.clock != AckClock::Connection {
             due = policy.due(timing.clock, timing.moment);
         }
         if self.ack_at == Instant::NEVER {
             self.ack_at = due;
-        } else if self.ack_at <= timing.moment.at + Duration::from_millis(wait / 4) {
+        } else if self.ack_at <= ends(wait / 4) {
             // The timer is about to expire.
             self.ack_now = true;
         } else {

@@ -38,6 +38,7 @@ impl End {
                 delay: Duration::from_millis(1),
                 slack: Duration::from_micros(100),
             },
+            wheel: TimerWheel::EXACT,
         };
         let policy = AckPolicy {
             at_once: AtOnce::Adaptive(rules),
@@ -55,7 +56,7 @@ impl End {
             max: initial,
             tick: none,
             any_ack_ends_backoff: false,
-            wheel: crate::timer_wheel::TimerWheel::EXACT,
+            wheel: TimerWheel::EXACT,
         };
         let rtt = exact.fresh();
         let mut receiver = Receiver::new();
@@ -153,6 +154,20 @@ fn the_delay_follows_the_pace_of_arrivals() {
     }
     assert!(!end.full(146));
     assert_eq!((end.wait(), end.waits_until()), (55, 201));
+}
+
+#[test]
+fn a_delay_ends_at_a_tick_of_the_kernel_s_wheel() {
+    let mut end = End::warm();
+    let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!() };
+    rules.wheel = TimerWheel::of(1_000);
+    // The tick after the one of 36 + 40 ms: never before its time.
+    assert!(!end.full(36));
+    assert_eq!(end.waits_until(), 77);
+    // Twice as long, 80 ms: at one of every 8 ticks.
+    end.receiver.tempo().expect("linux").wait = 80;
+    assert!(!end.full(200));
+    assert_eq!(end.waits_until(), 288);
 }
 
 #[test]

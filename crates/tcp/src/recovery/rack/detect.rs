@@ -54,7 +54,7 @@ impl RackSender {
         }
         self.timers.reorder = match wait {
             Instant::NEVER => Instant::NEVER,
-            due => self.settings.wheel.end(now, due.since(now)),
+            due => self.settings.wheel.end_of_a_hole(now, due.since(now)),
         };
         lost
     }
