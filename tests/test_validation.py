@@ -6,11 +6,13 @@ import ctypes
 import importlib.util
 import struct
 import threading
+import time
 from dataclasses import dataclass, replace
 
 import numpy as np
+import polars as pl
 import pytest
-from validation import page
+from validation import causes, page
 from validation.equivalence import (
     FIGURES,
     Compared,
@@ -31,6 +33,7 @@ from validation.equivalence import (
 from validation.external import Missing, several
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
+from validation.linux.guest import bulk
 from validation.linux.guest.packets import frame as framed
 from validation.live import __main__ as calibration
 from validation.ns2 import cases as ns2
@@ -122,8 +125,6 @@ def test_an_interval_that_cannot_be_told_asks_for_no_more_runs():
 
 
 def test_a_table_leaves_out_what_neither_program_did():
-    import polars as pl
-
     row = {"family": "one flow", "case": "one", "flows": 1, "ecn": False, "paired": False}
     zero = dict.fromkeys(FIGURES, 0.0) | {"goodput_mbit_per_s": 9.5}
     runs = [
@@ -144,7 +145,7 @@ def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_
     monkeypatch.setattr("sys.argv", ["__main__.py", "--quick", "--only", "a b"])
     page.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 same").keep(tmp_path)
     known = page.found(tmp_path)
-    text = page.text(known, {"ns2": "ns2.svg"})
+    text = page.text(known, {"ns2": "ns2.svg"}, {})
     assert "`python -m validation.ns2 --quick --only 'a b'`, 20" in text
     assert "ns-2.35.\n\nqueue: 1 same.\n\n![ratios](ns2.svg)\n\n| a |" in text
     assert text.count("Not run.") == len(page.PARTS) - 1
@@ -162,7 +163,7 @@ def test_what_is_open_says_how_many_runs_would_decide_it():
         row.replace("**open**", "same"),
     ]
     one = page.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
-    told = page.text({"ns2": one}, {})
+    told = page.text({"ns2": one}, {}, {})
     verdicts = [line.rpartition("5% | ")[2] for line in told.splitlines() if line.startswith("| a")]
     assert verdicts == ["**open**: 99 |", "**open**: over 100,000 |", "**open** |", "same |"]
 
@@ -190,7 +191,7 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     assert again.startswith("`python -m validation.ns2 --wide --most 20`, 2")
     assert again.endswith(": 1 cases")
     assert (found.command, found.made) == ("all", "2026-01-01")
-    assert again in page.text({"ns2": found}, {})
+    assert again in page.text({"ns2": found}, {}, {})
     fresh = row("d", "dropped, %", 1, "same")
     grown = page.renewed(old, replace(new, text=head + fresh))
     assert grown.text == f"{old.text}\n{fresh}"
@@ -203,13 +204,66 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
         page.renewed(replace(old, text=rows[0]), new)
 
 
+RATIOS = {
+    part: pl.read_csv(page.RECORDS / part / page.RATIOS)
+    for part in page.PARTS
+    if (page.RECORDS / part / page.RATIOS).is_file()
+}
+
+
 def test_the_page_is_that_of_the_records():
-    pictures = {
-        part: f"images/validation/{part}.svg"
-        for part in page.PARTS
-        if (page.RECORDS / part / page.RATIOS).is_file()
+    pictures = {part: f"images/validation/{part}.svg" for part in RATIOS}
+    told = page.text(page.found(page.RECORDS), pictures, RATIOS)
+    assert told == page.PAGE.read_text("utf-8")
+
+
+@pytest.mark.parametrize("part", RATIOS)
+def test_what_is_apart_has_a_cause_and_a_control_shows_it(part):
+    for one in causes.differences(part, RATIOS[part], causes.known()):
+        assert one.verdict == "open" or one.shown, one
+
+
+def test_a_cause_is_believed_as_far_as_its_control_is_the_same():
+    rows = [
+        ("a-1", "queue", 1.2, 0.01, "apart"),
+        ("a-1", "dropped", 0.9, 0.2, "open"),
+        ("a-1", "marked", 0.9, 0.2, "open"),
+        ("b-1", "queue", 1.01, 0.02, "same"),
+        ("b-1", "marked", 1.3, 0.02, "apart"),
+        ("c-1", "queue", 1.3, 0.02, "apart"),
+    ]
+    names = ("case", "figure", "ratio", "half", "verdict")
+    table = pl.DataFrame([dict(zip(names, row, strict=True)) for row in rows])
+    known = [
+        causes.Cause("x", r"a-(\d)", r"b-\1", "why", ("queue", "dropped")),
+        causes.Cause("x", r"c-(\d)", r"d-\1", "why"),
+        causes.Cause("y", r"b-(\d)", r"a-\1", "why"),
+    ]
+    found = {(one.case, one.figure): one for one in causes.differences("x", table, known)}
+    assert len(found) == 5
+    queue = found["a-1", "queue"]
+    assert (queue.control, queue.told, queue.shown) == ("b-1", "1.010 ± 0.020, same", True)
+    # Neither program dropped any in the control.
+    assert (found["a-1", "dropped"].told, found["a-1", "dropped"].shown) == (causes.NONE, True)
+    assert found["a-1", "marked"].why == found["b-1", "marked"].why == ""
+    assert (found["c-1", "queue"].told, found["c-1", "queue"].shown) == ("not run", False)
+    other = causes.Cause("x", "a-1", "b-1", "why", ("queue",), "marked")
+    (first, *_) = causes.differences("x", table, [other])
+    assert (first.told, first.shown) == ("1.300 ± 0.020, apart", False)
+
+
+def test_every_cause_names_cases_that_there_are():
+    names = {
+        "ns2": [case.name() for case in ns2.full()],
+        "ns3": [case.name() for case in ns3.full()],
+        "linux": [case.name() for case in cases.full()],
     }
-    assert page.text(page.found(page.RECORDS), pictures) == page.PAGE.read_text("utf-8")
+    figures = {figure.title.split(",")[0] for figure in FIGURES.values()}
+    for cause in causes.known():
+        of = names[cause.part]
+        assert {*cause.figures} | ({cause.figure} - {""}) <= figures, cause.case
+        controls = {cause.of(name, (*cause.figures, "queue")[0]) for name in of} - {None}
+        assert controls and controls <= {*of}, cause.case
 
 
 @pytest.mark.parametrize("listed", [cases.full, cases.quick, ns2.full, ns3.full])
@@ -239,6 +293,26 @@ def test_the_kernel_and_aqmlab_run_as_long_and_a_drawing_queue_longer_for_one_fl
         assert case.workload or ends_s == (10, 210 if alone else 40), case.name()
         # The steps of the guest's clock: 256 ns (arch/um/kernel/time.c).
         assert float(ours["network"]["delay_tick"].split()[0]) == 256e-9
+
+
+def test_bulk_senders_begin_at_the_same_microseconds_in_both():
+    case = next(case for case in cases.full() if case.flows == 50)
+    told, ours = cases.job(case, 3)["starts"], cases.scenario(case, 3)["traffic"]
+    assert [float(group["start"].split()[0]) for group in ours] == told == sorted(told)
+    assert {group["start_within"] for group in ours} == {"0 s"}
+    assert (
+        len(told) == 50 and 0 <= told[0] and told[-1] < 1 and told != cases.job(case, 4)["starts"]
+    )
+
+
+def test_the_guest_begins_at_a_turn_of_its_wheel_and_wakes_when_it_asked_to():
+    at = bulk.turn(1_000)
+    ticks = round(at * 1_000) + (1 << 32) - 300_000
+    assert ticks % 4096 == 0 and 0 < at - time.monotonic() < 8.2
+    alarm, soon = bulk.Alarm(), time.monotonic() + 0.0015
+    alarm.set(soon)
+    alarm.rung()
+    assert 0 <= time.monotonic() - soon < 5
 
 
 def test_the_kernels_web_transfers_are_those_of_aqmlab():
@@ -328,8 +402,6 @@ def test_every_kind_of_case_gives_its_figures_in_aqmlab(real_core):
 
 
 def test_what_a_program_does_not_tell_is_never_the_same():
-    import polars as pl
-
     row = {"family": "bursts", "case": "one", "flows": 0, "ecn": False, "paired": True}
     runs = [
         row | {"program": program, "seed": seed, "transfer_mean_s": mean}

@@ -22,6 +22,7 @@ from pathlib import Path
 import polars as pl
 
 from aqmlab.simulator.engine import version
+from validation import causes
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "validation-runs.md"
@@ -51,7 +52,8 @@ compared, how it is judged, and the cause of every difference that is known stan
 [validation.md](validation.md). *same*: the whole 95 % interval of the ratio lies within the
 margin; *apart*: beyond it; *open*: neither. The number behind *open* is about how many runs of each
 program would make it *same* or *apart* if the ratio is what it seems, since an interval shrinks
-with their square root.
+with their square root. The cause of a difference is believed as far as its control shows it: the
+case with nothing but the cause taken out, which must be the same.
 """
 
 
@@ -190,9 +192,14 @@ def record(program: str, other: str, text: str, summary: str = "") -> Record:
     )
 
 
-def text(records: Mapping[str, Record], pictures: Mapping[str, str]) -> str:
-    """The page; `pictures` by part, as the page links them."""
+def text(
+    records: Mapping[str, Record],
+    pictures: Mapping[str, str],
+    ratios: Mapping[str, pl.DataFrame],
+) -> str:
+    """The page; `pictures` as the page links them, and ratios, by part."""
     lines = [*HEAD.splitlines(), ""]
+    known = causes.known()
     for part, title in PARTS.items():
         lines += [f"## {title}", ""]
         one = records.get(part)
@@ -204,8 +211,30 @@ def text(records: Mapping[str, Record], pictures: Mapping[str, str]) -> str:
         lines += ["Of them run again: " + "; ".join(one.again) + ".", ""] if one.again else []
         lines += [f"{one.summary}.", ""] if one.summary else []
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
+        if part in ratios:
+            lines += _not_the_same([*causes.differences(part, ratios[part], known)])
         lines += [*map(_told, one.text.strip().splitlines()), ""]
     return "\n".join(lines)
+
+
+def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
+    """What is apart or open, and why as far as it is known."""
+    if not each:
+        return []
+    shown = sum(one.shown for one in each)
+    head = ("case", "figure", "ratio", "verdict", "cause", "control", "its ratio")
+    return [
+        f"**Not the same: {len(each)} figures, of {shown} a control shows the cause**",
+        "",
+        f"| {' | '.join(head)} |",
+        "| --- " * len(head) + "|",
+        *(
+            f"| {one.case} | {one.figure} | {one.ratio} | {one.verdict} | "
+            f"{one.why or 'not known'} | {one.control} | {one.told} |"
+            for one in each
+        ),
+        "",
+    ]
 
 
 def found(folder: Path) -> dict[str, Record]:
@@ -268,12 +297,15 @@ def drawn(ratios: pl.DataFrame, path: Path) -> None:
 
 def main() -> int:
     """Writes the page and its pictures from the records."""
-    records, pictures = found(RECORDS), {}
-    for part in records:
-        if (ratios := RECORDS / part / RATIOS).is_file():
-            drawn(pl.read_csv(ratios), PICTURES / f"{part}.svg")
-            pictures[part] = f"images/validation/{part}.svg"
-    PAGE.write_text(text(records, pictures), "utf-8")
+    ratios = {
+        part: pl.read_csv(RECORDS / part / RATIOS)
+        for part in PARTS
+        if (RECORDS / part / RATIOS).is_file()
+    }
+    pictures = {part: f"images/validation/{part}.svg" for part in ratios}
+    for part, of in ratios.items():
+        drawn(of, PICTURES / f"{part}.svg")
+    PAGE.write_text(text(found(RECORDS), pictures, ratios), "utf-8")
     print(PAGE)
     return 0
 

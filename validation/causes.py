@@ -1,0 +1,96 @@
+"""Why a figure is not the same in both programs, and the case without that cause.
+
+`causes.toml` says it, by hand. A cause is believed only as far as a run shows it: the control, the
+case with nothing but the cause taken out, must be the same in both programs.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+FILE = Path(__file__).with_name("causes.toml")
+NONE = "none in either"
+
+
+@dataclass(frozen=True)
+class Cause:
+    """One cause, of the cases that it parts."""
+
+    part: str
+    """Of `page.PARTS`."""
+    case: str
+    """Regular expression of their whole names."""
+    control: str
+    """The control's name, with the groups of the expression (`\\1`)."""
+    why: str
+    """A sentence."""
+    figures: tuple[str, ...] = ()
+    """Which figures it parts; none: all."""
+    figure: str = ""
+    """The control's figure, where it is another."""
+
+    def of(self, case: str, figure: str) -> str | None:
+        """The control of a case, if the cause parts this figure of it."""
+        if self.figures and figure not in self.figures:
+            return None
+        match = re.fullmatch(self.case, case)
+        return match.expand(self.control) if match else None
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A figure that is not the same."""
+
+    case: str
+    figure: str
+    ratio: str
+    verdict: str
+    why: str = ""
+    """Nothing: no cause is known."""
+    control: str = ""
+    told: str = ""
+    """What the control showed: its ratio, or that neither program had any."""
+    shown: bool = False
+    """Whether the control is the same."""
+
+
+def known() -> list[Cause]:
+    """All causes of the file."""
+    told = tomllib.loads(FILE.read_text("utf-8"))["causes"]
+    return [Cause(**{**one, "figures": tuple(one.get("figures", ()))}) for one in told]
+
+
+def differences(part: str, ratios: pl.DataFrame, causes: list[Cause]) -> Iterator[Difference]:
+    """What is not the same in a comparison, in the order of its table."""
+    for row in ratios.filter(pl.col("verdict") != "same").iter_rows(named=True):
+        case, figure = row["case"], row["figure"]
+        one = Difference(case, figure, _ratio(row), row["verdict"])
+        yield next(
+            (
+                _explained(one, cause, control, ratios)
+                for cause in causes
+                if cause.part == part and (control := cause.of(case, figure))
+            ),
+            one,
+        )
+
+
+def _explained(one: Difference, cause: Cause, control: str, ratios: pl.DataFrame) -> Difference:
+    of = ratios.filter(pl.col("case") == control)
+    found = of.filter(pl.col("figure") == (cause.figure or one.figure)).rows(named=True)
+    if found:
+        told, shown = f"{_ratio(found[0])}, {found[0]['verdict']}", found[0]["verdict"] == "same"
+    else:
+        # A figure that neither program has anything of is not in the table.
+        told, shown = (NONE, True) if len(of) else ("not run", False)
+    return Difference(one.case, one.figure, one.ratio, one.verdict, cause.why, control, told, shown)
+
+
+def _ratio(row: dict[str, float]) -> str:
+    return f"{row['ratio']:.3f} ± {row['half']:.3f}"
