@@ -186,6 +186,21 @@ fn ecn_cut_is_refused_of_controls_that_answer_echoes_in_their_own_way() {
 }
 
 #[test]
+fn what_goes_again_is_ecn_capable_in_ns2_alone() {
+    // RFC 3168 section 6.1.5 forbids it; `TcpAgent::output` of ns-2.35 asks for all but the SYN.
+    for (name, capable) in [("plain", Ecn::NotEct), ("linux", Ecn::NotEct), ("ns2", Ecn::Ect0)] {
+        let ends = profile(name, &[("ecn", Raw::Bool(true))]);
+        let mut world = World::new(&ends, [HostClock::default(); 2], 100_000);
+        world.run(secs(10.0), &mut |sent| sent.side == S && [3, 9].contains(&sent.data_number));
+        let data = world.sent.iter().filter(|sent| sent.side == S && sent.segment.len > 0);
+        let (again, first): (Vec<_>, Vec<_>) =
+            data.map(|sent| sent.segment).partition(|segment| segment.flags.has(Flags::AGAIN));
+        assert!(again.len() >= 2 && again.iter().all(|segment| segment.ecn == capable), "{name}");
+        assert!(first.iter().all(|segment| segment.ecn == Ecn::Ect0), "{name}");
+    }
+}
+
+#[test]
 fn data_lost_in_a_hold_is_repaired_by_a_timeout() {
     // The ACK of the first of three small segments says ECE while the window is one segment: nothing new
     // goes out before the timer expires. The other two were lost, so that is a timeout (RFC 6298 section 5).

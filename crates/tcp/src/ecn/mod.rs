@@ -188,11 +188,15 @@ impl Endpoint {
 
     /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
     /// (pure ACKs, SYNs, and what is sent again are not), and CWR travels on it, where its loss will
-    /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in Linux.
+    /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in
+    /// Linux, and all in ns-2.
     #[inline(never)]
     pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
         let scalable = self.scalable();
-        if !again || scalable || self.ecn.feedback == EcnFeedback::Dctcp {
+        let repeats = scalable
+            || self.ecn.feedback == EcnFeedback::Dctcp
+            || self.profile.ecn.repeats_are_capable;
+        if !again || repeats {
             out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
         }
         if !again && std::mem::take(&mut self.ecn.cwr) {

@@ -49,6 +49,9 @@ pub(crate) struct EcnRules {
     /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
     /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).
     pub waiting_mark_outlasts_cwr: bool,
+    /// What is sent again is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
+    /// ns-2.35).
+    pub repeats_are_capable: bool,
 }
 
 impl EcnRules {

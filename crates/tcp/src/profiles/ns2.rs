@@ -96,6 +96,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     };
     profile.opening.syn_ack = SynAck::Sink;
     profile.ecn.waiting_mark_outlasts_cwr = true;
+    profile.ecn.repeats_are_capable = true;
     // `TcpAgent::timeout`: where nothing has been acknowledged, wnd_init_ becomes 1.
     profile.opening.loss_closes_window = true;
     if params.switch("exit_recovery_fix") {

@@ -309,6 +309,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         scalable: wanted == EcnMode::Scalable,
         fallback: false,
         waiting_mark_outlasts_cwr: false,
+        repeats_are_capable: false,
     })
 }
 
