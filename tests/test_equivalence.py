@@ -177,8 +177,12 @@ class TestNumbers:
         summary = {"drop_rate": 0.5, "mark_rate": None, "utilisation": 0.9, "wall_s": 1.0}
         assert equivalence.numbers(0, run(summary)) == {"drop_rate": 0.5, "utilisation": 0.9}
 
-    def test_the_first_groups_flows(self):
-        flows = {"group": [0, 0, 1], "goodput_bits_per_s": [1e6, 3e6, 9e6]}
+    def test_the_flows_of_bulk_senders(self):
+        """Those of one group or of one each, and not of cross traffic."""
+        flows = {
+            "group_name": ["bulk", "bulk7", "first-cross"],
+            "goodput_bits_per_s": [1e6, 3e6, 9e6],
+        }
         found = equivalence.numbers(2, run({}, flows=flows))
         assert found == {"goodput_mbit_per_s": 4.0, "jain_index": pytest.approx(16 / 20)}
         # Two more that got nothing have no row.
