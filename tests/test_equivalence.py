@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
-from validation import equivalence, page
+from validation import equivalence, recorded
 from validation.equivalence import FIGURES, Compared, Figure, Kept, Program, Seeds
 
 from aqmlab.runs.laboratory import FinishedRun
@@ -519,7 +519,7 @@ class TestCommand:
             kept.append(told)
             return SimpleNamespace(keep=lambda folder: folder.mkdir())
 
-        monkeypatch.setattr(page, "record", record)
+        monkeypatch.setattr(recorded, "record", record)
         self.compare(tmp_path, "--out", str(tmp_path / "out"), "--only", "two")
         ((prog, version, text, summary),) = kept
         assert (prog, version) == ("python -m validation.other", "1")
@@ -563,7 +563,7 @@ class TestCommand:
         out = ["--out", str(tmp_path / "linux")]
         assert self.compare(tmp_path, *out)[0] == 0
         assert self.compare(tmp_path, *out, "--keep", "--only", "two")[0] == 0
-        (one,) = page.found(tmp_path / "linux").values()
+        (one,) = recorded.found(tmp_path / "linux").values()
         replace(one, versions={**one.versions, "other": "2"}).keep(tmp_path / "linux")
         for word in ("--keep", "--wide"):
             with pytest.raises(SystemExit):
@@ -585,11 +585,11 @@ class TestCommand:
         folder = tmp_path / "linux"
         out = ["--out", str(folder)]
         assert self.compare(tmp_path, *out)[0] == 0
-        (folder / page.RATIOS).unlink()
+        (folder / recorded.RATIOS).unlink()
         with pytest.raises(SystemExit):
             self.compare(tmp_path, *out, "--keep")
         assert f"the record in {folder} is damaged (" in capsys.readouterr().err
-        (one,) = page.found(folder).values()
+        (one,) = recorded.found(folder).values()
         replace(one, text="").keep(folder)
         with pytest.raises(SystemExit):
             self.compare(tmp_path, *out, "--keep")

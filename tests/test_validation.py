@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 import pytest
-from validation import causes, page
+from validation import causes, page, recorded
 from validation.equivalence import (
     FIGURES,
     Compared,
@@ -144,8 +144,8 @@ def test_a_table_leaves_out_what_neither_program_did():
 
 def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["__main__.py", "--quick", "--only", "a b"])
-    page.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 same").keep(tmp_path)
-    known = page.found(tmp_path)
+    recorded.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 same").keep(tmp_path)
+    known = recorded.found(tmp_path)
     text = page.text(known, {"ns2": "ns2.svg"}, {})
     assert "`python -m validation.ns2 --quick --only 'a b'`, 20" in text
     assert "ns-2.35.\n\nqueue: 1 same.\n\n![ratios](ns2.svg)\n\n| a |" in text
@@ -163,7 +163,7 @@ def test_what_is_open_says_how_many_runs_would_decide_it():
         row.replace("1.020 ± 0.061", ""),
         row.replace("**open**", "same"),
     ]
-    one = page.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
+    one = recorded.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
     told = page.text({"ns2": one}, {}, {})
     verdicts = [line.rpartition("5% | ")[2] for line in told.splitlines() if line.startswith("| a")]
     assert verdicts == ["**open**: 99 |", "**open**: over 100,000 |", "**open** |", "same |"]
@@ -177,15 +177,15 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     head = "**one**\n\n| case | figure |\n| --- | --- |\n"
     rows = [row("a", "queue, packets", 1, "same"), row("b", "queue, packets", 1, "**open**")]
     rows += [row("b", "dropped, %", 1, "same"), row("c", "dropped, %", 1, "**apart**")]
-    old = page.Record(
+    old = recorded.Record(
         "ns2", "all", "2026-01-01", {"aqmlab": "1", "other": "2"}, head + "\n".join(rows)
     )
-    assert page.wide(old.text, 4) == {"b"} and not page.wide(old.text, 3)
-    assert page.wide(old.text.replace("1.000 ± 0.02 ", ""), 4) == {"a", "b"}
+    assert recorded.wide(old.text, 4) == {"b"} and not recorded.wide(old.text, 3)
+    assert recorded.wide(old.text.replace("1.000 ± 0.02 ", ""), 4) == {"a", "b"}
     monkeypatch.setattr("sys.argv", ["__main__.py", "--wide", "--most", "20"])
     news = [row("b", "queue, packets", 2, "same"), row("b", "marked, %", 2, "same")]
-    new = page.record("python -m validation.ns2", "2", head + "\n".join(news))
-    found = page.renewed(old, new)
+    new = recorded.record("python -m validation.ns2", "2", head + "\n".join(news))
+    found = recorded.renewed(old, new)
     assert found.text == head + "\n".join([rows[0], *news, rows[3]])
     assert found.summary == "queue, packets: 2 same; marked, %: 1 same; dropped, %: 1 apart"
     (again,) = found.again
@@ -194,27 +194,27 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     assert (found.command, found.made) == ("all", "2026-01-01")
     assert again in page.text({"ns2": found}, {}, {})
     fresh = row("d", "dropped, %", 1, "same")
-    grown = page.renewed(old, replace(new, text=head + fresh))
+    grown = recorded.renewed(old, replace(new, text=head + fresh))
     assert grown.text == f"{old.text}\n{fresh}"
     other = f"{head.replace('one', 'two')}{fresh}"
-    assert page.renewed(old, replace(new, text=other)).text == f"{old.text}\n\n{other}"
-    moved = page.renewed(old, replace(new, text=f"{head.replace('one', 'two')}{rows[0]}"))
+    assert recorded.renewed(old, replace(new, text=other)).text == f"{old.text}\n\n{other}"
+    moved = recorded.renewed(old, replace(new, text=f"{head.replace('one', 'two')}{rows[0]}"))
     assert moved.text.count(rows[0]) == 1 and moved.text.endswith(rows[0])
-    assert page.renewed(old, old).text == old.text
+    assert recorded.renewed(old, old).text == old.text
     with pytest.raises(ValueError, match="no family at the head"):
-        page.renewed(replace(old, text=rows[0]), new)
+        recorded.renewed(replace(old, text=rows[0]), new)
 
 
 RATIOS = {
-    part: pl.read_csv(page.RECORDS / part / page.RATIOS)
+    part: pl.read_csv(page.RECORDS / part / recorded.RATIOS)
     for part in page.PARTS
-    if (page.RECORDS / part / page.RATIOS).is_file()
+    if (page.RECORDS / part / recorded.RATIOS).is_file()
 }
 
 
 def test_the_page_is_that_of_the_records():
     pictures = {part: f"images/validation/{part}.svg" for part in RATIOS}
-    told = page.text(page.found(page.RECORDS), pictures, RATIOS)
+    told = page.text(recorded.found(page.RECORDS), pictures, RATIOS)
     assert told == page.PAGE.read_text("utf-8")
 
 

@@ -26,7 +26,7 @@ from aqmlab.intervals import interval
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
 from aqmlab.tables.equivalence import APART, OPEN, Judgement, Margin, judge, judge_paired
-from validation import page
+from validation import recorded
 from validation.external import several
 
 Numbers = dict[str, float]
@@ -330,7 +330,7 @@ def _mean(values: list[float | None], figure: Figure) -> str:
 
 def verdicts(each: Sequence[Compared]) -> str:
     """How many figures are the same, open and apart, by figure: one line of words."""
-    return page.verdicts([(one.figure.title, one.found.verdict) for one in each])
+    return recorded.verdicts([(one.figure.title, one.found.verdict) for one in each])
 
 
 def ratios(each: Sequence[Compared]) -> pl.DataFrame:
@@ -396,7 +396,7 @@ def compare(
     keeps = arguments.keep or arguments.wide
     old = _record(parser, arguments, program.version()) if keeps else None
     if old and arguments.wide:
-        more = page.wide(old.text, most)
+        more = recorded.wide(old.text, most)
         chosen = [case for case in chosen if case.name() in more]
     if not chosen:
         words = [*(["--wide"] if arguments.wide else []), "--only", *arguments.only]
@@ -408,21 +408,24 @@ def compare(
     text, summary = table(each, program.name), verdicts(each)
     print(f"{text}\n\n{summary}")
     if arguments.out:
-        found, numbers = page.record(parser.prog, program.version(), text, summary), ratios(each)
+        found, numbers = (
+            recorded.record(parser.prog, program.version(), text, summary),
+            ratios(each),
+        )
         if old:
-            found = page.renewed(old, found)
-            numbers = _renewed(pl.read_csv(arguments.out / page.RATIOS), numbers)
+            found = recorded.renewed(old, found)
+            numbers = _renewed(pl.read_csv(arguments.out / recorded.RATIOS), numbers)
         found.keep(arguments.out)
         runs.write_csv(arguments.out / "runs.csv")
-        numbers.write_csv(arguments.out / page.RATIOS)
+        numbers.write_csv(arguments.out / recorded.RATIOS)
     return 0
 
 
 def _record(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, version: str
-) -> page.Record:
+) -> recorded.Record:
     """The record to go on with: one of the same other program, for a table tells of one."""
-    records = page.found(arguments.out) if arguments.out else {}
+    records = recorded.found(arguments.out) if arguments.out else {}
     if len(records) != 1:
         parser.error("--keep and --wide go with --out FOLDER, where a record is")
     (one,) = records.values()
@@ -432,8 +435,8 @@ def _record(
             "install that one, or begin a record in another folder without --keep and --wide"
         )
     try:
-        page.families(one.text)
-        pl.read_csv(arguments.out / page.RATIOS)
+        recorded.families(one.text)
+        pl.read_csv(arguments.out / recorded.RATIOS)
     except (OSError, ValueError, pl.exceptions.PolarsError) as error:
         parser.error(
             f"the record in {arguments.out} is damaged ({error}); run the comparison whole"

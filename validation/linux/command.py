@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from validation import page
+from validation import recorded
 from validation.external import there
 from validation.linux import machine
 
@@ -27,5 +27,5 @@ def main(parser: argparse.ArgumentParser, report: Report) -> int:
         print(line, flush=True)
         lines.append(line)
     if arguments.out:
-        page.record(parser.prog, machine.release(), "\n".join(lines)).keep(arguments.out)
+        recorded.record(parser.prog, machine.release(), "\n".join(lines)).keep(arguments.out)
     return 0

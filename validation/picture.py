@@ -1,0 +1,62 @@
+"""A picture of a comparison: every ratio with its interval, beside its margin."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+LEFT, RIGHT = 0.6, 1.4
+"""Ratios that there is room for."""
+
+
+def drawn(ratios: pl.DataFrame, path: Path) -> None:
+    """Ratios of aqmlab to the other program with their intervals, a column for each figure."""
+    import matplotlib
+
+    matplotlib.use("svg")
+    matplotlib.rcParams |= {"svg.hashsalt": "aqmlab", "svg.fonttype": "none"}
+    from matplotlib import pyplot
+
+    ratio = pl.col("ratio")
+    titles = ratios["figure"].unique(maintain_order=True).to_list()
+    cases = ratios["case"].unique(maintain_order=True).to_list()
+    height = 0.9 + 0.16 * len(cases)
+    figure, axes = pyplot.subplots(
+        1,
+        len(titles),
+        sharey=True,
+        squeeze=False,
+        figsize=(3 + 1.9 * len(titles), height),
+    )
+    colours = {"same": "#1b7f5c", "open": "#8a8a8a", "apart": "#c0392b"}
+    for axis, title in zip(axes[0], titles, strict=True):
+        of = ratios.filter(pl.col("figure") == title)
+        margin = float(of["margin"][0])
+        axis.axvspan(1 - margin, 1 + margin, color="#1b7f5c", alpha=0.12, lw=0)
+        axis.axvline(1, color="#555555", lw=0.6)
+        for verdict, colour in colours.items():
+            some = of.filter(pl.col("verdict") == verdict)
+            places = [cases.index(case) for case in some["case"]]
+            look = {"fmt": "o", "ms": 2.5, "lw": 0.9, "c": colour}
+            axis.errorbar(some["ratio"], places, xerr=some["half"], **look)
+            for marker, at, beyond in (
+                ("<", LEFT + 0.015, ratio < LEFT),
+                (">", RIGHT - 0.015, ratio > RIGHT),
+            ):
+                far = [cases.index(case) for case in some.filter(beyond)["case"]]
+                axis.plot([at] * len(far), far, marker, ms=4, c=colour)
+        axis.set_title(title, fontsize=8)
+        axis.tick_params(labelsize=6)
+        axis.set_xlim(LEFT, RIGHT)
+    axes[0][0].set_yticks(range(len(cases)), cases)
+    axes[0][0].set_ylim(len(cases) - 0.5, -0.5)
+    figure.supxlabel(
+        "aqmlab over the other program, 95 % interval; shaded: the margin; triangles: farther off",
+        fontsize=7,
+        y=0.1 / height,
+    )
+    figure.tight_layout(rect=(0, 0.3 / height, 1, 1))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
+    pyplot.close(figure)
