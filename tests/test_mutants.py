@@ -152,6 +152,10 @@ const ONE: u32 = one();
 fn main() {
     let n = 1u32;
     while crate::mutant_switch::active(&[3]) == 3 {}
+    // Late the first time alone.
+    if crate::mutant_switch::active(&[6]) == 6 && std::fs::File::create_new("late").is_ok() {
+        loop {}
+    }
     assert_eq!(ONE, 1);
     assert_eq!(one(), n);
 }
@@ -171,9 +175,10 @@ def test_a_program_answers_for_many_mutants_each_in_a_child(tmp_path):
     (tmp_path / "crates" / "q").mkdir(parents=True)
     asked = trials.Trials(tmp_path, {"all-q": built}, slowest_s=10, jobs=2)
     asked.look(tmp_path / "tests.json")
-    assert [test.reaches for test in asked.tests] == [{3, 4, 5}]
-    test = trials.Test("all-q", "", 0.01, frozenset({3, 4, 5}))
-    assert dict(asked.ask(test, [3, 4, 5])) == {3: "timeout", 4: "caught"}
+    assert [test.reaches for test in asked.tests] == [{3, 4, 5, 6}]
+    test = trials.Test("all-q", "", 0.01, frozenset({3, 4, 5, 6}))
+    assert dict(asked.ask(test, [3, 4, 5, 6])) == {3: "timeout", 4: "caught"}
+    assert (tmp_path / "crates" / "q" / "late").exists()
 
 
 def test_a_reason_outlives_a_moved_line():

@@ -130,6 +130,14 @@ class Trials:
                 yield from answers
 
     def _ask(self, test: Test, mutants: Sequence[int]) -> list[tuple[int, str]]:
+        """Who is late is asked once more, alone: another program may have held him up."""
+        words = self._words(test, mutants)
+        late = [number for number, word in words.items() if word == "timeout"]
+        for number in late:
+            words |= self._words(test, [number])
+        return [(number, word) for number, word in words.items() if word]
+
+    def _words(self, test: Test, mutants: Sequence[int]) -> dict[int, str]:
         program = self.programs[test.program]
         with tempfile.TemporaryDirectory() as work:
             file = Path(work, "answers")
@@ -143,7 +151,7 @@ class Trials:
             lines = file.read_text().splitlines()
         assert len(lines) == len(mutants), f"{test.name}: every mutant has an answer"
         rows = (tuple(map(int, line.split())) for line in lines)
-        return [(number, word) for number, status in rows if (word := _word(status))]
+        return {number: _word(status) for number, status in rows}
 
 
 def _word(status: int) -> str:
