@@ -207,10 +207,10 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
         # Each partial ACK sends a segment, and the window does not grow by an ACK that reports
         # something beyond a hole (ProcessAck).
         tcp |= {"partial_ack": "ns3", "sack_growth": "ns3"}
-    # An echo leaves ns-3 two segments, as a loss does (EnterCwr); RFC 3168's one would let 50 flows
-    # go far below what they do there.
+    # An echo leaves ns-3 two segments, as a loss does, and begins a state of its own (EnterCwr).
+    # RFC 3168's one segment would let 50 flows go far below what they do there.
     if case.ecn:
-        tcp["ecn_cut"] = "rfc5681"
+        tcp["ecn_cut"] = "ns3"
     told = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
     # Its device holds a packet beside the one it sends; the discipline sees what waits above.
     links = [{**link, "ring": 2} for link in told["link"]]

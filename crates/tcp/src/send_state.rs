@@ -88,12 +88,18 @@ impl SendState {
     pub fn usable(&self) -> u64 {
         self.cwnd.min(self.window())
     }
+    /// Whether an ECN echo has reduced the window, and what was out then is not yet passed.
+    pub fn in_cwr(&self) -> bool {
+        self.reduced_by_echo && self.una <= self.reduced
+    }
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
     /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked, the next loss
-    /// counts again.
-    pub fn echo_covers_loss(&mut self) -> bool {
+    /// counts again, unless the state of the echo `lasts` (`Rules::cwr_state`).
+    pub fn echo_covers_loss(&mut self, lasts: bool) -> bool {
         let covered = self.reduced_by_echo && self.una < self.reduced;
-        (self.reduced, self.reduced_by_echo) = (self.max, false);
+        if !(covered && lasts) {
+            (self.reduced, self.reduced_by_echo) = (self.max, false);
+        }
         covered
     }
     /// Whether everything that has been sent is acknowledged.

@@ -142,7 +142,8 @@ impl Endpoint {
             self.output_due = false;
         }
         if echo.asks || self.ecn.held {
-            self.on_echo(echo.asks, moment);
+            let heard = echo.asks && (acked > 0 || !self.profile.recovery.cwr_state);
+            self.on_echo(heard, moment);
         }
         if self.closing && self.all_acknowledged() {
             self.on_fin_acked(moment);

@@ -1,6 +1,6 @@
 //! ECN at one end: what an arrival makes a receiver echo, and how long a sender waits.
 
-use crate::lab::one_end::{drain, drain_at};
+use crate::lab::one_end::{drain, drain_at, hear};
 use crate::lab::{C, S, World, all, ms, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::Ecn;
@@ -177,7 +177,7 @@ fn ecn_cut_is_refused_of_controls_that_answer_echoes_in_their_own_way() {
     assert!(taken.iter().all(|name| listed.contains(name)), "{listed:?}");
     for about in aqmlab_tcp::controls() {
         let classic = taken.contains(&about.name);
-        for cut in ["rfc3168", "rfc5681"] {
+        for cut in ["rfc3168", "rfc5681", "ns3"] {
             let built = built("plain", about.name, ("ecn_cut", Raw::Text(cut.into())), true);
             assert_eq!(built.is_ok(), classic, "{} {cut}: {built:?}", about.name);
             assert!(built.err().is_none_or(|why| why.starts_with("ecn_cut")));
@@ -225,4 +225,100 @@ fn data_lost_in_a_hold_is_repaired_by_a_timeout() {
     server.on_timeout(due);
     let again = drain_at(&mut server, due);
     assert_eq!((again[0].seq, server.counters().timeouts), (401, 1));
+}
+
+/// A server with selective acknowledgements whose first window of ten segments of 1,000 B is out.
+fn ten_out(cut: &str) -> Endpoint {
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_cut", Raw::Text(cut.into())),
+        ("mss", Raw::Number(1_000.0)),
+        ("initial_window", Raw::Number(10.0)),
+    ];
+    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
+    let mut syn =
+        Segment { flags: all(&[Flags::SYN, Flags::ECE, Flags::CWR]), ..Segment::default() };
+    syn.sack.push(0, 0);
+    hear(&mut server, syn, 0.0);
+    hear(&mut server, said(1, &[]), 0.1);
+    server.write(100_000, secs(0.1));
+    assert_eq!(drain(&mut server, 0.1).len(), 10);
+    server
+}
+
+/// An acknowledgement of all below `ack`, with reports of these segments of 1,000 B.
+fn said(ack: u32, reports: &[(u32, u32)]) -> Segment {
+    let mut segment = Segment { seq: 1, ack: ack.into(), flags: Flags::ACK, ..Segment::default() };
+    for &(from, to) in reports {
+        segment.sack.push(1 + 1_000 * from - ack, 1 + 1_000 * to - ack);
+    }
+    segment
+}
+
+fn echoed(segment: Segment) -> Segment {
+    Segment { flags: segment.flags.with(Flags::ECE), ..segment }
+}
+
+/// Window and threshold after it has heard these, in segments.
+fn windows(server: &mut Endpoint, heard: &[Segment]) -> (u64, u64) {
+    heard.iter().for_each(|&segment| drop(hear(server, segment, 0.2)));
+    (server.cwnd() / 1_000, server.ssthresh() / 1_000)
+}
+
+#[test]
+fn an_echo_in_a_recovery_is_one_reduction_with_its_loss_but_not_in_ns3() {
+    // Segments 0 and 5 of ten are lost. The repair of the first is acknowledged with an echo.
+    let lost = [(1, 4)].map(|all| said(1, &[all]));
+    for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
+        let mut server = ten_out(cut);
+        assert_eq!(windows(&mut server, &lost), (5, 5), "{cut}");
+        // One that acknowledges nothing new tells ns-3 nothing, nor, in a recovery, the RFCs.
+        assert_eq!(windows(&mut server, &[echoed(said(1, &[(1, 5)]))]), (5, 5), "{cut}");
+        let partial = echoed(said(5_001, &[(6, 7)]));
+        assert_eq!(windows(&mut server, &[partial]), (after, after), "{cut}");
+    }
+}
+
+#[test]
+fn an_echo_on_a_duplicate_tells_ns3_nothing() {
+    for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 10)] {
+        let mut server = ten_out(cut);
+        assert_eq!(windows(&mut server, &[echoed(said(1, &[(1, 2)]))]).0, after, "{cut}");
+    }
+}
+
+#[test]
+fn a_loss_after_an_echo_ends_ns3s_state_no_sooner() {
+    // An echo is heard while ten segments are out, the eleventh goes, and then the seventh turns out to be
+    // lost. What was out at the echo is passed before what was out at the loss.
+    for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
+        let mut server = ten_out(cut);
+        let lost = [echoed(said(6_001, &[])), said(6_001, &[(7, 10)])];
+        assert_eq!(windows(&mut server, &lost), (5, 5), "{cut}");
+        assert_eq!(windows(&mut server, &[echoed(said(10_001, &[]))]), (5, 5), "{cut}");
+        assert_eq!(windows(&mut server, &[echoed(said(11_001, &[]))]), (after, after), "{cut}");
+    }
+}
+
+#[test]
+fn after_a_timeout_an_echo_raises_ns3s_window_to_its_threshold() {
+    for (cut, after) in [("rfc3168", (1, 5)), ("rfc5681", (1, 5)), ("ns3", (2, 2))] {
+        let mut server = ten_out(cut);
+        let due = server.next_timeout().expect("the timer runs").at;
+        server.on_timeout(due);
+        assert_eq!(windows(&mut server, &[]), (1, 5), "{cut}");
+        drain_at(&mut server, due);
+        assert_eq!(windows(&mut server, &[echoed(said(1_001, &[]))]), after, "{cut}");
+    }
+}
+
+#[test]
+fn a_timeout_after_an_echo_halves_ns3s_threshold_once_more() {
+    for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
+        let mut server = ten_out(cut);
+        assert_eq!(windows(&mut server, &[echoed(said(1_001, &[]))]), (5, 5), "{cut}");
+        let due = server.next_timeout().expect("the timer runs").at;
+        server.on_timeout(due);
+        assert_eq!(windows(&mut server, &[]), (1, after), "{cut}");
+    }
 }

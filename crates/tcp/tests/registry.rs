@@ -172,6 +172,12 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             "plain",
+            vec![text("ecn_cut", "ns3")],
+            vec![text("ecn_cut", "ns3"), on("ecn")],
+            "ecn_cut: \"ns3\" means nothing without ecn = true",
+        ),
+        (
+            "plain",
             vec![on("sack"), text("recovery", "newreno")],
             vec![on("sack"), text("recovery", "sack")],
             "sack: contradicts recovery",

@@ -231,13 +231,15 @@ impl Endpoint {
     /// passes what was sent until the last one. With a window of one segment, nothing more goes
     /// out before the timer, set anew, expires.
     pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
+        let (rules, ecn) = (&self.profile.recovery, &self.profile.ecn);
+        let passed = self.snd.una > self.snd.reduced;
         if let Sender::Classic(classic) = &mut self.sender
             && echoed
-            && self.snd.una > self.snd.reduced
+            && if rules.cwr_state { !self.snd.in_cwr() } else { passed }
         {
-            let ecn = &self.profile.ecn;
-            let held = classic.control.is_reno() && ecn.holds(self.snd.cwnd, self.snd.mss());
-            let (rules, control) = (&self.profile.recovery, &mut classic.control);
+            let holds = classic.control.is_reno() && !rules.cwr_state;
+            let held = holds && ecn.holds(self.snd.cwnd, self.snd.mss());
+            let control = &mut classic.control;
             if (Windows { rules, snd: &mut self.snd, control }).on_echo(ecn.cut) {
                 self.ecn.held = held;
                 self.counters.ecn_reductions += 1;

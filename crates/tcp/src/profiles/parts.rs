@@ -209,6 +209,7 @@ impl Parts {
             impatient,
             partial_ack_sends,
             reports_hold_growth,
+            cwr_state: false,
         }
     }
 

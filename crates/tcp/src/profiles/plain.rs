@@ -70,14 +70,19 @@ const FIELDS: &[Field] = &[
     field(fields::TIMESTAMPS, OFF, "constructed"),
     field(fields::F_RTO, OFF, "constructed"),
     fields::ECN,
-    Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681"]), Value::Choice("rfc3168"))
+    Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681", "ns3"]), Value::Choice("rfc3168"))
         .meaning(
             "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
              and nothing new goes out before the timer expires. rfc5681: half of its whole segments, \
-             but at least two, as after a loss; ns-3, Linux and FreeBSD leave at least two. Controls \
-             that are no Reno of classic senders answer in their own way.",
+             but at least two, as after a loss; ns-3, Linux and FreeBSD leave at least two. ns3: as \
+             rfc5681, but in a recovery and after a timeout too, where it raises the window to two \
+             segments, and a timeout after it halves once more. Controls that are no Reno of classic \
+             senders answer in their own way.",
         )
-        .source("RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4"),
+        .source(
+            "RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4; ns-3.44 \
+             (TcpSocketBase::EnterCwr)",
+        ),
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
     fields::ACCECN_OPTION,
@@ -110,6 +115,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     profile.recovery.partial_ack_sends = of_ns3(params, "partial_ack", kind)?;
     profile.recovery.reports_hold_growth = of_ns3(params, "sack_growth", kind)?;
     profile.ecn.cut = echo_cut(params, &parts)?;
+    profile.recovery.cwr_state = params.choice("ecn_cut") == "ns3";
     profile.ack.first = params.switch("ack_first");
     Ok(profile)
 }
@@ -126,19 +132,17 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
         return Ok(asked);
     }
     match (params.choice("ecn_cut"), parts.ecn.on) {
+        ("rfc3168", _) if matches!(asked, EchoCut::Beta(_)) => Ok(asked),
         (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
-            if cut == "rfc5681" {
-                let why = "\"rfc5681\" contradicts beta_ecn, which says what a mark leaves; leave one out";
-                return Err(BadParams::new("ecn_cut", why));
-            }
-            Ok(asked)
+            let why = "contradicts beta_ecn, which says what a mark leaves; leave one out";
+            Err(BadParams::new("ecn_cut", format!("\"{cut}\" {why}")))
         }
-        ("rfc5681", false) => {
-            let why = "\"rfc5681\" means nothing without ecn = true; set both or none";
-            Err(BadParams::new("ecn_cut", why))
+        ("rfc3168", _) => Ok(EchoCut::Half),
+        (cut, false) => {
+            let why = "means nothing without ecn = true; set both or none";
+            Err(BadParams::new("ecn_cut", format!("\"{cut}\" {why}")))
         }
-        ("rfc5681", true) => Ok(EchoCut::AsLoss),
-        _ => Ok(EchoCut::Half),
+        (_, true) => Ok(EchoCut::AsLoss),
     }
 }
 

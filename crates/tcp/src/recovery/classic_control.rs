@@ -42,7 +42,7 @@ impl Tracked {
     fn ca_state(&self, snd: &SendState) -> CaState {
         if snd.una < self.loss_end {
             CaState::Loss
-        } else if snd.reduced_by_echo && snd.una <= snd.reduced {
+        } else if snd.in_cwr() {
             CaState::Cwr
         } else {
             CaState::Open
@@ -177,7 +177,7 @@ impl Windows<'_> {
     /// and then inflates the window by `inflation`.
     pub fn on_loss(&mut self, extra: u64, inflation: u64) {
         let snd = &mut *self.snd;
-        let covered = snd.echo_covers_loss();
+        let covered = snd.echo_covers_loss(self.rules.cwr_state);
         snd.cwnd = match &mut self.control.0 {
             None if covered => snd.cwnd.min(snd.ssthresh),
             None => self.rules.reno.cut_at_loss(snd, extra),
@@ -208,7 +208,7 @@ impl Windows<'_> {
     pub fn on_timeout(&mut self, now: Instant) {
         let snd = &mut *self.snd;
         let again = snd.timed_out;
-        let covered = snd.echo_covers_loss();
+        let covered = snd.echo_covers_loss(false) && !self.rules.cwr_state;
         snd.timed_out = true;
         match &mut self.control.0 {
             None if covered => {}
@@ -234,6 +234,9 @@ impl Windows<'_> {
             None => self.rules.reno.cut_by_echo(snd, cut),
             Some(tracked) if tracked.tracker.flags.own_marks => return false,
             Some(tracked) => tracked.on_echo(snd, cut),
+        }
+        if self.rules.cwr_state {
+            snd.cwnd = snd.ssthresh;
         }
         (snd.reduced, snd.reduced_by_echo) = (snd.max, true);
         true

@@ -274,6 +274,7 @@ mod tests {
             impatient: true,
             partial_ack_sends: false,
             reports_hold_growth: false,
+            cwr_state: false,
         }
     }
 

@@ -119,6 +119,12 @@ pub(crate) struct Rules {
     /// (`TcpSocketBase::ProcessAck` of ns-3.44). Else it grows by each one of new data outside a fast
     /// recovery (RFC 5681 section 3.1).
     pub reports_hold_growth: bool,
+    /// An ECN echo on an acknowledgement of new data begins a state of its own, whatever else goes on
+    /// (`TcpSocketBase::EnterCwr` of ns-3.44): it reduces the window in a fast recovery too, and after
+    /// a timeout raises it to the threshold, which is two segments at least. A loss in that state
+    /// reduces nothing, and the state lasts; a timeout reduces the threshold once more. Else echo and
+    /// loss in one window of data are one reduction (RFC 3168 section 6.1.2).
+    pub cwr_state: bool,
 }
 
 impl Rules {
