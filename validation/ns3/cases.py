@@ -26,13 +26,17 @@ class Case(dumbbell.Case):
 
     control: str = "Rfc5681"
     """Rfc5681 of dumbbell.cc, or TcpNewReno as ns-3 ships it: it halves less than the flight."""
+    impatient: bool = False
+    """Ours starts its timer anew at the first partial ACK of a recovery alone, as ns-3 does."""
     warmup_s: int = 20
     measured_s: int = 50
     """ns-3 needs a second for ten."""
 
     def name(self) -> str:
         """As for ns-2."""
-        return super().name() + ("" if self.control == "Rfc5681" else "-shipped")
+        words = ["-shipped"] if self.control != "Rfc5681" else []
+        words += ["-impatient"] if self.impatient else []
+        return super().name() + "".join(words)
 
 
 @dataclass(frozen=True)
@@ -118,8 +122,8 @@ def controls() -> Iterator[Case]:
     for case in bursts():
         # A burst at any time of the long transfer's sawtooth, not of ten seconds of it.
         if case.workload == Burst(1, 247, 60, 10):
-            anywhere = Burst(1, 247, 60, 50)
-            yield replace(case, family=CONTROLS, workload=anywhere, measured_s=110)
+            anywhere = replace(case, family=CONTROLS, workload=Burst(1, 247, 60, 50))
+            yield from (replace(anywhere, measured_s=110, impatient=x) for x in (False, True))
     # So many that RED's average passes max_th often, and drops beside marks are not rare.
     yield Case(CONTROLS, "red", 70, ecn=True)
 
@@ -207,6 +211,8 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
         # Each partial ACK sends a segment, and the window does not grow by an ACK that reports
         # something beyond a hole (ProcessAck).
         tcp |= {"partial_ack": "ns3", "sack_growth": "ns3"}
+    if case.impatient:
+        tcp["impatient"] = True
     # An echo leaves ns-3 two segments, as a loss does, and begins a state of its own (EnterCwr).
     # RFC 3168's one segment would let 50 flows go far below what they do there.
     if case.ecn:

@@ -172,6 +172,12 @@ fn settings_that_contradict_each_other_are_refused() {
         ),
         (
             "plain",
+            vec![text("ecn_cut", "rfc5681"), on("ecn"), ("beta_ecn", Raw::Number(0.8))],
+            vec![on("ecn"), ("beta_ecn", Raw::Number(0.8))],
+            "ecn_cut: \"rfc5681\" contradicts beta_ecn",
+        ),
+        (
+            "plain",
             vec![text("ecn_cut", "ns3")],
             vec![text("ecn_cut", "ns3"), on("ecn")],
             "ecn_cut: \"ns3\" means nothing without ecn = true",

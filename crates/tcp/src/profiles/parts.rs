@@ -207,6 +207,7 @@ impl Parts {
             limited_transmit,
             leaving,
             impatient,
+            impatient_with_sack: false,
             partial_ack_sends,
             reports_hold_growth,
             cwr_state: false,

@@ -43,6 +43,13 @@ const FIELDS: &[Field] = &[
              one segment whatever the pipe, unless the first outstanding one was sent again already.",
         )
         .source("RFC 6675 section 5; ns-3.44 (TcpSocketBase::ProcessAck)"),
+    Field::new("impatient", Kind::Switch, OFF)
+        .meaning(
+            "In a recovery with SACK only the first partial ACK starts the retransmission timer anew, so that \
+             many losses end in a timeout (\"Impatient\" in RFC 6582 section 4). Recovery without SACK \
+             always does so here.",
+        )
+        .source("RFC 6298 (5.3): no; ns-3.44: yes (TcpSocketBase::ProcessAck)"),
     Field::new("sack_growth", Kind::Choice(&["rfc5681", "ns3"]), Value::Choice("rfc5681"))
         .meaning(
             "Whether an ACK of new data that reports more beyond a hole makes the window grow, while nothing \
@@ -114,6 +121,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let kind = profile.recovery.kind;
     profile.recovery.partial_ack_sends = of_ns3(params, "partial_ack", kind)?;
     profile.recovery.reports_hold_growth = of_ns3(params, "sack_growth", kind)?;
+    profile.recovery.impatient_with_sack = with_sack(params, "impatient", kind)?;
     profile.ecn.cut = echo_cut(params, &parts)?;
     profile.recovery.cwr_state = params.choice("ecn_cut") == "ns3";
     profile.ack.first = params.switch("ack_first");
@@ -148,13 +156,28 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
 
 /// Whether a choice that goes with SACK is ns-3's.
 fn of_ns3(params: &Params, field: &'static str, kind: RecoveryKind) -> Result<bool, BadParams> {
+    goes_with_sack(params, field, kind)?;
+    Ok(params.choice(field) == "ns3")
+}
+
+/// A switch that goes with SACK.
+fn with_sack(params: &Params, field: &'static str, kind: RecoveryKind) -> Result<bool, BadParams> {
+    goes_with_sack(params, field, kind)?;
+    Ok(params.switch(field))
+}
+
+fn goes_with_sack(
+    params: &Params,
+    field: &'static str,
+    kind: RecoveryKind,
+) -> Result<(), BadParams> {
     if kind != RecoveryKind::Sack {
         if params.given(field) {
             return Err(BadParams::new(field, "goes with recovery = \"sack\"; leave it out"));
         }
         params.ignore(field);
     }
-    Ok(params.choice(field) == "ns3")
+    Ok(())
 }
 
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
@@ -191,5 +214,16 @@ mod tests {
             let refused = rules(&[("recovery", "newreno"), (field, "ns3")]).unwrap_err();
             assert_eq!(refused.field, field);
         }
+    }
+
+    #[test]
+    fn impatience_goes_with_sack() {
+        for (recovery, taken) in [("sack", Some(true)), ("newreno", None)] {
+            let raw = [("recovery", Raw::Text(recovery.into())), ("impatient", Raw::Bool(true))];
+            let raw = raw.map(|(name, value)| (name.to_owned(), value));
+            let profile = build(&Params::check(FIELDS, &raw).expect("in range"));
+            assert_eq!(profile.ok().map(|p| p.recovery.impatient_with_sack), taken);
+        }
+        assert_eq!(built(&[]).map(|p| p.recovery.impatient_with_sack).ok(), Some(false));
     }
 }

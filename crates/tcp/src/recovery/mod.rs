@@ -129,6 +129,7 @@ impl Recovery {
     pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
         match self {
             Recovery::NewReno(newreno) => newreno.keeps_timer(rules, snd),
+            Recovery::Sack(sack) => sack.keeps_timer(rules, snd),
             _ => false,
         }
     }
@@ -272,6 +273,7 @@ mod tests {
             limited_transmit: true,
             leaving: Leaving::Refilled,
             impatient: true,
+            impatient_with_sack: false,
             partial_ack_sends: false,
             reports_hold_growth: false,
             cwr_state: false,

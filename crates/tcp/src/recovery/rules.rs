@@ -110,6 +110,9 @@ pub(crate) struct Rules {
     /// that many losses end in a timeout rather than in a round trip for each (RFC 6582 section 3.2,
     /// step 3; "Impatient" in its section 4). Else each one does ("Slow-but-Steady").
     pub impatient: bool,
+    /// The same in a recovery with selective acknowledgements (`TcpSocketBase::ProcessAck` of ns-3.44).
+    /// RFC 6675 leaves the timer to RFC 6298 (5.3): each one starts it anew.
+    pub impatient_with_sack: bool,
     /// Each partial acknowledgement of a recovery with selective acknowledgements sends one segment
     /// whatever the window allows, unless the first outstanding one was sent again already
     /// (`TcpSocketBase::ProcessAck` of ns-3.44). RFC 6675 leaves it to the pipe.

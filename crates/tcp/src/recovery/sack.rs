@@ -29,6 +29,8 @@ pub(crate) struct Sack {
     limited: u32,
     /// The next segment goes whatever the pipe.
     unbounded: bool,
+    /// A partial acknowledgement has come in this recovery.
+    partial: bool,
     board: Board,
     /// Bytes in `board`: no window is as long as 4 GiB.
     reported: u32,
@@ -61,8 +63,9 @@ impl Sack {
         if self.mode != Mode::Open && w.snd.una >= self.point {
             self.mode = Mode::Open;
         }
-        let partial = self.mode == Mode::Recovery && w.rules.partial_ack_sends;
-        self.unbounded = partial && self.resent_to <= w.snd.una;
+        self.partial = self.mode == Mode::Recovery;
+        let sends = self.partial && w.rules.partial_ack_sends;
+        self.unbounded = sends && self.resent_to <= w.snd.una;
         if news == 0 { Reaction::default() } else { self.on_report(w, news) }
     }
 
@@ -88,8 +91,13 @@ impl Sack {
         Reaction::default()
     }
 
+    /// Whether what is acknowledged now leaves the retransmission timer as it runs.
+    pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
+        rules.impatient_with_sack && self.partial && snd.una < self.point
+    }
+
     fn enter(&mut self, w: &mut Windows) -> Reaction {
-        self.mode = Mode::Recovery;
+        (self.mode, self.partial) = (Mode::Recovery, false);
         self.point = w.snd.max;
         self.resent_to = w.snd.una;
         w.on_loss(u64::from(self.limited), 0);

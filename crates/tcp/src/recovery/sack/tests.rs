@@ -267,3 +267,30 @@ fn an_acknowledgement_that_reports_more_holds_the_window_by_ns3s_rule_until_a_ti
         }
     }
 }
+
+#[test]
+fn the_impatient_restart_the_timer_at_the_first_partial_acknowledgement_alone() {
+    for impatient_with_sack in [false, true] {
+        let rules = Rules { impatient_with_sack, ..RULES };
+        let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
+        let mut kept = Vec::new();
+        for _ in 0..2 {
+            // Ten segments are out, and the first, the fourth and the sixth of them are lost. The last of three
+            // acknowledgements ends the recovery.
+            let base = (snd.una - 1) as u32 / 100;
+            let told = report(
+                snd.una,
+                &[(base + 6, base + 10), (base + 4, base + 5), (base + 1, base + 3)],
+            );
+            assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+            for segments in [3, 2, 5] {
+                snd.una += 100 * segments;
+                kept.push(sack.keeps_timer(&rules, &snd));
+                let ack = report(snd.una, &[]);
+                with_reno(&rules, &mut snd, |w| sack.on_advance(w, 100 * segments, &ack));
+            }
+            snd.max += 1_000;
+        }
+        assert_eq!(kept, [false, impatient_with_sack, false].repeat(2));
+    }
+}
