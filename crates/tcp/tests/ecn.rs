@@ -1,6 +1,6 @@
 //! ECN at one end: what an arrival makes a receiver echo, and how long a sender waits.
 
-use crate::lab::one_end::{drain, drain_at, hear};
+use crate::lab::one_end::{drain, drain_at, hear, said, ten_out};
 use crate::lab::{C, S, World, all, ms, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::Ecn;
@@ -227,32 +227,9 @@ fn data_lost_in_a_hold_is_repaired_by_a_timeout() {
     assert_eq!((again[0].seq, server.counters().timeouts), (401, 1));
 }
 
-/// A server with selective acknowledgements whose first window of ten segments of 1,000 B is out.
-fn ten_out(cut: &str) -> Endpoint {
-    let settings = [
-        ("ecn", Raw::Bool(true)),
-        ("ecn_cut", Raw::Text(cut.into())),
-        ("mss", Raw::Number(1_000.0)),
-        ("initial_window", Raw::Number(10.0)),
-    ];
-    let mut server = Endpoint::new(&profile("plain", &settings), HostClock::default());
-    let mut syn =
-        Segment { flags: all(&[Flags::SYN, Flags::ECE, Flags::CWR]), ..Segment::default() };
-    syn.sack.push(0, 0);
-    hear(&mut server, syn, 0.0);
-    hear(&mut server, said(1, &[]), 0.1);
-    server.write(100_000, secs(0.1));
-    assert_eq!(drain(&mut server, 0.1).len(), 10);
-    server
-}
-
-/// An acknowledgement of all below `ack`, with reports of these segments of 1,000 B.
-fn said(ack: u32, reports: &[(u32, u32)]) -> Segment {
-    let mut segment = Segment { seq: 1, ack: ack.into(), flags: Flags::ACK, ..Segment::default() };
-    for &(from, to) in reports {
-        segment.sack.push(1 + 1_000 * from - ack, 1 + 1_000 * to - ack);
-    }
-    segment
+/// A server that asks for ECN, of whose ten segments none is acknowledged.
+fn marked_with(cut: &str) -> Endpoint {
+    ten_out(&[("ecn", Raw::Bool(true)), ("ecn_cut", Raw::Text(cut.into()))])
 }
 
 fn echoed(segment: Segment) -> Segment {
@@ -270,7 +247,7 @@ fn an_echo_in_a_recovery_is_one_reduction_with_its_loss_but_not_in_ns3() {
     // Segments 0 and 5 of ten are lost. The repair of the first is acknowledged with an echo.
     let lost = [(1, 4)].map(|all| said(1, &[all]));
     for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
-        let mut server = ten_out(cut);
+        let mut server = marked_with(cut);
         assert_eq!(windows(&mut server, &lost), (5, 5), "{cut}");
         // One that acknowledges nothing new tells ns-3 nothing, nor, in a recovery, the RFCs.
         assert_eq!(windows(&mut server, &[echoed(said(1, &[(1, 5)]))]), (5, 5), "{cut}");
@@ -282,7 +259,7 @@ fn an_echo_in_a_recovery_is_one_reduction_with_its_loss_but_not_in_ns3() {
 #[test]
 fn an_echo_on_a_duplicate_tells_ns3_nothing() {
     for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 10)] {
-        let mut server = ten_out(cut);
+        let mut server = marked_with(cut);
         assert_eq!(windows(&mut server, &[echoed(said(1, &[(1, 2)]))]).0, after, "{cut}");
     }
 }
@@ -292,7 +269,7 @@ fn a_loss_after_an_echo_ends_ns3s_state_no_sooner() {
     // An echo is heard while ten segments are out, the eleventh goes, and then the seventh turns out to be
     // lost. What was out at the echo is passed before what was out at the loss.
     for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
-        let mut server = ten_out(cut);
+        let mut server = marked_with(cut);
         let lost = [echoed(said(6_001, &[])), said(6_001, &[(7, 10)])];
         assert_eq!(windows(&mut server, &lost), (5, 5), "{cut}");
         assert_eq!(windows(&mut server, &[echoed(said(10_001, &[]))]), (5, 5), "{cut}");
@@ -303,7 +280,7 @@ fn a_loss_after_an_echo_ends_ns3s_state_no_sooner() {
 #[test]
 fn after_a_timeout_an_echo_raises_ns3s_window_to_its_threshold() {
     for (cut, after) in [("rfc3168", (1, 5)), ("rfc5681", (1, 5)), ("ns3", (2, 2))] {
-        let mut server = ten_out(cut);
+        let mut server = marked_with(cut);
         let due = server.next_timeout().expect("the timer runs").at;
         server.on_timeout(due);
         assert_eq!(windows(&mut server, &[]), (1, 5), "{cut}");
@@ -315,7 +292,7 @@ fn after_a_timeout_an_echo_raises_ns3s_window_to_its_threshold() {
 #[test]
 fn a_timeout_after_an_echo_halves_ns3s_threshold_once_more() {
     for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 2)] {
-        let mut server = ten_out(cut);
+        let mut server = marked_with(cut);
         assert_eq!(windows(&mut server, &[echoed(said(1_001, &[]))]), (5, 5), "{cut}");
         let due = server.next_timeout().expect("the timer runs").at;
         server.on_timeout(due);

@@ -1,6 +1,8 @@
 //! Rules that need no second endpoint: pauses, and what Nagle's rule lets go.
 
-use crate::lab::one_end::{ack, asked, burst, drain, hear, report, request, sacking};
+use crate::lab::one_end::{
+    ack, asked, burst, drain, hear, report, request, sacking, said, ten_out,
+};
 use crate::lab::{S, Sent, World, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::Instant;
@@ -477,4 +479,17 @@ fn what_goes_again_is_not_pushed_in_pairs() {
     let at_once = again.windows(2).filter(|two| two[0].at == two[1].at).count();
     assert!(at_once > 0 && again.iter().all(|s| !s.segment.pushes()), "{at_once}");
     assert!(world.sent.iter().filter(data).filter(|s| s.segment.pushes()).count() > 30);
+}
+
+#[test]
+fn with_sack_the_impatient_timer_starts_anew_at_the_first_partial_acknowledgement_alone() {
+    // Segments 0, 4 and 6 of ten are lost; two partial acknowledgements come at 0.5 and 0.9 s.
+    for (impatient, started) in [(false, 0.9), (true, 0.5)] {
+        let mut server = ten_out(&[("impatient", Raw::Bool(impatient))]);
+        hear(&mut server, said(1, &[(7, 10), (5, 6), (1, 4)]), 0.2);
+        hear(&mut server, said(4_001, &[(7, 10), (5, 6)]), 0.5);
+        hear(&mut server, said(6_001, &[(7, 10)]), 0.9);
+        let due = server.next_timeout().expect("the timer runs").at;
+        assert_eq!(due, secs(started) + server.rto(), "{impatient}");
+    }
 }

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment};
 use packet::Instant;
+use packet::params::Raw;
 
-use super::{ms, secs};
+use super::{ms, profile, secs};
 
 /// What it sends at `at`, in seconds.
 pub fn drain(end: &mut Endpoint, at: f64) -> Vec<Segment> {
@@ -59,5 +60,30 @@ pub fn sacking(profile: &Arc<Profile>) -> Endpoint {
 pub fn report(from: u32, to: u32) -> Segment {
     let mut segment = ack(1);
     segment.sack.push(1_460 * from, 1_460 * to);
+    segment
+}
+
+/// A server of profile plain with selective acknowledgements, whose first window of ten segments of
+/// 1,000 B has gone out at 0.1.
+pub fn ten_out(settings: &[(&str, Raw)]) -> Endpoint {
+    let mut all = vec![("mss", Raw::Number(1_000.0)), ("initial_window", Raw::Number(10.0))];
+    all.extend(settings.iter().cloned());
+    let mut server = Endpoint::new(&profile("plain", &all), HostClock::default());
+    let asks = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
+    let mut syn = Segment { flags: asks, ..Segment::default() };
+    syn.sack.push(0, 0);
+    hear(&mut server, syn, 0.0);
+    hear(&mut server, said(1, &[]), 0.1);
+    server.write(100_000, secs(0.1));
+    assert_eq!(drain(&mut server, 0.1).len(), 10);
+    server
+}
+
+/// An acknowledgement of all below `ack`, with reports of these segments of 1,000 B.
+pub fn said(ack: u32, reports: &[(u32, u32)]) -> Segment {
+    let mut segment = Segment { seq: 1, ack: ack.into(), flags: Flags::ACK, ..Segment::default() };
+    for &(from, to) in reports {
+        segment.sack.push(1 + 1_000 * from - ack, 1 + 1_000 * to - ack);
+    }
     segment
 }
