@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -55,6 +55,14 @@ app = "web"
 model = "mah-fit"
 users = 700
 """
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _own_memory(tmp_path_factory) -> Iterator[None]:
+    """What tests permit is remembered in a folder of theirs, not in the user's."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        yield
 
 
 @pytest.fixture

@@ -86,6 +86,7 @@ def run(
     report: bool = False,
     aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
     on: str | None = None,
+    trust: bool = False,
 ) -> Result:
     """Runs a scenario or an experiment, given as a TOML file or as a mapping.
 
@@ -95,7 +96,8 @@ def run(
     `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
     `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
     tables, figures and `report.html` into the folder `out`. `aqm` are disciplines of one's own,
-    classes or files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md.
+    classes or files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md. `trust`
+    permits programs that a file names or carries: see docs/how-to/share.md.
     """
     from contextlib import nullcontext
     from pathlib import Path
@@ -105,13 +107,14 @@ def run(
     from aqmlab.runs import cluster
     from aqmlab.runs.progress import for_stream
     from aqmlab.simulator.capture import Capture
+    from aqmlab.simulator.own.trust import granted
 
     own = [aqm] if isinstance(aqm, str | type) else aqm
-    experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
     board = for_stream() if progress else None
     capture = Capture(Path(pcap)) if pcap is not None else None
     how: dict[str, Any] = {"out": out, "reported": report, "fresh": fresh, "jobs": jobs}
-    with cluster.opened(on) if on is not None else nullcontext() as there:
+    with granted(trust), cluster.opened(on) if on is not None else nullcontext() as there:
+        experiment = load(source, overrides=set, seed=seed, seeds=seeds, aqm=own)
         return Study(experiment).carry_out(**how, progress=board, capture=capture, on=there)
 
 

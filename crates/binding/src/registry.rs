@@ -78,8 +78,9 @@ impl Registry {
     }
 
     /// Adds the discipline of a shared library. Raises ScenarioError with one sentence.
-    fn add_library(&self, path: PathBuf) -> PyResult<&'static str> {
-        guarded(|| self.add(library::load(&path, &self.pulse)))
+    /// Other threads of the interpreter run meanwhile: what a library does when it is opened may not return.
+    fn add_library(&self, py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
+        guarded(|| self.add(py.detach(|| library::load(&path, &self.pulse))))
     }
 
     /// A discipline as the catalogue has it, as JSON; None if there is none of that name.

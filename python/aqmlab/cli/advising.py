@@ -11,6 +11,7 @@ from aqmlab.errors import SpecError
 from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, On, app, placed, print_json
+from .trusting import Trust
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -79,6 +80,7 @@ def advise(
     jobs: Jobs = None,
     fresh: Fresh = False,
     on: On = None,
+    _trust: Trust = False,
 ) -> None:
     """Advise a queue for a line: race disciplines for what is wanted, and say what to type.
 

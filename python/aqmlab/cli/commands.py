@@ -16,6 +16,7 @@ from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
 from . import completion, unsaid
+from .trusting import Trust
 
 app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
 
@@ -117,6 +118,7 @@ def run(
         bool, typer.Option("--report", help="Also write a report with tables and figures.")
     ] = False,
     on: On = None,
+    _trust: Trust = False,
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
@@ -241,6 +243,7 @@ def describe(
     freebsd: Annotated[bool, typer.Option("--freebsd", help="The commands of FreeBSD.")] = False,
     cisco: Annotated[bool, typer.Option("--cisco", help="The lines of Cisco IOS.")] = False,
     ns3: Annotated[bool, typer.Option("--ns3", help="The attributes of ns-3.")] = False,
+    _trust: Trust = False,
 ) -> None:
     """Explain one of them: what it is, its fields, ranges, defaults and sources.
 
@@ -274,6 +277,7 @@ def study(
     set_: unsaid.Set = None,
     live: Live = False,
     on: On = None,
+    _trust: Trust = False,
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 
@@ -328,6 +332,7 @@ def claims(
     ] = None,
     json: Json = False,
     jobs: Jobs = None,
+    _trust: Trust = False,
 ) -> None:
     """Say of every published claim whether it holds here, with the evidence.
 

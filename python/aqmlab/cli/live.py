@@ -14,6 +14,7 @@ from aqmlab.io import terminal
 
 from .commands import Fresh, Json, Out, print_json
 from .tools import app
+from .trusting import Trust
 
 if TYPE_CHECKING:
     from aqmlab.live.run import How
@@ -67,6 +68,7 @@ def live(
     check: Annotated[
         bool, typer.Option("--check", help="Say what a live run needs and finds here.")
     ] = False,
+    _trust: Trust = False,
 ) -> None:
     """Run a scenario on real TCP stacks, in network namespaces of its own, in real time.
 
@@ -101,6 +103,7 @@ def shell(
     set_: Set = None,
     servers: Servers = None,
     out: Out = None,
+    _trust: Trust = False,
 ) -> None:
     """Open a shell behind the link of a scenario; the link is there as long as the shell.
 

@@ -11,6 +11,7 @@ from aqmlab.io import terminal
 
 from .commands import Fresh, Json, print_json
 from .live import Set, app
+from .trusting import Trust
 
 if TYPE_CHECKING:
     from aqmlab.pipeline.parity import Parity
@@ -32,6 +33,7 @@ def parity(
     ] = None,
     json: Json = False,
     fresh: Fresh = False,
+    _trust: Trust = False,
 ) -> None:
     """Run a scenario in the simulator and on real TCP stacks, and compare every figure.
 

@@ -9,9 +9,11 @@ from typing import Annotated
 import typer
 
 from aqmlab.errors import SpecError
+from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
 from .commands import Jobs, Json, On, app, placed, print_json
+from .trusting import Trust
 
 _WITH_MEASURE = ("lines", "heatmap")
 
@@ -79,6 +81,8 @@ def export(
 
     path = out or Path(f"{folder.resolve().name}{sharing.SUFFIX}")
     print(printable(str(sharing.export(folder, path, tables=tables))))
+    for remark in sharing.programs(folder):
+        terminal.say(remark)
 
 
 @app.command()
@@ -92,10 +96,12 @@ def reproduce(
     ] = None,
     json: Json = False,
     on: On = None,
+    _trust: Trust = False,
 ) -> None:
     """Run a result again and say whether the same comes out, and where not.
 
-    The exit code is 0 if it does and 1 if not. Nothing of the file is believed or kept.
+    The exit code is 0 if it does and 1 if not. Nothing of the file is believed or kept. Programs
+    that it carries run with --trust only.
     """
     from aqmlab.pipeline import sharing
     from aqmlab.runs.progress import for_stream

@@ -12,6 +12,7 @@ from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, On, Out, app, placed, print_json
+from .trusting import Trust
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -183,6 +184,7 @@ def infer(
         ),
     ] = False,
     on: On = None,
+    _trust: Trust = False,
 ) -> None:
     """Find what a study does not say from its published numbers, and predict the others.
 

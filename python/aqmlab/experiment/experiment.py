@@ -12,6 +12,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -184,20 +185,25 @@ def load(
     seed: int | None = None,
     seeds: int | Sequence[int] | None = None,
     aqm: Sequence[Any] = (),
+    kept: bool = False,
 ) -> Experiment:
     """The experiment of this name, file or folder (see `folders.find`), or that of a document.
 
     A scenario or a sweep takes `overrides`, `"path=value"` strings or a mapping, whose paths are
     relative to the scenario, and seeds in place of its own. `aqm` are disciplines of one's own (see
-    `beside`).
+    `beside`). A document that is `kept` in a results folder holds the content of all its files, and
+    reads none: the folder may be a stranger's.
     """
+    how = (overrides, seed, seeds)
     if isinstance(source, Mapping):
         check_depth(source)
-        found = _read(copy.deepcopy(dict(source)), Path(), "", overrides, seed, seeds)
+        document, folder, name = copy.deepcopy(dict(source)), Path(), ""
+        inline = _as_it_is if kept else partial(inline_tables, folder=folder, by_user=True)
     else:
         file = folders.find(str(source))
-        document = documents.read_toml(file)
-        found = _read(document, file.parent, file.name, overrides, seed, seeds)
+        document, folder, name = documents.read_toml(file), file.parent, file.name
+        inline = partial(inline_tables, folder=folder)
+    found = _read(document, folder, name, inline, *how)
     if not aqm:
         return found
     from . import beside
@@ -205,17 +211,22 @@ def load(
     return beside.with_own(found, aqm)
 
 
+def _as_it_is(document: Any) -> Any:
+    return document
+
+
 def _read(
     document: dict[str, Any],
     folder: Path,
     filename: str,
+    inline: Callable[[Any], Any],
     overrides: Sequence[str] | Mapping[str, Any],
     *seeds: Any,
 ) -> Experiment:
     """An experiment's document and those that it includes."""
     file = folder / filename if filename else Path("scenario")
     if not sweep.has_groups(document):
-        document, how = _swept(document, file, folder, overrides, seeds)
+        document, how = _swept(document, file, inline, overrides, seeds)
         whole = shared_forms.expand({file: document})
         return read(whole.data, folder, whole.files, filename=filename, swept=True, loads=how)
     if overrides or any(given is not None for given in seeds):
@@ -230,7 +241,7 @@ def _read(
 def _swept(
     document: dict[str, Any],
     file: Path,
-    folder: Path,
+    inline: Callable[[Any], Any],
     overrides: Sequence[str] | Mapping[str, Any],
     seeds: Sequence[Any],
 ) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -241,7 +252,7 @@ def _swept(
         check_depth(list(pairs.values()))
         check_paths(pairs)
         name = folders.stem(file) if file.suffix or file.parent.name else "scenario"
-        document, pairs = inline_tables(document, folder), inline_tables(pairs, folder)
+        document, pairs = inline(document), inline_tables(pairs, file.parent, by_user=True)
         full = sweep.in_full(document, name, sweep.Asked(pairs, *seeds))
     except SpecError as error:
         raise SpecError(f"{file}: {error}") from error

@@ -24,22 +24,24 @@ TRACES = ("rate_trace", "reverse_rate_trace")
 """Fields of a link that may name a file of opportunities to send."""
 
 
-def inline_tables(document: Any, folder: Path) -> Any:
+def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
     """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
     every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`),
     every file of requests (`requests = "….csv"`) and every discipline of one's own (`aqm = "….py"`
     or a shared library) is such a table.
 
     The content is so a part of the run's identity. Paths are relative to `folder`, that of the
-    scenario's file.
+    scenario's file. `by_user`: a command or the user's own program names them, not a file that
+    somebody may have sent (see `own.trust`).
     """
+    how = {"by_user": by_user}
     if isinstance(document, Mapping):
-        changed = {key: inline_tables(value, folder) for key, value in document.items()}
+        changed = {key: inline_tables(value, folder, **how) for key, value in document.items()}
         for key, value in changed.items():
             # An override's key is a path, an axis's value a list.
             name = str(key).rpartition(".")[2]
             if name == AQM or name in QUEUES:
-                changed[key] = _inline_discipline(value, folder, name in QUEUES)
+                changed[key] = _inline_discipline(value, folder, name in QUEUES, **how)
             elif name in NAMED_FILES:
                 changed[key] = _inline_file(value, folder, name)
             elif name in TRACES:
@@ -48,7 +50,7 @@ def inline_tables(document: Any, folder: Path) -> Any:
                 changed[key] = traces if several else traces[0]
         return _with_text(changed, folder, "CSV") if changed.get("dist") == "table" else changed
     if isinstance(document, list):
-        return [inline_tables(value, folder) for value in document]
+        return [inline_tables(value, folder, **how) for value in document]
     return document
 
 
@@ -71,15 +73,15 @@ def _with_text(table: Any, folder: Path, kind: str) -> Any:
     return {**table, "text": read_table(folder / file, kind)}
 
 
-def _inline_discipline(named: Any, folder: Path, is_queue: bool) -> Any:
+def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
     """The discipline whose file a field names, or those of a sweep; other names are ours."""
     if isinstance(named, list):
-        found = [_inline_discipline(each, folder, is_queue) for each in named]
+        found = [_inline_discipline(each, folder, is_queue, by_user=by_user) for each in named]
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]
     if not source.names_file(named):
         return named
-    told = source.table(named, folder)
+    told = source.table(named, folder, by_user=by_user)
     return {AQM: told} if is_queue else told
 
 

@@ -35,7 +35,7 @@ def read(store: Store) -> tuple[Experiment, Material]:
         raise StoreError(
             f"{store.folder} holds no finished `aqmlab run`: give the same command again"
         )
-    experiment = load(_document(manifest))
+    experiment = load(_document(manifest), kept=True)
     settings = experiment.setting(quick=False)
     made = plan.make(experiment, settings, lambda *_: {}, experiment.group)
     results = {

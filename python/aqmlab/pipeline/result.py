@@ -45,7 +45,7 @@ def load(folder: Path) -> Result:
     if sweep := manifest.get("sweep"):
         sweep = {path: _labelled(path, values, rows) for path, values in sweep.items()}
         document = {**manifest["scenario"], "sweep": {**sweep, "seeds": 1}}
-        axes = experiment.load(_nested(document)).group[0].axes
+        axes = experiment.load(_nested(document), kept=True).group[0].axes
     return Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
 
 

@@ -24,6 +24,8 @@ from aqmlab.runs.laboratory import Laboratory, complete
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
+from aqmlab.simulator.own import source as own_source
+from aqmlab.simulator.own import trust
 
 if TYPE_CHECKING:
     from aqmlab.runs.cluster import Cluster
@@ -61,6 +63,21 @@ def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
         for path in _files(folder, tables):
             _put(archive, path.relative_to(folder).as_posix(), path.read_bytes())
     return out
+
+
+def programs(folder: Path) -> list[str]:
+    """A sentence for each program that the file of a folder carries or names."""
+    told: dict[str, str] = {}
+    for run in _of_folder(Store.existing(folder)):
+        for table in own_source.tables(run["scenario"]):
+            name = str(table["file"])
+            told[name] = (
+                f"the file carries the program {name}, which runs with the rights of whoever "
+                "reproduces it: only with --trust there"
+                if "text" in table
+                else f"the file names the library {name} and does not carry it: send it as well"
+            )
+    return list(told.values())
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -136,10 +153,15 @@ def reproduce(
     on: Cluster | None = None,
 ) -> Answer:
     """Runs what a file, folder or manifest says again, and compares fingerprints; nothing else of
-    a run is held."""
+    a run is held. A program that it carries has to be permitted (see `own.trust`)."""
     index = _index(source)
     runs = sorted(index["runs"], key=lambda run: (length_s(run["scenario"]), run["seed"]))
     chosen = runs[: most or len(runs)]
+    for run in chosen:
+        try:
+            trust.require(own_source.tables(run["scenario"]))
+        except trust.Untrusted as error:
+            raise trust.Untrusted(f"{source}: {error}") from None
     planned = [
         Run(str(n), run["seed"], {**run["scenario"], "seed": run["seed"]}, label=run["key"])
         for n, run in enumerate(chosen)

@@ -25,6 +25,7 @@ from aqmlab.errors import AqmlabError, EngineError, SpecError
 from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome, Scenario
+from aqmlab.simulator.own import trust
 
 from .progress import Progress
 from .stored import Packed
@@ -248,6 +249,8 @@ def simulate(
 
     done = []
     for place, (scenario, keep) in runs.items():
+        # Its programs were permitted where the command was given.
+        trust.permit_run(scenario)
         outcome = engine.simulate(scenario, partial(report, place))
         done.append(Outcome(outcome.summary, Packed.of(outcome.tables, keep)))
     return done

@@ -208,7 +208,8 @@ def estimate(scenario: Scenario) -> float | None:
 def memory(scenario: Scenario) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
     with _asked(scenario) as core:
-        return core.memory(json.dumps(scenario))
+        least, free = core.memory(json.dumps(scenario))
+        return least, free
 
 
 def resolve(scenario: Scenario) -> dict[str, Any]:

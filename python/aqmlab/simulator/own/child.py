@@ -19,10 +19,14 @@ from typing import Any
 from aqmlab import _core
 from aqmlab.errors import SpecError
 
+from . import wire
 from .loading import registry_of
 
 PATIENCE_S = 10.0
-"""How long a call of a discipline may take."""
+"""How long a call of a discipline may take, and how long it may take to load."""
+BUSY_S = 15.0
+"""Processor seconds after which the kernel ends a process whose watch has not run meanwhile: a call
+that keeps the interpreter's lock stops every other thread of the process."""
 
 
 class Child:
@@ -33,19 +37,21 @@ class Child:
         self.sending = threading.Lock()
         self.registries: dict[str, tuple[Any, list[str]]] = {}
         self.registry: Any = None
+        self.loading = 0
+        """A count that is odd while a source is loaded."""
         self.names = ""
 
     def send(self, *message: Any) -> None:
-        """Tells the parent something."""
+        """Sends the parent a message."""
         with self.sending:
-            self.connection.send(message)
+            wire.send(self.connection, message)
 
     def serve(self) -> None:
         """Answers questions until there is nobody to ask."""
         threading.Thread(target=self.watch, daemon=True).start()
         while True:
             try:
-                function, tables, args, hooks = self.connection.recv()
+                function, tables, args, hooks = wire.receive(self.connection)
             except (EOFError, OSError):
                 return
             self.answer(function, tables, args, hooks)
@@ -78,7 +84,11 @@ class Child:
         """The registry with these disciplines, and their names; each source is run once."""
         key = json.dumps(tables, sort_keys=True)
         if key not in self.registries:
-            self.registries[key] = registry_of(_core, tables)
+            self.loading += 1
+            try:
+                self.registries[key] = registry_of(_core, tables)
+            finally:
+                self.loading += 1
         self.registry = self.registries[key][0]
         return self.registries[key]
 
@@ -94,19 +104,23 @@ class Child:
         return found
 
     def watch(self) -> None:
-        """Ends the process when a call does not come back, or when nobody waits any more."""
+        """Ends the process when a call or loading does not come back, or when nobody waits any
+        more."""
         parent, seen, since = os.getppid(), None, time.monotonic()
         while os.getppid() == parent:
+            if hasattr(signal, "setitimer"):
+                signal.setitimer(signal.ITIMER_PROF, BUSY_S)  # SIGPROF ends the process
             time.sleep(0.25)
-            count = self.registry.pulse() if self.registry is not None else 0
-            if count % 2 == 0 or count != seen:
-                seen, since = count, time.monotonic()
+            calls = self.registry.pulse() if self.registry is not None else 0
+            lasts = "loading it" if self.loading % 2 else "a call" if calls % 2 else None
+            if lasts is None or (calls, self.loading) != seen:
+                seen, since = (calls, self.loading), time.monotonic()
             elif time.monotonic() - since > PATIENCE_S:
                 self.send(
                     "failed",
                     "discipline",
-                    f"{self.names}: a call has not come back for {PATIENCE_S:g} s: look for a loop "
-                    "without end",
+                    f"{self.names}: {lasts} has not come back for {PATIENCE_S:g} s: look for a "
+                    "loop without end",
                 )
                 break
         os._exit(1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import codecs
+import contextlib
 import os
 import signal
 import subprocess
@@ -11,10 +13,13 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from multiprocessing import Pipe
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from aqmlab.errors import AqmlabError, EngineError, FaultError, SpecError
+from aqmlab.io.terminal import printable
 from aqmlab.simulator.engine import Cancelled
+
+from . import trust, wire
 
 Tables = Sequence[Mapping[str, Any]]
 
@@ -23,6 +28,10 @@ class DisciplineError(AqmlabError):
     """A user's discipline failed while it ran."""
 
 
+COMMAND = (sys.executable, "-P", "-m", "aqmlab.simulator.own.child")
+"""What a process runs; its argument is the number of its connection."""
+PRINTS_S = 1.0
+"""How long the end of a process waits for what it has printed: its own children may print on."""
 _ERRORS = {"scenario": SpecError, "discipline": DisciplineError, "fault": FaultError}
 
 
@@ -31,14 +40,14 @@ class Process:
 
     def __init__(self) -> None:
         self.connection, other = Pipe()
-        command = [sys.executable, "-P", "-m", "aqmlab.simulator.own.child", str(other.fileno())]
+        command = [*COMMAND, str(other.fileno())]
         try:
-            # What a discipline prints goes where errors go: the answer of a command stays clean.
             self.child = subprocess.Popen(
                 command,
                 pass_fds=[other.fileno()],
                 stdin=subprocess.DEVNULL,
-                stdout=2,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
                 env=os.environ | {"PYTHONPATH": _path()},
             )
         except OSError as error:
@@ -49,6 +58,8 @@ class Process:
             ) from error
         finally:
             other.close()
+        self.prints = threading.Thread(target=_show, args=(self.child.stdout,), daemon=True)
+        self.prints.start()
 
     def ask(
         self,
@@ -59,48 +70,61 @@ class Process:
         pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
         watch: tuple[Callable[[str], object], float] | None = None,
     ) -> Any:
-        """What a function of the compiled simulator answers there."""
+        """What a function of the compiled simulator answers there. Programs that nobody has
+        permitted are refused here, whatever way a scenario has come."""
+        trust.require(tables)
         hooks = {
             "progress": progress is not None,
             "pcap": pcap[1:] if pcap else None,
             "watch": watch[1] if watch else None,
         }
         try:
-            self.connection.send((function, list(tables), args, hooks))
+            wire.send(self.connection, (function, list(map(dict, tables)), args, hooks))
         except (BrokenPipeError, ConnectionResetError):
             raise self._crashed(tables) from None
         at = 0.0
         while True:
             message = self._next(tables, progress, at)
             match message:
-                case ("progress", at):
+                case ["progress", int() | float() as at]:
                     self._go_on(progress, at)
-                case ("pcap", data) if pcap:
+                case ["progress", str() as what] if function == "check_aqm":
+                    self._go_on(progress, what)
+                case ["pcap", bytes() as data] if pcap:
                     pcap[0](data)
-                case ("watch", look) if watch:
+                case ["watch", str() as look] if watch:
                     watch[0](look)
-                case ("done", answer):
+                case ["done", answer]:
                     return answer
-                case (_, kind, sentence):
+                case ["failed", str() as kind, str() as sentence] if kind in _ERRORS:
                     raise _ERRORS[kind](sentence)
+                case _:
+                    raise _garbled(tables)
 
     def _next(self, tables: Tables, progress: Callable[[float], bool] | None, at: float) -> Any:
         """The next message; asks meanwhile whether to go on."""
         try:
             while not self.connection.poll(0.2):
                 self._go_on(progress, at)
-            return self.connection.recv()
+            return wire.receive(self.connection)
         except (EOFError, ConnectionResetError):
             raise self._crashed(tables) from None
+        except (wire.Garbled, OSError) as error:
+            raise _garbled(tables) from error
 
-    def _go_on(self, progress: Callable[[float], bool] | None, at: float) -> None:
+    def _go_on(self, progress: Callable[[Any], bool] | None, at: Any) -> None:
         if progress is not None and not progress(at):
             raise Cancelled
 
     def _crashed(self, tables: Tables) -> DisciplineError:
         """How the child ended that should have answered."""
         code = self.child.wait()
-        names = " or ".join(table["file"] for table in tables)
+        names = _names(tables)
+        if code == -signal.SIGPROF:
+            return DisciplineError(
+                f"{names}: a call has not come back and lets nothing else run: look for a loop "
+                "without end"
+            )
         if code < 0:
             number = signal.Signals(-code)
             told = (signal.strsignal(number) or "a signal").lower()
@@ -116,11 +140,35 @@ class Process:
         self.child.kill()
         self.child.wait()
         self.connection.close()
+        self.prints.join(PRINTS_S)
 
     @property
     def is_over(self) -> bool:
         """Whether it has ended by itself."""
         return self.child.poll() is not None
+
+
+def _names(tables: Tables) -> str:
+    return " or ".join(str(table.get("file")) for table in tables)
+
+
+def _garbled(tables: Tables) -> DisciplineError:
+    return DisciplineError(
+        f"{_names(tables)}: its process has answered with what is no answer: leave the files that "
+        "the process inherits alone"
+    )
+
+
+def _show(stream: IO[bytes]) -> None:
+    """What a discipline prints goes where errors go, so that the answer of a command stays clean,
+    and cannot do anything to the terminal."""
+    decoder = codecs.getincrementaldecoder("utf-8")("backslashreplace")
+    with stream:
+        while piece := stream.readline(1 << 16):
+            text = printable(decoder.decode(piece), keep="\n\t")
+            with contextlib.suppress(OSError, ValueError, AttributeError):
+                sys.stderr.write(text)
+                sys.stderr.flush()
 
 
 def _path() -> str:
@@ -175,7 +223,10 @@ class Remote:
         """As `_core.run`, in a fresh process: no run sees what another left in a module."""
         process = Process()
         try:
-            return process.ask("run", self._tables, text, progress=progress, pcap=pcap, watch=watch)
+            hooks = {"progress": progress, "pcap": pcap, "watch": watch}
+            return wire.check_result(process.ask("run", self._tables, text, **hooks))
+        except wire.Garbled as error:
+            raise _garbled(self._tables) from error
         finally:
             process.end()
 

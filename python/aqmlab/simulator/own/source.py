@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import SpecError
 from aqmlab.io import files
 
+from . import trust
+
 if TYPE_CHECKING:
     from .discipline import Discipline
 
@@ -37,9 +39,13 @@ def names_file(value: object) -> bool:
     return isinstance(value, str) and re.search(NAMED, value) is not None
 
 
-def table(value: str, folder: Path = Path()) -> dict[str, Any]:
+def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[str, Any]:
     """What a scenario holds in place of `FILE[:CLASS]`, relative to a folder: the name that the
-    discipline gives itself, its file, and the text of its source or the hash of its library."""
+    discipline gives itself, its file, and the text of its source or the hash of its library.
+
+    To find the name, the program runs. Unless it was named `by_user`, in a command or a program of
+    his, it has to be permitted (see `trust`).
+    """
     file, _, cls = (
         value.rpartition(":") if not value.endswith((PYTHON, *LIBRARIES)) else (value, "", "")
     )
@@ -58,6 +64,9 @@ def table(value: str, folder: Path = Path()) -> dict[str, Any]:
         raise SpecError(f"{path}: cannot be read ({reason}): make it readable") from error
     if cls:
         told["class"] = cls
+    if by_user:
+        trust.permit(told, path)
+    trust.require([told], path)
     return {"name": described(told)["name"], **told}
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from aqmlab.errors import SpecError
 from aqmlab.io.files import reported
 
+from . import trust
+
 TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGES = ("python", "c", "rust")
 INTERFACE = {"c": "aqmlab_plugin.h", "rust": "src/aqmlab_plugin.rs"}
@@ -37,6 +39,8 @@ def write(name: str, language: str, folder: Path) -> list[Path]:
         for path, text in written.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
+            if path.suffix == ".py":
+                trust.permit_file(path)
     return list(written)
 
 
