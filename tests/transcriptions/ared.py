@@ -1,11 +1,12 @@
 """Adaptive RED: Floyd, Gummadi and Shenker, ICSI technical report, 2001, sections 4 and 5.
 
 Profiles: the report (`floyd`, on the RED of 1993), ns-2.35 `queue/red.cc` (`initialize_params`,
-`updateMaxP`), ns-3, and Linux (`red_adaptative_algo`, on a timer).
+`updateMaxP`), ns-3, ALTQ's RED in real numbers, and Linux (`red_adaptative_algo`, on a timer).
 """
 
 import math
 
+from ._red_altq import RealAltqRed
 from ._red_linux import LinuxRed, wlog_for
 from ._red_ns import NsRed
 from ._red_paper import PaperRed
@@ -39,7 +40,7 @@ class Ared(Fifo):
         }[rule]
         w = p.get("w_q", 1 - math.exp(-1 / memory))
         max_p = p.get("max_p", 0.02 if self.profile == "ns3" else 0.1)
-        default = {"floyd": 0.01, "ns2": min(0.01, 80000 / self.rate),
+        default = {"floyd": 0.01, "altq": 0.01, "ns2": min(0.01, 80000 / self.rate),
                    "ns3": min(0.01, 0.1 * self.packet_seconds(mean))}  # fmt: skip
         self.bottom = p.get("bottom", default[self.profile])
         self.top, self.alpha, self.beta = (
@@ -51,7 +52,7 @@ class Ared(Fifo):
         self.last_set: int | None = None
         self.bytewise = p.choice("units", "byte" if self.profile == "ns2" else "packet") == "byte"
         # Nothing: as the random test of ns-2 and ns-3 has it, marks below the certain drops.
-        self.above = p.choice("ecn_above_max", "drop" if self.profile == "floyd" else "")
+        self.above = p.choice("ecn_above_max", "" if ns23 else "drop")
         use_mark_p = self.profile == "ns2" and p.flag("use_mark_p", not self.above)
         gentle = p.flag("gentle", True)
         unit = mean if self.bytewise else 1.0
@@ -65,6 +66,11 @@ class Ared(Fifo):
                 forgets=("forced", "overflow") if self.profile == "ns2" else (),
             )  # fmt: skip
             self.red.gentle_max_p = max_p
+        elif self.profile == "altq":
+            self.red = RealAltqRed(
+                self.draws, low, high, w, max_p, gentle=gentle, hard=False, s=s, mean=mean,
+                in_bytes=self.bytewise,
+            )  # fmt: skip
         else:
             largest = p.get("max_packet_bytes", 1500)
             self.red = PaperRed(
@@ -72,7 +78,7 @@ class Ared(Fifo):
                 unit=unit, largest=largest if self.bytewise else None,
             )  # fmt: skip
         self.red.adapt = self.adapt
-        limit = p.get("limit", {"floyd": max(4 * high, 60), "ns2": 50, "ns3": 25}[self.profile])
+        limit = p.get("limit", {"ns2": 50, "ns3": 25}.get(self.profile, max(4 * high, 60)))
         if self.bytewise:
             self.limit_bytes = p.get("limit_bytes", limit * mean)
         else:
@@ -121,8 +127,11 @@ class Ared(Fifo):
         self.due = now + ns(0.5)
 
     def judge(self, packet: Packet, now: int) -> Verdict:
-        q = self.bytes if self.bytewise else len(self.queue)
-        verdict = self.red.arrive(packet.bytes, q, now)
+        if isinstance(self.red, RealAltqRed):
+            verdict = self.red.arrive(packet.bytes, len(self.queue), self.bytes, now)
+        else:
+            q = self.bytes if self.bytewise else len(self.queue)
+            verdict = self.red.arrive(packet.bytes, q, now)
         if verdict is None or not self.above or self.red.avg < self.high:
             return verdict
         # The guideline of 2001 drops ECN-capable packets above max_th; Le et al. reverse it.
@@ -151,7 +160,12 @@ STEPS = {**BUSY, "interval": "10 ms"}
 CASES = [
     # The line idles while arrivals are dropped, closer together than packets of the idle clock.
     *grid({"min_th": 2, "max_th": 4, "w_q": 0.01, "trial": {"load": 8}}, gentle=[False, True]),
-    *grid({"trial": {"load": 1.5}}, profile=["floyd", "ns2", "ns3", "linux"]),
+    *grid({"trial": {"load": 1.5}}, profile=["floyd", "ns2", "ns3", "altq", "linux"]),
+    *grid(STEPS, profile=["altq"], units=["packet", "byte"],
+          ecn_above_max=["drop", "mark_in_gentle", "mark_always"]),
+    *grid(STEPS, profile=["altq"], units=["packet", "byte"], gentle=[False]),
+    *grid({"profile": "altq", "min_th": 2, "max_th": 4, "w_q": 0.01, "trial": {"load": 8}},
+          gentle=[False, True], units=["packet", "byte"]),
     *grid(STEPS, units=["packet", "byte"], gentle=[True],
           ecn_above_max=["drop", "mark_in_gentle", "mark_always"]),
     *grid(STEPS, units=["packet", "byte"], gentle=[False], ecn_above_max=["drop", "mark_always"]),

@@ -67,7 +67,7 @@ class Dcn(Fifo):
         self.limit, self.limit_bytes = limits(p, 200)
         self.threshold = int(p.get("threshold", 100))
         self.decrement = int(p.get("decrement", self.threshold))
-        self.below_only = p.flag("age_below_target")
+        self.below_only, self.spares = p.flag("age_below_target"), p.flag("spare_short_queue")
         self.size, self.room = int(p.get("scoreboard_size", 8192)), p.get("table_size", 8192)
         self.seed = int(p.get("hash_seed", 1))
         self.collision = p.choice("collision", "decrement-incumbent")
@@ -116,7 +116,8 @@ class Dcn(Fifo):
             p *= packet.bytes / self.law.mean
         elif self.rule == "count-weighted":
             p *= 1 + self.hb[packet.flow] / self.threshold
-        return drop("early") if self.draws.uniform() < p else None
+        hit = self.draws.uniform() < p
+        return drop("early") if hit and not (self.spares and len(self.queue) <= 1) else None
 
     def score(self, flow: int, now: int) -> None:
         entry = self.entry(flow, now)
@@ -164,6 +165,7 @@ FAST = {"threshold": 6, "interval": "20 ms", "q_ref": 3, "a": 0.03, "b": 0.025, 
 COLLISIONS = ["decrement-incumbent", "replace-if-smaller", "chain", "ignore"]
 CASES = [
     {"trial": {"load": 2}, "threshold": 50},
+    {**FAST, "spare_short_queue": True},
     *grid({**FAST, "limit": 30}, collision=COLLISIONS, scoreboard_size=[2, 64],
           trial=[{"flows": 40, "load": 1.5}]),
     *grid({**FAST, "table_size": 2, "limit": 9}, probability=["uniform", "bytes", "count-weighted"],

@@ -9,6 +9,7 @@ class Pi(Fifo):
 
     def setup(self, p: Parameters) -> None:
         self.ecn, self.by_size = p.flag("ecn"), p.flag("byte_probability")
+        self.spares = p.flag("spare_short_queue")
         self.limit, self.limit_bytes = limits(p, 200)
         self.law = PiLaw(p, self.rate)
         self.due = self.law.period
@@ -19,7 +20,8 @@ class Pi(Fifo):
 
     def judge(self, packet: Packet, now: int) -> Verdict:
         p = self.law.p * (packet.bytes / self.law.mean if self.by_size else 1)
-        return signal("early") if self.draws.uniform() < p else PASS
+        hit = self.draws.uniform() < p
+        return PASS if not hit or (self.spares and len(self.queue) <= 1) else signal("early")
 
     def state(self) -> dict[str, float]:
         return {"p": self.law.p}
@@ -28,6 +30,7 @@ class Pi(Fifo):
 FAST = {"q_ref": 3, "a": 0.03, "b": 0.025, "T": "3 ms"}
 CASES = [
     {"trial": {"load": 2}},
+    *grid({**FAST, "spare_short_queue": True}, ecn=[False, True]),
     *grid(FAST, ecn=[False, True], queue_in_bytes=[False, True], byte_probability=[False, True],
           limit=[6, 200]),
     *grid({**FAST, "mean_packet_bytes": 900, "queue_in_bytes": True}, limit_bytes=[9000, 90000]),

@@ -13,6 +13,7 @@ class Rem(Fifo):
 
     def setup(self, p: Parameters) -> None:
         self.marks, self.ns2 = p.flag("ecn"), p.choice("profile", "standard") == "ns2"
+        self.spares = p.flag("spare_short_queue")
         self.ecn = self.marks and not self.ns2
         self.target, self.gamma = p.get("b_star", 20), p.get("gamma", 0.001)
         self.alpha, self.phi, self.inw = p.get("alpha", 0.1), p.get("phi", 1.001), p.get("inw", 1)
@@ -43,7 +44,7 @@ class Rem(Fifo):
 
     def hits(self, packet: Packet) -> bool:
         p = self.p * (packet.bytes / self.mean if self.bytewise else 1)
-        return self.draws.uniform() < p
+        return self.draws.uniform() < p and not (self.spares and len(self.queue) <= 1)
 
     def enqueue(self, packet: Packet, now: int) -> None:
         self.arrivals += packet.bytes / self.mean if self.bytewise else 1
@@ -68,6 +69,7 @@ class Rem(Fifo):
 FAST = {"b_star": 3, "phi": 1.1, "gamma": 0.3}
 CASES = [
     *grid({"trial": {"load": 2}}, profile=["standard", "ns2"]),
+    *grid({**FAST, "spare_short_queue": True}, ecn=[False, True]),
     *grid(FAST, profile=["standard", "ns2"], ecn=[False, True], queue_in_bytes=[False, True],
           limit=[5, 60]),
     *grid({**FAST, "mean_packet_bytes": 500, "tau": "5 ms"}, profile=["standard", "ns2"],

@@ -1,6 +1,7 @@
 //! Parameters that most disciplines share: the buffer's limits and the ECN switch. Those of every
 //! judge are for disciplines that are handed in as well.
 
+use packet::Backlog;
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 
@@ -49,6 +50,27 @@ pub(crate) const LIMIT_100: Field = LIMIT_200.meaning(
 pub const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))
     .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
     .source("constructed: off, as in ns-2.35 and Linux");
+
+/// `spare_short_queue`, of controllers of the instantaneous queue.
+pub(crate) const SPARE_SHORT_QUEUE: Field = Field::new(
+    "spare_short_queue",
+    Kind::Switch,
+    Value::Switch(false),
+)
+.meaning(
+    "Whether nothing is signalled while at most one packet waits, as in the published \
+             modules of ALTQ.",
+)
+.source(
+    "read: altq_red.c, altq_blue.c (qlen > 1); whether the testbed of Le et al. had it is not \
+             established",
+);
+
+/// Whether `backlog` is too short for a signal where [`SPARE_SHORT_QUEUE`] is on.
+#[inline]
+pub(crate) const fn is_spared(spares: bool, backlog: Backlog) -> bool {
+    spares && backlog.packets <= 1
+}
 
 /// The limit written as `limit` and `limit_bytes`; `packets` of them if neither is given.
 pub fn limit(params: &Params, packets: u64) -> BufferLimit {

@@ -77,6 +77,8 @@ const MATRIX: &[Row] = &[
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("ared", "profile=ns3 w_q=1 max_p=0.05 gentle=false",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
+    row("ared", "profile=altq w_q=1 max_p=0.05",
+        ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=1.5", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("ared", "profile=linux w_q=0.5 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=2", "DMMM"), "limit=3 min_th=5 max_th=9"),
     row("feng_red", "profile=fj93 w_q=1 max_p=0.05",

@@ -12,6 +12,7 @@
 //! | `floyd` | the 1993 paper's | the gentle curve follows `max_p` |
 //! | `ns2` | ns-2.35's | the gentle curve keeps the first `max_p`; `bottom` by the line's rate |
 //! | `ns3` | ns-3's | the same; `bottom` multiplies by the round trip instead of dividing |
+//! | `altq` | ALTQ's, in real numbers | nothing is signalled while at most one packet waits |
 //! | `linux` | `sch_red`'s | integers, a timer, bounds tested before the step, not gentle |
 
 mod fields;
@@ -25,7 +26,7 @@ use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 
 use crate::periodic::Ticker;
 
-use super::family::{Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
+use super::family::{ALTQ, Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Idle, Judged, Keeps, Line, Verdict};
 use settings::Settings;
 
@@ -36,12 +37,16 @@ pub(crate) const ENTRY: Entry = Entry {
         summary: "RED that moves max_p to keep the average queue in the middle of its band.",
         year: 2001,
         source: "Floyd, Gummadi and Shenker, Adaptive RED, ICSI TR 2001; profiles after ns-2.35, \
-                 ns-3, Linux sch_red",
+                 ns-3, ALTQ, Linux sch_red",
         deviations: "floyd: the step is tested at arrivals, as in ns-2, and bounds are strict. All \
                      but linux: the first interval is counted from the first arrival. ns2: \
                      use_mark_p, its default, is given up once ecn_above_max is set. ns3: \
                      LinkBandwidth is the line's rate, and thresholds that are written are kept \
-                     (ns-3's ARED switch overrides them). linux: as profile linux of plain RED.",
+                     (ns-3's ARED switch overrides them). altq: the adaptive RED of Le et al. was \
+                     never published; this is ALTQ's RED (idle rule, count, p_b/(2 - c p_b), \
+                     nothing while at most one packet waits) under the report's adaptation and \
+                     gentle curve, in real numbers, with ns-2's byte mode, which ALTQ names and \
+                     leaves out. linux: as profile linux of plain RED.",
         fields: fields::FIELDS,
     },
     per_flow: Keeps::Nothing,
@@ -60,6 +65,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         shell(OnTimer { judge: Linux::new(base)?, ticker }, &settings)
     } else if *base.profile == FJ93 {
         shell(tuned(Paper::new(base), &settings, true), &settings)
+    } else if *base.profile == ALTQ {
+        shell(tuned(Ns::of_altq(base), &settings, true), &settings)
     } else {
         shell(tuned(Ns::new(base), &settings, false), &settings)
     })

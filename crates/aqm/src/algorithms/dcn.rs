@@ -18,7 +18,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, LIMIT_200, LIMIT_BYTES, PACKET_BYTES};
+use crate::buffer::{self, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
 use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
@@ -126,6 +126,7 @@ const FIELDS: &[Field] = &[
         source: "constructed",
         ..HASH_SEED
     },
+    SPARE_SHORT_QUEUE,
     LIMIT_200.source("constructed: as PI"),
     LIMIT_BYTES,
 ];
@@ -155,6 +156,8 @@ struct Dcn {
     queue_mean: Option<f64>,
     q_ref: f64,
     age_below_target: bool,
+    /// Whether a queue of at most one packet is never signalled.
+    spares: bool,
     decrement: u32,
     control: Ticker,
     ageing: Ticker,
@@ -215,6 +218,7 @@ impl Dcn {
             queue_mean: if params.switch("queue_in_bytes") { Some(mean) } else { None },
             q_ref: params.real("q_ref"),
             age_below_target: params.switch("age_below_target"),
+            spares: params.switch("spare_short_queue"),
             decrement: params.whole_or("decrement", u64::from(threshold)) as u32,
             control: Ticker::every(params.time("T")),
             ageing: Ticker::every(interval),
@@ -223,10 +227,17 @@ impl Dcn {
 }
 
 impl Aqm for Dcn {
-    fn on_arrival(&mut self, packet: &Packet, _: Backlog, now: Instant, rng: &mut Rng) -> Verdict {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        now: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
         let Some(count) = self.flows.arrival(packet.flow, now) else { return Verdict::Pass };
         let p = self.weight.of(self.law.p, packet.bytes, count);
-        if rng.uniform() < p { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+        let hit = rng.uniform() < p && !buffer::is_spared(self.spares, backlog);
+        if hit { Verdict::Drop(Why::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

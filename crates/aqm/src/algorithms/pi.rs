@@ -16,7 +16,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Instant, Packet, Rng, Why};
 
-use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, TIME};
+use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
 use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
@@ -86,6 +86,7 @@ const FIELDS: &[Field] = &[
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Whole(500))
         .meaning("Mean packet size, to which the byte modes and the design rule refer.")
         .source("read: ns-2.35 mean_pktsize_"),
+    SPARE_SHORT_QUEUE,
     LIMIT_200
         .source("constructed: four times the default target, as the paper's 800 to 200 (recalled)"),
     LIMIT_BYTES,
@@ -99,6 +100,8 @@ struct Pi {
     queue_mean: Option<f64>,
     /// Mean packet size where the probability grows with a packet's own.
     size_mean: Option<f64>,
+    /// Whether a queue of at most one packet is never signalled.
+    spares: bool,
 }
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
@@ -124,6 +127,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         ticker: Ticker::every(params.time("T")),
         queue_mean,
         size_mean,
+        spares: params.switch("spare_short_queue"),
     };
     let limit = buffer::limit(params, 200);
     Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
@@ -187,12 +191,19 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
 }
 
 impl Aqm for Pi {
-    fn on_arrival(&mut self, packet: &Packet, _: Backlog, _: Instant, rng: &mut Rng) -> Verdict {
+    fn on_arrival(
+        &mut self,
+        packet: &Packet,
+        backlog: Backlog,
+        _: Instant,
+        rng: &mut Rng,
+    ) -> Verdict {
         let p = match self.size_mean {
             Some(mean) => self.law.p * f64::from(packet.bytes) / mean,
             None => self.law.p,
         };
-        if rng.uniform() < p { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        let hit = rng.uniform() < p && !buffer::is_spared(self.spares, backlog);
+        if hit { Verdict::Signal(Why::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

@@ -15,7 +15,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
 
-use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES};
+use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
@@ -107,6 +107,7 @@ const FIELDS: &[Field] = &[
              probability is scaled by its size/mean_packet_bytes.",
         )
         .source("read: ns-2.35 qib_; Le et al. 2003 measured bytes"),
+    SPARE_SHORT_QUEUE,
     Field::new("limit", LIMIT, Value::Unset)
         .meaning(
             "Packets that may wait, not counting the one being transmitted; profile \"ns2\" holds \
@@ -132,6 +133,8 @@ struct Rem {
     limit: BufferLimit,
     /// Whether the signal test is made at departure.
     late: bool,
+    /// Whether a queue of at most one packet is never signalled.
+    spares: bool,
     ticker: Ticker,
     /// Arrivals since the last update, in packets or bytes.
     arrivals: u64,
@@ -145,6 +148,11 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let ecn = params.switch("ecn");
     let ns2 = params.choice("profile") == "ns2";
     let judge = Rem::new(params, line, ns2 && ecn);
+    if judge.late && judge.spares {
+        let why = "true is not possible with profile \"ns2\" and ecn, which tests at departure; \
+                   leave it out";
+        return Err(BadParams::new("spare_short_queue", why));
+    }
     let shell = |judge| Judged::new(judge, BufferLimit::UNLIMITED, ecn);
     Ok(if judge.late {
         Built::Discipline(Box::new(Watched::new(shell(judge), ecn)))
@@ -182,6 +190,7 @@ impl Rem {
             mean: if params.switch("queue_in_bytes") { Some(mean as f64) } else { None },
             limit: limit(params, mean),
             late,
+            spares: params.switch("spare_short_queue"),
             ticker: Ticker::every(params.time("tau")),
             arrivals: 0,
             x: 0.0,
@@ -204,9 +213,9 @@ impl Rem {
     }
 
     #[inline]
-    fn test(&self, packet: &Packet, rng: &mut Rng) -> bool {
+    fn test(&self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> bool {
         let scale = self.mean.map_or(1.0, |mean| f64::from(packet.bytes) / mean);
-        rng.uniform() < self.p * scale
+        rng.uniform() < self.p * scale && !buffer::is_spared(self.spares, backlog)
     }
 }
 
@@ -221,7 +230,7 @@ impl Aqm for Rem {
         self.arrivals += if self.mean.is_some() { u64::from(packet.bytes) } else { 1 };
         if !self.limit.admits(backlog, packet.bytes) {
             Verdict::Drop(Why::Overflow)
-        } else if !self.late && self.test(packet, rng) {
+        } else if !self.late && self.test(packet, backlog, rng) {
             Verdict::Signal(Why::Early)
         } else {
             Verdict::Pass
@@ -248,11 +257,11 @@ impl Watcher for Rem {
         &mut self,
         packet: &Packet,
         _: Duration,
-        _: Backlog,
+        backlog: Backlog,
         _: Instant,
         rng: &mut Rng,
     ) -> bool {
-        self.late && self.test(packet, rng)
+        self.late && self.test(packet, backlog, rng)
     }
 }
 

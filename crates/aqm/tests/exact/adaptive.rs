@@ -1,6 +1,7 @@
 //! Adaptive and self-configuring RED: published steps, and what defines each profile.
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
+use packet::Why::Forced;
 use packet::{Ecn, Instant, Rng};
 
 use super::RATE;
@@ -67,6 +68,90 @@ fn ns2_and_ns3_keep_the_first_gentle_curve() {
         close(at_max(profile).0, 0.5, 1e-9);
         close(at_max(profile).1, 0.1, 1e-9);
     }
+}
+
+/// ALTQ: the RED underneath is its own. Thresholds 5 and 15, no gentle curve.
+fn altq(pairs: Pairs) -> Bench {
+    let all = [
+        &[("profile", "altq"), ("min_th", "5"), ("max_th", "15"), ("gentle", "false")] as Pairs,
+        pairs,
+    ];
+    Bench::new("ared", &all.concat(), 5)
+}
+
+#[test]
+fn altq_signals_nothing_while_at_most_one_packet_waits() {
+    // An average of 20 packets that outlives the queue: the guard counts packets in bytes, too.
+    for units in ["packet", "byte"] {
+        for (waiting, said) in [(0, Queued), (1, Queued), (2, Dropped(Forced))] {
+            let mut red = altq(&[("w_q", "0.001"), ("units", units), ("limit", "1000")]);
+            for _ in 0..30_000 {
+                red.arrive(20, 1000, Ecn::NotEct);
+            }
+            assert!(red.gauge("avg") > 15.0);
+            assert_eq!(red.arrive(waiting, 1000, Ecn::NotEct), said, "{units}, {waiting} waiting");
+        }
+    }
+}
+
+#[test]
+fn altq_ages_by_an_idle_time_with_the_sample_and_forgets_after_a_minute() {
+    // 10 Mbit/s of 1000 bytes: 80 ms are 100 packets, the sample one of them.
+    let aged = |nanos: u64| {
+        let mut red = altq(&[("w_q", "1/512")]);
+        red.arrive(0, 1000, Ecn::NotEct);
+        for _ in 0..20_000 {
+            red.arrive(10, 1000, Ecn::NotEct);
+        }
+        let before = red.gauge("avg");
+        red.gate.on_idle(Instant::from_nanos(red.now));
+        red.now += nanos;
+        red.arrive(0, 1000, Ecn::NotEct);
+        red.gauge("avg") / before
+    };
+    let keep: f64 = 511.0 / 512.0;
+    close(10.0 * aged(80_000_000), 8.224204, 1e-6);
+    for (nanos, steps) in [(0, 1), (799_999, 1), (800_000, 1), (1_600_000, 2), (2_399_999, 2)] {
+        close(aged(nanos), keep.powi(steps), 1e-12);
+    }
+    assert!(aged(60_000_000_000) > 0.0, "0.998 to the 75,000th is a number");
+    assert_eq!(aged(60_000_000_001), 0.0);
+}
+
+#[test]
+fn altq_spaces_its_signals_evenly_over_twice_their_mean() {
+    // An average of 10 packets: p_b is half of max_p. Gaps are uniform on 1 to 39.
+    let mut red = altq(&[("w_q", "1")]);
+    let (mut gaps, mut gap) = (vec![0u32; 41], 0);
+    for _ in 0..400_000 {
+        gap += 1;
+        if red.arrive(10, 1000, Ecn::NotEct) != Queued {
+            gaps[gap] += 1;
+            gap = 0;
+        }
+    }
+    let signals: u32 = gaps.iter().sum();
+    // 20,000 expected; five standard deviations of a renewal process with gaps of 20 ± 11.3.
+    assert!((19_600..20_400).contains(&signals), "{signals}");
+    assert_eq!(gaps[40], 0);
+    for n in &gaps[1..40] {
+        // 513 each; five standard deviations.
+        assert!((400..627).contains(n), "{gaps:?}");
+    }
+}
+
+#[test]
+fn altq_in_bytes_weighs_a_signal_by_the_packets_size() {
+    let signalled = |bytes| {
+        let mut red = altq(&[("w_q", "1"), ("units", "byte"), ("limit", "1000")]);
+        let backlog = packet::Backlog { packets: 10, bytes: 10_000 };
+        (0..100_000).filter(|_| red.offer(bytes, Ecn::NotEct, backlog) != Queued).count()
+    };
+    // As in ns-2, probability and count are of mean packets: one of the mean size in 20, one of 40
+    // bytes in 500.
+    let (small, mean) = (signalled(40), signalled(1000));
+    assert!((4_700..5_300).contains(&mean), "{mean}");
+    assert!(small * 15 < mean, "{small} of {mean}");
 }
 
 /// Linux: its RED on the timer's step, in integers.
@@ -146,6 +231,11 @@ fn the_ecn_rules_of_the_studies() {
         assert_eq!(ns("mark_in_gentle"), "mark mark drop");
         assert_eq!(ns("mark_always"), "mark mark mark");
     }
+    for above in ["drop", "mark_in_gentle", "mark_always"] {
+        let floyd = done(&[("ecn_above_max", above)]);
+        assert_eq!(done(&[("profile", "altq"), ("ecn_above_max", above)]), floyd);
+    }
+    assert_eq!(done(&[("profile", "altq")]), "mark drop drop");
     assert_eq!(done(&[("profile", "ns3")]), "mark mark drop");
     assert_eq!(done(&[("profile", "ns2")]), "mark drop drop", "use_mark_p");
     assert_eq!(done(&[("profile", "linux")]), "mark mark mark");

@@ -91,3 +91,28 @@ fn the_queue_rests_at_its_target() {
     close(sum / f64::from(ticks), 50.0, 1.0);
     close(bench.gauge("p"), 0.04, 0.002);
 }
+
+#[test]
+fn controllers_spare_a_queue_of_one_packet_if_they_are_altqs() {
+    let full: [(&str, Pairs); 3] = [
+        ("pi", &[("limit", "900")]),
+        ("rem", &[("limit", "900"), ("gamma", "1000")]),
+        ("dcn", &[("limit", "900"), ("threshold", "1")]),
+    ];
+    for (name, pairs) in full {
+        for (spares, least) in [("false", 0), ("true", 2)] {
+            let all = [pairs, &[("spare_short_queue", spares)]].concat();
+            let mut bench = Bench::new(name, &all, 3);
+            // The first packet of a flow is counted, and never dropped by DCN.
+            bench.arrive(0, 1000, Ecn::NotEct);
+            let due = bench.gate.next_tick().unwrap();
+            let backlog = packet::Backlog { packets: 90_000, bytes: 90_000_000 };
+            bench.gate.on_tick(backlog, due, &mut bench.rng);
+            assert!(bench.gauge("p") > 0.999);
+            for waiting in 0..4 {
+                let dropped = bench.arrive(waiting, 1000, Ecn::NotEct) != Admission::Queued;
+                assert_eq!(dropped, waiting >= least, "{name}: {waiting} waiting");
+            }
+        }
+    }
+}

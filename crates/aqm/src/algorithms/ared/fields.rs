@@ -11,7 +11,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("profile", named!(PROFILES), Value::Choice(FLOYD.name))
         .meaning(
             "The implementation to follow, with its defaults: floyd (the report on the RED of \
-             1993), ns2, ns3, linux.",
+             1993), ns2, ns3, altq, linux.",
         )
         .source("constructed"),
     Field::new("target_delay", TIME, Value::Unset)
@@ -79,7 +79,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("units", Kind::Choice(&["packet", "byte"]), Value::Unset)
         .meaning(by_profile!(
             "What queue, thresholds, limit and probability count. byte: floyd scales p_b by \
-             size/max_packet_bytes, ns2 and ns3 p_a by size/mean_packet_bytes.",
+             size/max_packet_bytes, the others p_a by size/mean_packet_bytes.",
             PROFILES,
             units
         ))
@@ -87,7 +87,7 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("mean_packet_bytes", PACKET_BYTES, Value::Unset)
         .meaning(
             "Mean packet size: turns the line's rate into packets/s, packets into bytes, and is \
-             the packet of the idle clock. floyd, linux: 1000; ns2, ns3: 500.",
+             the packet of the idle clock. floyd, altq, linux: 1000; ns2, ns3: 500.",
         )
         .source("ns-2.35 mean_pktsize_, ns-3 MeanPktSize; else constructed"),
     Field::new("max_packet_bytes", PACKET_BYTES, Value::Unset)
@@ -112,7 +112,7 @@ pub(super) const FIELDS: &[Field] = &[
     )
     .meaning(
         "What a signal does to an ECN-capable packet where the average is at or above max_th: \
-             drop, mark below twice max_th only, or mark always. floyd: drop; ns2: use_mark_p's \
+             drop, mark below twice max_th only, or mark always. floyd, altq: drop; ns2: use_mark_p's \
              rule, and without it as ns3; ns3: mark_in_gentle; linux: mark_always, or drop.",
     )
     .source("Le et al., SIGCOMM 2003 and ToN 2007; ns-3 UseHardDrop, Linux harddrop"),

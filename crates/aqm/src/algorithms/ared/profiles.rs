@@ -1,6 +1,6 @@
 //! The implementations of adaptive RED: the RED underneath each, and what it adds.
 
-use crate::algorithms::family::{self, FJ93, Given};
+use crate::algorithms::family::{self, ALTQ as ALTQ_RED, FJ93, Given};
 use crate::by_profile::{Stated, stated};
 
 /// An implementation of adaptive RED.
@@ -73,8 +73,11 @@ pub(super) const LINUX: Profile = Profile {
     above_max: ["mark_always"; 2],
 };
 
+/// ALTQ, in which the testbed of Le et al. had its adaptive RED.
+pub(super) const ALTQ: Profile = Profile { name: ALTQ_RED.name, underneath: &ALTQ_RED, ..FLOYD };
+
 /// Every profile, in the order of the documentation.
-pub(super) const PROFILES: [&Profile; 4] = [&FLOYD, &NS2, &NS3, &LINUX];
+pub(super) const PROFILES: [&Profile; 5] = [&FLOYD, &NS2, &NS3, &ALTQ, &LINUX];
 
 impl Profile {
     /// The profile called `name`.

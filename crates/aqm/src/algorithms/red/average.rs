@@ -14,14 +14,35 @@ pub(crate) struct Average {
     keep: f64,
     clock: PacketClock,
     /// Whether the arrival that ends an idle time counts as a sample on top of the ageing, and a
-    /// dropped one starts the idle clock anew (ns-2, ns-3; not the paper).
+    /// dropped one starts the idle clock anew (ns-2, ns-3, ALTQ; not the paper).
     samples_after_idle: bool,
+    /// Packets of an idle time that do not age it, because the sample stands for them (ALTQ: 1).
+    lag: u64,
+    /// An idle time of more than this clears it (ALTQ: a minute).
+    longest: Duration,
 }
 
 impl Average {
     pub fn new(w_q: f64, clock: PacketClock, samples_after_idle: bool) -> Self {
         let keep = 1.0 - w_q;
-        Average { value: 0.0, idle: Idle::new(), w_q, keep, clock, samples_after_idle }
+        Average {
+            value: 0.0,
+            idle: Idle::new(),
+            w_q,
+            keep,
+            clock,
+            samples_after_idle,
+            lag: 0,
+            longest: Duration::from_nanos(u64::MAX),
+        }
+    }
+
+    /// As ALTQ ages: an idle time of n packets counts n, the sample included, and one of more than
+    /// a minute clears the average.
+    pub const fn of_altq(mut self) -> Self {
+        self.lag = 1;
+        self.longest = Duration::from_secs(60);
+        self
     }
 
     /// Takes in that an arrival finds `queue` waiting.
@@ -54,7 +75,11 @@ impl Average {
     #[cold]
     fn age_to(&mut self, now: Instant) {
         let packets = if self.samples_after_idle {
-            self.clock.packets_in(self.idle.restart(now))
+            let span = self.idle.restart(now);
+            if span > self.longest {
+                self.value = 0.0;
+            }
+            self.clock.packets_in(span).saturating_sub(self.lag)
         } else {
             self.idle.tell(now, &self.clock)
         };

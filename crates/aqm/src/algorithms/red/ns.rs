@@ -1,8 +1,12 @@
-//! The judge of ns-2 and ns-3 (profiles `ns2`, `ns2-fixed`, `ns3`).
+//! The judge of ns-2 and ns-3 (profiles `ns2`, `ns2-fixed`, `ns3`), and of ALTQ in real arithmetic.
 //!
 //! Unlike the paper's: the count runs below min_th too; the first packet that finds the average
 //! in the band is not tested ("old"); nothing happens while at most one packet (one *byte*, in
 //! byte mode) waits; byte mode scales p_a and counts in mean packets, by integer division.
+//!
+//! ALTQ's RED was written after ns. In real arithmetic it differs by its spacing, by ageing and by
+//! a guard that counts packets in byte mode too. Adaptive RED needs it so: ALTQ's 32 bits overflow
+//! at an average of 2^19 w_q packets, 42 with the automatic weight of 100 Mbit/s.
 
 use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
 
@@ -10,7 +14,7 @@ use super::average::Average;
 use super::curve::Curve;
 use super::family::Early;
 use super::settings::{Settings, certain_verdict};
-use super::spacing;
+use super::spacing::Spacing;
 use crate::{Aqm, Idle, Verdict};
 
 pub(crate) struct Ns {
@@ -19,12 +23,14 @@ pub(crate) struct Ns {
     queue_in_bytes: bool,
     /// Mean packet size in byte mode, else 0.
     mean_bytes: u64,
-    wait: bool,
+    spacing: Spacing,
     /// Average from which on the signal is certain; infinite if there is no such branch.
     certain_from: f64,
     certain: Verdict,
     /// Whether even a certain signal needs a queue of more than one (ns-2's second defect).
     guarded: bool,
+    /// Whether the guard counts packets where the queue is measured in bytes.
+    guards_packets: bool,
     /// Hits with p_b below this may mark; others drop.
     mark_below: f64,
     clear_after_certain: bool,
@@ -48,10 +54,11 @@ impl Ns {
             curve,
             queue_in_bytes: settings.queue_in_bytes,
             mean_bytes: if settings.byte_probability { mean_bytes } else { 0 },
-            wait: settings.wait,
+            spacing: if settings.wait { Spacing::Wait } else { Spacing::Paper },
             certain_from: if settings.use_mark_p { f64::INFINITY } else { curve.certain },
             certain: certain_verdict(settings.harddrop),
             guarded: profile.guarded,
+            guards_packets: false,
             mark_below: if settings.use_mark_p { settings.mark_p } else { f64::INFINITY },
             clear_after_certain: settings.ns1_compat == profile.ns1_inverted,
             clear_after_overflow: !profile.ns1_inverted && !settings.ns1_compat,
@@ -60,6 +67,13 @@ impl Ns {
             count_bytes: 0,
             old: false,
         }
+    }
+
+    /// The judge of ALTQ.
+    pub fn of_altq(settings: &Settings) -> Self {
+        let ns = Ns::new(settings);
+        let average = ns.average.of_altq();
+        Ns { average, spacing: Spacing::Altq, guarded: true, guards_packets: true, ..ns }
     }
 
     fn clear(&mut self) {
@@ -72,7 +86,7 @@ impl Ns {
         let bytes = self.mean_bytes > 0;
         let count = if bytes { self.count_bytes / self.mean_bytes } else { self.count };
         let count = count as f64;
-        let p_a = if self.wait { spacing::wait(p_b, count) } else { spacing::paper(p_b, count) };
+        let p_a = self.spacing.p_a(p_b, count);
         if bytes && p_a < 1.0 { p_a * f64::from(size) / self.mean_bytes as f64 } else { p_a }
     }
 
@@ -115,12 +129,12 @@ impl Early for Ns {
     }
 
     fn decide(&mut self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> Verdict {
-        let queue = self.queue(backlog);
+        let few = if self.guards_packets { backlog.packets <= 1 } else { self.queue(backlog) <= 1 };
         let avg = self.average.value;
-        if avg >= self.certain_from && (queue > 1 || !self.guarded) {
+        if avg >= self.certain_from && !(few && self.guarded) {
             return self.certain;
         }
-        if avg < self.curve.min || queue <= 1 {
+        if avg < self.curve.min || few {
             self.old = false;
             return Verdict::Pass;
         }

@@ -21,6 +21,34 @@ pub(crate) fn wait(p_b: f64, count: f64) -> f64 {
     }
 }
 
+/// ALTQ's: p_b/(2 − c·p_b) from the first packet on. At constant p_b the gaps are uniform on
+/// 1..2/p_b − 1.
+#[inline]
+pub(crate) fn altq(p_b: f64, count: f64) -> f64 {
+    let passed = count * p_b;
+    if passed < 2.0 { (p_b / (2.0 - passed)).min(1.0) } else { 1.0 }
+}
+
+/// Which of the rules a judge follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Spacing {
+    Paper,
+    Wait,
+    Altq,
+}
+
+impl Spacing {
+    /// p_a from p_b and the packets since the last signal.
+    #[inline]
+    pub fn p_a(self, p_b: f64, count: f64) -> f64 {
+        match self {
+            Spacing::Paper => paper(p_b, count),
+            Spacing::Wait => wait(p_b, count),
+            Spacing::Altq => altq(p_b, count),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -40,6 +68,13 @@ mod tests {
         close(wait(0.5, 4.0), 1.0);
         close(wait(1.0, 0.0), 0.0);
         close(wait(1.0, 1.0), 1.0);
+        close(altq(0.05, 0.0), 0.025);
+        close(altq(0.05, 10.0), 0.033333);
+        close(altq(0.05, 20.0), 0.05);
+        close(altq(0.05, 30.0), 0.1);
+        close(altq(0.05, 39.0), 1.0);
+        close(altq(0.05, 39.5), 1.0);
+        close(altq(0.05, 41.0), 1.0);
     }
 
     /// The distribution of gaps whose hazard at the c-th packet is `hazard(c)`.
@@ -68,5 +103,6 @@ mod tests {
         uniform_on(1, 19, &gaps(|c| paper(p_b, c)));
         uniform_on(1, 20, &gaps(|c| paper(p_b, c - 1.0)));
         uniform_on(20, 39, &gaps(|c| wait(p_b, c)));
+        uniform_on(1, 39, &gaps(|c| altq(p_b, c)));
     }
 }
