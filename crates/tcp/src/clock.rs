@@ -40,6 +40,40 @@ pub(crate) struct Moment {
     pub phase: Phase,
 }
 
+/// The clocks of an endpoint's host, and where within the instant at hand the endpoint is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LocalClock {
+    pub host: HostClock,
+    /// The phase within the instant `phase_at`.
+    phase: Phase,
+    phase_at: Instant,
+}
+
+impl LocalClock {
+    pub fn new(host: HostClock) -> Self {
+        LocalClock { host, phase: Phase::Events, phase_at: Instant::NEVER }
+    }
+
+    /// The driver reports an event of `now`, which comes before the ticks of that instant.
+    pub fn event(&mut self, now: Instant) -> Moment {
+        self.phase_at = Instant::NEVER;
+        Moment { at: now, phase: Phase::Events }
+    }
+
+    /// A tick of `now` runs.
+    pub fn enter(&mut self, now: Instant, phase: Phase) -> Moment {
+        (self.phase_at, self.phase) = (now, phase);
+        Moment { at: now, phase }
+    }
+
+    /// Where the endpoint is when the driver polls.
+    #[inline]
+    pub fn moment(&self, now: Instant) -> Moment {
+        let phase = if self.phase_at == now { self.phase } else { Phase::Events };
+        Moment { at: now, phase }
+    }
+}
+
 /// Equally spaced ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Grid {

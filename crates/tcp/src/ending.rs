@@ -3,62 +3,68 @@
 use packet::Instant;
 
 use crate::clock::Moment;
-use crate::endpoint::{Endpoint, State};
+use crate::connection::{State, Transition};
+use crate::endpoint::Endpoint;
 use crate::profile::Ending;
 
 impl Endpoint {
     /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
-    /// acknowledged: the driver then tells the other end by [`hear_end`](Self::hear_end).
+    /// acknowledged: the driver then calls the other end's [`on_peer_closed`](Self::on_peer_closed).
     #[inline]
     pub fn ended_without_fin(&self) -> bool {
-        matches!(self.state, State::FinWait2 | State::Closed)
+        matches!(self.conn.state, State::FinWait2 | State::Closed)
             && self.profile.ending == Ending::Silent
     }
 
     /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
-    pub fn hear_end(&mut self, now: Instant) {
-        let moment = self.event(now);
-        if !std::mem::replace(&mut self.peer_through, true) {
-            self.on_peer_closed(moment);
+    pub fn on_peer_closed(&mut self, now: Instant) {
+        let moment = self.clock.event(now);
+        if !std::mem::replace(&mut self.conn.peer_closed, true) {
+            self.take_peer_close(moment);
         }
     }
 
-    /// The peer has said that it is through.
-    pub(crate) fn on_peer_closed(&mut self, moment: Moment) {
-        match self.state {
-            State::Established => self.state = State::CloseWait,
-            State::FinWait1 => self.state = State::Closing,
-            State::FinWait2 => self.start_time_wait(moment),
-            _ => {}
-        }
+    /// The peer has closed, by a FIN or without.
+    pub(crate) fn take_peer_close(&mut self, moment: Moment) {
+        let transition = self.conn.on_peer_closed();
+        self.follow(transition, moment);
     }
 
     /// All of this side is acknowledged, its FIN (where there is one) included.
     pub(crate) fn on_fin_acked(&mut self, moment: Moment) {
-        match self.state {
-            State::FinWait1 => self.state = State::FinWait2,
-            State::Closing => self.start_time_wait(moment),
-            State::LastAck => self.finish(State::Closed),
-            _ => {}
+        let transition = self.conn.on_fin_acked();
+        self.follow(transition, moment);
+    }
+
+    /// Does what a change of state asks for. Where no FIN is sent there is no TIME_WAIT either.
+    fn follow(&mut self, transition: Transition, moment: Moment) {
+        match transition {
+            Transition::None => {}
+            Transition::TimeWait if self.profile.ending != Ending::Silent => {
+                self.conn.state = State::TimeWait;
+                self.tx.sender.stop();
+                self.conn.conn_timer = self.end_of(self.profile.time_wait, moment);
+            }
+            Transition::TimeWait | Transition::Closed => self.finish(State::Closed),
         }
     }
 
-    fn start_time_wait(&mut self, moment: Moment) {
-        if self.profile.ending == Ending::Silent {
-            return self.finish(State::Closed);
+    /// Whether nothing remains to be acknowledged after the close.
+    pub(crate) fn all_acknowledged(&self) -> bool {
+        let snd = &self.tx.snd;
+        match self.profile.ending {
+            Ending::Fin | Ending::BareFin => snd.fin_sent && snd.una > snd.end,
+            Ending::Silent => self.conn.unwritten == 0 && snd.una == snd.end,
         }
-        self.state = State::TimeWait;
-        self.rexmt_at = Instant::NEVER;
-        self.life_at = self.life(self.profile.time_wait, moment);
     }
 
     /// Ends the connection: no timer runs, nothing more is sent.
     pub(crate) fn finish(&mut self, state: State) {
-        self.state = state;
-        (self.rexmt_at, self.life_at) = (Instant::NEVER, Instant::NEVER);
-        self.receiver.ack_at = Instant::NEVER;
-        self.receiver.ack_now = false;
-        self.snd.resend = false;
-        (self.output_due, self.in_call) = (false, false);
+        self.conn.end(state);
+        self.tx.sender.stop();
+        self.rx.ack_at = Instant::NEVER;
+        self.rx.ack_now = false;
+        self.tx.snd.resend = false;
+        self.call.cancel();
     }
 }

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use packet::{Duration, Instant};
 
 use crate::clock::Moment;
-use crate::endpoint::{Endpoint, State};
+use crate::connection::State;
+use crate::endpoint::Endpoint;
 use crate::host_cache::HostMetrics;
 use crate::profile::{Ending, SynAck};
-use crate::recovery::{Implementation, RecoveryKind};
+use crate::recovery::Implementation;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
-use crate::sender::Sender;
+use crate::send_algorithm::{Opening, SendAlgorithm};
 
 impl Endpoint {
     /// A SYN reaches an end that listens.
@@ -18,17 +19,17 @@ impl Endpoint {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
             return;
         }
-        self.state = State::SynReceived;
-        self.active_at = moment.at;
-        self.life_at = match self.profile.opening.syn_ack {
-            SynAck::Timer | SynAck::Request => self.life(self.profile.connect_limit, moment),
+        self.conn.state = State::SynReceived;
+        self.tx.snd.active_at = moment.at;
+        self.conn.conn_timer = match self.profile.opening.syn_ack {
+            SynAck::Timer | SynAck::Request => self.end_of(self.profile.connect_limit, moment),
             SynAck::Cache | SynAck::Sink => Instant::NEVER,
         };
-        self.receiver.open();
+        self.rx.open();
         self.agree(segment);
         self.start_from_route(recalled, Some(self.profile.opening.syn_ack));
         self.accept_ecn(segment);
-        self.output_due = true;
+        self.call.due = true;
     }
 
     /// Something reaches an end that has sent a SYN.
@@ -37,63 +38,114 @@ impl Endpoint {
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
             return;
         }
-        self.receiver.open();
+        self.rx.open();
         // A one-way agent's data is its only answer (ns-2).
-        self.receiver.ack_now = self.profile.ending != Ending::Silent;
+        self.rx.ack_now = self.profile.ending != Ending::Silent;
         self.agree(segment);
         self.start_from_route(recalled, None);
         self.learn_ecn(segment);
-        self.active_at = moment.at;
-        self.take_opening_sample(segment, moment);
-        self.snd.una = 1;
-        self.snd.timed_out = false;
-        self.snd.nxt = 1;
-        self.rexmt_at = Instant::NEVER;
-        self.establish(recalled, moment);
-        self.output_due = true;
+        self.tx.snd.active_at = moment.at;
+        self.sample_syn(segment, recalled, moment);
+        self.tx.snd.una = 1;
+        self.tx.snd.timed_out = false;
+        self.tx.snd.nxt = 1;
+        self.establish(recalled);
+        self.begin_sender(None, moment);
+        self.call.due = true;
     }
 
     /// The options of both SYNs. One announces selective acknowledgements by an empty block.
     fn agree(&mut self, syn: &Segment) {
         let mine = self.profile.recovery.kind.selective();
-        self.sack = mine && !syn.sack.is_empty();
-        self.receiver.agree(self.sack);
-        if mine && !self.sack {
-            match &mut self.sender {
-                Sender::Rack(rack) => rack.without_reports(),
-                Sender::Classic(classic) => classic.recovery.reset(RecoveryKind::NewReno),
-            }
-        }
-        self.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
-        if self.stamps {
-            self.receiver.on_stamp(syn);
+        self.conn.sack = mine && !syn.sack.is_empty();
+        self.rx.agree(self.conn.sack);
+        self.conn.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
+        if self.conn.stamps {
+            self.rx.on_stamp(syn);
             // Every segment has room for so much less; windows count such segments.
-            let loss = self.snd.ssthresh == 2 * self.snd.mss();
-            self.snd.mss -= STAMP_BYTES as u16;
-            self.snd.cwnd = self.profile.initial_window(&self.snd);
+            let loss = self.tx.snd.ssthresh == 2 * self.tx.snd.mss();
+            self.tx.snd.mss -= STAMP_BYTES as u16;
+            self.tx.snd.cwnd = self.profile.initial_window(&self.tx.snd);
             if loss {
-                self.snd.ssthresh = 2 * self.snd.mss();
+                self.tx.snd.ssthresh = 2 * self.tx.snd.mss();
             }
         }
     }
 
     /// The handshake is over.
-    pub(crate) fn establish(&mut self, recalled: &HostMetrics, moment: Moment) {
-        self.state = State::Established;
-        self.life_at = Instant::NEVER;
-        let repeats = if self.syn_repeated { self.counters.resent_syn } else { 0 };
-        // Linux: a timestamp may have told the round trip of a repeated SYN (`tcp_init_metrics`), and
+    pub(crate) fn establish(&mut self, recalled: &HostMetrics) {
+        self.conn.establish();
+        let repeats = if self.conn.syn_repeated { self.counters.resent_syn } else { 0 };
+        // Linux: a timestamp may have shown the round trip of a repeated SYN (`tcp_init_metrics`), and
         // one repeat is forgiven, since the first timeout is only 1 s (`tcp_init_transfer`).
-        let (unmeasured, forgiven) = match &self.sender {
-            Sender::Rack(_) => (self.profile.rtt.srtt(&self.rtt) == Duration::ZERO, 1),
-            Sender::Classic(_) => (true, 0),
+        let (unmeasured, forgiven) = if self.tx.sender.keeps_records() {
+            (self.profile.rtt.srtt(&self.tx.rtt) == Duration::ZERO, 1)
+        } else {
+            (true, 0)
         };
-        self.profile.rtt.on_established(&mut self.rtt, repeats > 0 && unmeasured);
+        self.profile.rtt.on_established(&mut self.tx.rtt, repeats > 0 && unmeasured);
         if repeats > forgiven && self.profile.opening.loss_closes_window {
-            self.snd.cwnd = self.snd.mss();
+            self.tx.snd.cwnd = self.tx.snd.mss();
         }
-        self.start_from_linux(recalled);
-        self.begin_sender(moment);
+        recalled.start_linux(&self.profile, &mut self.tx.rtt, &mut self.tx.snd);
+    }
+
+    /// The sender begins with what the handshake has shown; `opening`: the acknowledgement that completed
+    /// it, and what the host remembers.
+    #[inline(never)]
+    pub(crate) fn begin_sender(
+        &mut self,
+        opening: Option<(&Segment, &HostMetrics)>,
+        moment: Moment,
+    ) {
+        let syn_sent = std::mem::replace(&mut self.conn.syn.sent, u64::MAX);
+        let opening = opening.map(|(segment, cached)| Opening { segment, cached, syn_sent });
+        let (sender, mut cx) = self.lend(moment);
+        sender.begin(&mut cx, opening.as_ref());
+    }
+
+    /// The SYN-ACK shows the round trip of the SYN.
+    #[cold]
+    fn sample_syn(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
+        let syn_sent = std::mem::replace(&mut self.conn.syn.sent, u64::MAX);
+        let opening = Opening { segment, cached, syn_sent };
+        let (sender, mut cx) = self.lend(moment);
+        let own_time = sender.keeps_records();
+        opening.sample(&mut cx, own_time);
+    }
+
+    /// The SYN, or SYN-ACK, has waited long enough for its answer.
+    pub(crate) fn on_syn_timer(&mut self, moment: Moment) {
+        self.counters.timeouts += 1;
+        let connects = self.conn.state == State::SynSent;
+        let waits = self.profile.opening.waits;
+        let linear = connects.then_some(waits.syn_linear);
+        let timeouts = self.profile.rtt.back_off(&mut self.tx.rtt, linear);
+        if timeouts > if connects { waits.syn_retries } else { waits.syn_ack_retries } {
+            return self.give_up_opening();
+        }
+        let cached = !connects && self.profile.opening.syn_ack == SynAck::Cache;
+        self.tx.snd.nxt = 0;
+        self.conn.syn_repeated = !cached;
+        if self.profile.opening.loss_cuts_threshold && !cached {
+            // The same routine runs as for data: two segments of threshold remain.
+            self.tx.snd.ssthresh = 2 * self.tx.snd.mss();
+        }
+        let rules = &self.profile.rtt;
+        self.conn.syn.sent = u64::MAX;
+        self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host, moment);
+        self.call.due = true;
+    }
+
+    /// A timeout too many: the end of the attempt, or of what a listening end knew of it.
+    #[cold]
+    fn give_up_opening(&mut self) {
+        let forgets = matches!(self.profile.opening.syn_ack, SynAck::Cache | SynAck::Request);
+        if forgets && self.conn.state == State::SynReceived {
+            self.forget_opening();
+        } else {
+            self.finish(State::Failed);
+        }
     }
 
     /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
@@ -110,21 +162,22 @@ impl Endpoint {
         if self.profile.opening.syn_ack == SynAck::Sink && segment.flags.has(Flags::ACK) {
             return true;
         }
-        let waiting = self.state == State::SynReceived;
+        let waiting = self.conn.state == State::SynReceived;
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
             if waiting {
                 self.start_from_route(recalled, Some(SynAck::Timer));
             }
-            self.receiver.ack_now = true;
+            self.rx.ack_now = true;
             return waiting || self.profile.recovery.implementation != Implementation::Rfc;
         }
         if self.profile.opening.syn_ack == SynAck::Request {
             // Two copies are out: no round trip can be told (`tcp_synack_rtt_meas`).
-            (self.timed, self.syn_repeated) = (u64::MAX, true);
+            (self.conn.syn.sent, self.conn.syn_repeated) = (u64::MAX, true);
         }
-        self.snd.nxt = 0;
-        if self.rexmt_at != Instant::NEVER {
-            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
+        self.tx.snd.nxt = 0;
+        if self.conn.syn.expires != Instant::NEVER {
+            let rules = &self.profile.rtt;
+            self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host, moment);
         }
         false
     }
@@ -132,7 +185,7 @@ impl Endpoint {
     /// The SYN cache drops its entry: as if no SYN had come.
     pub(crate) fn forget_opening(&mut self) {
         let counters = self.counters;
-        let (profile, clock) = (Arc::clone(&self.profile), self.clock);
+        let (profile, clock) = (Arc::clone(&self.profile), self.clock.host);
         self.reset(&profile, clock);
         self.counters = counters;
     }

@@ -19,11 +19,12 @@ use std::collections::{BTreeMap, VecDeque};
 
 use packet::{Duration, Instant};
 
-use crate::endpoint::{Endpoint, State};
-use crate::profile::SynAck;
-use crate::rtt::RTT_SAMPLES_TO_KEEP;
+use crate::connection::State;
+use crate::endpoint::Endpoint;
+use crate::profile::{Profile, SynAck};
+use crate::rtt::{RTT_SAMPLES_TO_KEEP, Rtt};
 use crate::segment::Segment;
-use crate::sender::Sender;
+use crate::send_state::SendState;
 
 /// `rtq_reallyold` of FreeBSD's `in_rmx.c`, `TCP_METRICS_TIMEOUT` of Linux's `tcp_metrics.c`.
 const FORGOTTEN_AFTER: Duration = Duration::from_secs(3_600);
@@ -94,6 +95,17 @@ enum Threshold {
 impl HostMetrics {
     /// Nothing is remembered.
     pub const NONE: HostMetrics = HostMetrics { rtt: 0, rttvar: 0, ssthresh: 0 };
+
+    /// The handshake is over and its round trip, if there was one, is taken: Linux's
+    /// `tcp_init_metrics`.
+    #[cold]
+    pub fn start_linux(&self, profile: &Profile, rtt: &mut Rtt, snd: &mut SendState) {
+        let Remembers::Linux { ssthresh } = profile.remembers else { return };
+        profile.rtt.start_by_linux(rtt, self.rtt);
+        if ssthresh && self.ssthresh != 0 {
+            snd.ssthresh = u64::from(self.ssthresh) * snd.mss();
+        }
+    }
 
     fn learn(&mut self, lesson: &Lesson) {
         match *lesson {
@@ -197,11 +209,12 @@ impl HostCache {
     /// The host learns from an `end` that [`may_teach`](Endpoint::may_teach); a TIME_WAIT that
     /// still runs is waited for.
     pub fn learn(&mut self, pair: HostPair, end: &mut Endpoint, now: Instant) {
-        end.rtt.taught = true;
+        end.tx.rtt.taught = true;
         let remembers = end.profile.remembers;
         let Some(memories) = self.memories(remembers) else { return };
-        let waits = end.state == State::TimeWait && matches!(remembers, Remembers::Route { .. });
-        let at = if waits { end.life_at } else { now };
+        let waits =
+            end.conn.state == State::TimeWait && matches!(remembers, Remembers::Route { .. });
+        let at = if waits { end.conn.conn_timer } else { now };
         let lesson = end.lesson();
         if let Some(Lesson::Linux { rtt: Some(_), .. } | Lesson::Route { .. }) = lesson {
             memories.entry(pair.key()).or_default();
@@ -228,7 +241,7 @@ impl Endpoint {
     /// difference who delivers, see [`HostCache::deliver`].
     #[inline]
     pub fn may_recall(&self) -> bool {
-        matches!(self.state, State::Listen | State::SynSent | State::SynReceived)
+        matches!(self.conn.state, State::Listen | State::SynSent | State::SynReceived)
             && self.profile.remembers()
     }
 
@@ -237,8 +250,8 @@ impl Endpoint {
     /// LAST-ACK to CLOSE, never when given up.
     #[inline]
     pub fn may_teach(&self, over: bool) -> bool {
-        let closed = matches!(self.state, State::FinWait2 | State::TimeWait | State::Closed);
-        !self.rtt.taught
+        let closed = matches!(self.conn.state, State::FinWait2 | State::TimeWait | State::Closed);
+        !self.tx.rtt.taught
             && match self.profile.remembers {
                 Remembers::Nothing => false,
                 Remembers::Route { .. } => over,
@@ -256,11 +269,11 @@ impl Endpoint {
 
     /// `tcp_close` of FreeBSD 2.1.7.1, 3.2 and 4.x.
     fn route_lesson(&self, sendpipe: u64) -> Option<Lesson> {
-        if self.rtt.samples() < RTT_SAMPLES_TO_KEEP {
+        if self.tx.rtt.samples() < RTT_SAMPLES_TO_KEEP {
             return None;
         }
-        let (rtt, rttvar) = self.profile.rtt.route_metrics(&self.rtt);
-        let (ssthresh, mss) = (self.snd.ssthresh, self.snd.mss());
+        let (rtt, rttvar) = self.profile.rtt.route_metrics(&self.tx.rtt);
+        let (ssthresh, mss) = (self.tx.snd.ssthresh, self.tx.snd.mss());
         // To segments, and to their bytes with headers.
         let segments = (ssthresh.saturating_add(mss / 2) / mss).max(2);
         let bytes = u32::try_from(segments.saturating_mul(mss + HEADERS)).unwrap_or(u32::MAX);
@@ -269,15 +282,12 @@ impl Endpoint {
 
     /// `tcp_update_metrics`. What it keeps of the deviation and the window it uses nowhere.
     fn linux_lesson(&self, ssthresh: bool) -> Lesson {
-        let rtt = self.profile.rtt.linux_metrics(&self.rtt);
+        let rtt = self.profile.rtt.linux_metrics(&self.tx.rtt);
         let threshold = || {
-            let f = &self.snd;
+            let f = &self.tx.snd;
             let (cwnd, ssthresh) = (f.cwnd / f.mss(), f.ssthresh / f.mss());
             let whole = |segments: u64| u32::try_from(segments).unwrap_or(u32::MAX);
-            let calm = match &self.sender {
-                Sender::Rack(rack) => rack.is_open(),
-                Sender::Classic(_) => true,
-            };
+            let calm = self.tx.sender.is_calm();
             if f.ssthresh >= self.profile.initial_ssthresh {
                 Threshold::AtLeast(whole(cwnd >> 1))
             } else if cwnd >= ssthresh && calm {
@@ -297,20 +307,9 @@ impl Endpoint {
         if by == Some(SynAck::Cache) {
             return; // it has no metrics; the socket that it makes in the end has
         }
-        self.profile.rtt.start_by_route(&mut self.rtt, recalled.rtt, recalled.rttvar);
+        self.profile.rtt.start_by_route(&mut self.tx.rtt, recalled.rtt, recalled.rttvar);
         if recalled.ssthresh != 0 {
-            self.snd.ssthresh = (2 * self.snd.mss()).max(u64::from(recalled.ssthresh));
-        }
-    }
-
-    /// The handshake is over and its round trip, if there was one, is taken: Linux's
-    /// `tcp_init_metrics`.
-    #[cold]
-    pub(crate) fn start_from_linux(&mut self, recalled: &HostMetrics) {
-        let Remembers::Linux { ssthresh } = self.profile.remembers else { return };
-        self.profile.rtt.start_by_linux(&mut self.rtt, recalled.rtt);
-        if ssthresh && recalled.ssthresh != 0 {
-            self.snd.ssthresh = u64::from(recalled.ssthresh) * self.snd.mss();
+            self.tx.snd.ssthresh = (2 * self.tx.snd.mss()).max(u64::from(recalled.ssthresh));
         }
     }
 }

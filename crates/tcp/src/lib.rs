@@ -20,8 +20,10 @@
 //! `profile` bundles them, `profiles` has one file per system. Linux's senders do all of this in
 //! `rack_sender` and `recovery::rack`, with a control of `congestion`.
 
+mod classic_sender;
 mod clock;
 mod congestion;
+mod connection;
 mod ecn;
 mod ending;
 mod endpoint;
@@ -29,6 +31,7 @@ mod f_rto;
 mod handshake;
 mod host_cache;
 mod output;
+mod output_call;
 mod probe;
 mod profile;
 mod profiles;
@@ -38,6 +41,7 @@ mod recovery;
 mod registry;
 mod rtt;
 mod segment;
+mod send_algorithm;
 mod send_state;
 mod sender;
 mod spurious_rto;
@@ -47,7 +51,8 @@ mod writes;
 
 pub use clock::HostClock;
 pub use congestion::controls;
-pub use endpoint::{Deadline, Endpoint, State};
+pub use connection::State;
+pub use endpoint::{Deadline, Endpoint};
 pub use host_cache::{HostCache, HostPair};
 pub use output::Outbox;
 pub use probe::Counters;

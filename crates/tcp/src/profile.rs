@@ -149,9 +149,23 @@ pub(crate) struct Output {
     pub whole_packets: bool,
     /// Two full segments go down as one where they can (Linux's segmentation offload).
     pub pairs: bool,
+    /// The end of a write, and of what goes down as one, has PSH (Linux).
+    pub pushes: bool,
 }
 
 impl Profile {
+    /// The numbers of a sender that has sent nothing.
+    pub(crate) fn fresh_send_state(&self) -> SendState {
+        let mut snd = SendState {
+            end: 1,
+            ssthresh: self.initial_ssthresh,
+            window: self.window as u32,
+            mss: self.mss,
+            ..SendState::default()
+        };
+        snd.cwnd = self.initial_window(&snd);
+        snd
+    }
     /// First congestion window, bytes.
     pub(crate) fn initial_window(&self, snd: &SendState) -> u64 {
         self.initial_segments * snd.mss()

@@ -1,5 +1,7 @@
 //! The sender's numbers: what is acknowledged, sent, written, and how much may be out.
 
+use packet::Instant;
+
 /// Sequence numbers and windows of one direction. Numbers never wrap: 0 is the SYN, byte n of
 /// the data is n, the FIN follows the last byte.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +20,8 @@ pub(crate) struct SendState {
     pub ssthresh: u64,
     /// Highest number sent, plus one, when the window was last reduced.
     pub reduced: u64,
+    /// The last time that counts for the idle rule ([`IdleRule`](crate::profile::IdleRule)).
+    pub active_at: Instant,
     /// The peer's receive window, bytes.
     pub window: u32,
     /// What `cwnd` holds beyond whole bytes in ns-2, which counts fractions: 2^-32 B.

@@ -1,17 +1,15 @@
-//! The two kinds of sender, and the reactions of the classic one: acknowledgements and the
-//! retransmission timer.
+//! The senders to choose from. This is the one file that tells them apart: the endpoint and its other
+//! parts see the seven verbs of [`SendAlgorithm`].
 
-use packet::Instant;
+use packet::{Duration, Instant};
 
-use crate::clock::Moment;
-use crate::endpoint::{Endpoint, State};
-use crate::host_cache::HostMetrics;
-use crate::profile::{Ending, Profile, SynAck};
-use crate::recovery::{
-    ClassicControl, Heard, RackSender, Reaction, Recovery, RecoveryKind, Windows,
-};
+use crate::classic_sender::ClassicSender;
+use crate::profile::Profile;
+use crate::recovery::{RackSender, RecoveryKind};
+use crate::rtt::Rtt;
 use crate::segment::Segment;
-use crate::spurious_rto::SpuriousRto;
+use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
+use crate::send_state::{Chunk, SendState};
 
 /// What sends the data of one end.
 #[derive(Clone, Debug)]
@@ -22,25 +20,26 @@ pub(crate) enum Sender {
     Rack(Box<RackSender>),
 }
 
-/// A sender of BSD's lineage: a recovery, which asks a congestion control.
+/// The sending half of an endpoint.
 #[derive(Clone, Debug)]
-pub(crate) struct ClassicSender {
-    pub recovery: Recovery,
-    pub control: ClassicControl,
-    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
-    pub rto_check: Option<Box<SpuriousRto>>,
+pub(crate) struct Transmitter {
+    pub snd: SendState,
+    pub rtt: Rtt,
+    pub sender: Sender,
 }
 
-/// An ACK as a classic sender sees it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ack<'a> {
-    pub segment: &'a Segment,
-    /// New numbers that it acknowledges.
-    pub acked: u64,
-    /// The retransmission timer ran as it came.
-    pub pending: bool,
-    /// It carries an ECN echo, and grows nothing.
-    pub echoed: bool,
+impl Transmitter {
+    pub fn new(profile: &Profile) -> Self {
+        let (snd, rtt) = (profile.fresh_send_state(), profile.rtt.fresh());
+        Transmitter { snd, rtt, sender: Sender::new(profile) }
+    }
+
+    /// Makes it as new, keeping what is allocated.
+    pub fn renew(&mut self, profile: &Profile) {
+        self.snd = profile.fresh_send_state();
+        self.rtt = profile.rtt.fresh();
+        self.sender.renew(profile);
+    }
 }
 
 impl Sender {
@@ -50,21 +49,13 @@ impl Sender {
             RecoveryKind::Rack(settings) => {
                 Sender::Rack(Box::new(RackSender::new(settings, control.boxed())))
             }
-            kind => Sender::Classic(ClassicSender {
-                recovery: Recovery::new(kind),
-                control: ClassicControl::new(control),
-                rto_check: None,
-            }),
+            kind => Sender::Classic(ClassicSender::new(kind, control)),
         }
     }
 
-    /// One of no profile, for a moment.
-    fn blank() -> Self {
-        Sender::Classic(ClassicSender {
-            recovery: Recovery::new(RecoveryKind::Tahoe),
-            control: ClassicControl::reno(),
-            rto_check: None,
-        })
+    /// Stands where a sender is taken out for a moment.
+    fn placeholder() -> Self {
+        Sender::Classic(ClassicSender::placeholder())
     }
 
     /// Makes it as new, keeping what is allocated.
@@ -72,249 +63,113 @@ impl Sender {
         let control = &*profile.congestion;
         match (&mut *self, profile.recovery.kind) {
             (Sender::Rack(_), RecoveryKind::Rack(settings)) => {
-                if let Sender::Rack(rack) = std::mem::replace(self, Sender::blank()) {
+                if let Sender::Rack(rack) = std::mem::replace(self, Sender::placeholder()) {
                     *self = Sender::Rack(rack.renewed(settings, control.boxed()));
                 }
             }
             (Sender::Classic(classic), kind) if !matches!(kind, RecoveryKind::Rack(_)) => {
-                classic.recovery.reset(kind);
-                classic.control = ClassicControl::new(control);
-                if let Some(check) = &mut classic.rto_check {
-                    check.reset();
-                }
+                classic.renew(kind, control);
             }
             _ => *self = Sender::new(profile),
         }
     }
-}
 
-impl Endpoint {
-    /// The acknowledgement number of a segment. `opening`: it completes the handshake, with a host
-    /// that is remembered so.
-    pub(crate) fn on_ack(
-        &mut self,
-        segment: &Segment,
-        opening: Option<&HostMetrics>,
-        moment: Moment,
-    ) {
-        let ack = segment.ack;
-        if ack > self.snd.max {
-            return;
-        }
-        if let Sender::Rack(_) = self.sender {
-            return self.on_ack_rack(segment, opening, moment);
-        }
-        let pending = self.rexmt_at != Instant::NEVER;
-        let acked = ack.saturating_sub(self.snd.una);
-        let echo = self.hears_echo(segment, acked, opening.is_some());
-        if acked > 0 {
-            self.take_sample(ack, segment, moment);
-            self.snd.una = ack;
-            self.snd.timed_out = false;
-            self.snd.nxt = self.snd.nxt.max(ack);
-            self.restart_timer(moment);
-            if let Some(recalled) = opening
-                && !self.profile.opening.handshake_grows
-            {
-                self.start_from_linux(recalled); // anew, now that there is a sample
-                if !echo.asks {
-                    return;
-                }
-            }
-        }
-        let reaction = if acked == 0 && self.snd.idle() {
-            Reaction::default() // a receiver's: nothing is out
-        } else if self.asks_reno_only() {
-            self.recover_inline(Ack { segment, acked, pending, echoed: echo.asks })
-        } else {
-            let ack = Ack { segment, acked, pending, echoed: echo.asks };
-            self.recover_watched(&ack, echo.marked, moment)
-        };
-        if reaction.entered {
-            self.counters.fast_retransmits += 1;
-            self.timed = u64::MAX;
-            self.ecn.reduced();
-        }
-        if reaction.stop_timer {
-            self.rexmt_at = Instant::NEVER;
-        }
-        if reaction.resend_only {
-            self.output_due = false;
-        }
-        if echo.asks || self.ecn.held {
-            let heard = echo.asks && (acked > 0 || !self.profile.recovery.cwr_state);
-            self.on_echo(heard, moment);
-        }
-        if self.closing && self.all_acknowledged() {
-            self.on_fin_acked(moment);
-        }
-    }
-
-    /// Tells the recovery of an acknowledgement of new numbers, or of a duplicate.
-    #[inline(always)]
-    fn recover_inline(&mut self, ack: Ack) -> Reaction {
-        let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender else {
-            return Reaction::default();
-        };
-        self.snd.growth_held = ack.echoed;
-        let w = &mut Windows { rules: &self.profile.recovery, snd: &mut self.snd, control };
-        if ack.acked == 0 {
-            recovery.on_duplicate(w, ack.segment, ack.pending)
-        } else {
-            recovery.on_advance(w, ack.acked, ack.segment)
-        }
-    }
-
-    /// The same, out of the way of the connections that look at no timeout.
-    #[cold]
-    pub(crate) fn recover(&mut self, ack: &Ack) -> Reaction {
-        self.recover_inline(*ack)
-    }
-
-    /// Whether nobody but the recovery and Reno is to hear of an ACK.
-    #[inline(always)]
-    fn asks_reno_only(&self) -> bool {
-        match &self.sender {
-            Sender::Classic(ClassicSender { control, rto_check, .. }) => {
-                control.is_reno() && rto_check.as_ref().is_none_or(|check| !check.runs())
-            }
-            Sender::Rack(_) => false,
-        }
-    }
-
-    /// The same for a connection that looks at a timeout, or whose control needs to know more than
-    /// the recovery: the control hears of the ACK before it, and is told once it has done.
-    #[cold]
-    fn recover_watched(&mut self, ack: &Ack, marked: u64, moment: Moment) -> Reaction {
-        let (Ack { segment, acked, .. }, sack) = (*ack, self.sack);
-        let rules = self.profile.recovery;
-        let Sender::Classic(classic) = &mut self.sender else { return Reaction::default() };
-        classic.control.hear(&self.snd, &Heard { segment, acked, marked, sack, now: moment.at });
-        let recovering = classic.recovery.recovering(&rules);
-        let checks = classic.rto_check.as_ref().is_some_and(|check| check.runs());
-        let reaction = if checks { self.on_ack_after_rto(ack, moment) } else { self.recover(ack) };
-        if let Sender::Classic(classic) = &mut self.sender {
-            let recovering = recovering || classic.recovery.recovering(&rules);
-            classic.control.finish(&mut self.snd, recovering);
-        }
-        reaction
-    }
-
-    /// Whether nothing remains to be acknowledged after the close.
-    pub(crate) fn all_acknowledged(&self) -> bool {
-        match self.profile.ending {
-            Ending::Fin | Ending::BareFin => self.snd.fin_sent && self.snd.una > self.snd.end,
-            Ending::Silent => self.unwritten == 0 && self.snd.una == self.snd.end,
-        }
-    }
-
-    /// All acknowledged: the timer stops; else it starts anew with the timeout in force, if the
-    /// recovery lets it.
-    fn restart_timer(&mut self, moment: Moment) {
-        self.profile.rtt.on_advance(&mut self.rtt);
-        if self.snd.idle() {
-            self.rexmt_at = Instant::NEVER;
-        } else if !self.recovery_keeps_timer() {
-            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
-        }
-    }
-
-    fn recovery_keeps_timer(&self) -> bool {
-        match &self.sender {
-            Sender::Classic(classic) => {
-                classic.recovery.keeps_timer(&self.profile.recovery, &self.snd)
-            }
-            Sender::Rack(_) => false,
-        }
-    }
-
-    /// Measures a round trip, if `ack` covers the timed number or the segment echoes a timestamp.
-    pub(crate) fn take_sample(&mut self, ack: u64, segment: &Segment, moment: Moment) {
-        let rules = &self.profile.rtt;
-        if self.stamps {
-            // RFC 7323 section 4.1: every acknowledgement of new data is a sample.
-            rules.sample_echo(&mut self.rtt, segment.echo, self.clock, moment);
-        } else if ack > self.timed {
-            rules.sample(&mut self.rtt, self.timed_at, self.clock, moment);
-            self.timed = u64::MAX;
-        }
-    }
-
-    /// A timeout too many: the end of the connection, or of what a listening end knew of it.
-    #[cold]
-    fn give_up(&mut self) {
-        let rule = self.profile.opening.syn_ack;
-        let forgets = matches!(rule, SynAck::Cache | SynAck::Request);
-        if forgets && self.state == State::SynReceived {
-            self.forget_opening();
-        } else {
-            self.finish(State::Failed);
-        }
-    }
-
-    pub(crate) fn on_retransmission_timeout(&mut self, moment: Moment) {
-        if self.ecn.held && self.snd.idle() {
-            return self.end_hold();
-        }
-        let opening = matches!(self.state, State::SynSent | State::SynReceived);
-        if !opening && matches!(self.sender, Sender::Rack(_)) {
-            return self.on_rack_timer(moment);
-        }
-        self.counters.timeouts += 1;
-        let waits = self.profile.opening.waits;
-        let linear = (self.state == State::SynSent).then_some(waits.syn_linear);
-        let timeouts = self.profile.rtt.back_off(&mut self.rtt, linear);
-        let most = match self.state {
-            State::SynSent => waits.syn_retries,
-            State::SynReceived => waits.syn_ack_retries,
-            _ => self.profile.max_resends,
-        };
-        if timeouts > most {
-            return self.give_up();
-        }
-        let cached =
-            self.state == State::SynReceived && self.profile.opening.syn_ack == SynAck::Cache;
-        self.timed = u64::MAX;
-        self.snd.resend = false;
-        self.ecn.held = false;
-        if opening {
-            self.snd.nxt = 0;
-            self.syn_repeated = !cached;
-            if self.profile.opening.loss_cuts_threshold && !cached {
-                // The same routine runs for a SYN: two segments of threshold remain.
-                self.snd.ssthresh = 2 * self.snd.mss();
-            }
-        } else {
-            self.begin_rto_check(timeouts, moment);
-            if let Sender::Classic(ClassicSender { recovery, control, .. }) = &mut self.sender {
-                let rules = &self.profile.recovery;
-                recovery.on_timeout(&mut Windows { rules, snd: &mut self.snd, control }, moment.at);
-            }
-            self.ecn.reduced();
-        }
-        self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
-        self.output_due = true;
-    }
-
-    /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
-    /// it; what its sender keeps only if it `sends`. To be said a while before it is told something, and
-    /// after it was itself fetched.
+    /// Whether there is data or a FIN to choose from. Where not, an output call would find nothing but
+    /// an acknowledgement that is due: most calls of a receiver, and of a sender who has sent all.
     #[inline]
-    pub fn fetch(&self, sends: bool) {
-        self.receiver.fetch();
-        if let Sender::Rack(rack) = &self.sender
-            && sends
-        {
+    pub fn may_choose(&self, snd: &SendState) -> bool {
+        let in_order = match self {
+            Sender::Classic(classic) => classic.sends_in_order(),
+            Sender::Rack(_) => false,
+        };
+        let some = if in_order { snd.has_rest() } else { !snd.is_through() };
+        some || snd.resend
+    }
+
+    /// Whether it knows of every segment when it was sent.
+    pub fn keeps_records(&self) -> bool {
+        matches!(self, Sender::Rack(_))
+    }
+
+    /// Whether nothing is known to be wrong (Linux's `TCP_CA_Open`), as far as it keeps such a state.
+    pub fn is_calm(&self) -> bool {
+        match self {
+            Sender::Classic(_) => true,
+            Sender::Rack(rack) => rack.is_open(),
+        }
+    }
+
+    /// A FIN that was sent is repeated by a bare acknowledgement: the retransmission timer runs.
+    pub fn on_fin_repeated(&mut self, cx: &mut SendContext) {
+        match self {
+            Sender::Classic(classic) => classic.ensure_timer(cx),
+            Sender::Rack(_) => {}
+        }
+    }
+
+    /// Nothing is sent any more, and no timer runs.
+    pub fn stop(&mut self) {
+        match self {
+            Sender::Classic(classic) => classic.stop(),
+            Sender::Rack(rack) => rack.stop(),
+        }
+    }
+
+    /// Fetches into the cache what it keeps apart, as far as most events touch it. To be called a while
+    /// before an event, and after the endpoint was itself fetched.
+    #[inline]
+    pub fn fetch(&self) {
+        if let Sender::Rack(rack) = self {
             prefetch::prefetch(&**rack);
         }
     }
 
-    /// Fetches what a sender refers to, likewise.
+    /// Fetches what that refers to.
     #[inline]
     pub fn fetch_more(&self) {
-        if let Sender::Rack(rack) = &self.sender {
+        if let Sender::Rack(rack) = self {
             rack.fetch();
         }
+    }
+}
+
+/// Calls the sender at hand, without a virtual call.
+macro_rules! of_either {
+    ($sender:expr, $one:ident => $call:expr) => {
+        match $sender {
+            Sender::Classic($one) => $call,
+            Sender::Rack($one) => $call,
+        }
+    };
+}
+
+impl SendAlgorithm for Sender {
+    #[inline]
+    fn begin(&mut self, cx: &mut SendContext, opening: Option<&Opening>) {
+        of_either!(self, one => one.begin(cx, opening))
+    }
+    #[inline(always)]
+    fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
+        of_either!(self, one => one.on_ack(cx, segment))
+    }
+    #[inline]
+    fn on_timer(&mut self, cx: &mut SendContext) -> AfterTimer {
+        of_either!(self, one => one.on_timer(cx))
+    }
+    #[inline(always)]
+    fn next(&mut self, cx: &mut SendContext, call_idle: bool) -> Option<Chunk> {
+        of_either!(self, one => one.next(cx, call_idle))
+    }
+    #[inline(always)]
+    fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk) {
+        of_either!(self, one => one.on_sent(cx, chunk))
+    }
+    #[inline(always)]
+    fn deadline(&self) -> Instant {
+        of_either!(self, one => one.deadline())
+    }
+    fn on_restart(&mut self, cx: &mut SendContext, idle: Duration) {
+        of_either!(self, one => one.on_restart(cx, idle))
     }
 }
 
@@ -331,12 +186,12 @@ mod tests {
             (entry.build)(&Params::defaults(entry.about.fields)).expect("its defaults")
         };
         let profiles = ["linux", "plain", "freebsd-2.2.8"].map(profile);
-        let racks = |sender: &Sender| matches!(sender, Sender::Rack(_));
         for (from, to) in profiles.iter().flat_map(|from| profiles.iter().map(move |to| (from, to)))
         {
             let mut renewed = Sender::new(from);
             renewed.renew(to);
-            assert_eq!(racks(&renewed), to.name() == "linux", "{} {}", from.name(), to.name());
+            let linux = to.name() == "linux";
+            assert_eq!(renewed.keeps_records(), linux, "{} {}", from.name(), to.name());
         }
     }
 }

@@ -6,14 +6,13 @@
 
 use packet::Instant;
 
-use crate::clock::Moment;
-use crate::endpoint::Endpoint;
+use crate::classic_sender::{Ack, ClassicSender};
 use crate::f_rto::{Evidence, FRto, Verdict};
 use crate::profile::RtoCheck;
-use crate::recovery::{Reaction, Recovery};
+use crate::recovery::Reaction;
 use crate::segment::Segment;
+use crate::send_algorithm::SendContext;
 use crate::send_state::SendState;
-use crate::sender::{Ack, ClassicSender, Sender};
 
 /// What a connection remembers of its last timeout.
 #[derive(Clone, Debug, Default)]
@@ -78,120 +77,100 @@ impl SpuriousRto {
     }
 }
 
-impl Endpoint {
-    /// The retransmission timer of a classic sender has expired for the `timeouts`-th time in a row;
-    /// the windows are still those of before.
-    pub(crate) fn begin_rto_check(&mut self, timeouts: u8, moment: Moment) {
-        let rule = self.profile.rto_check;
-        let Sender::Classic(ClassicSender { recovery, rto_check, .. }) = &mut self.sender else {
-            return;
-        };
+impl ClassicSender {
+    /// The retransmission timer has expired for the `timeouts`-th time in a row; the windows are still
+    /// those of before.
+    pub(crate) fn begin_rto_check(&mut self, cx: &SendContext, timeouts: u8) {
+        let rule = cx.profile.rto_check;
         if rule == RtoCheck::Off {
             return;
         }
-        let snd = &self.snd;
-        let check = rto_check.get_or_insert_default();
+        let snd = &*cx.snd;
+        let check = self.rto_check.get_or_insert_default();
         let repeated = check.point > snd.una;
         // With SACK several segments may have been sent again by a recovery.
-        let repairing = self.sack && !snd.reduced_by_echo && snd.una < snd.reduced;
+        let repairing = cx.sack && !snd.reduced_by_echo && snd.una < snd.reduced;
         // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
         // SACK, any loss (section 3.1).
         let tries = rule == RtoCheck::FRto && !repeated && !repairing;
         check.f_rto = if tries { FRto::FirstAck } else { FRto::Off };
         // FreeBSD 4.x looks at the first timeout only.
         let soon = rule == RtoCheck::BadRetransmit && timeouts == 1;
-        check.until = soon.then(|| moment.at + self.profile.rtt.half_round_trip(&self.rtt));
-        (check.point, check.resent) = (snd.max, recovery.first(snd).end());
+        check.until = soon.then(|| cx.moment.at + cx.profile.rtt.half_round_trip(cx.rtt));
+        (check.point, check.resent) = (snd.max, self.recovery.first(snd).end());
         (check.cwnd, check.ssthresh) = (snd.cwnd, snd.ssthresh);
         if rule == RtoCheck::FRto {
             // RFC 4015 step 1: pipe_prev.
             check.ssthresh = snd.ssthresh.max(snd.outstanding());
         }
         check.reports.clear();
-        check.reports.extend_from_slice(recovery.reports());
-    }
-
-    /// What is remembered of the last timeout.
-    fn rto_check(&mut self) -> Option<&mut SpuriousRto> {
-        match &mut self.sender {
-            Sender::Classic(classic) => classic.rto_check.as_deref_mut(),
-            Sender::Rack(_) => None,
-        }
+        check.reports.extend_from_slice(self.recovery.reports());
     }
 
     /// An ACK after a timeout that may have been spurious: judges it, and does what the recovery
     /// would have done.
     #[cold]
-    pub(crate) fn on_ack_after_rto(&mut self, ack: &Ack, moment: Moment) -> Reaction {
-        let (snd, sack) = (self.snd, self.sack);
-        let Some(check) = self.rto_check() else { return Reaction::default() };
+    pub(crate) fn on_ack_after_rto(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
+        let Some(check) = self.rto_check.as_deref_mut() else { return Reaction::default() };
         if check.f_rto == FRto::Off {
             if ack.acked > 0
                 && let Some(until) = check.until.take()
-                && moment.at < until
+                && cx.moment.at < until
             {
                 let (cwnd, ssthresh) = (check.cwnd, check.ssthresh);
-                self.restore_windows(cwnd, ssthresh);
+                self.restore_windows(cx, cwnd, ssthresh);
             }
-            return self.recover(ack);
+            return self.recover(cx, ack);
         }
         let step = check.f_rto;
-        let evidence = check.evidence(&snd, ack, sack);
+        let evidence = check.evidence(cx.snd, ack, cx.sack);
         let (point, ssthresh) = (check.point, check.ssthresh);
         match (check.f_rto.on_ack(evidence), step) {
-            (Verdict::Spurious, _) => self.declare_spurious(ack, ssthresh),
-            (Verdict::SendNew, _) => self.try_new_data(ack),
+            (Verdict::Spurious, _) => self.declare_spurious(cx, ack, ssthresh),
+            (Verdict::SendNew, _) => self.try_new_data(cx, ack),
             (Verdict::Undecided, FRto::SecondAck) => Reaction::default(),
             (Verdict::Genuine, FRto::SecondAck) => {
-                self.with_recovery(|recovery, snd| recovery.resume(snd, point));
-                self.snd.cwnd = self.snd.cwnd.min(3 * self.snd.mss());
-                self.recover(ack)
+                self.recovery.resume(cx.snd, point);
+                cx.snd.cwnd = cx.snd.cwnd.min(3 * cx.snd.mss());
+                self.recover(cx, ack)
             }
-            _ => self.recover(ack),
+            _ => self.recover(cx, ack),
         }
     }
 
     /// RFC 5682 step 2b: two new segments, whatever the window.
-    fn try_new_data(&mut self, ack: &Ack) -> Reaction {
-        let reaction = self.recover(ack);
-        self.with_recovery(Recovery::suspend);
-        self.snd.cwnd = self.snd.outstanding() + 2 * self.snd.mss();
+    fn try_new_data(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
+        let reaction = self.recover(cx, ack);
+        self.recovery.suspend(cx.snd);
+        cx.snd.cwnd = cx.snd.outstanding() + 2 * cx.snd.mss();
         reaction
     }
 
     /// The timeout was spurious: RFC 4015 steps 5 and 6, unless the ACK says ECE (step 2).
-    fn declare_spurious(&mut self, ack: &Ack, ssthresh: u64) -> Reaction {
-        let reaction = self.recover(&Ack { echoed: true, ..*ack });
-        let most = self.profile.initial_window(&self.snd);
-        let cwnd = self.snd.outstanding() + ack.acked.min(most);
+    fn declare_spurious(&mut self, cx: &mut SendContext, ack: &Ack, ssthresh: u64) -> Reaction {
+        let reaction = self.recover(cx, &Ack { echoed: true, ..*ack });
+        let most = cx.profile.initial_window(cx.snd);
+        let cwnd = cx.snd.outstanding() + ack.acked.min(most);
         if ack.echoed {
-            let SendState { cwnd, ssthresh, .. } = self.snd;
-            self.restore_windows(cwnd.min(ssthresh), ssthresh);
+            let SendState { cwnd, ssthresh, .. } = *cx.snd;
+            self.restore_windows(cx, cwnd.min(ssthresh), ssthresh);
         } else {
-            self.restore_windows(cwnd, ssthresh);
+            self.restore_windows(cx, cwnd, ssthresh);
         }
         reaction
     }
 
-    fn with_recovery(&mut self, change: impl FnOnce(&mut Recovery, &mut SendState)) {
-        if let Sender::Classic(classic) = &mut self.sender {
-            change(&mut classic.recovery, &mut self.snd);
-        }
-    }
-
     /// New data goes on from where it was, with these windows.
-    fn restore_windows(&mut self, cwnd: u64, ssthresh: u64) {
-        (self.snd.cwnd, self.snd.ssthresh) = (cwnd, ssthresh);
-        self.with_recovery(Recovery::suspend);
-        let una = self.snd.una;
-        if let Some(check) = self.rto_check() {
+    fn restore_windows(&mut self, cx: &mut SendContext, cwnd: u64, ssthresh: u64) {
+        (cx.snd.cwnd, cx.snd.ssthresh) = (cwnd, ssthresh);
+        self.recovery.suspend(cx.snd);
+        let una = cx.snd.una;
+        if let Some(check) = &mut self.rto_check {
             check.point = una;
         }
-        self.snd.reduced = una;
-        if let Sender::Classic(classic) = &mut self.sender {
-            classic.control.undo(&mut self.snd);
-        }
-        self.counters.spurious_timeouts += 1;
+        cx.snd.reduced = una;
+        self.control.undo(cx.snd);
+        cx.counters.spurious_timeouts += 1;
     }
 }
 

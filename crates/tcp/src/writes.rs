@@ -1,7 +1,8 @@
 //! What the program writes, and its close, on their way to TCP.
 
 use crate::clock::Moment;
-use crate::endpoint::{Endpoint, State};
+use crate::connection::State;
+use crate::endpoint::Endpoint;
 use crate::profile::Ending;
 
 /// Numbers of an endless write stay below this.
@@ -15,17 +16,17 @@ impl Endpoint {
     /// Whether what the program wrote, or its close, may reach TCP.
     #[inline]
     pub(crate) fn has_writes(&self) -> bool {
-        (self.unwritten > 0 || self.closing && self.fin_is_due())
-            && matches!(self.state, State::Established | State::CloseWait)
+        (self.conn.unwritten > 0 || self.conn.closing && self.fin_is_due())
+            && matches!(self.conn.state, State::Established | State::CloseWait)
     }
 
     /// What the program wrote, and its close, reach TCP.
     pub(crate) fn take_writes(&mut self, moment: Moment) {
         if !self.profile.output.bsd {
             // Seen together, so that the FIN rides on the last data.
-            self.hand_over(self.unwritten);
+            self.hand_over(self.conn.unwritten);
             self.queue_fin(moment);
-        } else if self.unwritten > 0 {
+        } else if self.conn.unwritten > 0 {
             self.hand_over(self.next_piece());
         } else {
             self.queue_fin(moment);
@@ -35,11 +36,11 @@ impl Endpoint {
     /// How much of the written data the socket layer hands over next.
     fn next_piece(&self) -> u64 {
         let rules = &self.profile.output;
-        let rest = self.unwritten;
-        let buffered = self.snd.end - self.snd.una;
+        let rest = self.conn.unwritten;
+        let buffered = self.tx.snd.end - self.tx.snd.una;
         if rules.small_write_split && rest < SMALL_WRITE {
             rest.min(SMALL_PIECE)
-        } else if rules.write_chunk == 0 || buffered > self.snd.window() + self.snd.mss() {
+        } else if rules.write_chunk == 0 || buffered > self.tx.snd.window() + self.tx.snd.mss() {
             // Beyond the window the pieces make no difference; an endless write has no end.
             rest
         } else {
@@ -48,22 +49,21 @@ impl Endpoint {
     }
 
     fn hand_over(&mut self, bytes: u64) {
-        self.snd.end = self.snd.end.saturating_add(bytes).min(ENDLESS);
-        self.unwritten -= bytes;
+        self.tx.snd.end = self.tx.snd.end.saturating_add(bytes).min(ENDLESS);
+        self.conn.unwritten -= bytes;
     }
 
     /// Whether the close may reach TCP: a FIN that goes alone waits for the data before it.
     fn fin_is_due(&self) -> bool {
-        self.profile.ending != Ending::BareFin || self.snd.max >= self.snd.end
+        self.profile.ending != Ending::BareFin || self.tx.snd.max >= self.tx.snd.end
     }
 
     fn queue_fin(&mut self, moment: Moment) {
-        if !self.closing || self.snd.fin_queued || !self.fin_is_due() {
+        if !self.conn.closing || self.tx.snd.fin_queued || !self.fin_is_due() {
             return;
         }
-        let passive = self.state == State::CloseWait;
-        self.state = if passive { State::LastAck } else { State::FinWait1 };
-        self.snd.fin_queued = self.profile.ending != Ending::Silent;
+        self.conn.on_close();
+        self.tx.snd.fin_queued = self.profile.ending != Ending::Silent;
         if self.profile.ending == Ending::Silent && self.all_acknowledged() {
             self.on_fin_acked(moment);
         }

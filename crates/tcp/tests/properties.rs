@@ -149,7 +149,7 @@ impl Case {
             let other = 1 - side;
             if self.ends[side].ended_without_fin() && !self.ends[other].peer_closed() {
                 assert_eq!(self.ends[side].acked(), self.sizes[side]);
-                self.ends[other].hear_end(now);
+                self.ends[other].on_peer_closed(now);
                 if other == C && !self.hung_up {
                     self.hung_up = true;
                     self.ends[C].close(now);

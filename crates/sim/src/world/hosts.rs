@@ -124,7 +124,9 @@ impl World {
 
     /// A connection end that is not in the middle of things may be through.
     fn perhaps_end(&mut self, index: u32, end: usize) {
-        if self.connections[index].ends[end].ended_without_fin() && self.hear_end(index, 1 - end) {
+        if self.connections[index].ends[end].ended_without_fin()
+            && self.on_peer_closed(index, 1 - end)
+        {
             return;
         }
         let over = self.connections[index].over();
@@ -166,11 +168,11 @@ impl World {
     /// An end of the kind that sends no FIN is through: the other hears of it without a packet,
     /// once, and reacts as to a FIN.
     #[cold]
-    fn hear_end(&mut self, index: u32, end: usize) -> bool {
+    fn on_peer_closed(&mut self, index: u32, end: usize) -> bool {
         let other = &mut self.connections[index].ends[end];
         let news = !other.peer_closed();
         if news {
-            other.hear_end(self.now);
+            other.on_peer_closed(self.now);
             self.after_end(index, end);
         }
         news

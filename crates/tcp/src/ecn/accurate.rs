@@ -91,9 +91,9 @@ impl Endpoint {
     /// acknowledged at once, and so is every second mark (third, while no data waits).
     pub(super) fn count_mark(&mut self, segment: &Segment, occupies: bool) {
         let marked = segment.ecn == Ecn::Ce;
-        let waits = occupies || self.receiver.owes_ack();
+        let waits = occupies || self.rx.owes_ack();
         let sent = self.counters.segments_sent;
-        let counters = &mut self.receiver.marks().counters;
+        let counters = &mut self.rx.marks().counters;
         let first = marked && !std::mem::replace(&mut counters.marked, marked);
         if !marked {
             return;
@@ -104,9 +104,9 @@ impl Endpoint {
         }
         counters.pending += 1;
         let enough = counters.pending >= AT_ONCE[usize::from(waits)];
-        self.ecn.echo_flags = counters.ace();
+        self.conn.ecn.echo_flags = counters.ace();
         if enough || first && occupies {
-            self.receiver.ack_now = true;
+            self.rx.ack_now = true;
         }
     }
 }

@@ -20,33 +20,33 @@ impl Endpoint {
     /// which the section allows, as Linux sends them), lest marks be counted for bytes without.
     pub(super) fn echo_as_marked(&mut self, segment: &Segment) {
         let says = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        if says == self.ecn.echo_flags {
+        if says == self.conn.ecn.echo_flags {
             return;
         }
-        if self.receiver.owes_ack() {
+        if self.rx.owes_ack() {
             // What waits came in order, and a segment has at most 9,000 B.
-            let in_order = segment.seq <= self.receiver.next;
-            let added = if in_order { segment.end() - self.receiver.next } else { 0 };
-            self.receiver.marks().before = Before { due: true, added: added as u16 };
+            let in_order = segment.seq <= self.rx.next;
+            let added = if in_order { segment.end() - self.rx.next } else { 0 };
+            self.rx.marks().before = Before { due: true, added: added as u16 };
         }
-        self.ecn.echo_flags = says;
-        self.receiver.ack_now = true;
+        self.conn.ecn.echo_flags = says;
+        self.rx.ack_now = true;
     }
 
     /// Whether an ACK with the old echo is due.
     pub(crate) fn owes_before(&mut self) -> bool {
-        self.receiver.marks().before.due
+        self.rx.marks().before.due
     }
 
     /// Sends it.
     #[inline(never)]
     pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) {
-        let before = std::mem::take(&mut self.receiver.marks().before);
-        let says = self.ecn.echo_flags;
-        self.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
+        let before = std::mem::take(&mut self.rx.marks().before);
+        let says = self.conn.ecn.echo_flags;
+        self.conn.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
         self.pure_ack(out, moment);
         out.ack -= u64::from(before.added);
         // The one with the new echo follows.
-        (self.ecn.echo_flags, self.receiver.ack_now) = (says, true);
+        (self.conn.ecn.echo_flags, self.rx.ack_now) = (says, true);
     }
 }

@@ -1,7 +1,6 @@
 //! The sender's side: what an acknowledgement says of marks.
 
 use super::{EcnFeedback, EcnState, Memory};
-use crate::receiver::Receiver;
 use crate::segment::{Flags, Segment};
 
 /// What a sender needs to understand the feedback it gets.
@@ -13,9 +12,10 @@ pub(crate) struct EchoReader<'a> {
 }
 
 impl<'a> EchoReader<'a> {
-    pub fn new(state: EcnState, receiver: &'a mut Receiver) -> Self {
+    /// `memory`: what accurate ECN counts, requested only if that was agreed on.
+    pub fn new(state: EcnState, memory: impl FnOnce() -> &'a mut Memory) -> Self {
         let accurate = state.feedback == EcnFeedback::Accurate;
-        EchoReader { feedback: state.feedback, memory: accurate.then(|| receiver.marks()) }
+        EchoReader { feedback: state.feedback, memory: accurate.then(memory) }
     }
 
     /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
@@ -74,15 +74,15 @@ mod tests {
         let mut telling = plain;
         telling.set_accecn(AccEcn { ect1_first: true, fields: 2, counters: [1_461, 100, 1] });
         for (ack, marked) in [(plain, 1_460), (telling, 100)] {
-            let mut receiver = Receiver::new();
-            let mut hearing = EchoReader::new(state, &mut receiver);
+            let mut memory = Memory::default();
+            let mut hearing = EchoReader::new(state, || &mut memory);
             assert_eq!(hearing.marked_bytes(&ack, 1_560, 1_460, false), marked);
             // The header's count is kept in step: the next ACK without option tells of no more marks.
             assert_eq!(hearing.marked_bytes(&plain, 1_460, 1_460, false), 0);
         }
         // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.
-        let mut receiver = Receiver::new();
-        let mut hearing = EchoReader::new(state, &mut receiver);
+        let mut memory = Memory::default();
+        let mut hearing = EchoReader::new(state, || &mut memory);
         telling.set_accecn(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
         assert_eq!(hearing.marked_bytes(&telling, 1, 1_460, true), 1);
     }

@@ -11,11 +11,8 @@ mod rules;
 
 use packet::{Ecn, Instant};
 
-use crate::clock::Moment;
 use crate::endpoint::Endpoint;
-use crate::recovery::Windows;
 use crate::segment::{Flags, Segment};
-use crate::sender::Sender;
 pub(crate) use abe::BetaEcn;
 use accurate::{Counters, handshake};
 use dctcp::Before;
@@ -47,15 +44,6 @@ pub(crate) struct Memory {
     bytes: Bytes,
 }
 
-/// What an ACK says of marks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Echo {
-    /// It asks for a reduction of the window.
-    pub asks: bool,
-    /// Of the bytes it reports, those that were marked.
-    pub marked: u64,
-}
-
 impl EcnState {
     /// Whether both SYNs agreed.
     pub fn on(self) -> bool {
@@ -75,9 +63,9 @@ impl Endpoint {
     /// profile falls back.
     pub(crate) fn opening_ecn_flags(&self, accepting: bool, again: bool) -> Flags {
         let rules = &self.profile.ecn;
-        if accepting && self.ecn.on() {
+        if accepting && self.conn.ecn.on() {
             // Accurate ECN has its answer in `says`.
-            let accurate = self.ecn.feedback == EcnFeedback::Accurate;
+            let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
             return if accurate { Flags::NONE } else { Flags::ECE };
         }
         let silent = accepting || !rules.on || (again && rules.fallback);
@@ -106,11 +94,11 @@ impl Endpoint {
         }
         if rules.feedback == EcnFeedback::Accurate && asked != classic {
             // Any other combination asks like all three flags (section 3.1.3).
-            self.ecn.feedback = EcnFeedback::Accurate;
-            self.ecn.echo_flags = handshake(syn.ecn);
-            self.receiver.marks().bytes.test_path(false);
+            self.conn.ecn.feedback = EcnFeedback::Accurate;
+            self.conn.ecn.echo_flags = handshake(syn.ecn);
+            self.rx.marks().bytes.test_path(false);
         } else if asked.has(classic) {
-            self.ecn.feedback = rules.without_accuracy();
+            self.conn.ecn.feedback = rules.without_accuracy();
         }
     }
 
@@ -123,20 +111,20 @@ impl Endpoint {
             return;
         }
         if answer == Flags::ECE {
-            self.ecn.feedback = rules.without_accuracy();
+            self.conn.ecn.feedback = rules.without_accuracy();
         } else if accurate {
-            self.ecn.feedback = EcnFeedback::Accurate;
+            self.conn.ecn.feedback = EcnFeedback::Accurate;
             let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
-            self.receiver.marks().counters.read_syn_ack(mark);
-            self.receiver.marks().bytes.test_path(true);
-            self.ecn.echo_flags = handshake(mark);
+            self.rx.marks().counters.read_syn_ack(mark);
+            self.rx.marks().bytes.test_path(true);
+            self.conn.ecn.echo_flags = handshake(mark);
         }
     }
 
     /// The handshake is over: with accurate ECN segments carry the counter.
     pub(crate) fn begin_feedback(&mut self) {
-        if self.ecn.feedback == EcnFeedback::Accurate {
-            self.ecn.echo_flags = self.receiver.marks().counters.ace();
+        if self.conn.ecn.feedback == EcnFeedback::Accurate {
+            self.conn.ecn.echo_flags = self.rx.marks().counters.ace();
         }
     }
 
@@ -144,17 +132,17 @@ impl Endpoint {
     /// has arrived before tells nothing.
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
-        if !self.profile.ecn.honest || segment.end() <= self.receiver.next {
+        if !self.profile.ecn.honest || segment.end() <= self.rx.next {
             return;
         }
-        match self.ecn.feedback {
+        match self.conn.ecn.feedback {
             EcnFeedback::None => {}
             EcnFeedback::Classic => self.echo_until_cwr(segment),
             EcnFeedback::Dctcp => self.echo_as_marked(segment),
             EcnFeedback::Accurate => {
                 self.count_mark(segment, true);
                 if self.profile.ecn.option {
-                    self.receiver.marks().bytes.count(segment.len, segment.ecn);
+                    self.rx.marks().bytes.count(segment.len, segment.ecn);
                 }
             }
         }
@@ -173,16 +161,16 @@ impl Endpoint {
     fn echo_until_cwr(&mut self, segment: &Segment) {
         let (cwr, marked) = (segment.flags.has(Flags::CWR), segment.ecn == Ecn::Ce);
         let outlasts = self.profile.ecn.waiting_mark_outlasts_cwr
-            && self.receiver.last_marked
-            && self.receiver.ack_at != Instant::NEVER;
-        self.receiver.last_marked = marked;
+            && self.rx.last_marked
+            && self.rx.ack_at != Instant::NEVER;
+        self.rx.last_marked = marked;
         if cwr && !outlasts {
-            self.ecn.echo_flags = Flags::NONE;
+            self.conn.ecn.echo_flags = Flags::NONE;
         }
-        let first = marked && self.ecn.echo_flags == Flags::NONE;
-        self.receiver.hear_ecn(segment.ecn, first, cwr);
+        let first = marked && self.conn.ecn.echo_flags == Flags::NONE;
+        self.rx.hear_ecn(segment.ecn, first, cwr);
         if marked {
-            self.ecn.echo_flags = Flags::ECE;
+            self.conn.ecn.echo_flags = Flags::ECE;
         }
     }
 
@@ -194,12 +182,12 @@ impl Endpoint {
     pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
         let scalable = self.scalable();
         let repeats = scalable
-            || self.ecn.feedback == EcnFeedback::Dctcp
+            || self.conn.ecn.feedback == EcnFeedback::Dctcp
             || self.profile.ecn.repeats_are_capable;
         if !again || repeats {
             out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
         }
-        if !again && std::mem::take(&mut self.ecn.cwr) {
+        if !again && std::mem::take(&mut self.conn.ecn.cwr) {
             out.flags = out.flags.with(Flags::CWR);
         }
     }
@@ -207,55 +195,6 @@ impl Endpoint {
     /// Whether the data may say that its sender is scalable: only with accurate feedback (RFC 9331
     /// section 4.2).
     pub(crate) fn scalable(&self) -> bool {
-        self.profile.ecn.scalable && self.ecn.feedback == EcnFeedback::Accurate
-    }
-
-    /// What an ACK says of marks.
-    #[inline]
-    pub(crate) fn hears_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> Echo {
-        let deaf = Echo { asks: false, marked: 0 };
-        if self.ecn.on() { self.understands_echo(segment, acked, opening) } else { deaf }
-    }
-
-    /// The same, out of the way of connections without ECN.
-    #[inline(never)]
-    fn understands_echo(&mut self, segment: &Segment, acked: u64, opening: bool) -> Echo {
-        let news = acked.max(u64::from(!segment.sack.is_empty()));
-        let mut reader = EchoReader::new(self.ecn, &mut self.receiver);
-        let marked = reader.marked_bytes(segment, news, self.snd.mss(), opening);
-        Echo { asks: reader.echoes(segment, marked), marked }
-    }
-
-    /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
-    /// Section 6.1.2: a reduction at most once per window of data, that is, not before the ACK
-    /// passes what was sent until the last one. With a window of one segment, nothing more goes
-    /// out before the timer, set anew, expires.
-    pub(crate) fn on_echo(&mut self, echoed: bool, moment: Moment) {
-        let (rules, ecn) = (&self.profile.recovery, &self.profile.ecn);
-        let passed = self.snd.una > self.snd.reduced;
-        if let Sender::Classic(classic) = &mut self.sender
-            && echoed
-            && if rules.cwr_state { !self.snd.in_cwr() } else { passed }
-        {
-            let holds = classic.control.is_reno() && !rules.cwr_state;
-            let held = holds && ecn.holds(self.snd.cwnd, self.snd.mss());
-            let control = &mut classic.control;
-            if (Windows { rules, snd: &mut self.snd, control }).on_echo(ecn.cut) {
-                self.ecn.held = held;
-                self.counters.ecn_reductions += 1;
-                self.ecn.reduced();
-            }
-        }
-        if self.ecn.held {
-            self.rexmt_at = self.profile.rtt.deadline(&self.rtt, self.clock, moment);
-        }
-    }
-
-    /// The timer expired with nothing outstanding: the wait is over. Nothing was lost, so nothing
-    /// is counted and the timeout stays (constructed).
-    pub(crate) fn end_hold(&mut self) {
-        self.ecn.held = false;
-        self.rexmt_at = Instant::NEVER;
-        self.output_due = true;
+        self.profile.ecn.scalable && self.conn.ecn.feedback == EcnFeedback::Accurate
     }
 }

@@ -126,14 +126,14 @@ impl Endpoint {
         if again && (out.flags.has(Flags::SYN) || out.len > 0) {
             return;
         }
-        let stamps = if self.stamps { STAMP_BYTES } else { 0 };
+        let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };
         // Beside what a SYN-ACK has there is always room.
         let header = ROOM - stamps - out.sack.wire_bytes(2);
-        let room = header.min(u32::from(self.snd.mss) - out.len);
+        let room = header.min(u32::from(self.tx.snd.mss) - out.len);
         if out.sack.tells_duplicate() {
             return;
         }
-        let Some(option) = self.receiver.marks().bytes.option(room, out.len > 0) else { return };
+        let Some(option) = self.rx.marks().bytes.option(room, out.len > 0) else { return };
         out.set_accecn(option);
         out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
     }

@@ -34,8 +34,8 @@ fn end(profile: &Arc<Profile>) -> Endpoint {
 fn closed(profile: &Arc<Profile>, samples: &[u64]) -> Endpoint {
     let mut end = end(profile);
     let crate::rtt::RttRules::Bsd(bsd) = profile.rtt else { panic!("not BSD's") };
-    samples.iter().for_each(|&m| bsd.sample(&mut end.rtt, m));
-    end.state = State::Closed;
+    samples.iter().for_each(|&m| bsd.sample(&mut end.tx.rtt, m));
+    end.conn.state = State::Closed;
     end
 }
 
@@ -140,7 +140,7 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
         let mut cache = HostCache::default();
         for &ssthresh in thresholds {
             let mut end = closed(&old, &[1; 16]);
-            end.snd.ssthresh = ssthresh;
+            end.tx.snd.ssthresh = ssthresh;
             cache.learn(PAIR, &mut end, ms(0));
         }
         let mut server = end(&old);
@@ -170,7 +170,7 @@ fn what_time_wait_holds_back_comes_when_it_ends() {
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
     let mut end = closed(&old, &[1; 16]);
-    (end.state, end.life_at) = (State::TimeWait, ms(60_000));
+    (end.conn.state, end.conn.conn_timer) = (State::TimeWait, ms(60_000));
     assert!(!end.may_teach(false), "tcp_close is called when the connection is over");
     assert!(end.may_teach(true));
     cache.learn(PAIR, &mut end, ms(100));
@@ -185,7 +185,7 @@ fn of_two_in_time_wait_the_one_that_ends_first_teaches_first() {
     let mut cache = HostCache::default();
     let learn = |cache: &mut HostCache, samples: &[u64], ends| {
         let mut end = closed(&old, samples);
-        (end.state, end.life_at) = (State::TimeWait, ms(ends));
+        (end.conn.state, end.conn.conn_timer) = (State::TimeWait, ms(ends));
         cache.learn(PAIR, &mut end, ms(100));
     };
     learn(&mut cache, &[2; 16], 60_000);
@@ -236,7 +236,7 @@ fn who_remembers_nothing_asks_and_says_nothing() {
         let mut cache = HostCache::default();
         let mut end = end(forgetful);
         assert!(!forgetful.remembers() && !end.may_recall());
-        end.state = State::Closed;
+        end.conn.state = State::Closed;
         assert!(!end.may_teach(true));
         cache.learn(PAIR, &mut end, ms(0));
         assert!(cache.memories.iter().all(BTreeMap::is_empty));
@@ -246,8 +246,8 @@ fn who_remembers_nothing_asks_and_says_nothing() {
 /// A Linux end that has measured these round trips, ms, and whose FIN is acknowledged.
 fn measured(linux: &Arc<Profile>, samples_ms: &[u64]) -> Endpoint {
     let mut end = end(linux);
-    samples_ms.iter().for_each(|&span| linux.rtt.learn(&mut end.rtt, after(span)));
-    end.state = State::FinWait2;
+    samples_ms.iter().for_each(|&span| linux.rtt.learn(&mut end.tx.rtt, after(span)));
+    end.conn.state = State::FinWait2;
     end
 }
 
@@ -264,16 +264,17 @@ fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
     // measured otherwise: 200 + 4 * 100.
     for (span, timeout) in [(100, 510), (200, 600)] {
         let mut fresh = measured(&linux, &[span]);
-        fresh.start_from_linux(&cache.recall(PAIR, linux.remembers, ms(0)));
+        let cached = cache.recall(PAIR, linux.remembers, ms(0));
+        cached.start_linux(&linux, &mut fresh.tx.rtt, &mut fresh.tx.snd);
         assert_eq!(fresh.rto(), after(timeout));
-        assert_eq!(linux.rtt.srtt(&fresh.rtt), after(span), "the estimate is left alone");
+        assert_eq!(linux.rtt.srtt(&fresh.tx.rtt), after(span), "the estimate is left alone");
     }
     // Given up, it says nothing; with a timeout and no sample since, that the round trip is unknown.
     let mut given_up = measured(&linux, &[50]);
-    given_up.state = State::Failed;
+    given_up.conn.state = State::Failed;
     assert!(!given_up.may_teach(true) && measured(&linux, &[50]).may_teach(false));
     let mut unsure = measured(&linux, &[50]);
-    linux.rtt.back_off(&mut unsure.rtt, None);
+    linux.rtt.back_off(&mut unsure.tx.rtt, None);
     cache.learn(PAIR, &mut unsure, ms(0));
     assert_eq!(known(&mut cache, &linux, PAIR, ms(0))[0], 0);
 }
@@ -285,13 +286,14 @@ fn linux_keeps_thresholds_only_if_asked() {
         let mut cache = HostCache::default();
         for &(cwnd, ssthresh) in ends {
             let mut end = measured(&linux, &[100]);
-            let mss = end.snd.mss();
-            (end.snd.cwnd, end.snd.ssthresh) = (cwnd * mss, ssthresh.saturating_mul(mss));
+            let mss = end.tx.snd.mss();
+            (end.tx.snd.cwnd, end.tx.snd.ssthresh) = (cwnd * mss, ssthresh.saturating_mul(mss));
             cache.learn(PAIR, &mut end, ms(0));
         }
         let mut fresh = measured(&linux, &[100]);
-        fresh.start_from_linux(&cache.recall(PAIR, linux.remembers, ms(0)));
-        fresh.ssthresh() / fresh.snd.mss()
+        let cached = cache.recall(PAIR, linux.remembers, ms(0));
+        cached.start_linux(&linux, &mut fresh.tx.rtt, &mut fresh.tx.snd);
+        fresh.ssthresh() / fresh.tx.snd.mss()
     };
     let unbounded = u64::MAX / 1_460;
     assert_eq!(learnt(false, &[(30, 20)]), unbounded);
@@ -322,11 +324,12 @@ fn an_hour_of_linux_begins_with_each_lesson_and_not_with_a_failure() {
     for (fails, known_then) in [(false, true), (true, false)] {
         let mut cache = HostCache::default();
         let mut first = measured(&linux, &[100]);
-        (first.snd.cwnd, first.snd.ssthresh) = (30 * first.snd.mss(), 20 * first.snd.mss());
+        (first.tx.snd.cwnd, first.tx.snd.ssthresh) =
+            (30 * first.tx.snd.mss(), 20 * first.tx.snd.mss());
         cache.learn(PAIR, &mut first, ms(0));
         let mut second = measured(&linux, &[100]);
         if fails {
-            linux.rtt.back_off(&mut second.rtt, None);
+            linux.rtt.back_off(&mut second.tx.rtt, None);
         }
         cache.learn(PAIR, &mut second, ms(40 * minute));
         let kept = known(&mut cache, &linux, PAIR, ms(70 * minute));

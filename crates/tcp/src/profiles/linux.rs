@@ -242,6 +242,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
             beta_ecn: parts.ecn.beta(),
             wheel,
         });
+        profile.output.pushes = true;
         profile.idle = if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off };
     } else if params.given("pacing") {
         let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \

@@ -343,6 +343,7 @@ pub(super) const PLAIN_OUTPUT: Output = Output {
     small_write_split: false,
     whole_packets: false,
     pairs: false,
+    pushes: false,
 };
 
 /// `span` by the host's slow clock.

@@ -28,6 +28,8 @@ pub(crate) struct Tracked {
     loss_end: u64,
     /// Bytes found lost of which the control was told.
     lost: u64,
+    /// When the pace lets a segment go that waits for it.
+    pacing_timer: Instant,
 }
 
 impl Tracked {
@@ -74,6 +76,7 @@ impl ClassicControl {
                 inflation: 0,
                 loss_end: 0,
                 lost: 0,
+                pacing_timer: Instant::NEVER,
             })
         }))
     }
@@ -98,11 +101,42 @@ impl ClassicControl {
         }
     }
 
-    /// What is let go beyond the congestion window, and when, if that is later than `now`.
-    pub fn beyond(&self, now: Instant) -> (u64, Option<Instant>) {
-        let Some(tracked) = &self.0 else { return (0, None) };
+    /// What is let go beyond the congestion window, bytes.
+    pub fn inflation(&self) -> u64 {
+        self.0.as_ref().map_or(0, |tracked| tracked.inflation)
+    }
+
+    /// Whether the pace lets a segment go at `now`; if not, the pacing timer runs until it does.
+    pub fn paces_now(&mut self, now: Instant) -> bool {
+        let Some(tracked) = &mut self.0 else { return true };
         let Pacer { on, next, .. } = tracked.tracker.pacer;
-        (tracked.inflation, (on && next > now).then_some(next))
+        let waits = on && next > now;
+        if waits {
+            tracked.pacing_timer = next;
+        }
+        !waits
+    }
+
+    /// When the pace lets the next segment go, if one waits for it.
+    #[inline(always)]
+    pub fn pacing_timer(&self) -> Instant {
+        self.0.as_ref().map_or(Instant::NEVER, |tracked| tracked.pacing_timer)
+    }
+
+    /// Ends the pacing timer if it is due at `now`; whether it was.
+    pub fn take_pace_due(&mut self, now: Instant) -> bool {
+        let due = self.pacing_timer() <= now;
+        if due {
+            self.stop_pacing_timer();
+        }
+        due
+    }
+
+    /// The pacing timer does not run any more.
+    pub fn stop_pacing_timer(&mut self) {
+        if let Some(tracked) = &mut self.0 {
+            tracked.pacing_timer = Instant::NEVER;
+        }
     }
 
     /// `chunk` goes out; `snd.max` as it was before.

@@ -187,7 +187,7 @@ impl World {
         self.settle(side, lose);
         let other = 1 - side;
         if self.ends[side].ended_without_fin() && !self.ends[other].peer_closed() {
-            self.ends[other].hear_end(now);
+            self.ends[other].on_peer_closed(now);
             self.react(other, lose);
         }
     }

@@ -48,7 +48,7 @@ pub(crate) struct Outcome {
 
 impl RackSender {
     /// An acknowledgement of what is out, or a report.
-    pub fn on_ack(&mut self, cx: &mut AckContext, segment: &Segment) -> Outcome {
+    pub fn process_ack(&mut self, cx: &mut AckContext, segment: &Segment) -> Outcome {
         let now = cx.moment.at;
         let in_flight_before = self.tracker.board.in_flight;
         let mut info = AckInfo::default();

@@ -99,7 +99,7 @@ impl RackSender {
 
     /// The handshake is over: it has agreed on this feedback. Reno takes over from a control that
     /// needs another.
-    pub fn begin(
+    pub fn start(
         &mut self,
         snd: &mut SendState,
         ecn: EcnState,
@@ -130,9 +130,7 @@ impl RackSender {
     }
 
     /// What the windows, the pace and the probe let go next.
-    // Out of line, as all that an endpoint calls: the way of other senders stays short.
-    #[inline(never)]
-    pub fn next(&self, snd: &SendState) -> Option<Chunk> {
+    pub fn choose(&self, snd: &SendState) -> Option<Chunk> {
         if self.probe.due {
             return self.probe_chunk(snd);
         }
@@ -169,9 +167,8 @@ impl RackSender {
         snd.new_chunk().or_else(|| self.tracker.board.last().map(|number| self.chunk_of(number)))
     }
 
-    /// `chunk` goes out; `snd.max` as it was before. Returns the next deadline.
-    #[inline(never)]
-    pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Instant {
+    /// `chunk` goes out; `snd.max` as it was before.
+    pub fn record_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         let Sent { again, next } = self.tracker.on_sent(snd, chunk, now);
         if let Some(number) = again {
             self.note_resent(now);
@@ -196,7 +193,6 @@ impl RackSender {
         if again.is_none() {
             self.schedule_probe(now);
         }
-        self.timers.next()
     }
 
     /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
@@ -210,7 +206,7 @@ impl RackSender {
     }
 
     /// The sender begins again after a pause; whether the control sets the window itself.
-    pub fn on_restart(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
+    pub fn restart_control(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
         self.tracker.control.on_restart(snd, idle, now);
         self.tracker.set_pace(snd);
         self.tracker.flags.own_window
@@ -220,8 +216,14 @@ impl RackSender {
     pub fn due(&mut self, now: Instant) -> Due {
         self.timers.take_due(now)
     }
-    pub fn deadline(&self) -> Instant {
+    /// The earliest of its deadlines.
+    #[inline]
+    pub fn earliest(&self) -> Instant {
         self.timers.next()
+    }
+    /// No timer runs any more.
+    pub fn stop(&mut self) {
+        self.timers = Timers::new();
     }
 }
 

@@ -6,9 +6,8 @@ use super::ack::{AckContext, Outcome};
 use super::{Due, RackSender, TailLossProbe};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::{CaState, linux_reno, make_usual};
-use crate::ecn::{EchoReader, EcnState};
+use crate::ecn::{EchoReader, EcnState, Memory};
 use crate::f_rto::FRto;
-use crate::receiver::Receiver;
 use crate::recovery::{Detection, RackSettings};
 use crate::rtt::{Exact, RttRules};
 use crate::segment::{Flags, Segment};
@@ -55,7 +54,7 @@ fn ten_of(settings: RackSettings) -> (RackSender, SendState) {
 fn send_up_to(rack: &mut RackSender, snd: &mut SendState, end: u64, at: Instant) {
     while snd.max < end {
         let chunk = snd.chunk(snd.max, u64::MAX);
-        rack.on_sent(snd, chunk, at);
+        rack.record_sent(snd, chunk, at);
         snd.max = chunk.end();
     }
 }
@@ -63,8 +62,8 @@ fn send_up_to(rack: &mut RackSender, snd: &mut SendState, end: u64, at: Instant)
 /// All that windows and pace let go; how many segments.
 fn send_all(rack: &mut RackSender, snd: &mut SendState, at: Instant) -> usize {
     let mut count = 0;
-    while let Some(chunk) = rack.next(snd) {
-        rack.on_sent(snd, chunk, at);
+    while let Some(chunk) = rack.choose(snd) {
+        rack.record_sent(snd, chunk, at);
         snd.max = snd.max.max(chunk.end());
         count += 1;
     }
@@ -94,16 +93,16 @@ fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: In
         any_ack_ends_backoff: false,
         wheel: TimerWheel::EXACT,
     };
-    let mut receiver = Receiver::new();
+    let mut memory = Memory::default();
     let mut cx = AckContext {
         snd,
         rtt: &mut exact.fresh(),
         rules: &RttRules::Exact(exact),
         clock: HostClock::default(),
-        ecn: EchoReader::new(EcnState::default(), &mut receiver),
+        ecn: EchoReader::new(EcnState::default(), || &mut memory),
         moment: Moment { at, phase: Phase::Events },
     };
-    rack.on_ack(&mut cx, segment)
+    rack.process_ack(&mut cx, segment)
 }
 
 /// What an acknowledgement has told that advances, or that reports a duplicate.
@@ -268,7 +267,7 @@ fn after_a_pause_a_control_may_set_the_window_itself() {
     for (control, own) in [("reno", false), ("bbr", true)] {
         let mut rack = RackSender::new(SETTINGS, make_usual(control));
         let mut snd = SendState { cwnd: 2_000, mss: 100, ..SendState::default() };
-        assert_eq!(rack.on_restart(&mut snd, Duration::from_secs(1), ms(5_000)), own);
+        assert_eq!(rack.restart_control(&mut snd, Duration::from_secs(1), ms(5_000)), own);
     }
 }
 
@@ -283,8 +282,8 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
         (rack.state, rack.recovery_point) = (CaState::Recovery, 1_001);
         rack.mark_lost(&snd, rack.tracker.board.first(), ms(150));
-        let chunk = rack.next(&snd).expect("the hole goes again");
-        rack.on_sent(&mut snd, chunk, ms(150));
+        let chunk = rack.choose(&snd).expect("the hole goes again");
+        rack.record_sent(&mut snd, chunk, ms(150));
         send_up_to(&mut rack, &mut snd, 1_101, ms(155));
         rack.timers.rto = ms(640);
         hear_at(&mut rack, &mut snd, &segment(1, &[reported]), ms(at));

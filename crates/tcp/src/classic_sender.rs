@@ -1,0 +1,388 @@
+//! The sender of BSD's lineage: one retransmission timer, one segment timed at a time, a loss recovery of
+//! [`recovery`](crate::recovery), which consults a congestion control.
+
+mod echo;
+
+use packet::{Duration, Instant};
+
+use self::echo::Echo;
+use crate::congestion::Control;
+use crate::profile::IdleRule;
+use crate::recovery::{ClassicControl, Heard, Reaction, Recovery, RecoveryKind, Windows};
+use crate::segment::Segment;
+use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
+use crate::send_state::{Chunk, SendState};
+use crate::spurious_rto::SpuriousRto;
+
+/// No segment is timed.
+const NOT_TIMED: u64 = u64::MAX;
+
+#[derive(Clone, Debug)]
+pub(crate) struct ClassicSender {
+    pub(crate) recovery: Recovery,
+    pub(crate) control: ClassicControl,
+    /// What is remembered to see whether a timeout was spurious; none before the first timeout.
+    pub(crate) rto_check: Option<Box<SpuriousRto>>,
+    /// When the retransmission timer expires.
+    rexmt_timer: Instant,
+    /// The number being timed ([`NOT_TIMED`]: none) and the stamp of its sending.
+    timed: u64,
+    timed_at: u64,
+}
+
+/// An ACK as a classic sender sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ack<'a> {
+    pub segment: &'a Segment,
+    /// New numbers that it acknowledges.
+    pub acked: u64,
+    /// The retransmission timer ran as it came.
+    pub pending: bool,
+    /// It carries an ECN echo, and grows nothing.
+    pub echoed: bool,
+}
+
+impl SendAlgorithm for ClassicSender {
+    #[inline(never)]
+    fn begin(&mut self, cx: &mut SendContext, opening: Option<&Opening>) {
+        if cx.profile.recovery.kind.selective() && !cx.sack {
+            self.recovery.reset(RecoveryKind::NewReno);
+        }
+        let srtt = cx.srtt();
+        self.control.begin(cx.snd, *cx.ecn, srtt, cx.moment.at);
+        if let Some(opening) = opening {
+            // It acknowledges the SYN-ACK alone: no recovery begins.
+            _ = self.take_ack(cx, opening.segment, Some(opening));
+        }
+    }
+
+    #[inline(always)]
+    fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
+        self.take_ack(cx, segment, None)
+    }
+
+    #[inline(never)]
+    fn on_timer(&mut self, cx: &mut SendContext) -> AfterTimer {
+        let now = cx.moment.at;
+        let paced = self.control.take_pace_due(now);
+        if self.rexmt_timer > now {
+            debug_assert!(paced, "one of its timers is due");
+            return AfterTimer::Output;
+        }
+        self.on_rexmt_timer(cx)
+    }
+
+    #[inline(always)]
+    fn next(&mut self, cx: &mut SendContext, call_idle: bool) -> Option<Chunk> {
+        if cx.snd.resend {
+            return Some(self.recovery.first(cx.snd));
+        }
+        if cx.ecn.held {
+            return None;
+        }
+        let reno = self.control.is_reno();
+        let chunk = if reno {
+            self.allowed(cx, cx.snd, call_idle)?
+        } else {
+            self.allowed_tracked(cx, call_idle)?
+        };
+        if self.restarts_after_pause(cx) { self.allowed_anew(cx, call_idle) } else { Some(chunk) }
+    }
+
+    #[inline(always)]
+    fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk) {
+        self.recovery.on_sent(cx.snd, chunk);
+        self.control.on_sent(cx.snd, chunk, cx.moment.at);
+        let new = chunk.seq.max(cx.snd.max);
+        if chunk.end() > new && self.timed == NOT_TIMED {
+            // Only numbers never sent before are timed (Karn).
+            self.timed = new;
+            self.timed_at = cx.profile.rtt.stamp(cx.host, cx.moment);
+        }
+        self.ensure_timer(cx);
+        if cx.profile.idle == IdleRule::SinceSent {
+            cx.snd.active_at = cx.moment.at;
+        }
+    }
+
+    #[inline(always)]
+    fn deadline(&self) -> Instant {
+        self.rexmt_timer.min(self.control.pacing_timer())
+    }
+
+    /// The window is closed to the initial one, unless the control sets it itself.
+    #[cold]
+    fn on_restart(&mut self, cx: &mut SendContext, idle: Duration) {
+        let now = cx.moment.at;
+        if self.control.on_restart(cx.snd, idle, now) {
+            cx.snd.active_at = now;
+        } else {
+            cx.snd.cwnd = cx.profile.initial_window(cx.snd);
+        }
+    }
+}
+
+impl ClassicSender {
+    /// With a recovery of this kind and a control like this.
+    pub fn new(kind: RecoveryKind, control: &dyn Control) -> Self {
+        let control = ClassicControl::new(control);
+        ClassicSender { recovery: Recovery::new(kind), control, ..ClassicSender::placeholder() }
+    }
+
+    /// One that sends nothing.
+    pub fn placeholder() -> Self {
+        ClassicSender {
+            recovery: Recovery::new(RecoveryKind::Tahoe),
+            control: ClassicControl::reno(),
+            rto_check: None,
+            rexmt_timer: Instant::NEVER,
+            timed: NOT_TIMED,
+            timed_at: 0,
+        }
+    }
+
+    /// Makes it as new, keeping what is allocated.
+    pub fn renew(&mut self, kind: RecoveryKind, control: &dyn Control) {
+        self.recovery.reset(kind);
+        self.control = ClassicControl::new(control);
+        if let Some(check) = &mut self.rto_check {
+            check.reset();
+        }
+        (self.rexmt_timer, self.timed, self.timed_at) = (Instant::NEVER, NOT_TIMED, 0);
+    }
+
+    /// Whether it sends nothing but what comes next, at `snd.nxt`.
+    #[inline]
+    pub fn sends_in_order(&self) -> bool {
+        self.recovery.sends_in_order()
+    }
+
+    /// No timer runs any more.
+    pub fn stop(&mut self) {
+        self.rexmt_timer = Instant::NEVER;
+        self.control.stop_pacing_timer();
+    }
+
+    /// The retransmission timer runs.
+    #[inline(always)]
+    pub fn ensure_timer(&mut self, cx: &SendContext) {
+        if self.rexmt_timer == Instant::NEVER {
+            self.rexmt_timer = cx.rexmt_deadline();
+        }
+    }
+
+    /// An acknowledgement; `opening` if it completes the handshake.
+    #[inline(always)]
+    fn take_ack(
+        &mut self,
+        cx: &mut SendContext,
+        segment: &Segment,
+        opening: Option<&Opening>,
+    ) -> AfterAck {
+        let ack = segment.ack;
+        let pending = self.rexmt_timer != Instant::NEVER;
+        let acked = ack.saturating_sub(cx.snd.una);
+        let echo = read_echo(cx, segment, acked, opening.is_some());
+        if acked > 0 {
+            match opening {
+                Some(opening) => opening.sample(cx, false),
+                None => self.sample(cx, segment),
+            }
+            cx.snd.una = ack;
+            cx.snd.timed_out = false;
+            cx.snd.nxt = cx.snd.nxt.max(ack);
+            self.restart_timer(cx);
+            if let Some(opening) = opening
+                && !cx.profile.opening.handshake_grows
+            {
+                opening.start_from_cached(cx); // anew, now that there is a sample
+                if !echo.asks {
+                    return AfterAck::Output;
+                }
+            }
+        }
+        let reaction = if acked == 0 && cx.snd.idle() {
+            Reaction::default() // a receiver's: nothing is out
+        } else if self.consults_reno_only() {
+            self.recover_inline(cx, Ack { segment, acked, pending, echoed: echo.asks })
+        } else {
+            let ack = Ack { segment, acked, pending, echoed: echo.asks };
+            self.recover_tracked(cx, &ack, echo.marked)
+        };
+        self.react(cx, reaction, echo, acked)
+    }
+
+    /// What the recovery and an ECN echo make of an acknowledgement.
+    #[inline(always)]
+    fn react(
+        &mut self,
+        cx: &mut SendContext,
+        reaction: Reaction,
+        echo: Echo,
+        acked: u64,
+    ) -> AfterAck {
+        if reaction.entered {
+            cx.counters.fast_retransmits += 1;
+            self.timed = NOT_TIMED;
+            cx.ecn.reduced();
+        }
+        if reaction.stop_timer {
+            self.rexmt_timer = Instant::NEVER;
+        }
+        if echo.asks || cx.ecn.held {
+            let answers = echo.asks && (acked > 0 || !cx.profile.recovery.cwr_state);
+            self.on_echo(cx, answers);
+        }
+        if reaction.resend_only { AfterAck::Resend } else { AfterAck::Output }
+    }
+
+    /// Hands the recovery an acknowledgement of new numbers, or a duplicate.
+    #[inline(always)]
+    fn recover_inline(&mut self, cx: &mut SendContext, ack: Ack) -> Reaction {
+        cx.snd.growth_held = ack.echoed;
+        let rules = &cx.profile.recovery;
+        let w = &mut Windows { rules, snd: cx.snd, control: &mut self.control };
+        if ack.acked == 0 {
+            self.recovery.on_duplicate(w, ack.segment, ack.pending)
+        } else {
+            self.recovery.on_advance(w, ack.acked, ack.segment)
+        }
+    }
+
+    /// As [`recover_inline`](Self::recover_inline), for the connections that question a timeout or have
+    /// another control than Reno.
+    #[cold]
+    pub(crate) fn recover(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
+        self.recover_inline(cx, *ack)
+    }
+
+    /// Whether an ACK is of interest to the recovery and its Reno alone.
+    #[inline(always)]
+    fn consults_reno_only(&self) -> bool {
+        self.control.is_reno() && self.rto_check.as_ref().is_none_or(|check| !check.runs())
+    }
+
+    /// For a connection that questions a timeout, or whose control needs to know more than the recovery:
+    /// the control sees the ACK before the recovery does, and is consulted once that has done.
+    #[cold]
+    fn recover_tracked(&mut self, cx: &mut SendContext, ack: &Ack, marked: u64) -> Reaction {
+        let Ack { segment, acked, .. } = *ack;
+        let (sack, now, rules) = (cx.sack, cx.moment.at, &cx.profile.recovery);
+        self.control.hear(cx.snd, &Heard { segment, acked, marked, sack, now });
+        let recovering = self.recovery.recovering(rules);
+        let checks = self.rto_check.as_ref().is_some_and(|check| check.runs());
+        let reaction = if checks { self.on_ack_after_rto(cx, ack) } else { self.recover(cx, ack) };
+        let recovering = recovering || self.recovery.recovering(rules);
+        self.control.finish(cx.snd, recovering);
+        reaction
+    }
+
+    /// All acknowledged: the timer stops; else it starts anew with the timeout in force, if the
+    /// recovery lets it.
+    #[inline(always)]
+    fn restart_timer(&mut self, cx: &mut SendContext) {
+        cx.profile.rtt.on_advance(cx.rtt);
+        if cx.snd.idle() {
+            self.rexmt_timer = Instant::NEVER;
+        } else if !self.recovery.keeps_timer(&cx.profile.recovery, cx.snd) {
+            self.rexmt_timer = cx.rexmt_deadline();
+        }
+    }
+
+    /// Measures a round trip, if the acknowledgement covers the timed number or echoes a timestamp.
+    #[inline(always)]
+    fn sample(&mut self, cx: &mut SendContext, segment: &Segment) {
+        let rules = &cx.profile.rtt;
+        if cx.stamps {
+            // RFC 7323 section 4.1: every acknowledgement of new data is a sample.
+            rules.sample_echo(cx.rtt, segment.echo, cx.host, cx.moment);
+        } else if segment.ack > self.timed {
+            rules.sample(cx.rtt, self.timed_at, cx.host, cx.moment);
+            self.timed = NOT_TIMED;
+        }
+    }
+
+    fn on_rexmt_timer(&mut self, cx: &mut SendContext) -> AfterTimer {
+        if cx.ecn.held && cx.snd.idle() {
+            return self.end_hold(cx);
+        }
+        cx.counters.timeouts += 1;
+        let timeouts = cx.profile.rtt.back_off(cx.rtt, None);
+        if timeouts > cx.profile.max_resends {
+            return AfterTimer::GiveUp;
+        }
+        self.timed = NOT_TIMED;
+        cx.snd.resend = false;
+        cx.ecn.held = false;
+        self.begin_rto_check(cx, timeouts);
+        let rules = &cx.profile.recovery;
+        let w = &mut Windows { rules, snd: cx.snd, control: &mut self.control };
+        self.recovery.on_timeout(w, cx.moment.at);
+        cx.ecn.reduced();
+        self.rexmt_timer = cx.rexmt_deadline();
+        AfterTimer::Output
+    }
+
+    /// What the windows let go.
+    #[inline(always)]
+    fn allowed(&self, cx: &SendContext, snd: &SendState, call_idle: bool) -> Option<Chunk> {
+        let rules = &cx.profile.recovery;
+        if cx.profile.output.bsd {
+            bsd_next(cx, self.recovery.next_part(rules, snd)?, call_idle)
+        } else {
+            self.recovery.next(rules, snd)
+        }
+    }
+
+    #[cold]
+    fn allowed_anew(&self, cx: &SendContext, call_idle: bool) -> Option<Chunk> {
+        self.allowed(cx, cx.snd, call_idle)
+    }
+
+    /// What the windows let go with a control that may pace, and sets its window itself.
+    #[cold]
+    fn allowed_tracked(&mut self, cx: &SendContext, call_idle: bool) -> Option<Chunk> {
+        let inflated = SendState { cwnd: cx.snd.cwnd + self.control.inflation(), ..*cx.snd };
+        let chunk = self.allowed(cx, &inflated, call_idle)?;
+        self.control.paces_now(cx.moment.at).then_some(chunk)
+    }
+
+    /// Whether a pause has closed the congestion window, or the control has done what it does then.
+    #[inline(always)]
+    fn restarts_after_pause(&mut self, cx: &mut SendContext) -> bool {
+        match cx.profile.idle {
+            IdleRule::Off | IdleRule::Decay => return false,
+            IdleRule::SinceReceived if !cx.snd.idle() => return false,
+            _ => {}
+        }
+        let since = cx.snd.active_at;
+        let restarts = cx.snd.cwnd > cx.profile.initial_window(cx.snd)
+            && cx.profile.rtt.idle_too_long(cx.rtt, since, cx.host, cx.moment);
+        if restarts {
+            self.on_restart(cx, cx.moment.at.since(since));
+        }
+        restarts
+    }
+}
+
+/// What an ACK says of marks.
+#[inline(always)]
+fn read_echo(cx: &mut SendContext, segment: &Segment, acked: u64, opening: bool) -> Echo {
+    if cx.ecn.on() { Echo::read(cx, segment, acked, opening) } else { Echo::NONE }
+}
+
+/// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
+#[inline(always)]
+fn bsd_next(cx: &SendContext, chunk: Chunk, call_idle: bool) -> Option<Chunk> {
+    let f = &*cx.snd;
+    let to_end = chunk.seq + u64::from(chunk.len) == f.end;
+    let sends_data = chunk.len > 0
+        && (u64::from(chunk.len) == f.mss()
+            || (call_idle && to_end)
+            || u64::from(chunk.len) >= f.window() / 2
+            || chunk.seq < f.max
+            || cx.rx.ack_now);
+    // With SACK a FIN is offered only where it is due.
+    let sends_fin = chunk.fin() && (!f.fin_sent || chunk.seq == f.una || cx.sack);
+    (sends_data || sends_fin).then_some(chunk)
+}

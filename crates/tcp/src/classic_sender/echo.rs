@@ -1,0 +1,65 @@
+//! How a classic sender answers ECN echoes (RFC 3168 section 6.1.2).
+
+use packet::Instant;
+
+use super::ClassicSender;
+use crate::recovery::Windows;
+use crate::segment::Segment;
+use crate::send_algorithm::{AfterTimer, SendContext};
+
+/// What an ACK says of marks.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Echo {
+    /// It asks for a reduction of the window.
+    pub asks: bool,
+    /// Of the bytes it reports, those that were marked.
+    pub marked: u64,
+}
+
+impl Echo {
+    /// That of a connection without ECN.
+    pub const NONE: Echo = Echo { asks: false, marked: 0 };
+
+    /// Reads a segment that acknowledges `acked` new numbers; `opening`: it completes the handshake.
+    // Out of line: most connections have no ECN.
+    #[inline(never)]
+    pub fn read(cx: &mut SendContext, segment: &Segment, acked: u64, opening: bool) -> Self {
+        let news = acked.max(u64::from(!segment.sack.is_empty()));
+        let mss = cx.snd.mss();
+        let mut reader = cx.echo_reader();
+        let marked = reader.marked_bytes(segment, news, mss, opening);
+        Echo { asks: reader.echoes(segment, marked), marked }
+    }
+}
+
+impl ClassicSender {
+    /// An ACK came that says ECE (and has not grown the window), or any while new data is held.
+    /// A reduction follows at most once per window of data, that is, not before the ACK
+    /// passes what was sent until the last one. With a window of one segment, nothing more goes
+    /// out before the timer, set anew, expires.
+    pub(super) fn on_echo(&mut self, cx: &mut SendContext, echoed: bool) {
+        let (rules, ecn) = (&cx.profile.recovery, &cx.profile.ecn);
+        let passed = cx.snd.una > cx.snd.reduced;
+        if echoed && if rules.cwr_state { !cx.snd.in_cwr() } else { passed } {
+            let holds = self.control.is_reno() && !rules.cwr_state;
+            let held = holds && ecn.holds(cx.snd.cwnd, cx.snd.mss());
+            let control = &mut self.control;
+            if (Windows { rules, snd: cx.snd, control }).on_echo(ecn.cut) {
+                cx.ecn.held = held;
+                cx.counters.ecn_reductions += 1;
+                cx.ecn.reduced();
+            }
+        }
+        if cx.ecn.held {
+            self.rexmt_timer = cx.rexmt_deadline();
+        }
+    }
+
+    /// The timer expired with nothing outstanding: the wait is over. Nothing was lost, so nothing
+    /// is counted and the timeout stays (constructed).
+    pub(super) fn end_hold(&mut self, cx: &mut SendContext) -> AfterTimer {
+        cx.ecn.held = false;
+        self.rexmt_timer = Instant::NEVER;
+        AfterTimer::Output
+    }
+}
