@@ -94,3 +94,23 @@ def test_every_file_of_rust_tests_is_in_a_program():
             f.stem for f in folder.glob("*.rs") if "#[global_allocator]" in f.read_text("utf-8")
         }
         assert counting <= alone, f"{folder}: they count allocations of a whole process"
+
+
+def test_actions_are_pinned_by_commit():
+    found = 0
+    for workflow in (ROOT / ".github" / "workflows").glob("*.yml"):
+        for line in re.findall(r"uses: (.*)", workflow.read_text("utf-8")):
+            assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", line), line
+            found += 1
+    assert found > 5
+
+
+def test_the_image_is_pinned_by_digest_and_runs_as_an_ordinary_user():
+    lines = (ROOT / "Dockerfile").read_text("utf-8").splitlines()
+    bases = [line for line in lines if line.startswith("FROM ")]
+    assert len(bases) == 2
+    for base in bases:
+        assert re.search(r"@sha256:[0-9a-f]{64}( AS \w+)?$", base), base
+    users = [line.split()[1] for line in lines[lines.index(bases[-1]) :] if line.startswith("USER")]
+    assert users
+    assert users[-1] not in ("root", "0")
