@@ -4,12 +4,12 @@ import { Calibrations } from './calibrations.js'
 import { Trapped } from './engine.js'
 import { element, Form, sharedForm, sideForm } from './form.js'
 import { Lab } from './lab.js'
-import { Picture } from './picture.js'
-import { FIGURES, fill, rows } from './numbers.js'
-import { format, Plots } from './plots.js'
+import { commonScale, Picture } from './picture.js'
+import { fill, Intervals, rows } from './numbers.js'
+import { Plots } from './plots.js'
 import { showResults } from './results.js'
 import { at, fragment, opened, scenario, set, toml } from './scenario.js'
-import { interval, replicate } from './seeds.js'
+import { replicate } from './seeds.js'
 import { Side } from './side.js'
 import { csv, MOST_PCAP, png, save, svg } from './take.js'
 
@@ -34,8 +34,10 @@ let clock = 0
 let playing = false
 let seeds
 let generation = 0
-/** By figure, the mean difference over seeds and its interval. */
-const replicated = new Map()
+/** Packets that the width of each queue stands for, on both sides. */
+let scale
+/** Differences over seeds and their intervals, by row of the table. */
+let replicated = new Intervals()
 
 const speed = () => SPEEDS[$('speed').value]
 const text = (side) => JSON.stringify(scenario(state, side))
@@ -190,7 +192,9 @@ function frame(now) {
   if (state.duration) {
     if (!STILL.matches || now - pictured > 500) {
       pictured = now
-      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: thresholds(s), packets: withPackets(), groups: groups(), label: label(s) }))
+      const lines = sides.map((_, s) => thresholds(s))
+      scale = commonScale(sides.map((side, s) => pictures[s].wanted(side, lines[s])), scale)
+      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: lines[s], packets: withPackets(), groups: groups(), label: label(s), scale }))
     }
     frames.first ??= sides.some((side) => side.events.length || side.now > 0) ? now : undefined
     if (now - plotted > 200) {
@@ -219,7 +223,7 @@ function play(on) {
 
 /** The table of numbers beside the plots, and the clock. */
 function numbers() {
-  fill($('numbers'), rows(sides, replicated))
+  fill($('numbers'), rows(sides, replicated, catalogue?.measures))
   $('clock').textContent = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
 }
 
@@ -227,18 +231,13 @@ function numbers() {
 async function moreSeeds() {
   seeds?.abort()
   seeds = new AbortController()
-  replicated.clear()
+  replicated = new Intervals()
   const { signal } = seeds
   const base = Number(state.shared.seed ?? 1)
   const made = [0, 1].map((s) => (seed) => JSON.stringify({ ...scenario(state, s), seed }))
-  const pairs = []
   const done = (_, pair) => {
-    pairs.push(pair)
-    $('intervals').textContent = `${pairs.length} seeds`
-    for (const [key, , , figure, factor] of FIGURES) {
-      const found = interval(pairs.map(([a, b]) => (b[figure] - a[figure]) * factor))
-      if (found) replicated.set(key, `${format(found.mean)} ± ${format(found.half)}`)
-    }
+    replicated.add(pair)
+    $('intervals').textContent = `${replicated.pairs.length} seeds`
     numbers()
   }
   const wanted = Array.from({ length: 10 }, (_, i) => base + i)
@@ -249,7 +248,8 @@ async function moreSeeds() {
 async function show(next, from) {
   sender = from
   state = { ...structuredClone(next), preset: next.preset }
-  replicated.clear()
+  replicated = new Intervals()
+  scale = undefined
   const preset = presets.find(({ name }) => name === state.preset)
   $('preset').value = preset ? state.preset : ''
   $('story').replaceChildren(...(preset ? [element('h2', {}, preset.title), ...preset.story.map((p) => element('p', {}, p)), element('p', { className: 'question' }, preset.question)] : [element('h2', {}, 'Your own scenario')]))

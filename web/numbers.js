@@ -2,6 +2,7 @@
 
 import { element } from './form.js'
 import { format } from './plots.js'
+import { interval } from './seeds.js'
 
 /** What a side's `figures` are called, their unit, where they stand in a summary, and by what factor. */
 export const FIGURES = [
@@ -17,31 +18,64 @@ export const FIGURES = [
 /** Rows about groups at most. */
 const MOST_MEDIA = 24
 
+const isNumber = (v) => typeof v === 'number' && Number.isFinite(v)
 const mean = (values) => (values?.length ? values.reduce((sum, v) => sum + v, 0) / values.length : null)
-const pair = (name, a, b) => [name, [a, b, a != null && b != null ? b - a : null]]
+/** A number times a factor; what is undefined stays so. */
+const times = (v, factor) => (isNumber(v) ? v * factor : null)
+/** B − A, undefined where one of them is. */
+export const difference = (a, b) => (isNumber(a) && isNumber(b) ? b - a : null)
 
-/** What each group got so far; what calls and films were like, once the runs are over. */
-function media(sides) {
-  const [a, b] = sides.map((side) => side.summary ?? {})
-  const goodputs = Object.keys(sides[0].seconds.columns).filter((name) => name.endsWith('.goodput_bytes'))
-  const found = goodputs.map((name) => pair(`${name.slice(0, -14)}: goodput, Mbit/s`, ...sides.map((side) => mean(side.seconds.columns[name]?.map((bytes) => (bytes * 8) / 1e6)))))
-  for (const [group, of] of Object.entries(a.datagrams ?? {})) {
+/** Rows about the groups' users that a run's summary has: name, and how it is read off a summary; `measures` as the catalogue has them. */
+function ofGroups(summary, measures) {
+  const found = []
+  for (const group of Object.keys(summary.datagrams ?? {})) {
     for (const [name, key, factor] of [['99 % of delays below, ms', 'delay_p99_s', 1e3], ['lost, %', 'loss_share', 100]]) {
-      found.push(pair(`${group}: ${name}`, of[key] * factor, (b.datagrams?.[group]?.[key] ?? NaN) * factor))
+      found.push({ name: `${group}: ${name}`, of: (from) => times(from.datagrams?.[group]?.[key], factor) })
     }
   }
-  for (const name of Object.keys(a).filter((key) => /^(voip|video|rtc)_/.test(key) && typeof a[key] === 'number')) found.push(pair(name.replaceAll('_', ' '), a[name], b[name]))
-  return found.slice(0, MOST_MEDIA)
+  const known = new Map(measures.map((about) => [about.name, about]))
+  const calls = Object.keys(summary).filter((key) => /^(voip|video|rtc)_/.test(key) && typeof summary[key] === 'number')
+  return [...found, ...calls.map((key) => {
+    const { title, shown, scale } = known.get(key) ?? { title: key.replaceAll('_', ' '), shown: '', scale: 1 }
+    return { name: shown && !title.split(' ').includes(shown) ? `${title}, ${shown}` : title, of: (from) => times(from[key], scale) }
+  })]
+}
+
+/** Pairs of summaries under common seeds, and the differences with intervals that follow from them. */
+export class Intervals {
+  pairs = []
+
+  /** The summaries of both sides under one more seed. */
+  add(pair) { this.pairs.push(pair) }
+
+  /** The difference of what `of` reads off a summary, in words; a number that is undefined under some seed has none. */
+  words(of) {
+    if (!this.pairs.length) return ''
+    const differences = this.pairs.map(([a, b]) => difference(of(a), of(b)))
+    const undefinedIn = differences.filter((v) => v === null).length
+    if (undefinedIn) return `undefined in ${undefinedIn} of ${differences.length} seeds`
+    const found = interval(differences)
+    return found ? `${format(found.mean)} ± ${format(found.half)}` : ''
+  }
 }
 
 /** Name, A, B, difference and its interval over seeds, of every figure. */
-export function rows(sides, replicated) {
+export function rows(sides, intervals, measures = []) {
+  const line = (name, a, b, words) => [name, ...[a, b, difference(a, b)].map(format), words]
   const [a, b] = sides.map((side) => side.figures())
-  const figures = FIGURES.map(([key, name, unit]) => {
-    const [, values] = pair(name, a[key], b[key])
-    return [name + (unit ? `, ${unit}` : ''), ...values.map(format), replicated.get(key) ?? '']
-  })
-  return [...figures, ...media(sides).map(([name, values]) => [name, ...values.map(format), ''])]
+  const figures = FIGURES.map(([key, name, unit, figure, factor]) =>
+    line(name + (unit ? `, ${unit}` : ''), a[key], b[key], intervals.words((summary) => times(summary[figure], factor))))
+  return [...figures, ...media(sides, intervals, measures, line)]
+}
+
+/** What each group got so far; what calls and films were like, once the runs are over. */
+function media(sides, intervals, measures, line) {
+  const summaries = sides.map((side) => side.summary ?? {})
+  const goodputs = Object.keys(sides[0].seconds.columns).filter((name) => name.endsWith('.goodput_bytes'))
+  const got = (side, name) => mean(side.seconds.columns[name]?.map((bytes) => (bytes * 8) / 1e6))
+  const found = goodputs.map((name) => line(`${name.slice(0, -14)}: goodput, Mbit/s`, ...sides.map((side) => got(side, name)), ''))
+  const rows = ofGroups(summaries[0], measures).map(({ name, of }) => line(name, ...summaries.map(of), intervals.words(of)))
+  return [...found, ...rows].slice(0, MOST_MEDIA)
 }
 
 /** Brings the table's body up to date, touching only what has changed. */

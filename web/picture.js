@@ -13,6 +13,16 @@ const FLOWS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00',
 
 const colour = (event, groups) => FLOWS[(groups > 1 ? event[ROW.group] : event[ROW.user]) % FLOWS.length]
 
+/** One scale for both sides, queue by queue: the larger of what they want, kept while it is no more than halved. */
+export function commonScale(wanted, before = []) {
+  const number = Math.max(...wanted.map((of) => of.length), 1)
+  return Array.from({ length: number }, (_, q) => {
+    const most = Math.max(10, ...wanted.map((of) => of[q] ?? 0))
+    const now = before[q]
+    return !now || most > now || most < now / 2 ? most : now
+  })
+}
+
 export class Picture {
   /** `dragged(name, packets, queue)` is called when a threshold was moved. */
   constructor(canvas, dragged) {
@@ -32,7 +42,16 @@ export class Picture {
     this.taken = -Infinity
     this.marked = new Set()
     this.losses = []
-    this.most = []
+  }
+
+  /** Packets that the width of each queue of `side` should stand for, before both sides share a scale. */
+  wanted(side, thresholds) {
+    return side.queues.slice(0, MOST_QUEUES).map(({ bins }, q) => {
+      const seen = bins.most.reduce((most, v) => Math.max(most, v), this.waiting[q]?.size ?? 0)
+      // A limit that is far away is not drawn: what waits would be a line.
+      const limits = (thresholds[q] ?? []).filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
+      return Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)
+    })
   }
 
   /** Which queue of the picture a watched port is; undefined for the way back. */
@@ -78,15 +97,15 @@ export class Picture {
     return { pen, width, height, ink, faint, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * 0.86 }
   }
 
-  /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue. */
-  draw(side, at, speed, { thresholds, packets, groups, label }) {
+  /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue, `scale` packets that a queue's width stands for. */
+  draw(side, at, speed, { thresholds, packets, groups, label, scale }) {
     const queues = side.queues.slice(0, MOST_QUEUES)
     this.places = new Map(queues.map(({ port }, place) => [port, place]))
     const size = (this.size = this.#sizes(queues.length || 1))
     const { pen, width, height } = size
     pen.clearRect(0, 0, width, height)
     pen.font = '12px system-ui, sans-serif'
-    queues.forEach((queue, q) => this.#scale(queue, q, thresholds[q]))
+    this.most = scale
     this.#stage(size, label, queues)
     if (packets) {
       this.#follow(side.events, at)
@@ -94,27 +113,10 @@ export class Picture {
       this.#flights(size, side.events, at, speed, groups)
       this.#losses(size, at, speed)
     } else {
-      this.forgetPackets()
+      this.forget()
       queues.forEach((queue, q) => this.#level(size, size.boxes[q], queue, q, at))
     }
     this.handles = queues.flatMap((queue, q) => this.#thresholds(size, size.boxes[q], q, thresholds[q], queue))
-  }
-
-  /** What waits is not known any more. */
-  forgetPackets() {
-    const { most } = this
-    this.forget()
-    this.most = most
-  }
-
-  /** Packets that a queue's width stands for. */
-  #scale({ bins }, q, thresholds) {
-    const seen = bins.most.reduce((most, v) => Math.max(most, v), this.waiting[q]?.size ?? 0)
-    // A limit that is far away is not drawn: what waits would be a line.
-    const limits = thresholds.filter(({ name, packets }) => name !== 'limit' || packets < 3 * seen).map(({ packets }) => packets)
-    const wanted = Math.max(10, ...limits.map((v) => v * 1.15), seen * 1.15)
-    const now = this.most[q]
-    if (!now || wanted > now || wanted < now / 2) this.most[q] = wanted
   }
 
   #stage({ pen, width, ink, faint, boxes, line, back }, label, queues) {

@@ -14,6 +14,8 @@ const PROBABILITIES = ['p', 'p_b', 'p_drop', 'p_base', 'accu_prob', 'max_p']
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
 
 const first = (gauges, names) => gauges[names.find((name) => name in gauges)]
+/** A number times a factor; what is undefined stays so. */
+const times = (v, factor) => (typeof v === 'number' ? v * factor : null)
 const sum = (values) => values.reduce((all, v) => all + v, 0)
 
 export class Side {
@@ -101,9 +103,9 @@ export class Side {
     const answers = look?.responses
     return {
       queue: s?.queue_time_mean_packets ?? mean(bins.most),
-      delay: s ? s.queue_delay_mean_s * 1e3 : mean(seconds.columns.delay ?? []),
-      rate: s ? (s.throughput_bytes_per_s * 8) / 1e6 : mean(seconds.columns.rate ?? []),
-      loss: s ? s.drop_rate * 100 : null,
+      delay: s ? times(s.queue_delay_mean_s, 1e3) : mean(seconds.columns.delay ?? []),
+      rate: s ? times(s.throughput_bytes_per_s, 8e-6) : mean(seconds.columns.rate ?? []),
+      loss: s ? times(s.drop_rate, 100) : null,
       drops: s?.drops ?? totals.drops,
       marks: s?.marks ?? totals.marks,
       within: s?.share_le_1s != null ? s.share_le_1s * 100 : answers?.total ? (answers.within_1s / answers.total) * 100 : null,
