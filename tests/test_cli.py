@@ -130,6 +130,7 @@ def test_list_and_describe(command):
         "measures",
         "scenario",
         "studies",
+        "examples",
     }
     assert [
         entry["name"] for entry in json.loads(command("list", "aqm", "--json").stdout)["aqm"]
@@ -248,7 +249,7 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("list ", "aqm tcp congestion traffic access measures scenario studies"),
+        ("list ", "aqm tcp congestion traffic access measures scenario studies examples"),
         ("describe reno", "reno"),
         ("describe response_p9", "response_p90_s response_p95_s response_p98_s response_p99_s"),
         ("study har", "harsh-red"),
@@ -360,3 +361,23 @@ def test_a_folder_that_goes_away_is_no_success(command, toml_file):
     _, complaint = process.communicate(timeout=60)
     assert process.returncode == 2 and "give the same command again" in complaint
     assert len(complaint.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "begins"),
+    [
+        (["advise", "--rate", "50/10"], "aqmlab: --rate 50/10: "),
+        (["advise", "--rate", "50/10Mbit", "--access", "foo"], "aqmlab: --access foo: "),
+        (["describe", "red", "--rate", "10"], "aqmlab: --rate 10: "),
+        (["from-tc", "qdisc fq_codel 0: root", "--rate", "10"], "aqmlab: --rate 10: "),
+    ],
+)
+def test_a_message_names_the_option_that_was_typed(aqmlab_command, words, begins):
+    answer = aqmlab_command(*words)
+    refused(answer)
+    assert answer.stderr.startswith(begins)
+
+
+def test_a_switch_has_no_type_in_the_help(command):
+    for words in (["--help"], ["run", "--help"], ["study", "--help"]):
+        assert "bool" not in command(*words).stdout

@@ -45,3 +45,10 @@ def test_a_missing_simulator_is_one_sentence(monkeypatch):
     monkeypatch.delattr("aqmlab._core", raising=False)
     with pytest.raises(EngineError, match="make run"):
         engine.version()
+
+
+def test_cpu_time_is_not_time_on_the_wall(fake, scenario, monkeypatch):
+    monkeypatch.setenv("FAKE_RUN_S", "0.4")  # it sleeps
+    summary = engine.simulate(scenario).summary
+    assert summary["wall_s"] >= 0.4
+    assert 0 <= summary["cpu_s"] < summary["wall_s"] / 2

@@ -266,7 +266,7 @@ def test_a_set_is_a_study_beside_its_own(tmp_path):
         alter=lambda experiment: sets.named(experiment, "inferred"),
     )
     assert done.page is not None
-    assert "aqmlab study ping --quick --set inferred" in done.page.read_text("utf-8")
+    assert "aqmlab study ping --quick --assume inferred" in done.page.read_text("utf-8")
 
 
 def test_a_set_is_what_its_study_draws_as_its_set_up():

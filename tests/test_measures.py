@@ -35,13 +35,13 @@ def test_a_number_is_found_wherever_a_summary_has_it(real_core):
     assert measures.find("by_group.web.response_p50_s")["name"] == "response_p50_s"
     assert measures.find("gauge_max.avg")["name"] == "gauge_max.<gauge>"
     assert measures.find("wall_s") in measures.MACHINES
-    assert measures.find("ports.bottleneck.forward.wait_mean_s") is None
+    assert measures.find("ports.bottleneck.forward.waits") is None
 
 
 def test_what_no_summary_has_is_answered_with_what_one_has(real_core):
     assert measures.unknown("drop_rate") is None
     assert 'did you mean "mark_rate"?' in measures.unknown("marks_rate")
-    assert measures.unknown("wait_mean_s").startswith('no measure "wait_mean_s"')
+    assert measures.unknown("waits_mean_s").startswith('no measure "waits_mean_s"')
 
 
 def test_a_metric_that_says_nothing_says_what_the_registry_says(real_core):
@@ -59,12 +59,12 @@ def test_measures_are_listed_and_described(real_core):
     assert "queue_delay_mean_s" in reference.names("measures")
     entry = reference.find("ports.bottleneck.forward.drop_rate")
     assert (entry["kind"], entry["name"]) == ("measures", "drop_rate")
-    with pytest.raises(AqmlabError, match='nothing is called "wait_mean_s"'):
-        reference.find("wait_mean_s")
+    with pytest.raises(AqmlabError, match='nothing is called "waits_mean_s"'):
+        reference.find("waits_mean_s")
 
 
 def test_a_metric_of_what_no_summary_has_is_refused(real_core):
     shown = {"name": "m", "title": "Wait", "unit": "ms", "digits": 1}
     assert shapes.read(Metric, {**shown, "summary": "queue_delay_mean_s"}).title == "Wait"
-    with pytest.raises(SpecError, match='no measure "wait_mean_s"'):
-        shapes.read(Metric, {**shown, "summary": "wait_mean_s"})
+    with pytest.raises(SpecError, match='no measure "waits_mean_s"'):
+        shapes.read(Metric, {**shown, "summary": "waits_mean_s"})

@@ -1,4 +1,6 @@
 import io
+import sys
+import types
 
 import pytest
 
@@ -132,3 +134,44 @@ def test_a_terminal_gets_a_bar_and_a_pipe_lines():
 )
 def test_clock_text(seconds, text):
     assert progress.clock_text(seconds) == text
+
+
+@pytest.fixture
+def notebook(monkeypatch):
+    """A notebook's kernel, as far as a bar needs one: what is shown is kept."""
+    shown = []
+
+    class Handle:
+        def update(self, what):
+            shown.append(what._repr_html_())
+
+    shell = type("ZMQInteractiveShell", (), {})()
+    display = types.ModuleType("IPython.display")
+    vars(display)["display"] = lambda what, display_id: Handle()
+    ipython = types.ModuleType("IPython")
+    vars(ipython).update(get_ipython=lambda: shell, display=display)
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    monkeypatch.setitem(sys.modules, "IPython.display", display)
+    return shown
+
+
+def test_a_notebook_gets_a_bar_that_goes_away(notebook):
+    board = progress.for_python(None)
+    assert board is not None
+    board.begin("<b>runs</b>", [10.0])
+    board.finish(0)
+    board.end()
+    assert '<progress max="1"' in notebook[0]
+    assert "&lt;b&gt;runs" in notebook[0]
+    assert notebook[-1] == ""
+
+
+def test_python_shows_progress_in_terminals_and_notebooks_alone(monkeypatch, notebook):
+    assert isinstance(progress.for_python(None), progress.Notebook)
+    assert progress.for_python(False) is None
+    monkeypatch.delitem(sys.modules, "IPython")
+    monkeypatch.setattr(sys, "stderr", io.StringIO())
+    assert progress.for_python(None) is None
+    assert isinstance(progress.for_python(True), progress.Lines)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert isinstance(progress.for_python(None), progress.Bar)

@@ -135,7 +135,7 @@ def test_times_are_shown_with_their_unit(real_core):
         ("red", ["min_th=9", "max_th=3"], "1 Mbit/s", "red: min_th: 9 is not below max_th = 3"),
         ("red", ["min_ht=9"], "1 Mbit/s", 'did you mean "min_th"'),
         ("red", ["limit"], "1 Mbit/s", '"limit" sets no field: write for example limit=60'),
-        ("red", [], "1 ms", "red: rate: "),
+        ("red", [], "1 ms", "rate: "),
         ("tcp/plain", ["x=1"], "1 Mbit/s", "is not a queue discipline"),
     ],
 )

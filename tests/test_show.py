@@ -48,3 +48,15 @@ def test_what_failed_requests_make_undefined_is_said(fake, monkeypatch):
     assert "undefined: 1 of 3 seeds lost too many requests" in several
     fine = shown(aqmlab.run(base_scenario(), seed=1))
     assert "failed" not in fine
+
+
+def test_cpu_time_is_said_where_it_is_known_and_nothing_else_called_so():
+    run = {"simulated_s": 100.0, "wall_s": 4.0, "cpu_s": 2.0}
+    assert show._effort([run, run]) == (
+        "200 s simulated in 4.0 s of CPU time, 50 x real time per core"
+    )
+    unknown = "200 s simulated; the runs lasted 8.0 s in all"
+    assert show._effort([run, run | {"cpu_s": None}]) == unknown
+    older = {"simulated_s": 200.0, "wall_s": 8.0}
+    assert show._effort([older]) == unknown
+    assert show._effort([run | {"live": {}, "cpu_s": None}]) == "100 s in real time"

@@ -81,7 +81,7 @@ def run(
     out: str | os.PathLike[str] | None = None,
     fresh: bool = False,
     jobs: int | None = None,
-    progress: bool = False,
+    progress: bool | None = None,
     pcap: str | os.PathLike[str] | None = None,
     report: bool = False,
     aqm: str | type[Discipline] | Sequence[str | type[Discipline]] = (),
@@ -93,7 +93,8 @@ def run(
     `seed` or `seeds` (a number of replications or a list) replace what the file says; `set`
     changes fields by dotted path (`{"link.0.forward.limit": 60}`). With `out` the results are
     kept in that folder and a later call continues there; without it they stay in memory.
-    `progress` shows progress on standard error. Uses all cores unless `jobs` says otherwise.
+    `progress` shows a bar while runs go on, by default in terminals and notebooks; False shows
+    none, True also writes lines to a log. Uses all cores unless `jobs` says otherwise.
     `pcap` is a file for what crosses the first link, readable by Wireshark. `report` also writes
     tables, figures and `report.html` into the folder `out`. `aqm` are disciplines of one's own,
     classes or files: see docs/own-discipline.md. `on` names a cluster: see docs/cluster.md. `trust`
@@ -105,12 +106,12 @@ def run(
     from aqmlab.experiment.experiment import load
     from aqmlab.pipeline.study import Study
     from aqmlab.runs import cluster
-    from aqmlab.runs.progress import for_stream
+    from aqmlab.runs.progress import for_python
     from aqmlab.simulator.capture import Capture
     from aqmlab.simulator.own.trust import granted
 
     own = [aqm] if isinstance(aqm, str | type) else aqm
-    board = for_stream() if progress else None
+    board = for_python(progress)
     capture = Capture(Path(pcap)) if pcap is not None else None
     how: dict[str, Any] = {"out": out, "reported": report, "fresh": fresh, "jobs": jobs}
     with granted(trust), cluster.opened(on) if on is not None else nullcontext() as there:

@@ -50,6 +50,10 @@ class EngineError(AqmlabError):
     """The compiled simulator is missing or does not fit this package."""
 
 
+class Renamed(FutureWarning):
+    """A former name was used that still works."""
+
+
 class FaultError(AqmlabError):
     """The simulator failed: a fault of aqmlab that its makers should hear of."""
 

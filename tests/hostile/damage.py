@@ -183,7 +183,9 @@ def _published(result: aqmlab.result.Result) -> dict:
 
 
 def _bare(summary: dict) -> dict:
-    return {k: v for k, v in summary.items() if k not in ("wall_s", "data_packets_per_wall_s")}
+    return {
+        k: v for k, v in summary.items() if k not in ("wall_s", "cpu_s", "data_packets_per_wall_s")
+    }
 
 
 class Trials:

@@ -19,7 +19,7 @@ from typing import Any
 
 from aqmlab import units
 from aqmlab.errors import SpecError, nearest
-from aqmlab.simulator import measures
+from aqmlab.simulator import measures, renamed
 
 ENOUGH = 0.8
 """The grade of a measure at its threshold (constructed)."""
@@ -113,6 +113,7 @@ def _bound(words: str, measure: str, sign: str, text: str) -> Term:
     """A measure with a bound: half as good is bad, a grade above comes by as much again."""
     if mistake := measures.unknown(measure):
         raise SpecError(mistake)
+    measure = renamed.current(measure)
     value = units.quantity(text.strip()) or units.quantity(_number(text))
     if value is None or value[1] <= 0:
         raise SpecError(f'"{words}": {text} is no bound: write for example {measure} {sign} 1 s')

@@ -12,6 +12,7 @@ from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, On, app, placed, print_json
 from .trusting import Trust
+from .typed import typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,7 +130,10 @@ def _situation(
     given = [word for word, value in told.items() if value is not None]
     if given == ["rate"]:
         assert rate is not None
-        return situation.of_words(rate, access, users, place)
+        words = {"rate": f"--rate {rate}", "reverse_rate": f"--rate {rate}"}
+        words |= {"access": f"--access {access}"}
+        with typed({f"link.0.{field}": option for field, option in words.items()}):
+            return situation.of_words(rate, access, users, place)
     if scenario is not None and given == ["scenario"]:
         return situation.of_file(scenario, place, ways)
     if pcap is not None and "scenario" not in given:

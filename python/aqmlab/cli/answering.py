@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import sys
 import traceback
+import warnings
 from pathlib import Path
+from typing import Any
 
 import typer
 from typer.exceptions import TyperException
 
-from aqmlab.errors import AqmlabError, FaultError, fitting
+from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
 from . import advising, own, sharing
@@ -20,10 +22,25 @@ from .parity import app  # with those of `commands`, `tools` and `live`, to whic
 def main(arguments: list[str] | None = None) -> None:
     """Runs the command; mistakes are one line on standard error and a non-zero exit code."""
     there = terminal.open_streams()
+    _note_former_names()
     code = _code(sys.argv[1:] if arguments is None else arguments)
     if not there and code == 0:
         code = _complain(f"standard output is closed: {_LOST}", 2)
     sys.exit(code)
+
+
+def _note_former_names() -> None:
+    """A former name that still works is one line on standard error; other warnings stay."""
+    usual, said = warnings.showwarning, set[str]()
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if not issubclass(category, Renamed):
+            usual(message, category, *place, **more)
+        elif str(message) not in said:
+            said.add(str(message))
+            terminal.say(str(message))
+
+    warnings.showwarning = show
 
 
 _LOST = "what was to be printed is lost, give the command again with another output"

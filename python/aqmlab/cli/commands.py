@@ -16,9 +16,11 @@ from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
 from . import completion, unsaid
+from .framework import App
 from .trusting import Trust
+from .typed import typed
 
-app = typer.Typer(name="aqmlab", pretty_exceptions_enable=False)
+app = App()
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Jobs = Annotated[int | None, typer.Option(min=1, help="Runs at a time (default: all cores).")]
@@ -85,7 +87,11 @@ def _aqmlab(
 @app.command()
 def run(
     scenario: Annotated[
-        Path, typer.Argument(help="A scenario or an experiment (TOML, or the folder of a study).")
+        Path,
+        typer.Argument(
+            help="A scenario or an experiment (TOML), the folder of a study, or example:NAME.",
+            autocompletion=completion.examples_to_run,
+        ),
     ],
     seed: Annotated[int | None, typer.Option(min=0, help="Run once, with this seed.")] = None,
     seeds: Annotated[int | None, typer.Option(min=1, help="Run this many replications.")] = None,
@@ -132,7 +138,8 @@ def run(
     _refuse(looked_into, "--watch and --pcap look into runs of this machine: leave out --on")
     given = {"overrides": set_ or (), "seed": seed, "seeds": seeds, "aqm": aqm or ()}
     how = {"out": out, "fresh": fresh, "capture": capture, "report": report}
-    with placed(jobs, on) as where:
+    ports = {"capture": f"--pcap-port {' --pcap-port '.join(pcap_port or ())}"}
+    with placed(jobs, on) as where, typed(ports):
         document = _carry_out(str(scenario), json, given=given, watch=watch, **how, **where)
     if json:
         print_json(document)
@@ -199,15 +206,15 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only this kind: aqm, tcp, congestion, traffic, access, measures, scenario "
-            "or studies.",
+            help="Only this kind: aqm, tcp, congestion, traffic, access, measures, scenario, "
+            "studies or examples.",
             autocompletion=completion.kinds,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
-    measures, sections of a scenario and studies."""
+    measures, sections of a scenario, studies and examples."""
     from . import reference
 
     found = reference.select(kind, whole=json)
@@ -275,6 +282,7 @@ def study(
     fresh: Fresh = False,
     refresh: Refresh = False,
     set_: unsaid.Set = None,
+    assume: unsaid.Assume = None,
     live: Live = False,
     on: On = None,
     _trust: Trust = False,
@@ -291,7 +299,8 @@ def study(
         print_json(registry.names()) if json else registry.show(terminal.console())
         return
     every = name == registry.ALL
-    _refuse(every and set_ is not None, "--set is of one study: give its name in place of `all`")
+    changed = every and (set_ is not None or assume is not None)
+    _refuse(changed, "--set and --assume are of one study: give its name in place of `all`")
     if live and (every or part or figure):
         raise SpecError("--live adds to the report of one study: leave out --part and --figure")
     names = command.chosen(name, part, figure)
@@ -299,7 +308,7 @@ def study(
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
     how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
     with placed(jobs, on) as where:
-        alter = unsaid.chosen(set_)
+        alter = unsaid.chosen(set_, assume, part)
         answers = [_carry_out(each, json, alter=alter, **what, **how, **where) for each in names]
     if live:
         from aqmlab.pipeline import live_study

@@ -24,6 +24,18 @@ def studies(incomplete: str) -> list[str]:
     return _begun(incomplete, shipped())
 
 
+def examples(incomplete: str) -> list[str]:
+    """Examples."""
+    from aqmlab.experiment import examples
+
+    return _begun(incomplete, list(examples.SHOWN))
+
+
+def examples_to_run(incomplete: str) -> list[str]:
+    """Examples as `run` takes them; files are completed by the shell."""
+    return _begun(incomplete, [f"example:{name}" for name in examples("")])
+
+
 def study_words(incomplete: str) -> list[str]:
     """Studies, and the words that stand for all of them."""
     return [*studies(incomplete), *_begun(incomplete, ["all", "list"])]

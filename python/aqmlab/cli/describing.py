@@ -10,7 +10,8 @@ from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import distributions, reference, translations
+from . import distributions, reference
+from .typed import typed
 
 
 def answer(
@@ -19,7 +20,8 @@ def answer(
     """Prints the entry, and draws its distributions if asked."""
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
     if table is None:
-        entry = reference.described(name, settings, rate)
+        with typed({"rate": f"--rate {rate}"}):
+            entry = reference.described(name, settings, rate)
     else:
         entry = {"name": name, "kind": "table"}
     variables = distributions.of_file(table) if table else distributions.of_entry(entry)
@@ -33,8 +35,10 @@ def answer(
         print_json({**entry, "variables": variables} if variables else entry)
     else:
         reference.show_entry(entry, terminal.console())
-        if said := translations.attributes(entry):
-            terminal.console().print(said, markup=False, highlight=False)
+        if entry.get("effective", {}).get("profile") == "ns3":
+            from . import translations
+
+            terminal.console().print(translations.attributes(entry), markup=False, highlight=False)
         if variables:
             distributions.show(variables, terminal.console())
     if plot:

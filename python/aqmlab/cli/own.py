@@ -8,9 +8,11 @@ from typing import Annotated, Any
 import typer
 
 from aqmlab.errors import AqmlabError, SpecError
+from aqmlab.experiment import examples
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
+from . import completion
 from .commands import Json, app, print_json
 
 
@@ -57,16 +59,44 @@ def _lines(report: dict[str, Any]) -> list[str]:
 
 @app.command()
 def new(
-    kind: Annotated[str, typer.Argument(help="aqm: a queue discipline.")],
-    name: Annotated[str, typer.Argument(help="Its name: small letters, digits, underscores.")],
-    lang: Annotated[str, typer.Option(help="python, c or rust.")] = "python",
-    out: Annotated[Path | None, typer.Option(help="The folder (default: the name).")] = None,
+    kind: Annotated[str, typer.Argument(help="scenario: a file; aqm: a queue discipline.")],
+    name: Annotated[
+        str,
+        typer.Argument(help="The file; of a discipline its name (a-z, digits, underscores)."),
+    ],
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="EXAMPLE",
+            help="Of a scenario: the example that it begins with (default: home-line).",
+            autocompletion=completion.examples,
+        ),
+    ] = None,
+    lang: Annotated[str, typer.Option(help="Of a discipline: python, c or rust.")] = "python",
+    out: Annotated[
+        Path | None, typer.Option(help="Of a discipline: the folder (default: the name).")
+    ] = None,
 ) -> None:
-    """Begin a discipline of your own: a folder that builds, tests itself and draws its page."""
+    """Begin a scenario or a discipline of your own.
+
+    A scenario is a copy of an example with comments. A discipline is a folder that builds, tests
+    itself and draws its page.
+    """
+    if kind == "scenario":
+        file = Path(name) if name.endswith(".toml") else Path(f"{name}.toml")
+        examples.begin(file, source or "home-line")
+        print(printable(str(file)))
+        terminal.say(f"run it with aqmlab run {file}")
+        return
     from aqmlab.simulator.own import starting
 
     if kind != "aqm":
-        raise SpecError(f'"{kind}" cannot be begun: write aqmlab new aqm {name}')
+        raise SpecError(
+            f'"{kind}" cannot be begun: write aqmlab new scenario FILE or aqmlab new aqm NAME'
+        )
+    if source is not None:
+        raise SpecError("--from is of scenarios: leave it out")
     for path in starting.write(name, lang, out or Path(name)):
         print(printable(str(path)))
     terminal.say(f"begin with {out or Path(name)}/README.md")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, SpecError, nearest
-from aqmlab.experiment import spec
+from aqmlab.experiment import examples, spec
 from aqmlab.io.terminal import printable
 from aqmlab.simulator import engine, measures
 from aqmlab.simulator.own import source
@@ -24,6 +24,7 @@ KINDS = {
     "measures": "measures",
     "scenario": "sections of a scenario",
     "studies": "studies",
+    "examples": "examples, for `aqmlab run example:NAME`",
 }
 RATE = "10 Mbit/s"
 """Of the line behind a queue that is described, unless another is given."""
@@ -87,6 +88,8 @@ def members(kind: str) -> list[dict[str, Any]]:
         from aqmlab.pipeline import registry
 
         return registry.names()
+    if kind == "examples":
+        return [{"name": f"example:{n}", "summary": shows} for n, shows in examples.SHOWN.items()]
     if kind == "measures":
         return [dict(measure) for measure in measures.registered()]
     if kind != "scenario":
@@ -200,6 +203,8 @@ def _effective(
         forward = engine.check(scenario)["link"][0]["forward"]
     except SpecError as error:
         mistake = str(error).removeprefix("link.0.")
+        if mistake.startswith("rate: "):
+            raise SpecError(mistake) from error
         raise SpecError(f"{name}: {mistake.removeprefix('forward.')}") from error
     return {field: value for field, value in forward.items() if field != "aqm"}
 

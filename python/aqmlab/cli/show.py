@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.io import terminal
-from aqmlab.simulator import measures
+from aqmlab.simulator import measures, renamed
 from aqmlab.tables import measure
 from aqmlab.tables.result import merged
 
@@ -23,7 +23,14 @@ if TYPE_CHECKING:
 
 
 SHOWN = (
-    *("queue_mean_packets", "queue_max_packets", "drop_rate", "marks", "utilisation"),
+    *(
+        "queue_mean_packets",
+        "queue_max_packets",
+        "queue_delay_mean_s",
+        "drop_rate",
+        "marks",
+        "utilisation",
+    ),
     *("throughput_bytes_per_s", "responses", "responses_failed"),
     *(f"response_p{percent}_s" for percent in (10, 50, 90, 99)),
     *("share_le_1s", "share_1_2s", "share_2_3s", "share_gt_3s"),
@@ -42,6 +49,7 @@ OF_GROUPS = {
 """Of every group that has the first of these: the others."""
 HEADS = {
     "queue_mean_packets": "queue pkts",
+    "queue_delay_mean_s": "delay ms",
     "drop_rate": "loss %",
     "utilisation": "util %",
     "response_p50_s": "p50 ms",
@@ -281,15 +289,26 @@ def _footnote(result: Result) -> str:
         parts.append(f"seed {result.runs[0].seed}")
         parts.append(f"fingerprint {result.runs[0].summary.get('fingerprint')}")
     if computed:
-        simulated = sum(float(run.summary.get("simulated_s", 0)) for run in computed)
-        wall = sum(float(run.summary.get("wall_s", 0)) for run in computed)
-        speed = f", {simulated / wall:,.0f} x real time per core" if wall > 0 else ""
-        parts.append(f"{simulated:,.0f} s simulated in {wall:.1f} core seconds{speed}")
+        parts.append(_effort([run.summary for run in computed]))
     if cached:
         parts.append(f"{cached} of {len(result.runs)} from an earlier command")
     if result.folder is not None:
         parts.append(f"kept in {result.folder}")
     return "; ".join(parts)
+
+
+def _effort(summaries: Sequence[Mapping[str, Any]]) -> str:
+    """What the runs took: CPU time where it is known, else the time on the wall."""
+    lasted = sum(float(summary.get("simulated_s", 0)) for summary in summaries)
+    if any("live" in summary for summary in summaries):
+        return f"{lasted:,.0f} s in real time"
+    spent = [float(s["cpu_s"]) for s in summaries if s.get("cpu_s") is not None]
+    if len(spent) < len(summaries):
+        wall = sum(float(summary.get("wall_s", 0)) for summary in summaries)
+        return f"{lasted:,.0f} s simulated; the runs lasted {wall:.1f} s in all"
+    cpu = math.fsum(spent)
+    speed = f", {lasted / cpu:,.0f} x real time per core" if cpu > 0 else ""
+    return f"{lasted:,.0f} s simulated in {cpu:.1f} s of CPU time{speed}"
 
 
 def document(result: Result) -> dict[str, Any]:
@@ -330,8 +349,8 @@ def _variant(
         "values": dict(runs[0].values),
         "axes": result.values(runs[0]),
         "scenario": runs[0].scenario,
-        "summary": merged(runs),
-        "statistics": statistics,
+        "summary": renamed.with_former(merged(runs)),
+        "statistics": renamed.with_former(statistics),
     }
 
 
@@ -343,7 +362,7 @@ def _run(run: FinishedRun) -> dict[str, Any]:
         "seed": run.seed,
         "cached": run.cached,
         "folder": str(run.folder) if run.folder else None,
-        "summary": dict(run.summary),
+        "summary": renamed.with_former(run.summary),
     }
 
 

@@ -13,6 +13,7 @@ from aqmlab.io import terminal
 
 from .commands import Fresh, Jobs, Json, On, Out, app, placed, print_json
 from .trusting import Trust
+from .typed import typed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,7 +78,8 @@ def from_tc(
         if not Path(text).is_file():
             raise SpecError(f"{text}: neither a file nor what tc prints, which begins with qdisc")
         text = Path(text).read_text("utf-8")
-    made, remarks = scenario.of_output(text, rate)
+    with typed({f'"{rate}" is not a rate': f"--rate {rate}"}):
+        made, remarks = scenario.of_output(text, rate)
     if json:
         print_json({"scenario": made, "remarks": remarks})
     elif out is None:

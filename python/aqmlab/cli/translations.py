@@ -76,10 +76,7 @@ def _toml(value: Any) -> str:
 
 
 def attributes(entry: Mapping[str, Any]) -> str:
-    """What ns-3 calls the values of a discipline in its profile `ns3`; else nothing."""
-    effective = entry.get("effective", {})
-    if effective.get("profile") != "ns3":
-        return ""
+    """What ns-3 calls the values of a discipline in its profile `ns3`."""
     (told,) = of_entry(entry, ["ns3"])
     pairs = [line.strip(' ",);') for _, lines in told.blocks for line in lines if '    "' in line]
     return f"in ns-3 ({told.release}): " + ", ".join(

@@ -1,23 +1,56 @@
-"""`aqmlab study --set NAME`: a study with a set of values for what its paper does not say."""
+"""`aqmlab study --set PATH=VALUE` and `--assume NAME`: a study with something changed."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-Set = Annotated[
+from aqmlab.errors import Renamed, SpecError
+
+if TYPE_CHECKING:
+    from aqmlab.experiment.experiment import Experiment
+
+Assume = Annotated[
     str | None,
     typer.Option(
-        "--set", metavar="NAME", help="With unsaid choices as NAME.toml has them: inferred."
+        "--assume",
+        metavar="NAME",
+        help="With the values of NAME.toml for what the paper does not say, e.g. inferred.",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="PATH=VALUE",
+        help="Change a field of every scenario, e.g. network.rtt=200ms; may be repeated.",
     ),
 ]
 
 
-def chosen(name: str | None) -> Any:
-    """What makes of a study the one with this set, if there is one."""
-    if name is None:
+def chosen(
+    settings: Sequence[str] | None, assumed: str | None, parts: Sequence[str] | None = None
+) -> Any:
+    """What makes of a study the changed one; None where nothing is changed."""
+    fields = [text for text in settings or () if "=" in text]
+    for name in (text for text in settings or () if "=" not in text):
+        # Until 0.2: the word for this was --set.
+        sentence = f"--set {name} is called --assume {name} now; --set changes a field"
+        warnings.warn(sentence, Renamed, 2)
+        if assumed not in (None, name):
+            raise SpecError("a study has one set of assumptions: give --assume once")
+        assumed = name
+    if not fields and assumed is None:
         return None
-    from aqmlab.infer import sets
 
-    return lambda experiment: sets.named(experiment, name)
+    def altered(experiment: Experiment) -> Experiment:
+        from aqmlab.experiment.altered import with_fields
+        from aqmlab.infer import sets
+
+        made = sets.named(experiment, assumed) if assumed is not None else experiment
+        return with_fields(made, fields, parts) if fields else made
+
+    return altered

@@ -98,6 +98,8 @@ class Experiment:
     """What becomes of every scenario when all else is set: unknowns get other values."""
     set: str = ""
     """What those values are called."""
+    changes: tuple[str, ...] = ()
+    """Fields that were changed in every scenario, as `path=value`."""
     swept: bool = False
     """Whether it was written as a scenario or a sweep: of one group, and the same quick or full."""
 

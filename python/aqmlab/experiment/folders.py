@@ -11,6 +11,8 @@ from aqmlab.errors import SpecError, nearest
 from aqmlab.io.documents import read_toml
 from aqmlab.io.terminal import printable
 
+from . import examples
+
 FILE = "experiment.toml"
 
 #: Where the experiments live that come with the package.
@@ -23,7 +25,10 @@ def shipped() -> list[str]:
 
 
 def find(name: str) -> Path:
-    """The file of an experiment: a shipped one by its name, else by its path or its folder's."""
+    """The file of an experiment: a shipped one by its name, an example by `example:` and its name,
+    else by its path or its folder's."""
+    if name.startswith(examples.PREFIX):
+        return examples.find(name.removeprefix(examples.PREFIX))
     known = shipped()
     if name in known:
         return SHIPPED / name / FILE

@@ -10,7 +10,7 @@ from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import axes as columns
 from aqmlab.experiment.grammar import Metric, Settings
 from aqmlab.experiment.plan import Cell, Plan
-from aqmlab.simulator import measures
+from aqmlab.simulator import measures, renamed
 from aqmlab.tables.material import Material
 
 from . import kind
@@ -138,6 +138,7 @@ class Plots:
 def _metric(measure: str) -> Metric:
     if mistake := measures.unknown(measure):
         raise SpecError(mistake)
+    measure = renamed.current(measure)
     about = {"title": measure, "unit": "", "digits": 3, **measures.defaults(measure)}
     return Metric(name=measure, summary=measure, **about)
 

@@ -1,13 +1,24 @@
-"""Rich's console, to which names from files may be given."""
+"""Rich's console, to which names from files may be given, and which cuts off no digit."""
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import rich.console
+from rich.cells import cell_len
+from rich.table import Column, Table
 from rich.text import Text
 
 from .terminal import printable
+
+_WIDE = 100_000
+"""Columns of a terminal on which every table has room."""
+_NAME = 24
+"""Columns of the names that several tables begin with."""
+_FRAME = 8
+"""Columns of borders and padding around two of a table's columns."""
 
 
 class Console(rich.console.Console):
@@ -16,3 +27,75 @@ class Console(rich.console.Console):
     def render_str(self, text: str, **options: Any) -> Text:
         """As Rich does; every piece of plain text on its way to the terminal comes through here."""
         return super().render_str(printable(text, keep="\n"), **options)
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """As Rich does; of a table nothing is cut off (see `_whole`)."""
+        for one in objects:
+            if isinstance(one, Table):
+                self._whole(one, options)
+            else:
+                super().print(one, **options)
+        if not objects:
+            super().print(**options)
+
+    def _whole(self, table: Table, options: dict[str, Any]) -> None:
+        """Prints a table; numbers, which stand at the right of a column, are never broken.
+
+        Where a terminal is too narrow for them the columns follow in several tables, each of which
+        begins with the first column. A file gets one table as wide as it must be.
+        """
+        columns = table.columns
+        for column in columns:
+            column.overflow = "fold" if column.overflow == "ellipsis" else column.overflow
+            if column.justify == "right":
+                column.no_wrap, column.min_width = True, _natural(column)
+        if self._needs(table) <= self.width:
+            super().print(table, **options)
+            return
+        beside = max(map(_natural, columns[1:]), default=0)
+        columns[0].min_width = max(
+            columns[0].min_width or 0,
+            min(_natural(columns[0]), _NAME, self.width - beside - _FRAME),
+        )
+        if not self.is_terminal:
+            usual, self.width = self.width, self._needs(table)
+            super().print(table, **options)
+            self.width = usual
+        else:
+            for part in self._parts(table):
+                super().print(part, **options)
+
+    def _needs(self, table: Table) -> int:
+        """The columns of a terminal that a table takes at least."""
+        return self.measure(table, options=self.options.update(width=_WIDE)).minimum
+
+    def _parts(self, table: Table) -> list[Table]:
+        """The table in pieces that fit, as far as a single column fits."""
+        first, *others = table.columns
+        pieces = [[first]]
+        for column in others:
+            longer = [*pieces[-1], column]
+            if len(longer) > 2 and self._needs(_with(table, longer)) > self.width:
+                longer = [first, column]
+                pieces.append(longer)
+            else:
+                pieces[-1] = longer
+        made = [_with(table, piece) for piece in pieces]
+        for part in made[1:]:
+            part.title = None
+        for part in made[:-1]:
+            part.caption = None
+        return made
+
+
+def _natural(column: Column) -> int:
+    """The width of a column's longest cell or heading."""
+    cells = [str(cell) for cell in (column.header, *column.cells)]
+    return max(cell_len(line) for cell in cells for line in (cell.splitlines() or [""]))
+
+
+def _with(table: Table, columns: list[Column]) -> Table:
+    """The table with these of its columns alone."""
+    part = copy(table)
+    part.columns = [replace(column, _index=place) for place, column in enumerate(columns)]
+    return part

@@ -34,6 +34,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
     return about | {
         "swept": experiment.swept,
         "set": experiment.set,
+        "changes": list(experiment.changes),
         "lead": experiment.lead,
         "quick": quick,
         "settings": settings_of(material.settings),

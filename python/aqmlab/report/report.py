@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from markupsafe import Markup, escape
 
 from aqmlab.claims import revisited
 from aqmlab.errors import StoreError
+from aqmlab.experiment.altered import suffix
 from aqmlab.io.files import reported
 from aqmlab.io.terminal import printable
 from aqmlab.runs.store import Store
@@ -77,10 +79,11 @@ def command(result: Mapping, *, part: str | None = None, figure: str | None = No
     if result.get("swept"):
         files = list(result["files"])
         return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
-    chosen = result.get("set", "")
-    name = result["name"].removesuffix(f"-{chosen}")
+    chosen, changes = result.get("set", ""), result.get("changes") or ()
+    name = result["name"].removesuffix(f"-{suffix(changes)}").removesuffix(f"-{chosen}")
     words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]
-    words += ["--set", chosen] if chosen else []
+    words += ["--assume", chosen] if chosen else []
+    words += [f"--set {shlex.quote(one)}" for one in changes]
     words += ["--part", part] if part else []
     return " ".join(words + (["--figure", figure] if figure else []))
 

@@ -8,6 +8,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from html import escape
 from typing import IO, Any
 
 from aqmlab.io.terminal import printable
@@ -222,6 +223,67 @@ class Bar(Progress):
             self._last = now
             detail = self.sentence().removeprefix(f"{self.title}: ")
             self._rich.update(self._task, completed=self.fraction, detail=detail)
+
+
+class Notebook(Progress):
+    """For notebooks: a bar below the cell, gone when the work is done."""
+
+    EVERY_S = 0.25
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._place: Any = None
+        self._last = -math.inf
+        super().__init__(clock)
+
+    def _open_display(self) -> None:
+        from IPython.display import display  # pyright: ignore[reportMissingImports]
+
+        self._last = -math.inf
+        if self.lengths and self._place is None:
+            self._place = display(_Html(""), display_id=True)
+
+    def _show(self) -> None:
+        now = self._clock()
+        if self._place is not None and now - self._last >= self.EVERY_S:
+            self._last = now
+            words = escape(printable(self.sentence()))
+            bar = f'<progress max="1" value="{self.fraction:.3f}"></progress>'
+            self._place.update(_Html(f"<div>{bar} <code>{words}</code></div>"))
+
+    def end(self) -> None:
+        """As the base; removes the bar."""
+        super().end()
+        if self._place is not None:
+            self._place.update(_Html(""))
+            self._place = None
+
+
+class _Html:
+    """What a notebook shows as HTML."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def _repr_html_(self) -> str:
+        return self._text
+
+
+def for_python(wanted: bool | None) -> Progress | None:
+    """What `aqmlab.run` shows: by default a bar, in terminals and notebooks alone."""
+    if wanted is False:
+        return None
+    if _in_notebook():
+        return Notebook()
+    if wanted or (sys.stderr is not None and sys.stderr.isatty()):
+        return for_stream()
+    return None
+
+
+def _in_notebook() -> bool:
+    """Whether a notebook's kernel runs this: its shell has no terminal of its own."""
+    shell = sys.modules.get("IPython")
+    running = shell.get_ipython() if shell is not None else None
+    return type(running).__name__ == "ZMQInteractiveShell"
 
 
 def for_stream(stream: IO[str] | None = None) -> Progress:

@@ -16,6 +16,7 @@ from aqmlab.errors import StoreError
 from aqmlab.io import files
 from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
+from aqmlab.simulator.renamed import Summary
 
 from . import archive
 from .contents import MANIFEST, Contents
@@ -115,7 +116,7 @@ class StoredRun:
 @lru_cache(maxsize=1024)
 def _summary(compressed: bytes) -> Mapping[str, Any]:
     """A summary as it is read; those of a table's row are asked for again for each column."""
-    return json.loads(zlib.decompress(compressed))
+    return json.loads(zlib.decompress(compressed), object_hook=Summary)
 
 
 def compressed(summary: Mapping[str, Any]) -> bytes:

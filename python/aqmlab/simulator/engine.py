@@ -15,6 +15,7 @@ from aqmlab.errors import EngineError, FaultError, SpecError
 
 from .capture import ARRIVAL, Capture
 from .own import source
+from .renamed import Summary
 
 if TYPE_CHECKING:
     import numpy as np
@@ -98,11 +99,11 @@ def simulate(
     A `capture` is written while the run goes on. `watch`, for runs without one, is shown what
     happened meanwhile (docs/tab.md), queues by bins of so many seconds.
 
-    Adds to the summary the two numbers that only the machine knows: `wall_s` and
+    Adds to the summary the numbers that only the machine knows: `wall_s`, `cpu_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
     """
     text = json.dumps(scenario)
-    began = time.perf_counter()
+    began, busy = time.perf_counter(), time.thread_time()
     with _asked(scenario) as core:
         raw: _core_module.RawResult
         if watch is not None:
@@ -118,6 +119,8 @@ def simulate(
     done = outcome(raw)
     packets = done.summary.get("data_packets")
     done.summary["wall_s"] = wall
+    # A run is computed by the thread that calls for it; one with a user's own code elsewhere.
+    done.summary["cpu_s"] = None if source.tables(scenario) else time.thread_time() - busy
     done.summary["data_packets_per_wall_s"] = packets / wall if packets and wall > 0 else None
     return done
 
@@ -125,7 +128,7 @@ def simulate(
 def outcome(raw: _core_module.RawResult) -> Outcome:
     """What a run hands out, simulated or live: summary and tables."""
     tables = {name: _table(table, raw["groups"]) for name, table in raw["tables"].items()}
-    return Outcome(json.loads(raw["summary"]), tables)
+    return Outcome(json.loads(raw["summary"], object_hook=Summary), tables)
 
 
 class World:

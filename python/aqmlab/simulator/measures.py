@@ -10,6 +10,7 @@ from typing import Any
 from aqmlab.errors import nearest
 
 from . import engine
+from .renamed import current
 
 Measure = Mapping[str, Any]
 """`name`, `title`, `summary` (its meaning), `unit`, and how it is shown: `shown` (the unit),
@@ -22,8 +23,16 @@ def _of_the_machine(name: str, title: str, unit: str, summary: str) -> Measure:
 
 
 MACHINES = (
-    _of_the_machine("wall_s", "computing time", "s", "computing time of the run"),
-    _of_the_machine("data_packets_per_wall_s", "speed", "packets/s", "`data_packets` over it"),
+    _of_the_machine("wall_s", "elapsed time", "s", "wall-clock time of the run"),
+    _of_the_machine(
+        "cpu_s",
+        "CPU time",
+        "s",
+        "CPU time of the run; none where code of a user's own or real stacks ran",
+    ),
+    _of_the_machine(
+        "data_packets_per_wall_s", "speed", "packets/s", "`data_packets` over `wall_s`"
+    ),
 )
 """Numbers of a summary that say how fast the machine was: no measures of the network."""
 
@@ -50,6 +59,7 @@ def registered() -> list[Measure]:
 
 def find(path: str) -> Measure | None:
     """The measure that stands at `path` of a summary (`ports.bottleneck.forward.drops`)."""
+    path = current(path)
     exact, patterns = _places(id(engine.catalogue()))
     if path in exact:
         return exact[path]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from aqmlab.intervals import CONFIDENCE, interval
 from aqmlab.simulator import measures
+from aqmlab.simulator.renamed import Summary
 
 if TYPE_CHECKING:
     import polars as pl
@@ -69,7 +70,7 @@ def merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     A number that is undefined in any of them is undefined.
     """
     names = dict.fromkeys(name for summary in summaries for name in summary)
-    return {name: _merged([summary.get(name) for summary in summaries]) for name in names}
+    return Summary((name, _merged([summary.get(name) for summary in summaries])) for name in names)
 
 
 def _merged(values: Sequence[Any]) -> Any:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from aqmlab.errors import AqmlabError, nearest
 from aqmlab.experiment import axes
+from aqmlab.simulator.renamed import Summary
 
 from . import measure
 
@@ -230,5 +231,5 @@ class Result:
 def merged(runs: Sequence[FinishedRun]) -> dict[str, Any]:
     """One summary of a variant's runs: that of a single one as it is, else the means."""
     if len(runs) == 1:
-        return dict(runs[0].summary)
+        return Summary(runs[0].summary)
     return measure.merged([run.summary for run in runs])

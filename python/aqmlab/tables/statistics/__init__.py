@@ -15,6 +15,7 @@ from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell
 from aqmlab.experiment.rules import Number
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator import renamed
 
 from . import (
     alone,
@@ -118,7 +119,7 @@ def of_run(run: FinishedRun, how: Metric | Number) -> float:
     if how.statistic is not None:
         return _known(OF_RUN, how.statistic)(run, **how.args)
     found: Any = run.summary
-    path = how.summary or ""
+    path = renamed.current(how.summary or "")
     while isinstance(found, Mapping):
         # Names may have dots of their own (`ports.bottleneck.forward.drops`): longest first.
         name = next((n for n in sorted(found, key=len, reverse=True) if _begins(path, n)), None)

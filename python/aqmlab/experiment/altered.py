@@ -1,0 +1,76 @@
+"""A study with some fields of all its scenarios changed: another study, in a folder of its own."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from aqmlab.errors import SpecError
+
+from .experiment import Experiment
+from .grammar import Group
+from .spec import parse_override, set_path
+
+_LONGEST = 60
+"""Characters of a name that are made of what was changed."""
+
+
+def with_fields(
+    experiment: Experiment, settings: Sequence[str], parts: Sequence[str] | None = None
+) -> Experiment:
+    """The study with these fields (`"path=value"`) in the scenario of every cell.
+
+    Its claims are judged anew. A field that an axis or a group of these parts sets (None: of all)
+    is refused: the cells would no longer be what their labels say.
+    """
+    changes = dict(map(parse_override, settings))
+    for path in changes:
+        for group in experiment.groups(experiment.check_parts(parts)):
+            if taken := next((own for own in _paths(group) if _overlap(own, path)), None):
+                raise SpecError(
+                    f"--set {path}: the group {group.name} of {experiment.name} sets {taken} "
+                    "itself: choose another --part, or copy the study's folder and change it there"
+                )
+
+    before = experiment.change
+
+    def change(scenario: Mapping[str, Any]) -> dict[str, Any]:
+        changed = dict(before(scenario)) if before is not None else dict(scenario)
+        for path, value in changes.items():
+            changed = set_path(changed, path, value)
+        return changed
+
+    return replace(
+        experiment,
+        name=f"{experiment.name}-{suffix(settings)}",
+        title=f"{experiment.title} ({', '.join(settings)})",
+        subtitle=f"{experiment.subtitle}. Not the study's own result: changed are "
+        f"{', '.join(settings)}",
+        change=change,
+        changes=tuple(settings),
+    )
+
+
+def suffix(settings: Sequence[str]) -> str:
+    """What a changed study's name ends with: the changes, as far as they fit into a name."""
+    brief = (re.sub(r"^.*\.(?=[^=]*=)", "", text) for text in settings)
+    words = re.sub(r"[^\w.=-]+", "", "-".join(brief))
+    if len(words) <= _LONGEST:
+        return words
+    return f"{words[:_LONGEST]}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
+
+
+def _paths(group: Group) -> list[str]:
+    """The fields that a group or its axes set."""
+    paths = list(group.set)
+    for axis in group.axes:
+        paths += [] if axis.is_load else axis.paths
+        paths += [path for variant in axis.variants for path in variant.set]
+    return paths
+
+
+def _overlap(one: str, other: str) -> bool:
+    return f"{one}.".startswith(f"{other}.") or f"{other}.".startswith(f"{one}.")

@@ -1,0 +1,45 @@
+"""Examples that come with the package: `example:NAME` wherever a scenario is given."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from aqmlab.errors import SpecError, nearest
+
+FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "examples"
+PREFIX = "example:"
+SHOWN = {
+    "home-line": "a household on DSL: today's modem beside fq_codel and CAKE at the router",
+    "bufferbloat": "a deep FIFO fills and everybody waits; CoDel keeps the line as busy without",
+    "red": "3,000 web users at 98 % of 10 Mbit/s behind RED, as in Tuning RED for Web Traffic",
+    "fifo-or-red": "the same web users behind a FIFO and behind RED, and the paired difference",
+    "ns3-red": "one RED queue as ns-3 configures it, with seven TCP flows, to lay beside your own",
+    "homes": "3,000 homes on an aggregation link of 1 Gbit/s behind three queues, in its busy hour",
+    "l4s": "L4S beside classic: Prague and CUBIC behind DualPI2, FQ-CoDel and a FIFO",
+    "satellite": "a call and a download over a geostationary satellite, FIFO beside FQ-CoDel",
+    "lte": "a phone in an LTE cell, whose rate wanders: a download beside a voice stream",
+    "shrew": "short bursts once a second silence a TCP flow: an attack on its timeout",
+}
+"""What each shows."""
+
+
+def find(name: str) -> Path:
+    """The file of an example, by its name."""
+    if name not in SHOWN:
+        others = [path.stem for path in sorted(FOLDER.glob("*.toml"))]
+        if name not in others:
+            raise SpecError(
+                f'no example "{name}"{nearest(name, [*SHOWN, *others])} (`aqmlab list examples`)'
+            )
+    return FOLDER / f"{name}.toml"
+
+
+def begin(file: Path, name: str) -> None:
+    """Writes a scenario of one's own to begin with: a copy of an example."""
+    text = find(name).read_text("utf-8")
+    head = f"# Begun from the example {name}. Run it: aqmlab run {file.name}\n#\n"
+    try:
+        with file.open("x", encoding="utf-8") as out:
+            out.write(head + text)
+    except FileExistsError:
+        raise SpecError(f"{file} is there already: give another name") from None

@@ -1,0 +1,67 @@
+"""Examples come with the package and work from an empty folder; the help leads to them."""
+
+import re
+import tomllib
+
+import pytest
+
+from aqmlab.cli import guide
+from aqmlab.errors import SpecError
+from aqmlab.experiment import examples
+from aqmlab.experiment.experiment import load
+
+QUICK = {"duration": "4 s", "warmup": "1 s"}
+
+
+def test_ten_examples_are_listed_each_with_what_it_shows(aqmlab_command):
+    answer = aqmlab_command("list", "examples")
+    assert answer.returncode == 0, answer.stderr
+    assert len(examples.SHOWN) == 10
+    for name, shows in examples.SHOWN.items():
+        assert name in answer.stdout
+        assert shows in answer.stdout
+
+
+@pytest.mark.parametrize("name", examples.SHOWN)
+def test_an_example_runs_from_an_empty_folder(aqmlab_command, name):
+    words = [f"--set={path}={value}" for path, value in QUICK.items()]
+    if "load" in load(f"example:{name}").scenario["traffic"][0]:
+        words.append("--set=traffic.0.users=200")  # not calibrated
+    answer = aqmlab_command("run", f"example:{name}", "--jobs", 1, *words)
+    assert answer.returncode == 0, answer.stderr
+    assert "of CPU time" in answer.stdout
+
+
+def test_a_scenario_begins_as_a_copy_of_an_example(aqmlab_command):
+    answer = aqmlab_command("new", "scenario", "mine.toml", "--from", "bufferbloat")
+    assert (answer.returncode, answer.stdout) == (0, "mine.toml\n")
+    mine = aqmlab_command.folder / "mine.toml"
+    of = examples.find("bufferbloat").read_text("utf-8")
+    assert tomllib.loads(mine.read_text("utf-8")) == tomllib.loads(of)
+    again = aqmlab_command("new", "scenario", "mine.toml")
+    assert again.returncode == 2
+    assert again.stderr == "aqmlab: mine.toml is there already: give another name\n"
+    usual = aqmlab_command("new", "scenario", "home")
+    assert (usual.returncode, usual.stdout) == (0, "home.toml\n")
+    assert load(aqmlab_command.folder / "home.toml").name == "home"
+
+
+def test_an_unknown_example_is_one_sentence():
+    with pytest.raises(SpecError, match='no example "rad"; did you mean "red"'):
+        examples.find("rad")
+    assert examples.find("burst").is_file()  # others are found by their names, too
+
+
+def test_every_command_is_in_one_group_of_the_help_and_has_two_examples():
+    import typer
+
+    from aqmlab.cli import answering
+
+    there = set(typer.main.get_command(answering.app).commands)  # pyright: ignore[reportAttributeAccessIssue]
+    grouped = [name for names in guide.GROUPS.values() for name in names]
+    assert sorted(grouped) == sorted(there)
+    assert set(guide.EXAMPLES) == there
+    for name, both in guide.EXAMPLES.items():
+        assert len(both) == 2
+        for line, _ in both:
+            assert re.search(rf"\baqmlab {name}\b", line), line
