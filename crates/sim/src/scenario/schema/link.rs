@@ -73,7 +73,7 @@ pub const LINK: &[Field] = &[
     Field::new("framing", Kind::Choice(&crate::scenario::framing::NAMES), Value::Choice("none"))
         .meaning(
             "What surrounds an IP packet on the wire: nothing; Ethernet's 38 bytes and 46-byte \
-             minimum; DOCSIS as its shaper counts; PPPoE or bridged Ethernet on PTM (VDSL); PPP, \
+             minimum; DOCSIS as its shaper counts; GPON's 23 bytes; PPPoE or bridged Ethernet on PTM (VDSL); PPP, \
              PPPoE, bridged Ethernet or IP on ATM's cells (ADSL).",
         )
         .source("constructed"),
