@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,18 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab import targets
 from aqmlab.errors import SpecError
+from aqmlab.experiment.spec import length_s
 from aqmlab.io.files import reported
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine, measures
 
-from . import candidates, objective, sensitivity
+from . import candidates, commands, objective, sensitivity, sentence
 from .candidates import PRESENT, Candidate
 from .objective import Term
-from .race import Place, Rounds, advised, race
-from .situation import ROUTER, Situation
-from .trial import Trial, with_users
+from .race import Evaluate, Place, Rounds, Scores, advised, race, steps
+from .situation import Situation
+from .trial import Agenda, Trial, with_users
 
 if TYPE_CHECKING:
     from aqmlab.runs.cluster import Cluster
@@ -35,18 +38,6 @@ SHOWN = (
 )
 """Measures that are told of today's queue and of the advised one, where there are some."""
 FILE = "advice.json"
-FRAMINGS: dict[str, dict[str, Any]] = {
-    "ethernet": {"overhead": 38, "mpu": 84},
-    "docsis": {"overhead": 18, "mpu": 64},
-    "pppoe-ptm": {"framing": "ptm", "overhead": 30},
-    "bridged-ptm": {"framing": "ptm", "overhead": 22},
-    "pppoe-llcsnap": {"framing": "atm", "overhead": 40},
-    "pppoe-vcmux": {"framing": "atm", "overhead": 32},
-    "bridged-llcsnap": {"framing": "atm", "overhead": 32},
-    "pppoa-vcmux": {"framing": "atm", "overhead": 10},
-    "ipoa-llcsnap": {"framing": "atm", "overhead": 16},
-}
-"""How cake is told a link's framing (docs/links.md, tc-cake(8))."""
 
 
 @dataclass(frozen=True)
@@ -63,6 +54,9 @@ class Wish:
     trials: int = 40
     """Of the optional engine for continuous settings."""
     commands: Sequence[str] = field(default=("tc",))
+    """The systems that shall have the queue, the one that matters most first."""
+    device: str = targets.DEVICE
+    """Their device towards the line, as it is written into the commands."""
 
 
 def advise(
@@ -75,14 +69,15 @@ def advise(
     on: Cluster | None = None,
 ) -> dict[str, Any]:
     """The answer, as JSON takes it. With `out` the same call continues where it was stopped."""
-    terms = objective.parse(wish.objective)
+    terms = _terms(wish)
     store = Store.open(out, fresh=fresh) if out is not None else None
     laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
     with laboratory.resumable():
-        trial = Trial(with_users(wish.situation, laboratory), terms, laboratory)
-        places = _raced(trial, wish)
-        chosen = advised(places)
-        answer = _answer(trial, wish, places, chosen)
+        those = candidates.of(wish.situation, wish.disciplines, wish.commands)
+        agenda = _agenda(wish, laboratory, len(those))
+        situation = with_users(wish.situation, laboratory)
+        trial = Trial(situation, terms, laboratory, agenda=agenda)
+        answer = _answer(trial, wish, _raced(trial, wish, those))
     if store is not None:
         from aqmlab.report import advice as pages
 
@@ -95,20 +90,51 @@ def advise(
     return answer
 
 
-def _raced(trial: Trial, wish: Wish) -> list[Place]:
-    those = candidates.of(trial.situation, wish.disciplines)
-    trial.evaluate(those[:1], [wish.seed])
+def _terms(wish: Wish) -> list[Term]:
+    """What is wanted, held to what a run of this line can reach."""
+    terms = objective.parse(wish.objective)
+    line = wish.situation
+    fastest = max(line.rate("forward"), line.rate("reverse"))
+    if mistake := objective.beyond(terms, length_s(line.scenario), fastest):
+        raise SpecError(f"{mistake}: write a bound below it")
+    return terms
+
+
+def _agenda(wish: Wish, laboratory: Laboratory, candidates: int) -> Agenda:
+    """What is to be run, as far as it is known before the race."""
+    agenda = Agenda(laboratory, length_s(wish.situation.scenario))
+    searched = [wish.rounds.seeds[1]] * wish.trials if wish.engine == "optuna" else []
+    kept = sensitivity.steps(
+        Trial(wish.situation, (), laboratory), True, _most(wish), 3, len(_seeds(wish))
+    )
+    # The second entry is the calibration of loads, which counts its own runs.
+    agenda.steps = [0, 0, 1, *steps(candidates, wish.rounds), *searched, *kept]
+    agenda.start()
+    return agenda
+
+
+def _most(wish: Wish) -> int:
+    return 4 if wish.rounds is QUICK else 12
+
+
+def _seeds(wish: Wish) -> range:
+    """The seeds under which the answer's sensitivity is tried: half of the last round's."""
+    return range(wish.seed, wish.seed + max(2, wish.rounds.seeds[-1] // 2))
+
+
+def _raced(trial: Trial, wish: Wish, those: Sequence[Candidate]) -> list[Place]:
+    trial.evaluate(those[:1], [wish.seed], "today's")
     known = trial.seen[PRESENT, wish.seed]
     if lacking := objective.missing(trial.terms, known):
         raise SpecError(
             f'"{lacking[0].words}" is of {lacking[0].measure}, which these users do not have: '
             "leave it out or give other --users"
         )
-    places = race(those, trial.evaluate, wish.rounds, wish.seed)
+    places = race(those, _round(trial, wish), wish.rounds, wish.seed, trial.alike)
     if wish.engine == "optuna":
         from . import continuous
 
-        best = advised(places)
+        best = advised(places) or places[0]
         found = continuous.search(trial, best.candidate, wish)
         last = Rounds(wish.rounds.seeds[-1:], len(places))
         final = [place.candidate for place in places if place.final]
@@ -116,18 +142,43 @@ def _raced(trial: Trial, wish: Wish) -> list[Place]:
     return places
 
 
-def _answer(trial: Trial, wish: Wish, places: Sequence[Place], chosen: Place) -> dict[str, Any]:
+def _round(trial: Trial, wish: Wish) -> Evaluate:
+    """Rounds of the race, numbered for the display."""
+    number = itertools.count(1)
+
+    def evaluate(those: Sequence[Candidate], seeds: Sequence[int]) -> list[Scores]:
+        what = f"round {next(number)} of {len(wish.rounds.seeds)}"
+        return trial.evaluate(those, seeds, what)
+
+    return evaluate
+
+
+def _chosen(places: Sequence[Place], system: str) -> Place | None:
+    """What is advised for a system: nothing that it cannot run."""
+    return advised(places, lambda one: one.queue is None or targets.has(system, one.aqm))
+
+
+def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]:
+    chosen = _chosen(places, wish.commands[0])
+    if chosen is None:
+        raise SpecError(
+            f"{targets.TARGETS[wish.commands[0]][0]} has none of the queues that stayed in the "
+            "race: name others by --discipline, or another --target first"
+        )
     present = next(place for place in places if place.candidate.name == PRESENT)
     rival = next(
         (p for p in places if p.final and p.candidate.aqm != chosen.candidate.aqm), present
     )
-    seeds = range(wish.seed, wish.seed + max(2, wish.rounds.seeds[-1] // 2))
     kept = [chosen.candidate, present.candidate]
     if rival.candidate.name not in {one.name for one in kept}:
         kept.insert(1, rival.candidate)
     kept = list({one.name: one for one in kept}.values())
-    tuned = chosen.candidate.queue is not None
-    most = 4 if wish.rounds is QUICK else 12
+    seeds, most, tuned = _seeds(wish), _most(wish), chosen.candidate.queue is not None
+    if trial.agenda is not None:
+        trial.agenda.steps = [0, *sensitivity.steps(trial, tuned, most, len(kept), len(seeds))]
+    compared = _compared(trial, present.candidate, chosen.candidate)
+    parameters = sensitivity.parameters(trial, chosen.candidate, seeds, most) if tuned else []
+    around = sensitivity.surroundings(trial, kept, seeds)
     return {
         "asked": {
             "line": trial.situation.told,
@@ -140,20 +191,27 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place], chosen: Place) ->
         "terms": [_term(term) for term in trial.terms],
         "advised": chosen.candidate.name,
         "discipline": chosen.candidate.aqm,
+        "sentence": sentence.of(trial, places, chosen, compared, wish.commands[0]),
         "places": [_place(place) for place in places],
-        "present": _compared(trial, present.candidate, chosen.candidate),
-        "parameters": [
-            _effect(effect)
-            for effect in (
-                sensitivity.parameters(trial, chosen.candidate, seeds, most) if tuned else []
-            )
-        ],
+        "present": compared,
+        "parameters": [_effect(effect) for effect in parameters],
         "surroundings": [
             {"what": what, "effects": [_effect(effect) for effect in effects]}
-            for what, effects in sensitivity.surroundings(trial, kept, seeds)
+            for what, effects in around
         ],
-        "commands": commands(trial.situation, chosen.candidate, wish.commands),
+        "commands": [_typed(trial, places, system, wish.device) for system in wish.commands],
     }
+
+
+def _typed(trial: Trial, places: Sequence[Place], system: str, dev: str) -> dict[str, Any]:
+    """What to type at a system for what is advised for it."""
+    chosen = _chosen(places, system)
+    if chosen is None:
+        name = targets.TARGETS[system][0]
+        missed = [f"{name} has none of the queues that stayed in the race"]
+        bare = {"blocks": [], "lost": missed, "pitfalls": [], "release": ""}
+        return {"advised": None, "system": system, "target": name, **bare}
+    return commands.to_type(trial.situation, chosen.candidate, system, dev)
 
 
 def _term(term: Term) -> dict[str, Any]:
@@ -170,6 +228,8 @@ def _place(place: Place) -> dict[str, Any]:
         "behind": list(place.behind),
         "equal": place.equal,
         "final": place.final,
+        "standing": place.standing,
+        "also": list(place.also),
     }
 
 
@@ -195,7 +255,7 @@ def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[dict[
         rows.append(
             {
                 "measure": name,
-                "title": about.get("title", name),
+                "title": _titled(name, about.get("title", name)),
                 "unit": about.get("unit", ""),
                 "scale": about.get("scale", 1.0),
                 "digits": about.get("digits", 3),
@@ -207,36 +267,11 @@ def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[dict[
     return rows
 
 
+def _titled(measure: str, title: str) -> str:
+    """A measure of a group of datagrams is called by the group as well."""
+    group = re.fullmatch(r"datagrams\.(.+)\.\w+", measure)
+    return f"{title}: {group[1]}" if group else title
+
+
 def _listed(found: tuple[float, float, float] | None) -> list[float] | None:
     return list(found) if found else None
-
-
-def commands(
-    situation: Situation, chosen: Candidate, wanted: Sequence[str]
-) -> dict[str, list[dict[str, Any]]]:
-    """What to type for the advised queue, by direction; nothing to type for today's."""
-    if chosen.queue is None:
-        return {}
-    told: dict[str, list[dict[str, Any]]] = {}
-    link = chosen.scenario(situation)["link"]
-    place = link[-1] if situation.place == ROUTER else link[0]
-    complete = engine.check({**chosen.scenario(situation), "seed": 1})["link"]
-    full = complete[-1] if situation.place == ROUTER else complete[0]
-    for way in situation.directions:
-        key = "rate" if way == "forward" else "reverse_rate"
-        rate = full.get(key) or full["rate"]
-        queue = {name: value for name, value in full[way].items() if name != "aqm"}
-        if chosen.aqm == "cake" and situation.place == ROUTER:
-            # On a real router cake is the shaper itself, and counts the line's frames.
-            queue |= {"rate": rate, **FRAMINGS.get(full.get("framing", ""), {})}
-        wrote = set(place[way]) - {"aqm"}
-        one = targets.queue(chosen.aqm, queue, wrote | {"rate"}, rate)
-        told[way] = [_command(target, one) for target in wanted]
-    return told
-
-
-def _command(target: str, queue: targets.Queue) -> dict[str, Any]:
-    try:
-        return targets.commands(target, queue).document()
-    except SpecError as error:
-        return {"target": target, "blocks": [], "lost": [str(error)], "pitfalls": []}

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from aqmlab import targets
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 from aqmlab.targets.words import written
@@ -94,31 +95,75 @@ SETTINGS: dict[str, list[dict[str, Any]]] = {
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
 """By discipline. Others of the catalogue may be named; they race with their defaults."""
-LINUX = {name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq")}
+LINUX = {
+    name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq", "dualpi2")
+}
 """Disciplines that are raced as Linux has them, since that is where they are typed in."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
 """Those that race unless others are named: what Linux has and needs no tuning by hand."""
+SCALABLE = "dualpi2"
+"""Races as well where senders can use it."""
+STAY = ("cake", "fq_codel", SCALABLE)
+"""Disciplines whose usual setting stays to the end of a race, whatever its score: those that
+systems have, so that everybody wants to know how they do."""
 ROUTER_SHARES = (1.0, 0.9)
 """Of `SHARES`: the usual, and more careful."""
 
 
-def of(situation: Situation, disciplines: Sequence[str]) -> list[Candidate]:
-    """All candidates, what is there today first."""
-    found = [Candidate(PRESENT)]
-    for name in disciplines or USUAL:
-        for settings in SETTINGS.get(name, [{}]):
-            found.append(_of(name, settings))
-        if situation.place == ROUTER:
-            found += [
-                replace(one, name=f"{name}, shaped to {factor:.0%} of the usual")
-                for factor in ROUTER_SHARES[1:]
-                for one in [_of(name, SETTINGS.get(name, [{}])[0]).at(factor)]
-            ]
+def of(
+    situation: Situation, disciplines: Sequence[str], systems: Sequence[str] = ("tc",)
+) -> list[Candidate]:
+    """All candidates, what is there today first, then the usual setting of each discipline.
+
+    Of those the ones come first that the first of the systems has natively. A discipline that none
+    of the systems has does not race: SpecError if it was named, or if there is no other.
+    """
     known = {entry["name"] for entry in engine.catalogue()["aqm"]}
     for name in disciplines:
         if name not in known:
             raise SpecError(f'no discipline "{name}" (`aqmlab list aqm` shows all)')
+    names = _raced(situation, disciplines, systems)
+    usual = [_of(name, _settings(name, situation)[0]) for name in names]
+    others = [_of(name, settings) for name in names for settings in _settings(name, situation)[1:]]
+    if situation.place == ROUTER:
+        others += [
+            replace(one.at(factor), name=f"{one.aqm}, shaped to {factor:.0%} of the usual")
+            for one in usual
+            for factor in ROUTER_SHARES[1:]
+        ]
+    found = [Candidate(PRESENT), *usual, *others]
     return [replace(one, rank=rank) for rank, one in enumerate(found)]
+
+
+def _raced(situation: Situation, disciplines: Sequence[str], systems: Sequence[str]) -> list[str]:
+    """The disciplines that race, the native ones of the first system first."""
+    usual = (*USUAL, SCALABLE) if situation.scalable else USUAL
+    named = list(disciplines or usual)
+    had = [name for name in named if any(targets.has(system, name) for system in systems)]
+    if lacking := [name for name in disciplines if name not in had]:
+        titles = " and ".join(targets.TARGETS[system][0] for system in systems)
+        raise SpecError(
+            f"{titles} has no {lacking[0]}: it has {', '.join(_all(systems))}; name another "
+            "--target or another --discipline"
+        )
+    # A system that has none of the usual ones races what it has.
+    had = had or _all(systems)
+    return sorted(dict.fromkeys(had), key=lambda name: not targets.native(systems[0], name))
+
+
+def _all(systems: Sequence[str]) -> list[str]:
+    """Every discipline that one of the systems has."""
+    tables = [targets.TARGETS[system][1].ENTRIES for system in systems]
+    return list(dict.fromkeys(entry.aqm for entries in tables for entry in entries))
+
+
+def _settings(name: str, situation: Situation) -> list[dict[str, Any]]:
+    """The settings of a discipline that can differ in this situation."""
+    found = SETTINGS.get(name, [{}])
+    if situation.classes:
+        return found
+    # Tins sort by DSCP: where no packet carries one, all of them are one queue.
+    return [settings for settings in found if "tins" not in settings]
 
 
 def _of(name: str, settings: Mapping[str, Any]) -> Candidate:

@@ -93,6 +93,8 @@ def parse(text: str) -> list[Term]:
 def _term(text: str) -> Term:
     heavy = re.fullmatch(r"(\d+(?:\.\d+)?)\s+(.+)", text)
     weight, words = (float(heavy[1]), heavy[2]) if heavy else (1.0, text)
+    if not 0 < weight < math.inf:
+        raise SpecError(f'"{text}": a term needs a weight above 0, such as "2 calls ok"')
     words = " ".join(words.split())
     compared = re.fullmatch(r"([\w.<>-]+?)\s*([<>])\s*(.+)", words)
     if compared:
@@ -114,12 +116,55 @@ def _bound(words: str, measure: str, sign: str, text: str) -> Term:
     if mistake := measures.unknown(measure):
         raise SpecError(mistake)
     measure = renamed.current(measure)
+    example = f"write for example {measure} {sign} {_example(measure)}"
     value = units.quantity(text.strip()) or units.quantity(_number(text))
-    if value is None or value[1] <= 0:
-        raise SpecError(f'"{words}": {text} is no bound: write for example {measure} {sign} 1 s')
-    bound = value[1]
+    if value is None or not 0 < value[1] < math.inf:
+        raise SpecError(f'"{words}": {text} is no bound: {example}')
+    kind, bound = value
+    unit = _unit(measure)
+    if kind and kind != _KINDS.get(unit):
+        raise SpecError(f'"{words}": {measure} is in {unit or "a plain number"}: {example}')
+    if reason := _idle(measure, sign, bound):
+        raise SpecError(f'"{words}" separates nothing, since {reason}: {example}')
     bad, best = (2 * bound, 0.0) if sign == "<" else (bound / 2, 1.5 * bound)
     return Term(words, measure, bad, bound, best, "the bound is yours; half as good is bad")
+
+
+_KINDS = {"s": "s", "bit/s": "bits_per_s", "bytes": "bytes", "payload bytes": "bytes"}
+"""The kind of quantity that a measure's unit takes; any takes a plain number."""
+_EXAMPLES = {"s": "1 s", "share": "0.1", "bit/s": "5 Mbit/s", "bytes": "100 kB"}
+_MOST = {"share": 1.0}
+"""The largest value of a measure in this unit."""
+_MOST_OF = {"voip_r_mean": 100.0, "voip_r_p5": 100.0, "voip_mos_mean": 5.0, "jain_index": 1.0}
+"""And of measures without a unit: ITU-T G.107 for calls."""
+
+
+def _unit(measure: str) -> str:
+    return str((measures.find(measure) or {}).get("unit", ""))
+
+
+def _example(measure: str) -> str:
+    most = _MOST_OF.get(measure)
+    return f"{0.8 * most:g}" if most else _EXAMPLES.get(_unit(measure), "10")
+
+
+def _idle(measure: str, sign: str, bound: float) -> str:
+    """Why every run is on one side of a bound; nothing if runs can lie on both."""
+    most = _MOST_OF.get(measure, _MOST.get(_unit(measure)))
+    if most is None or bound < most or (sign == ">" and bound == most):
+        return ""
+    return f"{measure} is never above {most:g}"
+
+
+def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
+    """The first bound that no run of this length (s) on a line of this rate (bit/s) can reach."""
+    limits = {"s": (length_s, "s, the length of a run"), "bit/s": (rate, "bit/s, the line's rate")}
+    for term in terms:
+        limit = limits.get(_unit(term.measure))
+        if limit is not None and term.words not in TERMS and term.enough > limit[0]:
+            most = f"{limit[0]:g} {limit[1]}"
+            return f'"{term.words}" separates nothing: {term.measure} is at most {most}'
+    return ""
 
 
 def _number(text: str) -> float | None:

@@ -5,17 +5,18 @@ meets new seeds beside the old ones (Karnin, Koren and Somekh, Almost optimal ex
 multi-armed bandits, 2013). At the end differences from the best are paired by seed, with Student's
 t intervals. Those that cannot be told from the best, or are less than `EQUAL` below it, are as
 good, and of these the usual one is advised: another choice of seeds then gives the same answer.
+Candidates whose runs agree in every number are one from the second round on.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from aqmlab.intervals import interval
 
-from .candidates import PRESENT, Candidate
+from .candidates import PRESENT, STAY, Candidate
 
 EQUAL = 0.02
 """Of a score between 0 and 1: a difference that nobody would notice (constructed)."""
@@ -23,6 +24,8 @@ Scores = Mapping[int, float]
 """By seed."""
 Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]
 """Runs each candidate under each seed; none that was run before is run again."""
+Alike = Callable[[Candidate, Candidate], bool]
+"""Whether two candidates gave the very same numbers in every run of both."""
 
 
 @dataclass(frozen=True)
@@ -45,26 +48,77 @@ class Place:
     behind: tuple[float, float, float]
     """Mean, low and high of the best's score minus this one's."""
     equal: bool
-    """Whether it cannot be told from the best."""
+    """Whether it is as good as the best: not distinguishable from it, or within `EQUAL`."""
     final: bool
     """Whether it was in the last round."""
+    also: tuple[str, ...] = ()
+    """Other candidates that gave the very same numbers."""
+
+    @property
+    def standing(self) -> str:
+        """How it stands to the best, in words."""
+        mean, low, _ = self.behind
+        if not self.final:
+            return "left early"
+        if mean == 0 and self.equal:
+            return "best"
+        if self.equal and mean < EQUAL:
+            return f"within {EQUAL} of the best"
+        if low <= 0:
+            return "not distinguishable from the best"
+        return "worse"
 
 
 def race(
-    candidates: Sequence[Candidate], evaluate: Evaluate, rounds: Rounds, first: int = 1
+    candidates: Sequence[Candidate],
+    evaluate: Evaluate,
+    rounds: Rounds,
+    first: int = 1,
+    alike: Alike | None = None,
 ) -> list[Place]:
     """The places, best first; those that left early come last, by their score when they left."""
     left = list(candidates)
     out: list[Candidate] = []
     known: dict[str, Scores] = {}
+    also: dict[str, list[str]] = {}
     for number, count in enumerate(rounds.seeds):
         seeds = range(first, first + count)
         for one, scores in zip(left, evaluate(left, seeds), strict=True):
             known[one.name] = scores
+        if number == 0:
+            left, also = _merged(left, alike or (lambda _, __: False))
         if number + 1 < len(rounds.seeds):
             left, gone = _halved(left, known, rounds.finalists)
             out = gone + out
-    return _places(_sorted(left, known), out, known)
+    return _places(_sorted(left, known), out, known, also)
+
+
+def steps(candidates: int, rounds: Rounds) -> list[int]:
+    """How many runs each round has, about: each has the new seeds of those that are left."""
+    found, before, left = [], 0, candidates
+    for count in rounds.seeds:
+        found.append(left * (count - before))
+        before = count
+        left = min(left, 1 + max(rounds.finalists, math.ceil((left - 1) / 2)))
+    return found
+
+
+def _merged(
+    those: Sequence[Candidate], alike: Alike
+) -> tuple[list[Candidate], dict[str, list[str]]]:
+    """One of each group of candidates that are alike, the usual one, and the names of the others.
+
+    Today's queue is never taken for another, nor another for it.
+    """
+    kept: list[Candidate] = []
+    also: dict[str, list[str]] = {}
+    for one in sorted(those, key=lambda each: each.rank):
+        twin = next((k for k in kept if PRESENT not in (k.name, one.name) and alike(k, one)), None)
+        if twin is None:
+            kept.append(one)
+        else:
+            also.setdefault(twin.name, []).append(one.name)
+    return kept, also
 
 
 def _sorted(those: Sequence[Candidate], known: Mapping[str, Scores]) -> list[Candidate]:
@@ -87,7 +141,8 @@ def _halved(
     usual = [
         one
         for one in ordered[keep:]
-        if one.aqm in going and one.rank == min(o.rank for o in left if o.aqm == one.aqm)
+        if (one.aqm in going or one.aqm in STAY)
+        and one.rank == min(o.rank for o in left if o.aqm == one.aqm)
     ]
     gone = [one for one in ordered[keep:] if one not in usual]
     present = [one for one in left if one.name == PRESENT]
@@ -95,11 +150,18 @@ def _halved(
 
 
 def _places(
-    final: Sequence[Candidate], out: Sequence[Candidate], known: Mapping[str, Scores]
+    final: Sequence[Candidate],
+    out: Sequence[Candidate],
+    known: Mapping[str, Scores],
+    also: Mapping[str, Sequence[str]],
 ) -> list[Place]:
     best = known[final[0].name]
+    ended = {each.name for each in final}
     return [
-        _place(one, known[one.name], best, one.name in {each.name for each in final})
+        replace(
+            _place(one, known[one.name], best, one.name in ended),
+            also=tuple(also.get(one.name, ())),
+        )
         for one in (*final, *out)
     ]
 
@@ -112,8 +174,14 @@ def _place(one: Candidate, scores: Scores, best: Scores, final: bool) -> Place:
     return Place(one, len(scores), mean, low, high, behind, equal, final)
 
 
-def advised(places: Sequence[Place]) -> Place:
-    """Of those that are as good as the best, the usual one; what is there today only if no other
-    is better."""
-    best = [place for place in places if place.equal]
-    return min(best, key=lambda place: place.candidate.rank)
+def advised(
+    places: Sequence[Place], can: Callable[[Candidate], bool] = lambda _: True
+) -> Place | None:
+    """Of those that are as good as the best, the usual one; today's queue before any other.
+
+    Where none of them passes `can`, the best of the others that does; None if there is none.
+    """
+    best = [place for place in places if place.equal and can(place.candidate)]
+    if best:
+        return min(best, key=lambda place: place.candidate.rank)
+    return next((p for p in places if p.final and p.candidate.queue and can(p.candidate)), None)

@@ -44,7 +44,7 @@ def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) ->
         for factor in FACTORS
     )
     those = [each for each in tried if taken(trial.situation, each)]
-    before, *after = trial.evaluate([one, *those], seeds)
+    before, *after = trial.evaluate([one, *those], seeds, "its parameters")
     return [
         Effect(each.name, one.name, sum(scores.values()) / len(scores), _gap(before, scores))
         for each, scores in zip(those, after, strict=True)
@@ -85,7 +85,8 @@ def surroundings(
     found = []
     for factor in LOADS:
         situation = trial.situation.loaded(factor)
-        found.append((f"{factor:g} times the people", _elsewhere(trial, situation, those, seeds)))
+        told = f"{factor:g} times the people"
+        found.append((told, _elsewhere(trial, situation, those, seeds, told)))
     if trial.situation.wanders:
         return found
     for factor in RATES:
@@ -93,8 +94,15 @@ def surroundings(
         # Who shapes goes on at the rate that was set for the line as it was said to be.
         moved = [_unmoved(one, factor, trial.situation) for one in those]
         told = f"the line has {factor:.0%} of the rate that was said"
-        found.append((told, _elsewhere(trial, situation, moved, seeds)))
+        found.append((told, _elsewhere(trial, situation, moved, seeds, told)))
     return found
+
+
+def steps(trial: Trial, tuned: bool, most: int, kept: int, seeds: int) -> list[int]:
+    """How many runs `parameters` (of a queue that has some) and `surroundings` have at most."""
+    own = [most * len(FACTORS) * seeds] if tuned else []
+    cases = len(LOADS) + (0 if trial.situation.wanders else len(RATES))
+    return own + [kept * seeds] * cases
 
 
 def _unmoved(one: Candidate, factor: float, situation: Situation) -> Candidate:
@@ -104,10 +112,14 @@ def _unmoved(one: Candidate, factor: float, situation: Situation) -> Candidate:
 
 
 def _elsewhere(
-    trial: Trial, situation: Situation, those: Sequence[Candidate], seeds: Sequence[int]
+    trial: Trial,
+    situation: Situation,
+    those: Sequence[Candidate],
+    seeds: Sequence[int],
+    what: str,
 ) -> list[Effect]:
-    there = Trial(situation, trial.terms, trial.laboratory)
-    scores = there.evaluate(those, seeds)
+    there = Trial(situation, trial.terms, trial.laboratory, agenda=trial.agenda)
+    scores = there.evaluate(those, seeds, what)
     return [
         Effect(situation.told, one.name, sum(found.values()) / len(found), _gap(scores[0], found))
         for one, found in zip(those, scores, strict=True)

@@ -14,10 +14,14 @@ from aqmlab.simulator import engine
 
 from . import users
 
-AT_HOME = ("dsl", "adsl", "cable", "satellite", "leo")
+AT_HOME = ("dsl", "adsl", "cable", "fibre", "satellite", "leo")
 """Kinds of access whose own queues nobody at home can set: a router before them shapes."""
 ROUTER = "router"
 LINE = "line"
+OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl", "docsis": "cable"}
+"""Other words for a kind of access."""
+SCALABLE = ("prague",)
+"""Congestion controls that send ECT(1) and want a scalable queue (RFC 9331)."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,19 @@ class Situation:
         line = engine.check({**self.scenario, "seed": 1})["link"][0]
         changes = (line.get("rate_trace"), line.get("rate_steps"))
         return any(change not in (None, "none", []) for change in changes)
+
+    @property
+    def scalable(self) -> bool:
+        """Whether a sender uses a scalable congestion control."""
+        groups = engine.check({**self.scenario, "seed": 1})["traffic"]
+        senders = [group["tcp"] for group in groups if isinstance(group.get("tcp"), Mapping)]
+        return any(sender.get("congestion") in SCALABLE for sender in senders)
+
+    @property
+    def classes(self) -> bool:
+        """Whether any packet carries a DSCP other than the default."""
+        groups = engine.check({**self.scenario, "seed": 1})["traffic"]
+        return any(group.get("dscp", "default") != "default" for group in groups)
 
     def loaded(self, factor: float) -> Situation:
         """With so many times the people."""
@@ -94,6 +111,7 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
     line: dict[str, Any] = {"name": LINE, "rate": _rate(down)}
     line |= {"reverse_rate": _rate(up)} if slash else {}
     if access is not None:
+        access = OTHER_NAMES.get(access.lower(), access)
         line["access"] = access
     else:
         line["framing"] = "ethernet"

@@ -12,6 +12,7 @@ from aqmlab.experiment.plan import Run
 from aqmlab.intervals import interval
 from aqmlab.runs import calibrate
 from aqmlab.runs.laboratory import Laboratory
+from aqmlab.simulator import measures
 from aqmlab.tables import measure
 
 from .candidates import Candidate
@@ -19,8 +20,26 @@ from .objective import Term, score
 from .race import Scores
 from .situation import Situation
 
+_MACHINE = {about["name"] for about in measures.MACHINES}
 Numbers = Mapping[str, float | None]
 """Of one run, by dotted path."""
+
+
+@dataclass
+class Agenda:
+    """The steps of an advice that are still to come, so that progress is one estimate over all."""
+
+    laboratory: Laboratory
+    length_s: float
+    """Simulated seconds of a run."""
+    steps: list[int] = field(default_factory=list)
+    """Runs of each step, about; the first is the one that goes on, or is over."""
+
+    def start(self) -> None:
+        """The next step starts: what comes after it counts as time left."""
+        self.steps = self.steps[1:]
+        later = sum(self.steps[1:]) * self.length_s
+        self.laboratory.expect({"later": later} if later > 0 else {})
 
 
 @dataclass
@@ -31,21 +50,38 @@ class Trial:
     terms: Sequence[Term]
     laboratory: Laboratory
     seen: dict[tuple[str, int], Numbers] = field(default_factory=dict)
+    agenda: Agenda | None = None
 
-    def evaluate(self, those: Sequence[Candidate], seeds: Sequence[int]) -> list[Scores]:
-        """The scores of each candidate, by seed."""
+    def evaluate(
+        self, those: Sequence[Candidate], seeds: Sequence[int], what: str = ""
+    ) -> list[Scores]:
+        """The scores of each candidate, by seed; `what` is said of it while it goes on."""
+        if self.agenda is not None:
+            self.agenda.start()
         wanted = [(one, seed) for one in those for seed in seeds]
         missing = [pair for pair in wanted if (pair[0].name, pair[1]) not in self.seen]
         runs = [
             Run(one.name, seed, {**one.scenario(self.situation), "seed": seed}, label=one.name)
             for one, seed in missing
         ]
-        title = f"{self.situation.told}: {len(those)} candidates"
+        counted = "1 queue" if len(those) == 1 else f"{len(those)} queues"
+        title = f"{self.situation.told}: {what}{', ' if what else ''}{counted}"
         for run, done in zip(runs, self.laboratory.run(title, runs, "advice"), strict=True):
             self.seen[run.key, run.seed] = numbers(done.summary)
         return [
             {seed: score(self.terms, self.seen[one.name, seed]) for seed in seeds} for one in those
         ]
+
+    def alike(self, one: Candidate, other: Candidate) -> bool:
+        """Whether two gave the very same numbers in every run of both: only their names differ."""
+        seeds = {seed for name, seed in self.seen if name == one.name}
+        pairs = [(self.seen[one.name, seed], self.seen.get((other.name, seed))) for seed in seeds]
+        return bool(pairs) and all(_of_network(a) == _of_network(b) for a, b in pairs)
+
+    def grade(self, one: Candidate, term: Term) -> float:
+        """The mean grade of a candidate for one term, over the seeds it was run with."""
+        found = [term.grade(seen) for (name, _), seen in self.seen.items() if name == one.name]
+        return math.fsum(found) / len(found)
 
     def values(self, one: Candidate, name: str) -> dict[int, float | None]:
         """A measure of a candidate, by seed."""
@@ -72,6 +108,13 @@ class Trial:
         """Measures whose path ends so."""
         some = next(iter(self.seen.values()), {})
         return [name for name in some if name.endswith(suffix)]
+
+
+def _of_network(found: Numbers | None) -> dict[str, float | None] | None:
+    """The numbers of a run but those of the machine it ran on."""
+    if found is None:
+        return None
+    return {name: value for name, value in found.items() if name not in _MACHINE}
 
 
 def numbers(summary: Mapping[str, Any]) -> dict[str, float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -56,7 +57,13 @@ Engine = Annotated[
 ]
 Target = Annotated[
     list[str] | None,
-    typer.Option(help="Commands for this system (tc, openwrt, …); may be repeated."),
+    typer.Option(
+        help="Commands for this system (tc, openwrt, …); may be repeated. What the first cannot "
+        "run is not advised."
+    ),
+]
+Device = Annotated[
+    str, typer.Option("--dev", help="The router's device towards the line, such as eth0.")
 ]
 OutFolder = Annotated[Path | None, typer.Option(help="Results folder (default: results/advice).")]
 
@@ -76,6 +83,7 @@ def advise(
     seed: Annotated[int, typer.Option(min=0, help="The first seed.")] = 1,
     engine: Engine = "race",
     target: Target = None,
+    dev: Device = "DEV",
     out: OutFolder = None,
     json: Json = False,
     jobs: Jobs = None,
@@ -95,6 +103,11 @@ def advise(
     for name in wanted:
         if name not in TARGETS:
             raise SpecError(f'no system "{name}" (known: {", ".join(TARGETS)})')
+    if not re.fullmatch(r"[\w.@-]{1,15}", dev):
+        raise SpecError(
+            f'"{terminal.printable(dev)}" is no name of a device: give one such as eth0 '
+            "(`ip link` lists them)"
+        )
     if engine not in ("race", "optuna"):
         raise SpecError(f'no engine "{engine}": give race or optuna')
     folder = out or Path("results") / "advice"
@@ -106,6 +119,7 @@ def advise(
         seed,
         engine,
         commands=wanted,
+        device=dev,
     )
     with placed(jobs, on) as where:
         answer = advice.advise(wish, out=folder, fresh=fresh, progress=for_stream(), **where)
@@ -159,16 +173,18 @@ def show(answer: dict[str, Any], console: Console) -> None:
 
     console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
     console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
+    console.print(Text(answer["sentence"]))
     bare = {"scale": 1, "digits": 3}
     race = Table(
         title="score from 0 to 1, 95 % intervals", title_justify="left", box=box.SIMPLE_HEAD
     )
-    for head in ("", "score", "behind the best", "seeds"):
+    for head in ("", "score", "behind the best", "", "seeds"):
         race.add_column(head, justify="left" if not head else "right")
     for place in answer["places"]:
-        behind = told(place["behind"], bare) if place["final"] else "left early"
-        equal = " =" if place["equal"] else ""
-        race.add_row(place["name"], told(place["score"], bare), behind + equal, str(place["seeds"]))
+        behind = told(place["behind"], bare) if place["final"] else ""
+        name = ", ".join([place["name"], *place["also"]])
+        score = told(place["score"], bare)
+        race.add_row(name, score, behind, place["standing"], str(place["seeds"]))
     console.print(race)
     today = Table(title="what today's queue costs", title_justify="left", box=box.SIMPLE_HEAD)
     for head in ("", "today", "advised", "difference", ""):
@@ -182,15 +198,22 @@ def show(answer: dict[str, Any], console: Console) -> None:
     for case in answer["surroundings"]:
         scores = ", ".join(f"{e['candidate']} {e['score']:.3f}" for e in case["effects"])
         console.print(Text(f"{case['what']}: {scores}"))
-    for way, targets in answer["commands"].items():
-        for target in targets:
-            console.print(Text(f"{target['target']}, {_WAYS[way]}", "bold"))
-            for line in (line for block in target["blocks"][:1] for line in block["lines"]):
-                console.print(Text(line), soft_wrap=True)
-            for sentence in target["lost"]:
-                console.print(Text(f"- {sentence}"))
+    for target in answer["commands"]:
+        _show_commands(target, answer["advised"], console)
     if "folder" in answer:
         console.print(Text(f"{answer['folder']}/report.html", "dim"))
 
 
-_WAYS = {"forward": "downloads", "reverse": "uploads"}
+def _show_commands(target: dict[str, Any], advised: str, console: Console) -> None:
+    """All that is typed at one system, with a comment before each block."""
+    from rich.text import Text
+
+    other = target["advised"] not in (None, advised)
+    name = f"{target['target']}: {target['advised']}" if other else target["target"]
+    console.print(Text(name, "bold"))
+    for block in target["blocks"]:
+        console.print(Text(f"# {block['for']}", "dim"), soft_wrap=True)
+        for line in block["lines"]:
+            console.print(Text(line), soft_wrap=True)
+    for sentence in target["lost"]:
+        console.print(Text(f"- {sentence}"))

@@ -1,7 +1,8 @@
 """A discipline and its parameters in the words of real systems, and back from `tc`'s output.
 
-A target is a file: a table with one row per parameter, read in both directions (`words.Row`), and
-how its lines are put together (`frame`).
+A target is a file: a table with one row per parameter, read in both directions (`words.Row`), how
+the lines of one queue are put together (`frame`), and those of both directions of a line
+(`arrange`), what it cannot say of a line (`unsaid`), and how all is taken back (`undone`).
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from . import cisco, freebsd, ns3, openwrt, tc
+from .plan import DEVICE, Direction, Lane, Plan
 from .tc_words import rate_words
 from .translation import Commands, Queue, entry_for, lost, spoken
 from .words import line_of, plain
@@ -23,7 +25,19 @@ TARGETS: dict[str, tuple[str, ModuleType]] = {
 }
 """By option: the target's name and its table."""
 
-__all__ = ["TARGETS", "Commands", "Queue", "commands", "queue"]
+__all__ = [
+    "DEVICE",
+    "TARGETS",
+    "Commands",
+    "Direction",
+    "Plan",
+    "Queue",
+    "commands",
+    "for_line",
+    "has",
+    "native",
+    "queue",
+]
 
 
 def queue(aqm: str, effective: dict[str, Any], wrote: set[str], rate: str) -> Queue:
@@ -39,6 +53,38 @@ def commands(target: str, queue: Queue) -> Commands:
     release = f"{table.RELEASE}; {entry.name}: {entry.since}" if entry.since else table.RELEASE
     pitfalls = [*entry.pitfalls, *table.GENERAL]
     return Commands(name, blocks, lost(entry, queue, name), pitfalls, release)
+
+
+def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
+    """What to type at a target for both directions of a line; `dev` is its device towards it."""
+    name, table = TARGETS[target]
+    lanes, missed, known = [], [], []
+    for way, one in plan.directions():
+        entry = entry_for(table.ENTRIES, name, one.queue, table.REMEDY)
+        words, line = spoken(entry, one.queue), _line(target, one.queue)
+        lane = Lane(way, entry, words, line, one.queue.known, one.shaped, one.framing)
+        lanes.append(lane)
+        missed += [*lost(entry, one.queue, name), *table.unsaid(lane)]
+        known += entry.pitfalls
+    known += [*table.GENERAL, *filter(None, [table.undone(lanes, dev)])]
+    since = next((f"; {one.entry.name}: {one.entry.since}" for one in lanes if one.entry.since), "")
+    return Commands(
+        name,
+        table.arrange(lanes, dev),
+        list(dict.fromkeys(missed)),
+        list(dict.fromkeys(known)),
+        f"{table.RELEASE}{since}",
+    )
+
+
+def has(target: str, aqm: str) -> bool:
+    """Whether a target has a discipline."""
+    return any(entry.aqm == aqm for entry in TARGETS[target][1].ENTRIES)
+
+
+def native(target: str, aqm: str) -> bool:
+    """Whether a target has a discipline without a package or module that it may lack."""
+    return aqm in TARGETS[target][1].NATIVE
 
 
 def _line(target: str, queue: Queue) -> str:

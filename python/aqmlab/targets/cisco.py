@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from .plan import DEVICE, Lane
 from .words import Entry, Given, Kind, Row
 
 RELEASE = "IOS 12.2T and later, IOS XE (modular QoS; read, not run)"
@@ -67,26 +69,66 @@ _LINES = ("queue-limit", "random-detect exponential-weighting-constant")
 CLASSES = 8
 
 
+NATIVE = ("droptail", "red", "wred")
+
+
 def frame(entry: Entry, words: list[str], line: str, given: Given) -> list[tuple[str, list[str]]]:
     """A policy map, and one that shapes and holds it."""
-    told = dict(zip(words[::2], words[1::2], strict=True))
-    body = ["policy-map QUEUE", " class class-default"]
-    if entry.name != "tail":
-        body.append("  random-detect")
-        body += [f"  random-detect precedence {i} {_curve(i, told, given)}" for i in range(CLASSES)]
-    body += [f"  {word} {told[word]}" for word in _LINES if word in told]
-    if told.get("random-detect") == "ecn":
-        body.append("  random-detect ecn")
+    body = _policy("QUEUE", entry, words, given)
     own = ["interface DEV", " service-policy output QUEUE"]
-    shaped = [
-        "policy-map LINE",
+    shaped = [*_shaper("LINE", "QUEUE", line), "interface DEV", " service-policy output LINE"]
+    return [("the queue", body), ("DEV is the slow link itself", own), ("or shape first", shaped)]
+
+
+def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
+    """Policies for each direction; downloads leave by the interface towards the users."""
+    blocks = []
+    for lane in lanes:
+        name = lane.way.upper()
+        body = _policy(f"QUEUE-{name}", lane.entry, lane.words, lane.given)
+        port = f"LAN-{dev}" if lane.down and lane.shaped else lane.device(dev)
+        policy = f"QUEUE-{name}"
+        if lane.shaped:
+            body += _shaper(f"LINE-{name}", policy, lane.line)
+            policy = f"LINE-{name}"
+        side = "users" if port.startswith("LAN") else "line"
+        title = f"{lane.way}; {port} is the interface towards the {side}"
+        blocks.append((title, [*body, f"interface {port}", f" service-policy output {policy}"]))
+    return blocks
+
+
+def unsaid(lane: Lane) -> list[str]:
+    """What a policy does not say of the line."""
+    if lane.framing.bare or not lane.shaped:
+        return []
+    return ["shape average counts the interface's own frames, not the line's framing"]
+
+
+def undone(lanes: Sequence[Lane], dev: str) -> str:
+    """How to take everything back."""
+    del lanes, dev
+    return "to undo it: write no before each service-policy line of the interfaces"
+
+
+def _shaper(name: str, policy: str, line: str) -> list[str]:
+    return [
+        f"policy-map {name}",
         " class class-default",
         f"  shape average {line}",
-        "  service-policy QUEUE",
-        "interface DEV",
-        " service-policy output LINE",
+        f"  service-policy {policy}",
     ]
-    return [("the queue", body), ("DEV is the slow link itself", own), ("or shape first", shaped)]
+
+
+def _policy(name: str, entry: Entry, words: list[str], given: Given) -> list[str]:
+    said = dict(zip(words[::2], words[1::2], strict=True))
+    body = [f"policy-map {name}", " class class-default"]
+    if entry.name != "tail":
+        body.append("  random-detect")
+        body += [f"  random-detect precedence {i} {_curve(i, said, given)}" for i in range(CLASSES)]
+    body += [f"  {word} {said[word]}" for word in _LINES if word in said]
+    if said.get("random-detect") == "ecn":
+        body.append("  random-detect ecn")
+    return body
 
 
 def _curve(precedence: int, told: dict[str, str], given: Given) -> str:

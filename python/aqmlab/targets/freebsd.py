@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from .plan import DEVICE, Lane
 from .words import Entry, Given, Kind, Row, choice, flag, number
 
 RELEASE = "FreeBSD 11 and later, ipfw(8) with dummynet (recalled, not run)"
@@ -108,21 +111,61 @@ ENTRIES = (
 _SCHEDULERS = ("fq_codel", "fq_pie")
 _NAMED = ("red", "gred")
 """Whose own name stands before their first value."""
+RULES = 100
+"""The number of the first direction's rule."""
+
+
+NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
+"""Modules of the base system."""
 
 
 def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
     """A pipe for the line; fair queues are schedulers, others the pipe's queue."""
-    rules = ["ipfw add 100 queue 1 ip from any to any out via DEV"]
+    return [("kldload dummynet; then", _pipe(1, entry, words, line, "out via DEV"))]
+
+
+def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
+    """A pipe for each direction: what comes in at the device towards the line, what goes out."""
+    blocks = []
+    for nth, lane in enumerate(lanes, 1):
+        at = f"in via {dev}" if lane.down and lane.shaped else f"out via {lane.device(dev)}"
+        title = f"{lane.way}, {at}; kldload dummynet, then"
+        blocks.append((title, _pipe(nth, lane.entry, lane.words, lane.line, at)))
+    return blocks
+
+
+def unsaid(lane: Lane) -> list[str]:
+    """What a pipe cannot say of the line."""
+    if lane.framing.bare or not lane.shaped:
+        return []
+    return ["a pipe counts IP bytes, not the line's framing: it sends more than was raced"]
+
+
+def undone(lanes: Sequence[Lane], _: str) -> str:
+    """How to take everything back."""
+    pipes = range(1, len(lanes) + 1)
+    rules = " ".join(str(RULES * nth) for nth in pipes)
+    return f"to undo it: ipfw delete {rules}; ipfw pipe delete {' '.join(map(str, pipes))}"
+
+
+def _pipe(nth: int, entry: Entry, words: list[str], line: str, at: str) -> list[str]:
+    """Its lines; rules of one number would pile up, so that an old one goes first."""
+    kind = "queue" if entry.name in _SCHEDULERS else "pipe"
+    rule = RULES * nth
+    rules = [
+        f"ipfw -q delete {rule}",
+        f"ipfw add {rule} {kind} {nth} ip from any to any {at}",
+    ]
     if entry.name in _SCHEDULERS:
-        lines = [
-            f"ipfw pipe 1 config bw {line}",
-            f"ipfw sched 1 config pipe 1 type {entry.name} {' '.join(words)}",
-            "ipfw queue 1 config sched 1",
+        said = " ".join(words)
+        return [
+            f"ipfw pipe {nth} config bw {line}",
+            f"ipfw sched {nth} config pipe {nth} type {entry.name} {said}",
+            f"ipfw queue {nth} config sched {nth}",
+            *rules,
         ]
-        return [("kldload dummynet; then", lines + rules)]
     own = [] if entry.name in _NAMED else [entry.name]
     sized = words[:2] if words[:1] == ["queue"] else []
     size = next((words[i : i + 2] for i, word in enumerate(words) if word == "queue"), sized)
     rest = [w for i, w in enumerate(words) if w != "queue" and (i == 0 or words[i - 1] != "queue")]
-    lines = [" ".join(["ipfw pipe 1 config bw", line, *size, *own, *rest])]
-    return [("kldload dummynet; then", [*lines, rules[0].replace("queue 1", "pipe 1")])]
+    return [" ".join([f"ipfw pipe {nth} config bw", line, *size, *own, *rest]), *rules]

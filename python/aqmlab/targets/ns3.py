@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from .plan import DEVICE, Lane
 from .words import LINE, Entry, Given, Kind, Row, number
 
 RELEASE = "as read in ns-3-dev after release 3.36"
@@ -200,12 +203,43 @@ ENTRIES = (
 )
 
 
+NATIVE = tuple(entry.aqm for entry in ENTRIES)
+
+
 def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
     """A root queue disc on the device of the line."""
+    lines = _helper("tch", entry, words, "devices")
+    return [(f"C++, before the addresses are assigned; a line of {line}", lines)]
+
+
+def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
+    """A root queue disc on each end of the link: the first device sends the downloads."""
+    del dev
+    blocks = []
+    for lane in lanes:
+        lines = _helper(lane.way, lane.entry, lane.words, f"devices.Get({0 if lane.down else 1})")
+        title = f"C++, {lane.way}, before the addresses are assigned; a line of {lane.line}"
+        blocks.append((title, lines))
+    return blocks
+
+
+def unsaid(lane: Lane) -> list[str]:
+    """What the queue disc does not say of the line."""
+    if not lane.shaped:
+        return []
+    return ["a queue disc is no shaper: the link itself has this rate (DataRate of the device)"]
+
+
+def undone(lanes: Sequence[Lane], dev: str) -> str:
+    """Nothing: it is a program's text."""
+    del lanes, dev
+    return ""
+
+
+def _helper(name: str, entry: Entry, words: list[str], devices: str) -> list[str]:
     pairs = zip(words[::2], words[1::2], strict=True)
-    settings = [f'    "{name}", {value},' for name, value in pairs]
+    settings = [f'    "{word}", {value},' for word, value in pairs]
     if settings:
         settings[-1] = f"{settings[-1][:-1]});"
-    head = f'tch.SetRootQueueDisc("ns3::{entry.name}"' + ("," if settings else ");")
-    lines = ["TrafficControlHelper tch;", head, *settings, "tch.Install(devices);"]
-    return [(f"C++, before the addresses are assigned; a line of {line}", lines)]
+    head = f'{name}.SetRootQueueDisc("ns3::{entry.name}"' + ("," if settings else ");")
+    return [f"TrafficControlHelper {name};", head, *settings, f"{name}.Install({devices});"]

@@ -1,96 +1,183 @@
 """OpenWrt: SQM (`/etc/config/sqm`, sqm-scripts), or the lines of `tc` where it has no word.
 
-Names after openwrt.org's page of the configuration (read); not run here.
+Options after openwrt.org's page of the configuration, and after what sqm-scripts make of them
+(defaults.sh, functions.sh, simplest.qos and piece_of_cake.qos of June 2024, read); not run here.
+Releases up to 24.10 install packages by opkg, 25.12 and later by apk.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from . import tc
+from . import tc, tc_lines
+from .plan import DEVICE, DOWN, UP, Lane
 from .words import LINE, Entry, Given
 
-RELEASE = "OpenWrt 19.07 and later, sqm-scripts"
+RELEASE = "OpenWrt 19.07 to 25.12, sqm-scripts"
 GENERAL = (
     "measure the line without SQM and give 85 to 95 % of it: SQM must be the narrowest place",
     "switch flow offloading off: its packets pass the queues by",
+    "another section of /etc/config/sqm for the same interface must be off (enabled '0')",
     *tc.GENERAL[3:4],
 )
 REMEDY = "; tc on it has more (--tc, package tc-full)"
-SCRIPTS = {"cake": "piece_of_cake.qos", "fq_codel": "simplest.qos"}
+NATIVE = ("cake", "fq_codel")
+"""What sqm-scripts bring with them; the others need a package with the discipline's module."""
+SIMPLEST = "simplest.qos"
+SCRIPTS = {"cake": "piece_of_cake.qos"} | dict.fromkeys(
+    ("fq_codel", "fq_pie", "codel", "pie", "sfq", "pfifo", "bfifo"), SIMPLEST
+)
+"""The script of SQM that takes a discipline: simplest.qos puts any that it can configure below an
+HTB in each direction. RED it cannot, since it adds `ecn` or `noecn`, which tc's red refuses."""
 MODULES = {
     "red": "kmod-sched-red",
     "pie": "kmod-sched-pie",
     "fq_pie": "kmod-sched-fq-pie",
-    "codel": "kmod-sched-core",
-    "pfifo": "kmod-sched-core",
-    "bfifo": "kmod-sched-core",
+    "codel": "kmod-sched",
+    "sfq": "kmod-sched",
+    "pfifo_head_drop": "kmod-sched-core",
 }
-"""Packages with the disciplines; `kmod-sched` has the rest."""
-_SQM_WORDS = ("bandwidth", "overhead", "mpu")
-_SHARED = [
-    entry
+"""Packages with disciplines that neither the kernel nor sqm-scripts bring."""
+MORE = "SQM's piece_of_cake sets besteffort of its own: what is written in its options wins"
+ENTRIES = tuple(
+    replace(entry, pitfalls=(*entry.pitfalls, MORE)) if entry.name == "cake" else entry
     for entry in tc.ENTRIES
     if entry.aqm in ("cake", "fq_codel", "codel", "red", "pie", "fq_pie", "sfq", "droptail")
-]
-ENTRIES = tuple(
-    replace(
-        entry,
-        pitfalls=(
-            *entry.pitfalls,
-            "SQM's piece_of_cake sets besteffort of its own: what is written in eqdisc_opts wins",
-        )
-        if entry.name == "cake"
-        else entry.pitfalls,
-    )
-    for entry in _SHARED
 )
+_SIDES = {DOWN: ("i", "ingress"), UP: ("e", "egress")}
+"""How SQM's options for a direction begin."""
+_SAID = {"bandwidth": 1, "overhead": 1, "mpu": 1, "noatm": 0, "atm": 0, "egress": 0}
+"""cake's words that SQM says itself, and how many values follow them."""
+_SAID_BELOW_HTB = {"limit": 1, "target": 1, "ecn": 0, "noecn": 0}
+"""The other disciplines' words that have an option of SQM."""
 
 
 def frame(entry: Entry, words: list[str], line: str, given: Given) -> list[tuple[str, list[str]]]:
-    """UCI for what SQM has; a script for what it has not."""
-    if entry.name not in SCRIPTS:
-        module = MODULES.get(entry.name, "kmod-sched")
-        block = tc.frame(entry, words, line, given)[-1][1]
+    """A queue of unknown direction, as that of the uploads: UCI for what SQM has."""
+    lane = Lane(UP, entry, words, line, given, True, _framing(given))
+    return arrange([lane])
+
+
+def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
+    """One section of SQM for both directions; lines of tc in a script for what SQM has not."""
+    kinds = {lane.entry.name for lane in lanes}
+    if len(kinds) > 1 or not kinds <= set(SCRIPTS):
+        packages = dict.fromkeys(MODULES[kind] for kind in kinds if kind in MODULES)
+        needed = ["tc-full", "kmod-ifb", *packages]
+        lines = [line for _, block in tc_lines.arrange(lanes, dev) for line in block]
+        title = f"in /etc/rc.local before exit 0; {_device(lanes[0], dev)}"
+        return [*_installed(needed, "SQM has no such queue: "), (title, lines)]
+    (kind,) = kinds
+    needed = ["sqm-scripts", *([MODULES[kind]] if kind in MODULES else [])]
+    lines = ["uci set sqm.line='queue'"]
+    lines += [f"uci set sqm.line.{name}='{value}'" for name, value in _section(lanes, dev).items()]
+    lines += ["uci commit sqm", "/etc/init.d/sqm enable", "/etc/init.d/sqm restart"]
+    ways = " and ".join(lane.way for lane in lanes)
+    return [*_installed(needed), (f"{ways}; {_device(lanes[0], dev)}", lines)]
+
+
+def unsaid(lane: Lane) -> list[str]:
+    """What SQM cannot say of the line."""
+    if not lane.shaped:
         return [
-            ("SQM has no such queue: once", [f"opkg install tc-full {module}"]),
-            ("in /etc/rc.local, DEV the device towards the line", block),
+            f"{lane.way}: SQM is a shaper and has the line's own rate here: give 85 to 95 % of it"
         ]
-    rate = given.get("rate", given[LINE])
-    options = {
+    return tc_lines.unsaid(lane)
+
+
+def undone(lanes: Sequence[Lane], dev: str) -> str:
+    """How to take everything back."""
+    if {lane.entry.name for lane in lanes} <= set(SCRIPTS):
+        return "to undo it: uci delete sqm.line; uci commit sqm; /etc/init.d/sqm restart"
+    return tc_lines.undone(lanes, dev)
+
+
+def _installed(packages: Sequence[str], why: str = "") -> list[tuple[str, list[str]]]:
+    names = " ".join(packages)
+    return [
+        (f"{why}once, OpenWrt up to 24.10", ["opkg update", f"opkg install {names}"]),
+        (f"{why}once, OpenWrt from 25.12", ["apk update", f"apk add {names}"]),
+    ]
+
+
+def _device(lane: Lane, dev: str) -> str:
+    if dev != DEVICE:
+        return f"at {dev}"
+    kind = "wan or eth1" if lane.framing.header else "pppoe-wan"
+    return f"{dev} is the device towards the line ({kind})"
+
+
+def _section(lanes: Sequence[Lane], dev: str) -> dict[str, str]:
+    """The options of the one section; a direction that is not planned is left unshaped."""
+    rates = {lane.way: str(round(_rate(lane) / 1000)) for lane in lanes}
+    kind = lanes[0].entry.name
+    section = {
         "enabled": "1",
-        "interface": "DEV",
-        "download": "0",
-        "upload": str(round(rate / 1000)),
-        "qdisc": entry.name,
-        "script": SCRIPTS[entry.name],
-        **_layer(given),
+        "interface": dev,
+        "download": rates.get(DOWN, "0"),
+        "upload": rates.get(UP, "0"),
+        "qdisc": kind,
+        "script": SCRIPTS[kind],
+        **_layer(lanes[0]),
         "qdisc_advanced": "1",
         "qdisc_really_really_advanced": "1",
-        "eqdisc_opts": " ".join(_rest(words)),
     }
-    lines = ["opkg install sqm-scripts", "uci set sqm.line=queue"]
-    lines += [f"uci set sqm.line.{name}='{value}'" for name, value in options.items()]
-    title = "DEV towards the line; of downloads, set download as well (kbit/s)"
-    return [(title, [*lines, "uci commit sqm", "/etc/init.d/sqm restart"])]
+    for lane in lanes:
+        section |= _options(lane)
+    return section
 
 
-def _layer(given: Given) -> dict[str, str]:
-    kind = {"atm": "atm", "ptm": "ethernet"}.get(given.get("framing", "none"))
-    overhead = given.get("overhead", 0)
-    if kind is None and not overhead:
+def _rate(lane: Lane) -> float:
+    return lane.given.get("rate") or lane.given[LINE]
+
+
+def _options(lane: Lane) -> dict[str, str]:
+    """Those of one direction."""
+    short, long = _SIDES[lane.way]
+    if lane.entry.name == "cake":
+        more = ["ptm"] if lane.framing.cells == "ptm" else []
+        return {f"{short}qdisc_opts": " ".join([*_rest(lane.words, _SAID), *more])}
+    given = lane.given
+    said = {f"{short}limit": str(round(given["limit"]))} if "limit" in given else {}
+    if "limit_bytes" in given and lane.entry.name == "bfifo":
+        said = {f"{short}limit": str(round(given["limit_bytes"]))}
+    if "target" in given:
+        # SQM would set another target below 4 Mbit/s, and none that tc takes for fq_pie.
+        said[f"{short}target"] = f"{round(given['target'] * 1e6)}us"
+    if "ecn" in given:
+        said[f"{long}_ecn"] = "ECN" if given["ecn"] else "NOECN"
+    return said | {f"{short}qdisc_opts": " ".join(_rest(lane.words, _SAID_BELOW_HTB))}
+
+
+def _layer(lane: Lane) -> dict[str, str]:
+    """cake counts from the IP packet, HTB from what the device has counted already."""
+    framing = lane.framing
+    if framing.bare:
         return {"linklayer": "none"}
-    layer = {"linklayer": kind or "ethernet", "overhead": str(overhead)}
-    return layer | ({"tcMPU": str(given["mpu"])} if given.get("mpu") else {})
+    cake = lane.entry.name == "cake"
+    return {
+        "linklayer": "atm" if framing.cells == "atm" else "ethernet",
+        "overhead": str(framing.overhead if cake else framing.beyond_device),
+        **({"tcMPU": str(framing.least)} if framing.least else {}),
+    }
 
 
-def _rest(words: list[str]) -> list[str]:
-    """cake's and fq_codel's words but those that SQM has options for."""
-    kept, skip = [], False
-    bare = {"noatm", "atm", "ptm", "egress"}
+def _rest(words: Sequence[str], said: Mapping[str, int]) -> list[str]:
+    """The words that no option of SQM says."""
+    kept: list[str] = []
+    skip = 0
     for word in words:
-        if skip or word in _SQM_WORDS:
-            skip = not skip
-        elif word not in bare:
+        if skip:
+            skip -= 1
+        elif word in said:
+            skip = said[word]
+        elif word != "ptm":
             kept.append(word)
     return kept
+
+
+def _framing(given: Given) -> tc_lines.Framing:
+    """That of a described cake, which names its own."""
+    cells = given.get("framing", "none")
+    return tc_lines.Framing(given.get("overhead", 0), given.get("mpu", 0), cells)

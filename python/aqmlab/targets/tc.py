@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from . import tc_lines
+from .tc_lines import arrange as arrange
+from .tc_lines import undone as undone
+from .tc_lines import unsaid as unsaid
 from .tc_words import (
     BURST,
     BYTES,
@@ -341,17 +345,15 @@ ENTRIES = (
 )
 
 REMEDY = "; RED with other curves is red, a discipline in turns is fq_codel or cake"
+NATIVE = ("cake", "fq_codel")
+"""Disciplines that every distribution's kernel has; the others are modules that some leave out."""
 
 
 def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
     """The lines for a device that is itself the slow one, and for one before something slower."""
     discipline = " ".join([entry.name, *words])
-    blocks = [("DEV is the slow link itself", [f"tc qdisc replace dev DEV root {discipline}"])]
+    blocks = [("DEV is the slow link itself", tc_lines.at_root("DEV", discipline))]
     if entry.name == "cake":
         return blocks
-    shaped = [
-        "tc qdisc replace dev DEV root handle 1: htb default 1",
-        f"tc class replace dev DEV parent 1: classid 1:1 htb rate {line}",
-        f"tc qdisc replace dev DEV parent 1:1 handle 10: {discipline}",
-    ]
-    return [*blocks, (f"something slower comes after DEV: shape to {line}", shaped)]
+    title = f"something slower comes after DEV: shape to {line}"
+    return [*blocks, (title, tc_lines.shaped("DEV", discipline, line))]

@@ -43,7 +43,39 @@ def commands(job: dict, ends: Namespaces) -> dict:
     return {"told": told}
 
 
-JOBS = {"bulk": bulk, "trace": trace, "commands": commands, "transfer": transfer, "web": web}
+def typed(job: dict, ends: Namespaces) -> dict:
+    """Types the lines of each case twice, and says what devices then have and what was refused."""
+    ends.enter(ROUTER)
+    device = job["device"]
+    ifb = f"ifb4{device}"
+    found = []
+    for lines in job["cases"]:
+        run("ip", "link", "add", device, "type", "veth", "peer", "name", "peer")
+        run("ip", "link", "set", device, "up")
+        complaints = []
+        for line in [*lines, *lines]:
+            done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
+            if done.returncode or done.stderr.strip():
+                complaints.append(f"{line}: {done.stderr.strip()}")
+        shown = {
+            "qdisc": {n: run("tc", "-d", "qdisc", "show", "dev", n) for n in (device, ifb)},
+            "class": {n: run("tc", "class", "show", "dev", n) for n in (device, ifb)},
+            "filter": run("tc", "filter", "show", "dev", device, "parent", "ffff:"),
+        }
+        found.append({"complaint": "\n".join(complaints), "shown": shown})
+        run("ip", "link", "del", device)
+        run("ip", "link", "del", ifb)
+    return {"typed": found}
+
+
+JOBS = {
+    "typed": typed,
+    "bulk": bulk,
+    "trace": trace,
+    "commands": commands,
+    "transfer": transfer,
+    "web": web,
+}
 
 
 def main() -> None:

@@ -1,0 +1,54 @@
+"""What to type for an advised queue: both directions of the line, in the words of a target."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab import targets
+from aqmlab.simulator import engine
+from aqmlab.targets.framing import FRAMINGS
+
+from .candidates import Candidate
+from .situation import ROUTER, Situation
+
+
+def plan(situation: Situation, chosen: Candidate) -> targets.Plan:
+    """The queues of both directions, with the rates of the shaper that was raced."""
+    scenario = chosen.scenario(situation)
+    complete = engine.check({**scenario, "seed": 1})["link"]
+    place = -1 if situation.place == ROUTER else 0
+    wrote, full = scenario["link"][place], complete[place]
+    made = {
+        way: _direction(situation, chosen, way, wrote[way], full) for way in situation.directions
+    }
+    return targets.Plan(made.get("forward"), made.get("reverse"))
+
+
+def _direction(
+    situation: Situation,
+    chosen: Candidate,
+    way: str,
+    wrote: Mapping[str, Any],
+    full: Mapping[str, Any],
+) -> targets.Direction:
+    key = "rate" if way == "forward" else "reverse_rate"
+    rate = full.get(key) or full["rate"]
+    shaped = situation.place == ROUTER
+    framing = FRAMINGS[full.get("framing", "none")]
+    queue = {name: value for name, value in full[way].items() if name != "aqm"}
+    if chosen.aqm == "cake" and shaped:
+        # On a real router cake is the shaper itself, and counts the line's frames.
+        queue |= {"rate": rate, **framing.for_cake()}
+    one = targets.queue(chosen.aqm, queue, {*wrote, "rate"} - {"aqm"}, rate)
+    return targets.Direction(one, shaped, framing)
+
+
+def to_type(situation: Situation, chosen: Candidate, target: str, dev: str) -> dict[str, Any]:
+    """What to type at a target that has the candidate; nothing for today's queue."""
+    about = {"advised": chosen.name, "system": target}
+    if chosen.queue is None:
+        name = targets.TARGETS[target][0]
+        bare = {"target": name, "blocks": [], "lost": [], "pitfalls": [], "release": ""}
+        return about | bare
+    return about | targets.for_line(target, plan(situation, chosen), dev).document()

@@ -1,0 +1,110 @@
+"""The answer in one sentence, or two: what will do, what to take, and what it gains."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from aqmlab import targets
+
+from .candidates import Candidate
+from .race import EQUAL, Place
+from .trial import Trial
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+LEAST = 0.0005
+"""Of a score: a smaller difference is none at the digits that are shown."""
+Row = Mapping[str, Any]
+
+
+def of(
+    trial: Trial, places: Sequence[Place], chosen: Place, compared: Sequence[Row], system: str
+) -> str:
+    """For example `Any of these three will do: cake, fq_codel, sfq. Take cake: …`."""
+    if chosen.candidate.queue is None:
+        return (
+            "Leave the queue as it is: nothing that was raced is better by more than "
+            f"{EQUAL} of a score, or better beyond chance."
+        )
+    equal = sorted((p for p in places if p.equal), key=lambda p: p.candidate.rank)
+    names = list(dict.fromkeys(place.candidate.aqm for place in equal))
+    taken = f"take {chosen.candidate.name}"
+    if len(names) > 1 and chosen.equal:
+        title = targets.TARGETS[system][0]
+        why = ""
+        native = [targets.native(system, name) for name in names]
+        if targets.native(system, chosen.candidate.aqm) and not all(native):
+            why = f", which {title} has without a further module"
+        head = f"Any of these {_counted(len(names))} will do: {', '.join(names)}; {taken}{why}"
+    else:
+        head = f"T{taken[1:]}"
+    gains = [found for found in (_milliseconds(compared), _calls(compared)) if found]
+    ahead = _ahead(trial, places, chosen)
+    return ". ".join([f"{head}: {'; '.join(gains)}" if gains else head, *ahead]) + "."
+
+
+def _counted(number: int) -> str:
+    return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
+
+
+def _milliseconds(compared: Sequence[Row]) -> str:
+    """What the delay becomes: of datagrams where there are some, else in the queues."""
+    known = [row for row in compared if row["difference"] and row["today"] and row["advised"]]
+    delays = [row for row in known if row["measure"].endswith(".delay_p95_s")]
+    waits = [row for row in known if row["measure"] == "queue_delay_mean_s"]
+    if not (delays or waits):
+        return ""
+    # Of several groups or directions the one that waits longest today.
+    row = max(delays or waits, key=lambda each: each["today"][0])
+    words = "95 % of the packets of calls arrive within" if delays else "packets wait on average"
+    after, before = row["advised"][0] * 1e3, row["today"][0] * 1e3
+    changed = _changed(row["difference"], 1e3, 0)
+    return f"{words} {after:.0f} ms in place of {before:.0f} ms ({changed} ms)"
+
+
+def _calls(compared: Sequence[Row]) -> str:
+    """What the rating of calls becomes."""
+    row = next((row for row in compared if row["measure"] == "voip_r_mean"), None)
+    if row is None or not (row["difference"] and row["today"] and row["advised"]):
+        return ""
+    after, before = row["advised"][0], row["today"][0]
+    changed = _changed(row["difference"], 1, 1)
+    return f"calls are rated R {after:.1f} in place of {before:.1f} ({changed})"
+
+
+def _changed(difference: Sequence[float], scale: float, digits: int) -> str:
+    mean, low, high = (value * scale for value in difference)
+    half = f" ± {high - mean:.{digits}f}" if high == high else ""
+    doubt = ", which may be chance" if low <= 0 <= high else ""
+    return f"{mean:+.{digits}f}{half}{doubt}"
+
+
+def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
+    """Why another that scores more is not taken, and by what it scores more."""
+    first = places[0]
+    score = chosen.behind[0]
+    if first.candidate.queue is None or score < LEAST:
+        return []
+    by = _mostly(trial, first.candidate, chosen.candidate)
+    if not chosen.equal:
+        return [f"{first.candidate.name} scores {score:.3f} more{by}, but is not to be had there"]
+    return [f"{first.candidate.name} scores {score:.3f} more{by}, which is {_small(chosen)}"]
+
+
+def _small(chosen: Place) -> str:
+    if chosen.behind[0] < EQUAL:
+        return f"less than the {EQUAL} that anybody would notice"
+    return "not more than chance gives"
+
+
+def _mostly(trial: Trial, one: Candidate, other: Candidate) -> str:
+    """The term that gains most, with its measure under both."""
+    gains = []
+    for term in trial.terms:
+        there, here = trial.measured(one, term.measure), trial.measured(other, term.measure)
+        gained = term.weight * (trial.grade(one, term) - trial.grade(other, term))
+        gains.append((gained, term, there, here))
+    gained, term, there, here = max(gains, key=lambda each: each[0])
+    if gained <= 0 or there is None or here is None:
+        return ""
+    return f", mostly by {term.words} ({term.measure} {there[0]:.3g} against {here[0]:.3g})"
