@@ -38,6 +38,35 @@ def unknown(name: str = "x", **keys) -> Unknown:
     return shapes.read(Unknown, {"name": name, **usual, **keys})
 
 
+def test_a_value_may_take_fields_out_or_leave_all_as_it_is():
+    limits = unknown(paths=["link.*.forward.limit"], values=["kept", "out"], removed_with="out")
+    assert limits.applied(SCENARIO, "kept") == SCENARIO
+    assert limits.applied(SCENARIO, "out")["link"][0]["forward"] == {"aqm": "red"}
+    assert limits.applied({"link": [{"forward": {"aqm": "red"}}]}, "out")["link"] == [
+        {"forward": {"aqm": "red"}}
+    ]
+    rates = unknown(paths=["link.*.rate"], values=["kept", "1 Mbit/s"], kept_with="kept")
+    assert rates.applied(SCENARIO, "kept") == SCENARIO
+    assert rates.applied(SCENARIO, "1 Mbit/s")["link"][0]["rate"] == "1 Mbit/s"
+    for keys in ({"removed_with": "x"}, {"kept_with": "x"}):
+        with pytest.raises(shapes.Mistake, match="none of its values"):
+            unknown(paths=["a"], values=[1, 2], **keys)
+
+
+@pytest.mark.parametrize(
+    ("only", "changes"),
+    [
+        ({"forward.aqm": "red"}, True),
+        ({"forward.aqm": ["ared", "red"]}, True),
+        ({"forward.aqm": "ared"}, False),
+        ({"network": {"rtt": "10 ms"}}, True),
+    ],
+)
+def test_only_looks_at_fields_within_the_tables_above(only, changes):
+    ring = unknown(paths=["link.*.ring"], values=[1, 4], only=only)
+    assert ("ring" in ring.applied(SCENARIO, 4)["link"][0]) == changes
+
+
 SCENARIO = {
     "network": {"rtt": "10 ms"},
     "link": [{"name": "line", "rate": "10 Mbit/s", "forward": {"aqm": "red", "limit": 50}}],
@@ -279,7 +308,12 @@ def test_a_set_is_what_its_study_draws_as_its_set_up():
 
 
 @pytest.mark.parametrize(
-    ("study", "name"), [*((study, "inferred") for study in STUDIES), ("tuning-red", "by-hand")]
+    ("study", "name"),
+    [
+        *((study, "inferred") for study in STUDIES),
+        *((study, "reconstructed") for study in (*STUDIES, "web-aqm")),
+        ("tuning-red", "by-hand"),
+    ],
 )
 def test_sets_that_are_shipped_fit_every_scenario_of_their_study(real_core, study, name):
     chosen = sets.named(experiments.load(study), name)

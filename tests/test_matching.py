@@ -16,6 +16,7 @@ from aqmlab.infer import (
     implausibility,
     inference,
     posterior,
+    predictions,
     sampling,
     waves,
 )
@@ -260,3 +261,60 @@ def test_a_pair_that_is_allowed_but_in_no_run_is_told_as_open():
     search = conflicts.Search(np.zeros_like, 3.0, sampling.uniform(8, 3, 1), seen, 1)
     (pair,) = conflicts._unseen(search, ["a", "b", "c"])
     assert pair == conflicts.Conflict(("a", "b"), 0.0, 5.0)
+
+
+# --- predictions ----------------------------------------------------------------------------------
+
+OTHERS = np.array([0.55, 0.75, 0.95])
+"""Loads of which no table is used."""
+
+
+def other_numbers(points: np.ndarray, seeds) -> np.ndarray:
+    """The stand-in's numbers at other loads, each point under a seed of its own."""
+    a, b, c = (points[:, [i]] for i in range(3))
+    mean = np.hstack(
+        [20 + 100 * a * OTHERS ** (1 + 2 * b), 5 * OTHERS ** (2 + 3 * a) * (1 + 2 * c)]
+    )
+    own = np.stack([np.random.default_rng([7, s]).standard_normal(len(SPREAD)) for s in seeds])
+    return mean + SPREAD * own
+
+
+def foretold(trial: int, draws: int = 12) -> tuple[np.ndarray, np.ndarray]:
+    """Whether the numbers of an inferred study lie in the intervals foretold for them, and how wide
+    those are, in deviations of a published run's own noise."""
+    truth = np.random.default_rng(trial).random(3)
+    history, _ = matched(stand_in(truth[None], [1000 + trial])[0, 0], trial)
+    weighed = posterior.weigh(history, trial, 300)
+    points = posterior.finalists(history, weighed, 4)
+    seen = posterior.Likelihood(history).seen(points, stand_in(points, range(1, 7)))
+    drawn = posterior.mixed(history, points, seen, features, trial, 300).draws(draws, trial)
+    sample = other_numbers(drawn, [10_000 * trial + i for i in range(draws)])
+    published = other_numbers(truth[None], [5_000 + trial])[0]
+    ends = np.array([predictions.predictive(column, 0.07) for column in sample.T])
+    inside = (ends[:, 0] <= published) & (published <= ends[:, 1])
+    return inside, (ends[:, 1] - ends[:, 0]) / 2 / 1.96 / SPREAD
+
+
+def test_foretold_numbers_lie_inside_their_intervals_as_often_as_is_said():
+    """Of 60 numbers of 10 studies 57 are expected inside. Seeds are fixed."""
+    found = [foretold(trial) for trial in range(10)]
+    inside = np.concatenate([inside for inside, _ in found])
+    widths = np.concatenate([width for _, width in found])
+    assert 0.90 <= inside.mean() <= 0.99, inside.mean()
+    # The training rows decide these unknowns: an interval is hardly wider than a run's own noise.
+    assert np.quantile(widths, 0.9) <= 3.0
+
+
+def test_what_runs_have_confirmed_is_in_the_posterior_though_the_emulator_gives_it_nothing():
+    truth = np.array([[0.25, 0.5, 0.75]])
+    history, _ = matched(stand_in(truth, range(1, 7))[0].mean(axis=0), 1)
+    far = np.array([[0.95, 0.05, 0.05]])
+    alone = posterior.weigh(history, 1, 300).points
+    assert (np.abs(alone - far).max(axis=1) < 0.2).mean() < 0.01
+    # Runs say that it is as likely as the emulator's best point.
+    seen = posterior.Likelihood(history)(truth)
+    sample = posterior.mixed(history, far, seen, features, 1, 300).points
+    assert 0.05 < (np.abs(sample - far).max(axis=1) < 0.3).mean() < 0.95
+    # Where no run ended nothing is mixed in.
+    none = posterior.mixed(history, far, np.array([-np.inf]), features, 1, 300).points
+    assert none == pytest.approx(alone)

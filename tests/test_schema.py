@@ -181,7 +181,7 @@ def test_every_default_fits_its_own_field(validator):
     check(validator.schema["$defs"])
 
 
-OF_INFERENCES = ("infer.toml", "inferred.toml", "by-hand.toml")
+OF_INFERENCES = ("infer.toml", "inferred.toml", "by-hand.toml", "reconstructed.toml")
 STUDIES = sorted(
     path
     for path in SHIPPED.glob("*/*.toml")

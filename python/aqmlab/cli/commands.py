@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
@@ -158,7 +158,14 @@ def placed(jobs: int | None, on: str | None) -> Iterator[dict[str, Any]]:
         yield {"on": there}
 
 
-def _carry_out(name: str, json: bool, *, watch: bool = False, **how: Any) -> Any:
+def _carry_out(
+    name: str,
+    json: bool,
+    *,
+    watch: bool = False,
+    by: Callable[..., Any] | None = None,
+    **how: Any,
+) -> Any:
     """Carries out one experiment, and says what came out unless all is to be one document."""
     from aqmlab.pipeline import command
     from aqmlab.runs.progress import for_stream
@@ -166,7 +173,8 @@ def _carry_out(name: str, json: bool, *, watch: bool = False, **how: Any) -> Any
 
     from . import show
 
-    done = command.carry_out(name, progress=Screen(sys.stderr) if watch else for_stream(), **how)
+    carry_out = by or command.carry_out
+    done = carry_out(name, progress=Screen(sys.stderr) if watch else for_stream(), **how)
     if done.result is None or not done.experiment.swept:
         document = done.document()
         if not json:
@@ -308,8 +316,13 @@ def study(
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
     how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
     with placed(jobs, on) as where:
-        alter = unsaid.chosen(set_, assume, part)
-        answers = [_carry_out(each, json, alter=alter, **what, **how, **where) for each in names]
+        if (alter := unsaid.chosen(set_, assume, part)) is not None:
+            how["alter"] = alter
+        else:
+            from aqmlab.infer import two_sets
+
+            how["by"] = two_sets.carry_out
+        answers = [_carry_out(each, json, **what, **how, **where) for each in names]
     if live:
         from aqmlab.pipeline import live_study
 
@@ -351,10 +364,13 @@ def claims(
 
     from . import score_card as show
 
+    if run:
+        from aqmlab.infer import two_sets
+
     rows = []
     for name in command.with_claims(study, out, run):
         if run and not registry.has_results(name, out):
-            command.carry_out(name, quick=True, report=True, out=out, jobs=jobs, refresh=True)
+            two_sets.carry_out(name, quick=True, report=True, out=out, jobs=jobs, refresh=True)
         rows += registry.score_card(name, out)
     if json:
         print_json(rows)

@@ -18,7 +18,9 @@ Assume = Annotated[
     typer.Option(
         "--assume",
         metavar="NAME",
-        help="With the values of NAME.toml for what the paper does not say, e.g. inferred.",
+        help="With the values of NAME.toml for what the paper does not say: inferred, reconstructed; "
+        "or printed: defaults for all of it. Without it a study that has a reconstruction is "
+        "carried out with both.",
     ),
 ]
 Set = Annotated[
@@ -48,9 +50,9 @@ def chosen(
 
     def altered(experiment: Experiment) -> Experiment:
         from aqmlab.experiment.altered import with_fields
-        from aqmlab.infer import sets
+        from aqmlab.infer import two_sets
 
-        made = sets.named(experiment, assumed) if assumed is not None else experiment
+        made = two_sets.alteration(assumed)(experiment) if assumed is not None else experiment
         return with_fields(made, fields, parts) if fields else made
 
     return altered

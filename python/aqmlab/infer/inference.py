@@ -106,8 +106,11 @@ def _inferred(
     history = verified(history, closer, bench.amount.check, bench.amount.rounds, seed)
     history = directed.searched(history, training, bench.amount.search, seed)
     impossible = conflicts.found(history, seed)
+    features = inference.unknowns.features
     weighed = posterior.weigh(history, seed)
-    values = inference.unknowns.values(most_likely(training, history, weighed))
+    points, seen = confirmed(training, history, weighed)
+    values = inference.unknowns.values(points[int(np.argmax(seen))])
+    weighed = posterior.mixed(history, points, seen, features, seed)
     whole = Training(bench, every=True)
     name, confirm = experiment.name, bench.amount.confirm
     plain, inferred = whole.runs([{}, values], confirm, f"{name}: the plain and the inferred set")
@@ -130,11 +133,20 @@ def _inferred(
 def most_likely(training: Training, history: History, weighed: Posterior) -> np.ndarray:
     """Of the points that seem the most likely by emulation or by few runs, the one that still does
     with more seeds: the best of many by two seeds is also the luckiest."""
+    points, seen = confirmed(training, history, weighed)
+    return points[int(np.argmax(seen))]
+
+
+def confirmed(
+    training: Training, history: History, weighed: Posterior
+) -> tuple[np.ndarray, np.ndarray]:
+    """The points that seem the most likely, and the logarithms of their likelihoods with more
+    seeds."""
     points = posterior.finalists(history, weighed, FINALISTS)
     bench = training.bench
     sets = [bench.inference.unknowns.values(point) for point in points]
     runs = training.runs(sets, bench.amount.confirm, f"{bench.experiment.name}: the most likely")
-    return points[int(np.argmax(posterior.Likelihood(history).seen(points, runs)))]
+    return points, posterior.Likelihood(history).seen(points, runs)
 
 
 @dataclass(frozen=True)

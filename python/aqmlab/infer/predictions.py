@@ -134,6 +134,14 @@ def _rows(
     return rows
 
 
+def predictive(sample: np.ndarray, model: float) -> tuple[float, float]:
+    """The ends between which one more number lies with 95 % probability, where some points of the
+    posterior gave these (each under a seed of its own) and `model` is the deviation of all else."""
+    mean, spread = float(sample.mean()), float(sample.var(ddof=1)) * (1 + 1 / len(sample))
+    half = student((1 + CONFIDENCE) / 2, len(sample) - 1) * math.sqrt(spread + model**2)
+    return mean - half, mean + half
+
+
 def _interval(
     bench: Bench, metric: Metric, cell: Cell, values: Sequence[float]
 ) -> dict[str, float]:
@@ -148,9 +156,7 @@ def _interval(
         model = math.hypot(
             known.sd, known.share * mean, known.discrepancy, known.discrepancy_share * mean
         )
-    spread = float(sample.var(ddof=1)) * (1 + 1 / len(sample))
-    half = student((1 + CONFIDENCE) / 2, len(sample) - 1) * math.sqrt(spread + model**2)
-    low, high = mean - half, mean + half
+    low, high = predictive(sample, model)
     if sample.min() >= 0:
         low = max(low, 0.0)
     if metric.unit == "%":

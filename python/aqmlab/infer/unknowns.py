@@ -48,10 +48,17 @@ class Unknown:
     )
     ordered: bool = key("whether values or variants follow each other in effect", default=True)
     only: Mapping[str, Any] = key(
-        'only below tables that say so, such as `{ app = "web" }`',
+        'only below tables that say so, such as `{ app = "web" }`; any of a list, or of a field '
+        'within, such as `{ "tcp.profile" = ["a", "b"] }`',
         default_factory=dict,
     )
     factor: bool = key("whether it multiplies what the scenario has there", default=False)
+    removed_with: Any = key(
+        "with this one of its values the fields of `paths` are taken out, so that defaults hold; "
+        "with every other they stay as they are",
+        default=None,
+    )
+    kept_with: Any = key("with this one of its values nothing is changed", default=None)
     calibrates: bool = key(
         "whether loads are calibrated anew with each of its values (of a list)", default=False
     )
@@ -65,6 +72,10 @@ class Unknown:
             return "has no paths: name the fields of the scenario that its value goes to"
         if self.range:
             return self._wrong_range()
+        for key_ in ("removed_with", "kept_with"):
+            chosen = getattr(self, key_)
+            if chosen is not None and chosen not in self.values:
+                return f"{key_} is none of its values ({list(self.values)})"
         if len(self.choices) < 2:
             return "has one value only: give two or more, or set it in the scenario"
         return None
@@ -142,10 +153,17 @@ class Unknown:
     def applied(self, scenario: Mapping[str, Any], value: Any) -> dict[str, Any]:
         """A scenario with this value."""
         changed = dict(scenario)
+        if self.removed_with is not None and value != self.removed_with:
+            return changed
+        if self.kept_with is not None and value == self.kept_with:
+            return changed
         for pattern, each in self.changes(value).items():
             for path in alternatives(pattern):
                 for place in self.places(changed, path):
-                    changed = self._set(changed, place, each)
+                    if self.removed_with is None:
+                        changed = self._set(changed, place, each)
+                    else:
+                        changed = _without(changed, place.split("."))
         return changed
 
     def places(self, scenario: Mapping[str, Any], path: str) -> list[str]:
@@ -198,6 +216,7 @@ class Unknowns:
                 u.places(scenario, path)
                 for scenario in scenarios
                 for value in (u.choices or [u.at(0.5)])
+                if u.kept_with is None or value != u.kept_with
                 for pattern in u.changes(value)
                 for path in alternatives(pattern)
             )
@@ -215,9 +234,13 @@ def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> 
 def _says(scenario: Mapping[str, Any], place: str, only: Mapping[str, Any]) -> bool:
     """Whether the tables above a place say all of `only`."""
     parts = place.split(".")
-    above = [_get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))]
+    above = [scenario, *(_get(scenario, ".".join(parts[:n])) for n in range(1, len(parts)))]
     tables = [node for node in above if isinstance(node, Mapping)]
-    return all(any(table.get(k) == v for table in tables) for k, v in only.items())
+
+    def fits(have: Any, wanted: Any) -> bool:
+        return have in wanted if isinstance(wanted, list) else have == wanted
+
+    return all(any(fits(_get(table, k), v) for table in tables) for k, v in only.items())
 
 
 def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
@@ -250,6 +273,18 @@ def _get(scenario: Any, path: str) -> Any:
         else:
             return None
     return node
+
+
+def _without(node: Any, parts: Sequence[str]) -> Any:
+    """A scenario without a field; what has it not stays as it is."""
+    head, *rest = parts
+    if isinstance(node, list | tuple):
+        return [_without(e, rest) if str(i) == head else e for i, e in enumerate(node)]
+    if not isinstance(node, Mapping) or head not in node:
+        return node
+    if not rest:
+        return {name: value for name, value in node.items() if name != head}
+    return {**node, head: _without(node[head], rest)}
 
 
 def _times(value: Any, factor: float, where: str) -> Any:

@@ -131,7 +131,12 @@ def carry_out(
 
 
 def tell(done: Done) -> None:
-    """The findings, and where the report or the figure is."""
+    """The findings, where the report or the figure is, and what a visitor takes home."""
+    from aqmlab.report import two_sets
+
     for line in done.document().get("lines", []):
         print(printable(line))
     print(printable(str(done.figure or done.page)))
+    report = done.result.report if done.result is not None else None
+    if report is not None and (last := two_sets.closing(report)):
+        print(printable(last))

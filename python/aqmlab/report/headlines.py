@@ -9,10 +9,13 @@ from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
 from aqmlab.io.numbers import counted, ranged, signed
 from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
 
+from . import two_sets
+
 
 def of(result: dict) -> list[str]:
     """What a reader should know after half a minute."""
     return [
+        *two_sets.headline(result),
         *_claims(result),
         *_agreement(result),
         *_gaps(result),

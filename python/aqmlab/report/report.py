@@ -55,7 +55,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
         environment(drawing=_drawing, code=code)
         .get_template("page.html.jinja")
         .render(
-            r={"swept": False} | dict(result),
+            r={"swept": False, "sets": None} | dict(result),
             parts=parts,
             lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
             again=revisited.pairs(result["claims"]),
@@ -79,7 +79,9 @@ def command(result: Mapping, *, part: str | None = None, figure: str | None = No
     if result.get("swept"):
         files = list(result["files"])
         return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
-    chosen, changes = result.get("set", ""), result.get("changes") or ()
+    # A study with two sets needs no name of one: it is carried out with both.
+    chosen = "" if result.get("sets") else result.get("set", "")
+    changes = result.get("changes") or ()
     name = result["name"].removesuffix(f"-{suffix(changes)}").removesuffix(f"-{chosen}")
     words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]
     words += ["--assume", chosen] if chosen else []

@@ -10,18 +10,20 @@ from aqmlab.errors import SpecError
 from aqmlab.runs.laboratory import FinishedRun
 
 
-def payload_bytes(run: FinishedRun) -> float:
+def payload_bytes(run: FinishedRun, of: str = "whole path") -> float:
     """Bytes of the replies answered and of the datagrams received in the measured interval.
 
-    Of groups that cross every link. Of requests that failed or are under way nothing counts, as in
-    a generator that reports finished transactions.
+    Of groups that cross every link, or with `of = "last link"` of all that leave the last one. Of
+    requests that failed or are under way nothing counts, as in a generator that reports finished
+    transactions.
     """
-    return float(sum(_bytes(run.summary, group) for group in end_to_end(run)))
+    groups = leaving(run) if of == "last link" else end_to_end(run)
+    return float(sum(_bytes(run.summary, group) for group in groups))
 
 
-def payload_bits_per_s(run: FinishedRun) -> float:
-    """The same as a rate (bit/s)."""
-    return 8 * payload_bytes(run) / run.summary["measured_s"]
+def payload_bits_per_s(run: FinishedRun, of: str = "whole path") -> float:
+    """`payload_bytes` as a rate (bit/s)."""
+    return 8 * payload_bytes(run, of) / run.summary["measured_s"]
 
 
 def datagrams_lost(run: FinishedRun) -> float:
@@ -40,6 +42,12 @@ def end_to_end(run: FinishedRun) -> list[dict[str, Any]]:
     scenario = run.scenario
     links = {link["name"] for link in scenario["link"]}
     return [group for group in scenario["traffic"] if links <= set(group["via"])]
+
+
+def leaving(run: FinishedRun) -> list[dict[str, Any]]:
+    """The traffic groups of a run's scenario that cross its last link."""
+    last = run.scenario["link"][-1]["name"]
+    return [group for group in run.scenario["traffic"] if last in group["via"]]
 
 
 def _bytes(summary: Mapping[str, Any], group: Mapping[str, Any]) -> int:

@@ -1,0 +1,110 @@
+"""Predictions that were written down before anybody compared them, beside the published tables."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.grammar import Metric, Table
+from aqmlab.tables import published, tables
+
+from . import deviations, kept, spec
+from .deviations import summary
+from .spec import Inference
+
+COLUMNS = ("predicted", "plain")
+
+
+def foretold(experiment: Experiment) -> list[dict[str, Any]]:
+    """Every table of every dated prediction whose published numbers are at hand.
+
+    How many numbers lie in the interval that was predicted for one published run, and how far the
+    prediction and the plain study were off, in deviations of noise and discrepancy."""
+    if not (experiment.folder / spec.FILE).is_file():
+        return []
+    inference = spec.load(experiment)
+    return [
+        row
+        for listed in sorted((experiment.folder / kept.FOLDER).rglob(kept.LIST))
+        for row in _of(experiment, inference, listed)
+    ]
+
+
+def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[dict[str, Any]]:
+    told = json.loads(listed.read_text("utf-8"))
+    for spec_ in experiment.table:
+        path = listed.parent / f"{spec_.id}.csv"
+        rows = published.read((experiment.folder,), spec_) if path.is_file() else None
+        if not rows:
+            continue
+        found = _compared(experiment, inference, spec_, path, rows)
+        if found["numbers"]:
+            yield {
+                "table": spec_.paper or spec_.title,
+                "id": spec_.id,
+                "on": told["made"][:10],
+                "commit": told["commit"],
+                "command": told["command"],
+            } | found
+
+
+def _compared(
+    experiment: Experiment,
+    inference: Inference,
+    spec_: Table,
+    path: Path,
+    rows: list[published.Row],
+) -> dict[str, Any]:
+    """Of one prediction's table."""
+    lines = _lines(path)
+    off: dict[str, list[float]] = {name: [] for name in COLUMNS}
+    inside, wide = [], []
+    places = deviations.cells(experiment, spec_, experiment.setting(quick=False))
+    of_paper = published.find(rows, tables.places(spec_, places))
+    for cell, row in zip(places, of_paper, strict=True):
+        at = {column: str(tables.plain(cell.axes[axis])) for axis, column in spec_.keys.items()}
+        for metric in experiment.metrics.values():
+            line = lines.get((metric.name, *at.values()))
+            number = published.number(row, metric)
+            known = inference.maybe_known(metric.name, cell.axes)
+            if line is None or number is None or known is None:
+                continue
+            for name in COLUMNS:
+                off[name].append(deviations.deviation(line[name], number, known, metric))
+            inside.append(_within(line, number, metric))
+            own = deviations.noise(known, metric, number)
+            wide.append((line["high"] - line["low"]) / 2 / 1.96 / own)
+    found = {name: summary(values) for name, values in off.items()}
+    wide.sort()
+    return {
+        "numbers": len(inside),
+        "inside": sum(inside),
+        "width": wide[len(wide) // 2] if wide else None,
+        "rms": found["predicted"]["rms"],
+        "near": found["predicted"]["near"],
+        "plain_rms": found["plain"]["rms"],
+        "plain_near": found["plain"]["near"],
+    }
+
+
+def _within(line: Mapping[str, float], number: float, metric: Metric) -> bool:
+    slack = 0.5 * 10.0**-metric.digits
+    return line["low"] - slack <= number <= line["high"] + slack
+
+
+def _lines(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
+    """The numbers of a prediction by metric and place."""
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    numbers = ("predicted", "low", "high", "plain")
+    found = {}
+    for row in rows:
+        keys = [name for name in row if name not in (*numbers, "metric", "unit", "runs")]
+        values = {name: float(row[name]) if row[name] else math.nan for name in numbers}
+        found[(row["metric"], *(row[name] for name in keys))] = values
+    return found

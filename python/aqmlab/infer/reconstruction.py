@@ -1,0 +1,137 @@
+"""`reconstructed.toml`: what a paper's unstated choices most likely were, each with its evidence.
+
+A study with this file has two sets. *As printed* is `experiment.toml` alone: what the paper says,
+and this laboratory's defaults for the rest. *Reconstructed* gives the unknowns of `infer.toml` the
+values written here. Of every published number the file says how it stands to the set: it trained
+it, it was foretold before anybody had compared it, or it had been seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment import shapes
+from aqmlab.experiment.experiment import Experiment
+from aqmlab.experiment.plan import matches
+from aqmlab.experiment.shapes import Mistake, key
+from aqmlab.io import documents
+
+from . import sets, spec
+
+FILE = "reconstructed.toml"
+NAME = "reconstructed"
+PRINTED = "printed"
+
+Known = Literal["trained", "foretold", "seen"]
+TRAINED, FORETOLD, SEEN = "trained", "foretold", "seen"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rows:
+    """How published numbers stand to the set. The last entry that fits a number counts; a number
+    that no entry fits had been seen before."""
+
+    CALLED = "rows"
+
+    table: str = key("a table of the experiment")
+    known: Known = key("`trained`, `foretold` (before anybody compared) or `seen` before")
+    where: Mapping[str, Any] = key(
+        "only rows with these values on these axes", default_factory=dict
+    )
+    metrics: tuple[str, ...] | None = key("only these columns (all)", default=None)
+    on: str = key("the day of a prediction", default="")
+    commit: str = key("the commit that predicted", default="")
+    note: str = key("what else a reader should know", default="")
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        if self.known == FORETOLD and not (self.on and self.commit):
+            return "foretold rows need the day (`on`) and the `commit` of the prediction"
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reconstruction:
+    """All of a `reconstructed.toml`."""
+
+    about: str = key("how the set was found, in a sentence or two")
+    set: Mapping[str, Any] = key("values of unknowns of infer.toml")
+    evidence: Mapping[str, str] = key("of every value what decides it")
+    rows: tuple[Rows, ...] = key("how published numbers stand to the set", default=())
+    claims: Known = key("how the published sentences stand to the set", default="seen")
+    claims_trained: tuple[str, ...] = key("claims that trained it", default=())
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        if bare := [name for name in self.set if name not in self.evidence]:
+            return f"{bare[0]} has a value and no evidence: say what decides it"
+        if idle := [name for name in self.evidence if name not in self.set]:
+            return f"{idle[0]} has evidence and no value: add it to [set]"
+        return None
+
+    def of(self, table: str, metric: str, axes: Mapping[str, Any]) -> Rows | None:
+        """What is said of a number; nothing if it had been seen before."""
+        fitting = [
+            rows
+            for rows in self.rows
+            if rows.table == table
+            and (rows.metrics is None or metric in rows.metrics)
+            and matches(axes, rows.where)
+        ]
+        return fitting[-1] if fitting else None
+
+
+def has(folder: Path) -> bool:
+    """Whether the experiment in this folder has two sets."""
+    return (folder / FILE).is_file()
+
+
+def load(experiment: Experiment) -> Reconstruction:
+    """The reconstruction of an experiment; the first mistake is one sentence."""
+    path = experiment.folder / FILE
+    try:
+        found = shapes.read(Reconstruction, documents.read_toml(path))
+    except Mistake as mistake:
+        raise SpecError(f"{path}: {mistake}") from mistake
+    tables = {table.id for table in experiment.table}
+    for rows in found.rows:
+        if rows.table not in tables:
+            raise SpecError(f'{path}: rows: no table "{rows.table}" (known: {sorted(tables)})')
+    return found
+
+
+def front(experiment: Experiment) -> Experiment:
+    """The experiment with the reconstructed set, under its own name: what its report leads with."""
+    unknowns = spec.load(experiment).unknowns
+    values = sets.read(experiment, unknowns, NAME)
+    return replace(sets.altered(experiment, unknowns, values), set=NAME)
+
+
+def printed(experiment: Experiment) -> Experiment:
+    """The experiment as it is printed, as a study of its own."""
+    return replace(
+        experiment,
+        name=f"{experiment.name}-{PRINTED}",
+        title=f"{experiment.title} (as printed)",
+        set=PRINTED,
+    )
+
+
+def values(experiment: Experiment) -> list[dict[str, str]]:
+    """Every value of the set, for a reader: what is not known, what it is taken to be, and why."""
+    found = load(experiment)
+    known = {unknown.name: unknown for unknown in spec.load(experiment).unknown}
+    return [
+        {
+            "name": name,
+            "title": known[name].title,
+            "value": str(value),
+            "evidence": found.evidence[name],
+            "open": known[name].reason,
+        }
+        for name, value in found.set.items()
+    ]

@@ -1,0 +1,158 @@
+"""A study with two sets, reported once: the reconstructed one leads, the printed one is beside it.
+
+Both are carried out as studies of their own, each with its folder. What is joined is their results:
+to every published number and every claim comes what the other set says of it, and how the number
+stands to the set (trained, foretold, seen before).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.io.files import reported
+from aqmlab.pipeline import command, registry
+from aqmlab.pipeline.command import Done
+from aqmlab.pipeline.study import RESULT
+from aqmlab.report import headlines
+from aqmlab.report import write as write_page
+from aqmlab.runs.store import Store
+
+from . import compared, deviations, reconstruction, sets, spec
+from .reconstruction import FORETOLD, PRINTED, SEEN, TRAINED
+
+STANDINGS = (TRAINED, FORETOLD, SEEN)
+
+
+def alteration(name: str) -> Callable[[Experiment], Experiment]:
+    """What makes of a study the one with the set NAME."""
+    if name == PRINTED:
+        return reconstruction.printed
+    return lambda experiment: sets.named(experiment, name)
+
+
+def carry_out(name: str, *, figure: str | None = None, **how: Any) -> Done:
+    """As `command.carry_out`; a study with two sets is carried out with both and reported once."""
+    given = how.get("given") or {}
+    experiment = load(name, **given)
+    if experiment.swept or not reconstruction.has(experiment.folder):
+        return command.carry_out(name, figure=figure, **how)
+    if figure is not None:
+        return command.carry_out(name, figure=figure, alter=reconstruction.front, **how)
+    quick, out, within = (how.pop(key, None) for key in ("quick", "out", "within"))
+    folder = _folder(experiment.name, bool(quick), out, bool(within))
+    beside = _folder(f"{experiment.name}-{PRINTED}", bool(quick), out, bool(within))
+    how |= {"quick": bool(quick), "within": False}
+    printed = command.carry_out(name, alter=reconstruction.printed, out=beside, **how)
+    front = command.carry_out(name, alter=reconstruction.front, out=folder, **how)
+    if front.result is None or front.result.report is None or printed.result is None:
+        return front
+    joined = join(experiment, front.result.report, printed.result.report or {})
+    with reported(folder):
+        Store.existing(folder).write_json(RESULT, joined)
+    write_page(folder)
+    front.result.report.update(joined)
+    return front
+
+
+def _folder(name: str, quick: bool, out: Path | None, within: bool) -> Path:
+    usual = registry.default_folder(name, quick)
+    if out is None:
+        return usual
+    if within:
+        return out / usual.name
+    return out.with_name(f"{out.name}-{PRINTED}") if name.endswith(f"-{PRINTED}") else out
+
+
+def join(
+    experiment: Experiment, front: Mapping[str, Any], printed: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The result of the reconstructed set with that of the printed one beside it."""
+    result = dict(front)
+    said = reconstruction.load(experiment)
+    other = {claim["id"]: claim for claim in printed.get("claims", [])}
+    result["claims"] = [
+        claim
+        | {
+            PRINTED: {key: other[claim["id"]][key] for key in ("verdict", "why", "deciding")}
+            if claim["id"] in other
+            else None,
+            "known": TRAINED if claim["id"] in said.claims_trained else said.claims,
+        }
+        for claim in front["claims"]
+    ]
+    tables = {table["id"]: table for table in printed.get("tables", [])}
+    seen = list(_tables(experiment, said, result, tables))
+    result["sets"] = {
+        "about": said.about,
+        "values": reconstruction.values(experiment),
+        "tables": seen,
+        "foretold": compared.foretold(experiment),
+        "command": f"aqmlab study {experiment.name} --assume {PRINTED}",
+    }
+    result["headlines"] = headlines.of(result)
+    return result
+
+
+def _tables(
+    experiment: Experiment,
+    said: reconstruction.Reconstruction,
+    result: dict[str, Any],
+    printed: Mapping[str, dict[str, Any]],
+) -> Iterator[dict[str, Any]]:
+    """How many published numbers of each table are near, by their standing; marks every row."""
+    inference = spec.load(experiment)
+    settings = experiment.setting(result["quick"])
+    longer = deviations.longer(inference, settings)
+    for table in result["tables"]:
+        other = printed.get(table["id"], {"rows": []})["rows"]
+        beside = dict(enumerate(other)) if len(other) == len(table["rows"]) else {}
+        off: dict[str, list[tuple[float, float]]] = {standing: [] for standing in STANDINGS}
+        notes: dict[str, reconstruction.Rows] = {}
+        each = deviations.rows(experiment, inference, table, settings)
+        for number, (row, cell, metric, known) in enumerate(each):
+            if row.get("paper") is None or row.get("ours") is None:
+                continue
+            entry = said.of(table["id"], metric.name, cell.axes)
+            row["known"] = standing = entry.known if entry else SEEN
+            if entry is not None:
+                notes[standing] = entry
+            as_printed = beside.get(number)
+            if as_printed is not None:
+                row[PRINTED] = as_printed["ours"]
+            if known is None:
+                continue
+            row["deviation"] = _off(row, row["paper"], known, metric, longer)
+            of_printed = math.nan
+            if as_printed is not None and as_printed["ours"] is not None:
+                of_printed = _off(as_printed, row["paper"], known, metric, longer)
+            off[standing].append((row["deviation"], of_printed))
+        for standing, pairs in off.items():
+            if pairs:
+                yield _counted(table, standing, notes.get(standing), pairs)
+
+
+def _off(row: Mapping[str, Any], paper: float, known: Any, metric: Any, longer: float) -> float:
+    seeds = deviations.spread(row, longer)
+    return deviations.deviation(row["ours"], paper, known, metric, seeds)
+
+
+def _counted(
+    table: Mapping[str, Any],
+    standing: str,
+    entry: reconstruction.Rows | None,
+    pairs: list[tuple[float, float]],
+) -> dict[str, Any]:
+    return {
+        "table": table["paper"] or table["title"],
+        "id": table["id"],
+        "known": standing,
+        "on": entry.on if entry else "",
+        "commit": entry.commit if entry else "",
+        "note": entry.note if entry else "",
+        reconstruction.NAME: deviations.summary([pair[0] for pair in pairs]),
+        PRINTED: deviations.summary([pair[1] for pair in pairs]),
+    }

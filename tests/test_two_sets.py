@@ -1,0 +1,151 @@
+"""Studies with two sets: as printed and reconstructed, reported once."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from aqmlab.errors import SpecError
+from aqmlab.experiment import experiment as experiments
+from aqmlab.experiment.folders import SHIPPED
+from aqmlab.experiment.grammar import Metric
+from aqmlab.infer import compared, deviations, reconstruction, spec, two_sets
+from aqmlab.infer.spec import Noise
+from aqmlab.report import report
+from aqmlab.report import two_sets as told
+
+STUDIES = sorted(path.parent.name for path in SHIPPED.glob(f"*/{reconstruction.FILE}"))
+PING = SHIPPED / "examples" / "ping"
+SET = """
+about = "Found by trying."
+[set]
+rate = "2 Mbit/s"
+buffer = 60
+[evidence]
+rate = "Trained."
+buffer = "Read: the label of the modem."
+[[rows]]
+table = "ping"
+known = "seen"
+[[rows]]
+table = "ping"
+known = "foretold"
+where = { uploads = 4 }
+on = "2026-01-02"
+commit = "abc123"
+"""
+
+
+@pytest.fixture
+def ping(tmp_path) -> Path:
+    """The example about a ping with shorter runs and two sets."""
+    folder = tmp_path / "ping"
+    (folder / "reference").mkdir(parents=True)
+    for name in ("experiment.toml", spec.FILE, "reference/ping.csv"):
+        text = (PING / name).read_text("utf-8")
+        (folder / name).write_text(text.replace('"130 s"', '"20 s"'), "utf-8")
+    (folder / reconstruction.FILE).write_text(SET, "utf-8")
+    return folder
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_a_shipped_reconstruction_has_evidence_for_every_value(name):
+    experiment = experiments.load(name)
+    for value in reconstruction.values(experiment):
+        assert len(value["evidence"]) > 10, value["name"]
+    assert reconstruction.front(experiment).name == name
+    assert reconstruction.printed(experiment).change is None
+
+
+def test_both_sets_stand_in_one_report(ping, tmp_path):
+    done = two_sets.carry_out(str(ping), quick=True, report=True, out=tmp_path / "out", jobs=1)
+    result = json.loads((tmp_path / "out" / "result.json").read_text("utf-8"))
+    printed = json.loads((tmp_path / "out-printed" / "result.json").read_text("utf-8"))
+    assert (result["name"], result["set"]) == ("ping", "reconstructed")
+    assert (printed["name"], printed["set"]) == ("ping-printed", "printed")
+    rows, others = (found["tables"][0]["rows"] for found in (result, printed))
+    assert [row["printed"] for row in rows] == [row["ours"] for row in others]
+    assert [row["ours"] for row in rows] != [row["ours"] for row in others]
+    assert {row["known"] for row in rows if row["uploads"] == 4} == {"foretold"}
+    assert {row["known"] for row in rows if row["uploads"] != 4} == {"seen"}
+    foretold, seen = result["sets"]["tables"]
+    assert (foretold["known"], foretold["commit"]) == ("foretold", "abc123")
+    assert foretold["reconstructed"]["numbers"] == foretold["printed"]["numbers"] == 3
+    assert seen["reconstructed"]["numbers"] == 6
+    # The table was simulated with the reconstructed set but for its delay.
+    assert foretold["reconstructed"]["rms"] < foretold["printed"]["rms"]
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "Read: the label of the modem." in page and "As printed, and reconstructed" in page
+    assert "aqmlab study ping --quick --part" in page and "--assume recon" not in page
+    last = told.closing(done.document())
+    assert last.startswith("A ping trace: Of 9 published numbers") and "2026-01-02" in last
+
+
+def test_a_figure_and_a_study_without_a_reconstruction_are_as_ever(ping, tmp_path):
+    (ping / reconstruction.FILE).unlink()
+    done = two_sets.carry_out(str(ping), quick=True, report=True, out=tmp_path / "out", jobs=1)
+    assert "sets" not in done.document()
+    assert not (tmp_path / "out-printed").exists()
+    assert told.closing(done.document()) == ""
+
+
+@pytest.mark.parametrize(
+    ("change", "by", "says"),
+    [
+        ('rate = "Trained."', "", "rate has a value and no evidence"),
+        ("buffer = 60", "", "buffer has evidence and no value"),
+        ('commit = "abc123"', "", "foretold rows need the day"),
+        ('table = "ping"', 'table = "pong"', 'no table "pong"'),
+    ],
+)
+def test_a_wrong_reconstruction_is_one_sentence(ping, change, by, says):
+    path = ping / reconstruction.FILE
+    path.write_text(path.read_text("utf-8").replace(change, by, 1), "utf-8")
+    with pytest.raises(SpecError, match=says):
+        reconstruction.load(experiments.load(str(ping)))
+
+
+def known(**keys) -> Noise:
+    return Noise(metrics=("m",), reason="?", **keys)
+
+
+METRIC = Metric(name="m", title="M", unit="", digits=9)
+
+
+def test_a_deviation_is_of_all_that_stands_between_the_numbers():
+    far = deviations.deviation
+    assert far(16.0, 10.0, known(sd=3.0), METRIC) == pytest.approx(2.0)
+    assert far(16.0, 10.0, known(sd=3.0, discrepancy=4.0), METRIC) == pytest.approx(6 / 5)
+    assert far(16.0, 10.0, known(share=0.3), METRIC, seeds=16.0) == pytest.approx(6 / 5)
+    by_logarithm = far(20.0, 10.0, known(share=0.1, log=True), METRIC)
+    assert by_logarithm == pytest.approx(math.log(2) / 0.1)
+
+
+def test_seeds_add_what_they_do_to_both_runs():
+    # Two seeds at 9 and 11: a variance of 2, of our mean 1, of a run four times as long 1/2.
+    row = {"n": 2, "low": 10 - 12.7062, "high": 10 + 12.7062}
+    assert deviations.spread(row, 0.25) == pytest.approx(2 * (1 / 2 + 1 / 4), rel=1e-4)
+    assert deviations.spread({"n": 1, "low": None, "high": None}, 1.0) == 0.0
+
+
+def test_a_summary_counts_what_is_near():
+    found = deviations.summary([1.0, -2.0, 3.0, math.nan])
+    assert found == {"numbers": 3, "near": 2, "rms": pytest.approx(math.sqrt(14 / 3))}
+    assert deviations.summary([])["rms"] is None
+
+
+def test_dated_predictions_are_compared_with_the_tables_that_were_opened():
+    found = compared.foretold(experiments.load("tuning-red"))
+    (last,) = [f for f in found if f["id"] == "table-3" and f["on"] == "2026-11-23"]
+    assert (last["numbers"], last["inside"]) == (72, 72)
+    assert last["rms"] < last["plain_rms"]
+    assert compared.foretold(experiments.load("rfc7928")) == []
+
+
+def test_a_study_with_two_sets_is_asked_for_again_without_naming_one():
+    result = {"name": "x", "set": "reconstructed", "quick": True, "files": {}}
+    assert report.command(result | {"sets": {"tables": []}}) == "aqmlab study x --quick"
+    assert report.command(result) == "aqmlab study x --quick --assume reconstructed"
