@@ -18,8 +18,8 @@ Assume = Annotated[
     typer.Option(
         "--assume",
         metavar="NAME",
-        help="With the values of NAME.toml for what the paper does not say: inferred, reconstructed; "
-        "or printed: defaults for all of it. Without it a study that has a reconstruction is "
+        help="With the values of NAME.toml for what the paper does not say: inferred, "
+        "reconstructed; or printed: defaults for all of it. Without it a study that has a reconstruction is "
         "carried out with both.",
     ),
 ]
