@@ -100,6 +100,14 @@ def test_a_bound_that_no_run_of_the_line_reaches_is_refused(words, limit):
         advice.advise(advice.Wish(home, words))
 
 
+def test_a_bound_far_from_every_run_is_refused(asked):
+    for words in ("drops < 1e300", "queue_max_packets > 1e9", "queue_delay_mean_s < 1e-9 s"):
+        answer = asked("--objective", words, "--discipline", "fq_codel")
+        assert answer.returncode == 2, words
+        assert "separates nothing: " in answer.stderr
+        assert "whatever the queue: write a bound near that" in answer.stderr
+
+
 def test_every_word_is_of_a_measure_and_has_a_source():
     for term in objective.TERMS.values():
         assert measures.unknown(term.measure) is None

@@ -147,8 +147,11 @@ def _round(trial: Trial, wish: Wish) -> Evaluate:
     number = itertools.count(1)
 
     def evaluate(those: Sequence[Candidate], seeds: Sequence[int]) -> list[Scores]:
-        what = f"round {next(number)} of {len(wish.rounds.seeds)}"
-        return trial.evaluate(those, seeds, what)
+        nth = next(number)
+        scores = trial.evaluate(those, seeds, f"round {nth} of {len(wish.rounds.seeds)}")
+        if nth == 1 and (mistake := objective.far(trial.terms, list(trial.seen.values()))):
+            raise SpecError(f"{mistake}: write a bound near that")
+        return scores
 
     return evaluate
 

@@ -23,6 +23,8 @@ from aqmlab.simulator import measures, renamed
 
 ENOUGH = 0.8
 """The grade of a measure at its threshold (constructed)."""
+FAR = 100.0
+"""Times the largest value, or part of the smallest, at which a bound is nonsense (constructed)."""
 
 
 @dataclass(frozen=True)
@@ -164,6 +166,22 @@ def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
         if limit is not None and term.words not in TERMS and term.enough > limit[0]:
             most = f"{limit[0]:g} {limit[1]}"
             return f'"{term.words}" separates nothing: {term.measure} is at most {most}'
+    return ""
+
+
+def far(terms: Sequence[Term], runs: Sequence[Mapping[str, Any]]) -> str:
+    """The first bound that lies far from whatever these runs gave, so that it separates nothing."""
+    for term in terms:
+        found = [run.get(term.measure) for run in runs]
+        values = [v for v in found if isinstance(v, int | float) and math.isfinite(v)]
+        if term.words in TERMS or not values or max(values) <= 0:
+            continue
+        low, high = min(values), max(values)
+        if term.enough > FAR * high or term.enough < low / FAR:
+            return (
+                f'"{term.words}" separates nothing: {term.measure} was between {low:.4g} and '
+                f"{high:.4g} whatever the queue"
+            )
     return ""
 
 
