@@ -169,6 +169,19 @@ def test_openwrt_is_told_by_uci():
     assert "apk add tc-full kmod-ifb kmod-sched-red" in red
 
 
+def test_sqm_gets_the_rate_of_the_direction_that_a_queue_is_of(aqmlab_command, tmp_path):
+    file = tmp_path / "home.toml"
+    link = 'link = [{ access = "fibre", forward = "cake", reverse = "fq_codel" }]'
+    file.write_text(f'duration = "1 s"\n{link}\ntraffic = [{{ app = "bulk", flows = 1 }}]\n')
+    down = aqmlab_command("describe", f"{file}:link.0.forward", "--openwrt").stdout
+    assert "sqm.line.download='250000'" in down
+    assert "sqm.line.upload='0'" in down
+    up = aqmlab_command("describe", f"{file}:link.0.reverse", "--openwrt").stdout
+    assert "sqm.line.download='0'" in up
+    assert "sqm.line.upload='100000'" in up
+    assert "download='18000'" in lines(told("openwrt", "cake", "rate=18 Mbit/s; ingress=true"))
+
+
 def test_freebsd_is_told_by_ipfw():
     assert "type fq_codel target 5ms interval 100ms ecn" in lines(told("freebsd", "fq_codel"))
     assert "bw 10Mbit/s queue 60 red 0.002/5/15/0.02" in lines(told("freebsd", "red"))

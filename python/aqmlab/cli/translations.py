@@ -25,10 +25,12 @@ def answer(
     name: str, settings: Sequence[str], rate: str, wanted: Sequence[str], json: bool
 ) -> None:
     """Prints what the wanted targets are told."""
+    way = targets.UP
     if is_queue_of_scenario(name):
+        way = _direction(name)
         name, of_file, rate = queue_of_scenario(name)
         settings = [*of_file, *settings]
-    told = of_entry(reference.described(name, settings, rate), wanted)
+    told = of_entry(reference.described(name, settings, rate), wanted, way)
     if json:
         from . import show as shown
 
@@ -39,14 +41,18 @@ def answer(
         show(one, terminal.console())
 
 
-def of_entry(entry: Mapping[str, Any], wanted: Sequence[str]) -> list[targets.Commands]:
-    """A described discipline in each of the wanted targets."""
+def of_entry(
+    entry: Mapping[str, Any], wanted: Sequence[str], way: str = targets.UP
+) -> list[targets.Commands]:
+    """A described discipline in each of the wanted targets, for one direction of a line."""
     if entry["kind"] != "aqm":
         raise AqmlabError(
             f"{entry['name']} is no queue discipline: only those have commands (`aqmlab list aqm`)"
         )
     queue = targets.queue(entry["name"], entry["effective"], set(entry["written"]), entry["rate"])
-    return [targets.commands(target, queue) for target in wanted]
+    if entry["effective"].get("ingress"):
+        way = targets.DOWN
+    return [targets.commands(target, queue, way) for target in wanted]
 
 
 def is_queue_of_scenario(name: str) -> bool:
@@ -69,6 +75,14 @@ def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
     rate = link.get(f"{way}_rate" if way == "reverse" else "rate") or link.get("rate")
     settings = [f"{key}={_toml(value)}" for key, value in queue.items() if key != "aqm"]
     return queue["aqm"], settings, rate or reference.RATE
+
+
+def _direction(name: str) -> str:
+    """That of a scenario's queue: of a line with both rates `forward` is that of the downloads."""
+    file, _, path = name.partition(":")
+    links = load(file).scenario.get("link") or [{}]
+    both = any("reverse_rate" in link or "access" in link for link in links)
+    return targets.DOWN if both and not path.endswith(".reverse") else targets.UP
 
 
 def _toml(value: Any) -> str:

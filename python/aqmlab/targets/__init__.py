@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Any
 
 from . import cisco, freebsd, ns3, openwrt, tc
-from .plan import DEVICE, Direction, Lane, Plan
+from .plan import DEVICE, DOWN, UP, Direction, Lane, Plan
 from .tc_words import rate_words
 from .translation import Commands, Queue, entry_for, lost, spoken
 from .words import line_of, plain
@@ -27,7 +27,9 @@ TARGETS: dict[str, tuple[str, ModuleType]] = {
 
 __all__ = [
     "DEVICE",
+    "DOWN",
     "TARGETS",
+    "UP",
     "Commands",
     "Direction",
     "Plan",
@@ -45,14 +47,14 @@ def queue(aqm: str, effective: dict[str, Any], wrote: set[str], rate: str) -> Qu
     return Queue(aqm, plain(aqm, effective), frozenset(wrote), line_of(rate))
 
 
-def commands(target: str, queue: Queue) -> Commands:
-    """What to type at a target, with what it cannot say and what to know."""
+def commands(target: str, queue: Queue, way: str = UP) -> Commands:
+    """What to type at a target for one queue, with what it cannot say and what to know."""
     name, table = TARGETS[target]
-    entry = entry_for(table.ENTRIES, name, queue, table.REMEDY)
-    blocks = table.frame(entry, spoken(entry, queue), _line(target, queue), queue.known)
+    lane = _lane(target, way, Direction(queue))
+    entry = lane.entry
     release = f"{table.RELEASE}; {entry.name}: {entry.since}" if entry.since else table.RELEASE
     pitfalls = [*entry.pitfalls, *table.GENERAL]
-    return Commands(name, blocks, lost(entry, queue, name), pitfalls, release)
+    return Commands(name, table.frame(lane), lost(entry, queue, name), pitfalls, release)
 
 
 def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
@@ -60,12 +62,10 @@ def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
     name, table = TARGETS[target]
     lanes, missed, known = [], [], []
     for way, one in plan.directions():
-        entry = entry_for(table.ENTRIES, name, one.queue, table.REMEDY)
-        words, line = spoken(entry, one.queue), _line(target, one.queue)
-        lane = Lane(way, entry, words, line, one.queue.known, one.shaped, one.framing)
+        lane = _lane(target, way, one)
         lanes.append(lane)
-        missed += [*lost(entry, one.queue, name), *table.unsaid(lane)]
-        known += entry.pitfalls
+        missed += [*lost(lane.entry, one.queue, name), *table.unsaid(lane)]
+        known += lane.entry.pitfalls
     known += [*table.GENERAL, *filter(None, [table.undone(lanes, dev)])]
     since = next((f"; {one.entry.name}: {one.entry.since}" for one in lanes if one.entry.since), "")
     return Commands(
@@ -75,6 +75,14 @@ def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
         list(dict.fromkeys(known)),
         f"{table.RELEASE}{since}",
     )
+
+
+def _lane(target: str, way: str, one: Direction) -> Lane:
+    """A direction in a target's words."""
+    name, table = TARGETS[target]
+    entry = entry_for(table.ENTRIES, name, one.queue, table.REMEDY)
+    words, line = spoken(entry, one.queue), _line(target, one.queue)
+    return Lane(way, entry, words, line, one.queue.known, one.shaped, one.framing)
 
 
 def has(target: str, aqm: str) -> bool:

@@ -72,11 +72,11 @@ CLASSES = 8
 NATIVE = ("droptail", "red", "wred")
 
 
-def frame(entry: Entry, words: list[str], line: str, given: Given) -> list[tuple[str, list[str]]]:
+def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """A policy map, and one that shapes and holds it."""
-    body = _policy("QUEUE", entry, words, given)
+    body = _policy("QUEUE", lane.entry, lane.words, lane.given)
     own = ["interface DEV", " service-policy output QUEUE"]
-    shaped = [*_shaper("LINE", "QUEUE", line), "interface DEV", " service-policy output LINE"]
+    shaped = [*_shaper("LINE", "QUEUE", lane.line), "interface DEV", " service-policy output LINE"]
     return [("the queue", body), ("DEV is the slow link itself", own), ("or shape first", shaped)]
 
 

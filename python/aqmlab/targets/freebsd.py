@@ -119,9 +119,9 @@ NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
 """Modules of the base system."""
 
 
-def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
+def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """A pipe for the line; fair queues are schedulers, others the pipe's queue."""
-    return [("kldload dummynet; then", _pipe(1, entry, words, line, "out via DEV"))]
+    return [("kldload dummynet; then", _pipe(1, lane.entry, lane.words, lane.line, "out via DEV"))]
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:

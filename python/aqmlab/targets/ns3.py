@@ -206,10 +206,10 @@ ENTRIES = (
 NATIVE = tuple(entry.aqm for entry in ENTRIES)
 
 
-def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
+def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """A root queue disc on the device of the line."""
-    lines = _helper("tch", entry, words, "devices")
-    return [(f"C++, before the addresses are assigned; a line of {line}", lines)]
+    lines = _helper("tch", lane.entry, lane.words, "devices")
+    return [(f"C++, before the addresses are assigned; a line of {lane.line}", lines)]
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:

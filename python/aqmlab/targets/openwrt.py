@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from . import tc, tc_lines
 from .plan import DEVICE, DOWN, UP, Lane
-from .words import LINE, Entry, Given
+from .words import LINE, Given
 
 RELEASE = "OpenWrt 19.07 to 25.12, sqm-scripts"
 GENERAL = (
@@ -53,10 +53,9 @@ _SAID_BELOW_HTB = {"limit": 1, "target": 1, "ecn": 0, "noecn": 0}
 """The other disciplines' words that have an option of SQM."""
 
 
-def frame(entry: Entry, words: list[str], line: str, given: Given) -> list[tuple[str, list[str]]]:
-    """A queue of unknown direction, as that of the uploads: UCI for what SQM has."""
-    lane = Lane(UP, entry, words, line, given, True, _framing(given))
-    return arrange([lane])
+def frame(lane: Lane) -> list[tuple[str, list[str]]]:
+    """One queue, as the only one of the section; the other direction is left unshaped."""
+    return arrange([replace(lane, framing=_framing(lane.given))])
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from . import tc_lines
+from .plan import DEVICE, Lane
 from .tc_lines import arrange as arrange
 from .tc_lines import undone as undone
 from .tc_lines import unsaid as unsaid
@@ -21,7 +22,7 @@ from .tc_words import (
     WHOLE_PERCENT,
     in_units,
 )
-from .words import LINE, Entry, Given, Row, choice, flag, scaled
+from .words import LINE, Entry, Row, choice, flag, scaled
 
 RELEASE = "iproute2 6.1, Linux 6.12"
 DEVICE_MTU = "the device's largest packet with its Ethernet header"
@@ -349,11 +350,10 @@ NATIVE = ("cake", "fq_codel")
 """Disciplines that every distribution's kernel has; the others are modules that some leave out."""
 
 
-def frame(entry: Entry, words: list[str], line: str, _: Given) -> list[tuple[str, list[str]]]:
+def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """The lines for a device that is itself the slow one, and for one before something slower."""
-    discipline = " ".join([entry.name, *words])
-    blocks = [("DEV is the slow link itself", tc_lines.at_root("DEV", discipline))]
-    if entry.name == "cake":
+    blocks = [("DEV is the slow link itself", tc_lines.at_root(DEVICE, lane.discipline))]
+    if lane.entry.name == "cake":
         return blocks
-    title = f"something slower comes after DEV: shape to {line}"
-    return [*blocks, (title, tc_lines.shaped("DEV", discipline, line))]
+    title = f"something slower comes after DEV: shape to {lane.line}"
+    return [*blocks, (title, tc_lines.shaped(DEVICE, lane.discipline, lane.line))]
