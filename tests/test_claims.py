@@ -14,7 +14,7 @@ from test_studies import SHORT, SMALL, Double
 
 from aqmlab.claims import expression, judge, judging, revisited, rule, scorecard
 from aqmlab.claims.evidence import Evidence
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE, Bounds
 from aqmlab.cli import score_card as show
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
@@ -55,26 +55,26 @@ class TestDecide:
         ("bounds", "verdict"),
         [
             (Bounds(low=-0.49), HOLDS),
-            (Bounds(low=-0.48), UNDECIDED),
+            (Bounds(low=-0.48), INCONCLUSIVE),
             (Bounds(high=4.49), HOLDS),
             (Bounds(high=-0.49), FAILS),
             (Bounds(low=4.49), FAILS),
-            (Bounds(low=0, high=4), UNDECIDED),
+            (Bounds(low=0, high=4), INCONCLUSIVE),
         ],
     )
     def test_the_whole_interval_decides(self, bounds, verdict):
         assert judge.decide(self.SAMPLE, bounds)[0] == verdict
 
     def test_the_levels_of_the_two_verdicts_are_their_own(self):
-        assert judge.decide(self.SAMPLE, Bounds(low=-0.49), hold=0.025)[0] == UNDECIDED
+        assert judge.decide(self.SAMPLE, Bounds(low=-0.49), hold=0.025)[0] == INCONCLUSIVE
         assert judge.decide(self.SAMPLE, Bounds(low=-1.6), hold=0.025)[0] == HOLDS
-        assert judge.decide(self.SAMPLE, Bounds(low=4.49), fail=0.025)[0] == UNDECIDED
+        assert judge.decide(self.SAMPLE, Bounds(low=4.49), fail=0.025)[0] == INCONCLUSIVE
         assert judge.decide(self.SAMPLE, Bounds(low=5.6), fail=0.025)[0] == FAILS
 
     def test_the_reader_sees_the_interval_that_decides(self):
         bounds = Bounds(low=-0.48)  # inside the interval of 95 %, which ends at -0.4841
         verdict, mean, low, high = judge.decide(self.SAMPLE, bounds)
-        assert (verdict, mean) == (UNDECIDED, 2)
+        assert (verdict, mean) == (INCONCLUSIVE, 2)
         assert (low, high) == (pytest.approx(-0.4841, abs=1e-3), pytest.approx(4.4841, abs=1e-3))
         for level in (0.2, 0.05, 0.01):
             for bounds in (Bounds(low=-1.5), Bounds(low=1.0), Bounds(low=4.7)):
@@ -85,7 +85,7 @@ class TestDecide:
 
     @pytest.mark.parametrize("sample", [[1.0], [], [1.0, math.nan, 2.0]])
     def test_no_interval_no_verdict(self, sample):
-        assert judge.decide(np.array(sample), Bounds(low=0))[0] == UNDECIDED
+        assert judge.decide(np.array(sample), Bounds(low=0))[0] == INCONCLUSIVE
 
     def test_exact_numbers_are_decided_exactly(self):
         assert judge.decide(np.asarray(0.0), Bounds(low=0))[0] == HOLDS
@@ -96,7 +96,8 @@ class TestDecide:
         # The mean lies on the bound: either verdict is wrong. Two-sided intervals: 2.5 % each.
         rng = np.random.default_rng(7)
         wrong = [
-            judge.decide(rng.standard_normal(5), Bounds(low=0))[0] != UNDECIDED for _ in range(4000)
+            judge.decide(rng.standard_normal(5), Bounds(low=0))[0] != INCONCLUSIVE
+            for _ in range(4000)
         ]
         # 5 %, binomial: beyond 4 standard deviations once in 16,000 seeds; this one is fixed.
         assert abs(np.mean(wrong) - 0.05) < 4 * math.sqrt(0.05 * 0.95 / 4000)
@@ -166,9 +167,9 @@ class TestEvidence:
         with pytest.raises(SpecError, match="2 cells: say which"):
             number(evidence(a=[1], b=[2]), {"group": "g", "summary": "x"})
 
-    def test_a_cell_that_was_not_run_leaves_the_claim_undecided(self):
+    def test_a_cell_that_was_not_run_leaves_the_claim_inconclusive(self):
         found = rule.judge(claim(condition("a - b", at_least=0)), evidence(a=[1, 2, 3]))
-        assert found.verdict == UNDECIDED and "not a part of these runs" in found.judged[0].why
+        assert found.verdict == INCONCLUSIVE and "not a part of these runs" in found.judged[0].why
 
     def test_unknown_names_are_sentences(self):
         with pytest.raises(SpecError, match='no metric "n"'):
@@ -187,13 +188,13 @@ class TestRule:
         yes, no = condition("a", at_least=8), condition("b", at_least=8)
         assert self.verdict(yes) == HOLDS
         assert self.verdict(yes, no) == FAILS
-        assert self.verdict(yes, condition("a", at_least=9.1)) == UNDECIDED
+        assert self.verdict(yes, condition("a", at_least=9.1)) == INCONCLUSIVE
 
     def test_one_alternative_suffices(self):
         yes, no = condition("a", at_least=8), condition("b", at_least=8)
         assert self.verdict({"any": [yes, no]}) == HOLDS
         assert self.verdict({"any": [no, no]}) == FAILS
-        assert self.verdict({"any": [no, condition("a", at_least=9.1)]}) == UNDECIDED
+        assert self.verdict({"any": [no, condition("a", at_least=9.1)]}) == INCONCLUSIVE
         assert self.verdict({"any": [{"all": [yes, no]}, {"all": [yes, yes]}]}) == HOLDS
 
     def test_alternatives_show_what_made_the_verdict(self):
@@ -232,13 +233,13 @@ class TestRule:
         fails = {"let": {"a": of("a")}, "value": "a", "at_least": 4.6}
         assert rule.judge(claim(fails), near).verdict == FAILS
         # of ten conditions each fails at 0.5 % only
-        assert rule.judge(claim(*[fails] * 10), near).verdict == UNDECIDED
+        assert rule.judge(claim(*[fails] * 10), near).verdict == INCONCLUSIVE
 
     def test_every_look_spends_its_share(self):
         near = evidence(a=[1.0, 2.0, 3.0])
         holds = {"let": {"a": of("a")}, "value": "a", "at_least": -0.49}
         assert rule.judge(claim(holds), near).verdict == HOLDS
-        assert rule.judge(claim(holds), near, looks=2).verdict == UNDECIDED
+        assert rule.judge(claim(holds), near, looks=2).verdict == INCONCLUSIVE
 
     def test_the_digest_follows_the_rule_alone(self):
         one = claim(condition("a", at_least=8))
@@ -296,9 +297,9 @@ class TestScoreCard:
         fails = replace(claim(condition("b", at_least=8)), known="Because.")
         assert scorecard.row("s", fails, TestRule.GOOD, 1)["why"].endswith("Because.")
 
-    def test_without_results_every_claim_is_there_and_undecided(self, tmp_path):
+    def test_without_results_every_claim_is_there_and_inconclusive(self, tmp_path):
         rows = registry.score_card("tuning-red", tmp_path)
-        assert rows and {row["verdict"] for row in rows} == {UNDECIDED}
+        assert rows and {row["verdict"] for row in rows} == {INCONCLUSIVE}
         assert {row["why"] for row in rows} == {"not run"}
 
 
@@ -320,11 +321,14 @@ class TestRevisited:
         assert revisited.pairs(rows[1:])[0] == (None, rows[1])
 
     def test_the_sentence_counts_what_held_before_apart(self):
-        rows = self.rows((HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, UNDECIDED), (UNDECIDED, HOLDS))
+        rows = self.rows(
+            (HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, INCONCLUSIVE), (INCONCLUSIVE, HOLDS)
+        )
         assert revisited.summary(rows) == (
             "Conclusions of the paper asked again: of 3 that hold here with its own set-up 1 hold "
-            "there, 1 do not hold, 1 undecided; of 1 that do not, or are undecided, 1 hold there, "
-            "0 do not hold, 0 undecided."
+            "there, 1 do not hold, 1 inconclusive; of 1 that do not, or are inconclusive, 1 hold "
+            "there, "
+            "0 do not hold, 0 inconclusive."
         )
         assert revisited.summary(rows[:1]) == "" == revisited.summary(rows[1:2])
 

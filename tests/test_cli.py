@@ -214,7 +214,7 @@ def test_claims_of_studies_that_were_not_run(command):
         "why",
     }
     assert rows and all(wanted <= row.keys() for row in rows)
-    assert {row["verdict"] for row in rows} == {"undecided"}
+    assert {row["verdict"] for row in rows} == {"inconclusive"}
     refused(command("claims", "--study", "nonsense"), 'no study "nonsense"')
     two = ("claims", "--study", "tuning-red", "--study", "tuning-red", "--out", "out")
     refused(command(*two), "name it with --study")

@@ -16,7 +16,7 @@ from test_studies import SMALL
 
 from aqmlab.claims import expression, judge, kept, rule, scorecard
 from aqmlab.claims.evidence import Evidence, NotRun, defined
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED, Bounds, Judged
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE, Bounds, Judged
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.intervals import CONFIDENCE, interval
@@ -246,7 +246,7 @@ class TestDecide:
         assert (verdict, mean) == (FAILS, 2)
         assert ends == pytest.approx([0.31415, 3.68585], abs=1e-5)
 
-    def test_undecided_shows_the_wider_interval(self):
+    def test_inconclusive_shows_the_wider_interval(self):
         wide, narrow = pytest.approx(-0.48414, abs=1e-5), pytest.approx(0.31415, abs=1e-5)
         bounds = Bounds(low=2.0)
         assert judge.decide(self.SAMPLE, bounds, hold=0.1)[2] == wide
@@ -257,17 +257,17 @@ class TestDecide:
         assert judge.decide(np.asarray(3.0), Bounds(low=2)) == (HOLDS, 3.0, 3.0, 3.0)
         assert judge.decide(np.asarray(1.0), Bounds(low=2)) == (FAILS, 1.0, 1.0, 1.0)
         verdict, *numbers = judge.decide(np.asarray(math.nan), Bounds(low=2))
-        assert verdict == UNDECIDED and all(map(math.isnan, numbers))
+        assert verdict == INCONCLUSIVE and all(map(math.isnan, numbers))
 
     def test_of_several_verdicts(self):
-        assert judge.all_of([HOLDS, UNDECIDED, FAILS]) == FAILS
-        assert judge.all_of([HOLDS, UNDECIDED]) == UNDECIDED
+        assert judge.all_of([HOLDS, INCONCLUSIVE, FAILS]) == FAILS
+        assert judge.all_of([HOLDS, INCONCLUSIVE]) == INCONCLUSIVE
         assert judge.all_of([HOLDS]) == HOLDS
-        assert judge.any_of([FAILS, UNDECIDED, HOLDS]) == HOLDS
-        assert judge.any_of([FAILS, UNDECIDED]) == UNDECIDED
+        assert judge.any_of([FAILS, INCONCLUSIVE, HOLDS]) == HOLDS
+        assert judge.any_of([FAILS, INCONCLUSIVE]) == INCONCLUSIVE
         assert judge.any_of([FAILS]) == FAILS
-        assert judge.all_of([]) == judge.any_of([]) == UNDECIDED
-        assert (HOLDS, FAILS, UNDECIDED) == ("holds", "does not hold", "undecided")
+        assert judge.all_of([]) == judge.any_of([]) == INCONCLUSIVE
+        assert (HOLDS, FAILS, INCONCLUSIVE) == ("holds", "does not hold", "inconclusive")
 
     def test_an_interval_is_one_of_95_percent_unless_told(self):
         assert CONFIDENCE == 0.95
@@ -322,7 +322,7 @@ class TestRule:
         assert (undefined.why, undefined.replications) == ("undefined in some run", 3)
         missing = {"let": {"a": of("c")}, "value": "a", "at_least": 0, "unit": "ms", "text": "t"}
         (unrun,) = rule.judge(claim(missing), found).judged
-        assert (unrun.text, unrun.replications, unrun.verdict) == ("t", 0, UNDECIDED)
+        assert (unrun.text, unrun.replications, unrun.verdict) == ("t", 0, INCONCLUSIVE)
         assert unrun.bounds == Bounds(low=0.0)
         assert unrun.why == "g (q c) is not a part of these runs"
         assert all(map(math.isnan, (unrun.mean, unrun.low, unrun.high)))
@@ -335,13 +335,13 @@ class TestRule:
         fails = rule.judge(claim(condition("a", at_least=9), condition("b", at_least=4)), found)
         assert rule.deciding(fails) is fails.judged[0]
         assert rule.deciding(rule.Verdict(HOLDS, [])) is None
-        other = rule.Verdict(UNDECIDED, two.judged)
+        other = rule.Verdict(INCONCLUSIVE, two.judged)
         assert rule.deciding(other) is two.judged[0]
 
     def test_what_holds_hides_nothing_that_is_open(self):
         found = evidence(a=[1.001, 1.0011, 1.0012], b=[1.0, 2.0, 30.0])
         two = rule.judge(claim(condition("a", at_least=1), condition("b", at_least=1)), found)
-        assert [one.verdict for one in two.judged] == [HOLDS, UNDECIDED]
+        assert [one.verdict for one in two.judged] == [HOLDS, INCONCLUSIVE]
         assert rule.deciding(two) is two.judged[1]
 
     def test_each_alternative_has_its_share_of_the_error(self):
@@ -350,14 +350,14 @@ class TestRule:
         near = condition("a", at_least=-0.49)
         assert rule.judge(claim(near), found).verdict == HOLDS
         two = {"any": [near, condition("b", at_least=0)]}
-        assert rule.judge(claim(two), found).verdict == UNDECIDED
+        assert rule.judge(claim(two), found).verdict == INCONCLUSIVE
         far = {"any": [condition("a", at_least=-1.6), condition("b", at_least=0)]}
         assert rule.judge(claim(far), found).verdict == HOLDS
 
     def test_without_an_alternative_nothing_is_shown(self):
         let = {"x": {"group": "g", "where": {"q": "$q"}, "summary": "x"}}
         none = {"let": let, "value": "x", "at_least": 0, "some": {"q": []}}
-        assert rule.judge(claim(none), evidence(a=[1.0])) == rule.Verdict(UNDECIDED, [])
+        assert rule.judge(claim(none), evidence(a=[1.0])) == rule.Verdict(INCONCLUSIVE, [])
 
     def test_of_alternatives_the_best_is_shown(self):
         found = evidence(a=[5.0, 5.1, 5.2], b=[8.0, 8.1, 8.2])
@@ -426,7 +426,7 @@ class TestLine:
         assert "(2 of 3 conditions fail;" in scorecard.row("s", both, found, 1)["why"]
         opened = claim(condition("a", at_least=2), condition("b", at_least=8))
         why = scorecard.row("s", opened, found, 1)["why"]
-        assert why.endswith("(1 of 2 conditions are undecided; this is the worst of them).")
+        assert why.endswith("(1 of 2 conditions are inconclusive; this is the worst of them).")
 
     def test_what_was_looked_at_before_is_forgotten(self):
         found = evidence(a=[1.0, 2.0], b=[1.0, 2.0])
@@ -438,7 +438,7 @@ class TestLine:
         near = evidence(a=[1.0, 2.0, 3.0], b=[1.0, 1.0, 1.0])
         holds = claim(condition("a", at_least=-0.49))
         assert scorecard.row("s", holds, near, 1)["verdict"] == HOLDS
-        assert scorecard.row("s", holds, near, 2)["verdict"] == UNDECIDED
+        assert scorecard.row("s", holds, near, 2)["verdict"] == INCONCLUSIVE
 
     def test_without_an_interval_there_is_none(self):
         one = scorecard.row("s", claim(condition("a", at_least=0)), evidence(a=[1.0], b=[1.0]), 1)
@@ -467,7 +467,7 @@ class TestLine:
         nothing = claim({"each": {"q": []}, "let": {"a": of("a")}, "value": "a", "at_least": 0})
         one = scorecard.row("s", nothing, evidence(a=[1.0]), 1)
         assert one["why"] == "The rule has no condition that these runs meet."
-        assert (one["verdict"], one["estimate"], one["replications"]) == (UNDECIDED, None, 0)
+        assert (one["verdict"], one["estimate"], one["replications"]) == (INCONCLUSIVE, None, 0)
         assert (one["deciding"], one["conditions"], one["interval"]) == (None, [], None)
 
 
@@ -480,7 +480,7 @@ class TestKept:
             "study": "s",
             "claim": "c",
             "rule": "r (version 1)",
-            "verdict": UNDECIDED,
+            "verdict": INCONCLUSIVE,
             "estimate": None,
             "interval": None,
             "replications": 0,
@@ -508,7 +508,7 @@ class TestKept:
         assert other == line | {
             "why": "judged under version 7 of the rule, this is another: run the study again"
         }
-        assert kept.current(line, {"verdict": HOLDS})["verdict"] == UNDECIDED
+        assert kept.current(line, {"verdict": HOLDS})["verdict"] == INCONCLUSIVE
 
     def test_what_a_study_stored(self, tmp_path):
         assert kept.stored(tmp_path / "none", "s") is None

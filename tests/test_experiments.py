@@ -167,12 +167,12 @@ def test_the_simulator_accepts_every_scenario(experiment, mode):
 
 
 def test_rules_find_the_cells_they_name(experiment, monkeypatch):
-    """Without a run every rule is undecided; one that names an unknown cell says so."""
+    """Without a run every rule is inconclusive; one that names an unknown cell says so."""
 
     def every(pairs, evidence, levels):
         # Of alternatives a verdict keeps one; here all of them are looked at.
         judged = [j for c, names in pairs for j in rule._all([c], evidence, levels, names).judged]
-        return rule.Verdict(rule.UNDECIDED, judged)
+        return rule.Verdict(rule.INCONCLUSIVE, judged)
 
     monkeypatch.setattr(rule, "_any", every)
     metrics = experiment.metrics

@@ -14,7 +14,7 @@ import pytest
 
 from aqmlab.claims import rule
 from aqmlab.claims.evidence import Evidence
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.experiment.rules import Claim, Number
 from aqmlab.experiment.shapes import read
 
@@ -40,11 +40,11 @@ def verdict(rows: np.ndarray, condition: dict, looks: list[int], seeds: int) -> 
     """The verdict after these looks (multiples of the seeds) on one rule."""
     told = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
     judged = read(Claim, told | {"condition": [condition]})
-    found = UNDECIDED
+    found = INCONCLUSIVE
     for look in looks:
         evidence = cast(Evidence, cast(Any, Samples(rows[:, : look * seeds])))
         found = rule.judge(judged, evidence, looks=len(looks)).verdict
-        if found != UNDECIDED:
+        if found != INCONCLUSIVE:
             break
     return found
 

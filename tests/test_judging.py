@@ -10,7 +10,7 @@ import pytest
 from test_claims import FakeRun, claim
 
 from aqmlab.claims import judging
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell, Plan, Run
@@ -83,7 +83,7 @@ class TestLooks:
         rows, laboratory = judged(plan("a", "b"), claims, [1, 2], first)
         assert [row["id"] for row in rows] == ["A", "B", "C"]
         assert [row["replications"] for row in rows] == [3, 6, 6]
-        assert [row["verdict"] for row in rows] == [HOLDS, UNDECIDED, UNDECIDED]
+        assert [row["verdict"] for row in rows] == [HOLDS, INCONCLUSIVE, INCONCLUSIVE]
         assert [row["scenarios"] for row in rows] == [["a"], ["b"], ["b"]]
         # Seeds 1 to 6: those of the first look are asked as well, and are in the folder.
         places = [("b", seed) for seed in range(1, 7)]
@@ -115,7 +115,7 @@ class TestLooks:
     def test_more_seeds_decide_nothing_without_an_interval(self):
         """A cell that was not run stays open, and is not run for it."""
         rows, laboratory = judged(plan("b"), [bounded("A", "c", 0.0)], [1, 2], {"b": NEAR})
-        assert rows[0]["verdict"] == UNDECIDED
+        assert rows[0]["verdict"] == INCONCLUSIVE
         assert laboratory.batches == []
 
     def test_what_is_not_run_again_keeps_its_numbers(self):

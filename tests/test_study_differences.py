@@ -68,12 +68,12 @@ def test_the_findings_count_our_questions_apart():
     claims = [
         claim("C1", "qualitative", "holds"),
         claim("R1", "ours", "holds"),
-        claim("R2", "ours", "undecided"),
+        claim("R2", "ours", "inconclusive"),
     ]
     told = headlines._claims({"claims": claims})
     assert told == [
-        "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 undecided.",
-        "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 undecided.",
+        "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 inconclusive.",
+        "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 inconclusive.",
     ]
     assert headlines._claims({"claims": []}) == []
 

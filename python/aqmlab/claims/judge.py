@@ -1,4 +1,4 @@
-"""Three-valued decisions: holds, does not hold, undecided.
+"""Three-valued decisions: holds, does not hold, inconclusive.
 
 A condition says where the mean of a per-seed value lies. It *holds* if the whole interval lies on
 the right side of its bounds and *fails* if the whole interval lies on the wrong side. A claim that
@@ -20,7 +20,7 @@ from aqmlab.intervals import interval
 if TYPE_CHECKING:
     import numpy as np
 
-HOLDS, FAILS, UNDECIDED = "holds", "does not hold", "undecided"
+HOLDS, FAILS, INCONCLUSIVE = "holds", "does not hold", "inconclusive"
 
 ALPHA = 0.05
 """Probability of a wrong verdict on one claim, over all looks, if values under the seeds are about
@@ -97,7 +97,7 @@ def decide(
     if sample.ndim == 0:
         value = float(sample)
         if math.isnan(value):
-            return UNDECIDED, value, math.nan, math.nan
+            return INCONCLUSIVE, value, math.nan, math.nan
         return (HOLDS if bounds.contains(value, value) else FAILS), value, value, value
     values = [float(v) for v in sample]
     to_hold, to_fail = interval(values, 1 - hold), interval(values, 1 - fail)
@@ -106,20 +106,20 @@ def decide(
             return HOLDS, *to_hold
         if bounds.excludes(*to_fail[1:]):
             return FAILS, *to_fail
-    return UNDECIDED, *(to_hold if hold < fail else to_fail)
+    return INCONCLUSIVE, *(to_hold if hold < fail else to_fail)
 
 
 def all_of(verdicts: Sequence[str]) -> str:
     """One verdict of several that must all hold."""
-    for verdict in (FAILS, UNDECIDED):
+    for verdict in (FAILS, INCONCLUSIVE):
         if verdict in verdicts:
             return verdict
-    return HOLDS if verdicts else UNDECIDED
+    return HOLDS if verdicts else INCONCLUSIVE
 
 
 def any_of(verdicts: Sequence[str]) -> str:
     """One verdict of several of which one suffices."""
-    for verdict in (HOLDS, UNDECIDED):
+    for verdict in (HOLDS, INCONCLUSIVE):
         if verdict in verdicts:
             return verdict
-    return FAILS if verdicts else UNDECIDED
+    return FAILS if verdicts else INCONCLUSIVE

@@ -1,6 +1,6 @@
 """Claims of a study, judged one look after the other.
 
-At the first look every claim sees the runs of the tables and figures. For those still undecided
+At the first look every claim sees the runs of the tables and figures. For those still inconclusive
 the scenarios they rest on are run under more seeds, until every rule is decided or the last look
 is spent. The looks are fixed before the run, and every look spends its share of the error
 probability, so that looking more often makes no claim hold.
@@ -21,10 +21,10 @@ from aqmlab.tables.material import Material
 
 from . import rule, scorecard
 from .evidence import Evidence
-from .judge import UNDECIDED
+from .judge import INCONCLUSIVE
 
 STILL_OPEN = 0.4
-"""The part of the claims that is expected to be undecided after a look: in harsh-red's quick study
+"""The part of the claims that is expected to be inconclusive after a look: in quick harsh-red
 19 of 50 were."""
 MORE = "more seeds for open claims"
 
@@ -74,7 +74,9 @@ def judge(
     rows: dict[str, dict] = {}
     laboratory.expect({})
     for number, look in enumerate(looks):
-        open_ = [c for c in claims if rows.get(c.id, {}).get("verdict", UNDECIDED) == UNDECIDED]
+        open_ = [
+            c for c in claims if rows.get(c.id, {}).get("verdict", INCONCLUSIVE) == INCONCLUSIVE
+        ]
         if number:
             runs = material.plan.runs(look, _resting_on(open_, rows))
             if not runs:

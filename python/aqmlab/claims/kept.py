@@ -13,7 +13,7 @@ from aqmlab.experiment import compiled
 from aqmlab.io import files
 from aqmlab.runs.store import Store
 
-from .judge import UNDECIDED
+from .judge import INCONCLUSIVE
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
@@ -39,7 +39,7 @@ def blank(study: str, claim: Claim) -> dict[str, Any]:
         "rule": f"{claim.rule} (version {claim.version})",
     }
     return told | {
-        "verdict": UNDECIDED,
+        "verdict": INCONCLUSIVE,
         "estimate": None,
         "interval": None,
         "replications": 0,
@@ -65,7 +65,16 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
             f"{folder} holds the study {result['name']}: name it with --study or give the folder "
             f"of {study} with --out"
         )
-    return result.get("claims")
+    return renamed(result.get("claims"))
+
+
+def renamed(claims: Any) -> Any:
+    """Stored claims with today's words: until 0.1 an inconclusive verdict was "undecided"."""
+    for claim in claims or ():
+        for judged in (claim, claim.get("deciding") or {}, *(claim.get("conditions") or ())):
+            if judged.get("verdict") == "undecided":
+                judged["verdict"] = INCONCLUSIVE
+    return claims
 
 
 def lines(study: str, file: Path) -> list[dict[str, Any]]:
@@ -77,7 +86,7 @@ def lines(study: str, file: Path) -> list[dict[str, Any]]:
         return [blank(study, claim) for claim in claims(file)]
 
     # What is kept beside a shipped experiment may have been asked for under another name.
-    return [line | {"study": study} for line in compiled.told(file, "claims", read)]
+    return [line | {"study": study} for line in compiled.told(file, "verdicts", read)]
 
 
 def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from .judge import FAILS, HOLDS, UNDECIDED
+from .judge import FAILS, HOLDS, INCONCLUSIVE
 
 Row = dict[str, Any]
 
@@ -33,10 +33,12 @@ def summary(claims: Sequence[Row]) -> str:
     if held:
         told.append(f"of {len(held)} that hold here with its own set-up {_counted(held)}")
     if others:
-        told.append(f"of {len(others)} that do not, or are undecided, {_counted(others)}")
+        told.append(f"of {len(others)} that do not, or are inconclusive, {_counted(others)}")
     return f"Conclusions of the paper asked again: {'; '.join(told)}." if told else ""
 
 
 def _counted(verdicts: list[str]) -> str:
     found = Counter(verdicts)
-    return f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[UNDECIDED]} undecided"
+    return (
+        f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[INCONCLUSIVE]} inconclusive"
+    )

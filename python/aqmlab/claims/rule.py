@@ -35,7 +35,7 @@ from aqmlab.experiment.shapes import convert
 
 from . import expression
 from .evidence import Evidence, NotRun, defined
-from .judge import ALPHA, FAILS, HOLDS, UNDECIDED, Bounds, Judged, all_of, any_of, decide
+from .judge import ALPHA, FAILS, HOLDS, INCONCLUSIVE, Bounds, Judged, all_of, any_of, decide
 from .kept import digest
 
 Names = Mapping[str, Any]
@@ -123,7 +123,7 @@ def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Nam
     try:
         sample = expression.evaluate(condition.value, numbers(names) | _aligned(lets, evidence))
     except NotRun as reason:
-        return Judged(text, np.nan, np.nan, np.nan, 0, bounds, UNDECIDED, str(reason))
+        return Judged(text, np.nan, np.nan, np.nan, 0, bounds, INCONCLUSIVE, str(reason))
     verdict, mean, low, high = decide(sample, bounds, hold=levels.hold, fail=levels.fail)
     why = "" if defined(sample) else "undefined in some run"
     return Judged(text, mean, low, high, max(1, sample.size), bounds, verdict, why, condition.unit)
@@ -189,7 +189,7 @@ def deciding(found: Verdict) -> Judged | None:
 __all__ = [
     "FAILS",
     "HOLDS",
-    "UNDECIDED",
+    "INCONCLUSIVE",
     "Verdict",
     "deciding",
     "digest",

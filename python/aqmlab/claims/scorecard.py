@@ -45,7 +45,7 @@ def _tally(found: rule.Verdict) -> str:
     total = len(found.judged)
     if found.verdict == HOLDS:
         return f"all {total} conditions hold; this is the one nearest to its bound"
-    words = "fail" if found.verdict == FAILS else "are undecided"
+    words = "fail" if found.verdict == FAILS else "are inconclusive"
     return f"{same} of {total} conditions {words}; this is the worst of them"
 
 

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 from aqmlab.claims import revisited
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted
 
 #: The colours of the report (38;2;R;G;B): told apart by colour-blind readers, and the word says it
 #: anyway.
-_COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", UNDECIDED: "184;134;11"}
+_COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", INCONCLUSIVE: "184;134;11"}
 
 
 def lines(rows: list[dict[str, Any]], coloured: bool = False) -> Iterator[str]:
@@ -39,9 +39,9 @@ def _verdict(verdict: str, coloured: bool) -> str:
 
 
 def summary(rows: list[dict[str, Any]]) -> str:
-    """ "40 claims: 21 hold, 9 do not hold, 10 undecided"."""
+    """ "40 claims: 21 hold, 9 do not hold, 10 inconclusive"."""
     verdicts = Counter(row["verdict"] for row in rows)
     return (
         f"{counted(len(rows), 'claim')}: {verdicts[HOLDS]} hold, {verdicts[FAILS]} do not hold, "
-        f"{verdicts[UNDECIDED]} undecided"
+        f"{verdicts[INCONCLUSIVE]} inconclusive"
     )

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from aqmlab.claims import kept
 from aqmlab.errors import AqmlabError
 from aqmlab.intervals import interval
 from aqmlab.runs import stored
@@ -43,7 +44,10 @@ def shown(folder: Path) -> dict[str, Any]:
         manifest = store.manifest
         if "study" in manifest:
             result = store.read_json("result.json")
-            claims = [{k: c.get(k) for k in ("id", "claim", "verdict")} for c in result["claims"]]
+            claims = [
+                {k: c.get(k) for k in ("id", "claim", "verdict")}
+                for c in kept.renamed(result["claims"])
+            ]
             return {"claims": claims, "figures": figures(folder)}
         return {"sweeps": _sweeps(folder, manifest), "figures": figures(folder)}
     except (AqmlabError, OSError, KeyError, TypeError) as error:

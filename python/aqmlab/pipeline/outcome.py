@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,7 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "swept": experiment.swept,
         "set": experiment.set,
         "changes": list(experiment.changes),
+        "own": _own(experiment),
         "lead": experiment.lead,
         "quick": quick,
         "settings": settings_of(material.settings),
@@ -219,6 +220,20 @@ def _write(store: Store, identity: str, figure: Picture) -> str:
     store.write(f"figures/{stem}.svg", figures.to_svg(figure).encode())
     store.write(f"figures/{stem}.png", figures.to_png(figure))
     return stem
+
+
+def _own(experiment: Experiment) -> list[str]:
+    """The names of variants with a discipline of one's own."""
+    return list(
+        dict.fromkeys(
+            str(variant.name)
+            for group in experiment.group
+            for axis in group.axes
+            for variant in axis.variants
+            for value in variant.set.values()
+            if isinstance(value, Mapping) and isinstance(value.get("aqm"), Mapping)
+        )
+    )
 
 
 def run_rows(material: Material) -> list[dict]:

@@ -76,7 +76,7 @@ def _described(name: str) -> dict[str, Any]:
 
 
 def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
-    """Every claim of a study: with its verdict where the study has been run, else undecided.
+    """Every claim of a study: with its verdict where the study has been run, else inconclusive.
 
     Looks into `folder`, or into the full and then the quick study's usual place.
     """

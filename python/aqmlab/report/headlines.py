@@ -5,17 +5,19 @@ from __future__ import annotations
 from collections import Counter
 
 from aqmlab.claims import revisited
-from aqmlab.claims.judge import FAILS, HOLDS, UNDECIDED
+from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted, ranged, signed
 from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
 
-from . import two_sets
+from . import answer, two_sets
 
 
 def of(result: dict) -> list[str]:
     """What a reader should know after half a minute."""
+    first = answer.of(result)
     return [
         *two_sets.headline(result),
+        *([first] if first else []),
         *_claims(result),
         *_agreement(result),
         *_gaps(result),
@@ -31,7 +33,7 @@ def _claims(result: dict) -> list[str]:
     of_paper = "of the paper" if result.get("source", True) else "of this file"
     return [
         f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
-        f"{verdicts[FAILS]} do not hold, {verdicts[UNDECIDED]} undecided."
+        f"{verdicts[FAILS]} do not hold, {verdicts[INCONCLUSIVE]} inconclusive."
         for claims, what, whose in ((paper, "claim", of_paper), (ours, "question", "of ours"))
         if (verdicts := Counter(claim["verdict"] for claim in claims))
     ] + ([again] if again else [])

@@ -30,6 +30,6 @@ def _entry(result: Mapping, folder: Path) -> dict:
         "report": os.path.relpath(result["report"], folder),
         "holds": verdicts["holds"],
         "fails": verdicts["does not hold"],
-        "undecided": verdicts["undecided"],
+        "inconclusive": verdicts["inconclusive"],
         "total": len(result["claims"]),
     }

@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
-from aqmlab.claims import revisited
+from aqmlab.claims import kept, revisited
 from aqmlab.errors import StoreError
 from aqmlab.experiment.altered import suffix
 from aqmlab.io.files import reported
@@ -33,6 +33,7 @@ def write(folder: Path | str) -> Path:
     store = Store.existing(folder)
     result = store.read_json(stored.name)
     try:
+        kept.renamed(result.get("claims"))
         pictures = {f["id"]: store.contents.read(f["file"]).decode() for f in result["figures"]}
         page = render(result, pictures)
     except (LookupError, TypeError, AttributeError, UndefinedError) as error:

@@ -114,9 +114,13 @@ class Kind:
 
 
 def queues(run: FinishedRun) -> Places:
-    """The numbers of every recorded queue."""
+    """The numbers of every recorded queue; of a lone one they are those of the summary itself."""
     flat = measure.numbers(run.summary)
-    return {port: _row(flat, QUEUE, port) for port in run.summary.get("ports", {})}
+    ports = list(run.summary.get("ports", {}))
+    if not ports and (lone := run.summary.get("studied_port")):
+        ports = [lone]
+        flat |= {column.place.format(lone): flat.get(column.name) for column in QUEUE}
+    return {port: _row(flat, QUEUE, port) for port in ports}
 
 
 def groups(run: FinishedRun) -> Places:

@@ -1,0 +1,208 @@
+"""The first sentence of a report: what came out, in words with numbers and units.
+
+Of variants it compares what their queues cost and what users got; of a study it gives the claims
+that decide, and where a discipline of one's own stands among the others. Rules over the measures
+of `result.json` make it; nothing is known here that a table does not say.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from aqmlab.claims.judge import FAILS, HOLDS
+from aqmlab.io.numbers import fixed, ranged, significant
+
+Row = Mapping[str, Any]
+DELAY, USED, LOSS = "queue_delay_mean_s", "utilisation", "drop_rate"
+USERS = (
+    ("datagrams", "r_mean", "calls are rated R {b} instead of {a}"),
+    (
+        "requests",
+        "page_load_p50_s",
+        "half of the pages load within {b} {unit} instead of {a} {unit}",
+    ),
+    (
+        "requests",
+        "response_p50_s",
+        "half of the answers come within {b} {unit} instead of {a} {unit}",
+    ),
+    ("datagrams", "delay_p99_s", "99 % of datagrams take at most {b} {unit} instead of {a} {unit}"),
+    ("videos", "bitrate_mean_bits_per_s", "films play at {b} {unit} instead of {a} {unit}"),
+    ("flows", "elapsed_s", "transfers take {b} {unit} instead of {a} {unit}"),
+    ("flows", "goodput_bits_per_s", "a long flow gets {b} {unit} instead of {a} {unit}"),
+)
+"""What users get, by table and metric: said where it differs beyond chance."""
+MOST_USERS = 2
+"""Of these, in one sentence."""
+MOST_NAMED = 4
+"""Variants that a sentence names one by one."""
+
+
+def of(result: Mapping[str, Any]) -> str | None:
+    """The sentence, if the results allow one."""
+    return _own(result) or _variants(result) or _claims(result)
+
+
+def _variants(result: Mapping[str, Any]) -> str | None:
+    """A scenario or a sweep: its queues first, then its users."""
+    tables = {table["id"]: table["rows"] for table in result["tables"]}
+    known = {metric["name"]: metric for metric in result["metrics"]}
+    delays = [row for row in tables.get("queues", ()) if row["metric"] == DELAY and _has(row)]
+    if not delays or not all("variant" in row for row in delays):
+        return None
+    base = delays[0]["variant"]
+    port = max((row for row in delays if row["variant"] == base), key=lambda row: row["ours"])
+    way = port["queue"].rpartition(".")[2]
+    sums: dict[str, float] = {}
+    for row in (row for row in delays if row["queue"].endswith(f".{way}")):
+        sums[row["variant"]] = sums.get(row["variant"], 0.0) + row["ours"]
+    if len(sums) == 1:
+        return _alone(base, port, tables["queues"], known)
+    about = known[DELAY]
+    waits = {name: f"{fixed(ms, about['digits'])} {about['unit']}" for name, ms in sums.items()}
+    best = min(sums, key=sums.__getitem__)
+    parts = [
+        f"{_compared(base, best, waits, max(sums, key=sums.__getitem__))} ({_WAYS.get(way, way)})"
+    ]
+    if best != base:
+        parts += [*_cost(tables, best, port), *_users(tables, known, best)]
+    return f"{'; '.join(parts)}."
+
+
+_WAYS = {"forward": "queues towards the clients", "reverse": "queues towards the servers"}
+
+
+def _compared(base: str, best: str, waits: Mapping[str, str], worst: str) -> str:
+    """How long packets wait with each variant, or with the best of many."""
+    if len(waits) <= MOST_NAMED:
+        others = " and ".join(f"{waits[name]} with {name}" for name in waits if name != base)
+        return f"Packets wait {waits[base]} with {base}, {others}"
+    told = f"Of {len(waits)} variants {best} keeps packets the shortest time, {waits[best]}"
+    return f"{told}; {worst} the longest, {waits[worst]}"
+
+
+def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, Any]) -> str:
+    """One variant: what its queue is like."""
+    own = {row["metric"]: row for row in rows if row["queue"] == port["queue"] and _has(row)}
+
+    def said(metric: str) -> str:
+        row, about = own[metric], known[metric]
+        number = ranged(row["ours"], row["low"], row["high"], about["digits"])
+        return f"{number} {about['unit']}".strip()
+
+    parts = [f"{name}: packets wait {said(DELAY)} on average in {port['queue']}"]
+    parts += [f"{said(LOSS)} of them are lost"] if LOSS in own else []
+    parts += [f"the line is used to {said(USED)}"] if USED in own else []
+    return f"{', '.join(parts)}."
+
+
+def _cost(tables: Mapping[str, Sequence[Row]], best: str, port: Row) -> Iterator[str]:
+    """What the shortest queue costs in use of the line, where that is known."""
+    for row in tables.get("queues-differences", ()):
+        same = row["variant"] == best and row["queue"] == port["queue"]
+        if not same or row["metric"] != USED or not _has(row):
+            continue
+        if _sure(row) and abs(row["ours"]) >= 1:
+            more = "more" if row["ours"] > 0 else "less"
+            yield f"{best} uses the line {fixed(abs(row['ours']), 1)} points {more}"
+        else:
+            yield f"{best} uses the line as much"
+
+
+def _users(
+    tables: Mapping[str, Sequence[Row]], known: Mapping[str, Any], best: str
+) -> Iterator[str]:
+    """What users get with the shortest queue and did not get before, the largest changes first."""
+    found = []
+    for table, metric, words in USERS:
+        means = [r for r in tables.get(table, ()) if r["metric"] == metric and _has(r)]
+        for row in tables.get(f"{table}-differences", ()):
+            if row["metric"] != metric or row["variant"] != best or not _sure(row):
+                continue
+            here = [r for r in means if r["group"] == row["group"]]
+            before = here[0]["ours"] if here else None
+            if not before or row["group"] == "all":
+                continue
+            about = known[metric]
+            ends = {"a": before, "b": before + row["ours"]}
+            told = {name: fixed(value, about["digits"]) for name, value in ends.items()}
+            if told["a"] != told["b"]:
+                sentence = f"{row['group']}: {words.format(unit=about['unit'], **told)}"
+                found.append((abs(row["ours"] / before), table, sentence))
+    found.sort(key=lambda one: -one[0])
+    kinds = list(dict.fromkeys(table for _, table, _ in found))[:MOST_USERS]
+    yield from (next(said for _, table, said in found if table == kind) for kind in kinds)
+    if not found and tables.get("queues-differences"):
+        yield "what users get does not differ beyond chance"
+
+
+def _claims(result: Mapping[str, Any]) -> str | None:
+    """A study: the first claim that holds and the first that does not, with what decides them."""
+    parts = []
+    for verdict, words in ((HOLDS, "Holds here"), (FAILS, "Does not hold")):
+        claims = [c for c in result["claims"] if c["verdict"] == verdict and not c.get("revisits")]
+        claim = next((c for c in claims if c.get("deciding")), None)
+        if claim is not None:
+            deciding = claim["deciding"]
+            low, high = deciding["interval"] or (None, None)
+            number = significant(deciding["estimate"])
+            ends = f" [{significant(low)}, {significant(high)}]" if low is not None else ""
+            what = f"{deciding['text']}: {number}{ends} {deciding['unit']}".strip()
+            parts.append(f"{words}: {claim['claim'].rstrip('.')} ({what}).")
+    return " ".join(parts) or None
+
+
+_LOWER = re.compile(r"delay|queue|loss|lost|drop|wait|time|frozen", re.IGNORECASE)
+"""Titles of metrics of which less is better."""
+
+
+def _own(result: Mapping[str, Any]) -> str | None:
+    """Where disciplines of one's own stand among the others, in the first table that has both."""
+    known = {metric["name"]: metric for metric in result["metrics"]}
+    for name in result.get("own") or ():
+        for table in result["tables"]:
+            keys = [key for key in table["keys"] if any(r[key] == name for r in table["rows"])]
+            if table["paired"] or not keys:
+                continue
+            place = [k for k in table["keys"] if k != keys[0]]
+            ours = next(row for row in table["rows"] if row[keys[0]] == name)
+            beside = [r for r in table["rows"] if all(r[k] == ours[k] for k in place) and _has(r)]
+            said = list(_ranks(beside, keys[0], name, known))
+            if said:
+                where = ", ".join(str(ours[key]) for key in place)
+                title = f"{table['title']}{f', {where}' if where else ''}"
+                return f"{name} ({title}): {'; '.join(said[:3])}."
+    return None
+
+
+def _ranks(rows: Sequence[Row], key: str, name: str, known: Mapping[str, Any]) -> Iterator[str]:
+    """A discipline's place by each metric, with the best and the median of all."""
+    for metric in dict.fromkeys(row["metric"] for row in rows):
+        about = known[metric]
+        lower = bool(_LOWER.search(about["title"]))
+        order = sorted((r for r in rows if r["metric"] == metric), key=lambda r: r["ours"])
+        order = order if lower else order[::-1]
+        place = next((i for i, row in enumerate(order) if row[key] == name), None)
+        if place is None or len(order) < 2:
+            continue
+
+        def said(row: Row, digits: int = about["digits"], unit: str = about["unit"]) -> str:
+            return f"{fixed(row['ours'], digits)} {unit}".strip()
+
+        yield (
+            f"{about['title']} {said(order[place])}, number {place + 1} of {len(order)} "
+            f"({order[0][key]} {said(order[0])}, median {said(order[len(order) // 2])})"
+        )
+
+
+def _has(row: Row) -> bool:
+    return row["ours"] is not None
+
+
+def _sure(row: Row) -> bool:
+    """Whether a difference lies beyond chance: its interval leaves out zero."""
+    if not _has(row) or row["low"] is None or row["high"] is None:
+        return False
+    return row["low"] > 0 or row["high"] < 0

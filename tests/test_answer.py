@@ -1,0 +1,128 @@
+"""The first sentence of a report says what came out, in words with numbers and units."""
+
+from typing import Any
+
+from aqmlab.report import answer
+
+METRICS = [
+    {"name": "queue_delay_mean_s", "title": "Queueing delay", "unit": "ms", "digits": 1},
+    {"name": "utilisation", "title": "Utilisation", "unit": "%", "digits": 1},
+    {"name": "drop_rate", "title": "Loss", "unit": "%", "digits": 2},
+    {"name": "r_mean", "title": "Calls, rating R", "unit": "", "digits": 1},
+    {"name": "goodput", "title": "Goodput", "unit": "Mbit/s", "digits": 2},
+]
+
+
+def row(metric: str, ours: float, half: float | None = 0.1, **place: str) -> dict[str, Any]:
+    ends = (
+        {"low": None, "high": None} if half is None else {"low": ours - half, "high": ours + half}
+    )
+    return {"metric": metric, "ours": ours, **ends, **place}
+
+
+def table(name: str, rows: list[dict], keys: list[str], *, paired: bool = False) -> dict[str, Any]:
+    return {"id": name, "title": name, "rows": rows, "keys": keys, "paired": paired}
+
+
+def result(*tables: dict, **more: Any) -> dict[str, Any]:
+    return {"tables": list(tables), "metrics": METRICS, "claims": [], **more}
+
+
+def queues(*rows: dict) -> dict[str, Any]:
+    return table("queues", list(rows), ["variant", "queue"])
+
+
+DELAY = [
+    row("queue_delay_mean_s", ms, variant=name, queue=queue)
+    for name, queue, ms in (
+        ("FIFO", "line.forward", 100.0),
+        ("FIFO", "line.reverse", 5.0),
+        ("codel", "line.forward", 4.0),
+        ("codel", "line.reverse", 5.0),
+        ("codel", "router.forward", 1.0),
+    )
+]
+
+
+def test_variants_are_compared_by_their_delay_its_cost_and_what_users_get():
+    used = row("utilisation", -3.0, 0.5, variant="codel", queue="line.forward")
+    calls = [row("r_mean", 40.0, variant="FIFO", group="call")]
+    better = [row("r_mean", 45.0, 2.0, variant="codel", group="call")]
+    said = answer.of(
+        result(
+            queues(*DELAY),
+            table("queues-differences", [used], ["variant", "queue"], paired=True),
+            table("datagrams", calls, ["variant", "group"]),
+            table("datagrams-differences", better, ["variant", "group"], paired=True),
+        )
+    )
+    assert said == (
+        "Packets wait 100.0 ms with FIFO, 5.0 ms with codel (queues towards the clients); codel "
+        "uses the line 3.0 points less; call: calls are rated R 85.0 instead of 40.0."
+    )
+
+
+def test_what_chance_may_have_made_is_not_said():
+    used = row("utilisation", -3.0, 4.0, variant="codel", queue="line.forward")
+    one_seed = row("r_mean", 45.0, None, variant="codel", group="call")
+    said = answer.of(
+        result(
+            queues(*DELAY),
+            table("queues-differences", [used], ["variant", "queue"], paired=True),
+            table("datagrams-differences", [one_seed], ["variant", "group"], paired=True),
+        )
+    )
+    assert said is not None
+    assert said.endswith(
+        "codel uses the line as much; what users get does not differ beyond chance."
+    )
+
+
+def test_one_variant_is_described():
+    own = [DELAY[0], row("drop_rate", 2.0, 0.1, variant="FIFO", queue="line.forward")]
+    assert answer.of(result(queues(*own))) == (
+        "FIFO: packets wait 100.0 [99.9, 100.1] ms on average in line.forward, "
+        "2.00 [1.90, 2.10] % of them are lost."
+    )
+
+
+def test_of_many_variants_the_ends_are_named():
+    many = [
+        row("queue_delay_mean_s", float(ms), variant=f"v{ms}", queue="line.forward")
+        for ms in range(9, 2, -1)
+    ]
+    said = answer.of(result(queues(*many)))
+    assert said == (
+        "Of 7 variants v3 keeps packets the shortest time, 3.0 ms; v9 the longest, 9.0 ms "
+        "(queues towards the clients)."
+    )
+
+
+def test_a_discipline_of_ones_own_is_named_and_ranked():
+    delays = {"codel": 10.0, "pie": 15.0, "mine": 14.0, "droptail": 90.0}
+    goodputs = {"codel": 9.5, "pie": 9.4, "mine": 9.1, "droptail": 9.6}
+    rows = [
+        row(metric, value, discipline=name, level="heavy")
+        for metric, values in (("queue_delay_mean_s", delays), ("goodput", goodputs))
+        for name, value in values.items()
+    ]
+    said = answer.of(result(table("Congestion", rows, ["discipline", "level"]), own=["mine"]))
+    assert said == (
+        "mine (Congestion, heavy): Queueing delay 14.0 ms, number 2 of 4 (codel 10.0 ms, median "
+        "15.0 ms); Goodput 9.10 Mbit/s, number 4 of 4 (droptail 9.60 Mbit/s, median 9.40 Mbit/s)."
+    )
+
+
+def test_a_study_says_which_claims_decide_with_their_numbers():
+    deciding = {"text": "RED minus FIFO", "estimate": 12.34, "interval": [10.0, 14.7], "unit": "ms"}
+    claims = [
+        {"verdict": "inconclusive", "claim": "Open.", "deciding": deciding},
+        {"verdict": "holds", "claim": "RED is slower.", "deciding": deciding},
+        {"verdict": "does not hold", "claim": "All is well.", "deciding": deciding},
+    ]
+    said = answer.of(result() | {"claims": claims})
+    assert said == (
+        "Holds here: RED is slower (RED minus FIFO: 12.3 [10.0, 14.7] ms). "
+        "Does not hold: All is well (RED minus FIFO: 12.3 [10.0, 14.7] ms)."
+    )
+    assert answer.of(result()) is None
