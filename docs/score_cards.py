@@ -46,12 +46,17 @@ def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
         return []
     counts = Counter(claim["verdict"] for claim in claims)
     told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
-    rows = [
-        " | ".join(["", claim["id"], *(_cell(claim[k]) for k in ("claim", "verdict", "why")), ""])
-        for claim in claims
-    ]
+    both = any(claim.get("printed") for claim in claims)
+    rows = [" | ".join(["", claim["id"], *_cells(claim, both), ""]) for claim in claims]
     head = ["| | claim | verdict | why |", "| --- | --- | --- | --- |"]
+    if both:
+        head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
     return [f"## {title}", "", f"{told}.", "", *head, *(row.strip() for row in rows), ""]
+
+
+def _cells(claim: dict[str, Any], both: bool) -> list[str]:
+    printed = [(claim.get("printed") or {}).get("verdict", "not run")] if both else []
+    return [_cell(t) for t in (claim["claim"], claim["verdict"], *printed, claim["why"])]
 
 
 def _cell(text: str) -> str:

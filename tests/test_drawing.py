@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from aqmlab import figures
+from aqmlab.errors import SpecError
 from aqmlab.experiment.grammar import Metric, Settings
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.figures.kinds.curve import probability
@@ -125,7 +126,9 @@ NO_TABLE = [("g", {"aqm": "red"}, [FakeRun()])]
 @pytest.mark.parametrize("cells", [NO_CELL, NO_TABLE])
 def test_nothing_to_draw_is_no_figure(kind, cells):
     spec = BY_AQM | {"metric": "drops", "x": "aqm", "table": "absent", "axis": "", "column": "c"}
-    spec |= {"rows": [], "on": ["aqm"], "columns": "aqm", "y": "aqm"}
+    spec |= {"rows": [], "on": ["aqm"], "columns": "aqm", "y": "aqm", "boxes": [], "arrows": []}
+    if kind == "flow-chart":  # of a scenario, not of a table
+        cells = NO_CELL
     assert collected(kind, spec, material(cells)) is None
 
 
@@ -135,6 +138,28 @@ def test_no_load_was_measured():
     open_loop = material([], calibrations={"pm": {"open_loop": True}})
     spec = {"source": "calibration", "base": "pm"}
     assert collected("linearity", spec, open_loop) is None
+
+
+CHART = {
+    "group": "g",
+    "boxes": [
+        {"name": "full", "text": "More than {limit} wait?", "at": [0, 0], "test": True},
+        {"name": "drop", "text": "Drop", "at": [1, 0]},
+    ],
+    "arrows": [{"pair": ["full", "drop"], "label": "yes"}],
+}
+
+
+def test_a_flow_chart_has_the_parameters_that_run():
+    run = FakeRun()
+    run.scenario = {"link": [{"forward": {"aqm": "droptail", "limit": 17}}]}
+    of = material([("g", {}, [run])])
+    assert drawn("flow-chart", CHART, of).data["boxes"][0]["text"] == "More than 17 wait?"
+    with pytest.raises(SpecError, match="'limits', which the discipline has not"):
+        boxes = [{"name": "full", "text": "{limits}", "at": [0, 0]}]
+        collected("flow-chart", CHART | {"boxes": boxes, "arrows": []}, of)
+    with pytest.raises(SpecError, match="an arrow to late, which is no box"):
+        collected("flow-chart", CHART | {"arrows": [{"pair": ["full", "late"]}]}, of)
 
 
 class TestSamples:

@@ -277,6 +277,17 @@ EXAMPLES = {
         {"step_s": 0.5, "tcp": [100_000, 0, 250_000], "other": [0, 20_000, 10_000]},
         {"title": "Traffic over time"},
     ),
+    "flow-chart": (
+        {
+            "boxes": [
+                {"name": "a", "text": "A packet arrives", "at": [0, 0]},
+                {"name": "b", "text": "More than 5 wait?", "at": [0, 1], "test": True},
+                {"name": "c", "text": "Drop it", "at": [1, 1]},
+            ],
+            "arrows": [{"pair": ["a", "b"]}, {"pair": ["b", "c"], "label": "yes"}],
+        },
+        {"title": "A discipline"},
+    ),
     "slow-start": (
         {
             "time_s": [0.0, 1.0, 2.0],

@@ -28,6 +28,8 @@ def lines(rows: list[dict[str, Any]], coloured: bool = False) -> Iterator[str]:
             verdict = _verdict(row["verdict"], coloured)
             yield f"  {row['id']:{wide}}  {verdict}  {row['claim']}"
             yield f"  {'':{wide}}  {'':{len(FAILS)}}  {row['why']}"
+            if printed := row.get("printed"):
+                yield f"  {'':{wide}}  {'':{len(FAILS)}}  as printed: {printed['verdict']}"
         yield f"{study}: {summary(own)}"
         if again := revisited.summary(own):
             yield again
@@ -41,7 +43,9 @@ def _verdict(verdict: str, coloured: bool) -> str:
 def summary(rows: list[dict[str, Any]]) -> str:
     """ "40 claims: 21 hold, 9 do not hold, 10 inconclusive"."""
     verdicts = Counter(row["verdict"] for row in rows)
+    printed = [row["printed"]["verdict"] for row in rows if row.get("printed")]
+    beside = f" (as printed {printed.count(HOLDS)} hold)" if printed else ""
     return (
         f"{counted(len(rows), 'claim')}: {verdicts[HOLDS]} hold, {verdicts[FAILS]} do not hold, "
-        f"{verdicts[INCONCLUSIVE]} inconclusive"
+        f"{verdicts[INCONCLUSIVE]} inconclusive{beside}"
     )

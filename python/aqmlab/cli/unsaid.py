@@ -19,8 +19,8 @@ Assume = Annotated[
         "--assume",
         metavar="NAME",
         help="With the values of NAME.toml for what the paper does not say: inferred, "
-        "reconstructed; or printed: defaults for all of it. Without it a study that has a reconstruction is "
-        "carried out with both.",
+        "reconstructed; or printed: defaults for all of it. Without it a study that has a "
+        "reconstruction is carried out with both.",
     ),
 ]
 Set = Annotated[

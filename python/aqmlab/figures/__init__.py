@@ -26,6 +26,7 @@ KINDS = (
     "distributions",
     "effects",
     "ellipses",
+    "flow-chart",
     "heatmap",
     "linearity",
     "lines",
