@@ -8,10 +8,10 @@ use alloc::boxed::Box;
 
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::LIMIT;
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, PerFlowState, Verdict};
 
 /// What is handed to a registry.
 pub static AGENT: Entry = Entry {
@@ -23,7 +23,7 @@ pub static AGENT: Entry = Entry {
         deviations: "None.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in place of drops if ecn is on and the packet is ECN-capable",
     units: "packets",
@@ -51,7 +51,7 @@ struct Agent {
 impl Aqm for Agent {
     fn on_arrival(&mut self, _: &Packet, _: Backlog, _: Instant, rng: &mut Rng) -> Verdict {
         // Drawn at every arrival: a change of p does not shift the draws that follow.
-        if rng.uniform() < self.p { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if rng.uniform() < self.p { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

@@ -1,6 +1,6 @@
 //! The judge, and the shell that carries out its verdicts.
 
-use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Instant, Packet, Rng};
 
 use crate::{Admission, BufferLimit, Gate, Idle};
 
@@ -11,9 +11,9 @@ pub enum Verdict {
     Pass,
     /// Its sender should slow down. The shell marks the packet if ECN is on and the packet can be
     /// marked, and drops it otherwise.
-    Signal(Why),
+    Signal(DropReason),
     /// It must go, whatever its ECN field says.
-    Drop(Why),
+    Drop(DropReason),
 }
 
 /// When the physical limit is tested.
@@ -63,7 +63,7 @@ pub trait Aqm: Send {
     }
 
     /// The arrival is lost, for whatever reason, the judge's own verdict included.
-    fn on_dropped(&mut self, _why: Why) {
+    fn on_dropped(&mut self, _why: DropReason) {
         if let Some(idle) = self.idle_clock() {
             idle.resume();
         }
@@ -114,14 +114,14 @@ impl<A: Aqm> Judged<A> {
         &mut self.judge
     }
 
-    fn lose(&mut self, why: Why) -> Admission {
+    fn drop_arrival(&mut self, why: DropReason) -> Admission {
         self.judge.on_dropped(why);
         Admission::Dropped(why)
     }
 
     fn overflow(&mut self, backlog: Backlog, now: Instant) -> Admission {
         self.judge.on_overflow(backlog, now);
-        self.lose(Why::Overflow)
+        self.drop_arrival(DropReason::Overflow)
     }
 }
 
@@ -142,9 +142,9 @@ impl<A: Aqm> Gate for Judged<A> {
             Verdict::Signal(why) if self.ecn && packet.ecn.can_be_marked() => Some(why),
             Verdict::Signal(why) => {
                 self.judge.on_signalled(false);
-                return self.lose(why);
+                return self.drop_arrival(why);
             }
-            Verdict::Drop(why) => return self.lose(why),
+            Verdict::Drop(why) => return self.drop_arrival(why),
         };
         if !fits {
             return self.overflow(backlog, now);
@@ -202,7 +202,7 @@ mod tests {
         fn on_overflow(&mut self, _: Backlog, _: Instant) {
             self.heard.push("overflow".into());
         }
-        fn on_dropped(&mut self, why: Why) {
+        fn on_dropped(&mut self, why: DropReason) {
             self.heard.push(format!("dropped {}", why.name()));
         }
     }
@@ -234,38 +234,39 @@ mod tests {
 
     #[test]
     fn a_signal_marks_only_with_the_switch_on_and_a_willing_packet() {
-        let signal = Verdict::Signal(Why::Early);
+        let signal = Verdict::Signal(DropReason::Early);
         for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
             let (admission, after, heard) = admit(signal, AfterJudge, (true, ecn), 0);
-            assert_eq!((admission, after), (Admission::Marked(Why::Early), Ecn::Ce));
+            assert_eq!((admission, after), (Admission::Marked(DropReason::Early), Ecn::Ce));
             assert_eq!(heard, "arrival, signalled true");
             let (admission, after, heard) = admit(signal, AfterJudge, (false, ecn), 0);
-            assert_eq!((admission, after), (Admission::Dropped(Why::Early), ecn));
+            assert_eq!((admission, after), (Admission::Dropped(DropReason::Early), ecn));
             assert_eq!(heard, "arrival, signalled false, dropped early");
         }
         let (admission, after, _) = admit(signal, AfterJudge, (true, Ecn::NotEct), 0);
-        assert_eq!((admission, after), (Admission::Dropped(Why::Early), Ecn::NotEct));
+        assert_eq!((admission, after), (Admission::Dropped(DropReason::Early), Ecn::NotEct));
     }
 
     #[test]
     fn a_drop_verdict_ignores_ecn() {
-        let forced = Verdict::Drop(Why::Forced);
+        let forced = Verdict::Drop(DropReason::Forced);
         let (admission, after, heard) = admit(forced, AfterJudge, (true, Ecn::Ect0), 0);
-        assert_eq!((admission, after), (Admission::Dropped(Why::Forced), Ecn::Ect0));
+        assert_eq!((admission, after), (Admission::Dropped(DropReason::Forced), Ecn::Ect0));
         assert_eq!(heard, "arrival, dropped forced");
     }
 
     #[test]
     fn the_judge_chooses_when_the_limit_is_tested() {
-        let overflow = Admission::Dropped(Why::Overflow);
+        let overflow = Admission::Dropped(DropReason::Overflow);
         let (admission, _, heard) = admit(Verdict::Pass, BeforeJudge, (true, Ecn::Ect0), 3);
         assert_eq!((admission, heard.as_str()), (overflow, "overflow, dropped overflow"));
         let (admission, ecn, heard) =
-            admit(Verdict::Signal(Why::Early), AfterJudge, (true, Ecn::Ect0), 3);
+            admit(Verdict::Signal(DropReason::Early), AfterJudge, (true, Ecn::Ect0), 3);
         assert_eq!((admission, ecn), (overflow, Ecn::Ect0));
         assert_eq!(heard, "arrival, overflow, dropped overflow");
         // A judge that drops has dropped: the full queue is not the cause.
-        let (admission, _, _) = admit(Verdict::Drop(Why::Forced), AfterJudge, (true, Ecn::Ect0), 3);
-        assert_eq!(admission, Admission::Dropped(Why::Forced));
+        let (admission, _, _) =
+            admit(Verdict::Drop(DropReason::Forced), AfterJudge, (true, Ecn::Ect0), 3);
+        assert_eq!(admission, Admission::Dropped(DropReason::Forced));
     }
 }

@@ -1,6 +1,6 @@
 //! The decision at arrival.
 
-use packet::{Backlog, Instant, Packet, Rate, Rng, Why};
+use packet::{Backlog, DropReason, Instant, Packet, Rate, Rng};
 
 /// The line behind the queue, as an algorithm may know it (RED ages its average by it).
 #[derive(Clone, Copy, Debug)]
@@ -33,9 +33,9 @@ pub enum Admission {
     /// It joins the tail of the queue.
     Queued,
     /// It joins the tail, marked "congestion experienced" (the gate has set the ECN field).
-    Marked(Why),
+    Marked(DropReason),
     /// It is dropped.
-    Dropped(Why),
+    Dropped(DropReason),
 }
 
 /// A discipline that decides everything at arrival and serves first come, first served:

@@ -76,6 +76,6 @@ pub use gate::{Admission, Gate, Line};
 pub use idle::Idle;
 pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
-pub use registry::{ALGORITHMS, Build, Built, Entry, Failed, Keeps, Registry, find};
+pub use registry::{ALGORITHMS, Build, Built, Entry, Failed, PerFlowState, Registry, find};
 pub use shells::flows::HASH_SEED_FIELD;
 pub use tables::Table;

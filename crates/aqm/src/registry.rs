@@ -71,7 +71,7 @@ pub struct Entry {
     /// Name, summary, year, source, deviations and parameters.
     pub about: About,
     /// What it keeps of each flow.
-    pub per_flow: Keeps,
+    pub per_flow: PerFlowState,
     /// Its tables whose size parameters give.
     pub tables: &'static [Table],
     /// What it does to ECN-capable packets.
@@ -90,7 +90,7 @@ impl fmt::Debug for Entry {
 
 /// What a discipline keeps of each flow, which is what isolation costs in memory and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keeps {
+pub enum PerFlowState {
     /// Nothing: its queues and its memory do not grow with the number of flows.
     Nothing,
     /// A state, beside queues that flows share.
@@ -99,13 +99,13 @@ pub enum Keeps {
     Queues,
 }
 
-impl Keeps {
+impl PerFlowState {
     /// What a packet may cost, in nanoseconds on one core: its enqueue, its dequeue and its part
     /// of the periodic updates, in an [`Overload`](crate::Overload).
     pub const fn most_nanos(self) -> u32 {
         match self {
-            Keeps::Nothing => 60,
-            Keeps::State | Keeps::Queues => 150,
+            PerFlowState::Nothing => 60,
+            PerFlowState::State | PerFlowState::Queues => 150,
         }
     }
 }

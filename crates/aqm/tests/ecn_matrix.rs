@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use aqmlab_aqm::{ALGORITHMS, Cx, Discipline, Entry, Line, find};
 use packet::params::{Kind, Params, Raw};
-use packet::{Ecn, Event, Instant, Packet, Rate, Rng, Why};
+use packet::{DropReason, Ecn, Event, Instant, Packet, Rate, Rng};
 
 const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 const CODE_POINTS: [Ecn; 4] = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce];
@@ -279,7 +279,7 @@ impl Run {
             Event::Marked { id, why } => {
                 let (came, known) = self.waiting.get_mut(&id).expect("it waits");
                 assert_ne!(*known, Ecn::NotEct, "only ECN-capable packets are marked");
-                assert_ne!(why, Why::Overflow, "an overflow drops");
+                assert_ne!(why, DropReason::Overflow, "an overflow drops");
                 *known = Ecn::Ce;
                 self.fates[*came].marked = true;
             }
@@ -287,8 +287,10 @@ impl Run {
                 let (came, _) = self.waiting.remove(&packet.id).expect("it waited");
                 let fate = &mut self.fates[came];
                 match why {
-                    Why::Overflow => fate.overflowed = true,
-                    Why::Early | Why::Forced | Why::Superseded => fate.dropped = true,
+                    DropReason::Overflow => fate.overflowed = true,
+                    DropReason::Early | DropReason::Forced | DropReason::AckFiltered => {
+                        fate.dropped = true
+                    }
                 }
             }
         }

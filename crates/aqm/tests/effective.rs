@@ -26,8 +26,8 @@ fn written(field: &Field, value: Value) -> Option<(String, Raw)> {
     Some((field.name.to_owned(), raw))
 }
 
-fn effective(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> Result<Written, String> {
-    let params = Params::check(entry.about.fields, asked).map_err(|bad| bad.to_string())?;
+fn effective(entry: &Entry, requested: &[(String, Raw)], line: &Line) -> Result<Written, String> {
+    let params = Params::check(entry.about.fields, requested).map_err(|bad| bad.to_string())?;
     let values = entry.effective(&params, line).map_err(|bad| bad.to_string())?;
     Ok(values.into_iter().filter_map(|(field, value)| written(field, value)).collect())
 }
@@ -36,10 +36,10 @@ fn effective(entry: &Entry, asked: &[(String, Raw)], line: &Line) -> Result<Writ
 /// bits of its gauges.
 fn behaviour(
     entry: &Entry,
-    asked: &[(String, Raw)],
+    requested: &[(String, Raw)],
     line: &Line,
 ) -> (Vec<Event>, Vec<(&'static str, u64)>) {
-    let params = Params::check(entry.about.fields, asked).unwrap();
+    let params = Params::check(entry.about.fields, requested).unwrap();
     let mut queue = (entry.build)(&params, line).unwrap().into_discipline();
     let (mut dice, mut rng) = (Rng::named(1, "packets"), Rng::named(1, "queue"));
     let mut said = Vec::new();
@@ -120,17 +120,17 @@ fn effective_values_written_out_give_the_same_discipline() {
         let (mut tried, mut accepted) = (0, 0);
         for bits_per_s in [300_000, 10_000_000, 1_000_000_000] {
             let line = line(bits_per_s);
-            for asked in questions(entry) {
+            for requested in questions(entry) {
                 tried += 1;
-                let Ok(full) = effective(entry, &asked, &line) else { continue };
+                let Ok(full) = effective(entry, &requested, &line) else { continue };
                 accepted += 1;
-                let what = format!("{} {asked:?} at {bits_per_s} bit/s", entry.about.name);
+                let what = format!("{} {requested:?} at {bits_per_s} bit/s", entry.about.name);
                 let again = effective(entry, &full, &line)
                     .unwrap_or_else(|why| panic!("{what}: {why}\n{full:?}"));
                 assert_eq!(again, full, "{what}: not the same written out");
                 assert_eq!(
                     behaviour(entry, &full, &line),
-                    behaviour(entry, &asked, &line),
+                    behaviour(entry, &requested, &line),
                     "{what} behaves otherwise written out: {full:?}"
                 );
             }
@@ -190,13 +190,13 @@ fn a_default_that_depends_on_others_is_shown() {
 
 #[test]
 fn profiles_and_the_line_decide() {
-    let value = |name: &str, asked: &[(&str, &str)], field: &str, rate: u64| {
-        let asked: Written =
-            asked.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
-        let shown = effective(find(name).unwrap(), &asked, &line(rate)).unwrap();
+    let value = |name: &str, requested: &[(&str, &str)], field: &str, rate: u64| {
+        let requested: Written =
+            requested.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
+        let shown = effective(find(name).unwrap(), &requested, &line(rate)).unwrap();
         shown.into_iter().find(|(n, _)| n == field).map(|(_, raw)| raw.to_string())
     };
-    let red = |asked: &[(&str, &str)], field| value("red", asked, field, 10_000_000);
+    let red = |requested: &[(&str, &str)], field| value("red", requested, field, 10_000_000);
     assert_eq!(red(&[], "min_th").unwrap(), "5");
     assert_eq!(red(&[("profile", "ns2")], "min_th").unwrap(), "6.25");
     assert_eq!(value("red", &[("profile", "ns2")], "min_th", 100_000_000).unwrap(), "62.5");
@@ -228,11 +228,11 @@ fn the_size_of_the_buffer_is_shown() {
         sets.extend(
             choices.flatten().map(|(f, name)| vec![(f.to_owned(), Raw::Text(name.into()))]),
         );
-        for asked in sets {
+        for requested in sets {
             // A choice may be impossible beside the default profile.
-            let Ok(values) = effective(entry, &asked, &line(10_000_000)) else { continue };
+            let Ok(values) = effective(entry, &requested, &line(10_000_000)) else { continue };
             let shown = values.iter().any(|(name, _)| name.contains("limit"));
-            assert!(shown, "{} {asked:?}: {values:?}", entry.about.name);
+            assert!(shown, "{} {requested:?}: {values:?}", entry.about.name);
         }
     }
 }
@@ -246,8 +246,8 @@ fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
         for header_bytes in [0, 14] {
             let line = Line { header_bytes, ..line(10_000_000) };
             let of = |profile: &str| {
-                let asked = [("profile".to_owned(), Raw::Text(profile.to_owned()))];
-                let values = effective(entry, &asked, &line).unwrap();
+                let requested = [("profile".to_owned(), Raw::Text(profile.to_owned()))];
+                let values = effective(entry, &requested, &line).unwrap();
                 values.into_iter().find(|(name, _)| name == "mean_packet_bytes").unwrap().1
             };
             assert_eq!(of("linux"), Raw::Number(1_500.0 + f64::from(header_bytes)), "{name}");
@@ -257,16 +257,16 @@ fn linux_spares_less_than_two_of_its_largest_packets_as_it_counts_them() {
 }
 
 /// What `name` takes for `field` with these settings.
-fn taken(name: &str, asked: &[(&str, Raw)], field: &str) -> Option<Raw> {
-    let asked: Vec<_> = asked.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
-    let all = effective(find(name).unwrap(), &asked, &line(10_000_000)).unwrap();
+fn taken(name: &str, requested: &[(&str, Raw)], field: &str) -> Option<Raw> {
+    let requested: Vec<_> = requested.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
+    let all = effective(find(name).unwrap(), &requested, &line(10_000_000)).unwrap();
     all.into_iter().find(|(of, _)| of == field).map(|(_, raw)| raw)
 }
 
 #[test]
 fn what_has_no_effect_is_not_among_what_is_taken() {
     let (on, text) = (Raw::Bool(true), |word: &str| Raw::Text(word.into()));
-    let mean = |asked: &[(&str, Raw)]| taken("dcn", asked, "mean_packet_bytes").is_some();
+    let mean = |requested: &[(&str, Raw)]| taken("dcn", requested, "mean_packet_bytes").is_some();
     assert!(!mean(&[("probability", text("uniform"))]), "packets of all sizes are alike");
     assert!(mean(&[("probability", text("uniform")), ("queue_in_bytes", on.clone())]));
     assert!(mean(&[("probability", text("bytes"))]));

@@ -9,8 +9,8 @@ use packet::units::Unit;
 const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
 /// The sentence with which these parameters are refused; `None` if they are accepted.
-fn refusal(entry: &Entry, asked: &[(String, Raw)]) -> Option<String> {
-    let params = match Params::check(entry.about.fields, asked) {
+fn refusal(entry: &Entry, requested: &[(String, Raw)]) -> Option<String> {
+    let params = match Params::check(entry.about.fields, requested) {
         Err(bad) => return Some(bad.to_string()),
         Ok(params) => params,
     };
@@ -211,10 +211,10 @@ fn contradictions(entry: &Entry) -> Vec<(Vec<(String, Raw)>, String)> {
     let mut found = Vec::new();
     for (i, one) in alone.iter().enumerate() {
         for other in alone[i..].iter().filter(|other| other.0 != one.0 || *other == one) {
-            let mut asked = vec![one.clone(), other.clone()];
-            asked.dedup();
-            if let Some(why) = refusal(entry, &asked) {
-                found.push((asked, why));
+            let mut requested = vec![one.clone(), other.clone()];
+            requested.dedup();
+            if let Some(why) = refusal(entry, &requested) {
+                found.push((requested, why));
             }
         }
     }
@@ -243,8 +243,8 @@ fn values_that_contradict_each_other() {
         let peaceful = PEACEFUL.contains(&entry.about.name);
         let what = format!("{}: PEACEFUL {peaceful}, {} refusals", entry.about.name, found.len());
         assert_eq!(found.is_empty(), peaceful, "{what}");
-        for (asked, why) in found {
-            let what = format!("{} {asked:?}", entry.about.name);
+        for (requested, why) in found {
+            let what = format!("{} {requested:?}", entry.about.name);
             assert_form(&what, &why);
             let (name, rest) = why.split_once(": ").unwrap();
             let field = entry.about.fields.iter().find(|f| f.name == name);
@@ -257,8 +257,8 @@ fn values_that_contradict_each_other() {
                 };
                 why.contains(name.as_str()) && why.contains(&value)
             };
-            let written = asked.iter().any(said);
-            let follows = field.default == Value::Unset && asked.iter().all(|(n, _)| n != name);
+            let written = requested.iter().any(said);
+            let follows = field.default == Value::Unset && requested.iter().all(|(n, _)| n != name);
             let spread = why.contains("virtual queue");
             assert!(written || follows || spread, "{what}: {why}");
             assert!(
@@ -327,25 +327,25 @@ fn sentences_of_contradictions() {
             "K: 6 is more than N = 5, the lists that are kept: give K at most N",
         ),
     ];
-    for (name, asked, expected) in cases {
-        let asked: Vec<_> =
-            asked.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
-        assert_eq!(refusal(find(name).unwrap(), &asked).as_deref(), Some(*expected));
+    for (name, requested, expected) in cases {
+        let requested: Vec<_> =
+            requested.iter().map(|(n, v)| (n.to_string(), Raw::Text(v.to_string()))).collect();
+        assert_eq!(refusal(find(name).unwrap(), &requested).as_deref(), Some(*expected));
     }
 }
 
 /// Why the discipline `name` refuses these; `None` if it takes them.
-fn told(name: &str, asked: &[(&str, Raw)]) -> Option<String> {
-    let asked: Vec<_> = asked.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
-    refusal(find(name).expect("a discipline"), &asked)
+fn told(name: &str, requested: &[(&str, Raw)]) -> Option<String> {
+    let requested: Vec<_> = requested.iter().map(|(n, raw)| (n.to_string(), raw.clone())).collect();
+    refusal(find(name).expect("a discipline"), &requested)
 }
 
 #[test]
 fn a_bound_itself_is_within_it() {
     let number = |name, value| (name, Raw::Number(value));
     let text = |name, value: &str| (name, Raw::Text(value.into()));
-    type Asked = Vec<(&'static str, Raw)>;
-    let cases: [(&str, Asked, Asked); 4] = [
+    type Requested = Vec<(&'static str, Raw)>;
+    let cases: [(&str, Requested, Requested); 4] = [
         (
             "afd",
             vec![number("m_fair_min", 100.0), number("b", 100.0)],
@@ -385,13 +385,14 @@ fn wred_says_how_many_classes_remain_and_whose_threshold_is_too_large() {
     let why = told("wred", &[number("first_class", 5.0), number("classes", 5.0)]).unwrap();
     assert!(why.ends_with("at most 4 remain"), "{why}");
     let high = |more: (&'static str, Raw)| {
-        let asked = [number("min_th", 30.0), number("max_th", 60.0), more];
-        told("wred", &asked).unwrap()
+        let requested = [number("min_th", 30.0), number("max_th", 60.0), more];
+        told("wred", &requested).unwrap()
     };
     let why = high(number("max_th_0", 20.0));
     assert!(why.starts_with("min_th: 30 is above max_th_0 = 20 of class 0"), "{why}");
     let even = ("spacing", Raw::Text("even".into()));
-    let asked = [number("min_th", 30.0), number("max_th", 60.0), number("max_th_3", 20.0), even];
-    let why = told("wred", &asked).unwrap();
+    let requested =
+        [number("min_th", 30.0), number("max_th", 60.0), number("max_th_3", 20.0), even];
+    let why = told("wred", &requested).unwrap();
     assert!(why.starts_with("min_th: 30 gives class 3 its 40, which is above max_th_3"), "{why}");
 }

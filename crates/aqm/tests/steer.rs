@@ -131,8 +131,8 @@ fn the_load_of_the_benchmark_is_an_overload_by_a_seventh() {
 fn what_does_not_fit_is_named_with_its_size() {
     // SRED's M is the only one: ten million numbers of flows of 8 B.
     let sred = find("sred").unwrap();
-    let asked = [("M".to_owned(), Raw::Number(1e7))];
-    let params = Params::check(sred.about.fields, &asked).expect("a whole number");
+    let requested = [("M".to_owned(), Raw::Number(1e7))];
+    let params = Params::check(sred.about.fields, &requested).expect("a whole number");
     assert_eq!(sred.table_bytes(&params), 80_000_000);
     let told = sred.no_room(&params).to_string();
     assert!(told.starts_with("M: tables of 0.1 GB do not fit into memory"), "{told}");

@@ -36,8 +36,8 @@ impl Maker {
 fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
     // With its traceback, which tells the line.
     let value = error.clone_ref(py).into_value(py);
-    let told = explain.call1(py, (value,));
-    told.and_then(|told| told.extract(py)).unwrap_or_else(|_| error.to_string())
+    let reported = explain.call1(py, (value,));
+    reported.and_then(|reported| reported.extract(py)).unwrap_or_else(|_| error.to_string())
 }
 
 /// One queue's object, and its methods.

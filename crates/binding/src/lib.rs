@@ -89,13 +89,13 @@ fn complete(
         run.complete(&mut |run: &mut Run| {
             let at = run.now().secs_f64();
             let shown = watch.map_or(Ok(()), |watch| {
-                let look = run.look().to_string();
+                let look = run.snapshot().to_string();
                 Python::attach(|py| watch.call1(py, (look,)).map(drop))
             });
-            let told = |progress: &Py<PyAny>| {
+            let reported = |progress: &Py<PyAny>| {
                 Python::attach(|py| progress.call1(py, (at,))?.is_truthy(py))
             };
-            let answer = shown.and_then(|()| progress.map_or(Ok(true), told));
+            let answer = shown.and_then(|()| progress.map_or(Ok(true), reported));
             let mut raised = first(raised);
             let going_on = answer.unwrap_or_else(|error| {
                 raised.get_or_insert(error);

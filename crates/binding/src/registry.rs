@@ -88,15 +88,15 @@ impl Registry {
         Registry::of(Some(self)).find(name).map(|entry| sim::discipline(entry).to_string())
     }
 
-    /// Checks a discipline, ours or another: the report as JSON. `tell(what)` hears what comes next.
-    fn check_aqm(&self, py: Python<'_>, name: &str, tell: Py<PyAny>) -> PyResult<String> {
+    /// Checks a discipline, ours or another: the report as JSON. `notify(what)` hears what comes next.
+    fn check_aqm(&self, py: Python<'_>, name: &str, notify: Py<PyAny>) -> PyResult<String> {
         let registry = Registry::of(Some(self));
         let entry = testvec::parameters::find(name, &registry).map_err(ScenarioError::new_err)?;
-        let mut tell = |what: &str| {
+        let mut notify = |what: &str| {
             // Whoever cannot be told hears it at the end.
-            let _ = Python::attach(|py| tell.call1(py, (what,)));
+            let _ = Python::attach(|py| notify.call1(py, (what,)));
         };
-        guarded(|| Ok(py.detach(|| testvec::check::check(entry, &mut tell)).to_string()))
+        guarded(|| Ok(py.detach(|| testvec::check::check(entry, &mut notify)).to_string()))
     }
 
     /// A count that is odd while a call of a user's discipline lasts.

@@ -35,7 +35,7 @@ impl World {
             let until = run.now() + Duration::from_secs_f64(seconds);
             run.advance(until);
             let over = run.now() >= run.end();
-            run.sight(port).map(|sight| (over, sight.numbers()))
+            run.port_snapshot(port).map(|sight| (over, sight.numbers()))
         };
         guarded(|| py.detach(moved).map_err(|e| ScenarioError::new_err(e.0)))
     }

@@ -70,7 +70,7 @@ pub struct Direction {
     repeated: u32,
     raw_window: u16,
     /// Whether the last segment was a keep-alive or a probe.
-    asked: bool,
+    requested: bool,
 }
 
 /// `a` is behind `b` in sequence space.
@@ -119,7 +119,7 @@ impl Direction {
         self.ack = segment.ack;
         self.ack_at = at;
         self.raw_window = segment.window;
-        self.asked = matches!(kind, Kind::KeepAlive | Kind::Probe);
+        self.requested = matches!(kind, Kind::KeepAlive | Kind::Probe);
         self.seen = true;
         self.fin |= segment.has(FIN);
         kind
@@ -128,7 +128,7 @@ impl Direction {
     fn count_repetition(&mut self, segment: &Segment, other: &Direction) {
         // An acknowledgement that a keep-alive or a probe asked for is no duplicate.
         let same = segment.payload == 0
-            && !other.asked
+            && !other.requested
             && segment.window != 0
             && segment.window == self.raw_window
             && Some(segment.seq) == self.next
@@ -238,7 +238,7 @@ impl Direction {
             ack_at: self.ack_at,
             repeated: self.repeated,
             raw_window: self.raw_window,
-            asked: self.asked,
+            requested: self.requested,
             ..Direction::default()
         }
     }

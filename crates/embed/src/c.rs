@@ -13,7 +13,7 @@ mod types;
 use core::ffi::{CStr, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use packet::Why;
+use packet::DropReason;
 
 pub use types::*;
 use types::{ecn_bits, event_out, status};
@@ -313,10 +313,10 @@ pub unsafe extern "C" fn aqmlab_get_stats(queue: *mut Queue, stats: *mut Stats) 
                 queued: counts.queued,
                 marked: counts.marked,
                 dropped: counts.dropped.iter().sum(),
-                dropped_early: dropped(Why::Early),
-                dropped_forced: dropped(Why::Forced),
-                dropped_overflow: dropped(Why::Overflow),
-                dropped_superseded: dropped(Why::Superseded),
+                dropped_early: dropped(DropReason::Early),
+                dropped_forced: dropped(DropReason::Forced),
+                dropped_overflow: dropped(DropReason::Overflow),
+                dropped_superseded: dropped(DropReason::AckFiltered),
                 sent: counts.sent.0,
                 waiting: u64::from(backlog.packets),
                 arrived_bytes: counts.arrived.1,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqm::{Cx, Discipline};
-use packet::{Backlog, Event, Instant, Packet, Rate, Rng, Why};
+use packet::{Backlog, DropReason, Event, Instant, Packet, Rate, Rng};
 use serde_json::Value as Json;
 
 /// Largest packet in bytes.
@@ -45,7 +45,7 @@ pub struct Counts {
     /// Packets that were marked "congestion experienced".
     pub marked: u64,
     /// Packets that were dropped, in the order of [`Why::ALL`].
-    pub dropped: [u64; Why::ALL.len()],
+    pub dropped: [u64; DropReason::ALL.len()],
     /// Their bytes.
     pub dropped_bytes: u64,
     /// Packets that left, and their bytes.
@@ -53,8 +53,8 @@ pub struct Counts {
 }
 
 /// Position of a cause in [`Why::ALL`].
-pub fn cause(why: Why) -> usize {
-    Why::ALL.iter().position(|one| *one == why).expect("Why::ALL has every cause")
+pub fn cause(why: DropReason) -> usize {
+    DropReason::ALL.iter().position(|one| *one == why).expect("Why::ALL has every cause")
 }
 
 /// A queue discipline with its random stream. Runs the discipline's periodic updates itself,

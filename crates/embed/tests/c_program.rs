@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use aqm::{Cx, Discipline};
-use packet::{Ecn, Event, Instant, Packet, Rate, Rng, Why};
+use packet::{DropReason, Ecn, Event, Instant, Packet, Rate, Rng};
 use testvec::What;
 
 const RATE: u64 = 10_000_000;
@@ -32,7 +32,7 @@ struct Line {
     sent: (u64, u64),
     waited: (u64, u64),
     marked: u64,
-    dropped: Vec<Why>,
+    dropped: Vec<DropReason>,
 }
 
 impl Line {
@@ -64,7 +64,7 @@ impl Line {
     }
 }
 
-fn note(event: Event, marked: &mut u64, dropped: &mut Vec<Why>) {
+fn note(event: Event, marked: &mut u64, dropped: &mut Vec<DropReason>) {
     match event {
         Event::Queued { .. } => {}
         Event::Marked { .. } => *marked += 1,
@@ -101,7 +101,7 @@ fn in_rust(name: &str, parameters: &str) -> String {
     }
     line.send(DURATION);
     let drops = line.dropped.len();
-    let of = |why: Why| line.dropped.iter().filter(|one| **one == why).count();
+    let of = |why: DropReason| line.dropped.iter().filter(|one| **one == why).count();
     format!(
         "{name}: {arrived} packets arrived\n\
          throughput  {:.3} Mbit/s\n\
@@ -111,9 +111,9 @@ fn in_rust(name: &str, parameters: &str) -> String {
          waiting     {} packets\n",
         line.sent.1 as f64 * 8e3 / DURATION as f64,
         100.0 * drops as f64 / f64::from(arrived),
-        of(Why::Early),
-        of(Why::Forced),
-        of(Why::Overflow),
+        of(DropReason::Early),
+        of(DropReason::Forced),
+        of(DropReason::Overflow),
         line.marked,
         line.waited.0 as f64 / 1e6 / line.sent.0 as f64,
         line.waited.1 as f64 / 1e6,

@@ -11,7 +11,7 @@ use crate::addresses;
 use crate::control::Announcement;
 use crate::device::Device;
 use crate::header::{Facts, mark};
-use crate::router::{Done, Router};
+use crate::router::{Departed, Router};
 
 /// Room for the largest packet of a device.
 const ROOM: usize = 2_048;
@@ -41,7 +41,7 @@ pub struct Bridge<D> {
     /// The packets on their way, by handle: their bytes and length.
     bodies: Vec<(Box<[u8; ROOM]>, usize)>,
     free: Vec<u32>,
-    done: Vec<Done>,
+    done: Vec<Departed>,
     account: Account,
     lateness: LogHistogram,
     tap: Option<Tap>,
@@ -104,8 +104,8 @@ impl<D: Device> Bridge<D> {
         let mut all = std::mem::take(&mut self.done);
         for done in all.drain(..) {
             let id = match done {
-                Done::Dropped { id } => id,
-                Done::Delivered { id, at, to, marked } => {
+                Departed::Dropped { id } => id,
+                Departed::Delivered { id, at, to, marked } => {
                     self.hand_on(id, at, to, marked, now)?;
                     id
                 }

@@ -46,16 +46,16 @@ impl Precedence {
             Rlimit { current: Some(ENDLESS_US), maximum: getrlimit(Resource::Rttime).maximum };
         // Where it cannot be set, the kernel's own share for others remains.
         let _ = setrlimit(Resource::Rttime, limit);
-        let asked = schedule(None, Scheduling::RealTime(ROUTER));
-        if asked.is_err() {
+        let requested = schedule(None, Scheduling::RealTime(ROUTER));
+        if requested.is_err() {
             // The next best, where that is allowed.
             let _ = rustix::process::nice(-15);
         }
         Precedence {
-            real_time: asked.is_ok(),
+            real_time: requested.is_ok(),
             // What there is now. Pages to come could no longer be had once capabilities are gone.
             locked: mlockall(MlockAllFlags::CURRENT).is_ok(),
-            refused: asked.err().map(|error| error.to_string()),
+            refused: requested.err().map(|error| error.to_string()),
             ..Precedence::default()
         }
     }

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use aqmlab_live::addresses::{Family, address};
 use aqmlab_live::control::{Announcement, Protocol};
 use aqmlab_live::header::{Facts, Segment};
-use aqmlab_live::router::{Done, Router};
+use aqmlab_live::router::{Departed, Router};
 use capture::flags;
 use packet::{Duration, Ecn, Instant};
 use serde_json::{Value, json};
@@ -67,7 +67,7 @@ fn delivered(router: &mut Router, packets: &[(Side, Facts)]) -> Vec<u64> {
     router.take_done(&mut done);
     let mut times = vec![0; packets.len()];
     for done in done {
-        let Done::Delivered { id, at, .. } = done else { panic!("a packet was lost") };
+        let Departed::Delivered { id, at, .. } = done else { panic!("a packet was lost") };
         times[id as usize] = at.nanos() / 1_000;
     }
     times
@@ -118,7 +118,7 @@ fn a_port_that_is_used_again_has_its_new_distance() {
     router.advance(at(9_000_000));
     let mut done = Vec::new();
     router.take_done(&mut done);
-    let Some(Done::Delivered { at, .. }) = done.pop() else { panic!("it was lost") };
+    let Some(Departed::Delivered { at, .. }) = done.pop() else { panic!("it was lost") };
     assert_eq!(at.nanos(), 6_023_000_000);
     assert_eq!(router.flows(), 1);
 }

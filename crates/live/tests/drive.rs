@@ -80,13 +80,13 @@ impl Around<Timed> for Programs {
         Ok(self.words.borrow().front().is_some_and(|at| *at <= self.clock.get()))
     }
 
-    fn hear(&self, tell: &mut dyn FnMut(&Announcement)) {
+    fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement)) {
         let is_there = || self.words.borrow().front().is_some_and(|at| *at <= self.clock.get());
         while is_there() {
             self.words.borrow_mut().pop_front();
             let port = 1_000 + self.heard.get() as u16;
             self.heard.set(self.heard.get() + 1);
-            tell(&Announcement {
+            notify(&Announcement {
                 protocol: Protocol::Udp,
                 opener: ([10, 128, 0, 1], port).into(),
                 acceptor: ([10, 0, 0, 1], 9).into(),

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use aqmlab_live::addresses;
 use aqmlab_live::header::Facts;
-use aqmlab_live::router::{Done, Router};
+use aqmlab_live::router::{Departed, Router};
 use packet::Instant;
 use serde_json::Value;
 use sim::topology::Side;
@@ -55,7 +55,7 @@ fn records(mut file: &[u8]) -> Vec<Arrival> {
 
 /// Offers arrivals to a router in turn, which may be looked at `late` by that many nanoseconds;
 /// all that became of packets, and how many handles were in use at most.
-pub fn offer(router: &mut Router, arrivals: &[Arrival], late_ns: u64) -> Vec<Done> {
+pub fn offer(router: &mut Router, arrivals: &[Arrival], late_ns: u64) -> Vec<Departed> {
     let (mut all, mut done, mut free, mut used) = (Vec::new(), Vec::new(), Vec::new(), 0);
     for arrival in arrivals {
         if late_ns > 0 {
@@ -71,7 +71,7 @@ pub fn offer(router: &mut Router, arrivals: &[Arrival], late_ns: u64) -> Vec<Don
         done.clear();
         router.take_done(&mut done);
         free.extend(done.iter().map(|done| match done {
-            Done::Delivered { id, .. } | Done::Dropped { id } => *id,
+            Departed::Delivered { id, .. } | Done::Dropped { id } => *id,
         }));
         all.extend(&done);
     }

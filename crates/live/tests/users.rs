@@ -86,15 +86,15 @@ fn requests(outcome: &Outcome) -> BTreeMap<u64, Vec<Sizes>> {
     let of = |name| column(rows, name);
     let (end, duration) = (of("end_ns"), of("duration_ns"));
     let (users, sizes) = (of("user"), of("request_bytes").into_iter().zip(of("reply_bytes")));
-    let mut asked: BTreeMap<u64, Vec<_>> = BTreeMap::new();
+    let mut requested: BTreeMap<u64, Vec<_>> = BTreeMap::new();
     for (((end, duration), user), sizes) in end.into_iter().zip(duration).zip(users).zip(sizes) {
-        asked.entry(user).or_default().push((end - duration, sizes));
+        requested.entry(user).or_default().push((end - duration, sizes));
     }
     let in_order = |mut rows: Vec<(u64, Sizes)>| {
         rows.sort();
         rows.into_iter().map(|(_, sizes)| sizes).collect()
     };
-    asked.into_iter().map(|(user, rows)| (user, in_order(rows))).collect()
+    requested.into_iter().map(|(user, rows)| (user, in_order(rows))).collect()
 }
 
 /// Holds the first requests of every user live against the simulator's, at least so many in all.

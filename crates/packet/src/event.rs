@@ -4,7 +4,7 @@ use crate::Packet;
 
 /// Why a queue marked or dropped a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Why {
+pub enum DropReason {
     /// A random early decision of the algorithm (RED's band between the thresholds).
     Early,
     /// The algorithm's certain decision (RED above max_th).
@@ -13,28 +13,33 @@ pub enum Why {
     Overflow,
     /// A later acknowledgement in the same queue says all that this one did. No sign of
     /// congestion, and never a mark.
-    Superseded,
+    AckFiltered,
 }
 
-impl Why {
+impl DropReason {
     /// Every cause, in the order used by counters.
-    pub const ALL: [Why; 4] = [Why::Early, Why::Forced, Why::Overflow, Why::Superseded];
+    pub const ALL: [DropReason; 4] =
+        [DropReason::Early, DropReason::Forced, DropReason::Overflow, DropReason::AckFiltered];
 
-    /// Every cause of a mark, likewise.
-    pub const OF_MARKS: [Why; 3] = [Why::Early, Why::Forced, Why::Overflow];
+    /// Every cause of a mark, in that order.
+    pub const OF_MARKS: [DropReason; 3] =
+        [DropReason::Early, DropReason::Forced, DropReason::Overflow];
 
     /// The name used in tables.
     pub const fn name(self) -> &'static str {
         match self {
-            Why::Early => "early",
-            Why::Forced => "forced",
-            Why::Overflow => "overflow",
-            Why::Superseded => "superseded",
+            DropReason::Early => "early",
+            DropReason::Forced => "forced",
+            DropReason::Overflow => "overflow",
+            DropReason::AckFiltered => "superseded",
         }
     }
 }
 
-/// What a queue discipline tells its driver, in the order it happens.
+/// Why a queue marked a packet: any reason but [`DropReason::AckFiltered`].
+pub type MarkReason = DropReason;
+
+/// What a queue discipline reports to its driver, in the order it happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// The packet was accepted.
@@ -47,13 +52,13 @@ pub enum Event {
         /// The driver's handle.
         id: u32,
         /// The cause.
-        why: Why,
+        why: MarkReason,
     },
     /// The packet is gone. The driver may reuse its handle.
     Dropped {
         /// The packet.
         packet: Packet,
         /// The cause.
-        why: Why,
+        why: DropReason,
     },
 }

@@ -18,7 +18,7 @@ mod time;
 pub mod units;
 
 pub use about::About;
-pub use event::{Event, Why};
+pub use event::{DropReason, Event, MarkReason};
 pub use framing::{Cells, Framing};
 pub use packet::{Ack, Backlog, Ecn, Header, Packet};
 pub use random::Rng;

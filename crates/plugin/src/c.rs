@@ -17,7 +17,7 @@ use std::mem::offset_of;
 use std::path::Path;
 use std::ptr;
 
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::held::Call;
 use types::{AQMLAB_NEVER, AQMLAB_PLUGIN_VERSION, Plugin, PluginCall, PluginLine, PluginPacket};
@@ -328,7 +328,7 @@ unsafe extern "C" fn mark(call: *mut PluginCall, number: u32, why: u8) {
 unsafe fn act(
     call: *mut PluginCall,
     why: u8,
-    what: impl FnOnce(&mut Call, Why) -> Result<(), String>,
+    what: impl FnOnce(&mut Call, DropReason) -> Result<(), String>,
 ) {
     // SAFETY: the caller promises the pointer of a call of ours that lasts. Of it only this member
     // and the next are touched: the library may hold pointers to others.
@@ -340,7 +340,7 @@ unsafe fn act(
     }
     // SAFETY: `with` put it there, it lives until that call returns, and nobody else uses it.
     let owner = unsafe { &mut *owner };
-    let of = |why: u8| Why::ALL.get(usize::from(why).wrapping_sub(1)).copied();
+    let of = |why: u8| DropReason::ALL.get(usize::from(why).wrapping_sub(1)).copied();
     let done = match of(why) {
         Some(why) => what(owner.call, why),
         None => Err(format!("it gives the reason {why}: give one of AQMLAB_WHY_...")),
@@ -373,7 +373,7 @@ const fn seen(packet: &Packet) -> *const PluginPacket {
 #[cfg(test)]
 mod tests {
     use super::types::*;
-    use packet::{Ack, Ecn, Why};
+    use packet::{Ack, DropReason, Ecn};
 
     /// Packets are read in place, and answers cast: the numbers of the header are ours.
     #[test]
@@ -384,10 +384,12 @@ mod tests {
         assert_eq!(ack, [Ack::No, Ack::Needed, Ack::Newer].map(|ack| ack as u8));
         let whys =
             [AQMLAB_WHY_EARLY, AQMLAB_WHY_FORCED, AQMLAB_WHY_OVERFLOW, AQMLAB_WHY_SUPERSEDED];
-        for (code, why) in whys.into_iter().zip([Why::Early, Why::Forced, Why::Overflow]) {
-            assert_eq!(Why::ALL[usize::from(code) - 1], why);
+        for (code, why) in
+            whys.into_iter().zip([DropReason::Early, DropReason::Forced, DropReason::Overflow])
+        {
+            assert_eq!(DropReason::ALL[usize::from(code) - 1], why);
             assert_eq!(code, why as u8 + 1);
         }
-        assert_eq!(whys.len(), Why::ALL.len());
+        assert_eq!(whys.len(), DropReason::ALL.len());
     }
 }

@@ -1,7 +1,7 @@
 //! What a user's discipline says of itself, and the registry's entry that it becomes.
 
 use aqm::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
-use aqm::{Aqm, Build, Built, Entry, Judged, Keeps, Line};
+use aqm::{Aqm, Build, Built, Entry, Judged, Line, PerFlowState};
 use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
@@ -101,7 +101,7 @@ impl Description {
         };
         Ok(Box::leak(Box::new(Entry {
             about,
-            per_flow: Keeps::Nothing,
+            per_flow: PerFlowState::Nothing,
             tables: &[],
             ecn: match self.judging {
                 Judging::Admits => {

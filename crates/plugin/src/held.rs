@@ -4,7 +4,7 @@
 //! the run. So a packet can be neither lost, doubled nor invented, whatever the discipline does.
 
 use aqm::{Cx, Discipline};
-use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use crate::failed::fail;
 
@@ -33,7 +33,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// No packet of that number waits.
-    pub fn drop(&mut self, number: u32, why: Why) -> Result<(), String> {
+    pub fn drop(&mut self, number: u32, why: DropReason) -> Result<(), String> {
         let packet = self.waiting.take(number).ok_or_else(|| none("dropped", number))?;
         if self.arriving == Some(number) {
             self.arriving = None;
@@ -46,7 +46,7 @@ impl Call<'_> {
     ///
     /// # Errors
     /// No packet of that number waits, or its sender does not understand ECN.
-    pub fn mark(&mut self, number: u32, why: Why) -> Result<(), String> {
+    pub fn mark(&mut self, number: u32, why: DropReason) -> Result<(), String> {
         let packet = self.waiting.get(number).ok_or_else(|| none("marked", number))?;
         if !packet.ecn.can_be_marked() {
             return Err(format!(

@@ -5,7 +5,7 @@ use std::path::Path;
 use aqm::{Aqm, Built, Entry, LimitOrder, Line, Verdict};
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{Backlog, Ecn, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Instant, Packet, Rng};
 
 use crate::c::types::{
     AQMLAB_CHOICE, AQMLAB_DROP_EARLY, AQMLAB_DROP_FORCED, AQMLAB_DROPPED, AQMLAB_MARKED,
@@ -163,10 +163,10 @@ impl Aqm for Native {
         }
         match answer {
             AQMLAB_PASS => Verdict::Pass,
-            AQMLAB_SIGNAL_EARLY => Verdict::Signal(Why::Early),
-            AQMLAB_SIGNAL_FORCED => Verdict::Signal(Why::Forced),
-            AQMLAB_DROP_EARLY => Verdict::Drop(Why::Early),
-            AQMLAB_DROP_FORCED => Verdict::Drop(Why::Forced),
+            AQMLAB_SIGNAL_EARLY => Verdict::Signal(DropReason::Early),
+            AQMLAB_SIGNAL_FORCED => Verdict::Signal(DropReason::Forced),
+            AQMLAB_DROP_EARLY => Verdict::Drop(DropReason::Early),
+            AQMLAB_DROP_FORCED => Verdict::Drop(DropReason::Forced),
             other => fail(format!(
                 "{}: admit answered {other}: answer AQMLAB_PASS, AQMLAB_SIGNAL_... or \
                  AQMLAB_DROP_...",
@@ -187,8 +187,8 @@ impl Aqm for Native {
     fn on_overflow(&mut self, _: Backlog, now: Instant) {
         self.state.decided(AQMLAB_DROPPED, AQMLAB_WHY_OVERFLOW, Some(now));
     }
-    fn on_dropped(&mut self, why: Why) {
-        if why != Why::Overflow {
+    fn on_dropped(&mut self, why: DropReason) {
+        if why != DropReason::Overflow {
             self.state.decided(AQMLAB_DROPPED, why as u8 + 1, None);
         }
     }

@@ -10,9 +10,9 @@ use crate::times::Times;
 /// What was asked and answered in the measured interval.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
-    asked: u64,
+    requested: u64,
     /// Payload of the replies that were asked for, answered or not.
-    asked_bytes: u64,
+    requested_bytes: u64,
     reply_bytes: u64,
     times: Times,
 }
@@ -24,9 +24,9 @@ impl Answers {
     }
 
     /// A request for a reply of so many bytes is made.
-    pub fn asked(&mut self, reply_bytes: u64) {
-        self.asked += 1;
-        self.asked_bytes += reply_bytes;
+    pub fn requested(&mut self, reply_bytes: u64) {
+        self.requested += 1;
+        self.requested_bytes += reply_bytes;
     }
 
     /// A request has ended after `took_ns`.
@@ -47,13 +47,13 @@ impl Answers {
 
     /// Several sorted groups as one; copies nothing if only one of them has asked for anything.
     pub fn together(groups: &[Answers]) -> Cow<'_, Answers> {
-        let mut busy = groups.iter().filter(|g| g.asked > 0 || g.times.count() > 0);
+        let mut busy = groups.iter().filter(|g| g.requested > 0 || g.times.count() > 0);
         let Some(first) = busy.next() else { return Cow::Owned(Answers::default()) };
         let mut all = Cow::Borrowed(first);
         for more in busy {
             let all = all.to_mut();
-            all.asked += more.asked;
-            all.asked_bytes += more.asked_bytes;
+            all.requested += more.requested;
+            all.requested_bytes += more.requested_bytes;
             all.reply_bytes += more.reply_bytes;
             all.times.extend(&more.times);
         }
@@ -90,13 +90,13 @@ const fn quantile(
 
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<Answers>] = &[
-    whole("requests", REQUESTS, "requests", |a: &Answers| a.asked,
+    whole("requests", REQUESTS, "requests", |a: &Answers| a.requested,
         "made; a video segment is one as well (`by_group` tells web users' apart)").by_group(),
     whole("responses", RESPONSES, "responses", |a: &Answers| a.times.count(),
         "that ended, failed ones included").by_group(),
     whole("responses_failed", REQUESTS, "failed requests", |a: &Answers| a.times.failed(),
         "given up").by_group(),
-    whole("requested_bytes", PAYLOAD, "bytes asked for", |a: &Answers| a.asked_bytes,
+    whole("requested_bytes", PAYLOAD, "bytes asked for", |a: &Answers| a.requested_bytes,
         "of the replies that were asked for in the measured interval, answered or not").by_group(),
     whole("response_bytes", PAYLOAD, "bytes answered", |a: &Answers| a.reply_bytes,
         "of the replies").by_group(),

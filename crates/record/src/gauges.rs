@@ -1,7 +1,7 @@
 //! A discipline's inner state over time.
 
 use crate::measure::{Measure, Unit, figure};
-use crate::watch::Watched;
+use crate::watch::QueueWatch;
 use crate::{Column, MeterSettings, Summary};
 
 /// One gauge: its kept samples, and statistics of those in the measured interval.
@@ -49,7 +49,7 @@ impl Gauges {
     pub fn take(
         &mut self,
         before_ns: u64,
-        mut watched: Option<&mut Watched>,
+        mut watched: Option<&mut QueueWatch>,
         ask: impl FnOnce(&mut dyn FnMut(&'static str, f64)),
     ) -> u64 {
         let MeterSettings { window, sample_every, .. } = self.settings;

@@ -54,7 +54,7 @@ pub use losses::Losses;
 pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
 pub use meter::{Meter, MeterSettings, Second, Totals};
 pub use packet_class::{Kind, PacketClass};
-pub use packet_trace::{PacketTrace, Seen, Who};
+pub use packet_trace::{PacketTrace, TracedPacket, Who};
 pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
 pub use players::{Players, Viewer};
@@ -64,8 +64,8 @@ pub use sample::Keep;
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};
-pub use video_calls::{VideoCalls, Watcher};
-pub use watch::{Binned, Bins, WatchSettings, WatchedResponses, Watching};
+pub use video_calls::{VideoCallViewer, VideoCalls};
+pub use watch::{Binned, Bins, QueueSnapshot, WatchSettings, WatchedResponses};
 
 use packet::Instant;
 

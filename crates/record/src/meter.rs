@@ -5,14 +5,14 @@
 
 mod measures;
 
-use packet::{Backlog, Duration, Instant, Why};
+use packet::{Backlog, DropReason, Duration, Instant};
 
 use crate::drop_run::DropRun;
 use crate::gauges::Gauges;
 use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
-use crate::watch::{WatchSettings, Watched, Watching};
+use crate::watch::{QueueSnapshot, QueueWatch, WatchSettings};
 use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Table, Window};
 
 pub(crate) use self::measures::MEASURES;
@@ -51,9 +51,9 @@ pub struct Second {
     /// Departures, their IP bytes, and how long they had waited, ns.
     pub departures: [u64; 3],
     /// Drops by cause.
-    pub drops: [u64; Why::ALL.len()],
+    pub drops: [u64; DropReason::ALL.len()],
     /// Marks likewise.
-    pub marks: [u64; Why::ALL.len()],
+    pub marks: [u64; DropReason::ALL.len()],
 }
 
 /// Counts within the measured interval.
@@ -62,10 +62,10 @@ struct Measured {
     departures: u64,
     departure_bytes: u64,
     busy_ns: u64,
-    drops: [u64; Why::ALL.len()],
+    drops: [u64; DropReason::ALL.len()],
     drop_bytes: u64,
     lost: ClassCounts,
-    marks: [u64; Why::ALL.len()],
+    marks: [u64; DropReason::ALL.len()],
     packet_ns: u64,
     byte_ns: u128,
     queue_delay_ns: u128,
@@ -97,13 +97,13 @@ pub struct Meter {
     gauges: Option<Box<Gauges>>,
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
-    watched: Option<Box<Watched>>,
+    watched: Option<Box<QueueWatch>>,
     arrivals: PerSecond,
     /// Departures, their bytes, and how long they had waited, ns.
     departed: PerSecond<3>,
-    drops: PerSecond<{ Why::ALL.len() }>,
+    drops: PerSecond<{ DropReason::ALL.len() }>,
     /// Likewise.
-    marks: PerSecond<{ Why::ALL.len() }>,
+    marks: PerSecond<{ DropReason::ALL.len() }>,
     fingerprint: Fingerprint,
     /// What the line offered, once it is told.
     capacity: Option<Capacity>,
@@ -136,7 +136,7 @@ impl Meter {
             gauges: shown.then(|| Box::new(Gauges::new(settings))),
             drop_run: DropRun::default(),
             trace: trace.map(Box::new),
-            watched: settings.watch.map(|of| Box::new(Watched::new(of))),
+            watched: settings.watch.map(|of| Box::new(QueueWatch::new(of))),
             arrivals: PerSecond::default(),
             departed: PerSecond::default(),
             drops: PerSecond::default(),
@@ -151,7 +151,7 @@ impl Meter {
     pub fn arrival(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.sample_up_to(now.nanos() + 1);
         if now >= self.turns {
-            self.turn(now);
+            self.begin_window_if_due(now);
         }
         self.arrivals.add(now, 1);
         let measured = usize::from(self.measuring);
@@ -161,7 +161,7 @@ impl Meter {
 
     /// The measured interval has begun, or is over, at `now`.
     #[cold]
-    fn turn(&mut self, now: Instant) {
+    fn begin_window_if_due(&mut self, now: Instant) {
         let window = self.settings.window;
         self.measuring = window.contains(now);
         self.turns = match now {
@@ -180,14 +180,14 @@ impl Meter {
     }
 
     /// The last arrival was dropped on arrival; that it was dropped is told as of any packet.
-    pub fn refused(&mut self, now: Instant) {
+    pub fn dropped_on_arrival(&mut self, now: Instant) {
         if self.settings.window.contains(now) {
             self.drop_run.refused(now);
         }
     }
 
     /// The packet was dropped.
-    pub fn dropped(&mut self, now: Instant, bytes: u32, why: Why) {
+    pub fn dropped(&mut self, now: Instant, bytes: u32, why: DropReason) {
         self.dropped.0 += 1;
         self.dropped.1 += u64::from(bytes);
         self.drops.count(now, why as usize);
@@ -198,14 +198,14 @@ impl Meter {
     }
 
     /// What was dropped: told apart from [`Meter::dropped`] because a queue does not know.
-    pub fn lost(&mut self, now: Instant, class: PacketClass) {
+    pub fn dropped_class(&mut self, now: Instant, class: PacketClass) {
         if self.settings.window.contains(now) {
             self.measured.lost.add(class);
         }
     }
 
     /// The packet was marked.
-    pub fn marked(&mut self, now: Instant, why: Why) {
+    pub fn marked(&mut self, now: Instant, why: DropReason) {
         self.marks.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.marks[why as usize] += 1;
@@ -336,7 +336,7 @@ impl Meter {
 
     /// Hands over what was sampled up to `now` and was not looked at yet; gauges are as new as
     /// [`Meter::take_gauges`] has brought them. Nothing without [`MeterSettings::watch`].
-    pub fn look(&mut self, now: Instant) -> Watching {
+    pub fn snapshot(&mut self, now: Instant) -> QueueSnapshot {
         self.sample_up_to(now.nanos());
         self.watched.as_mut().map(|watched| watched.drain(now)).unwrap_or_default()
     }

@@ -23,7 +23,7 @@ pub struct PacketClass(u8);
 impl PacketClass {
     /// How many numbers [`PacketClass::index`] may give.
     const COUNT: usize = 16;
-    const AGAIN: u8 = 8;
+    const RETRANSMISSION: u8 = 8;
 
     /// Of a packet of this kind; `again` if it is a retransmission.
     #[inline]
@@ -32,7 +32,7 @@ impl PacketClass {
     }
     /// The kind's number, in the order of [`Kind`].
     pub const fn kind(self) -> u8 {
-        self.0 & (Self::AGAIN - 1)
+        self.0 & (Self::RETRANSMISSION - 1)
     }
     /// Whether it is of this kind.
     #[inline]
@@ -40,8 +40,8 @@ impl PacketClass {
         self.kind() == kind as u8
     }
     /// Whether it is a retransmission: it begins with a number that was sent before.
-    pub const fn again(self) -> bool {
-        self.0 & Self::AGAIN != 0
+    pub const fn is_retransmission(self) -> bool {
+        self.0 & Self::RETRANSMISSION != 0
     }
     const fn index(self) -> usize {
         self.0 as usize % Self::COUNT
@@ -62,8 +62,8 @@ impl ClassCounts {
     pub fn of(&self, kind: Kind) -> u64 {
         [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
     }
-    pub fn again(&self) -> u64 {
-        self.0[usize::from(PacketClass::AGAIN)..].iter().sum()
+    pub fn retransmissions(&self) -> u64 {
+        self.0[usize::from(PacketClass::RETRANSMISSION)..].iter().sum()
     }
     /// Those that carry payload.
     pub fn with_payload(&self) -> u64 {
@@ -86,12 +86,12 @@ mod tests {
         for (number, kind) in (0..).zip(kinds) {
             for again in [false, true] {
                 let class = PacketClass::new(kind, again);
-                assert_eq!((class.kind(), class.again()), (number, again));
+                assert_eq!((class.kind(), class.is_retransmission()), (number, again));
                 assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
                 (0..=number).for_each(|_| counts.add(class));
             }
         }
         assert_eq!(counts.sorts(), [4, 16, 8]);
-        assert_eq!((counts.total(), counts.again(), counts.with_payload()), (30, 15, 10));
+        assert_eq!((counts.total(), counts.retransmissions(), counts.with_payload()), (30, 15, 10));
     }
 }

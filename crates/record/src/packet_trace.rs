@@ -41,7 +41,7 @@ struct Row {
 
 /// A row of the trace for whoever watches.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Seen {
+pub struct TracedPacket {
     /// When.
     pub at: Instant,
     /// 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
@@ -90,9 +90,14 @@ impl PacketTrace {
     }
 
     /// Hands over the rows that were not looked at yet.
-    pub fn look(&mut self) -> Vec<Seen> {
-        let seen =
-            |r: &Row| Seen { at: r.at, what: r.what as u8, why: r.why, who: r.who, id: r.id };
+    pub fn drain(&mut self) -> Vec<TracedPacket> {
+        let seen = |r: &Row| TracedPacket {
+            at: r.at,
+            what: r.what as u8,
+            why: r.why,
+            who: r.who,
+            id: r.id,
+        };
         let rows = self.rows[self.looked..].iter().map(seen).collect();
         if self.passing {
             self.rows.clear();
@@ -175,7 +180,7 @@ impl PacketTrace {
             ("event", bytes(|r| r.what as u8)),
             ("why", bytes(|r| r.why)),
             ("kind", bytes(|r| r.who.class.kind())),
-            ("again", bytes(|r| u8::from(r.who.class.again()))),
+            ("again", bytes(|r| u8::from(r.who.class.is_retransmission()))),
             ("group", Column::U16(groups)),
             ("user", words(|r| r.who.user)),
             ("bytes", words(|r| r.who.bytes)),
@@ -190,7 +195,7 @@ impl PacketTrace {
 mod tests {
     use super::*;
     use crate::Kind;
-    use packet::{Ecn, Packet, Why};
+    use packet::{DropReason, Ecn, Packet};
 
     fn at(t: u64) -> Instant {
         Instant::from_nanos(t)
@@ -200,7 +205,7 @@ mod tests {
         Who { class: PacketClass::new(Kind::Data, user == 2), group: 1, user, bytes: 100 }
     }
 
-    fn dropped(id: u32, why: Why) -> Event {
+    fn dropped(id: u32, why: DropReason) -> Event {
         let header = Default::default();
         let packet = Packet { id, flow: 0, bytes: 100, ecn: Ecn::Ect0, arrived: at(0), header };
         Event::Dropped { packet, why }
@@ -222,11 +227,11 @@ mod tests {
         trace.arrived(at(1), 5, who(0));
         trace.reported(at(1), &Event::Queued { id: 5 });
         trace.arrived(at(2), 9, who(1));
-        trace.reported(at(2), &Event::Marked { id: 9, why: Why::Early });
+        trace.reported(at(2), &Event::Marked { id: 9, why: DropReason::Early });
         trace.reported(at(2), &Event::Queued { id: 9 });
         trace.arrived(at(3), 6, who(2));
-        trace.reported(at(3), &dropped(6, Why::Overflow)); // on arrival: two wait
-        trace.reported(at(4), &dropped(5, Why::Forced)); // from the queue: one is left
+        trace.reported(at(3), &dropped(6, DropReason::Overflow)); // on arrival: two wait
+        trace.reported(at(4), &dropped(5, DropReason::Forced)); // from the queue: one is left
         trace.started(at(4), 9);
         let table = PacketTrace::table(&[&trace]);
         assert_eq!(column(&table, "event"), [0, 0, 3, 0, 2, 2, 1]);
@@ -243,19 +248,19 @@ mod tests {
         let mut trace = PacketTrace::of(false, true).unwrap();
         (0..20_000).for_each(|t| trace.arrived(at(t), 3, who(0)));
         assert!(trace.rows.len() <= MOST_SEEN);
-        let seen = trace.look();
+        let seen = trace.drain();
         assert_eq!(seen.last().map(|s| (s.at, s.what, s.id)), Some((at(19_999), 0, 3)));
-        assert!(trace.look().is_empty());
+        assert!(trace.drain().is_empty());
         trace.watch(false);
         trace.arrived(at(20_000), 3, who(0));
-        assert!(trace.look().is_empty());
+        assert!(trace.drain().is_empty());
     }
 
     #[test]
     fn a_trace_that_is_kept_stays_whole_under_looks() {
         let mut trace = PacketTrace::of(true, true).unwrap();
         (0..3).for_each(|t| trace.arrived(at(t), 3, who(0)));
-        assert_eq!((trace.look().len(), trace.look().len()), (3, 0));
+        assert_eq!((trace.drain().len(), trace.drain().len()), (3, 0));
         assert_eq!(column(&PacketTrace::table(&[&trace]), "time_ns"), [0, 1, 2]);
     }
 

@@ -44,7 +44,7 @@ impl Class {
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
     /// When its clock started: `connect()`, or the write on a connection already open.
-    pub asked: Instant,
+    pub requested: Instant,
     /// When the last byte of the reply had arrived in order, or the connection was given up.
     pub ended: Instant,
     /// Request payload.
@@ -55,7 +55,7 @@ pub struct Request {
     pub user: u32,
     /// The user's group, in the order of the scenario.
     pub group: u16,
-    /// Either end of its connection sent something again from `asked` to `ended`.
+    /// Either end of its connection sent something again from `requested` to `ended`.
     pub retransmitted: bool,
     /// Given up: counts as "over 3 s" (no other value is known).
     pub failed: bool,
@@ -100,8 +100,8 @@ pub struct Requests {
     names: Vec<Option<String>>,
     by_group: bool,
     watched: Option<Box<WatchedResponses>>,
-    asked: PerSecond,
-    asked_bytes: PerSecond,
+    requested: PerSecond,
+    requested_bytes: PerSecond,
     answered: PerSecond,
     answered_ns: PerSecond,
     /// Ended, by class.
@@ -147,8 +147,8 @@ impl Requests {
             names: settings.groups,
             by_group: settings.by_group,
             watched: settings.watched.then(Box::default),
-            asked: PerSecond::default(),
-            asked_bytes: PerSecond::default(),
+            requested: PerSecond::default(),
+            requested_bytes: PerSecond::default(),
             answered: PerSecond::default(),
             answered_ns: PerSecond::default(),
             connections: [0; 5],
@@ -159,17 +159,17 @@ impl Requests {
     }
 
     /// A user of `group` makes a request for `reply_bytes`.
-    pub fn asked(&mut self, now: Instant, group: u16, reply_bytes: u64) {
-        self.asked.add(now, 1);
-        self.asked_bytes.add(now, reply_bytes);
+    pub fn requested(&mut self, now: Instant, group: u16, reply_bytes: u64) {
+        self.requested.add(now, 1);
+        self.requested_bytes.add(now, reply_bytes);
         if self.window.contains(now) {
-            self.answers[usize::from(group)].asked(reply_bytes);
+            self.answers[usize::from(group)].requested(reply_bytes);
         }
     }
 
     /// A request has ended. Returns its row for [`Requests::classify`].
     pub fn ended(&mut self, request: Request) -> u32 {
-        let took = request.ended.since(request.asked).nanos();
+        let took = request.ended.since(request.requested).nanos();
         let word = request.ended.nanos() ^ (took << 20) ^ u64::from(request.user);
         self.fingerprint.add(word);
         if !request.failed {
@@ -276,8 +276,8 @@ impl Requests {
         let means = self.answered_ns.rows(seconds.clone()).into_iter().zip(&answered);
         let means = means.map(|(ns, &n)| if n == 0 { 0.0 } else { ns as f64 / 1e9 / n as f64 });
         vec![
-            ("requests".into(), Column::U64(self.asked.rows(seconds.clone()))),
-            ("requested_bytes".into(), Column::U64(self.asked_bytes.rows(seconds))),
+            ("requests".into(), Column::U64(self.requested.rows(seconds.clone()))),
+            ("requested_bytes".into(), Column::U64(self.requested_bytes.rows(seconds))),
             ("response_mean_s".into(), Column::F64(means.collect())),
             ("responses".into(), Column::U64(answered)),
         ]
@@ -285,7 +285,7 @@ impl Requests {
 
     /// Seconds before this one will not be asked for again.
     pub fn forget_before(&mut self, second: usize) {
-        let all = [&mut self.asked, &mut self.asked_bytes, &mut self.answered];
+        let all = [&mut self.requested, &mut self.requested_bytes, &mut self.answered];
         all.into_iter().chain([&mut self.answered_ns]).for_each(|s| s.forget_before(second));
     }
 
@@ -315,10 +315,10 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    fn request(asked: u64, ended: u64, failed: bool) -> Request {
-        let (asked, ended) = (at(asked), at(ended));
+    fn request(requested: u64, ended: u64, failed: bool) -> Request {
+        let (requested, ended) = (at(requested), at(ended));
         Request {
-            asked,
+            requested,
             ended,
             request_bytes: 300,
             reply_bytes: 1_000,
@@ -362,7 +362,7 @@ mod tests {
         for (group, ended, failed) in
             [(0, 1_200, false), (2, 2_500, false), (2, 1_900, false), (2, 3_000, true)]
         {
-            log.asked(at(1_000), group, 1_000);
+            log.requested(at(1_000), group, 1_000);
             log.ended(Request { group, ..request(1_000, ended, failed) });
         }
         let mut s = Summary::default();
@@ -375,8 +375,8 @@ mod tests {
         assert_eq!(names.map(|n| far.number(n)), [3.0, 3.0, 1.0, 3_000.0, 1.2]);
         assert_eq!((far.number("response_p50_s"), far.number("share_le_1s")), (1.5, 1.0 / 3.0));
         // Asked for, answered or not.
-        let asked = |of: &Summary| of.number("requested_bytes");
-        assert_eq!((asked(far), asked(&s)), (3_000.0, 4_000.0));
+        let requested = |of: &Summary| of.number("requested_bytes");
+        assert_eq!((requested(far), requested(&s)), (3_000.0, 4_000.0));
         assert_eq!(far.number("response_p90_s"), f64::INFINITY);
         // All together, in whatever order the groups come.
         assert_eq!((s.number("requests"), s.number("responses")), (4.0, 4.0));
@@ -396,7 +396,7 @@ mod tests {
     #[test]
     fn one_group_is_told_once() {
         let mut log = log_of(&[Some("web"), None], false);
-        log.asked(at(2_000), 0, 1_000);
+        log.requested(at(2_000), 0, 1_000);
         log.ended(request(2_000, 2_100, false));
         let mut s = Summary::default();
         log.summarise(0, &mut s);

@@ -75,7 +75,7 @@ mod tests {
         let mut sizes = Sizes::default();
         for (ms, retransmitted) in [(500, false), (1_500, true), (2_500, false)] {
             let request = Request {
-                asked: Instant::ZERO,
+                requested: Instant::ZERO,
                 ended: Instant::from_nanos(ms * 1_000_000),
                 request_bytes: 300,
                 reply_bytes: 1_000,

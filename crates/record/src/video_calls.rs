@@ -7,7 +7,7 @@ use crate::{Column, Summary, Table, quantile, ratio};
 
 /// What one viewer saw in the measured interval. Bytes are of RTP packets.
 #[derive(Clone, Debug)]
-pub struct Watcher {
+pub struct VideoCallViewer {
     /// The call's group, and its user's number over all groups.
     pub group: u16,
     /// See there.
@@ -41,12 +41,12 @@ pub struct Watcher {
 /// Every viewer of every video call.
 #[derive(Clone, Debug, Default)]
 pub struct VideoCalls {
-    watchers: Vec<Watcher>,
+    watchers: Vec<VideoCallViewer>,
 }
 
 impl VideoCalls {
     /// Adds a viewer; one for whom no frame was made leaves no row.
-    pub fn add(&mut self, watcher: Watcher) {
+    pub fn add(&mut self, watcher: VideoCallViewer) {
         if watcher.frames > 0 {
             self.watchers.push(watcher);
         }
@@ -64,10 +64,10 @@ impl VideoCalls {
             return None;
         }
         let each = || self.watchers.iter();
-        let real = |of: &dyn Fn(&[Watcher]) -> f64| {
+        let real = |of: &dyn Fn(&[VideoCallViewer]) -> f64| {
             Column::F64(each().map(|w| of(std::slice::from_ref(w))).collect())
         };
-        let whole = |of: &dyn Fn(&Watcher) -> u64| Column::U64(each().map(of).collect());
+        let whole = |of: &dyn Fn(&VideoCallViewer) -> u64| Column::U64(each().map(of).collect());
         let columns = [
             ("group", Column::U16(each().map(|w| w.group).collect())),
             ("user", Column::U32(each().map(|w| w.user).collect())),
@@ -91,7 +91,7 @@ impl VideoCalls {
 
 /// Quantiles are over the frames of all viewers, shares of the sums, rates the mean of a viewer.
 #[rustfmt::skip]
-pub(crate) static MEASURES: &[Measure<[Watcher]>] = &[
+pub(crate) static MEASURES: &[Measure<[VideoCallViewer]>] = &[
     whole("viewers", Unit::of("viewers"), "video calls, viewers", |w| w.len() as u64,
         "rows of `video_calls`; these numbers only with video calls"),
     real("frame_delay_p50_s", AS_MS, "video calls, frame delay, median", |w| delay(w, 0.5), DELAY),
@@ -118,41 +118,41 @@ pub(crate) static MEASURES: &[Measure<[Watcher]>] = &[
 const DELAY: &str = "quantile over the frames shown of the time from a frame's making to its last \
                      packet's arrival, the sender's buffer included";
 
-fn sum(watchers: &[Watcher], of: impl Fn(&Watcher) -> f64) -> f64 {
+fn sum(watchers: &[VideoCallViewer], of: impl Fn(&VideoCallViewer) -> f64) -> f64 {
     watchers.iter().map(of).sum()
 }
 
-fn whole_of(watchers: &[Watcher], of: impl Fn(&Watcher) -> u64) -> u64 {
+fn whole_of(watchers: &[VideoCallViewer], of: impl Fn(&VideoCallViewer) -> u64) -> u64 {
     watchers.iter().map(of).sum()
 }
 
 /// NaN if no frame was shown.
-fn delay(watchers: &[Watcher], p: f64) -> f64 {
+fn delay(watchers: &[VideoCallViewer], p: f64) -> f64 {
     let delays = watchers.iter().flat_map(|w| &w.delays);
     let mut delays: Vec<f64> = delays.map(|delay| delay.secs_f64()).collect();
     delays.sort_unstable_by(f64::total_cmp);
     if delays.is_empty() { f64::NAN } else { quantile(&delays, p) }
 }
 
-fn frames_lost_share(watchers: &[Watcher]) -> f64 {
+fn frames_lost_share(watchers: &[VideoCallViewer]) -> f64 {
     let lost = whole_of(watchers, |w| w.frames_lost);
     ratio(lost, lost + whole_of(watchers, |w| w.delays.len() as u64))
 }
 
-fn sent_rate(watchers: &[Watcher]) -> f64 {
+fn sent_rate(watchers: &[VideoCallViewer]) -> f64 {
     sum(watchers, |w| 8.0 * w.sent_bytes as f64 / w.seconds) / watchers.len() as f64
 }
 
-fn received_rate(watchers: &[Watcher]) -> f64 {
+fn received_rate(watchers: &[VideoCallViewer]) -> f64 {
     sum(watchers, |w| 8.0 * w.received_bytes as f64 / w.seconds) / watchers.len() as f64
 }
 
-fn lost_share(watchers: &[Watcher]) -> f64 {
+fn lost_share(watchers: &[VideoCallViewer]) -> f64 {
     let lost = whole_of(watchers, |w| w.lost);
     ratio(lost, lost + whole_of(watchers, |w| w.received))
 }
 
-fn marked_share(watchers: &[Watcher]) -> f64 {
+fn marked_share(watchers: &[VideoCallViewer]) -> f64 {
     ratio(whole_of(watchers, |w| w.marked), whole_of(watchers, |w| w.received))
 }
 
@@ -161,8 +161,8 @@ mod tests {
     use super::*;
 
     /// A viewer of 100 s who was shown frames with these delays, ms, and not two others.
-    fn watcher(group: u16, delays: &[u64], freezes: u64) -> Watcher {
-        Watcher {
+    fn watcher(group: u16, delays: &[u64], freezes: u64) -> VideoCallViewer {
+        VideoCallViewer {
             group,
             user: 3,
             back: false,
@@ -185,7 +185,7 @@ mod tests {
         let mut calls = VideoCalls::default();
         calls.add(watcher(0, &[50; 8], 1));
         calls.add(watcher(1, &[250; 8], 2));
-        calls.add(Watcher { frames: 0, ..watcher(1, &[], 0) });
+        calls.add(VideoCallViewer { frames: 0, ..watcher(1, &[], 0) });
         let mut summary = Summary::default();
         calls.summarise(&["a", "b"], &mut summary);
         let number = |name: &str| summary.number(&format!("rtc_{name}"));

@@ -116,7 +116,7 @@ impl WatchedResponses {
 
 /// The queue of one port and its discipline's gauges, for whoever watches.
 #[derive(Clone, Debug)]
-pub(crate) struct Watched {
+pub(crate) struct QueueWatch {
     settings: WatchSettings,
     queue: Bins,
     gauges: Vec<(&'static str, Bins)>,
@@ -124,16 +124,16 @@ pub(crate) struct Watched {
 
 /// What a look at a port's samples gave.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Watching {
+pub struct QueueSnapshot {
     /// Packets waiting.
     pub queue: Binned,
     /// The discipline's gauges by name.
     pub gauges: Vec<(&'static str, Binned)>,
 }
 
-impl Watched {
+impl QueueWatch {
     pub fn new(settings: WatchSettings) -> Self {
-        Watched { settings, queue: Bins::new(settings.bin), gauges: Vec::new() }
+        QueueWatch { settings, queue: Bins::new(settings.bin), gauges: Vec::new() }
     }
 
     pub fn queue(&mut self, at_ns: u64, packets: u32) {
@@ -148,9 +148,9 @@ impl Watched {
         self.gauges[place].1.add(at_ns, value);
     }
 
-    pub fn drain(&mut self, now: Instant) -> Watching {
+    pub fn drain(&mut self, now: Instant) -> QueueSnapshot {
         let gauges = self.gauges.iter_mut().map(|(name, bins)| (*name, bins.drain(now)));
-        Watching { queue: self.queue.drain(now), gauges: gauges.collect() }
+        QueueSnapshot { queue: self.queue.drain(now), gauges: gauges.collect() }
     }
 }
 

@@ -32,6 +32,6 @@ pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, s
 pub use run::{Run, run};
 pub use scenario::{Scenario, access, json_schema};
 pub use setup::{Parts, capacities, estimate, parts, resolve, simulated_parts};
-pub use steer::Sight;
+pub use steer::PortSnapshot;
 pub use watch::PACKET_NUMBERS;
 pub use world::{Group, Network};

@@ -15,7 +15,7 @@ mod wire;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
-use record::{Meter, Watching};
+use record::{Meter, QueueSnapshot};
 
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
@@ -57,11 +57,11 @@ impl Port {
 
     /// Hands over what was sampled up to `now`, by which every event was served, and was not looked
     /// at yet.
-    pub fn look(&mut self, now: Instant) -> Watching {
+    pub fn snapshot(&mut self, now: Instant) -> QueueSnapshot {
         if let Port::Explicit(port) = self {
             port.look_at_gauges(now.nanos());
         }
-        self.meter_mut().look(now)
+        self.meter_mut().snapshot(now)
     }
 
     /// Changes a parameter of the discipline at `now`, by which every event was served: from the next

@@ -219,8 +219,8 @@ impl Recorder {
     }
 
     /// A user of `group` asks for a reply.
-    pub fn asked(&mut self, now: Instant, group: u16, reply_bytes: u64) {
-        self.requests.asked(now, group, reply_bytes);
+    pub fn requested(&mut self, now: Instant, group: u16, reply_bytes: u64) {
+        self.requests.requested(now, group, reply_bytes);
     }
 
     /// A request has ended: its reply is in, or its connection was given up.
@@ -231,11 +231,12 @@ impl Recorder {
         group: u16,
         exchange: Exchange,
     ) {
-        let (Cause::Asked { at, resent }, false) = (exchange.cause, exchange.is_unasked()) else {
+        let (Cause::Requested { at, resent }, false) = (exchange.cause, exchange.is_unasked())
+        else {
             return; // nobody asked for it
         };
         let request = Request {
-            asked: at,
+            requested: at,
             ended: now,
             request_bytes: exchange.request_bytes,
             reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),

@@ -11,8 +11,8 @@ use crate::error::ScenarioError;
 use crate::recorder::Outcome;
 use crate::scenario::Scenario;
 use crate::setup;
-use crate::steer::Sighted;
-use crate::watch::{Watch, Watcher};
+use crate::steer::PortObserver;
+use crate::watch::{Observer, Watch};
 use crate::world::World;
 
 /// A scenario set up and ready to move.
@@ -24,9 +24,9 @@ pub struct Run {
     /// Whether the measured interval has begun.
     measuring: bool,
     /// Only of a run that is watched.
-    watcher: Option<Watcher>,
+    observer: Option<Observer>,
     /// Ports that were looked at by name.
-    pub(crate) sighted: Vec<Sighted>,
+    pub(crate) observers: Vec<PortObserver>,
 }
 
 impl Run {
@@ -65,14 +65,14 @@ impl Run {
         Ok(Run::started(scenario, world, ports))
     }
 
-    /// As [`Run::new`], for whoever looks into the run while it goes on: [`Run::look`]. The least and
+    /// As [`Run::new`], for whoever looks into the run while it goes on: [`Run::snapshot`]. The least and
     /// the largest sample of queues and gauges are shown of every `bin`. Nothing of the run's
     /// outcome changes but `events`: the watched ports are simulated event by event.
     ///
     /// # Errors
     /// As [`Run::new`].
     pub fn watched(scenario: Scenario, bin: Duration) -> Result<Run, ScenarioError> {
-        Run::looked_into(scenario, bin, Keep::Everything)
+        Run::observed(scenario, bin, Keep::Everything)
     }
 
     /// As [`Run::watched`], in memory that does not grow with simulated time as long as somebody looks:
@@ -82,43 +82,51 @@ impl Run {
     /// # Errors
     /// As [`Run::new`].
     pub fn watched_bounded(scenario: Scenario, bin: Duration) -> Result<Run, ScenarioError> {
-        Run::looked_into(scenario, bin, Keep::Bounded)
+        Run::observed(scenario, bin, Keep::Bounded)
     }
 
-    fn looked_into(scenario: Scenario, bin: Duration, keep: Keep) -> Result<Run, ScenarioError> {
+    fn observed(scenario: Scenario, bin: Duration, keep: Keep) -> Result<Run, ScenarioError> {
         let watch = Watch::new(bin, keep, &scenario.queues);
         let (world, ports) =
             setup::world(&scenario, &[], Some(&watch)).map_err(ScenarioError::on_one_line)?;
-        let watcher = Some(Watcher::new(watch, &ports, scenario.group_names()));
-        Ok(Run { watcher, ..Run::started(scenario, world, ports) })
+        let observer = Some(Observer::new(watch, &ports, scenario.group_names()));
+        Ok(Run { observer, ..Run::started(scenario, world, ports) })
     }
 
     fn started(scenario: Scenario, mut world: World, ports: Vec<String>) -> Run {
         world.start();
         let window = scenario.window();
-        Run { world, ports, window, measuring: false, scenario, watcher: None, sighted: Vec::new() }
+        Run {
+            world,
+            ports,
+            window,
+            measuring: false,
+            scenario,
+            observer: None,
+            observers: Vec::new(),
+        }
     }
 
     /// What has happened at the studied ports and to requests since the last look, as JSON; null if
     /// the run is not [`Run::watched`].
-    pub fn look(&mut self) -> serde_json::Value {
+    pub fn snapshot(&mut self) -> serde_json::Value {
         let over = self.world.now() >= self.window.to;
-        let look = |watcher: &mut Watcher| watcher.look(&mut self.world, over);
-        self.watcher.as_mut().map_or(serde_json::Value::Null, look)
+        let snapshot = |observer: &mut Observer| observer.snapshot(&mut self.world, over);
+        self.observer.as_mut().map_or(serde_json::Value::Null, snapshot)
     }
 
     /// What has happened to packets since the last look, [`PACKET_NUMBERS`](crate::PACKET_NUMBERS)
     /// numbers for each event; the newest some thousand of each port.
-    pub fn look_at_packets(&mut self, out: &mut Vec<f64>) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.packets(&mut self.world, out);
+    pub fn packet_snapshot(&mut self, out: &mut Vec<f64>) {
+        if let Some(observer) = &mut self.observer {
+            observer.packets(&mut self.world, out);
         }
     }
 
     /// Whether packets are to be seen from now on; they are until somebody says otherwise.
     pub fn watch_packets(&mut self, on: bool) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.watch_packets(&mut self.world, on);
+        if let Some(observer) = &mut self.observer {
+            observer.watch_packets(&mut self.world, on);
         }
     }
 
@@ -143,14 +151,14 @@ impl Run {
             self.move_to(self.window.from);
             self.world.begin_measuring();
             self.measuring = true;
-            self.watcher.iter_mut().for_each(Watcher::begin_measuring);
+            self.observer.iter_mut().for_each(Observer::begin_measuring);
         }
         self.move_to(until.min(self.window.to));
     }
 
     fn move_to(&mut self, until: Instant) {
-        if let Some(watcher) = &mut self.watcher {
-            watcher.follow(&mut self.world, until);
+        if let Some(observer) = &mut self.observer {
+            observer.follow(&mut self.world, until);
         }
         self.world.run_until(until);
     }

@@ -37,7 +37,7 @@ pub struct Queue {
     pub params: Params,
     /// How the scenario names the entry: by its name, or in a table with the source of one that was
     /// handed in.
-    pub told: Json,
+    pub as_written: Json,
 }
 
 /// One link: a line and a queue in each direction.

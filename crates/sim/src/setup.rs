@@ -63,7 +63,7 @@ pub(crate) fn world(
     let Parts { network, names, routes, groups } = assemble(scenario, captured, watch)?;
     let mut populated = Vec::new();
     for (group, population) in groups {
-        let members = population.members();
+        let members = population.sources();
         let apps = population.all().ok_or_else(|| too_many(&group.name, members))?;
         populated.push((group, members, apps));
     }
@@ -116,7 +116,7 @@ fn assemble(
     }
     for (i, leader) in scenario.leaders().into_iter().enumerate() {
         if let (Some(Ok(leader)), Some(after)) = (leader, &scenario.traffic[i].start_after) {
-            groups[leader].0.followers.push((i as u16, after.delay));
+            groups[leader].0.dependents.push((i as u16, after.delay));
         }
     }
     let Builder { ports, names, routes, .. } = builder;
@@ -329,7 +329,7 @@ fn set_up_group(
         first_member: 0,
         shares_ticks: false,
         waits: spec.start_after.is_some(),
-        followers: Vec::new(),
+        dependents: Vec::new(),
         dscp: packet::dscp::find(spec.params.choice("dscp")).expect("a name of the list"),
     };
     Ok((group, population))

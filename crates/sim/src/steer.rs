@@ -1,6 +1,6 @@
 //! A run that somebody steers: looked at and changed between slices of its time.
 
-use packet::Why;
+use packet::DropReason;
 
 use crate::error::ScenarioError;
 use crate::run::Run;
@@ -8,7 +8,7 @@ use crate::world::World;
 
 /// What crossed one port since the last look, and what waits there.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Sight {
+pub struct PortSnapshot {
     /// Packets and bytes waiting now.
     pub packets: u64,
     /// See there.
@@ -28,11 +28,19 @@ pub struct Sight {
     pub marks: u64,
 }
 
-impl Sight {
+impl PortSnapshot {
     /// Its fields in order.
     pub fn numbers(&self) -> [f64; 8] {
-        let Sight { packets, bytes, arrivals, departures, departure_bytes, waited_s, drops, marks } =
-            *self;
+        let PortSnapshot {
+            packets,
+            bytes,
+            arrivals,
+            departures,
+            departure_bytes,
+            waited_s,
+            drops,
+            marks,
+        } = *self;
         let [packets, bytes, arrivals, departures, departure_bytes, drops, marks] =
             [packets, bytes, arrivals, departures, departure_bytes, drops, marks].map(|n| n as f64);
         [packets, bytes, arrivals, departures, departure_bytes, waited_s, drops, marks]
@@ -50,7 +58,7 @@ struct Counts {
 
 /// A port that is looked at: what was seen, and what whole seconds that are over hold.
 #[derive(Clone, Debug)]
-pub(crate) struct Sighted {
+pub(crate) struct PortObserver {
     place: usize,
     second: usize,
     over: Counts,
@@ -60,7 +68,7 @@ pub(crate) struct Sighted {
 impl Counts {
     fn add(&mut self, world: &mut World, place: usize, second: usize) {
         let row = world.port(place).meter().second(second);
-        let sum = |causes: [u64; Why::ALL.len()]| causes.iter().sum::<u64>();
+        let sum = |causes: [u64; DropReason::ALL.len()]| causes.iter().sum::<u64>();
         for (all, of) in self.departures.iter_mut().zip(row.departures) {
             *all += of;
         }
@@ -69,8 +77,8 @@ impl Counts {
     }
 }
 
-impl Sighted {
-    fn look(&mut self, world: &mut World) -> Sight {
+impl PortObserver {
+    fn snapshot(&mut self, world: &mut World) -> PortSnapshot {
         let (now, place) = (world.now(), self.place);
         world.port(place).settle(now);
         let second = (now.nanos() / 1_000_000_000) as usize;
@@ -84,7 +92,7 @@ impl Sighted {
         let (backlog, seen) = (meter.backlog(), std::mem::replace(&mut self.seen, all));
         let [departures, departure_bytes, waited_ns] =
             [0, 1, 2].map(|i| all.departures[i] - seen.departures[i]);
-        Sight {
+        PortSnapshot {
             packets: u64::from(backlog.packets),
             bytes: backlog.bytes,
             arrivals: all.arrivals - seen.arrivals,
@@ -103,15 +111,15 @@ impl Run {
     ///
     /// # Errors
     /// If there is no such port.
-    pub fn sight(&mut self, port: &str) -> Result<Sight, ScenarioError> {
+    pub fn port_snapshot(&mut self, port: &str) -> Result<PortSnapshot, ScenarioError> {
         let place = self.place(port)?;
-        let known = self.sighted.iter().position(|sighted| sighted.place == place);
+        let known = self.observers.iter().position(|observers| observers.place == place);
         let which = known.unwrap_or_else(|| {
             let (over, seen) = (Counts::default(), Counts::default());
-            self.sighted.push(Sighted { place, second: 0, over, seen });
-            self.sighted.len() - 1
+            self.observers.push(PortObserver { place, second: 0, over, seen });
+            self.observers.len() - 1
         });
-        Ok(self.sighted[which].look(&mut self.world))
+        Ok(self.observers[which].snapshot(&mut self.world))
     }
 
     /// Changes a parameter of the discipline of a port, between two slices of the run's time: what

@@ -3,8 +3,8 @@
 
 mod pictures;
 
-use packet::{Duration, Instant, Why};
-use record::{Binned, Column, Keep, Second, Seen, WatchSettings, WatchedResponses};
+use packet::{DropReason, Duration, Instant};
+use record::{Binned, Column, Keep, Second, TracedPacket, WatchSettings, WatchedResponses};
 use serde_json::{Value as Json, json};
 
 use self::pictures::Pictures;
@@ -36,7 +36,7 @@ impl Watch {
 
 /// What was looked at already.
 #[derive(Clone, Debug)]
-pub(crate) struct Watcher {
+pub(crate) struct Observer {
     keep: Keep,
     /// Place and name of each watched port.
     ports: Vec<(usize, String)>,
@@ -45,12 +45,12 @@ pub(crate) struct Watcher {
     pictures: Pictures,
 }
 
-impl Watcher {
+impl Observer {
     /// Nothing looked at yet of the watched ports, out of all of a world, whose groups have these
     /// names.
-    pub fn new(watch: Watch, all: &[String], groups: Vec<String>) -> Watcher {
+    pub fn new(watch: Watch, all: &[String], groups: Vec<String>) -> Observer {
         let place = |name: String| Some((all.iter().position(|known| *known == name)?, name));
-        Watcher {
+        Observer {
             keep: watch.keep,
             ports: watch.ports.into_iter().filter_map(place).collect(),
             seconds: 0,
@@ -73,7 +73,7 @@ impl Watcher {
     }
 
     /// What has happened since the last look, as JSON.
-    pub fn look(&mut self, world: &mut World, over: bool) -> Json {
+    pub fn snapshot(&mut self, world: &mut World, over: bool) -> Json {
         let now = world.now();
         let until = match over {
             true => now.nanos().div_ceil(SECOND),
@@ -110,7 +110,7 @@ impl Watcher {
     pub fn packets(&mut self, world: &mut World, out: &mut Vec<f64>) {
         for (number, (place, _)) in self.ports.iter().enumerate() {
             if let Some(trace) = world.port(*place).meter_mut().packet_trace() {
-                trace.look().iter().for_each(|seen| out.extend(row(number, seen)));
+                trace.drain().iter().for_each(|seen| out.extend(row(number, seen)));
             }
         }
     }
@@ -132,7 +132,7 @@ const SECOND: u64 = 1_000_000_000;
 /// was sent before, group, user, IP bytes, number while it is on its way, packets waiting.
 pub const PACKET_NUMBERS: usize = 10;
 
-fn row(port: usize, seen: &Seen) -> [f64; PACKET_NUMBERS] {
+fn row(port: usize, seen: &TracedPacket) -> [f64; PACKET_NUMBERS] {
     let who = seen.who;
     [
         port as f64,
@@ -140,7 +140,7 @@ fn row(port: usize, seen: &Seen) -> [f64; PACKET_NUMBERS] {
         seen.what.into(),
         seen.why.into(),
         who.class.kind().into(),
-        u8::from(who.class.again()).into(),
+        u8::from(who.class.is_retransmission()).into(),
         who.group.into(),
         who.user.into(),
         who.bytes.into(),
@@ -149,7 +149,7 @@ fn row(port: usize, seen: &Seen) -> [f64; PACKET_NUMBERS] {
 }
 
 fn port(port: &mut Port, name: &str, now: Instant, seconds: std::ops::Range<usize>) -> Json {
-    let samples = port.look(now);
+    let samples = port.snapshot(now);
     let gauges: serde_json::Map<String, Json> =
         samples.gauges.iter().map(|(name, bins)| ((*name).to_owned(), binned(bins))).collect();
     let meter = port.meter();
@@ -165,10 +165,10 @@ fn port(port: &mut Port, name: &str, now: Instant, seconds: std::ops::Range<usiz
 }
 
 /// A series of a second each for every cause.
-fn by_cause(rows: &[Second], of: fn(&Second) -> [u64; Why::ALL.len()]) -> Json {
+fn by_cause(rows: &[Second], of: fn(&Second) -> [u64; DropReason::ALL.len()]) -> Json {
     let series = |cause: usize| rows.iter().map(|row| of(row)[cause]).collect::<Json>();
-    let named = |(cause, why): (usize, &Why)| (why.name().to_owned(), series(cause));
-    Json::Object(Why::ALL.iter().enumerate().map(named).collect())
+    let named = |(cause, why): (usize, &DropReason)| (why.name().to_owned(), series(cause));
+    Json::Object(DropReason::ALL.iter().enumerate().map(named).collect())
 }
 
 fn values(column: &Column) -> Json {

@@ -7,6 +7,7 @@
 
 mod applications;
 pub mod connection;
+mod event_order;
 pub mod forwarding;
 mod hosts;
 mod look_ahead;
@@ -15,19 +16,18 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod script;
-mod turns;
 
 use std::sync::Arc;
 
 use packet::{Duration, Instant, Rng};
 use record::Keep;
 use tcp::{HostCache, Profile};
-use traffic::{Action, App, Input, Members, Shown};
+use traffic::{Action, App, Input, Shown, Sources};
 
 use self::connection::{Connection, Serial};
 use self::forwarding::{InFlight, Stream};
 use self::look_ahead::LookAhead;
-use self::member::Member;
+use self::member::Source;
 pub use self::network::Network;
 pub use self::script::Scripts;
 use crate::capture::Tap;
@@ -83,7 +83,7 @@ pub struct Group {
     /// Whether it begins only after another group's start.
     pub waits: bool,
     /// The groups that begin after its start, and how long; none once it has started.
-    pub followers: Vec<(u16, Duration)>,
+    pub dependents: Vec<(u16, Duration)>,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
 }
@@ -115,8 +115,8 @@ pub struct World {
     machines: Machines,
     groups: Vec<Group>,
     /// The applications of each group.
-    apps: Vec<Box<dyn Members>>,
-    members: Vec<Member>,
+    apps: Vec<Box<dyn Sources>>,
+    members: Vec<Source>,
     connections: Slab<Connection>,
     streams: Vec<Stream>,
     in_flight: Slab<InFlight>,
@@ -174,7 +174,7 @@ impl World {
     }
 
     /// Adds a group and its applications, so many, spread over the machines of its side in turn.
-    pub fn add_group(&mut self, mut group: Group, seed: u64, members: u32, apps: Box<dyn Members>) {
+    pub fn add_group(&mut self, mut group: Group, seed: u64, members: u32, apps: Box<dyn Sources>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.members.len() as u32;
         let machines = self.machines.count(group.side);
@@ -190,7 +190,7 @@ impl World {
         self.events.reserve(members as usize); // each will wait to be woken
         self.members.extend(
             (0..members).map(|i| {
-                Member::new(index, i % machines, Rng::indexed(seed, &stream, u64::from(i)))
+                Source::new(index, i % machines, Rng::indexed(seed, &stream, u64::from(i)))
             }),
         );
     }
@@ -212,7 +212,7 @@ impl World {
         for member in 0..self.members.len() as u32 {
             let group = self.members[member as usize].group;
             if !self.groups[usize::from(group)].waits {
-                self.tell(member, Input::Start);
+                self.notify(member, Input::Start);
             }
         }
     }
@@ -223,24 +223,24 @@ impl World {
         let of_group = |member: &u32| self.members[*member as usize].group == group;
         let end = (first..self.members.len() as u32).find(|member| !of_group(member));
         for member in first..end.unwrap_or(self.members.len() as u32) {
-            self.tell(member, Input::Start);
+            self.notify(member, Input::Start);
         }
     }
 
     /// A member of a group opens a connection or sends its first datagram: whoever waits for the
     /// group's start has its time.
     #[inline]
-    fn acts(&mut self, group: u16) {
-        if !self.groups[usize::from(group)].followers.is_empty() {
-            self.lead(group);
+    fn on_group_active(&mut self, group: u16) {
+        if !self.groups[usize::from(group)].dependents.is_empty() {
+            self.start_dependents(group);
         }
     }
 
     #[cold]
-    fn lead(&mut self, group: u16) {
-        for (follower, delay) in std::mem::take(&mut self.groups[usize::from(group)].followers) {
+    fn start_dependents(&mut self, group: u16) {
+        for (dependent, delay) in std::mem::take(&mut self.groups[usize::from(group)].dependents) {
             let at = self.now + delay;
-            self.events.schedule(at, turns::beginning(follower), Event::Begin(follower));
+            self.events.schedule(at, event_order::beginning(dependent), Event::Begin(dependent));
         }
     }
 
@@ -272,7 +272,7 @@ impl World {
                 Event::Finish(port) => self.finish_transmission(port),
                 Event::Tick(port) => self.tick(port),
                 Event::Serve { connection, serial } => self.served(connection, serial),
-                Event::Wake { member, .. } => self.tell(member, Input::Woke),
+                Event::Wake { member, .. } => self.notify(member, Input::Woke),
                 Event::Begin(group) => self.begin(group),
             }
             if Conservation::ON {

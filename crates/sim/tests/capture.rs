@@ -225,7 +225,7 @@ fn the_accecn_option_tells_the_bytes_that_the_file_shows_to_arrive() {
                      "tcp": {"profile": "linux", "congestion": "prague", "accecn_option": true}}],
     });
     let (_, frames) = captured(&scenario, &BOTH, Departure);
-    let (mut sent, mut told) = ([0u64; 4], [0; 2]);
+    let (mut sent, mut reported) = ([0u64; 4], [0; 2]);
     let mut acks = 0;
     for frame in &frames {
         let tcp = frame.tcp.as_ref().expect("TCP only");
@@ -234,19 +234,19 @@ fn the_accecn_option_tells_the_bytes_that_the_file_shows_to_arrive() {
         if frame.payload > 0 {
             sent[usize::from(frame.ecn)] += u64::from(frame.payload);
         } else if let Some(option) = tcp.option(174) {
-            assert_eq!(option.len(), if told[1] > 0 || option.len() > 3 { 6 } else { 3 });
+            assert_eq!(option.len(), if reported[1] > 0 || option.len() > 3 { 6 } else { 3 });
             let field = |i: usize| {
                 let bytes = &option[3 * i..3 * i + 3];
                 bytes.iter().fold(0u64, |sum, &byte| sum << 8 | u64::from(byte))
             };
-            told = [field(0) - 1, if option.len() > 3 { field(1) } else { 0 }];
-            assert!(told[0] <= sent[1] && told[1] <= sent[3], "{told:?} {sent:?}");
+            reported = [field(0) - 1, if option.len() > 3 { field(1) } else { 0 }];
+            assert!(reported[0] <= sent[1] && reported[1] <= sent[3], "{reported:?} {sent:?}");
             acks += 1;
         }
     }
     // A line of 10 Mbit/s has at most a round trip's bytes and its queue under way.
-    assert!(acks > 3_000 && told[1] > 100_000, "{acks} {told:?}");
-    assert!(sent[1] + sent[3] - told[0] - told[1] < 60_000, "{told:?} {sent:?}");
+    assert!(acks > 3_000 && reported[1] > 100_000, "{acks} {reported:?}");
+    assert!(sent[1] + sent[3] - reported[0] - reported[1] < 60_000, "{reported:?} {sent:?}");
 }
 
 #[test]

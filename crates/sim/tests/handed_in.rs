@@ -25,10 +25,10 @@ fn scenario(aqm: &Json) -> String {
 
 #[test]
 fn it_runs_as_ours_does_and_keeps_its_source() {
-    let told = json!({"name": "mine", "file": "mine.py", "text": "class Mine: ..."});
-    let mine = Scenario::read(&scenario(&told), &registry()).unwrap();
+    let as_written = json!({"name": "mine", "file": "mine.py", "text": "class Mine: ..."});
+    let mine = Scenario::read(&scenario(&as_written), &registry()).unwrap();
     let written = mine.to_json();
-    assert_eq!(written["link"][0]["forward"]["aqm"], told);
+    assert_eq!(written["link"][0]["forward"]["aqm"], as_written);
     let again = Scenario::read(&written.to_string(), &registry()).unwrap();
     assert_eq!(again.to_json(), written, "what is written reads back");
     let ours = Scenario::from_json(&scenario(&json!("droptail"))).unwrap();

@@ -86,10 +86,10 @@ fn an_acceptor_speaks_up_when_nothing_comes() {
     let text = "recording 5000000 1\n0 40000 0 1 2 fin epochs 0,300,0,0 50000,0,1000,700 0,10,0,20";
     let tcp = json!({"tcp": {"profile": "plain", "delayed_ack": "0 s"}});
     let [(_, [opener, acceptor])] = &played(&scenario(text, tcp))[..] else { panic!() };
-    let [(asked, _), _] = opener[..] else { panic!("{opener:?}") };
+    let [(requested, _), _] = opener[..] else { panic!("{opener:?}") };
     let [(spoke, 700), (answered, 20)] = acceptor[..] else { panic!("{acceptor:?}") };
     // Its round trip lies before the opener, and it is told of what is acknowledged.
-    assert!((spoke - asked - 91.0).abs() < 0.1, "{asked} {spoke}");
+    assert!((spoke - requested - 91.0).abs() < 0.1, "{requested} {spoke}");
     assert!((answered - spoke - 40.0).abs() < 0.1, "{spoke} {answered}");
 }
 

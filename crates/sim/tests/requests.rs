@@ -46,10 +46,10 @@ fn requests_are_those_of_the_file() {
 #[test]
 fn a_user_may_begin_anew() {
     let text = format!("{HEAD},server\n0,0.3,100,1000,12\n0,0.5,100,800,3\n");
-    let asked: Vec<u64> =
+    let requested: Vec<u64> =
         rows(&scenario(&text, &json!({"users": 1, "repeat": true}))).iter().map(|r| r[0]).collect();
-    assert_eq!(asked[..5], [300, 1_000, 1_500, 2_200, 2_700]);
-    assert_eq!(asked.len(), 33);
+    assert_eq!(requested[..5], [300, 1_000, 1_500, 2_200, 2_700]);
+    assert_eq!(requested.len(), 33);
 }
 
 #[test]

@@ -325,21 +325,21 @@ fn a_scenario_written_back_reads_the_same() {
 
 #[test]
 fn what_is_written_for_a_discipline_constructs_it_again() {
-    let mut asked = vec![
+    let mut requested = vec![
         json!({"aqm": "red", "preset": "edge-hred"}),
         json!({"aqm": "pi", "n_min": 60, "r_max": "250 ms", "T": "2 ms"}),
         json!({"aqm": "ared", "target_delay": "3.7 ms", "automatic_w_q": "ten-rtt"}),
     ];
     for entry in aqm::ALGORITHMS {
-        asked.push(json!(entry.about.name));
+        requested.push(json!(entry.about.name));
         for field in entry.about.fields {
             let packet::params::Kind::Choice(names) = field.kind else { continue };
-            asked.extend(
+            requested.extend(
                 names.iter().map(|name| json!({"aqm": entry.about.name, field.name: name})),
             );
         }
     }
-    for queue in asked {
+    for queue in requested {
         let mut scenario = good();
         scenario["link"][0]["rate"] = json!("7 Mbit/s");
         scenario["link"][0]["forward"] = queue.clone();

@@ -1,6 +1,6 @@
 //! A run that is looked at and changed between slices of its time.
 
-use aqmlab_sim::{Run, Scenario, Sight};
+use aqmlab_sim::{PortSnapshot, Run, Scenario};
 use packet::{Duration, Instant, Rng};
 use record::Figure;
 use serde_json::{Value, json};
@@ -22,13 +22,21 @@ fn steer(
     scenario: Scenario,
     step: impl Fn() -> Duration,
     act: impl Fn(&mut Run),
-) -> (String, Sight) {
+) -> (String, PortSnapshot) {
     let mut run = Run::new(scenario).unwrap();
-    let mut all = Sight::default();
+    let mut all = PortSnapshot::default();
     while run.now() < run.end() {
         run.advance(run.now() + step());
-        let Sight { packets, bytes, arrivals, departures, departure_bytes, waited_s, drops, marks } =
-            run.sight(PORT).unwrap();
+        let PortSnapshot {
+            packets,
+            bytes,
+            arrivals,
+            departures,
+            departure_bytes,
+            waited_s,
+            drops,
+            marks,
+        } = run.port_snapshot(PORT).unwrap();
         (all.packets, all.bytes) = (packets, bytes);
         all.arrivals += arrivals;
         all.departures += departures;
@@ -60,7 +68,10 @@ fn a_run_that_is_only_looked_at_is_that_run() {
         assert_eq!(whole.0, sliced.0);
         let (all, waited) = (sliced.1, sliced.1.waited_s - whole.1.waited_s);
         assert!(waited.abs() < 1e-6, "{waited}");
-        assert_eq!(Sight { waited_s: 0.0, ..all }, Sight { waited_s: 0.0, ..whole.1 });
+        assert_eq!(
+            PortSnapshot { waited_s: 0.0, ..all },
+            PortSnapshot { waited_s: 0.0, ..whole.1 }
+        );
         // One that leaves in a later second is counted there.
         let under_way = all.arrivals - all.departures - all.drops - all.packets;
         assert!(under_way <= 1, "{under_way}");
@@ -93,10 +104,10 @@ fn what_is_set_acts_in_both_engines_alike() {
 fn a_probability_of_one_lets_nothing_through_from_its_instant_on() {
     let mut run = Run::new(scenario("folded", json!("agent"))).unwrap();
     run.advance(Instant::from_secs_f64(10.0));
-    assert!(run.sight(PORT).unwrap().departures > 1_000);
+    assert!(run.port_snapshot(PORT).unwrap().departures > 1_000);
     run.set(PORT, "p", 1.0).unwrap();
     run.advance(Instant::from_secs_f64(12.0));
-    let sight = run.sight(PORT).unwrap();
+    let sight = run.port_snapshot(PORT).unwrap();
     assert_eq!((sight.packets, sight.arrivals), (0, sight.drops));
     assert!(sight.drops > 0);
 }
@@ -115,7 +126,7 @@ fn what_cannot_be_changed_is_refused_with_a_sentence() {
 
 #[test]
 fn what_was_seen_is_told_in_the_order_of_its_fields() {
-    let seen = Sight {
+    let seen = PortSnapshot {
         packets: 1,
         bytes: 2,
         arrivals: 3,
@@ -152,7 +163,7 @@ fn marks_and_what_waits_are_seen_alike_in_both_engines() {
         let mut looks = Vec::new();
         while run.now() < run.end() {
             run.advance(run.now() + tenth());
-            looks.push(run.sight(PORT).unwrap());
+            looks.push(run.port_snapshot(PORT).unwrap());
         }
         let Some(Figure::Group(ports)) = run.outcome().summary.get("ports").cloned() else {
             panic!()
@@ -166,7 +177,10 @@ fn marks_and_what_waits_are_seen_alike_in_both_engines() {
     let (explicit, _) = looks("explicit");
     for (one, other) in folded.iter().zip(&explicit) {
         assert!((one.waited_s - other.waited_s).abs() < 1e-9, "{one:?} {other:?}");
-        assert_eq!(Sight { waited_s: 0.0, ..*one }, Sight { waited_s: 0.0, ..*other });
+        assert_eq!(
+            PortSnapshot { waited_s: 0.0, ..*one },
+            PortSnapshot { waited_s: 0.0, ..*other }
+        );
     }
 }
 

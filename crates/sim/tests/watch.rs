@@ -50,8 +50,8 @@ fn a_run_sliced_and_watched_in_any_way_gives_the_same_figures() {
             while run.now() < run.end() {
                 run.advance(run.now() + Duration::from_micros(1 + rng.below(700_000)));
                 match rng.below(4) {
-                    0 => drop(run.look()),
-                    1 => run.look_at_packets(&mut rows),
+                    0 => drop(run.snapshot()),
+                    1 => run.packet_snapshot(&mut rows),
                     2 => run.watch_packets(rng.below(2) == 0),
                     _ => {}
                 }
@@ -93,7 +93,7 @@ fn a_bounded_run_has_the_fingerprint_and_nearly_the_figures_of_one_that_keeps_al
         let mut run = Run::watched_bounded(scenario(text), Duration::from_millis(50)).unwrap();
         while run.now() < run.end() {
             run.advance(run.now() + Duration::from_millis(700));
-            run.look();
+            run.snapshot();
         }
         let outcome = run.outcome();
         assert!(outcome.tables.is_empty());
@@ -112,7 +112,7 @@ fn delays_of_calls_and_stalls_are_seen_second_by_second() {
     let mut columns: HashMap<String, Vec<f64>> = HashMap::new();
     while run.now() < run.end() {
         run.advance(run.now() + Duration::from_millis(1_300));
-        let look = run.look();
+        let look = run.snapshot();
         for (name, column) in look["seconds"].as_object().unwrap() {
             let values = column.as_array().unwrap().iter().map(|v| v.as_f64().unwrap_or(0.0));
             let known = columns.entry(name.clone()).or_default();
@@ -155,7 +155,7 @@ fn looks_add_up_to_the_whole_run() {
     let (mut departures, mut drops, mut queue, mut seen) = (0.0, 0.0, 0, Json::Null);
     while run.now() < run.end() {
         run.advance(run.now() + Duration::from_millis(730));
-        seen = run.look();
+        seen = run.snapshot();
         let port = &seen["ports"][0];
         assert_eq!(port["name"], "bottleneck.forward");
         departures += total(&port["departures"]);
@@ -190,7 +190,7 @@ fn a_packet_is_seen_to_come_wait_and_leave() {
     let mut run = Run::watched(scenario(SCENARIOS[0]), Duration::from_millis(50)).unwrap();
     let mut rows = Vec::new();
     run.advance(Instant::ZERO + Duration::from_millis(1_500));
-    run.look_at_packets(&mut rows);
+    run.packet_snapshot(&mut rows);
     let events: Vec<&[f64]> = rows.chunks(PACKET_NUMBERS).filter(|row| row[0] == 0.0).collect();
     let first = events[0];
     assert_eq!(first[2], 0.0, "the first event is an arrival");
@@ -208,7 +208,7 @@ fn packets_are_seen_while_they_are_watched() {
         let mut rows = Vec::new();
         run.watch_packets(on);
         run.advance(Instant::ZERO + Duration::from_millis(until));
-        run.look_at_packets(&mut rows);
+        run.packet_snapshot(&mut rows);
         rows.len() / PACKET_NUMBERS
     };
     assert!(seen(true, 500) > 10);

@@ -14,11 +14,11 @@ use crate::suite;
 /// Strings of random bytes that become calls.
 const STRINGS: u64 = 200;
 
-/// Checks a discipline; `tell` hears what comes next. Answers with JSON: `name`; `sets` of parameters
+/// Checks a discipline; `notify` hears what comes next. Answers with JSON: `name`; `sets` of parameters
 /// that were tried; `checks`, each with `name`, `says` and `broken` (null or a sentence with the
 /// `parameters` under which); `happened` (packets sent, dropped and marks in the random calls); and
 /// `vectors`, the document of its test vectors, null if there is none.
-pub fn check(entry: &'static Entry, tell: &mut dyn FnMut(&str)) -> Json {
+pub fn check(entry: &'static Entry, notify: &mut dyn FnMut(&str)) -> Json {
     let tried = sets(entry);
     let mut checks = Vec::new();
     if tried.is_empty() {
@@ -26,14 +26,14 @@ pub fn check(entry: &'static Entry, tell: &mut dyn FnMut(&str)) -> Json {
         checks.push(row("parameters", says, Some(("it refuses its own defaults".into(), None))));
     }
     for law in LAWS {
-        tell(law.name);
+        notify(law.name);
         checks.push(row(law.name, law.says, broken(law, entry, &tried)));
     }
-    tell("random calls");
+    notify("random calls");
     let (done, why) = random(entry);
     let says = "whatever calls come, with any parameters, the books balance";
     checks.push(row("random calls", says, why.map(|why| (why, None))));
-    tell("vectors");
+    notify("vectors");
     let vectors = caught(|| suite::vectors(entry, None)).and_then(|made| made);
     let again = caught(|| suite::vectors(entry, None)).and_then(|made| made);
     let why = match &vectors {

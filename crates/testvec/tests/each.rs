@@ -19,10 +19,10 @@ macro_rules! each_discipline {
             #[test]
             fn every_discipline_is_asked() {
                 let known: Vec<_> = aqm::ALGORITHMS.iter().map(|e| e.about.name).collect();
-                let mut asked = [$(stringify!($name)),*];
-                assert!(known.iter().all(|name| asked.contains(name)), "list it in each.rs");
-                asked.sort_unstable();
-                assert_eq!(asked.len(), known.len());
+                let mut requested = [$(stringify!($name)),*];
+                assert!(known.iter().all(|name| requested.contains(name)), "list it in each.rs");
+                requested.sort_unstable();
+                assert_eq!(requested.len(), known.len());
             }
         }
     };

@@ -30,7 +30,7 @@ pub enum Action {
         machine: u32,
     },
     /// The connection opened next has this round-trip propagation time; without it the scenario's.
-    Distance {
+    SetRtt {
         /// There and back.
         round_trip: Duration,
     },
@@ -124,7 +124,7 @@ pub enum Action {
     },
     /// Send one datagram of a conversation, whose receivers are the application itself: when it
     /// arrives, the application hears of it ([`Input::Heard`]). A conversation has one peer.
-    Say {
+    SendDatagram {
         /// Which machine, 0-based.
         peer: u32,
         /// Payload bytes.
@@ -162,7 +162,7 @@ pub enum Input {
         conn: u32,
     },
     /// A datagram of the conversation has arrived.
-    Heard {
+    Received {
         /// As it was said.
         back: bool,
         /// How many were said before it in its direction.

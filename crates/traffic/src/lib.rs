@@ -25,5 +25,5 @@ pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use models::{MODELS, Model, Variable, model};
-pub use registry::{APPS, Entry, Group, Members, Population, find};
-pub use report::{Listening, Report, Shown, Viewing, Watching};
+pub use registry::{APPS, Entry, Group, Population, Sources, find};
+pub use report::{ListenerReport, Report, Shown, VideoCallReport, ViewerReport};

@@ -7,7 +7,7 @@
 //! let web = find("web").expect("is listed");
 //! let group = Group { seed: 1, name: "browsers".into(), peers: 7, members: 3_000, machines: 7 };
 //! let users = (web.build)(&Params::defaults(web.about.fields), &group)?;
-//! let _first = users.member(0);
+//! let _first = users.source(0);
 //! assert!((users.ip_bytes_per_member_s().unwrap() - 411.0).abs() < 1.0);
 //! # Ok::<(), packet::params::BadParams>(())
 //! ```
@@ -136,7 +136,7 @@ pub struct Population {
 }
 
 /// Members of one kind in one piece of memory, by their numbers: a world has millions.
-pub trait Members: Send {
+pub trait Sources: Send {
     /// Member `i`.
     ///
     /// # Panics
@@ -144,7 +144,7 @@ pub trait Members: Send {
     fn at(&mut self, i: u32) -> &mut dyn App;
 }
 
-impl<A: App> Members for Vec<A> {
+impl<A: App> Sources for Vec<A> {
     fn at(&mut self, i: u32) -> &mut dyn App {
         &mut self[i as usize]
     }
@@ -153,7 +153,7 @@ impl<A: App> Members for Vec<A> {
 /// Makes members of one kind.
 trait Make {
     fn one(&self, i: u32) -> Box<dyn App>;
-    fn all(&self, members: u32) -> Option<Box<dyn Members>>;
+    fn all(&self, members: u32) -> Option<Box<dyn Sources>>;
 }
 
 impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
@@ -161,7 +161,7 @@ impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
         Box::new(self(i))
     }
 
-    fn all(&self, members: u32) -> Option<Box<dyn Members>> {
+    fn all(&self, members: u32) -> Option<Box<dyn Sources>> {
         let mut all = Vec::new();
         all.try_reserve_exact(members as usize).ok()?;
         prefetch::huge_pages(&all);
@@ -187,18 +187,18 @@ impl Population {
     }
 
     /// How many members there are.
-    pub fn members(&self) -> u32 {
+    pub fn sources(&self) -> u32 {
         self.members
     }
 
     /// Member `i`, in its state at the beginning of a run. It does not depend on how many others
     /// there are.
-    pub fn member(&self, i: u32) -> Box<dyn App> {
+    pub fn source(&self, i: u32) -> Box<dyn App> {
         self.make.one(i)
     }
 
     /// All of them, likewise; `None` if there is no memory for so many.
-    pub fn all(&self) -> Option<Box<dyn Members>> {
+    pub fn all(&self) -> Option<Box<dyn Sources>> {
         self.make.all(self.members)
     }
 

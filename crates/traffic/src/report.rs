@@ -6,16 +6,16 @@ use packet::Duration;
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
     /// Of a call: those who listen, at the peer's machine first.
-    Call(Vec<Listening>),
+    Call(Vec<ListenerReport>),
     /// Of a video call: those who watch, at the peer's machine first.
-    VideoCall(Vec<Watching>),
+    VideoCall(Vec<VideoCallReport>),
     /// Of a video player.
-    Viewing(Viewing),
+    Viewing(ViewerReport),
 }
 
 /// What one listener of a call heard. A packet counts once it is known whether it was played.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Listening {
+pub struct ListenerReport {
     /// Whether it sits at the application's own machine, and not at the peer's.
     pub back: bool,
     /// Packets said to it in the measured interval.
@@ -36,7 +36,7 @@ pub struct Listening {
 
 /// What one viewer of a video call saw. Bytes are of RTP packets.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Watching {
+pub struct VideoCallReport {
     /// Whether it sits at the application's own machine, and not at the peer's.
     pub back: bool,
     /// Length of the call within the measured interval.
@@ -91,7 +91,7 @@ impl Shown {
 
 /// What one viewer saw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Viewing {
+pub struct ViewerReport {
     /// From its begin until the picture moved, if it did; also if that was before the measured
     /// interval.
     pub startup: Option<Duration>,

@@ -189,7 +189,7 @@ impl App for Reader {
         match input {
             Input::Woke => self.ask(cx),
             Input::Start | Input::Replied { .. } | Input::Failed { .. } => self.think(cx),
-            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
+            Input::Sent { .. } | Input::Received { .. } | Input::Opened { .. } => {}
         }
     }
 }
@@ -204,9 +204,10 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     };
     let book = RequestLists::parse(text).map_err(|why| bad(format!("{file}, {why}")))?;
     if book.users() < group.members as usize {
-        let (has, asked) = (book.users(), group.members);
-        let why =
-            format!("{file} has the requests of {has} users, not of {asked}; write users = {has}");
+        let (has, requested) = (book.users(), group.members);
+        let why = format!(
+            "{file} has the requests of {has} users, not of {requested}; write users = {has}"
+        );
         return Err(bad(why));
     }
     let (book, repeat) = (Arc::new(book), params.switch("repeat"));

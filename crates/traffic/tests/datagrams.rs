@@ -21,7 +21,7 @@ fn text(text: &str) -> Raw {
 
 /// The datagrams (time in seconds, bytes) one member sends in the first `seconds`.
 fn datagrams(population: &Population, member: u32, seconds: f64) -> Vec<(f64, u32)> {
-    let mut app = population.member(member);
+    let mut app = population.source(member);
     let (mut sent, mut now, mut input) = (Vec::new(), Instant::ZERO, Input::Start);
     let end = Instant::ZERO + Duration::from_secs_f64(seconds);
     loop {

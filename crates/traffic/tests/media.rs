@@ -1,7 +1,7 @@
 //! Calls, players and pulses by themselves: what they say and ask for, and when.
 
 use aqmlab_traffic::registry::{Group, Population, find};
-use aqmlab_traffic::{Action, App, AppCx, Closes, Input, Listening, Report, Viewing};
+use aqmlab_traffic::{Action, App, AppCx, Closes, Input, ListenerReport, Report, ViewerReport};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Duration, Instant};
 
@@ -30,11 +30,11 @@ impl Host {
     fn new(app: Box<dyn App>, bits_per_s: f64) -> Host {
         let (now, wakes, said) = (Instant::ZERO, Vec::new(), Vec::new());
         let mut host = Host { app, now, wakes, reply: None, bits_per_s, said };
-        host.tell(Input::Start);
+        host.notify(Input::Start);
         host
     }
 
-    fn tell(&mut self, input: Input) {
+    fn notify(&mut self, input: Input) {
         let mut actions = Vec::new();
         self.app.on(input, &mut AppCx { now: self.now, act: &mut |action| actions.push(action) });
         for action in actions {
@@ -65,10 +65,10 @@ impl Host {
             self.now = next;
             if next == reply {
                 self.reply = None;
-                self.tell(Input::Replied { conn: 0 });
+                self.notify(Input::Replied { conn: 0 });
             } else {
                 self.wakes.pop();
-                self.tell(Input::Woke);
+                self.notify(Input::Woke);
             }
         }
     }
@@ -82,14 +82,14 @@ impl Host {
         self.said.iter().filter_map(of).collect()
     }
 
-    fn viewing(&mut self) -> Viewing {
+    fn viewing(&mut self) -> ViewerReport {
         match self.app.report(self.now) {
             Some(Report::Viewing(viewing)) => viewing,
             other => panic!("{other:?}"),
         }
     }
 
-    fn listeners(&mut self) -> Vec<Listening> {
+    fn listeners(&mut self) -> Vec<ListenerReport> {
         match self.app.report(self.now) {
             Some(Report::Call(listeners)) => listeners,
             other => panic!("{other:?}"),
@@ -99,7 +99,7 @@ impl Host {
 
 fn player(raw: &[(&str, Raw)], bits_per_s: f64) -> Host {
     let at_once = [("start_within", text("0 s"))];
-    Host::new(build("video", &[raw, &at_once].concat()).unwrap().member(0), bits_per_s)
+    Host::new(build("video", &[raw, &at_once].concat()).unwrap().source(0), bits_per_s)
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_player_opens_another_connection_after_one_that_failed() {
     let mut host = player(&[], 1e6);
     host.run_until(0.5);
     host.reply = None; // never comes
-    host.tell(Input::Failed { conn: 0 });
+    host.notify(Input::Failed { conn: 0 });
     host.run_until(1.4);
     assert_eq!(host.segments().len(), 1);
     host.run_until(1.6);
@@ -183,11 +183,11 @@ fn a_buffer_that_cannot_start_the_picture_is_refused() {
 fn said(raw: &[(&str, Raw)], member: u32, seconds: f64) -> [Vec<f64>; 2] {
     let at_once = [("start_within", text("0 s"))];
     let calls = build("voip", &[raw, &at_once].concat()).unwrap();
-    let mut host = Host::new(calls.member(member), 1.0);
+    let mut host = Host::new(calls.source(member), 1.0);
     host.run_until(seconds);
     let mut said = [Vec::new(), Vec::new()];
     for (at, action) in &host.said {
-        let Action::Say { back, .. } = action else { panic!("{action:?}") };
+        let Action::SendDatagram { back, .. } = action else { panic!("{action:?}") };
         said[usize::from(*back)].push(*at);
     }
     said
@@ -228,7 +228,7 @@ fn spurts_and_pauses_have_their_means() {
 #[test]
 fn what_nobody_delivers_is_lost_to_both() {
     let raw = [("start_within", text("0 s")), ("codec", text("g729a"))];
-    let mut host = Host::new(build("voip", &raw).unwrap().member(1), 1.0);
+    let mut host = Host::new(build("voip", &raw).unwrap().source(1), 1.0);
     host.run_until(50.0);
     let listeners = host.listeners();
     assert_eq!(listeners.iter().map(|heard| heard.back).collect::<Vec<_>>(), [false, true]);
@@ -243,7 +243,7 @@ fn what_nobody_delivers_is_lost_to_both() {
 
 /// Instants of the datagrams of a sender in `seconds`.
 fn datagrams(app: &str, raw: &[(&str, Raw)], seconds: f64) -> Vec<f64> {
-    let mut host = Host::new(build(app, raw).unwrap().member(0), 1.0);
+    let mut host = Host::new(build(app, raw).unwrap().source(0), 1.0);
     host.run_until(seconds);
     host.said.iter().map(|(at, _)| *at).collect()
 }
@@ -333,9 +333,9 @@ fn a_buffer_of_one_segment_leaves_nothing_to_choose_by() {
 }
 
 /// What each listener of a call heard whose packets all take 30 ms, after so many seconds.
-fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<Listening> {
+fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<ListenerReport> {
     let at_once = [("start_within", text("0 s"))];
-    let mut app = build("voip", &[raw, &at_once].concat()).unwrap().member(0);
+    let mut app = build("voip", &[raw, &at_once].concat()).unwrap().source(0);
     let end = Instant::from_secs_f64(seconds);
     let mut events = vec![(Instant::ZERO, Input::Start)];
     let mut said = [0, 0];
@@ -348,10 +348,10 @@ fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<Listening> {
         now = at;
         let mut act = |action| match action {
             Action::WakeAt(at) => events.push((at, Input::Woke)),
-            Action::Say { back, .. } => {
+            Action::SendDatagram { back, .. } => {
                 let number = std::mem::replace(&mut said[usize::from(back)], 0);
                 said[usize::from(back)] = number + 1;
-                let heard = Input::Heard { back, number, marked: false };
+                let heard = Input::Received { back, number, marked: false };
                 events.push((now + Duration::from_millis(30), heard));
             }
             other => panic!("{other:?}"),
@@ -386,10 +386,10 @@ fn speech_is_heard_after_its_packet_its_codec_the_network_and_the_buffer() {
 fn the_videos_of_a_call_are_less_than_a_frame_apart() {
     for member in 0..4 {
         let raw = [("start_within", text("0 s"))];
-        let mut host = Host::new(build("rtc-video", &raw).unwrap().member(member), 1.0);
+        let mut host = Host::new(build("rtc-video", &raw).unwrap().source(member), 1.0);
         host.run_until(1.5);
         let first = |there| {
-            let of = |(_, action): &&(f64, Action)| matches!(action, Action::Say { back, bytes: 100.., .. } if *back == there);
+            let of = |(_, action): &&(f64, Action)| matches!(action, Action::SendDatagram { back, bytes: 100.., .. } if *back == there);
             host.said.iter().find(of).expect("both send").0
         };
         let apart = first(true) - first(false);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::network::{Asked, Network, Opened};
+use crate::common::network::{Network, Opened, Requested};
 use aqmlab_traffic::distribution::Constant;
 use aqmlab_traffic::web::{Persistence, Sharing, User, UserModel, unc};
 use aqmlab_traffic::{Action, App, AppCx, Closes, Group, Input, find};
@@ -30,7 +30,7 @@ fn user(model: &UserModel) -> User {
 }
 
 fn life(model: &UserModel, requests: usize) -> Network {
-    Network::run(&mut user(model), &mut by_size, |n| n.asked.len() >= requests)
+    Network::run(&mut user(model), &mut by_size, |n| n.requested.len() >= requests)
 }
 
 #[test]
@@ -38,7 +38,7 @@ fn all_files_but_the_first_are_asked_for_at_once_on_the_connection_of_the_stay()
     let network = life(&multiplexing(9.0, 100), 9 * 3 * 10);
     assert_eq!(network.opened.len(), 10, "one for three pages");
     assert!(network.opened.iter().all(|o| o.closes == Closes::Opener && o.frame == Some(16_384)));
-    for page in network.asked.chunks(9) {
+    for page in network.requested.chunks(9) {
         assert_eq!(page[0].waiting, 1);
         assert!(page[1..].iter().all(|a| a.at == page[0].answered));
         assert!(page.iter().all(|a| a.connection == page[0].connection));
@@ -46,7 +46,7 @@ fn all_files_but_the_first_are_asked_for_at_once_on_the_connection_of_the_stay()
         assert_eq!(waiting, (1..=8).collect::<Vec<_>>());
     }
     // The client closes it at the end of the stay.
-    for (stay, opened) in network.asked.chunks(27).zip(&network.opened).take(9) {
+    for (stay, opened) in network.requested.chunks(27).zip(&network.opened).take(9) {
         assert_eq!(opened.closed, stay.iter().map(|a| a.answered).max());
     }
 }
@@ -54,10 +54,10 @@ fn all_files_but_the_first_are_asked_for_at_once_on_the_connection_of_the_stay()
 #[test]
 fn so_many_wait_and_every_reply_is_followed_by_a_request() {
     let network = life(&multiplexing(50.0, 6), 50 * 12);
-    assert_eq!(network.asked.iter().map(|a| a.waiting_here).max(), Some(6));
-    for page in network.asked.chunks(50) {
+    assert_eq!(network.requested.iter().map(|a| a.waiting_here).max(), Some(6));
+    for page in network.requested.chunks(50) {
         assert_eq!(page[1..].iter().filter(|a| a.at == page[0].answered).count(), 6);
-        let follows = |a: &Asked| page.iter().any(|other| other.answered == a.at);
+        let follows = |a: &Requested| page.iter().any(|other| other.answered == a.at);
         assert!(page[1..].iter().all(follows));
     }
 }
@@ -68,10 +68,10 @@ fn every_other_server_has_one_connection_for_the_page() {
     model.page_servers = Some(Arc::new(Constant(4.0)));
     let mut user = user(&model);
     let network = Network::run(&mut user, &mut by_size, |n| n.pages.len() >= 30);
-    assert_eq!(network.asked.len(), 10 * 30);
-    for page in network.asked.chunks(10) {
-        let of = |a: &Asked| &network.opened[a.connection];
-        let (own, others): (Vec<&Asked>, Vec<_>) =
+    assert_eq!(network.requested.len(), 10 * 30);
+    for page in network.requested.chunks(10) {
+        let of = |a: &Requested| &network.opened[a.connection];
+        let (own, others): (Vec<&Requested>, Vec<_>) =
             page.iter().partition(|a| of(a).peer == of(&page[0]).peer);
         // Every fourth file from the stay's server, the other seven from three.
         assert_eq!((own.len(), others.len()), (3, 7));
@@ -110,10 +110,14 @@ fn failures_are_survived_and_a_page_of_which_a_file_is_missing_has_failed() {
     let network = Network::run(&mut user(&model), &mut script, |n| n.pages.len() >= 300);
     let failed = network.pages.iter().filter(|page| page_of(page).2).count();
     assert!(failed > 60 && failed < 250, "{failed}");
-    assert!(network.asked.iter().all(|a| a.waiting_here <= 3));
-    assert_eq!(network.asked.len(), 12 * 300, "what a failed connection had queued is asked again");
-    for (page, asked) in network.pages.iter().zip(network.asked.chunks(12)) {
-        assert_eq!(page_of(page).2, asked.iter().any(|a| a.failed));
+    assert!(network.requested.iter().all(|a| a.waiting_here <= 3));
+    assert_eq!(
+        network.requested.len(),
+        12 * 300,
+        "what a failed connection had queued is asked again"
+    );
+    for (page, requested) in network.pages.iter().zip(network.requested.chunks(12)) {
+        assert_eq!(page_of(page).2, requested.iter().any(|a| a.failed));
     }
 }
 
@@ -135,7 +139,7 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
             raw.push(("http".to_owned(), Raw::Text(http.into())));
         }
         let params = Params::check(entry.about.fields, &raw).unwrap();
-        (entry.build)(&params, &group).unwrap().member(0)
+        (entry.build)(&params, &group).unwrap().source(0)
     };
     for (app, http) in [
         ("web", "http10"),
@@ -151,17 +155,17 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
     ] {
         let mut user = of(app, http);
         let network = Network::run(&mut *user, &mut by_size, |n| n.pages.len() >= 200);
-        let mut asked = network.asked.iter();
+        let mut requested = network.requested.iter();
         for page in &network.pages {
             let (objects, bytes, failed) = page_of(page);
             let Action::PageEnds { began, ended, .. } = *page else { unreachable!() };
-            let of_it: Vec<&Asked> = asked.by_ref().take(objects as usize).collect();
+            let of_it: Vec<&Requested> = requested.by_ref().take(objects as usize).collect();
             assert_eq!(began, of_it[0].at, "{app} {http}");
             assert_eq!(Some(ended), of_it.iter().map(|a| a.answered).max(), "{app} {http}");
             assert_eq!(bytes, of_it.iter().map(|a| a.reply).sum::<u64>());
             assert!(!failed);
         }
-        assert_eq!(asked.len(), 0, "{app} {http}: nothing was asked for between pages");
+        assert_eq!(requested.len(), 0, "{app} {http}: nothing was asked for between pages");
         assert_eq!(network.pages_begun, 200);
     }
 }
@@ -170,22 +174,22 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
 fn what_a_loop_fetches_is_no_page() {
     let entry = find("loop").unwrap();
     let group = Group { seed: 3, name: "g".into(), peers: 7, members: 1, machines: 7 };
-    let mut file = (entry.build)(&Params::defaults(entry.about.fields), &group).unwrap().member(0);
-    let network = Network::run(&mut *file, &mut by_size, |n| n.asked.len() >= 20);
+    let mut file = (entry.build)(&Params::defaults(entry.about.fields), &group).unwrap().source(0);
+    let network = Network::run(&mut *file, &mut by_size, |n| n.requested.len() >= 20);
     assert_eq!((network.pages_begun, network.pages.len()), (0, 0));
 }
 
 #[test]
 fn a_page_of_one_file_opens_nothing_more_when_it_fails() {
     let mut user = user(&multiplexing(1.0, 100));
-    let mut told = |now, input| {
+    let mut react = |now, input| {
         let mut wishes = Vec::new();
         user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
         wishes
     };
     let opens = |wishes: &[Action]| wishes.iter().any(|wish| matches!(wish, Action::Open { .. }));
-    told(Instant::ZERO, Input::Start);
+    react(Instant::ZERO, Input::Start);
     let now = Instant::from_secs_f64(100.0);
-    assert!(opens(&told(now, Input::Woke)));
-    assert!(!opens(&told(now, Input::Failed { conn: 0 })));
+    assert!(opens(&react(now, Input::Woke)));
+    assert!(!opens(&react(now, Input::Failed { conn: 0 })));
 }

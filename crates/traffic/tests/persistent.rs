@@ -28,14 +28,14 @@ fn user(model: &UserModel, index: u64) -> User {
 }
 
 fn life(model: &UserModel, requests: usize) -> Network {
-    Network::run(&mut user(model, 3), &mut by_size, |n| n.asked.len() >= requests)
+    Network::run(&mut user(model, 3), &mut by_size, |n| n.requested.len() >= requests)
 }
 
 /// The numbers of the requests of each connection, in order.
 fn by_connection(network: &Network) -> Vec<Vec<usize>> {
     let mut of = vec![Vec::new(); network.opened.len()];
-    for (i, asked) in network.asked.iter().enumerate() {
-        of[asked.connection].push(i);
+    for (i, requested) in network.requested.iter().enumerate() {
+        of[requested.connection].push(i);
     }
     of
 }
@@ -48,7 +48,7 @@ fn half_of_the_objects_and_a_sixth_of_the_connections_are_persistent() {
     let (mut objects, mut kept_objects, mut connections, mut kept) = (0, 0, 0, 0);
     for index in 0..600 {
         let mut user = user(&model, index);
-        let network = Network::run(&mut user, &mut by_size, |n| n.asked.len() >= 1_200);
+        let network = Network::run(&mut user, &mut by_size, |n| n.requested.len() >= 1_200);
         for opened in &network.opened {
             let persistent = opened.closes == Closes::Opener;
             objects += opened.requests;
@@ -71,7 +71,7 @@ fn no_more_connections_than_allowed_and_as_many_as_useful() {
             p.parallel = kept;
         });
         let network = life(&model, 4_000);
-        let most = network.asked.iter().map(|a| a.waiting).max().unwrap();
+        let most = network.requested.iter().map(|a| a.waiting).max().unwrap();
         assert!(most <= parallel as usize);
         let most_kept = network.opened.iter().map(|o| o.kept).max().unwrap();
         assert!(most_kept <= kept as usize);
@@ -79,7 +79,7 @@ fn no_more_connections_than_allowed_and_as_many_as_useful() {
             assert_eq!((most, most_kept), (parallel as usize, kept as usize));
         }
         // Without pipelining one request at a time.
-        assert!(network.asked.iter().all(|a| a.waiting_here == 1));
+        assert!(network.requested.iter().all(|a| a.waiting_here == 1));
     }
 }
 
@@ -100,15 +100,15 @@ fn an_open_connection_is_used_before_another_is_opened() {
         assert!(pair.iter().all(|o| o.closes == Closes::Opener && o.peer == pair[0].peer));
         assert_eq!(pair[0].requests + pair[1].requests, 12);
         let first = &stays[2 * stay];
-        assert_eq!(network.asked[first[0]].at, pair[0].at);
+        assert_eq!(network.requested[first[0]].at, pair[0].at);
         assert_eq!(
-            pair[1].at, network.asked[first[0]].answered,
+            pair[1].at, network.requested[first[0]].answered,
             "the second beside the second file"
         );
         if stay < 19 {
             let ends = stays[2 * stay..2 * stay + 2]
                 .iter()
-                .map(|c| network.asked[c[c.len() - 1]].answered);
+                .map(|c| network.requested[c[c.len() - 1]].answered);
             let end = ends.max().unwrap();
             assert!(pair.iter().all(|o| o.closed == Some(end)), "closed when the last reply is in");
         }
@@ -122,9 +122,9 @@ fn idle_connections_are_closed_in_time_and_not_earlier() {
     let (mut stale, mut at_end) = (0, 0);
     for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
         let Some(closed) = opened.closed else { continue };
-        let last = network.asked[requests[requests.len() - 1]].answered;
+        let last = network.requested[requests[requests.len() - 1]].answered;
         for pair in requests.windows(2) {
-            let idle = network.asked[pair[1]].at.since(network.asked[pair[0]].answered);
+            let idle = network.requested[pair[1]].at.since(network.requested[pair[0]].answered);
             assert!(idle <= limit + Duration::from_secs(30), "used after {idle:?}");
         }
         // At the limit, or with the page that was under way then, or at the end of the stay.
@@ -152,7 +152,7 @@ fn a_connection_carries_as_many_requests_as_it_may() {
         p.requests = Some(Arc::new(Constant(4.0)));
     });
     let network = life(&model, 300);
-    for page in network.asked.chunks(30).take(9) {
+    for page in network.requested.chunks(30).take(9) {
         let mut connections: Vec<usize> = page.iter().map(|a| a.connection).collect();
         connections.sort_unstable();
         connections.dedup();
@@ -178,24 +178,24 @@ fn pipelining_writes_the_rest_of_the_page_after_the_first_reply() {
     });
     let network = life(&model, 16 * 10);
     for (stay, pair) in by_connection(&network).chunks(2).enumerate() {
-        let asked = |conn: usize, i: usize| network.asked[pair[conn][i]];
-        let first = asked(0, 0);
+        let requested = |conn: usize, i: usize| network.requested[pair[conn][i]];
+        let first = requested(0, 0);
         // Seven are left: four on the connection that has seen a reply, at once.
         for i in 1..5 {
             assert_eq!(
-                (asked(0, i).at, asked(0, i).waiting_here),
+                (requested(0, i).at, requested(0, i).waiting_here),
                 (first.answered, i),
                 "stay {stay}"
             );
         }
         // Three on a new one: one, and two when it has been answered.
-        assert_eq!(asked(1, 0).at, first.answered);
-        assert!((1..3).all(|i| asked(1, i).at == asked(1, 0).answered));
+        assert_eq!(requested(1, 0).at, first.answered);
+        assert!((1..3).all(|i| requested(1, i).at == requested(1, 0).answered));
         // The second page: one alone, then four and three at once on the two, both seasoned.
-        let second = asked(0, 5);
+        let second = requested(0, 5);
         assert_eq!(second.waiting, 1);
-        assert!((6..10).all(|i| asked(0, i).at == second.answered));
-        assert!((3..6).all(|i| asked(1, i).at == second.answered));
+        assert!((6..10).all(|i| requested(0, i).at == second.answered));
+        assert!((3..6).all(|i| requested(1, i).at == second.answered));
         assert_eq!((pair[0].len(), pair[1].len()), (10, 6));
     }
 }
@@ -208,8 +208,8 @@ fn other_servers_get_connections_of_their_own() {
         p.share = 1.0;
     });
     let network = life(&model, 7 * 30);
-    for page in network.asked.chunks(7).take(30) {
-        let of = |a: &network::Asked| network.opened[a.connection];
+    for page in network.requested.chunks(7).take(30) {
+        let of = |a: &network::Requested| network.opened[a.connection];
         let main = of(&page[0]).peer;
         // Of three servers every third file, the first included, comes from the stay's.
         let (own, others): (Vec<_>, Vec<_>) = page.iter().partition(|a| of(a).peer == main);
@@ -242,17 +242,18 @@ fn failures_are_survived_in_every_mode() {
             let (after, fails) = (60_000 + 10 * reply.min(1_000_000), rng.below(5) == 0);
             (Duration::from_micros(after), fails)
         };
-        let network = Network::run(&mut user(&model, 5), &mut script, |n| n.asked.len() >= 8_000);
-        let failed = network.asked.iter().filter(|a| a.failed).count();
+        let network =
+            Network::run(&mut user(&model, 5), &mut script, |n| n.requested.len() >= 8_000);
+        let failed = network.requested.iter().filter(|a| a.failed).count();
         assert!(failed > 1_000, "{failed}");
-        assert!(network.asked.iter().all(|a| a.waiting <= 4 * 12));
+        assert!(network.requested.iter().all(|a| a.waiting <= 4 * 12));
     }
 }
 
 #[test]
 fn http10_and_http11_draw_the_same_pages() {
     let modes = [0.0, 1.0].map(|share| life(&model(|_, p| p.share = share), 2_000));
-    let drawn = |n: &Network| n.asked.iter().map(|a| (a.request, a.reply)).collect::<Vec<_>>();
+    let drawn = |n: &Network| n.requested.iter().map(|a| (a.request, a.reply)).collect::<Vec<_>>();
     assert_eq!(drawn(&modes[0]), drawn(&modes[1]));
     assert!(modes[0].opened.iter().all(|o| o.closes == Closes::Acceptor && o.requests == 1));
 }
@@ -266,7 +267,7 @@ fn parsing_and_serving_take_their_time() {
         p.share = 0.0;
     });
     let network = life(&model, 30);
-    for page in network.asked.chunks(3).take(9) {
+    for page in network.requested.chunks(3).take(9) {
         assert!(page[0].answered.since(page[0].at) > Duration::from_secs(2));
         assert!(page[1..].iter().all(|a| a.at == page[0].answered + Duration::from_millis(500)));
     }
@@ -277,7 +278,7 @@ fn a_3gpp_user_keeps_one_connection() {
     let entry = threegpp::ENTRY;
     let params = packet::params::Params::defaults(entry.about.fields);
     let users = (entry.build)(&params, &group()).unwrap();
-    let network = Network::run(&mut *users.member(0), &mut by_size, |n| n.asked.len() >= 3_000);
+    let network = Network::run(&mut *users.source(0), &mut by_size, |n| n.requested.len() >= 3_000);
     assert_eq!(network.opened.len(), 1);
 }
 
@@ -297,8 +298,9 @@ fn connections_start_on_schedule_whatever_the_network_does() {
     let starts =
         |n: &Network| n.opened.iter().map(|o| (o.at, o.peer, o.machine)).collect::<Vec<_>>();
     let requests = |n: &Network| {
-        let first =
-            by_connection(n).into_iter().map(|c| (n.asked[c[0]].request, n.asked[c[0]].reply));
+        let first = by_connection(n)
+            .into_iter()
+            .map(|c| (n.requested[c[0]].request, n.requested[c[0]].reply));
         first.collect::<Vec<_>>()
     };
     let fast = link(50.0, Mode::Http11, 5_000);
@@ -325,17 +327,17 @@ fn packmime_requests_follow_one_another_and_the_server_closes_with_the_last() {
     let horizon = network.opened[19_999].at;
     let mut gaps = Vec::new();
     for (opened, requests) in network.opened.iter().zip(by_connection(&network)) {
-        let asked: Vec<_> = requests.iter().map(|&i| network.asked[i]).collect();
-        assert!(asked.iter().all(|a| a.waiting_here == 1 && a.request == asked[0].request));
+        let requested: Vec<_> = requests.iter().map(|&i| network.requested[i]).collect();
+        assert!(requested.iter().all(|a| a.waiting_here == 1 && a.request == requested[0].request));
         if opened.closes == Closes::Acceptor {
             assert_eq!(opened.requests, 1);
             continue;
         }
         assert_eq!(opened.closes, Closes::AcceptorLast);
-        gaps.extend(asked.windows(2).map(|w| w[1].at.since(w[0].answered).secs_f64()));
+        gaps.extend(requested.windows(2).map(|w| w[1].at.since(w[0].answered).secs_f64()));
         // The last request says so; without it the connection is still on its way.
         match opened.closed {
-            Some(at) => assert_eq!(at, asked[asked.len() - 1].at),
+            Some(at) => assert_eq!(at, requested[requested.len() - 1].at),
             None => assert!(horizon.since(opened.at) < Duration::from_secs(3_600)),
         }
     }
@@ -355,16 +357,16 @@ fn packmime_pipelines_a_page_after_the_first_reply() {
         if opened.closes == Closes::Acceptor || requests.len() < 2 {
             continue;
         }
-        let asked: Vec<_> = requests.iter().map(|&i| network.asked[i]).collect();
-        assert_eq!(asked[0].waiting_here, 1);
+        let requested: Vec<_> = requests.iter().map(|&i| network.requested[i]).collect();
+        assert_eq!(requested[0].waiting_here, 1);
         // The second is written with the first reply, if it is of the same page.
-        at_once += usize::from(asked[1].at == asked[0].answered);
-        for pair in asked.windows(2) {
+        at_once += usize::from(requested[1].at == requested[0].answered);
+        for pair in requested.windows(2) {
             assert!(pair[1].at == pair[0].at || pair[1].at >= pair[0].answered);
         }
     }
     assert!(at_once > 1_000, "{at_once}");
-    assert!(network.asked.iter().any(|a| a.waiting_here > 3));
+    assert!(network.requested.iter().any(|a| a.waiting_here > 3));
 }
 
 #[test]
@@ -379,13 +381,13 @@ fn what_a_failed_connection_had_queued_is_fetched_over_others() {
     };
     // A user who keeps idle connections wakes once for every page.
     let network = Network::run(&mut user(&model, 1), &mut script, |n| n.wakes == 201);
-    assert_eq!(network.asked.len(), 8 * 200 + 1);
-    assert!(network.asked.iter().filter(|a| a.failed).count() > 300);
+    assert_eq!(network.requested.len(), 8 * 200 + 1);
+    assert!(network.requested.iter().filter(|a| a.failed).count() > 300);
 }
 
 #[test]
 fn a_connection_that_fails_in_a_gap_is_forgotten() {
-    fn tell(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
+    fn notify(link: &mut Link, input: Input, now: Instant) -> Vec<Action> {
         let mut wishes = Vec::new();
         link.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
         wishes
@@ -397,9 +399,9 @@ fn a_connection_that_fails_in_a_gap_is_forgotten() {
     let mut followed_by_persistent = 0;
     for index in 0..300 {
         let link = &mut Link::new(Arc::clone(&laws), &group(), index);
-        let mut next = wake(&tell(link, Input::Start, Instant::ZERO)).unwrap();
+        let mut next = wake(&notify(link, Input::Start, Instant::ZERO)).unwrap();
         let start = |link: &mut Link, next: &mut Instant| {
-            let wishes = tell(link, Input::Woke, *next);
+            let wishes = notify(link, Input::Woke, *next);
             // One connection and its first request, nothing of any other.
             assert_eq!(wishes.iter().filter(|w| matches!(w, Action::Send { .. })).count(), 1);
             let opens = wishes.iter().find_map(|w| match w {
@@ -413,10 +415,10 @@ fn a_connection_that_fails_in_a_gap_is_forgotten() {
         let gap = loop {
             let (conn, closes) = start(link, &mut next);
             assert_eq!(conn, 0, "numbers serve again");
-            let gap = wake(&tell(link, Input::Replied { conn }, next));
+            let gap = wake(&notify(link, Input::Replied { conn }, next));
             assert_eq!(gap.is_some(), closes == Closes::AcceptorLast);
             if let Some(gap) = gap {
-                assert_eq!(tell(link, Input::Failed { conn }, next), []);
+                assert_eq!(notify(link, Input::Failed { conn }, next), []);
                 break gap;
             }
         };
@@ -442,14 +444,14 @@ fn a_kept_connection_that_fails_idle_ends_no_page() {
         persistence.share = 1.0;
     });
     let mut user = user(&model, 0);
-    let mut told = |now, input| {
+    let mut react = |now, input| {
         let mut wishes = Vec::new();
         user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
         wishes
     };
-    told(Instant::ZERO, Input::Start);
+    react(Instant::ZERO, Input::Start);
     let mut now = Instant::from_secs_f64(100.0);
-    let mut wishes = told(now, Input::Woke);
+    let mut wishes = react(now, Input::Woke);
     let mut open: Vec<u32> = Vec::new();
     while !wishes.iter().any(|wish| matches!(wish, Action::PageEnds { .. })) {
         open.extend(wishes.iter().filter_map(|wish| match wish {
@@ -457,9 +459,9 @@ fn a_kept_connection_that_fails_idle_ends_no_page() {
             _ => None,
         }));
         now += Duration::from_millis(10);
-        wishes = told(now, Input::Replied { conn: open.remove(0) });
+        wishes = react(now, Input::Replied { conn: open.remove(0) });
     }
-    assert_eq!(told(now, Input::Failed { conn: 0 }), []);
+    assert_eq!(react(now, Input::Failed { conn: 0 }), []);
 }
 
 #[test]
@@ -483,30 +485,30 @@ fn an_idle_connection_that_fails_fails_no_page() {
     });
     let mut user = user(&model, 3);
     let mut now = Instant::ZERO;
-    let mut tell = |input: Input| {
+    let mut notify = |input: Input| {
         // Long after every pause.
         now += Duration::from_secs(100_000);
         let mut wishes = Vec::new();
         user.on(input, &mut AppCx { now, act: &mut |wish| wishes.push(wish) });
         wishes
     };
-    let asked = |wishes: &[Action]| -> Vec<u32> {
+    let requested = |wishes: &[Action]| -> Vec<u32> {
         let conn = |wish: &Action| match wish {
             Action::Send { conn, .. } => Some(*conn),
             _ => None,
         };
         wishes.iter().filter_map(conn).collect()
     };
-    tell(Input::Start);
-    let first = asked(&tell(Input::Woke));
-    let mut rest = asked(&tell(Input::Replied { conn: first[0] }));
+    notify(Input::Start);
+    let first = requested(&notify(Input::Woke));
+    let mut rest = requested(&notify(Input::Replied { conn: first[0] }));
     if rest.is_empty() {
-        rest = asked(&tell(Input::Woke));
+        rest = requested(&notify(Input::Woke));
     }
     let [one, other] = rest[..] else { panic!("{rest:?}") };
-    assert_eq!(tell(Input::Replied { conn: one }), []);
-    assert_eq!(tell(Input::Failed { conn: one }), [], "the other file is still to come");
-    let ends = tell(Input::Replied { conn: other });
+    assert_eq!(notify(Input::Replied { conn: one }), []);
+    assert_eq!(notify(Input::Failed { conn: one }), [], "the other file is still to come");
+    let ends = notify(Input::Replied { conn: other });
     let whole = |wish: &Action| matches!(wish, Action::PageEnds { objects: 3, failed: false, .. });
     assert!(ends.iter().any(whole), "{ends:?}");
 }

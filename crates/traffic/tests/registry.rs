@@ -69,14 +69,14 @@ fn every_entry_is_described_and_works_with_its_defaults() {
             assert!(field.meaning.ends_with('.') && !field.source.is_empty(), "{}", field.name);
         }
         let population = (entry.build)(&defaults(entry), &group(4)).unwrap();
-        assert_eq!(population.members(), 4);
-        let (_, wishes) = opening(&mut *population.member(3));
+        assert_eq!(population.sources(), 4);
+        let (_, wishes) = opening(&mut *population.source(3));
         let reaches_out = |wish: &Action| {
             matches!(
                 wish,
                 Action::Open { peer: 0..3, .. }
                     | Action::Datagram { peer: 0..3, .. }
-                    | Action::Say { peer: 0..3, .. }
+                    | Action::SendDatagram { peer: 0..3, .. }
             )
         };
         assert!(wishes.iter().any(reaches_out), "{}: {wishes:?}", entry.about.name);
@@ -91,9 +91,9 @@ fn members_do_not_depend_on_how_many_there_are() {
         let few = (entry.build)(&params, &group(2)).unwrap();
         let many = (entry.build)(&params, &group(50)).unwrap();
         for i in [1, 0] {
-            assert_eq!(opening(&mut *few.member(i)), opening(&mut *many.member(i)));
+            assert_eq!(opening(&mut *few.source(i)), opening(&mut *many.source(i)));
         }
-        assert_ne!(opening(&mut *many.member(0)), opening(&mut *many.member(6)));
+        assert_ne!(opening(&mut *many.source(0)), opening(&mut *many.source(6)));
     }
 }
 
@@ -135,7 +135,7 @@ fn web_users_open_as_many_connections_as_they_may() {
         let population = build("web", &[("parallel", Raw::Number(parallel))]);
         let mut most = 0;
         for i in 0..4 {
-            let mut user = population.member(i);
+            let mut user = population.source(i);
             for _ in 0..200 {
                 let mut open = opening_of_page(&mut *user);
                 while let Some(conn) = open.pop() {
@@ -163,9 +163,9 @@ fn every_model_has_the_connections_of_its_own_unless_told_otherwise() {
         let mut by_size = |_: &Opened, reply: u64| {
             (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)
         };
-        let mut user = build(app, raw).member(0);
-        let network = Network::run(&mut *user, &mut by_size, |n| n.asked.len() >= 4_000);
-        network.asked.iter().map(|asked| asked.waiting).max().unwrap()
+        let mut user = build(app, raw).source(0);
+        let network = Network::run(&mut *user, &mut by_size, |n| n.requested.len() >= 4_000);
+        network.requested.iter().map(|requested| requested.waiting).max().unwrap()
     };
     let http11 = ("http", text("http11"));
     assert_eq!(most("unc", &[]), 4);
@@ -190,7 +190,7 @@ fn opening_of_page(user: &mut dyn App) -> Vec<u32> {
 fn bulk_senders_start_in_their_window_and_send() {
     let endless = build("bulk", &[("start_within", text("5 s"))]);
     assert_eq!(endless.ip_bytes_per_member_s(), None);
-    let (start, wishes) = opening(&mut *endless.member(1));
+    let (start, wishes) = opening(&mut *endless.source(1));
     let open = |peer| Action::Open { conn: 0, peer, closes: Closes::Opener };
     assert_eq!(
         wishes,
@@ -200,43 +200,43 @@ fn bulk_senders_start_in_their_window_and_send() {
         ]
     );
     let finite = build("bulk", &[("bytes", text("60 kB"))]);
-    let (_, wishes) = opening(&mut *finite.member(2));
+    let (_, wishes) = opening(&mut *finite.source(2));
     let send = Action::Send { conn: 0, bytes: 60_000, reply_bytes: 0, service: Duration::ZERO };
     assert_eq!(wishes, [open(2), send, Action::Close { conn: 0 }]);
     // The window stretches the same draw.
-    let (earlier, _) = opening(&mut *finite.member(1));
+    let (earlier, _) = opening(&mut *finite.source(1));
     assert!(earlier.nanos().abs_diff(start.nanos() / 5) <= 1);
-    let (at_once, _) = opening(&mut *build("bulk", &[("start_within", text("0 s"))]).member(1));
+    let (at_once, _) = opening(&mut *build("bulk", &[("start_within", text("0 s"))]).source(1));
     assert_eq!(at_once, Instant::ZERO);
 }
 
 #[test]
 fn a_bulk_sender_stops_when_its_time_is_over() {
     let lasting = build("bulk", &[("start", text("20 s")), ("lasts", text("5 s"))]);
-    let mut sender = lasting.member(0);
+    let mut sender = lasting.source(0);
     let (start, wishes) = opening(&mut *sender);
     assert!((20.0..=21.0).contains(&start.secs_f64()));
     let until = start + Duration::from_secs(5);
     assert_eq!(wishes.last(), Some(&Action::WakeAt(until)));
-    let told = |sender: &mut Box<dyn App>, input| {
+    let react = |sender: &mut Box<dyn App>, input| {
         let mut wishes = Vec::new();
         sender.on(input, &mut AppCx { now: until, act: &mut |wish| wishes.push(wish) });
         wishes
     };
-    assert_eq!(told(&mut sender, Input::Woke), [Action::Stop { conn: 0 }]);
-    assert_eq!(told(&mut sender, Input::Sent { conn: 0 }), []);
+    assert_eq!(react(&mut sender, Input::Woke), [Action::Stop { conn: 0 }]);
+    assert_eq!(react(&mut sender, Input::Sent { conn: 0 }), []);
     // A connection that has failed is not stopped.
-    let mut sender = lasting.member(0);
+    let mut sender = lasting.source(0);
     opening(&mut *sender);
-    assert_eq!(told(&mut sender, Input::Failed { conn: 0 }), []);
-    assert_eq!(told(&mut sender, Input::Woke), []);
+    assert_eq!(react(&mut sender, Input::Failed { conn: 0 }), []);
+    assert_eq!(react(&mut sender, Input::Woke), []);
 }
 
 #[test]
 fn bulk_starts_are_uniform() {
     // 10^4 flows; five standard errors of the mean: 0.0145 s.
     let population = build("bulk", &[]);
-    let starts = (0..10_000).map(|i| opening(&mut *population.member(i)).0.secs_f64());
+    let starts = (0..10_000).map(|i| opening(&mut *population.source(i)).0.secs_f64());
     let (mut sum, mut last) = (0.0, 0.0_f64);
     for start in starts {
         sum += start;
@@ -248,7 +248,7 @@ fn bulk_starts_are_uniform() {
 
 #[test]
 fn a_bulk_sender_says_nothing_after_its_opening() {
-    let mut sender = build("bulk", &[]).member(0);
+    let mut sender = build("bulk", &[]).source(0);
     opening(&mut *sender);
     assert_eq!(sender.shown(Instant::ZERO), None);
     for input in [Input::Sent { conn: 0 }, Input::Failed { conn: 0 }, Input::Replied { conn: 0 }] {
@@ -263,7 +263,7 @@ fn peers_are_met_in_turn_and_shifted_when_both_rounds_close() {
     let group = Group { machines: 3, ..group(9) };
     let bulk = find("bulk").unwrap();
     let senders = (bulk.build)(&Params::defaults(bulk.about.fields), &group).unwrap();
-    let peers = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|i| match opening(&mut *senders.member(i)).1[0] {
+    let peers = [0, 1, 2, 3, 4, 5, 6, 7, 8].map(|i| match opening(&mut *senders.source(i)).1[0] {
         Action::Open { peer, .. } => peer,
         other => panic!("{other:?}"),
     });
@@ -276,7 +276,7 @@ fn a_burst_starts_as_one_at_a_drawn_instant() {
         let population =
             build("burst", &[("start_at", text("10 s")), ("start_spread", text(spread))]);
         let starts: Vec<f64> =
-            (0..4).map(|i| opening(&mut *population.member(i)).0.secs_f64()).collect();
+            (0..4).map(|i| opening(&mut *population.source(i)).0.secs_f64()).collect();
         assert!(starts.iter().all(|start| *start == starts[0]), "{starts:?}");
         starts[0]
     };
@@ -291,7 +291,7 @@ fn a_request_goes_to_the_server_that_its_row_says_modulo_how_many_there_are() {
     let rows = "user,think_s,request_bytes,reply_bytes,server\n0,1,2,3,5\n1,1,2,3,0\n2,1,2,3,7\n3,1,2,3,2\n";
     let file = vec![("file".into(), text("few")), ("text".into(), text(rows))];
     let population = build("requests", &[("requests", Raw::Table(file))]);
-    let peers = [0, 1, 2, 3].map(|user| match opening(&mut *population.member(user)).1[0] {
+    let peers = [0, 1, 2, 3].map(|user| match opening(&mut *population.source(user)).1[0] {
         Action::Open { peer, .. } => peer,
         other => panic!("{other:?}"),
     });
@@ -303,14 +303,14 @@ fn loops_begin_in_their_window_and_pause_as_they_are_told() {
     let window = build("loop", &[("start_within", text("5 s"))]);
     let wide = build("loop", &[("start_within", text("10 s"))]);
     for i in 0..4 {
-        let [start, later] = [&window, &wide].map(|of| opening(&mut *of.member(i)).0.secs_f64());
+        let [start, later] = [&window, &wide].map(|of| opening(&mut *of.source(i)).0.secs_f64());
         assert!(
             (0.0..5.0).contains(&start) && (later - 2.0 * start).abs() < 1e-8,
             "{start} {later}"
         );
     }
     for (raw, pause) in [(vec![], 0), (vec![("think", text("3 s"))], 3)] {
-        let mut member = build("loop", &raw).member(1);
+        let mut member = build("loop", &raw).source(1);
         let (start, _) = opening(&mut *member);
         let mut wishes = Vec::new();
         let mut act = |wish| wishes.push(wish);
@@ -327,7 +327,7 @@ fn a_link_of_packmime_draws_what_is_named_in_place_of_its_laws() {
         ("not_modified", text("200 B")),
         ("service", text("50 ms")),
     ];
-    let mut link = build("packmime", &raw).member(0);
+    let mut link = build("packmime", &raw).source(0);
     let (mut now, _) = opening(&mut *link);
     let mut replies = Vec::new();
     for _ in 0..100 {
@@ -351,12 +351,12 @@ fn a_link_of_packmime_draws_what_is_named_in_place_of_its_laws() {
 #[test]
 fn pauses_before_requests_and_of_servers_need_no_kept_connections() {
     // Of HTTP/1.0: a model may have the one, the other or several servers of a page alone.
-    let mut user = build("http", &[("service", text("50 ms"))]).member(0);
+    let mut user = build("http", &[("service", text("50 ms"))]).source(0);
     let (_, wishes) = opening(&mut *user);
     let served = |wish: &Action| matches!(wish, Action::Send { service, .. } if *service == Duration::from_millis(50));
     assert!(wishes.iter().any(served), "{wishes:?}");
     let after_reply = |raw: &[(&str, Raw)]| {
-        let mut user = build("http", raw).member(0);
+        let mut user = build("http", raw).source(0);
         let (start, _) = opening(&mut *user);
         let mut wishes = Vec::new();
         let mut act = |wish| wishes.push(wish);
@@ -380,7 +380,7 @@ fn pauses_before_requests_and_of_servers_need_no_kept_connections() {
 
 #[test]
 fn the_last_object_of_a_page_has_none_behind_it() {
-    let mut session = build("webtraf", &[("files", Raw::Number(1.0))]).member(0);
+    let mut session = build("webtraf", &[("files", Raw::Number(1.0))]).source(0);
     let (_, wishes) = opening(&mut *session);
     assert!(wishes.iter().all(|wish| !matches!(wish, Action::WakeAt(_))), "{wishes:?}");
 }
@@ -394,7 +394,7 @@ fn only_a_rate_of_connections_is_an_open_loop() {
 
 #[test]
 fn requests_and_bursts_may_be_large() {
-    let opened = |app, raw: &[(&str, Raw)]| opening(&mut *build(app, raw).member(0)).1;
+    let opened = |app, raw: &[(&str, Raw)]| opening(&mut *build(app, raw).source(0)).1;
     let asks = |wishes: &[Action], size| {
         wishes.iter().any(|wish| matches!(wish, Action::Send { bytes, .. } if *bytes == size))
     };

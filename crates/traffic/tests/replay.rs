@@ -27,13 +27,13 @@ impl Played {
     fn new(connections: &[&str], ms: u64) -> Played {
         let lines: String = connections.iter().map(|line| format!("\n{line}")).collect();
         let recording = format!("recording 90000000 {}{lines}", connections.len());
-        let mut played = Played(build(&recording, &[]).unwrap().member(0));
-        played.told(ms, Input::Start);
+        let mut played = Played(build(&recording, &[]).unwrap().source(0));
+        played.react(ms, Input::Start);
         played
     }
 
     /// All that it answers to this.
-    fn told(&mut self, ms: u64, input: Input) -> Vec<Action> {
+    fn react(&mut self, ms: u64, input: Input) -> Vec<Action> {
         let mut wishes = Vec::new();
         self.0.on(input, &mut AppCx { now: at(ms), act: &mut |wish| wishes.push(wish) });
         wishes
@@ -45,7 +45,7 @@ impl Played {
             Action::Open { conn, .. } => Some(*conn),
             _ => None,
         };
-        self.told(ms, Input::Woke).iter().filter_map(opened).collect()
+        self.react(ms, Input::Woke).iter().filter_map(opened).collect()
     }
 }
 
@@ -62,7 +62,7 @@ const CLOSE: Action = Action::Close { conn: 0 };
 fn starts_count_from_when_the_player_begins_and_hosts_are_taken_modulo_the_machines() {
     let line = "- - 5 7 fin epochs 0,1,0,1";
     let mut played = Played::new(&[&format!("2000000 {line}"), &format!("2000000 {line}")], 5_000);
-    assert_eq!(played.told(6_999, Input::Woke), []);
+    assert_eq!(played.react(6_999, Input::Woke), []);
     let of = |conn| {
         [
             Action::Move { machine: 1 },
@@ -71,17 +71,17 @@ fn starts_count_from_when_the_player_begins_and_hosts_are_taken_modulo_the_machi
         ]
     };
     // Both at once: nothing is left to be woken for.
-    assert_eq!(played.told(7_000, Input::Woke), [of(0), of(1)].concat());
+    assert_eq!(played.react(7_000, Input::Woke), [of(0), of(1)].concat());
 }
 
 #[test]
 fn what_takes_no_time_happens_at_once() {
     let mut played = Played::new(&["0 - - 0 0 fin epochs 0,10,0,20 3000,30,0,40"], 0);
     played.opens(0);
-    assert_eq!(played.told(100, OPENED), [send(0, 10, 20)]);
-    assert_eq!(played.told(200, REPLIED), [Action::WakeAt(at(203))]);
-    assert_eq!(played.told(203, Input::Woke), [send(0, 30, 40)]);
-    assert_eq!(played.told(300, REPLIED), [CLOSE]);
+    assert_eq!(played.react(100, OPENED), [send(0, 10, 20)]);
+    assert_eq!(played.react(200, REPLIED), [Action::WakeAt(at(203))]);
+    assert_eq!(played.react(203, Input::Woke), [send(0, 30, 40)]);
+    assert_eq!(played.react(300, REPLIED), [CLOSE]);
 }
 
 #[test]
@@ -92,11 +92,11 @@ fn an_opener_that_goes_on_by_itself_waits_for_its_acknowledgement() {
     for acknowledged in [false, true] {
         let mut played = Played::new(&[first, more], 0);
         played.opens(0);
-        assert_eq!(played.told(100, OPENED), [send(0, 10, 0)]);
-        assert_eq!(played.told(200, SENT), [Action::WakeAt(at(201))]);
-        assert_eq!(played.told(201, Input::Woke), [send(0, 30, 0), CLOSE]);
+        assert_eq!(played.react(100, OPENED), [send(0, 10, 0)]);
+        assert_eq!(played.react(200, SENT), [Action::WakeAt(at(201))]);
+        assert_eq!(played.react(201, Input::Woke), [send(0, 30, 0), CLOSE]);
         if acknowledged {
-            assert_eq!(played.told(300, SENT), []);
+            assert_eq!(played.react(300, SENT), []);
         }
         assert_eq!(played.opens(5_000), [u32::from(!acknowledged)]);
     }
@@ -107,8 +107,8 @@ fn a_connection_whose_end_was_not_recorded_stays_open() {
     for (epochs, input) in [("0,10,0,20", REPLIED), ("0,10,0,0", SENT)] {
         let mut played = Played::new(&[&format!("0 - - 0 0 open epochs {epochs}")], 0);
         played.opens(0);
-        assert!(!played.told(100, OPENED).contains(&CLOSE));
-        assert_eq!(played.told(200, input), [], "{epochs}");
+        assert!(!played.react(100, OPENED).contains(&CLOSE));
+        assert_eq!(played.react(200, input), [], "{epochs}");
     }
 }
 
@@ -122,11 +122,11 @@ fn a_concurrent_connection_ends_when_all_has_arrived() {
         let (gap, bytes) = (Duration::from_millis(gap), 100);
         Action::Script { conn: 0, after, gap, bytes }
     };
-    assert_eq!(played.told(100, OPENED), [script(5, 0), script(7, 0), send(0, 50, 0)]);
-    assert_eq!(played.told(200, SENT), []);
-    assert_eq!(played.told(210, REPLIED), [send(0, 60, 0)]);
-    assert_eq!(played.told(220, SENT), []);
-    assert_eq!(played.told(230, REPLIED), [CLOSE]);
+    assert_eq!(played.react(100, OPENED), [script(5, 0), script(7, 0), send(0, 50, 0)]);
+    assert_eq!(played.react(200, SENT), []);
+    assert_eq!(played.react(210, REPLIED), [send(0, 60, 0)]);
+    assert_eq!(played.react(220, SENT), []);
+    assert_eq!(played.react(230, REPLIED), [CLOSE]);
     assert_eq!(played.opens(5_000), [0]);
 }
 
@@ -136,12 +136,12 @@ fn a_timer_of_a_connection_that_failed_is_not_its_successors() {
     let line = "- - 0 0 fin epochs 10000000,10,0,20";
     let mut played = Played::new(&[&format!("0 {line}"), &format!("2000000 {line}")], 0);
     assert_eq!(played.opens(0), [0]);
-    assert_eq!(played.told(0, OPENED), [Action::WakeAt(at(10_000))]);
-    assert_eq!(played.told(1_000, Input::Failed { conn: 0 }), []);
+    assert_eq!(played.react(0, OPENED), [Action::WakeAt(at(10_000))]);
+    assert_eq!(played.react(1_000, Input::Failed { conn: 0 }), []);
     assert_eq!(played.opens(2_000), [0]);
-    assert_eq!(played.told(2_000, OPENED), [Action::WakeAt(at(12_000))]);
-    assert_eq!(played.told(10_000, Input::Woke), []);
-    assert_eq!(played.told(12_000, Input::Woke), [send(0, 10, 20)]);
+    assert_eq!(played.react(2_000, OPENED), [Action::WakeAt(at(12_000))]);
+    assert_eq!(played.react(10_000, Input::Woke), []);
+    assert_eq!(played.react(12_000, Input::Woke), [send(0, 10, 20)]);
 }
 
 #[test]
@@ -171,7 +171,7 @@ fn a_side_plays_what_began_there() {
     let recording = format!("recording 9000000 3\n0 - 1 {line}\n5000 - 0 {line}\n9000 - - {line}");
     for (side, starts) in [("all", 0), ("0", 5), ("1", 0)] {
         let built = build(&recording, &[("openers", Raw::Text(side.to_owned()))]).unwrap();
-        let mut played = Played(built.member(0));
-        assert_eq!(played.told(0, Input::Start), [Action::WakeAt(at(starts))], "{side}");
+        let mut played = Played(built.source(0));
+        assert_eq!(played.react(0, Input::Start), [Action::WakeAt(at(starts))], "{side}");
     }
 }

@@ -44,13 +44,13 @@ fn the_first_file_comes_alone_then_at_most_c_at_once_in_order() {
         let mut most = 0;
         for page in pages(&fetches) {
             assert_eq!(page[0].open, 1);
-            assert!(page[1..].iter().all(|f| f.asked >= page[0].done));
+            assert!(page[1..].iter().all(|f| f.requested >= page[0].done));
             assert!(page.iter().all(|f| f.open <= parallel as usize));
             // Work-conserving: with the first file done, as many as may be are asked for at once.
-            let at_once = page[1..].iter().filter(|f| f.asked == page[0].done).count();
+            let at_once = page[1..].iter().filter(|f| f.requested == page[0].done).count();
             assert_eq!(at_once, (page.len() - 1).min(parallel as usize));
             // Each later one is asked for at the very instant another one is done.
-            let freed = |f: &Fetch| page.iter().any(|other| other.done == f.asked);
+            let freed = |f: &Fetch| page.iter().any(|other| other.done == f.requested);
             assert!(page[1..].iter().all(freed));
             most = most.max(page.iter().map(|f| f.open).max().unwrap());
         }
@@ -212,12 +212,12 @@ fn connection_numbers_are_the_lowest_free_ones() {
         };
         wishes.iter().filter_map(conn).collect()
     };
-    let mut tell = |input| opened(answer(&mut user, Instant::ZERO, input));
-    assert_eq!(tell(Input::Start), []);
-    assert_eq!(tell(Input::Woke), [0]);
-    assert_eq!(tell(Input::Replied { conn: 0 }), [0, 1, 2]);
-    assert_eq!(tell(Input::Replied { conn: 1 }), [1]);
-    assert_eq!(tell(Input::Failed { conn: 2 }), [2]);
+    let mut notify = |input| opened(answer(&mut user, Instant::ZERO, input));
+    assert_eq!(notify(Input::Start), []);
+    assert_eq!(notify(Input::Woke), [0]);
+    assert_eq!(notify(Input::Replied { conn: 0 }), [0, 1, 2]);
+    assert_eq!(notify(Input::Replied { conn: 1 }), [1]);
+    assert_eq!(notify(Input::Failed { conn: 2 }), [2]);
 }
 
 #[test]

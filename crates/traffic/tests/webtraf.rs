@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::common::network::{Asked, Network, Opened};
+use crate::common::network::{Network, Opened, Requested};
 use crate::common::sample::{Sample, assert_near};
 use aqmlab_traffic::distribution::{Constant, Distribution, Exponential};
 use aqmlab_traffic::web::webtraf::{Session, Sessions, mean_rounded_up, object_packets};
@@ -72,7 +72,7 @@ fn object_sizes_are_whole_packets_with_their_moments() {
     // 7.2 %. Quantiles of Pareto's second distribution, rounded up; a step of one is allowed.
     let lives =
         lives(&Sessions { pages: constant(500.0), ..Sessions::of("large-scale", 7) }, 200, 500);
-    let all = lives.iter().flat_map(|n| n.asked.iter().map(|a| a.reply as f64 / 1_000.0));
+    let all = lives.iter().flat_map(|n| n.requested.iter().map(|a| a.reply as f64 / 1_000.0));
     let sizes = Sample::sorted(all.collect());
     assert_eq!(sizes.0.len(), 100_000);
     assert!(sizes.0.iter().all(|packets| packets.fract() == 0.0 && *packets >= 1.0));
@@ -83,7 +83,7 @@ fn object_sizes_are_whole_packets_with_their_moments() {
     assert!((sizes.quantile(0.99) - 109.0).abs() <= 6.0, "{}", sizes.quantile(0.99));
     // Requests of one packet, servers equally likely for every page: 14,286, five standard errors
     // 553.
-    assert!(lives.iter().all(|n| n.asked.iter().all(|a| a.request == 1_000)));
+    assert!(lives.iter().all(|n| n.requested.iter().all(|a| a.request == 1_000)));
     let of = |peer| lives.iter().flat_map(|n| &n.opened).filter(|o| o.peer == peer).count();
     assert!((0..7).all(|peer| of(peer).abs_diff(14_286) < 553));
 }
@@ -97,13 +97,13 @@ fn objects_of_a_page_do_not_wait_for_each_other_and_its_end_begins_the_pause() {
     };
     let network = lives(&sessions, 1, 400).remove(0);
     assert_eq!(
-        (network.asked.len(), network.opened.len(), network.pages_begun),
+        (network.requested.len(), network.opened.len(), network.pages_begun),
         (3_200, 3_200, 400)
     );
     assert!(network.opened.iter().all(|o| o.closes == Closes::Acceptor && o.frame.is_none()));
-    assert_eq!(network.asked[0].at, Instant::ZERO + Duration::from_millis(300));
+    assert_eq!(network.requested[0].at, Instant::ZERO + Duration::from_millis(300));
     let (mut gaps, mut pauses, mut earlier_end) = (Vec::new(), Vec::new(), None);
-    for (page, told) in network.asked.chunks(8).zip(&network.pages) {
+    for (page, told) in network.requested.chunks(8).zip(&network.pages) {
         assert!(
             page.iter()
                 .all(|a| network.opened[a.connection].peer
@@ -134,14 +134,14 @@ fn pages_counted_from_their_starts_overlap() {
         ("pages", Raw::Number(30.0)),
         ("packets", Raw::Number(2.0)),
     ];
-    let mut session = build(&raw, 1).member(0);
+    let mut session = build(&raw, 1).source(0);
     let network = Network::run(&mut *session, &mut by_size, |n| n.pages.len() >= 30);
     let ms = |at: Instant| at.nanos() / 1_000_000;
-    let mut asked: Vec<u64> = network.asked.iter().map(|a| ms(a.at)).collect();
+    let mut requested: Vec<u64> = network.requested.iter().map(|a| ms(a.at)).collect();
     let mut expected: Vec<u64> = (0..30).flat_map(|p| [0, 20, 40].map(|o| 50 * p + o)).collect();
     expected.sort_unstable();
-    asked.sort_unstable();
-    assert_eq!(asked, expected, "the network does not matter");
+    requested.sort_unstable();
+    assert_eq!(requested, expected, "the network does not matter");
     // Each is over 100 ms after its third request, whatever the others do.
     for (number, page) in (0..30).zip(&network.pages) {
         let Action::PageEnds { began, ended, objects, bytes, failed } = *page else { panic!() };
@@ -159,7 +159,7 @@ fn a_page_waits_for_objects_that_are_not_asked_for_yet() {
         ("files", Raw::Number(3.0)),
         ("packets", Raw::Number(2.0)),
     ];
-    let mut session = build(&raw, 1).member(0);
+    let mut session = build(&raw, 1).source(0);
     let network = Network::run(&mut *session, &mut by_size, |n| n.pages.len() >= 5);
     for page in &network.pages {
         let Action::PageEnds { began, ended, objects, .. } = *page else { panic!() };
@@ -169,19 +169,19 @@ fn a_page_waits_for_objects_that_are_not_asked_for_yet() {
 
 #[test]
 fn a_session_ends_with_its_last_page() {
-    let mut app = build(&[("model", text("small"))], 1).member(0);
-    let mut tell = |input, at| {
+    let mut app = build(&[("model", text("small"))], 1).source(0);
+    let mut notify = |input, at| {
         let mut wishes = Vec::new();
         app.on(input, &mut AppCx { now: at, act: &mut |wish| wishes.push(wish) });
         wishes
     };
     let mut at = Instant::ZERO;
-    tell(Input::Start, at);
+    notify(Input::Start, at);
     for page in 1..=10 {
-        assert!(tell(Input::Woke, at).contains(&Action::PageBegins));
+        assert!(notify(Input::Woke, at).contains(&Action::PageBegins));
         // The last object is given up.
         let input = if page == 10 { Input::Failed { conn: 0 } } else { Input::Replied { conn: 0 } };
-        let wishes = tell(input, at);
+        let wishes = notify(input, at);
         let Action::PageEnds { failed, objects: 1, .. } = wishes[0] else { panic!("{wishes:?}") };
         assert_eq!(failed, page == 10);
         match wishes[1..] {
@@ -191,9 +191,9 @@ fn a_session_ends_with_its_last_page() {
         }
     }
     let later = Instant::from_secs_f64(1e6);
-    assert_eq!(tell(Input::Woke, later), []);
-    assert_eq!(tell(Input::Replied { conn: 0 }, later), []);
-    assert_eq!(tell(Input::Failed { conn: 3 }, later), []);
+    assert_eq!(notify(Input::Woke, later), []);
+    assert_eq!(notify(Input::Replied { conn: 0 }, later), []);
+    assert_eq!(notify(Input::Failed { conn: 3 }, later), []);
 }
 
 #[test]
@@ -205,7 +205,7 @@ fn sessions_begin_one_after_the_other() {
                 at = when
             }
         };
-        population.member(i).on(Input::Start, &mut AppCx { now: Instant::ZERO, act: &mut act });
+        population.source(i).on(Input::Start, &mut AppCx { now: Instant::ZERO, act: &mut act });
         at.secs_f64()
     };
     // 10^4 exponential gaps of 1 s: five standard errors are 5 %.
@@ -256,11 +256,11 @@ fn asked_objects_belong_to_their_pages() {
     let mut slow = |opened: &Opened, _: u64| {
         (Duration::from_millis(500 + 700 * u64::from(opened.conn % 5)), opened.conn % 9 == 4)
     };
-    let mut session = build(&raw, 1).member(0);
+    let mut session = build(&raw, 1).source(0);
     let network = Network::run(&mut *session, &mut slow, |n| n.pages.len() >= 60);
-    let of_page = |began: Instant| -> Vec<&Asked> {
+    let of_page = |began: Instant| -> Vec<&Requested> {
         network
-            .asked
+            .requested
             .iter()
             .filter(|a| a.at >= began && a.at < began + Duration::from_secs(1))
             .collect()
@@ -268,10 +268,10 @@ fn asked_objects_belong_to_their_pages() {
     let mut failed_pages = 0;
     for page in &network.pages {
         let Action::PageEnds { began, ended, failed, .. } = *page else { panic!() };
-        let asked = of_page(began);
-        assert_eq!(asked.len(), 4);
-        assert_eq!(asked.iter().map(|a| a.answered).max(), Some(ended));
-        assert_eq!(asked.iter().any(|a| a.failed), failed);
+        let requested = of_page(began);
+        assert_eq!(requested.len(), 4);
+        assert_eq!(requested.iter().map(|a| a.answered).max(), Some(ended));
+        assert_eq!(requested.iter().any(|a| a.failed), failed);
         failed_pages += u32::from(failed);
     }
     assert!(failed_pages > 0 && failed_pages < 60, "{failed_pages}");

@@ -147,14 +147,14 @@ impl Lab {
     /// # Errors
     /// Without a run.
     pub fn look(&mut self) -> Answer {
-        Ok(self.run.as_mut().ok_or(NO_RUN)?.look().to_string())
+        Ok(self.run.as_mut().ok_or(NO_RUN)?.snapshot().to_string())
     }
 
     /// What happened to packets since the last look: see [`sim::PACKET_NUMBERS`].
     pub fn packets(&mut self) -> &[f64] {
         self.rows.clear();
         if let Some(run) = &mut self.run {
-            run.look_at_packets(&mut self.rows);
+            run.packet_snapshot(&mut self.rows);
         }
         &self.rows
     }

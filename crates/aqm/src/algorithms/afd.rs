@@ -13,12 +13,12 @@ use alloc::{boxed::Box, format, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::{self, ECN, GAIN, LIMIT, LIMIT_BYTES, PACKETS};
 use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      One of the implementations spares flows up to 1.2 m_fair; this one does not.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[Table { rows: &[("b", 500)], row: 112 }],
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "packets",
@@ -197,7 +197,7 @@ impl Aqm for Afd {
         if rng.uniform() < self.sampled {
             self.shadow.note(packet.flow);
         }
-        if hit { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if hit { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

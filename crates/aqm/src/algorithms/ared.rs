@@ -27,7 +27,7 @@ use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 use crate::periodic::Ticker;
 
 use super::family::{ALTQ, Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
-use crate::{Aqm, Built, Entry, Idle, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, Built, Entry, Idle, Judged, PerFlowState, Line, Verdict};
 use settings::Settings;
 
 /// The registry's line.
@@ -49,7 +49,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      leaves out. linux: as profile linux of plain RED.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks below max_th if ecn is on and the packet is ECN-capable; above it by \
           ecn_above_max: drop (the guideline), mark_in_gentle, mark_always; drops an overflow",

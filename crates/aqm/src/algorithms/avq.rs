@@ -16,11 +16,11 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      and as a drop does not count; mark-front and drop-front are not offered.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks if ecn is on and the packet is ECN-capable, at any load; drops an overflow",
     units: "packets or bytes",
@@ -179,7 +179,7 @@ impl Aqm for Avq {
         } else {
             self.adapt(size, now);
         }
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     fn on_signalled(&mut self, marked: bool) {
@@ -255,7 +255,7 @@ mod tests {
     #[test]
     fn the_virtual_queue() {
         let mut full = Avq { in_bytes: true, queue: 99.0, ..avq(1e4, 1e4, false) };
-        assert_eq!(arrive(&mut full, 2, 0), Verdict::Signal(Why::Early));
+        assert_eq!(arrive(&mut full, 2, 0), Verdict::Signal(DropReason::Early));
         close(full.queue, 99.0);
         assert_eq!(arrive(&mut full, 1, 0), Verdict::Pass);
         close(full.queue, 100.0);
@@ -270,7 +270,7 @@ mod tests {
         let run = |marked| {
             let mut avq = Avq { size: 1.0, ..avq(12_500.0, 500.0, true) };
             arrive(&mut avq, 1000, 0);
-            assert_eq!(arrive(&mut avq, 1000, 1_000_000), Verdict::Signal(Why::Early));
+            assert_eq!(arrive(&mut avq, 1000, 1_000_000), Verdict::Signal(DropReason::Early));
             avq.on_signalled(marked);
             let before = avq.virtual_capacity;
             avq.queue = 0.0;

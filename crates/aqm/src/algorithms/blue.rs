@@ -15,10 +15,10 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, TIME};
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      of its clock, so that it depends on the phase).",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks ECN-capable packets whenever the coin says so, if ecn is on",
     units: "packets",
@@ -176,7 +176,7 @@ impl Aqm for Blue {
             self.raise(now);
         }
         if rng.uniform() < self.p {
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         self.idle = None;
         Verdict::Pass

@@ -14,12 +14,12 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::buffer::LIMIT;
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      the band below.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "never marks",
     units: "packets",
@@ -122,14 +122,14 @@ impl Bred {
     }
 
     /// Why a packet of a flow that holds `queue` packets must go, if it must.
-    fn dooms(&self, queue: u32, gap: u32, part: f64, rng: &mut Rng) -> Option<Why> {
+    fn dooms(&self, queue: u32, gap: u32, part: f64, rng: &mut Rng) -> Option<DropReason> {
         let (queue, gap) = (f64::from(queue), f64::from(gap));
         if queue >= part {
-            return Some(Why::Forced);
+            return Some(DropReason::Forced);
         }
         let levels = self.levels(part);
         let (level, p) = *levels.iter().rev().find(|(level, _)| queue >= *level)?;
-        (gap > level && rng.uniform() < p).then_some(Why::Early)
+        (gap > level && rng.uniform() < p).then_some(DropReason::Early)
     }
 }
 
@@ -147,7 +147,7 @@ impl Aqm for Bred {
         let part = self.part(self.flows.len().max(1));
         let doomed =
             if !BufferLimit::of_packets(self.limit, Fit::Whole).admits(backlog, packet.bytes) {
-                Some(Why::Overflow)
+                Some(DropReason::Overflow)
             } else {
                 self.dooms(queue, gap, part, rng)
             };

@@ -32,11 +32,11 @@ mod tins;
 use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Cells, Ecn, Event, Framing, Instant, Packet, Why};
+use packet::{About, Backlog, Cells, DropReason, Ecn, Event, Framing, Instant, Packet};
 
 use crate::shells::flows::hash_seed;
 use crate::shells::pool::Pool;
-use crate::{Built, Cx, Discipline, Entry, Keeps, Line, Table};
+use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState, Table};
 use acks::AckFilter;
 use hosts::Isolation;
 use longest::Longest;
@@ -67,7 +67,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      marks, and washing of code points.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Queues,
+    per_flow: PerFlowState::Queues,
     // Of eight tins at most.
     tables: &[Table { rows: &[("queues", 1_024)], row: 8 * 200 }],
     units: "time; turns in bytes",
@@ -151,7 +151,7 @@ impl Cake {
     }
 
     /// A packet in `queue` was dropped for the sake of others, which is charged behind the link.
-    fn give_up(&mut self, tin: usize, queue: usize, packet: Packet, why: Why, cx: &mut Cx) {
+    fn give_up(&mut self, tin: usize, queue: usize, packet: Packet, why: DropReason, cx: &mut Cx) {
         let left = self.tins[tin].lanes[queue].queue.backlog().bytes;
         self.uncount(tin, queue, &packet, left);
         if self.ingress {
@@ -166,7 +166,7 @@ impl Cake {
         let own = &mut self.tins[tin].lanes[queue].queue;
         let Some(place) = self.acks.victim(&self.pool, own) else { return };
         let Some(packet) = self.pool.remove(own, place) else { return };
-        self.give_up(tin, queue, packet, Why::Superseded, cx);
+        self.give_up(tin, queue, packet, DropReason::AckFiltered, cx);
     }
 
     /// Drops the head of the longest queue.
@@ -179,7 +179,7 @@ impl Cake {
         let lane = &mut lanes[queue];
         let Some(packet) = self.pool.pop(&mut lane.queue) else { return };
         lane.law.full(&numbers.law, cx.now);
-        self.give_up(tin, queue, packet, Why::Overflow, cx);
+        self.give_up(tin, queue, packet, DropReason::Overflow, cx);
     }
 
     /// The tin to serve next; one of them holds packets.
@@ -251,12 +251,12 @@ impl Cake {
             if sent {
                 if mark {
                     packet.ecn = Ecn::Ce;
-                    (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+                    (cx.out)(Event::Marked { id: packet.id, why: DropReason::Early });
                 }
                 longest.departure();
                 return Some(packet);
             }
-            let why = if visit.coin { Why::Forced } else { Why::Early };
+            let why = if visit.coin { DropReason::Forced } else { DropReason::Early };
             (cx.out)(Event::Dropped { packet, why });
             if ingress {
                 return None;

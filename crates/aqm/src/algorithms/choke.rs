@@ -18,11 +18,13 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Event, Packet, Why};
+use packet::{About, Backlog, DropReason, Event, Packet};
 
 use super::family::weight_for_burst;
 use crate::buffer::{ECN, LIMIT, MEAN_PACKET, PACKETS, PROBABILITY};
-use crate::{Admission, BufferLimit, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Keeps, Line};
+use crate::{
+    Admission, BufferLimit, Built, Cx, Discipline, Entry, Fit, Gate, Judged, Line, PerFlowState,
+};
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
 
@@ -42,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      onto its holes; the idle table counts microseconds.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks what RED's test signals if ecn is on and the packet is ECN-capable, above max_th \
           too unless harddrop; the two packets of a match are dropped whatever their ECN field",
@@ -164,7 +166,7 @@ impl<J: Sampler> Discipline for Choke<J> {
     fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
         let congested = self.shell.judge_mut().sample(self.queue.backlog(), cx.now);
         if congested && let Some(victim) = self.match_of(packet.flow, cx) {
-            let why = Why::Early;
+            let why = DropReason::Early;
             (cx.out)(Event::Dropped { packet: victim, why });
             (cx.out)(Event::Dropped { packet, why });
             return;

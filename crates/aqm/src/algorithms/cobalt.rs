@@ -25,12 +25,12 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::buffer::BYTES;
 
 use crate::shells::departure::{AtDeparture, DepartureFifo, Rules};
-use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line, Verdict, buffer};
+use crate::{BufferLimit, Built, Entry, Fit, Line, PerFlowState, Verdict, buffer};
 use alternation::{Alternation, NEVER, Numbers};
 
 /// The registry's line.
@@ -55,7 +55,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      it, and 89 % with the guard.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in place of every drop by CoDel if ecn is on and the packet is ECN-capable; the \
           random drops of its other half ignore ECN; a full buffer drops",
@@ -189,10 +189,10 @@ impl AtDeparture for Cobalt {
         // The last packet is kept in spite of the coin, but may still be marked.
         let kept = self.linux && left.packets == 0;
         if visit.signal && (!visit.coin || kept) {
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         self.law.settle(&self.numbers, visit.coin, now);
-        if visit.coin { Verdict::Drop(Why::Forced) } else { Verdict::Pass }
+        if visit.coin { Verdict::Drop(DropReason::Forced) } else { Verdict::Pass }
     }
 
     fn on_signalled(&mut self, marked: bool, now: Instant) {

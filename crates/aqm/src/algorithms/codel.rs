@@ -30,7 +30,7 @@ use packet::units::Unit;
 use crate::buffer::{BYTES, LIMIT, TIME};
 
 use crate::shells::departure::{DepartureFifo, Rules};
-use crate::{BufferLimit, Built, Entry, Fit, Keeps, Line};
+use crate::{BufferLimit, Built, Entry, Fit, Line, PerFlowState};
 use controlled_delay::{Control, Least, Profile};
 
 /// The registry's line.
@@ -50,7 +50,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      signalled begins at count 1 whatever the clock says.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in place of every drop at the head if ecn is on and the packet is ECN-capable; \
           ce_threshold marks whether ecn is on or not; a full buffer drops",

@@ -12,13 +12,13 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::buffer::{self, LIMIT_100, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::shells::active::Active;
-use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      flow that has been silent for ten K is forgotten.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "never marks",
     units: "rate",
@@ -210,7 +210,7 @@ impl Aqm for Csfq {
         let excess = 1.0 - self.share.alpha / label;
         let dropped = excess > 0.0 && rng.uniform() < excess;
         self.share.update(packet, label, !dropped, backlog, now);
-        if dropped { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+        if dropped { Verdict::Drop(DropReason::Early) } else { Verdict::Pass }
     }
     fn on_overflow(&mut self, _: Backlog, _: Instant) {
         self.share.on_overflow();

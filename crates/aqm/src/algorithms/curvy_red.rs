@@ -12,11 +12,11 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Ecn, Event, Instant, Packet, Rng};
 
 use crate::buffer::{self, LIMIT, LIMIT_BYTES};
 use crate::shells::pool::{Pool, Queue};
-use crate::{BufferLimit, Built, Cx, Discipline, Entry, Fit, Keeps, Line};
+use crate::{BufferLimit, Built, Cx, Discipline, Entry, Fit, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      overload protection, as in the RFC.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked; ECT(0) is marked and \
           Not-ECT dropped with the square of the probability; a full buffer drops",
@@ -169,7 +169,7 @@ impl CurvyRed {
 impl Discipline for CurvyRed {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
         if !self.limit.admits(self.backlog(), packet.bytes) {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
         (cx.out)(Event::Queued { id: packet.id });
@@ -192,12 +192,12 @@ impl Discipline for CurvyRed {
                 self.signals_classic(age, cx.rng)
             };
             if signal && !packet.ecn.can_be_marked() {
-                (cx.out)(Event::Dropped { packet, why: Why::Early });
+                (cx.out)(Event::Dropped { packet, why: DropReason::Early });
                 continue;
             }
             if signal {
                 packet.ecn = Ecn::Ce;
-                (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+                (cx.out)(Event::Marked { id: packet.id, why: DropReason::Early });
             }
             return Some(packet);
         }

@@ -16,13 +16,13 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, DropReason};
 
 use crate::buffer::{self, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
 use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Table, Verdict};
+use crate::{Aqm, Built, Entry, Judged, PerFlowState, LimitOrder, Line, Table, Verdict};
 use flows::{Collision, Flows};
 
 /// The registry's line.
@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      probability depends on the flow. Pure acknowledgements count like data.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[
         Table { rows: &[("scoreboard_size", 1_024)], row: 168 },
         Table { rows: &[("table_size", 1_024)], row: 104 },
@@ -237,7 +237,7 @@ impl Aqm for Dcn {
         let Some(count) = self.flows.arrival(packet.flow, now) else { return Verdict::Pass };
         let p = self.weight.of(self.law.p, packet.bytes, count);
         let hit = rng.uniform() < p && !buffer::is_spared(self.spares, backlog);
-        if hit { Verdict::Drop(Why::Early) } else { Verdict::Pass }
+        if hit { Verdict::Drop(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge
@@ -306,7 +306,7 @@ mod tests {
         }
         assert_eq!(arrive(&mut dcn, 2, &mut rng), Verdict::Pass);
         assert_eq!(rng, untouched, "no draw for a flow that is not in the table");
-        assert_eq!(arrive(&mut dcn, 1, &mut rng), Verdict::Drop(Why::Early));
+        assert_eq!(arrive(&mut dcn, 1, &mut rng), Verdict::Drop(DropReason::Early));
     }
 
     #[test]

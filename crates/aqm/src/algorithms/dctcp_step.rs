@@ -9,11 +9,11 @@
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::{About, Backlog, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng, math};
 
 use crate::buffer::{LIMIT, PACKET_BYTES, TIME};
 
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -28,7 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      ECN-capable.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks from K on; packets that are not ECN-capable are not signalled (not_ect = \"pass\") \
           or dropped (\"drop\"); drops an overflow",
@@ -121,7 +121,7 @@ impl Aqm for Step {
         let queue = if self.in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
         // The one judge that looks at the ECN field: its step is for those who asked for it.
         if queue >= self.k && (self.drops_not_ect || packet.ecn.can_be_marked()) {
-            return Verdict::Signal(Why::Forced);
+            return Verdict::Signal(DropReason::Forced);
         }
         Verdict::Pass
     }

@@ -8,11 +8,11 @@
 use alloc::{boxed::Box, collections::VecDeque, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::{About, Backlog, Event, Packet, Why};
+use packet::{About, Backlog, DropReason, Event, Packet};
 
 use crate::buffer::{BYTES, LIMIT};
 
-use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Keeps, Line};
+use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      profile \"ns2\" removes exactly one, as ns-2 does.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "never marks",
     units: "packets or bytes",
@@ -136,13 +136,13 @@ impl DropFront {
 impl Discipline for DropFront {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
         let Some(victims) = self.victims(packet.bytes) else {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         };
         self.push(packet, cx);
         for _ in 0..victims {
             if let Some(packet) = self.pop() {
-                (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+                (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             }
         }
     }

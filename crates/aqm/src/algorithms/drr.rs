@@ -22,7 +22,7 @@ use packet::units::Unit;
 use crate::buffer::{BYTES, LIMIT};
 
 use crate::shells::rounds::{Buffer, Rounds, Victim};
-use crate::{Built, Entry, Keeps, Line};
+use crate::{Built, Entry, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -40,7 +40,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      every active flow at each drop.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Queues,
+    per_flow: PerFlowState::Queues,
     tables: &[],
     ecn: "never marks",
     units: "packets or bytes; turns in bytes",

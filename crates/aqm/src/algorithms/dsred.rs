@@ -14,7 +14,7 @@ use packet::params::{BadParams, Field, Params, Value};
 use crate::buffer::PROBABILITY;
 
 use super::family::{Early, FJ93, Paper, in_packets};
-use crate::{Built, Entry, Judged, Keeps, Line};
+use crate::{Built, Entry, Judged, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -28,7 +28,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      plain RED; whether the authors spaced them is not known.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",

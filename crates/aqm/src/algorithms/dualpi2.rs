@@ -23,11 +23,11 @@ use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Duration, Ecn, Event, Instant, Packet, Why};
+use packet::{About, Backlog, DropReason, Duration, Ecn, Event, Instant, Packet};
 
 use crate::periodic::Ticker;
 use crate::shells::pool::{Pool, Queue};
-use crate::{BufferLimit, Built, Cx, Discipline, Entry, Keeps, Line, buffer};
+use crate::{BufferLimit, Built, Cx, Discipline, Entry, Line, PerFlowState, buffer};
 use signals::{Action, Leaving, Numbers, Signals, Which};
 
 /// The registry's line.
@@ -44,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      fractions.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
@@ -167,7 +167,7 @@ impl DualPi2 {
 impl Discipline for DualPi2 {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
         if !self.limit.admits(self.backlog(), self.counted_as.unwrap_or(packet.bytes)) {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
         (cx.out)(Event::Queued { id: packet.id });
@@ -205,7 +205,7 @@ impl Discipline for DualPi2 {
                 }
                 Action::Mark => {
                     packet.ecn = Ecn::Ce;
-                    (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+                    (cx.out)(Event::Marked { id: packet.id, why: DropReason::Early });
                 }
                 Action::Pass => {}
             }

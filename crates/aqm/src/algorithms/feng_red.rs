@@ -15,7 +15,7 @@ use packet::{About, Instant};
 
 use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
 use crate::by_profile::named;
-use crate::{Built, Entry, Judged, Keeps, Line};
+use crate::{Built, Entry, Judged, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      and compute the gentle part of the curve once, from the first max_p.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",

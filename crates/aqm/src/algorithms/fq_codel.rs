@@ -26,7 +26,7 @@ use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
 use crate::shells::departure::Rules;
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
-use crate::{Built, Entry, Keeps, Line, Table};
+use crate::{Built, Entry, Line, PerFlowState, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -45,7 +45,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      separate threshold for ECT(1).",
         fields: FIELDS,
     },
-    per_flow: Keeps::Queues,
+    per_flow: PerFlowState::Queues,
     tables: &[Table { rows: &[("flows", 1_024)], row: 160 }],
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; ce_threshold marks whether ecn is on or not; want of room drops",

@@ -11,7 +11,7 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Why};
+use packet::{About, Backlog, DropReason, Duration, Ecn, Instant, Packet};
 
 use crate::buffer::{BYTES, ECN, GAIN, LIMIT, PACKET_BYTES, TIME};
 
@@ -20,7 +20,7 @@ use crate::pie_core::{PieCore, PieRules};
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
 use crate::shells::pool::{Pool, Queue};
-use crate::{Admission, Built, Cx, Entry, Keeps, Line, Table};
+use crate::{Admission, Built, Cx, Entry, Line, PerFlowState, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      15 ms are 16 at HZ = 1000, 20 at 250).",
         fields: FIELDS,
     },
-    per_flow: Keeps::Queues,
+    per_flow: PerFlowState::Queues,
     tables: &[Table { rows: &[("flows", 1_024)], row: 260 }],
     ecn: "marks ECN-capable packets if ecn is on and the queue's p is below mark_ecnth (linux: at \
           most), drops them above; want of room drops",
@@ -170,10 +170,10 @@ impl QueueJudge for Judge {
         let low = if self.linux { p <= self.mark_below } else { p < self.mark_below };
         if low && self.ecn && packet.ecn.can_be_marked() {
             packet.ecn = Ecn::Ce;
-            return Admission::Marked(Why::Early);
+            return Admission::Marked(DropReason::Early);
         }
         self.core.dropped();
-        Admission::Dropped(Why::Early)
+        Admission::Dropped(DropReason::Early)
     }
 
     fn on_refused(&mut self, _now: Instant) {

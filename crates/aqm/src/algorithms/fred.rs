@@ -13,13 +13,13 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng, math};
 
 use super::family::{Idle, PacketClock, space_signals};
 use crate::buffer::{LIMIT, MEAN_PACKET, PACKETS, PROBABILITY};
 use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      fairness.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "never marks",
     units: "packets",
@@ -168,13 +168,13 @@ impl Fred {
         }
         if self.avg >= self.max {
             self.count = 0;
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         self.count += 1;
         let robust = f64::from(queue) >= share.max(self.min_q);
         if robust && rng.uniform() < space_signals(self.p_b(), self.count as f64) {
             self.count = 0;
-            return Verdict::Drop(Why::Early);
+            return Verdict::Drop(DropReason::Early);
         }
         Verdict::Pass
     }
@@ -194,7 +194,7 @@ impl Aqm for Fred {
         }
         let share = self.share();
         if self.strikes(packet.flow, share) {
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         let queue = self.flows.get(packet.flow).map_or(0, |flow| flow.queue);
         let verdict = self.judge(queue, share, rng);
@@ -202,7 +202,7 @@ impl Aqm for Fred {
             return verdict;
         }
         if !self.limit.admits(backlog, packet.bytes) {
-            return Verdict::Drop(Why::Overflow);
+            return Verdict::Drop(DropReason::Overflow);
         }
         self.flows.enter(packet.flow).queue += 1;
         if idle.is_none() {
@@ -293,7 +293,7 @@ mod tests {
 
     #[test]
     fn published_points() {
-        let (pass, forced) = (Verdict::Pass, Verdict::Drop(Why::Forced));
+        let (pass, forced) = (Verdict::Pass, Verdict::Drop(DropReason::Forced));
         assert_eq!(fred(24.0, 8, 1, 0).share(), 3.0);
         assert_eq!(fred(24.0, 0, 0, 0).share(), 24.0);
         assert!((fred(24.0, 8, 3, 0).p_b() - 0.01).abs() < 1e-12);

@@ -16,7 +16,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
 use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst};
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
-use crate::{Built, Entry, Keeps, Line, Verdict};
+use crate::{Built, Entry, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      Priorities are 1, 2, 3 … in mode grio. RED as in profile linux of plain RED.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks everywhere if ecn is on and the packet is ECN-capable, with harddrop only below \
           max_th; drops an overflow",

@@ -15,12 +15,12 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::{self, ECN, LIMIT_100, LIMIT_BYTES, PROBABILITY, TIME};
 use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
-use crate::{Aqm, Built, Entry, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      each counts as the limit of the formula: bytes/K.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks ECN-capable packets at every load, if ecn is on",
     units: "rate",
@@ -86,7 +86,7 @@ impl Aqm for Green {
     fn on_arrival(&mut self, packet: &Packet, _: Backlog, now: Instant, rng: &mut Rng) -> Verdict {
         self.arrivals.add(packet.bytes, now);
         let hit = self.p > 0.0 && rng.uniform() < self.p;
-        if hit { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if hit { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn next_tick(&self) -> Option<Instant> {
         Some(self.ticker.next())

@@ -12,12 +12,12 @@ use alloc::{boxed::Box, collections::VecDeque, vec, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Event, Instant, Packet, Why};
+use packet::{About, Backlog, DropReason, Duration, Event, Instant, Packet};
 
 use crate::buffer::{LIMIT, TIME};
 use crate::shells::flows::{HASH_SEED, hash, hash_seed};
 use crate::shells::pool::{Pool, Queue};
-use crate::{Built, Cx, Discipline, Entry, Keeps, Line};
+use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -32,7 +32,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      (Linux: siphash). Sizes are IP lengths, and so is what admit_bytes counts.",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "never marks",
     units: "bytes; the limit in packets",
@@ -282,7 +282,7 @@ impl Hhf {
     fn drop_one(&mut self, cx: &mut Cx) {
         let victim = if self.buckets[HEAVY].queue.is_empty() { OTHERS } else { HEAVY };
         if let Some(packet) = self.pool.pop(&mut self.buckets[victim].queue) {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
         }
     }
 }

@@ -17,7 +17,7 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
 use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, in_packets};
-use crate::{Built, Entry, Judged, Keeps, Line};
+use crate::{Built, Entry, Judged, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -31,7 +31,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      Both count packets. The probability is at most 1, where 1.5 max_p is more.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; drops where the \
           signal is certain, and on overflow",

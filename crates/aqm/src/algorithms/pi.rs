@@ -14,12 +14,12 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, Instant, Packet, Rng, DropReason};
 
 use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, PerFlowState, LimitOrder, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      first update is at T (ns-2: also one at 0, which changes nothing).",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets or bytes",
@@ -203,7 +203,7 @@ impl Aqm for Pi {
             None => self.law.p,
         };
         let hit = rng.uniform() < p && !buffer::is_spared(self.spares, backlog);
-        if hit { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if hit { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

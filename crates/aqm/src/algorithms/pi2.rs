@@ -12,12 +12,12 @@
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Params, Value};
-use packet::{About, Backlog, Duration, Ecn, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Ecn, Instant, Packet, Rng};
 
 use crate::buffer::{self, ECN, GAIN, LIMIT, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, Built, Entry, Judged, Keeps, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      u <= p').",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "with ecn on: marks ECT(0) packets with p'^2 and ECT(1) and CE packets with k p', at \
           every load; all others, and all without ecn, are dropped with p'^2",
@@ -127,7 +127,7 @@ impl Aqm for Pi2 {
             (Some(k), Ecn::Ect1 | Ecn::Ce) => rng.uniform() < k * self.p,
             _ => rng.uniform() < self.p && rng.uniform() < self.p,
         };
-        if hit { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if hit { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge

@@ -16,13 +16,13 @@ mod fields;
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Params, Value};
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
 use crate::shells::watched::{Watched, Watcher};
 use crate::{
-    Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Verdict, buffer,
+    Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, Line, PerFlowState, Verdict, buffer,
 };
 use delay::DepartureRate;
 
@@ -46,7 +46,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      drop. A random draw u signals if u < p.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "rfc8033, linux: marks ECN-capable packets if ecn is on and p is below mark_ecnth (linux: \
           at most), drops them above; docsis: never marks",
@@ -189,12 +189,12 @@ impl Aqm for Pie {
         }
         let (p, limit) = (self.core.p, self.mark_below);
         let marks = if self.linux { p <= limit } else { p < limit };
-        if marks { Verdict::Signal(Why::Early) } else { Verdict::Drop(Why::Early) }
+        if marks { Verdict::Signal(DropReason::Early) } else { Verdict::Drop(DropReason::Early) }
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge
     }
-    fn on_dropped(&mut self, _: Why) {
+    fn on_dropped(&mut self, _: DropReason) {
         self.core.dropped();
     }
     fn next_tick(&self) -> Option<Instant> {

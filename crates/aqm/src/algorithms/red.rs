@@ -42,7 +42,7 @@ use alloc::boxed::Box;
 use packet::About;
 use packet::params::{BadParams, Params};
 
-use crate::{Aqm, Built, Entry, Judged, Keeps, Line};
+use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState};
 use settings::Settings;
 
 /// The registry's line.
@@ -70,7 +70,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      drops at an idle line less than that apart do not age the average.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks in the random region if ecn is on and the packet is ECN-capable; what happens \
           above max_th depends on the profile (harddrop, use_mark_p)",

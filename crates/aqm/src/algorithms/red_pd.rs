@@ -17,10 +17,10 @@ mod lists;
 use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use super::family::{Early, FJ93, NS2, Ns, PacketClock, Paper, band, plain, space_signals};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
 /// The registry's line.
@@ -43,7 +43,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      none). Without ns-2's modes for experiments (fixed drop rate, rate targets).",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "the pre-filter drops whatever the ECN field; what RED signals is marked if ecn is on \
           and the packet is ECN-capable, and counts as a drop for the lists; above max_th (with \
@@ -164,7 +164,7 @@ impl<J: Early> Aqm for RedPd<J> {
         (self.flow, self.bytes) = (packet.flow, u64::from(packet.bytes));
         if self.filters(backlog.packets, rng) {
             self.fate = Fate::Filtered;
-            return Verdict::Drop(Why::Early);
+            return Verdict::Drop(DropReason::Early);
         }
         self.fate = Fate::Passed;
         self.ledger.arrived += self.bytes;
@@ -175,7 +175,7 @@ impl<J: Early> Aqm for RedPd<J> {
         verdict
     }
 
-    fn on_dropped(&mut self, why: Why) {
+    fn on_dropped(&mut self, why: DropReason) {
         if self.fate == Fate::Filtered {
             return; // RED has not seen it
         }

@@ -13,12 +13,12 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, Duration, Instant, Packet, Rng, DropReason, math};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, PerFlowState, Line, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -35,7 +35,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      if u < p (ns-2: u <= p), and no number is drawn where no packet leaves.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks ECN-capable packets at every load if ecn is on; profile \"ns2\" then marks at \
           departure and lets other packets pass unsignalled",
@@ -229,9 +229,9 @@ impl Aqm for Rem {
     ) -> Verdict {
         self.arrivals += if self.mean.is_some() { u64::from(packet.bytes) } else { 1 };
         if !self.limit.admits(backlog, packet.bytes) {
-            Verdict::Drop(Why::Overflow)
+            Verdict::Drop(DropReason::Overflow)
         } else if !self.late && self.test(packet, backlog, rng) {
-            Verdict::Signal(Why::Early)
+            Verdict::Signal(DropReason::Early)
         } else {
             Verdict::Pass
         }

@@ -26,7 +26,7 @@ use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
 use super::family::{ALTQ, Altq, Ns, Settings};
 use crate::shells::classes::ClassFifo;
-use crate::{Built, Entry, Keeps, Line};
+use crate::{Built, Entry, Line, PerFlowState};
 use altq::{Precedences, STATES};
 use in_out::{InOut, Tagger, in_and_out, settings};
 
@@ -44,7 +44,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      rate. altq: 64-bit integers; RED as in profile altq of plain RED.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "paper, ns2: marks below the class's max_th if ecn is on and the packet is ECN-capable; \
           drops above it and on overflow. altq: never marks",

@@ -20,7 +20,7 @@ use super::in_out::{InOut, Tagger, in_and_out};
 use crate::periodic::Ticker;
 use crate::shells::active::Active;
 use crate::shells::classes::ClassFifo;
-use crate::{Built, Entry, Keeps, Line};
+use crate::{Built, Entry, Line, PerFlowState};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      how the paper counts short and long is recalled (ratio).",
         fields: FIELDS,
     },
-    per_flow: Keeps::State,
+    per_flow: PerFlowState::State,
     tables: &[],
     ecn: "marks below the class's max_th if ecn is on and the packet is ECN-capable; drops above \
           it and on overflow",

@@ -19,11 +19,13 @@ mod fields;
 use alloc::{boxed::Box, collections::VecDeque, format};
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::shells::flows::hash_seed;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, LimitOrder, Line, Table, Verdict};
+use crate::{
+    Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, Line, PerFlowState, Table, Verdict,
+};
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
@@ -46,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      without freeze times; a full bin as such drops nothing.",
         fields: fields::FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[Table { rows: &[("L", 8), ("N", 23)], row: 48 }],
     ecn: "marks ECN-capable packets with probability p_min; lab, linux: above 1/2 some are \
           dropped, with probability 2 (p_min - 1/2); the penalty box drops what has no token",
@@ -188,7 +190,7 @@ impl Sfb {
             self.hashes[other] = self.bins.hash(flow, other);
             self.bins.arrive(other, self.hashes[other], self.rule);
         }
-        if self.bucket.take(now) { self.admit() } else { Verdict::Drop(Why::Forced) }
+        if self.bucket.take(now) { self.admit() } else { Verdict::Drop(DropReason::Forced) }
     }
 
     fn admit(&mut self) -> Verdict {
@@ -214,7 +216,7 @@ impl Aqm for Sfb {
         let (least_queue, p_min) = self.bins.arrive(set, hash, self.rule);
         self.p_min = p_min;
         if least_queue >= self.max {
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         if p_min >= self.top {
             return self.penalty(packet.flow, now);
@@ -224,9 +226,9 @@ impl Aqm for Sfb {
             return self.admit();
         }
         if r < 2.0 * (p_min - self.half) {
-            return Verdict::Drop(Why::Early);
+            return Verdict::Drop(DropReason::Early);
         }
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     fn limit_order(&self) -> LimitOrder {
@@ -307,7 +309,7 @@ mod tests {
                     sfb.on_departure(&of(0), Duration::ZERO, none, now, &mut rng.clone());
                 }
                 if r == 2.0 * (sfb.p_min - sfb.half) && r > 0.0 && r < sfb.p_min {
-                    assert_eq!(verdict, Verdict::Signal(Why::Early));
+                    assert_eq!(verdict, Verdict::Signal(DropReason::Early));
                     equal += 1;
                 }
             }

@@ -20,7 +20,7 @@ use self::linux::{Settings, Sfq};
 use crate::buffer::LIMIT;
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
-use crate::{Built, Entry, Keeps, Line, Table};
+use crate::{Built, Entry, Line, PerFlowState, Table};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      and there is no RED in the queues.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Queues,
+    per_flow: PerFlowState::Queues,
     tables: &[Table { rows: &[("queues", 1_024)], row: 160 }],
     ecn: "never marks",
     units: "packets; turns in bytes",

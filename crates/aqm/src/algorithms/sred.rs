@@ -10,10 +10,10 @@ use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, Why};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::{ECN, LIMIT, PROBABILITY};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Table, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Table, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -30,7 +30,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      timestamp, which nothing reads.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[Table { rows: &[("M", 1_000)], row: 8 }],
     ecn: "marks ECN-capable packets at every load if ecn is on; drops them only at a full buffer",
     units: "packets",
@@ -149,7 +149,11 @@ impl Aqm for Sred {
     ) -> Verdict {
         let hit = self.compare(packet.flow, rng);
         let p = self.probability(backlog.packets, hit);
-        if p > 0.0 && rng.uniform() < p { Verdict::Signal(Why::Early) } else { Verdict::Pass }
+        if p > 0.0 && rng.uniform() < p {
+            Verdict::Signal(DropReason::Early)
+        } else {
+            Verdict::Pass
+        }
     }
 
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {

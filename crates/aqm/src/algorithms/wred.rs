@@ -14,12 +14,12 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng, math};
 
 use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
 use super::family::{Idle, PacketClock, spacing};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Keeps, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -33,7 +33,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      and that signals are not spaced is constructed; each is a switch.",
         fields: FIELDS,
     },
-    per_flow: Keeps::Nothing,
+    per_flow: PerFlowState::Nothing,
     tables: &[],
     ecn: "marks between a class's thresholds if ecn is on and the packet is ECN-capable; drops \
           above max_th and on overflow",
@@ -304,7 +304,7 @@ impl Aqm for Wred {
         }
         if self.avg > class.max {
             class.count = 0;
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         let mut p = class.p(self.avg);
         if self.uniformise {
@@ -313,7 +313,7 @@ impl Aqm for Wred {
         }
         if rng.uniform() < p {
             class.count = 0;
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         Verdict::Pass
     }

@@ -3,7 +3,7 @@
 
 use alloc::collections::VecDeque;
 
-use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use crate::{Cx, Discipline, Verdict};
 
@@ -49,7 +49,7 @@ pub(crate) trait ClassJudge: Send {
     /// Whether there is room for a packet of `bytes`; asked last.
     fn has_room(&self, class: usize, bytes: u32, waiting: &Waiting) -> bool;
     /// The arrival is lost, for whatever reason.
-    fn on_dropped(&mut self, _class: usize, _why: Why) {}
+    fn on_dropped(&mut self, _class: usize, _why: DropReason) {}
     /// A packet of `class` began its transmission and left `waiting`.
     fn on_departure(&mut self, _class: usize, _waiting: &Waiting, _now: Instant) {}
     /// The line finished its last packet at `now` and found the queue empty.
@@ -89,7 +89,7 @@ impl<J: ClassJudge> Discipline for ClassFifo<J> {
             Verdict::Signal(why) | Verdict::Drop(why) => (None, Some(why)),
         };
         let full = !self.judge.has_room(class, packet.bytes, &self.waiting);
-        if let Some(why) = drop.or(full.then_some(Why::Overflow)) {
+        if let Some(why) = drop.or(full.then_some(DropReason::Overflow)) {
             self.judge.on_dropped(class, why);
             (cx.out)(Event::Dropped { packet, why });
             return;

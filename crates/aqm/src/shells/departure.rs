@@ -1,6 +1,6 @@
 //! Judges of packets that leave: CoDel and its kin, in one queue or in one queue per flow.
 
-use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use super::pool::{Pool, Queue};
 use crate::{BufferLimit, Cx, Discipline, Verdict};
@@ -70,7 +70,7 @@ pub(crate) fn next_packet<J: AtDeparture>(
         let why = match judge.on_departure(&packet, left, cx.now, cx.rng) {
             Verdict::Pass => {
                 if packet.ecn.can_be_marked() && judge.hints(&packet, cx.now) {
-                    mark(&mut packet, Why::Early, cx);
+                    mark(&mut packet, DropReason::Early, cx);
                 }
                 return Some(packet);
             }
@@ -94,7 +94,7 @@ pub(crate) fn next_packet<J: AtDeparture>(
     None
 }
 
-fn mark(packet: &mut Packet, why: Why, cx: &mut Cx) {
+fn mark(packet: &mut Packet, why: DropReason, cx: &mut Cx) {
     packet.ecn = Ecn::Ce;
     (cx.out)(Event::Marked { id: packet.id, why });
 }
@@ -120,7 +120,7 @@ impl<J: AtDeparture> Discipline for DepartureFifo<J> {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
         if !self.limit.admits(self.queue.backlog(), packet.bytes) {
             self.judge.on_refused(cx.now);
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
         (cx.out)(Event::Queued { id: packet.id });

@@ -7,7 +7,7 @@
 
 use alloc::{collections::VecDeque, vec::Vec};
 
-use packet::{Backlog, Event, Instant, Packet, Why};
+use packet::{Backlog, DropReason, Event, Instant, Packet};
 
 use super::departure::{AtDeparture, Rules, next_packet};
 use super::flows::hash;
@@ -200,7 +200,7 @@ impl<J: QueueJudge> PerFlow<J> {
             let Some(packet) = self.pool.pop(&mut flow.queue) else { break };
             packets += 1;
             bytes += u64::from(packet.bytes);
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
         }
         flow.judge.on_cut(packets, cx.now);
         let after = flow.queue.backlog();
@@ -252,7 +252,7 @@ impl<J: QueueJudge> Discipline for PerFlow<J> {
         let flow = &mut self.flows[index as usize];
         if refused {
             flow.judge.on_refused(cx.now);
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
         match flow.judge.admit(&mut packet, flow.queue.backlog(), cx) {

@@ -6,7 +6,7 @@
 
 use alloc::vec::Vec;
 
-use packet::{Backlog, Event, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Event, Packet, Rng};
 
 use super::flows::hash;
 use super::pool::{Pool, Queue};
@@ -232,7 +232,7 @@ impl Rounds {
         if self.flow(victim).queue.is_empty() {
             self.leave(victim);
         }
-        (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+        (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
     }
 
     fn removed(&mut self, entry: u32, packet: &Packet) {

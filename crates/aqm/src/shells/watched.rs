@@ -2,7 +2,7 @@
 
 use alloc::collections::VecDeque;
 
-use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Ecn, Event, Instant, Packet, Rng};
 
 use crate::{Admission, Aqm, Cx, Discipline, Gate, Judged};
 
@@ -70,7 +70,7 @@ impl<A: Watcher> Discipline for Watched<A> {
         let signal = judge.on_departure(&packet, sojourn, self.backlog, cx.now, cx.rng);
         if signal && self.ecn && packet.ecn.can_be_marked() {
             packet.ecn = Ecn::Ce;
-            (cx.out)(Event::Marked { id: packet.id, why: Why::Early });
+            (cx.out)(Event::Marked { id: packet.id, why: DropReason::Early });
         }
         Some(packet)
     }

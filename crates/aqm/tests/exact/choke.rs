@@ -1,7 +1,7 @@
 //! CHOKe: published probabilities.
 
 use aqmlab_aqm::{Cx, Discipline};
-use packet::{Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use super::{Pairs, build, close};
 
@@ -99,11 +99,11 @@ fn an_average_of_max_th_is_tested_and_one_above_it_is_certain() {
     assert_eq!(both, 0.0);
     close(arrival, 0.1, 0.0075);
     let above = [("min_th", "9"), ("max_th", "9.9"), ("limit", "1000")];
-    let only_the_arrival = |heard: &[Event]| matches!(heard, [Event::Dropped { packet, why: Why::Forced }] if packet.id == 10);
+    let only_the_arrival = |heard: &[Event]| matches!(heard, [Event::Dropped { packet, why: DropReason::Forced }] if packet.id == 10);
     let (heard, p_b) = eleventh(&above, 8, Ecn::NotEct, &mut rng);
     assert!(only_the_arrival(&heard) && p_b == 1.0, "{heard:?}");
     let ecn = [&above[..], &[("ecn", "true")]].concat();
-    let marked = [Event::Marked { id: 10, why: Why::Forced }, Event::Queued { id: 10 }];
+    let marked = [Event::Marked { id: 10, why: DropReason::Forced }, Event::Queued { id: 10 }];
     assert_eq!(eleventh(&ecn, 8, Ecn::Ect0, &mut rng).0, marked);
     assert!(only_the_arrival(&eleventh(&ecn, 8, Ecn::NotEct, &mut rng).0));
     let hard = [&ecn[..], &[("harddrop", "true")]].concat();

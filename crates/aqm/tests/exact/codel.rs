@@ -1,6 +1,6 @@
 //! CoDel: the control law on worked examples.
 
-use packet::{Ecn, Why};
+use packet::{DropReason, Ecn};
 
 use super::line::{Did, P, Product};
 use super::{Pairs, build};
@@ -23,7 +23,7 @@ fn drops(pairs: Pairs, step_us: u64, until_ms: u64) -> Vec<f64> {
         let (_, did) = product.dequeue(now);
         for what in did {
             match what {
-                Did::Drop(_, Why::Early) => found.push(now as f64 / 1e6),
+                Did::Drop(_, DropReason::Early) => found.push(now as f64 / 1e6),
                 Did::Drop(..) => panic!("{what:?}"),
                 _ => {}
             }

@@ -1,7 +1,7 @@
 //! Step marking: its published points.
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
-use packet::Why::{Forced, Overflow};
+use packet::DropReason::{Forced, Overflow};
 use packet::{Backlog, Ecn};
 
 use super::Bench;

@@ -1,7 +1,7 @@
 //! Drop-tail: what each profile does at the limit.
 
 use aqmlab_aqm::{Admission, Built, Cx, Discipline};
-use packet::{Backlog, Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use super::{Pairs, build, gate, packet};
 
@@ -11,7 +11,7 @@ fn accepts(pairs: Pairs, packets: u32, bytes: u64, size: u32) -> bool {
     let mut rng = Rng::named(1, "drop-tail");
     match gate("droptail", pairs).admit(&mut packet, backlog, Instant::ZERO, &mut rng) {
         Admission::Queued => true,
-        Admission::Dropped(Why::Overflow) => false,
+        Admission::Dropped(DropReason::Overflow) => false,
         other => panic!("drop-tail said {other:?}"),
     }
 }
@@ -45,7 +45,7 @@ fn offer(queue: &mut dyn Discipline, id: u32, size: u32) -> String {
     let mut out = |event: Event| {
         said.push(match event {
             Event::Queued { id } => format!("+{id}"),
-            Event::Dropped { packet, why: Why::Overflow } => format!("-{}", packet.id),
+            Event::Dropped { packet, why: DropReason::Overflow } => format!("-{}", packet.id),
             other => panic!("{other:?}"),
         })
     };

@@ -1,6 +1,6 @@
 //! Fair queueing: the worked examples.
 
-use packet::{Ecn, Rng, Why};
+use packet::{DropReason, Ecn, Rng};
 
 use super::build;
 use super::line::{Did, Model, P, Product, Traffic, compare};
@@ -86,7 +86,7 @@ impl Model for Reference {
         while self.active.iter().map(|f| self.len(&f.1)).sum::<u64>() > self.limit {
             let victim = self.victim(p.flow, rng);
             let gone = self.take(victim, self.front && self.victim != "tail");
-            did.push(Did::Drop(gone.id, Why::Overflow));
+            did.push(Did::Drop(gone.id, DropReason::Overflow));
         }
     }
 

@@ -1,6 +1,6 @@
 //! FQ-CoDel: the worked examples.
 
-use packet::{Ecn, Why};
+use packet::{DropReason, Ecn};
 
 use super::line::{Did, P, Product};
 
@@ -40,7 +40,7 @@ fn the_fattest_queue_loses_half_or_a_batch() {
         assert!(fill(&mut product, 1, packets, 1500, 0).is_empty());
         let dropped = fill(&mut product, 2, 1, 1500, 0);
         assert_eq!(dropped.len(), lost, "{packets} packets of 1500 bytes");
-        assert_eq!(dropped[0], Did::Drop(1000, Why::Overflow), "from the head");
+        assert_eq!(dropped[0], Did::Drop(1000, DropReason::Overflow), "from the head");
     }
 }
 

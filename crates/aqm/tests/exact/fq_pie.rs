@@ -1,6 +1,6 @@
 //! FQ-PIE: a full buffer.
 
-use packet::{Ecn, Why};
+use packet::{DropReason, Ecn};
 
 use super::line::{Did, P, Product};
 
@@ -19,7 +19,7 @@ fn a_full_buffer_refuses_a_new_flow_or_cuts_the_fattest() {
         }
         lost
     };
-    assert_eq!(lost("arrival"), [(20, Why::Overflow)]);
-    let heads: Vec<_> = (0..10).map(|id| (id, Why::Overflow)).collect();
+    assert_eq!(lost("arrival"), [(20, DropReason::Overflow)]);
+    let heads: Vec<_> = (0..10).map(|id| (id, DropReason::Overflow)).collect();
     assert_eq!(lost("fattest"), heads);
 }

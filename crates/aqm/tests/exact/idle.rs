@@ -2,7 +2,7 @@
 //! together the arrivals are that it drops meanwhile.
 
 use aqmlab_aqm::Admission::Dropped;
-use packet::Why::Forced;
+use packet::DropReason::Forced;
 use packet::{Ecn, Instant};
 
 use super::{Bench, Pairs, close};

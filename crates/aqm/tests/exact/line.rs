@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use aqmlab_aqm::{Built, Cx, Discipline};
-use packet::{Ecn, Event, Instant, Packet, Rng, Why};
+use packet::{DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use super::{Pairs, build};
 
@@ -26,7 +26,7 @@ pub struct P {
 pub enum Did {
     Queue(u32),
     Mark(u32),
-    Drop(u32, Why),
+    Drop(u32, DropReason),
     Send(u32, Ecn),
 }
 
@@ -174,10 +174,10 @@ impl Seen {
             match what {
                 Did::Queue(_) => {}
                 Did::Mark(_) => self.marked += 1,
-                Did::Drop(_, Why::Early) => self.early += 1,
-                Did::Drop(_, Why::Forced) => self.forced += 1,
-                Did::Drop(_, Why::Overflow) => self.overflow += 1,
-                Did::Drop(_, Why::Superseded) => self.superseded += 1,
+                Did::Drop(_, DropReason::Early) => self.early += 1,
+                Did::Drop(_, DropReason::Forced) => self.forced += 1,
+                Did::Drop(_, DropReason::Overflow) => self.overflow += 1,
+                Did::Drop(_, DropReason::AckFiltered) => self.superseded += 1,
                 Did::Send(..) => self.sent += 1,
             }
         }

@@ -16,7 +16,7 @@ struct Tally {
 
 /// 300 arrivals of 500 bytes, over twenty seeds.
 fn burst(base: Pairs, more: Pairs, ecn: Ecn) -> Tally {
-    use packet::Why::{Early, Forced, Overflow, Superseded};
+    use packet::DropReason::{AckFiltered, Early, Forced, Overflow};
     let mut tally = Tally::default();
     // Later parameters replace earlier ones of the same name.
     let replaced = |name: &str| more.iter().any(|(other, _)| *other == name);
@@ -36,7 +36,7 @@ fn burst(base: Pairs, more: Pairs, ecn: Ecn) -> Tally {
                 Admission::Dropped(Early) => tally.early += 1,
                 Admission::Dropped(Forced) => tally.forced += 1,
                 Admission::Dropped(Overflow) => tally.overflow += 1,
-                Admission::Dropped(Superseded) => panic!("no acknowledgement came"),
+                Admission::Dropped(AckFiltered) => panic!("no acknowledgement came"),
             }
         }
     }

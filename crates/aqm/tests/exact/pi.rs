@@ -1,7 +1,7 @@
 //! PI: the published gains as parameters, and where the queue rests.
 
 use aqmlab_aqm::Admission;
-use packet::{Ecn, Instant, Why};
+use packet::{DropReason, Ecn, Instant};
 
 use super::{Bench, Pairs, build, close};
 
@@ -45,10 +45,10 @@ fn a_full_buffer_draws_nothing_and_marks_nothing() {
     );
     assert_eq!(bench.gauge("p"), 1.0);
     let before = bench.rng.clone();
-    assert_eq!(bench.arrive(5, 1000, Ecn::Ect0), Admission::Dropped(Why::Overflow));
+    assert_eq!(bench.arrive(5, 1000, Ecn::Ect0), Admission::Dropped(DropReason::Overflow));
     assert_eq!(bench.rng, before);
-    assert_eq!(bench.arrive(4, 1000, Ecn::Ect0), Admission::Marked(Why::Early));
-    assert_eq!(bench.arrive(4, 1000, Ecn::NotEct), Admission::Dropped(Why::Early));
+    assert_eq!(bench.arrive(4, 1000, Ecn::Ect0), Admission::Marked(DropReason::Early));
+    assert_eq!(bench.arrive(4, 1000, Ecn::NotEct), Admission::Dropped(DropReason::Early));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! PIE: the expectations of ns-3's test suite, its fixed point, and what the profiles refuse.
 
 use aqmlab_aqm::Admission;
-use packet::{Ecn, Rng, Why};
+use packet::{DropReason, Ecn, Rng};
 
 use super::RATE;
 use super::closed_loop::mean_delay;
@@ -98,7 +98,7 @@ fn linux_marks_at_exactly_a_tenth_and_the_rfc_does_not() {
     }
     assert_eq!(bench.gauge("p"), 1.0, "capped steps of 2 % have led to 1");
     // p = 1 is not below mark_ecnth = 1: dropped, although marks are allowed.
-    assert_eq!(bench.arrive(9, 1000, Ecn::Ect0), Admission::Dropped(Why::Early));
+    assert_eq!(bench.arrive(9, 1000, Ecn::Ect0), Admission::Dropped(DropReason::Early));
 }
 
 #[test]

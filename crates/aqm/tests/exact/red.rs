@@ -2,7 +2,7 @@
 //! vectors under the code.)
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
-use packet::{Backlog, Ecn, Instant, Why};
+use packet::{Backlog, DropReason, Ecn, Instant};
 
 use super::{Bench, close};
 
@@ -103,7 +103,7 @@ fn harsh_red_ramp() {
 fn harsh_red_by_name_drops_at_an_empty_queue_above_max_th() {
     let mut red = Bench::new("red", &[("preset", "edge-hred")], 1);
     red.arrive(0, 1000, Ecn::NotEct);
-    assert_eq!(red.arrive(239, 500, Ecn::NotEct), Dropped(Why::Forced));
+    assert_eq!(red.arrive(239, 500, Ecn::NotEct), Dropped(DropReason::Forced));
     assert_eq!(red.arrive(0, 500, Ecn::NotEct), Queued);
     close(red.gauge("avg"), 38.24, 1e-9);
     red.arrive(60, 500, Ecn::NotEct);
@@ -111,18 +111,25 @@ fn harsh_red_by_name_drops_at_an_empty_queue_above_max_th() {
     red.arrive(100, 500, Ecn::NotEct);
     assert_eq!(red.arrive(0, 500, Ecn::NotEct), Queued, "{}", red.gauge("avg"));
     red.arrive(200, 500, Ecn::NotEct);
-    assert_eq!(red.arrive(0, 500, Ecn::NotEct), Dropped(Why::Forced), "{}", red.gauge("avg"));
+    assert_eq!(
+        red.arrive(0, 500, Ecn::NotEct),
+        Dropped(DropReason::Forced),
+        "{}",
+        red.gauge("avg")
+    );
     let mut red = Bench::new("red", &[("preset", "edge-hred"), ("limit", "60")], 1);
     let full = Backlog { packets: 30, bytes: 29_999 };
-    assert_eq!(red.offer(1500, Ecn::NotEct, full), Dropped(Why::Overflow));
+    assert_eq!(red.offer(1500, Ecn::NotEct, full), Dropped(DropReason::Overflow));
 }
 
 #[test]
 fn the_max_th_short_circuit_of_ns2_and_its_mend() {
     // EDGE HRED: the average is 0.2 * 256 * 0.8 = 40.96 where an arrival finds nothing waiting.
-    for (profile, expected) in
-        [("ns2-fixed", Dropped(Why::Forced)), ("ns2", Queued), ("fj93", Dropped(Why::Forced))]
-    {
+    for (profile, expected) in [
+        ("ns2-fixed", Dropped(DropReason::Forced)),
+        ("ns2", Queued),
+        ("fj93", Dropped(DropReason::Forced)),
+    ] {
         let mut red = bench(profile, "3", "40", "0.2");
         red.arrive(0, 1000, Ecn::NotEct);
         red.arrive(256, 1000, Ecn::NotEct);
@@ -134,7 +141,7 @@ fn the_max_th_short_circuit_of_ns2_and_its_mend() {
 #[test]
 fn the_overhanging_limit_of_ns2_and_its_mend() {
     let full = Backlog { packets: 30, bytes: 29_999 };
-    for (profile, expected) in [("ns2", Queued), ("ns2-fixed", Dropped(Why::Overflow))] {
+    for (profile, expected) in [("ns2", Queued), ("ns2-fixed", Dropped(DropReason::Overflow))] {
         let pairs = [
             ("profile", profile),
             ("min_th", "500"),
@@ -145,7 +152,7 @@ fn the_overhanging_limit_of_ns2_and_its_mend() {
         let mut red = Bench::new("red", &pairs, 1);
         assert_eq!(red.offer(1500, Ecn::NotEct, full), expected, "{profile}");
         let brim = Backlog { packets: 30, bytes: 30_000 };
-        assert_eq!(red.offer(1, Ecn::NotEct, brim), Dropped(Why::Overflow), "{profile}");
+        assert_eq!(red.offer(1, Ecn::NotEct, brim), Dropped(DropReason::Overflow), "{profile}");
     }
 }
 
@@ -169,12 +176,12 @@ fn done(profile: &str, queue: u32, more: super::Pairs) -> Vec<&'static str> {
     for _ in 0..2000 {
         let word = match red.arrive(queue, 1000, Ecn::Ect0) {
             Queued => "pass",
-            Marked(Why::Early) => "mark early",
+            Marked(DropReason::Early) => "mark early",
             Marked(_) => "mark forced",
-            Dropped(Why::Early) => "drop early",
-            Dropped(Why::Forced) => "drop forced",
-            Dropped(Why::Overflow) => "overflow",
-            Dropped(Why::Superseded) => "superseded",
+            Dropped(DropReason::Early) => "drop early",
+            Dropped(DropReason::Forced) => "drop forced",
+            Dropped(DropReason::Overflow) => "overflow",
+            Dropped(DropReason::AckFiltered) => "superseded",
         };
         if !seen.contains(&word) {
             seen.push(word);

@@ -1,7 +1,7 @@
 //! REM: ns-2's one packet less, and the price.
 
 use aqmlab_aqm::Admission;
-use packet::{Backlog, Ecn, Rng, Why};
+use packet::{Backlog, DropReason, Ecn, Rng};
 
 use super::{Bench, Pairs, gate, packet};
 
@@ -33,7 +33,7 @@ fn refused_packets_raise_the_price() {
     for _ in 0..100 {
         for _ in 0..5 {
             let said = bench.arrive(20, 1000, Ecn::NotEct);
-            assert_eq!(said, Admission::Dropped(Why::Overflow));
+            assert_eq!(said, Admission::Dropped(DropReason::Overflow));
         }
         let due = bench.gate.next_tick().unwrap();
         let backlog = Backlog { packets: 20, bytes: 20_000 };

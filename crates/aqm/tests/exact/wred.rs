@@ -1,7 +1,7 @@
 //! Weighted RED: its published numbers.
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
-use packet::Why::{Early, Forced};
+use packet::DropReason::{Early, Forced};
 use packet::{Ecn, Instant};
 
 use super::RATE;

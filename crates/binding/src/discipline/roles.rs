@@ -2,7 +2,7 @@
 
 use aqm::{Aqm, Line, Verdict};
 use packet::params::{BadParams, Params};
-use packet::{Backlog, Instant, Rng, Why};
+use packet::{Backlog, DropReason, Instant, Rng};
 use plugin::types::{
     AQMLAB_DROP_EARLY, AQMLAB_DROP_FORCED, AQMLAB_PASS, AQMLAB_SIGNAL_EARLY, AQMLAB_SIGNAL_FORCED,
 };
@@ -36,7 +36,7 @@ impl OwnJudge {
         Ok(OwnJudge { own, admit, decided, idle, limit_first, last })
     }
 
-    fn tell(&mut self, what: &'static str, why: &'static str) {
+    fn notify(&mut self, what: &'static str, why: &'static str) {
         let Some(decided) = &self.decided else { return };
         let (now, backlog) = self.last;
         // No random number is drawn by who is only told.
@@ -64,10 +64,10 @@ impl Aqm for OwnJudge {
         });
         match answer {
             Some(AQMLAB_PASS) => Verdict::Pass,
-            Some(AQMLAB_SIGNAL_EARLY) => Verdict::Signal(Why::Early),
-            Some(AQMLAB_SIGNAL_FORCED) => Verdict::Signal(Why::Forced),
-            Some(AQMLAB_DROP_EARLY) => Verdict::Drop(Why::Early),
-            Some(AQMLAB_DROP_FORCED) => Verdict::Drop(Why::Forced),
+            Some(AQMLAB_SIGNAL_EARLY) => Verdict::Signal(DropReason::Early),
+            Some(AQMLAB_SIGNAL_FORCED) => Verdict::Signal(DropReason::Forced),
+            Some(AQMLAB_DROP_EARLY) => Verdict::Drop(DropReason::Early),
+            Some(AQMLAB_DROP_FORCED) => Verdict::Drop(DropReason::Forced),
             _ => fail(format!(
                 "{}: admit answered something else than aqmlab.PASS, SIGNAL, SIGNAL_FORCED, DROP or \
                  DROP_FORCED: return one of them",
@@ -81,16 +81,16 @@ impl Aqm for OwnJudge {
     }
     fn on_signalled(&mut self, marked: bool) {
         if marked {
-            self.tell("marked", "");
+            self.notify("marked", "");
         }
     }
     fn on_overflow(&mut self, backlog: Backlog, now: Instant) {
         self.last = (now, backlog);
-        self.tell("dropped", Why::Overflow.name());
+        self.notify("dropped", DropReason::Overflow.name());
     }
-    fn on_dropped(&mut self, why: Why) {
-        if why != Why::Overflow {
-            self.tell("dropped", why.name());
+    fn on_dropped(&mut self, why: DropReason) {
+        if why != DropReason::Overflow {
+            self.notify("dropped", why.name());
         }
     }
     fn on_idle(&mut self, now: Instant) {

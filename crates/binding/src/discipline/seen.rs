@@ -1,6 +1,6 @@
 //! What a discipline in Python sees: packets and the queue.
 
-use packet::{Ack, Ecn, Rng, Why};
+use packet::{Ack, DropReason, Ecn, Rng};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -83,8 +83,8 @@ impl Packet {
 
 /// What became of a packet, by its number.
 pub(super) enum Done {
-    Dropped(u32, Why),
-    Marked(u32, Why),
+    Dropped(u32, DropReason),
+    Marked(u32, DropReason),
 }
 
 /// What a discipline is handed at each call: the time, what waits, random numbers, and where it
@@ -151,9 +151,9 @@ impl Queue {
     }
 }
 
-fn cause(name: &str) -> PyResult<Why> {
-    Why::ALL.into_iter().find(|why| why.name() == name).ok_or_else(|| {
-        let known = Why::ALL.map(Why::name).join(", ");
+fn cause(name: &str) -> PyResult<DropReason> {
+    DropReason::ALL.into_iter().find(|why| why.name() == name).ok_or_else(|| {
+        let known = DropReason::ALL.map(DropReason::name).join(", ");
         PyValueError::new_err(format!("no reason {name:?}: give one of {known}"))
     })
 }

@@ -297,13 +297,13 @@ fn lists_are_written_as_far_as_they_fit() {
 #[derive(Default)]
 struct Probe {
     ticks: Vec<u64>,
-    asked: u32,
+    requested: u32,
 }
 
 impl Discipline for Probe {
     fn enqueue(&mut self, _: Packet, _: &mut Cx) {}
     fn dequeue(&mut self, _: &mut Cx) -> Option<Packet> {
-        self.asked += 1;
+        self.requested += 1;
         None
     }
     fn backlog(&self) -> Backlog {
@@ -316,7 +316,7 @@ impl Discipline for Probe {
         self.ticks.push(cx.now.nanos());
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("asked", f64::from(self.asked));
+        show("asked", f64::from(self.requested));
         self.ticks.iter().for_each(|at| show("tick", *at as f64));
     }
 }

@@ -1,7 +1,7 @@
 //! What passes between a C program and the functions of `c.rs`: statuses, codes and structures,
 //! and how they stand for this crate's own. Comments are those of `include/aqmlab.h`.
 
-use packet::{Ack, Ecn, Event, Header, Instant, Packet, Why};
+use packet::{Ack, DropReason, Ecn, Event, Header, Instant, Packet};
 
 use crate::queue::{Misuse, cause};
 
@@ -168,7 +168,7 @@ pub(super) const fn ecn_bits(ecn: Ecn) -> u8 {
 }
 
 /// AQMLAB_WHY_... are the causes in the order of `Why::ALL`, from 1 on.
-fn why_code(why: Why) -> u8 {
+fn why_code(why: DropReason) -> u8 {
     cause(why) as u8 + 1
 }
 

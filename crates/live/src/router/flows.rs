@@ -91,11 +91,11 @@ impl Flow {
         if !bare && !again {
             self.sent[from] = Some(segment.end());
         }
-        (class(segment, again), self.thinnable(from, bare, segment))
+        (class(segment, again), self.ack_filterable(from, bare, segment))
     }
 
-    /// As the simulator's connections: see `Connection::thinnable` there.
-    fn thinnable(&mut self, from: usize, bare: bool, segment: &Segment) -> Ack {
+    /// As the simulator's connections: see `Connection::ack_filterable` there.
+    fn ack_filterable(&mut self, from: usize, bare: bool, segment: &Segment) -> Ack {
         let newer = self.acked[from].is_none_or(|acked| is_later(segment.ack, acked));
         if newer && segment.has(flags::ACK) {
             self.acked[from] = Some(segment.ack);

@@ -28,7 +28,7 @@ use crate::header::Facts;
 
 /// What becomes of a packet, told in the order in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Done {
+pub enum Departed {
     /// It goes on to its host.
     Delivered {
         /// The driver's handle.
@@ -60,7 +60,7 @@ struct InFlight {
     to: Side,
     client: u32,
     /// Delay behind the last port.
-    tail: Duration,
+    last_hop_delay: Duration,
     route: u32,
     hop: u16,
     /// Its row in the log of the port where it waits.
@@ -80,7 +80,7 @@ pub struct Router {
     now: Instant,
     flows: Flows,
     in_flight: Vec<Option<InFlight>>,
-    done: Vec<Done>,
+    done: Vec<Departed>,
     logs: Vec<Log>,
 }
 
@@ -159,7 +159,7 @@ impl Router {
                 Event::Deliver(id) => {
                     let packet = self.take(id);
                     let InFlight { to, marked, .. } = packet;
-                    self.done.push(Done::Delivered { id, at, to, marked });
+                    self.done.push(Departed::Delivered { id, at, to, marked });
                 }
             }
         }
@@ -172,7 +172,7 @@ impl Router {
     }
 
     /// What has become of packets since the last call.
-    pub fn take_done(&mut self, into: &mut Vec<Done>) {
+    pub fn take_done(&mut self, into: &mut Vec<Departed>) {
         into.append(&mut self.done);
     }
 
@@ -228,7 +228,7 @@ impl Router {
             owner: (flow.owner.group, flow.owner.member),
             to: from.other(),
             client: u32::from(client) % machines[0],
-            tail,
+            last_hop_delay: tail,
             route: routes[usize::from(source) % routes.len()],
             hop: 0,
             row: 0,
@@ -251,7 +251,7 @@ impl Router {
             match self.network.port(port) {
                 Port::Folded(folded) => match folded.offer(&mut packet, class) {
                     Offered::Leaves { at: leaves, .. } => at = leaves + self.network.after(port),
-                    _ => return self.lose(id, port),
+                    _ => return self.on_drop(id, port),
                 },
                 Port::Explicit(explicit) => {
                     if let Some(trace) = explicit.packet_trace() {
@@ -270,7 +270,7 @@ impl Router {
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         while let Some(id) = self.network.take_lost() {
-            self.lose(id, port);
+            self.on_drop(id, port);
         }
         if let Some(at) = finish {
             self.future.departure(at, port);
@@ -298,7 +298,7 @@ impl Router {
     /// A packet leaves its last port at `at`: its distance lies before it.
     fn deliver(&mut self, id: u32, at: Instant) {
         let in_flight = self.in_flight[id as usize].as_ref().expect("a packet on its way");
-        let at = self.network.delayed(at, in_flight.tail, || in_flight.client);
+        let at = self.network.delayed(at, in_flight.last_hop_delay, || in_flight.client);
         self.future.arrival(at, in_flight.flow, Event::Deliver(id));
     }
 
@@ -309,11 +309,11 @@ impl Router {
     }
 
     /// The queue of `port` has dropped a packet.
-    fn lose(&mut self, id: u32, port: u32) {
+    fn on_drop(&mut self, id: u32, port: u32) {
         let packet = self.take(id);
-        self.network.port(port).meter_mut().lost(self.now, packet.class);
+        self.network.port(port).meter_mut().dropped_class(self.now, packet.class);
         self.logs[port as usize].became(packet.row, Fate::Dropped);
-        self.done.push(Done::Dropped { id });
+        self.done.push(Departed::Dropped { id });
     }
 }
 
@@ -331,8 +331,13 @@ impl Finished {
     }
 
     /// What the run hands out: of the ports what they measured, of users what `recorder` was told.
-    pub fn outcome(&self, scenario: &Scenario, recorder: Recorder, told: Told) -> Outcome {
-        let Told { reports, users, open_requests } = told;
+    pub fn outcome(
+        &self,
+        scenario: &Scenario,
+        recorder: Recorder,
+        reported: UserReports,
+    ) -> Outcome {
+        let UserReports { reports, users, open_requests } = reported;
         let names = self.names.iter().map(String::as_str);
         let meters = self.network.ports().iter().map(Port::meter);
         let ports = names.zip(meters).collect();
@@ -342,13 +347,13 @@ impl Finished {
     /// The same where nobody told anything of users.
     pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
         let nobody = scenario.traffic.iter().map(|_| 0);
-        self.outcome(scenario, Recorder::new(scenario, nobody, None), Told::default())
+        self.outcome(scenario, Recorder::new(scenario, nobody, None), UserReports::default())
     }
 }
 
 /// What was told of users beside the recorder.
 #[derive(Default)]
-pub struct Told {
+pub struct UserReports {
     /// What applications say of themselves.
     pub reports: Reports,
     /// Users and flows of all groups.

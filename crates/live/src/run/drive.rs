@@ -34,7 +34,7 @@ pub trait Around<D> {
     fn sleep(&mut self, devices: &[D; 2], most: Duration) -> Result<bool, Fault>;
 
     /// Hands on what programs have announced.
-    fn hear(&self, tell: &mut dyn FnMut(&Announcement));
+    fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement));
 
     /// Looks whether programs still run; whether one has ended that ends the run.
     ///
@@ -135,7 +135,7 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
                 self.gaps.add(now.since(wanted).nanos());
                 if self.programs.sleep(self.bridge.devices(), rest)? {
                     // Read, or the next wait would end at once.
-                    self.programs.hear(&mut |of| self.bridge.announce(of));
+                    self.programs.poll_announcements(&mut |of| self.bridge.announce(of));
                 }
                 // Woken by a packet, as late as that can be told: not later than it wanted.
                 wanted = (now + rest).min(self.programs.now());
@@ -158,7 +158,7 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         let programs = &self.programs;
         self.bridge
             .turn(&mut || programs.now(), &mut |router| {
-                programs.hear(&mut |of| router.announce(of));
+                programs.poll_announcements(&mut |of| router.announce(of));
             })
             .map_err(doing("move a packet"))
     }

@@ -44,10 +44,10 @@ impl Around<Tun> for Programs {
         }
     }
 
-    fn hear(&self, tell: &mut dyn FnMut(&Announcement)) {
+    fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement)) {
         for part in &self.running {
             while let Some(Message::Announce(of)) = part.heard() {
-                tell(&of);
+                notify(&of);
             }
         }
     }

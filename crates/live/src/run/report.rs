@@ -10,7 +10,7 @@ use crate::device::Tun;
 use crate::fault::{Fault, doing};
 use crate::netns::Counters;
 use crate::router::replay::replay;
-use crate::router::{Finished, Told};
+use crate::router::{Finished, UserReports};
 use crate::users::{Collected, collect};
 
 /// Above this lateness of one packet in a hundred a run says so: distances are then no longer those
@@ -128,8 +128,8 @@ fn gather(
     }
     let Collected { recorder, reports, users, open_requests, connect_s, worked } =
         collect(scenario, &spec.facts).map_err(doing("read what users measured"))?;
-    let told = Told { reports, users, open_requests };
-    Ok((finished.outcome(scenario, recorder, told), Some(Beside { connect_s, worked })))
+    let reported = UserReports { reports, users, open_requests };
+    Ok((finished.outcome(scenario, recorder, reported), Some(Beside { connect_s, worked })))
 }
 
 /// Times from the call of `connect()` until the connection was established.
@@ -151,9 +151,9 @@ mod tests {
     #[test]
     fn quantiles_of_connects_are_times_that_were_seen() {
         let seconds: Vec<f64> = (1..=200).rev().map(f64::from).collect();
-        let told = connects(&seconds);
+        let reported = connects(&seconds);
         assert_eq!(
-            told,
+            reported,
             json!({"count": 200, "p50_s": 100.0, "p90_s": 180.0, "p99_s": 198.0, "max_s": 200.0})
         );
         assert_eq!(connects(&[])["p50_s"], Value::Null);

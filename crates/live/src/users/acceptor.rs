@@ -12,7 +12,7 @@ use rustix::event::epoll::{self, EventData, EventFlags};
 
 use super::driver::{Driver, Expected, Place, Slot};
 use super::facts::{ConnectionId, Fact};
-use super::partner::{Closing, When, Word};
+use super::partner::{Closing, PartnerMessage, When};
 use super::pipe::Pipe;
 use super::timers::Timer;
 
@@ -23,7 +23,7 @@ struct Reply {
     bytes: u64,
     when: When,
     /// When it was told of.
-    told: Instant,
+    reported: Instant,
 }
 
 /// What the other program has said of a connection.
@@ -65,7 +65,7 @@ impl Acceptor {
             When::Served(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
             When::Unasked(_) if self.pipe.unwritten > 0 => None,
             When::Unasked(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
-            When::Scripted(ns) => Some(after(self.wrote.unwrap_or(reply.told), ns)),
+            When::Scripted(ns) => Some(after(self.wrote.unwrap_or(reply.reported), ns)),
         }
     }
 
@@ -155,19 +155,19 @@ impl Driver {
     }
 
     /// The other program has said something of a connection.
-    pub(super) fn plan(&mut self, word: Word) -> io::Result<()> {
-        let told = self.clock.now();
+    pub(super) fn plan(&mut self, word: PartnerMessage) -> io::Result<()> {
+        let reported = self.clock.now();
         match word {
-            Word::Open { conn, from, closing } => {
+            PartnerMessage::Open { conn, from, closing } => {
                 let plan = Plan { conn, closing, replies: VecDeque::new(), last: false };
                 return self.expect(plan, from);
             }
-            Word::Reply { conn, request_end, bytes, when } => {
-                let reply = Reply { request_end, bytes, when, told };
+            PartnerMessage::Reply { conn, request_end, bytes, when } => {
+                let reply = Reply { request_end, bytes, when, reported };
                 return self.with_plan(conn, |plan| plan.replies.push_back(reply));
             }
-            Word::Last { conn } => return self.with_plan(conn, |plan| plan.last = true),
-            Word::Gone { conn } => {
+            PartnerMessage::Last { conn } => return self.with_plan(conn, |plan| plan.last = true),
+            PartnerMessage::Gone { conn } => {
                 if let Some(Expected::From(from)) = self.expected.remove(&conn) {
                     self.plans.remove(&from);
                 }

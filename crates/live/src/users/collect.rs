@@ -97,7 +97,7 @@ fn at(ns: u64) -> Instant {
 fn time(fact: &Fact) -> Option<u64> {
     Some(match fact {
         Fact::Opened { at, .. }
-        | Fact::Asked { at, .. }
+        | Fact::Requested { at, .. }
         | Fact::PageBegins { at, .. }
         | Fact::Stream { at, .. }
         | Fact::Sent { at, .. }
@@ -219,8 +219,8 @@ impl Collector {
     fn fact(&mut self, fact: Fact) {
         match fact {
             Fact::Opened { client, .. } => self.recorder.opened(client),
-            Fact::Asked { at: ns, group, reply_bytes } => {
-                self.recorder.asked(at(ns), group, reply_bytes);
+            Fact::Requested { at: ns, group, reply_bytes } => {
+                self.recorder.requested(at(ns), group, reply_bytes);
             }
             Fact::Ended(request) => self.request(&request),
             Fact::PageBegins { group, .. } => self.recorder.page_begun(group),
@@ -265,7 +265,7 @@ impl Collector {
     fn request(&mut self, fact: &RequestFact) {
         let Some(of) = self.connections.get_mut(&fact.conn) else { return };
         let request = Request {
-            asked: at(fact.asked),
+            requested: at(fact.requested),
             ended: at(fact.ended),
             request_bytes: fact.request_bytes,
             reply_bytes: u32::try_from(fact.reply_bytes).unwrap_or(u32::MAX),

@@ -13,7 +13,7 @@ use super::pipe::Pipe;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     /// When its clock started.
-    pub(super) asked: Instant,
+    pub(super) requested: Instant,
     /// Segments this end had sent again by then.
     pub(super) resent: u32,
     pub(super) request_bytes: u32,
@@ -34,10 +34,10 @@ pub struct Opener {
     pub(super) closes: Closes,
     pub(super) opened: Instant,
     pub(super) connected: Option<Instant>,
-    pub(super) close_asked: bool,
+    pub(super) close_requested: bool,
     pub(super) exchanges: VecDeque<Exchange>,
     /// How many there were.
-    asked: u32,
+    requested: u32,
     /// Bytes the application has asked to write.
     pub(super) written: u64,
     /// Bytes of all replies.
@@ -67,9 +67,9 @@ impl Opener {
             closes,
             opened,
             connected: None,
-            close_asked: false,
+            close_requested: false,
             exchanges: VecDeque::new(),
-            asked: 0,
+            requested: 0,
             written: 0,
             promised: 0,
             sent_pending: false,
@@ -78,17 +78,17 @@ impl Opener {
     }
 
     pub(super) fn closing(&self) -> bool {
-        self.close_asked && self.closes == Closes::Opener
+        self.close_requested && self.closes == Closes::Opener
     }
 
     pub(super) fn is_transfer(&self) -> bool {
-        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+        self.promised == 0 && (self.close_requested || self.written == u64::MAX)
     }
 
     /// Whether the application still counts on it.
     pub(super) fn expected(&self) -> bool {
         let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
-        let may_send = !once && !self.close_asked;
+        let may_send = !once && !self.close_requested;
         may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
@@ -110,14 +110,14 @@ impl Opener {
         let first = self.promised == 0;
         self.promised += reply_bytes;
         self.exchanges.push_back(Exchange {
-            asked: if first { self.opened } else { at },
+            requested: if first { self.opened } else { at },
             resent: if first { 0 } else { self.pipe.resent() },
             request_bytes,
             reply_bytes,
             reply_end: self.promised,
-            index: self.asked,
+            index: self.requested,
         });
-        self.asked += 1;
+        self.requested += 1;
     }
 
     /// Writes, closes when there is nothing more to write.

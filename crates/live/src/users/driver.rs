@@ -18,8 +18,8 @@ use super::clock::Clock;
 use super::end_system::socket_options;
 use super::facts::{ConnectionId, Fact, Log};
 use super::kernel::TcpCounters;
-use super::members::{Groups, Member};
-use super::partner::{Partner, Word};
+use super::members::{Groups, Source};
+use super::partner::{Partner, PartnerMessage};
 use super::places::{Places, Ports};
 use super::slots::Slots;
 pub(super) use super::slots::{Place, Slot};
@@ -39,7 +39,7 @@ pub(super) struct Driver {
     slots: Slots,
     pub timers: Timers,
     pub groups: Groups,
-    pub members: Vec<Member>,
+    pub members: Vec<Source>,
     pub streams: Streams,
     pub ports: Ports,
     pub places: Places,
@@ -76,7 +76,7 @@ impl Driver {
     pub fn new(task: &Task, channels: Channels) -> io::Result<Driver> {
         let scenario = &task.scenario;
         let groups = Groups::new(task).map_err(io::Error::other)?;
-        let members = groups.members(task);
+        let members = groups.sources(task);
         let count = scenario.traffic.len();
         let mut driver = Driver {
             epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
@@ -225,7 +225,7 @@ impl Driver {
         let idle = thread_cpu();
         for member in 0..self.members.len() as u32 {
             if !self.groups.at(self.members[member as usize].group).group.waits {
-                self.tell(member, traffic::Input::Start, Instant::ZERO)?;
+                self.notify(member, traffic::Input::Start, Instant::ZERO)?;
             }
         }
         let end = self.window.to;
@@ -270,9 +270,9 @@ impl Driver {
             for event in &events {
                 let (place, flags) = (event.data.u64(), event.flags);
                 if place == PARTNER {
-                    let Ok(words) = self.partner.hear() else { return Ok(false) };
+                    let Ok(words) = self.partner.receive() else { return Ok(false) };
                     for word in words {
-                        self.told(word, on)?;
+                        self.on_message(word, on)?;
                     }
                 } else {
                     self.happens(place, flags, on)?;
@@ -283,7 +283,7 @@ impl Driver {
 
     fn expire(&mut self, due: Instant, timer: Timer) -> io::Result<()> {
         match timer {
-            Timer::Wake(member) => self.tell(member, traffic::Input::Woke, due),
+            Timer::Wake(member) => self.notify(member, traffic::Input::Woke, due),
             Timer::Serve(place) => self.acceptor_reacts(place),
             Timer::Acknowledged(place) => self.look(place),
             Timer::Connect(place) => self.connect_expires(place),
@@ -334,14 +334,14 @@ impl Driver {
     }
 
     /// The partner has said something.
-    fn told(&mut self, word: Word, on: bool) -> io::Result<()> {
+    fn on_message(&mut self, word: PartnerMessage, on: bool) -> io::Result<()> {
         match word {
-            Word::Heard { stream, number, at, marked } if on => {
+            PartnerMessage::Received { stream, number, at, marked } if on => {
                 self.heard(stream, number, at, marked)
             }
-            Word::Say(saying) if on => self.say_back(&saying),
-            Word::Acted { group, at } if on => {
-                self.lead(group, Instant::from_nanos(at));
+            PartnerMessage::SendDatagram(saying) if on => self.say_back(&saying),
+            PartnerMessage::GroupActive { group, at } if on => {
+                self.start_dependents(group, Instant::from_nanos(at));
                 Ok(())
             }
             word if on => self.plan(word),

@@ -219,9 +219,12 @@ impl Reader<'_> {
         }
         let real = |field: &str| if self.has(field) { self.tcp.real_or(field, -1.0) } else { -1.0 };
         for (field, kernels) in [("rto_initial", 1.0), ("rto_min", 0.2), ("delayed_ack", 0.04)] {
-            let asked = real(field);
-            if asked >= 0.0 && asked != kernels && !(field == "delayed_ack" && asked == 0.0) {
-                lacks(format!("{field} is {asked} s, the kernel's {kernels} s"));
+            let requested = real(field);
+            if requested >= 0.0
+                && requested != kernels
+                && !(field == "delayed_ack" && requested == 0.0)
+            {
+                lacks(format!("{field} is {requested} s, the kernel's {kernels} s"));
             }
         }
         if real("tick") > 0.0 {

@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use traffic::{Listening, Report, Viewing, Watching};
+use traffic::{ListenerReport, Report, VideoCallReport, ViewerReport};
 
 /// A connection, by a number that no other one of the run has.
 pub type ConnectionId = u64;
@@ -59,7 +59,7 @@ pub struct RequestFact {
     /// How many requests of the connection came before it.
     pub index: u32,
     /// When its clock started: `connect()`, or the write on a connection already open.
-    pub asked: u64,
+    pub requested: u64,
     /// When its reply was there.
     pub ended: u64,
     /// Request payload.
@@ -78,7 +78,7 @@ pub enum Fact {
     /// A connection is opened.
     Opened { conn: ConnectionId, at: u64, client: u32, member: u32, group: u16 },
     /// A request is made.
-    Asked { at: u64, group: u16, reply_bytes: u64 },
+    Requested { at: u64, group: u16, reply_bytes: u64 },
     /// One has ended.
     Ended(RequestFact),
     /// A server has a request whole; so many segments it has sent again till now.
@@ -120,7 +120,7 @@ pub enum ReportFact {
     /// Of a video call.
     VideoCall(Vec<WatchingFact>),
     /// Of a player.
-    Viewing {
+    ViewerReport {
         /// Until the picture moved, ns.
         startup: Option<u64>,
         /// Times it froze.
@@ -162,7 +162,7 @@ impl From<&Report> for ReportFact {
             Report::VideoCall(seen) => {
                 ReportFact::VideoCall(seen.iter().map(WatchingFact::of).collect())
             }
-            Report::Viewing(v) => ReportFact::Viewing {
+            Report::Viewing(v) => ReportFact::ViewerReport {
                 startup: v.startup.map(|span| span.nanos()),
                 stalls: v.stalls,
                 stalled: v.stalled.nanos(),
@@ -184,8 +184,8 @@ impl From<ReportFact> for Report {
             ReportFact::VideoCall(seen) => {
                 Report::VideoCall(seen.into_iter().map(WatchingFact::watching).collect())
             }
-            ReportFact::Viewing { startup, stalls, stalled, switches, segments, seen } => {
-                Report::Viewing(Viewing {
+            ReportFact::ViewerReport { startup, stalls, stalled, switches, segments, seen } => {
+                Report::Viewing(ViewerReport {
                     startup: startup.map(span),
                     stalls,
                     stalled: span(stalled),
@@ -199,24 +199,26 @@ impl From<ReportFact> for Report {
 }
 
 impl ListeningFact {
-    fn of(heard: &Listening) -> Self {
-        let Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *heard;
+    fn of(heard: &ListenerReport) -> Self {
+        let ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } =
+            *heard;
         let bits = [network_s, mouth_to_ear_s, codec.0, codec.1].map(f64::to_bits);
         ListeningFact { back, counts: [said, late, lost, gaps], bits }
     }
 
-    fn listening(&self) -> Listening {
+    fn listening(&self) -> ListenerReport {
         let ListeningFact { back, counts: [said, late, lost, gaps], bits } = *self;
         let [network_s, mouth_to_ear_s, equipment, robustness] = bits.map(f64::from_bits);
         let codec = (equipment, robustness);
-        Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
+        ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
     }
 }
 
 impl WatchingFact {
-    fn of(seen: &Watching) -> Self {
-        let Watching { frames, frames_lost, freezes, sent_bytes, received_bytes, .. } = *seen;
-        let Watching { received, lost, marked, .. } = *seen;
+    fn of(seen: &VideoCallReport) -> Self {
+        let VideoCallReport { frames, frames_lost, freezes, sent_bytes, received_bytes, .. } =
+            *seen;
+        let VideoCallReport { received, lost, marked, .. } = *seen;
         WatchingFact {
             back: seen.back,
             counts: [
@@ -234,13 +236,13 @@ impl WatchingFact {
         }
     }
 
-    fn watching(self) -> Watching {
+    fn watching(self) -> VideoCallReport {
         let [frames, frames_lost, freezes, sent_bytes, received_bytes, received, lost, marked] =
             self.counts;
         let [seconds, frozen_s] = self.bits.map(f64::from_bits);
         let delays = self.delays.into_iter().map(packet::Duration::from_nanos).collect();
         let back = self.back;
-        Watching {
+        VideoCallReport {
             back,
             seconds,
             frames,
@@ -312,7 +314,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_written() {
-        let heard = Listening {
+        let heard = ListenerReport {
             back: true,
             said: 7,
             late: 1,
@@ -322,7 +324,7 @@ mod tests {
             mouth_to_ear_s: f64::NAN,
             codec: (11.0, 19.0),
         };
-        let viewing = Viewing {
+        let viewing = ViewerReport {
             startup: None,
             stalls: 1,
             stalled: Duration::from_millis(3),

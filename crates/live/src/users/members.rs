@@ -11,7 +11,7 @@ use super::Task;
 use super::driver::{Driver, Place};
 use super::end_system::{SocketOptions, socket_options};
 use super::facts::{Fact, PageFact};
-use super::partner::Word;
+use super::partner::PartnerMessage;
 use super::timers::Timer;
 
 /// A group of the scenario, on whichever side.
@@ -21,14 +21,14 @@ pub(super) struct LiveGroup {
     /// How long a handshake may take.
     pub connect_limit: Option<Duration>,
     population: Population,
-    acted: bool,
+    active: bool,
 }
 
 /// All groups, in the order of the scenario.
 pub(super) struct Groups(Vec<LiveGroup>);
 
 /// One user or sender of this program.
-pub(super) struct Member {
+pub(super) struct Source {
     pub app: Box<dyn App>,
     pub group: u16,
     /// His number over all groups.
@@ -68,7 +68,7 @@ impl Groups {
                     options: socket_options(of),
                     connect_limit: (limit > 0.0).then(|| Duration::from_secs_f64(limit)),
                     population,
-                    acted: false,
+                    active: false,
                 }
             });
         Ok(Groups(groups.collect()))
@@ -80,17 +80,17 @@ impl Groups {
     }
 
     /// The members of a program.
-    pub fn members(&self, task: &Task) -> Vec<Member> {
+    pub fn sources(&self, task: &Task) -> Vec<Source> {
         let (pair, pairs) = task.pair;
         let machines = task.scenario.network.whole(task.side.name()) as u32;
         let seed = task.scenario.params.whole("seed");
         let (mut members, mut first) = (Vec::new(), 0);
         for (number, LiveGroup { group, population, .. }) in (0..).zip(&self.0) {
-            let of_program = (u32::from(pair)..population.members()).step_by(usize::from(pairs));
+            let of_program = (u32::from(pair)..population.sources()).step_by(usize::from(pairs));
             let own = of_program.filter(|_| group.side == task.side);
             let stream = format!("{}.rtt", group.name);
-            members.extend(own.map(|index| Member {
-                app: population.member(index),
+            members.extend(own.map(|index| Source {
+                app: population.source(index),
                 group: number,
                 user: first + index,
                 index,
@@ -101,7 +101,7 @@ impl Groups {
                 next_round_trip: None,
                 last: Instant::ZERO,
             }));
-            first += population.members();
+            first += population.sources();
         }
         members
     }
@@ -110,7 +110,7 @@ impl Groups {
 impl Driver {
     /// Tells a member something that happened at `at`, and carries out what he asks for. Times that
     /// a member sees never go back.
-    pub fn tell(&mut self, member: u32, input: Input, at: Instant) -> io::Result<()> {
+    pub fn notify(&mut self, member: u32, input: Input, at: Instant) -> io::Result<()> {
         let mut actions = Vec::new();
         let of = &mut self.members[member as usize];
         of.last = of.last.max(at);
@@ -124,7 +124,7 @@ impl Driver {
         match action {
             Action::WakeAt(at) => self.timers.add(at, Timer::Wake(member)),
             Action::Move { machine } => self.members[member as usize].machine = machine,
-            Action::Distance { round_trip } => {
+            Action::SetRtt { round_trip } => {
                 self.members[member as usize].next_round_trip = Some(round_trip);
             }
             Action::PageBegins => self.log.note(&Fact::PageBegins { at: now.nanos(), group }),
@@ -154,7 +154,7 @@ impl Driver {
             Action::Close { conn } => return self.close(member, conn),
             Action::Stop { conn } => return self.stop(member, conn),
             Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),
-            Action::Say { peer, bytes, back, ecn } => {
+            Action::SendDatagram { peer, bytes, back, ecn } => {
                 return self.say(member, peer, bytes, back, ecn);
             }
             Action::Multiplex { .. } => {
@@ -169,23 +169,23 @@ impl Driver {
 
     /// A member of a group opens a connection or sends its first datagram: whoever waits for the
     /// group's start has its time.
-    pub fn acts(&mut self, group: u16) {
-        if !std::mem::replace(&mut self.groups.0[usize::from(group)].acted, true)
-            && !self.groups.at(group).group.followers.is_empty()
+    pub fn on_group_active(&mut self, group: u16) {
+        if !std::mem::replace(&mut self.groups.0[usize::from(group)].active, true)
+            && !self.groups.at(group).group.dependents.is_empty()
         {
             let at = self.clock.now();
-            self.partner.say(&Word::Acted { group, at: at.nanos() });
-            self.lead(group, at);
+            self.partner.enqueue(&PartnerMessage::GroupActive { group, at: at.nanos() });
+            self.start_dependents(group, at);
         }
     }
 
     /// The groups of this side that wait for another's start, which was then, have their times.
-    pub fn lead(&mut self, group: u16, at: Instant) {
-        self.groups.0[usize::from(group)].acted = true;
-        let followers = std::mem::take(&mut self.groups.0[usize::from(group)].group.followers);
-        for (follower, delay) in followers {
-            if self.groups.at(follower).group.side == self.side {
-                self.timers.add(at + delay, Timer::Begin(follower));
+    pub fn start_dependents(&mut self, group: u16, at: Instant) {
+        self.groups.0[usize::from(group)].active = true;
+        let dependents = std::mem::take(&mut self.groups.0[usize::from(group)].group.dependents);
+        for (dependent, delay) in dependents {
+            if self.groups.at(dependent).group.side == self.side {
+                self.timers.add(at + delay, Timer::Begin(dependent));
             }
         }
     }
@@ -197,7 +197,7 @@ impl Driver {
             .filter(|&member| self.members[member as usize].group == group)
             .collect::<Vec<_>>()
             .into_iter()
-            .try_for_each(|member| self.tell(member, Input::Start, now))
+            .try_for_each(|member| self.notify(member, Input::Start, now))
     }
 
     /// The number of the client's machine of a connection between two machines.

@@ -10,7 +10,7 @@ use traffic::{Closes, Input};
 use super::connection::{Exchange, Opener};
 use super::driver::{Driver, Place, Slot};
 use super::facts::{Fact, RequestFact};
-use super::partner::{When, Word};
+use super::partner::{PartnerMessage, When};
 use super::pipe::Pipe;
 use super::sockets;
 use super::timers::Timer;
@@ -54,7 +54,7 @@ impl Driver {
         let to = self.places.served(self.side.other(), peer, self.pair, group);
         let (socket, from) = sockets::opener(&mut self.ports, at, &live.options, live.group.dscp)?;
         let limit = live.connect_limit;
-        self.acts(group);
+        self.on_group_active(group);
         self.announce(Announcement {
             protocol: Protocol::Tcp,
             opener: from,
@@ -64,7 +64,7 @@ impl Driver {
             round_trip,
         })?;
         let id = self.next_id();
-        self.partner.say(&Word::Open { conn: id, from, closing: closes.into() });
+        self.partner.enqueue(&PartnerMessage::Open { conn: id, from, closing: closes.into() });
         let opened = self.clock.now();
         let client = self.client_of(machine, peer);
         self.log.note(&Fact::Opened { conn: id, at: opened.nanos(), client, member: user, group });
@@ -102,9 +102,14 @@ impl Driver {
             let (conn, request_end) = (opener.id, opener.written);
             let service = service.nanos();
             let when = if bytes > 0 { When::Served(service) } else { When::Unasked(service) };
-            self.partner.say(&Word::Reply { conn, request_end, bytes: reply_bytes, when });
+            self.partner.enqueue(&PartnerMessage::Reply {
+                conn,
+                request_end,
+                bytes: reply_bytes,
+                when,
+            });
             if bytes > 0 {
-                self.log.note(&Fact::Asked { at: now.nanos(), group, reply_bytes });
+                self.log.note(&Fact::Requested { at: now.nanos(), group, reply_bytes });
             }
         } else {
             opener.sent_pending = true;
@@ -125,19 +130,19 @@ impl Driver {
         self.with_number(member, number, |opener| {
             opener.exchange(now, 0, bytes);
             let when = When::Scripted(gap.nanos());
-            said = Some(Word::Reply { conn: opener.id, request_end: after, bytes, when });
+            said = Some(PartnerMessage::Reply { conn: opener.id, request_end: after, bytes, when });
         });
-        said.iter().for_each(|word| self.partner.say(word));
+        said.iter().for_each(|word| self.partner.enqueue(word));
     }
 
     /// The application will send no more.
     pub(super) fn close(&mut self, member: u32, number: u32) -> io::Result<()> {
         let place = self.members[member as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
-        opener.close_asked = true;
+        opener.close_requested = true;
         if opener.closes == Closes::AcceptorLast {
             let conn = opener.id;
-            self.partner.say(&Word::Last { conn });
+            self.partner.enqueue(&PartnerMessage::Last { conn });
         }
         self.pump(place)
     }
@@ -148,7 +153,7 @@ impl Driver {
         let Some(opener) = self.opener(place) else { return Ok(()) };
         opener.pipe.unwritten = 0;
         opener.written = opener.pipe.taken;
-        opener.close_asked = true;
+        opener.close_requested = true;
         self.pump(place)
     }
 
@@ -214,20 +219,20 @@ impl Driver {
         let (member, conn) = (opener.member, opener.number);
         if opener.awaited && opener.pipe.established {
             opener.awaited = false;
-            self.tell(member, Input::Opened { conn }, now)?;
+            self.notify(member, Input::Opened { conn }, now)?;
         }
         if let Some(opener) = self.opener(place) {
             opener.pump();
         }
         while let Some(exchange) = self.opener(place).and_then(Opener::take_reply) {
             self.end_exchange(place, exchange, false);
-            self.tell(member, Input::Replied { conn }, now)?;
+            self.notify(member, Input::Replied { conn }, now)?;
         }
         if self.opener(place).is_some_and(Opener::take_sent) {
             if self.opener(place).is_some_and(|opener| opener.is_transfer()) {
                 self.end_transfer(place);
             }
-            self.tell(member, Input::Sent { conn }, now)?;
+            self.notify(member, Input::Sent { conn }, now)?;
         }
         if self.opener(place).is_some_and(|opener| opener.pipe.failed) {
             return self.fail(place);
@@ -259,7 +264,7 @@ impl Driver {
         let fact = Fact::Ended(RequestFact {
             conn: opener.id,
             index: exchange.index,
-            asked: exchange.asked.nanos(),
+            requested: exchange.requested.nanos(),
             ended,
             request_bytes: exchange.request_bytes,
             reply_bytes: exchange.reply_bytes,
@@ -293,10 +298,10 @@ impl Driver {
         if cut_short {
             self.end_transfer(place);
         }
-        self.partner.say(&Word::Gone { conn });
+        self.partner.enqueue(&PartnerMessage::Gone { conn });
         self.retire_opener(place);
         let now = self.now;
-        if expected { self.tell(member, Input::Failed { conn: number }, now) } else { Ok(()) }
+        if expected { self.notify(member, Input::Failed { conn: number }, now) } else { Ok(()) }
     }
 
     /// A connection is over.

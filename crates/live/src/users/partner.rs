@@ -50,7 +50,7 @@ pub enum When {
 
 /// A message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Word {
+pub enum PartnerMessage {
     /// A connection is about to come from this address.
     Open { conn: ConnectionId, from: SocketAddr, closing: Closing },
     /// A reply of so many bytes follows `request_end` bytes of the opener's.
@@ -60,16 +60,16 @@ pub enum Word {
     /// The connection never came, or is given up.
     Gone { conn: ConnectionId },
     /// Send a datagram as the peer of a stream.
-    Say(Saying),
+    SendDatagram(DatagramOrder),
     /// Datagram `number` of the stream arrived, with a mark of congestion or without.
-    Heard { stream: ConnectionId, number: u64, at: u64, marked: bool },
+    Received { stream: ConnectionId, number: u64, at: u64, marked: bool },
     /// The first member of a group has opened a connection or sent a datagram.
-    Acted { group: u16, at: u64 },
+    GroupActive { group: u16, at: u64 },
 }
 
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Saying {
+pub struct DatagramOrder {
     /// Its stream.
     pub stream: ConnectionId,
     /// How many of the stream came before it.
@@ -104,7 +104,7 @@ impl Partner {
     }
 
     /// Says something with the next [`Partner::flush`].
-    pub fn say(&mut self, word: &Word) {
+    pub fn enqueue(&mut self, word: &PartnerMessage) {
         serde_json::to_writer(&mut self.out, word).expect("memory takes it");
         self.out.push(b'\n');
     }
@@ -132,7 +132,7 @@ impl Partner {
     ///
     /// # Errors
     /// If the other program is gone, or says what is no word.
-    pub fn hear(&mut self) -> io::Result<Vec<Word>> {
+    pub fn receive(&mut self) -> io::Result<Vec<PartnerMessage>> {
         let mut chunk = [0; 1 << 16];
         let gone = loop {
             match recv(&self.socket, &mut chunk[..], RecvFlags::DONTWAIT) {

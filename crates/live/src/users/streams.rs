@@ -13,7 +13,7 @@ use traffic::Input;
 use super::datagram::{Name, Sender};
 use super::driver::{Driver, Place, Slot};
 use super::facts::{ConnectionId, Fact};
-use super::partner::{Saying, Word};
+use super::partner::{DatagramOrder, PartnerMessage};
 use super::{kernel, sockets};
 use crate::control::{Announcement, Protocol};
 
@@ -71,7 +71,14 @@ impl Driver {
         let (stream, number, from, to) = (of.id + 1, of.said[1], of.to, of.from);
         of.said[1] += 1;
         let code_point = ecn.code_point();
-        self.partner.say(&Word::Say(Saying { stream, number, bytes, code_point, from, to }));
+        self.partner.enqueue(&PartnerMessage::SendDatagram(DatagramOrder {
+            stream,
+            number,
+            bytes,
+            code_point,
+            from,
+            to,
+        }));
         Ok(())
     }
 
@@ -86,8 +93,8 @@ impl Driver {
     }
 
     /// The other program has its application's peer say something here.
-    pub(super) fn say_back(&mut self, of: &Saying) -> io::Result<()> {
-        let Saying { stream, number, bytes, code_point, from, to } = *of;
+    pub(super) fn say_back(&mut self, of: &DatagramOrder) -> io::Result<()> {
+        let DatagramOrder { stream, number, bytes, code_point, from, to } = *of;
         let at = self.clock.now().nanos();
         if let Some(sender) = self.streams.served.get_mut(&from) {
             let (name, ecn) =
@@ -111,7 +118,7 @@ impl Driver {
         let to = self.places.served(self.side.other(), peer, self.pair, group);
         let dscp = live.group.dscp;
         let (socket, from) = sockets::sender(&mut self.ports, at, dscp)?;
-        self.acts(group);
+        self.on_group_active(group);
         self.announce(Announcement {
             protocol: Protocol::Udp,
             opener: from,
@@ -161,10 +168,17 @@ impl Driver {
         }
         self.arrived(group, bytes.len() as u64);
         match self.streams.member_of.get(&stream) {
-            Some(&member) => self.tell(member, Input::Heard { back: true, number, marked }, at),
+            Some(&member) => {
+                self.notify(member, Input::Received { back: true, number, marked }, at)
+            }
             None => {
                 if heard {
-                    self.partner.say(&Word::Heard { stream, number, at: at.nanos(), marked });
+                    self.partner.enqueue(&PartnerMessage::Received {
+                        stream,
+                        number,
+                        at: at.nanos(),
+                        marked,
+                    });
                 }
                 Ok(())
             }
@@ -181,8 +195,8 @@ impl Driver {
     ) -> io::Result<()> {
         match self.streams.member_of.get(&stream) {
             Some(&member) => {
-                let input = Input::Heard { back: false, number, marked };
-                self.tell(member, input, Instant::from_nanos(at))
+                let input = Input::Received { back: false, number, marked };
+                self.notify(member, input, Instant::from_nanos(at))
             }
             None => Ok(()),
         }

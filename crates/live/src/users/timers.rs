@@ -26,14 +26,14 @@ pub enum Timer {
 #[derive(Debug, Default)]
 pub struct Timers {
     heap: BinaryHeap<Reverse<(Instant, u64, Timer)>>,
-    asked: u64,
+    requested: u64,
 }
 
 impl Timers {
     /// Another one.
     pub fn add(&mut self, at: Instant, timer: Timer) {
-        self.asked += 1;
-        self.heap.push(Reverse((at, self.asked, timer)));
+        self.requested += 1;
+        self.heap.push(Reverse((at, self.requested, timer)));
     }
 
     /// When the next is due.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use packet::Why;
+use packet::DropReason;
 
 use super::Meter;
 use crate::measure::{AS_MS, BYTES, Measure, PACKETS, SECONDS, SHARE, Unit, figure, real, whole};
@@ -21,19 +21,19 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         "of the arrivals, dropped"),
     real("mark_rate", SHARE.digits(2), "marked", |m| ratio(m.marks(), m.arrived[1].total()),
         "of the arrivals, marked"),
-    whole("drops_early", PACKETS, "drops, early", |m| m.drops_by(Why::Early),
+    whole("drops_early", PACKETS, "drops, early", |m| m.drops_by(DropReason::Early),
         "dropped by the discipline's random decision"),
-    whole("drops_forced", PACKETS, "drops, forced", |m| m.drops_by(Why::Forced),
+    whole("drops_forced", PACKETS, "drops, forced", |m| m.drops_by(DropReason::Forced),
         "dropped by the discipline's certain decision"),
-    whole("drops_overflow", PACKETS, "drops, no room", |m| m.drops_by(Why::Overflow),
+    whole("drops_overflow", PACKETS, "drops, no room", |m| m.drops_by(DropReason::Overflow),
         "dropped for want of room"),
-    whole("drops_superseded", PACKETS, "drops, superseded", |m| m.drops_by(Why::Superseded),
+    whole("drops_superseded", PACKETS, "drops, superseded", |m| m.drops_by(DropReason::AckFiltered),
         "acknowledgements dropped because a later one made them unnecessary"),
-    whole("marks_early", PACKETS, "marks, early", |m| m.marks_by(Why::Early),
+    whole("marks_early", PACKETS, "marks, early", |m| m.marks_by(DropReason::Early),
         "marked by the discipline's random decision"),
-    whole("marks_forced", PACKETS, "marks, forced", |m| m.marks_by(Why::Forced),
+    whole("marks_forced", PACKETS, "marks, forced", |m| m.marks_by(DropReason::Forced),
         "marked by the discipline's certain decision"),
-    whole("marks_overflow", PACKETS, "marks, no room", |m| m.marks_by(Why::Overflow),
+    whole("marks_overflow", PACKETS, "marks, no room", |m| m.marks_by(DropReason::Overflow),
         "marked for want of room"),
     whole("arrivals_syn", PACKETS, "arrivals, SYN", |m| m.arrived[1].sorts()[0],
         "of the arrivals: SYN and SYN-ACK. What is neither of these three is a datagram"),
@@ -47,7 +47,7 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         "of the drops: pure acknowledgements and FINs, both without payload"),
     whole("drops_data", PACKETS, "drops, data", |m| m.measured.lost.sorts()[2],
         "of the drops: segments with payload, whatever their flags"),
-    whole("drops_again", PACKETS, "retransmissions dropped", |m| m.measured.lost.again(),
+    whole("drops_again", PACKETS, "retransmissions dropped", |m| m.measured.lost.retransmissions(),
         "dropped retransmissions of any kind: they begin with a number that was sent before"),
     real("longest_drop_run_s", SECONDS, "longest run of drops", |m| m.drop_run.longest_s(),
         "longest time in which every arrival was dropped: from the first drop of a run of arrivals all \
@@ -91,11 +91,11 @@ impl Meter {
         self.measured.marks.iter().sum()
     }
 
-    fn drops_by(&self, why: Why) -> u64 {
+    fn drops_by(&self, why: DropReason) -> u64 {
         self.measured.drops[why as usize]
     }
 
-    fn marks_by(&self, why: Why) -> u64 {
+    fn marks_by(&self, why: DropReason) -> u64 {
         self.measured.marks[why as usize]
     }
 

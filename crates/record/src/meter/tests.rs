@@ -87,7 +87,7 @@ fn the_warm_up_is_counted_apart() {
     let mut m = meter(1_000, 2_000);
     for t in [10, 999, 1_000, 1_500, 2_000] {
         m.arrival(ms(t), 40, PacketClass::new(Kind::Ack, false));
-        m.dropped(ms(t), 40, Why::Early);
+        m.dropped(ms(t), 40, DropReason::Early);
     }
     m.finish();
     let mut s = Summary::default();
@@ -104,8 +104,8 @@ fn packets_are_counted_by_what_they_are() {
     let classes = packets.map(|(kind, again)| PacketClass::new(kind, again));
     for (t, class) in (4..).zip([DATA].into_iter().chain(classes)) {
         m.arrival(ms(t), 40, class);
-        m.dropped(ms(t), 40, Why::Overflow);
-        m.lost(ms(t), class);
+        m.dropped(ms(t), 40, DropReason::Overflow);
+        m.dropped_class(ms(t), class);
     }
     let mut s = Summary::default();
     m.summarise(&mut s);
@@ -119,16 +119,16 @@ fn packets_are_counted_by_what_they_are() {
 #[test]
 fn only_the_measured_part_of_a_run_of_drops_counts() {
     let mut m = meter(5, 10);
-    (3..8).for_each(|t| m.refused(ms(t)));
+    (3..8).for_each(|t| m.dropped_on_arrival(ms(t)));
     m.admitted(ms(8)); // measured: 5, 6, 7 ms
-    m.refused(ms(9));
+    m.dropped_on_arrival(ms(9));
     m.finish();
     let mut s = Summary::default();
     m.summarise(&mut s);
     assert_eq!(s.number("longest_drop_run_packets"), 3.0);
     assert_eq!(s.number("longest_drop_run_s"), 0.003);
     let mut m = meter(5, 10);
-    m.refused(ms(6));
+    m.dropped_on_arrival(ms(6));
     m.finish();
     let mut s = Summary::default();
     m.summarise(&mut s);

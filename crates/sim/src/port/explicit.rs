@@ -56,7 +56,7 @@ impl ExplicitPort {
         packet.bytes += self.wire.header();
         self.call(now, lost, |d, cx| d.enqueue(packet, cx));
         if self.refused {
-            self.meter.refused(now);
+            self.meter.dropped_on_arrival(now);
         } else {
             self.meter.admitted(now);
         }
@@ -233,7 +233,7 @@ mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
-    use packet::{Backlog, Ecn, Framing, Header, Rate, Why};
+    use packet::{Backlog, DropReason, Ecn, Framing, Header, Rate};
     use record::{Kind, MeterSettings, Window};
 
     use super::*;
@@ -243,7 +243,7 @@ mod tests {
 
     impl Discipline for Refuses {
         fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-            (cx.out)(Event::Dropped { packet, why: Why::Early });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Early });
         }
         fn dequeue(&mut self, _: &mut Cx) -> Option<Packet> {
             self.0.fetch_add(1, Ordering::Relaxed);
@@ -257,7 +257,7 @@ mod tests {
     /// RED's average ages from when the queue was found empty: to ask again would begin anew.
     #[test]
     fn an_empty_queue_is_not_asked_again() {
-        let asked = Arc::new(AtomicUsize::new(0));
+        let requested = Arc::new(AtomicUsize::new(0));
         let wire = Wire::new(Rate::from_bits_per_s(1_000_000), Framing::NONE);
         let meter = Meter::new(MeterSettings {
             window: Window { from: Instant::ZERO, to: Instant::from_secs_f64(1.0) },
@@ -267,7 +267,7 @@ mod tests {
             trace: false,
             watch: None,
         });
-        let refuses = Box::new(Refuses(Arc::clone(&asked)));
+        let refuses = Box::new(Refuses(Arc::clone(&requested)));
         let mut port = ExplicitPort::new(refuses, wire, Rng::named(1, "port"), meter);
         let (arrived, header) = (Instant::from_secs_f64(0.5), Header::default());
         let packet = Packet { flow: 0, id: 7, bytes: 1_500, header, ecn: Ecn::NotEct, arrived };
@@ -275,6 +275,6 @@ mod tests {
         let class = PacketClass::new(Kind::Data, false);
         assert_eq!(port.offer(packet, class, &mut |packet| lost.push(packet.id)), None);
         assert_eq!(port.tick(arrived, &mut |_| {}), None);
-        assert_eq!((lost, asked.load(Ordering::Relaxed)), (vec![7], 0));
+        assert_eq!((lost, requested.load(Ordering::Relaxed)), (vec![7], 0));
     }
 }

@@ -92,7 +92,7 @@ impl FoldedPort {
         let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {
                 self.meter.dropped(now, bytes, why);
-                self.meter.refused(now);
+                self.meter.dropped_on_arrival(now);
                 return Offered::Dropped;
             }
             Admission::Marked(why) => {

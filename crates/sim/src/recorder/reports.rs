@@ -1,8 +1,8 @@
 //! What applications say of themselves at the end of the run, put on record.
 
 use record::e_model::Impairment;
-use record::{Calls, Listener, Players, Summary, Table, VideoCalls, Viewer, Watcher};
-use traffic::{Listening, Report, Viewing, Watching};
+use record::{Calls, Listener, Players, Summary, Table, VideoCallViewer, VideoCalls, Viewer};
+use traffic::{ListenerReport, Report, VideoCallReport, ViewerReport};
 
 /// Every application's report.
 #[derive(Default)]
@@ -46,21 +46,22 @@ impl Reports {
     }
 }
 
-fn listener(heard: &Listening) -> Listener {
-    let Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *heard;
+fn listener(heard: &ListenerReport) -> Listener {
+    let ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } = *heard;
     let codec = Impairment { equipment: codec.0, robustness: codec.1 };
     Listener { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
 }
 
-fn viewer(group: u16, user: u32, viewing: Viewing) -> Viewer {
-    let Viewing { startup, stalls, stalled, switches, segments, seen } = viewing;
+fn viewer(group: u16, user: u32, viewing: ViewerReport) -> Viewer {
+    let ViewerReport { startup, stalls, stalled, switches, segments, seen } = viewing;
     Viewer { group, user, startup, stalls, stalled, switches, segments, seen }
 }
 
-fn watcher(group: u16, user: u32, watching: Watching) -> Watcher {
-    let Watching { back, seconds, frames, frames_lost, delays, freezes, .. } = watching;
-    let Watching { frozen_s, sent_bytes, received_bytes, received, lost, marked, .. } = watching;
-    Watcher {
+fn watcher(group: u16, user: u32, watching: VideoCallReport) -> VideoCallViewer {
+    let VideoCallReport { back, seconds, frames, frames_lost, delays, freezes, .. } = watching;
+    let VideoCallReport { frozen_s, sent_bytes, received_bytes, received, lost, marked, .. } =
+        watching;
+    VideoCallViewer {
         group,
         user,
         back,

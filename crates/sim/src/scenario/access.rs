@@ -100,11 +100,11 @@ pub(crate) fn expand(
     let Some(mut table) = json.as_object().cloned() else {
         return Err(ScenarioError(format!("{path}: must be a table, not {json}")));
     };
-    let Some(asked) = table.remove("access") else { return Ok((None, table)) };
+    let Some(requested) = table.remove("access") else { return Ok((None, table)) };
     let names = names();
-    let name = asked.as_str().ok_or_else(|| {
+    let name = requested.as_str().ok_or_else(|| {
         ScenarioError(format!(
-            "{path}.access: {asked} is no name; choose one of {}",
+            "{path}.access: {requested} is no name; choose one of {}",
             names.join(", ")
         ))
     })?;

@@ -135,14 +135,14 @@ fn read_queue(
 ) -> Result<Queue, ScenarioError> {
     let default = json!(schema::DEFAULT_QUEUE);
     let mut json = json.unwrap_or(&default).clone();
-    let told = json.get("aqm").filter(|told| told.is_object()).cloned();
-    if let Some(told) = &told {
-        json["aqm"] = told["name"].clone();
+    let as_written = json.get("aqm").filter(|as_written| as_written.is_object()).cloned();
+    if let Some(as_written) = &as_written {
+        json["aqm"] = as_written["name"].clone();
     }
     let (name, section) = Section::variant(path, &json, "aqm", &registry.names())?;
     let entry = registry.find(&name).expect("the name was checked against the registry");
     let params = section.rest(entry.about.fields, &["aqm"])?;
-    Ok(Queue { entry, params, told: told.unwrap_or_else(|| json!(name)) })
+    Ok(Queue { entry, params, as_written: as_written.unwrap_or_else(|| json!(name)) })
 }
 
 fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, ScenarioError> {

@@ -57,7 +57,7 @@ fn queue_json(queue: &Queue, line: &Line) -> Json {
         Ok(values) => parameters::write_values(values.into_iter().filter(known)),
         Err(_) => parameters::write(&queue.params),
     };
-    object.insert("aqm".into(), queue.told.clone());
+    object.insert("aqm".into(), queue.as_written.clone());
     Json::Object(object)
 }
 

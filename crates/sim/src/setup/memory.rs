@@ -104,8 +104,8 @@ impl Scenario {
     /// Logs of what users ask for and what links carry for them.
     fn log_bytes(&self) -> f64 {
         let duration = self.params.real("duration");
-        let asked = |group: &Traffic| self.replies_per_s(group) * duration;
-        let replies: f64 = self.traffic.iter().map(asked).sum();
+        let requested = |group: &Traffic| self.replies_per_s(group) * duration;
+        let replies: f64 = self.traffic.iter().map(requested).sum();
         let row = |name: &str, bytes: f64| if self.record.switch(name) { bytes } else { 0.0 };
         let packets = replies * REPLY_BYTES / PACKET_BYTES * self.queues.len().min(1) as f64;
         replies * (row("responses", REQUEST) + row("pages", PAGE / 4.0))

@@ -24,25 +24,25 @@ struct Group {
 pub(crate) struct Pictures {
     groups: Vec<Group>,
     /// Whole seconds that were asked about.
-    asked: u64,
+    requested: u64,
 }
 
 impl Pictures {
     /// Nothing shown yet by groups with these names.
     pub fn new(groups: Vec<String>) -> Self {
         let group = |name| Group { name, before: None, seconds: PerSecond::default() };
-        Pictures { groups: groups.into_iter().map(group).collect(), asked: 0 }
+        Pictures { groups: groups.into_iter().map(group).collect(), requested: 0 }
     }
 
     /// The end of the second that has not been asked about.
     pub fn next_second(&self) -> Instant {
-        Instant::from_nanos((self.asked + 1) * SECOND)
+        Instant::from_nanos((self.requested + 1) * SECOND)
     }
 
     /// What each group has shown up to [`Pictures::next_second`].
     pub fn second(&mut self, shown: &[Option<Shown>]) {
-        let at = Instant::from_nanos(self.asked * SECOND);
-        self.asked += 1;
+        let at = Instant::from_nanos(self.requested * SECOND);
+        self.requested += 1;
         for (group, shown) in self.groups.iter_mut().zip(shown) {
             let Some(shown) = *shown else { continue };
             let before = group.before.replace(shown).unwrap_or_default();

@@ -11,13 +11,13 @@ use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
 use super::member::machine_number;
 use super::multiplex::Mux;
-use super::{Event, World, turns};
+use super::{Event, World, event_order};
 use crate::slab::Kept;
 use crate::topology::Side;
 
 impl World {
     /// Tells an application something and carries out what it asks for.
-    pub(super) fn tell(&mut self, member: u32, input: Input) {
+    pub(super) fn notify(&mut self, member: u32, input: Input) {
         // An action may lead to another call only through events, never from within.
         let mut actions = std::mem::take(&mut self.actions);
         debug_assert!(actions.is_empty());
@@ -33,7 +33,7 @@ impl World {
     pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (member, number) = (connection.member, connection.number);
-        self.tell(member, input(number));
+        self.notify(member, input(number));
     }
 
     /// Carries out what an application asks for.
@@ -41,18 +41,22 @@ impl World {
         match action {
             Action::WakeAt(at) => {
                 let group = self.members[member as usize].group;
-                self.events.schedule(at, turns::member(member), Event::Wake { member, group });
+                self.events.schedule(
+                    at,
+                    event_order::member(member),
+                    Event::Wake { member, group },
+                );
             }
             Action::Datagram { peer, bytes } => {
                 let stream = self.members[member as usize].stream;
                 let stream = stream.map_or_else(|| self.open_stream(member, peer), Kept::place);
                 self.send_datagram(stream, bytes, Ecn::NotEct);
             }
-            Action::Say { peer, bytes, back, ecn } => {
+            Action::SendDatagram { peer, bytes, back, ecn } => {
                 let stream = self.conversation(member, peer);
                 self.send_datagram(stream + u32::from(back), bytes, ecn);
             }
-            Action::Distance { round_trip } => self.next_round_trip = Some(round_trip),
+            Action::SetRtt { round_trip } => self.next_round_trip = Some(round_trip),
             Action::Await { conn } => {
                 let index = self.connection_of(member, conn);
                 self.connections[index].awaited = true;
@@ -84,7 +88,7 @@ impl World {
             Action::Close { conn } => {
                 let index = self.connection_of(member, conn);
                 let connection = &mut self.connections[index];
-                connection.close_asked = true;
+                connection.close_requested = true;
                 if connection.closing() && connection.unwritten == 0 {
                     self.close_opener(index);
                     self.arm(index, OPENER);
@@ -105,7 +109,7 @@ impl World {
         debug_assert!(connection.promised == 0, "a request is sent whole");
         connection.written = connection.ends[OPENER].stop_writing(self.now);
         connection.unwritten = 0;
-        connection.close_asked = true;
+        connection.close_requested = true;
         self.close_opener(index);
         self.arm(index, OPENER);
     }
@@ -124,7 +128,7 @@ impl World {
     fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
         let group = &self.groups[usize::from(self.members[member as usize].group)];
         let there = &mut self.streams[stream as usize];
-        there.hears = Some(member);
+        there.receiver = Some(member);
         let answer = Stream {
             route: group.routes[1][peer as usize % group.routes[1].len()],
             hosts: [there.hosts[1], there.hosts[0]],
@@ -138,7 +142,7 @@ impl World {
 
     /// A member's first datagram: draws its distance, gives it a flow number.
     fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
-        self.acts(self.members[member as usize].group);
+        self.on_group_active(self.members[member as usize].group);
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let machine = u32::from(owner.machine);
@@ -150,9 +154,9 @@ impl World {
             hosts: [owner.machine, machine_number(peer)],
             dscp: group.dscp,
             // Where the delay of a round trip lies matters here: half of it is each way's.
-            tail: Duration::from_nanos(round_trip.nanos() / 2),
+            last_hop_delay: Duration::from_nanos(round_trip.nanos() / 2),
             to: ACCEPTOR as u8,
-            hears: None,
+            receiver: None,
             sent: 0,
         };
         self.owners.stream(owner.group, member);
@@ -166,7 +170,7 @@ impl World {
     /// Opens a connection: draws its distance, fills its place, sends its SYN.
     fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
         let now = self.now;
-        self.acts(self.members[member as usize].group);
+        self.on_group_active(self.members[member as usize].group);
         let owner = &mut self.members[member as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
@@ -191,7 +195,7 @@ impl World {
             Side::Servers => ACCEPTOR as u8,
         };
         self.recorder.opened(connection.client());
-        connection.tail = group.tails(round_trip);
+        connection.last_hop_delay = group.tails(round_trip);
         connection.member = member;
         connection.number = number;
         connection.closes = closes;
@@ -215,7 +219,7 @@ impl World {
             let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
             connection.promised += framed.unwrap_or(reply_bytes);
             connection.exchanges.push_back(Exchange {
-                cause: Cause::Asked { at, resent },
+                cause: Cause::Requested { at, resent },
                 request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
                 reply_bytes,
                 request_end: connection.written,
@@ -226,7 +230,7 @@ impl World {
             connection.unserved += 1;
             let group = self.members[connection.member as usize].group;
             if bytes > 0 {
-                self.recorder.asked(now, group, reply_bytes);
+                self.recorder.requested(now, group, reply_bytes);
             }
         } else {
             connection.sent_pending = true;

@@ -40,7 +40,7 @@ impl Serial {
 #[derive(Clone, Copy, Debug)]
 pub enum Cause {
     /// The application asked for it at this time, when both ends had sent so many segments again.
-    Asked {
+    Requested {
         /// When the request's clock started.
         at: Instant,
         /// Segments.
@@ -80,7 +80,7 @@ impl Exchange {
     /// When a script lets the server program write; `None` without a script.
     pub fn scripted(&self) -> Option<Instant> {
         match self.cause {
-            Cause::Asked { .. } => None,
+            Cause::Requested { .. } => None,
             Cause::Scripted(not_before) => Some(not_before),
         }
     }
@@ -95,7 +95,7 @@ pub struct Connection {
     /// The highest acknowledgement each end has sent.
     pub acked: [u64; 2],
     /// Delay after the last port of what each end sends.
-    pub tail: [Duration; 2],
+    pub last_hop_delay: [Duration; 2],
     /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
     /// wholly written, in the order of their ends.
     pub exchanges: VecDeque<Exchange>,
@@ -129,7 +129,7 @@ pub struct Connection {
     /// Whether each end has been told to close.
     pub closed: [bool; 2],
     /// Whether the application has asked to close, perhaps before all was written.
-    pub close_asked: bool,
+    pub close_requested: bool,
     /// Whether the application is to be told when it is established.
     pub awaited: bool,
     /// Whether the application knows that it failed.
@@ -157,7 +157,7 @@ impl Connection {
             number: 0,
             route: [0; 2],
             closed: [false; 2],
-            close_asked: false,
+            close_requested: false,
             awaited: false,
             failed: false,
             sent_pending: false,
@@ -168,7 +168,7 @@ impl Connection {
             hosts: [0; 2],
             client: 0,
             acked: [0; 2],
-            tail: [Duration::ZERO; 2],
+            last_hop_delay: [Duration::ZERO; 2],
             armed: [Instant::NEVER; 2],
             ends: clocks.map(|clock| Endpoint::new(profile, clock)),
             opened: Instant::ZERO,
@@ -189,13 +189,13 @@ impl Connection {
             end.reset(profile, clock);
         }
         self.closed = [false; 2];
-        self.close_asked = false;
+        self.close_requested = false;
         self.awaited = false;
         self.failed = false;
         self.sent_pending = false;
         self.multiplexed = false;
         self.acked = [0; 2];
-        self.tail = [Duration::ZERO; 2];
+        self.last_hop_delay = [Duration::ZERO; 2];
         self.armed = [Instant::NEVER; 2];
         self.exchanges.clear();
         self.unserved = 0;
@@ -209,7 +209,7 @@ impl Connection {
     /// Whether what `end` sends is a pure acknowledgement, and if so whether it makes the earlier
     /// ones unnecessary: it acknowledges more, and says nothing else.
     #[inline]
-    pub fn thinnable(&mut self, end: usize, segment: &Segment) -> Ack {
+    pub fn ack_filterable(&mut self, end: usize, segment: &Segment) -> Ack {
         let acked = &mut self.acked[end];
         let newer = segment.ack > *acked;
         *acked = segment.ack.max(*acked);
@@ -243,7 +243,7 @@ impl Connection {
     /// Whether the opener is to close as soon as all is written.
     #[inline]
     pub fn closing(&self) -> bool {
-        self.close_asked && self.closes == Closes::Opener
+        self.close_requested && self.closes == Closes::Opener
     }
 
     /// The oldest request, if its reply has arrived whole, and is known to have.
@@ -274,11 +274,11 @@ impl Connection {
         if end.delivered() < exchange.request_end {
             return false;
         }
-        let unasked = exchange.is_unasked() && exchange.scripted().is_none();
+        let unrequested = exchange.is_unasked() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
         // Its n-th byte has the number n.
         let begin = exchange.reply_end.map(|reply_end| reply_end.get() - exchange.reply_bytes);
-        !unasked || (open && begin.is_some_and(|begin| end.snd_max() > begin))
+        !unrequested || (open && begin.is_some_and(|begin| end.snd_max() > begin))
     }
 
     /// The server program has written: what its script has next counts from now.
@@ -294,7 +294,7 @@ impl Connection {
 
     /// Whether it is over when all is acknowledged, and carried nothing back: a transfer.
     pub fn is_transfer(&self) -> bool {
-        self.promised == 0 && (self.close_asked || self.written == u64::MAX)
+        self.promised == 0 && (self.close_requested || self.written == u64::MAX)
     }
 
     /// Whether everything sent without a reply has now been acknowledged.
@@ -309,7 +309,7 @@ impl Connection {
     /// yet send.
     pub fn expected(&self) -> bool {
         let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
-        let may_send = !once && !self.close_asked;
+        let may_send = !once && !self.close_requested;
         may_send || self.sent_pending || !self.exchanges.is_empty()
     }
 
@@ -416,16 +416,16 @@ mod tests {
             (reports, Ack::Needed, "a report"),
             (acks(7_000), Ack::Newer, "the next"),
         ] {
-            assert_eq!(it.thinnable(ACCEPTOR, &segment), thins, "{why}");
+            assert_eq!(it.ack_filterable(ACCEPTOR, &segment), thins, "{why}");
         }
-        assert_eq!(it.thinnable(OPENER, &acks(1)), Ack::Newer, "each end has its own");
+        assert_eq!(it.ack_filterable(OPENER, &acks(1)), Ack::Newer, "each end has its own");
     }
 
     #[test]
     fn what_nobody_asked_for_waits_until_the_connection_stands() {
         let it = Connection::plain();
-        let asked = Exchange {
-            cause: Cause::Asked { at: Instant::ZERO, resent: 0 },
+        let requested = Exchange {
+            cause: Cause::Requested { at: Instant::ZERO, resent: 0 },
             request_bytes: 10,
             reply_bytes: 100,
             request_end: 0,
@@ -433,19 +433,20 @@ mod tests {
             service: Duration::ZERO,
             in_service: false,
         };
-        let unasked = Exchange { request_bytes: 0, ..asked };
+        let unrequested = Exchange { request_bytes: 0, ..requested };
         // What a script lets it write looks at the script alone.
-        let scripted = Exchange { cause: Cause::Scripted(Instant::ZERO), ..unasked };
-        let later = Exchange { request_end: 1, ..asked };
-        let served = [asked, unasked, scripted, later].map(|exchange| it.may_serve(&exchange));
+        let scripted = Exchange { cause: Cause::Scripted(Instant::ZERO), ..unrequested };
+        let later = Exchange { request_end: 1, ..requested };
+        let served =
+            [requested, unrequested, scripted, later].map(|exchange| it.may_serve(&exchange));
         assert_eq!(served, [true, false, true, false]);
     }
 
     #[test]
     fn a_transfer_carries_nothing_back_and_has_an_end_or_none_at_all() {
-        let transfers = |promised, close_asked, written| {
+        let transfers = |promised, close_requested, written| {
             let mut it = Connection::plain();
-            (it.promised, it.close_asked, it.written) = (promised, close_asked, written);
+            (it.promised, it.close_requested, it.written) = (promised, close_requested, written);
             it.is_transfer()
         };
         assert!(transfers(0, true, 100) && transfers(0, false, u64::MAX));
@@ -464,11 +465,11 @@ mod tests {
         ] {
             idle.closes = closes;
             assert_eq!(idle.expected(), before, "{closes:?}");
-            idle.close_asked = true;
+            idle.close_requested = true;
             assert_eq!(idle.expected(), after, "{closes:?}, closed");
             idle.sent_pending = true;
             assert!(idle.expected(), "an acknowledgement is missing");
-            (idle.close_asked, idle.sent_pending) = (false, false);
+            (idle.close_requested, idle.sent_pending) = (false, false);
         }
     }
 }

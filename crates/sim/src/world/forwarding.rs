@@ -12,7 +12,7 @@ use crate::recorder::Conservation;
 use crate::topology::Side;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER, Serial};
 use crate::world::payload::{Datagram, Payload};
-use crate::world::{Event, Network, World, turns};
+use crate::world::{Event, Network, World, event_order};
 
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
@@ -33,7 +33,7 @@ pub(crate) struct InFlight {
     hop: u16,
     pub(super) to: u8,
     /// Delay after the last port.
-    tail: Duration,
+    last_hop_delay: Duration,
     /// What queues may read beside size and flow. It travels along: asking the connection at
     /// every port would cost a visit to its memory.
     header: Header,
@@ -64,11 +64,11 @@ pub(crate) struct Stream {
     pub(super) hosts: [u16; 2],
     pub(super) dscp: u8,
     /// Delay after the last port.
-    pub(super) tail: Duration,
+    pub(super) last_hop_delay: Duration,
     /// Which side it goes to, as of a connection.
     pub(super) to: u8,
     /// The member that hears of every datagram that arrives, if one does.
-    pub(super) hears: Option<u32>,
+    pub(super) receiver: Option<u32>,
     pub(super) sent: u64,
 }
 
@@ -112,7 +112,7 @@ impl InFlight {
     /// Its end of its connection, for the order of events of one instant.
     #[inline]
     fn about(&self) -> u64 {
-        turns::end(self.serial_number(), self.to)
+        event_order::end(self.serial_number(), self.to)
     }
 
     /// That it reaches its host.
@@ -152,7 +152,7 @@ impl InFlight {
         self.class = class(segment);
         self.header = Header {
             dscp: connection.dscp,
-            ack: connection.thinnable(from, segment),
+            ack: connection.ack_filterable(from, segment),
             source: connection.hosts[from],
             destination: connection.hosts[1 - from],
         };
@@ -161,7 +161,7 @@ impl InFlight {
         self.to = (1 - from) as u8;
         self.hop = 0;
         self.route = connection.route[from];
-        self.tail = connection.tail[from];
+        self.last_hop_delay = connection.last_hop_delay[from];
     }
 
     /// IP length in bytes.
@@ -193,7 +193,7 @@ impl InFlight {
 }
 
 /// What packets move along.
-pub(super) struct Roads<'a> {
+pub(super) struct Forwarder<'a> {
     pub(super) routes: &'a [Vec<u32>],
     pub(super) network: &'a mut Network,
     pub(super) events: &'a mut EventQueue<Event>,
@@ -214,7 +214,7 @@ pub(super) enum Moved {
     Past(Instant),
 }
 
-impl Roads<'_> {
+impl Forwarder<'_> {
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
     /// can be known.
     // Most packets pass one port, and are moved once, by who sends them.
@@ -242,14 +242,14 @@ impl Roads<'_> {
             inflight.set_ecn(packet.ecn);
         }
         let at = at + after;
-        let key = turns::arrival(inflight.about());
+        let key = event_order::arrival(inflight.about());
         if !was_last {
             if at == now {
                 return Moved::AtNextPort;
             }
             self.events.schedule(at, key, Event::Arrive(id));
         } else if self.network.delays_exactly() {
-            self.events.schedule(at + inflight.tail, key, inflight.delivery(id));
+            self.events.schedule(at + inflight.last_hop_delay, key, inflight.delivery(id));
         } else {
             return Moved::Past(at);
         }
@@ -271,7 +271,7 @@ impl World {
             to: stream.to,
             hop: 0,
             route: stream.route,
-            tail: stream.tail,
+            last_hop_delay: stream.last_hop_delay,
             header: Header {
                 dscp: stream.dscp,
                 ack: Ack::No,
@@ -280,17 +280,17 @@ impl World {
             },
             class: PacketClass::new(Kind::Datagram, false),
         };
-        self.launch(id);
+        self.send(id);
     }
 
     /// A packet leaves its host.
-    pub(super) fn launch(&mut self, id: u32) {
+    pub(super) fn send(&mut self, id: u32) {
         self.recorder.sent(self.now, &self.in_flight[id]);
-        self.set_out(id);
+        self.transmit(id);
     }
 
     /// A packet that has been told of leaves its host, unless a script keeps it.
-    pub(super) fn set_out(&mut self, id: u32) {
+    pub(super) fn transmit(&mut self, id: u32) {
         if self.scripts.is_none() || !self.follow_script(id) {
             self.forward(id);
         }
@@ -301,7 +301,7 @@ impl World {
     pub(super) fn forward(&mut self, id: u32) {
         let World { routes, network, events, now, .. } = self;
         let moved =
-            Roads { routes, network, events, now: *now }.forward(id, &mut self.in_flight[id]);
+            Forwarder { routes, network, events, now: *now }.forward(id, &mut self.in_flight[id]);
         if !matches!(moved, Moved::Scheduled) {
             self.after_move(id, moved);
         }
@@ -314,7 +314,7 @@ impl World {
         match moved {
             Moved::Scheduled => {}
             Moved::Explicit(packet, port) => self.offer_explicit(packet, port),
-            Moved::Dropped(port) => self.lose(id, port),
+            Moved::Dropped(port) => self.on_drop(id, port),
             Moved::AtNextPort => self.forward(id),
             Moved::Past(at) => self.arrive(id, at),
         }
@@ -324,8 +324,8 @@ impl World {
     fn arrive(&mut self, id: u32, at: Instant) {
         let inflight = &self.in_flight[id];
         let client = || self.client_of(inflight);
-        let at = self.network.delayed(at, inflight.tail, client);
-        let key = turns::arrival(inflight.about());
+        let at = self.network.delayed(at, inflight.last_hop_delay, client);
+        let key = event_order::arrival(inflight.about());
         self.events.schedule(at, key, inflight.delivery(id));
     }
 
@@ -367,10 +367,10 @@ impl World {
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         while let Some(id) = self.network.take_lost() {
-            self.lose(id, port);
+            self.on_drop(id, port);
         }
         if let Some(at) = finish {
-            self.events.schedule(at, turns::departure(port), Event::Finish(port));
+            self.events.schedule(at, event_order::departure(port), Event::Finish(port));
         }
         self.schedule_tick(port);
     }
@@ -388,13 +388,13 @@ impl World {
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             return self.arrive(packet.id, at);
         }
-        let key = turns::arrival(inflight.about());
+        let key = event_order::arrival(inflight.about());
         self.events.schedule(at, key, Event::Arrive(packet.id));
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {
         if let Some(at) = self.network.arm_tick(port) {
-            self.events.schedule(at.max(self.now), turns::tick(port), Event::Tick(port));
+            self.events.schedule(at.max(self.now), event_order::tick(port), Event::Tick(port));
         }
     }
 
@@ -405,19 +405,19 @@ impl World {
     }
 
     /// The queue of `port` has dropped a packet.
-    fn lose(&mut self, id: u32, port: u32) {
-        self.network.port(port).meter_mut().lost(self.now, self.in_flight[id].class);
+    fn on_drop(&mut self, id: u32, port: u32) {
+        self.network.port(port).meter_mut().dropped_class(self.now, self.in_flight[id].class);
         self.drop_packet(id);
     }
 
     /// A packet is dropped, by a queue or a script.
     pub(super) fn drop_packet(&mut self, id: u32) {
         self.recorder.lost(self.now, &self.in_flight[id], &mut self.connections);
-        self.forget(id);
+        self.free(id);
     }
 
     /// A packet has left the world: its place may be used again.
-    pub(super) fn forget(&mut self, id: u32) {
+    pub(super) fn free(&mut self, id: u32) {
         if Conservation::ON {
             self.in_flight[id].serial = None;
         }

@@ -6,9 +6,9 @@ use tcp::{Deadline, HostPair, Outbox, Segment, State};
 use traffic::{Closes, Input};
 
 use super::connection::{ACCEPTOR, Exchange, OPENER, Serial};
-use super::forwarding::{InFlight, Moved, Roads, Stream};
+use super::forwarding::{Forwarder, InFlight, Moved, Stream};
 use super::payload::{Datagram, Payload};
-use super::{Event, World, turns};
+use super::{Event, World, event_order};
 use crate::slab::Slab;
 use crate::topology::{Machines, Side};
 
@@ -46,8 +46,8 @@ impl World {
                 let datagram = *datagram;
                 let group = self.streams[index as usize].group;
                 self.recorder.arrived(self.now, group, u64::from(datagram.bytes));
-                self.forget(id);
-                return self.hear(index, datagram);
+                self.free(id);
+                return self.on_datagram(index, datagram);
             }
         };
         let end = usize::from(inflight.to);
@@ -57,7 +57,7 @@ impl World {
             let follows = self.recorder.follows_goodput();
             let before = if follows { connection.ends[end].delivered() } else { 0 };
             if self.host_cache.is_some() && connection.ends[end].may_recall() {
-                self.deliver_recalling(id, end);
+                self.deliver_with_host_cache(id, end);
             } else {
                 connection.ends[end].on_segment(segment, self.now);
             }
@@ -66,7 +66,7 @@ impl World {
                 self.recorder.arrived(self.now, self.group_of(index), bytes);
             }
         }
-        self.forget(id);
+        self.free(id);
         if !late {
             self.after_end(index, end);
         }
@@ -78,11 +78,11 @@ impl World {
     }
 
     /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
-    fn hear(&mut self, stream: u32, Datagram { number, ecn, .. }: Datagram) {
-        let Stream { hears, to, .. } = self.streams[stream as usize];
-        if let Some(member) = hears {
+    fn on_datagram(&mut self, stream: u32, Datagram { number, ecn, .. }: Datagram) {
+        let Stream { receiver, to, .. } = self.streams[stream as usize];
+        if let Some(member) = receiver {
             let (back, marked) = (usize::from(to) == OPENER, ecn == Ecn::Ce);
-            self.tell(member, Input::Heard { back, number, marked });
+            self.notify(member, Input::Received { back, number, marked });
         }
     }
 
@@ -133,7 +133,7 @@ impl World {
         if self.host_cache.is_some() {
             for end in [OPENER, ACCEPTOR] {
                 if self.connections[index].ends[end].may_teach(over) {
-                    self.teach(index, end);
+                    self.update_host_cache(index, end);
                 }
             }
         }
@@ -144,7 +144,7 @@ impl World {
 
     /// A packet of a handshake reaches a host that remembers others.
     #[cold]
-    fn deliver_recalling(&mut self, id: u32, end: usize) {
+    fn deliver_with_host_cache(&mut self, id: u32, end: usize) {
         let inflight = &mut self.in_flight[id];
         let connection = &mut self.connections[inflight.connection];
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
@@ -156,7 +156,7 @@ impl World {
 
     /// What the host of an end that is through learns from it.
     #[cold]
-    fn teach(&mut self, index: u32, end: usize) {
+    fn update_host_cache(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
@@ -201,10 +201,10 @@ impl World {
             inflight.address(index, connection, end);
             self.recorder.sent(self.now, inflight);
             if self.scripts.is_some() {
-                self.set_out(id);
+                self.transmit(id);
             } else {
                 let World { routes, network, events, now, .. } = self;
-                let moved = Roads { routes, network, events, now: *now }.forward(id, inflight);
+                let moved = Forwarder { routes, network, events, now: *now }.forward(id, inflight);
                 if !matches!(moved, Moved::Scheduled) {
                     self.after_move(id, moved);
                 }
@@ -233,7 +233,7 @@ impl World {
         let Some(serial) = connection.serial else { return };
         connection.armed[end] = deadline.at;
         let end = end as u8;
-        let order = turns::timer(turns::end(serial.number(), end), deadline.order != 0);
+        let order = event_order::timer(event_order::end(serial.number(), end), deadline.order != 0);
         let event = Event::Timer { connection: index, serial, end };
         if connection.shares_ticks {
             self.events.schedule_shared(deadline.at, order, event);
@@ -256,7 +256,7 @@ impl World {
         let end = &mut connection.ends[ACCEPTOR];
         let finished = match connection.closes {
             Closes::Acceptor | Closes::AcceptorToEnd => wrote && connection.unserved == 0,
-            Closes::AcceptorLast => wrote && connection.unserved == 0 && connection.close_asked,
+            Closes::AcceptorLast => wrote && connection.unserved == 0 && connection.close_requested,
             Closes::Opener => end.peer_closed() && connection.unserved == 0,
         };
         if finished && !connection.closed[ACCEPTOR] {
@@ -307,7 +307,7 @@ impl World {
             let worked = self.now + exchange.service;
             let at = exchange.scripted().map_or(worked, |not_before| not_before.max(self.now));
             let event = Event::Serve { connection: index, serial };
-            self.events.schedule(at, turns::server(serial), event);
+            self.events.schedule(at, event_order::server(serial), event);
         }
     }
 

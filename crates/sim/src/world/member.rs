@@ -5,7 +5,7 @@ use packet::Rng;
 use crate::slab::Kept;
 
 /// One user or sender.
-pub(super) struct Member {
+pub(super) struct Source {
     /// For its distances.
     pub rng: Rng,
     pub connections: Connections,
@@ -16,10 +16,10 @@ pub(super) struct Member {
     pub machine: u16,
 }
 
-impl Member {
+impl Source {
     pub fn new(group: u16, machine: u32, rng: Rng) -> Self {
         let connections = Connections::default();
-        Member { rng, connections, stream: None, group, machine: machine_number(machine) }
+        Source { rng, connections, stream: None, group, machine: machine_number(machine) }
     }
 }
 
@@ -91,7 +91,7 @@ mod tests {
         // Its place among the members, itself, and its pending wake-up (measured whole:
         // tests/test_memory.py). What the models of kept connections need comes on top.
         let wake = 32;
-        let all = size_of::<Member>() + size_of::<traffic::web::User>() + wake;
+        let all = size_of::<Source>() + size_of::<traffic::web::User>() + wake;
         assert!(all <= 200, "{all} B");
     }
 }

@@ -6,7 +6,7 @@ use std::num::NonZero;
 use packet::{Duration, Instant};
 
 use super::connection::{ACCEPTOR, Connection};
-use super::{Event, World, turns};
+use super::{Event, World, event_order};
 
 /// Bytes of a frame's header (RFC 9113 section 4.1).
 const FRAME_HEADER: u64 = 9;
@@ -151,7 +151,7 @@ impl World {
                 && exchange.service > Duration::ZERO
             {
                 let event = Event::Serve { connection: index, serial };
-                self.events.schedule(ready, turns::server(serial), event);
+                self.events.schedule(ready, event_order::server(serial), event);
             }
         }
         if let Some(mux) = connection.mux() {

@@ -19,7 +19,7 @@ struct Open {
     /// The epoch under way, or of the opener's units the next.
     step: usize,
     /// How many epochs have been asked for.
-    asked: usize,
+    requested: usize,
     /// The acceptor's units that have arrived, and their bytes.
     arrived: usize,
     arrived_bytes: u64,
@@ -92,7 +92,7 @@ impl Player {
             serial: self.next_serial,
             place,
             step: 0,
-            asked: 0,
+            requested: 0,
             arrived: 0,
             arrived_bytes: 0,
             wrote: cx.now,
@@ -107,7 +107,7 @@ impl Player {
         self.open[conn as usize] = Some(open);
         if let Some(round_trips) = &mut self.round_trips {
             let round_trip = round_trips.draw(recorded.round_trip);
-            (cx.act)(Action::Distance { round_trip });
+            (cx.act)(Action::SetRtt { round_trip });
         }
         let [opener, acceptor] = recorded.hosts;
         (cx.act)(Action::Move { machine: opener % self.machines });
@@ -185,9 +185,9 @@ impl Player {
     /// What the acceptor goes on to write by itself counts from what it wrote before.
     fn ask_ahead(&mut self, conn: u32, epochs: &[Epoch], cx: &mut AppCx) {
         let Some(open) = &mut self.open[conn as usize] else { return };
-        open.asked = open.step + 1;
-        while let Some(&Epoch { request: 0, delay, response, .. }) = epochs.get(open.asked) {
-            open.asked += 1;
+        open.requested = open.step + 1;
+        while let Some(&Epoch { request: 0, delay, response, .. }) = epochs.get(open.requested) {
+            open.requested += 1;
             let (reply_bytes, service) = (response, delay);
             (cx.act)(Action::Send { conn, bytes: 0, reply_bytes, service });
         }
@@ -234,7 +234,7 @@ impl Player {
         match &self.recording.connections[open.place].vector {
             Vector::Sequential(_) => {
                 open.step += 1;
-                if open.step < open.asked {
+                if open.step < open.requested {
                     return; // more is on its way
                 }
             }
@@ -315,7 +315,7 @@ impl App for Player {
             Input::Replied { conn } => self.replied(conn, cx),
             Input::Sent { conn } => self.sent(conn, cx),
             Input::Failed { conn } => self.forget(conn),
-            Input::Heard { .. } => {}
+            Input::Received { .. } => {}
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-use crate::report::Viewing;
+use crate::report::ViewerReport;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Playback {
@@ -135,9 +135,9 @@ impl PlaybackBuffer {
     }
 
     /// What was seen until now.
-    pub fn viewing(&mut self, now: Instant) -> Viewing {
+    pub fn viewing(&mut self, now: Instant) -> ViewerReport {
         self.advance(now);
-        Viewing {
+        ViewerReport {
             startup: self.startup,
             stalls: self.stalls,
             stalled: self.stalled,
@@ -163,7 +163,7 @@ mod tests {
         PlaybackBuffer::new(Duration::from_secs(4), Duration::from_secs(8), LADDER, at(1))
     }
 
-    fn seen(viewing: &Viewing) -> Vec<f64> {
+    fn seen(viewing: &ViewerReport) -> Vec<f64> {
         viewing.seen.iter().map(|(_, time)| time.secs_f64()).collect()
     }
 

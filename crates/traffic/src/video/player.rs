@@ -33,7 +33,7 @@ pub(super) struct Settings {
 
 /// A request under way.
 #[derive(Clone, Copy, Debug)]
-struct Asked {
+struct Requested {
     at: Instant,
     place: usize,
     bytes: u64,
@@ -49,7 +49,7 @@ pub struct Player {
     buffer: Option<PlaybackBuffer>,
     ends: Instant,
     open: bool,
-    asked: Option<Asked>,
+    requested: Option<Requested>,
     /// Place of the rate chosen last.
     place: usize,
     throughput: Throughput,
@@ -70,7 +70,7 @@ impl Player {
             buffer: None,
             ends: Instant::NEVER,
             open: false,
-            asked: None,
+            requested: None,
             place: 0,
             throughput: Throughput::default(),
         }
@@ -88,7 +88,7 @@ impl Player {
     /// Asks for the next segment, or to be woken when there is room for it.
     fn go_on(&mut self, cx: &mut AppCx) {
         let Some(buffer) = &mut self.buffer else { return };
-        if self.asked.is_some() || cx.now >= self.ends {
+        if self.requested.is_some() || cx.now >= self.ends {
             return;
         }
         let Settings { segment, most, .. } = *self.settings;
@@ -115,16 +115,18 @@ impl Player {
         if !std::mem::replace(&mut self.open, true) {
             (cx.act)(Action::Open { conn: CONN, peer: self.peer, closes: Closes::Opener });
         }
-        self.asked = Some(Asked { at: cx.now, place: self.place, bytes });
+        self.requested = Some(Requested { at: cx.now, place: self.place, bytes });
         let service = Duration::ZERO;
         (cx.act)(Action::Send { conn: CONN, bytes: request, reply_bytes: bytes, service });
     }
 
     fn segment_is_here(&mut self, cx: &mut AppCx) {
-        let (Some(asked), Some(buffer)) = (self.asked.take(), &mut self.buffer) else { return };
-        self.throughput.add(asked.bytes as f64 * 8.0, cx.now.since(asked.at).secs_f64());
+        let (Some(requested), Some(buffer)) = (self.requested.take(), &mut self.buffer) else {
+            return;
+        };
+        self.throughput.add(requested.bytes as f64 * 8.0, cx.now.since(requested.at).secs_f64());
         if cx.now < self.ends {
-            buffer.arrived(asked.place, cx.now);
+            buffer.arrived(requested.place, cx.now);
         }
         self.go_on(cx);
     }
@@ -156,10 +158,10 @@ impl App for Player {
             }
             Input::Replied { .. } => self.segment_is_here(cx),
             Input::Failed { .. } => {
-                (self.open, self.asked) = (false, None);
+                (self.open, self.requested) = (false, None);
                 (cx.act)(Action::WakeAt(cx.now + PATIENCE));
             }
-            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
+            Input::Sent { .. } | Input::Received { .. } | Input::Opened { .. } => {}
         }
     }
 

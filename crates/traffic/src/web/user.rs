@@ -390,7 +390,10 @@ impl App for User {
             (Input::Woke, State::Parsing) => self.fetch_rest(cx),
             (Input::Replied { conn }, _) => self.file_is_done(conn, false, cx),
             (Input::Failed { conn }, _) => self.file_is_done(conn, true, cx),
-            (Input::Woke | Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. }, _) => {}
+            (
+                Input::Woke | Input::Sent { .. } | Input::Received { .. } | Input::Opened { .. },
+                _,
+            ) => {}
         }
     }
 }

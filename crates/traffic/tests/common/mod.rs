@@ -15,7 +15,7 @@ pub struct Fetch {
     pub peer: u32,
     pub request: u64,
     pub reply: u64,
-    pub asked: Instant,
+    pub requested: Instant,
     pub done: Instant,
     /// Connections open when this one had been opened, itself included.
     pub open: usize,
@@ -53,7 +53,7 @@ impl<'a> Host<'a> {
         let (now, wake, open) = (Instant::ZERO, None, BTreeMap::new());
         let mut host =
             Host { app, script, now, wake, open, fetches: vec![], pages: vec![], ended: 0 };
-        host.tell(Input::Start);
+        host.notify(Input::Start);
         while host.step(pages) {}
         host
     }
@@ -66,7 +66,7 @@ impl<'a> Host<'a> {
             let (fetch, _, fails) = self.open.remove(&conn).unwrap();
             self.now = at;
             self.fetches[fetch].done = at;
-            self.tell(if fails { Input::Failed { conn } } else { Input::Replied { conn } });
+            self.notify(if fails { Input::Failed { conn } } else { Input::Replied { conn } });
             return true;
         }
         self.now = self.wake.take().expect("a user without open files has asked to be woken");
@@ -74,12 +74,12 @@ impl<'a> Host<'a> {
             return false;
         }
         self.pages.push(self.now);
-        self.tell(Input::Woke);
+        self.notify(Input::Woke);
         true
     }
 
     /// Hands over `input` and carries out the answer.
-    fn tell(&mut self, input: Input) {
+    fn notify(&mut self, input: Input) {
         let mut wishes = Vec::new();
         self.app.on(input, &mut AppCx { now: self.now, act: &mut |wish| wishes.push(wish) });
         let mut wishes = wishes.into_iter();
@@ -104,11 +104,11 @@ impl<'a> Host<'a> {
 
     fn fetch(&mut self, conn: u32, peer: u32, request: u64, reply: u64) {
         let number = self.fetches.len();
-        let (asked, done) = (self.now, Instant::NEVER);
+        let (requested, done) = (self.now, Instant::NEVER);
         let (page, open) = (self.pages.len() - 1, self.open.len() + 1);
-        let fetch = Fetch { page, peer, request, reply, asked, done, open };
+        let fetch = Fetch { page, peer, request, reply, requested, done, open };
         let outcome = (self.script)(number, &fetch);
-        let taken = self.open.insert(conn, (number, asked + outcome.after, outcome.fails));
+        let taken = self.open.insert(conn, (number, requested + outcome.after, outcome.fails));
         assert_eq!(taken, None, "connection number {conn} is in use");
         self.fetches.push(fetch);
     }

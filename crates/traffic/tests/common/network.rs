@@ -9,7 +9,7 @@ use packet::{Duration, Instant};
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked {
+pub struct Requested {
     /// The connection's number among all that were opened.
     pub connection: usize,
     pub request: u64,
@@ -51,7 +51,7 @@ enum Event {
 #[derive(Default)]
 pub struct Network {
     pub opened: Vec<Opened>,
-    pub asked: Vec<Asked>,
+    pub requested: Vec<Requested>,
     pub wakes: usize,
     /// Pages begun, and what was said of those that are over.
     pub pages_begun: usize,
@@ -68,14 +68,14 @@ impl Network {
     /// Runs `app` until `enough` says so (asked before every event).
     pub fn run(app: &mut dyn App, script: Script, enough: impl Fn(&Network) -> bool) -> Self {
         let mut network = Network::default();
-        network.tell(app, Input::Start, script);
+        network.notify(app, Input::Start, script);
         while !enough(&network) {
             let ((at, _), event) = network.events.pop_first().expect("an application goes on");
             network.now = at;
             match event {
                 Event::Wake => {
                     network.wakes += 1;
-                    network.tell(app, Input::Woke, script);
+                    network.notify(app, Input::Woke, script);
                 }
                 Event::Reply(request) => network.answer(app, request, script),
             }
@@ -90,41 +90,41 @@ impl Network {
     }
 
     fn waiting(&self, connection: usize) -> impl Iterator<Item = usize> {
-        let open = |i: &usize| self.asked[*i].answered == Instant::NEVER;
-        let all: Vec<usize> = (0..self.asked.len()).rev().take(200).collect();
+        let open = |i: &usize| self.requested[*i].answered == Instant::NEVER;
+        let all: Vec<usize> = (0..self.requested.len()).rev().take(200).collect();
         let here: Vec<usize> = all
             .into_iter()
             .filter(open)
-            .filter(|&i| self.asked[i].connection == connection)
+            .filter(|&i| self.requested[i].connection == connection)
             .collect();
         here.into_iter()
     }
 
     fn answer(&mut self, app: &mut dyn App, request: usize, script: Script) {
-        let Asked { connection, failed, answered, .. } = self.asked[request];
+        let Requested { connection, failed, answered, .. } = self.requested[request];
         if answered != Instant::NEVER {
             return; // the connection failed before
         }
         let Opened { conn, closes, .. } = self.opened[connection];
-        self.asked[request].answered = self.now;
+        self.requested[request].answered = self.now;
         if failed {
             for other in self.waiting(connection).collect::<Vec<_>>() {
-                self.asked[other].answered = self.now;
-                self.asked[other].failed = true;
+                self.requested[other].answered = self.now;
+                self.requested[other].failed = true;
             }
             self.open.remove(&conn);
             self.opened[connection].closed = Some(self.now);
-            return self.tell(app, Input::Failed { conn }, script);
+            return self.notify(app, Input::Failed { conn }, script);
         }
         let over = self.waiting(connection).next().is_none()
             && (closes == Closes::Acceptor || self.opened[connection].closed.is_some());
         if over {
             self.open.remove(&conn);
         }
-        self.tell(app, Input::Replied { conn }, script);
+        self.notify(app, Input::Replied { conn }, script);
     }
 
-    fn tell(&mut self, app: &mut dyn App, input: Input, script: Script) {
+    fn notify(&mut self, app: &mut dyn App, input: Input, script: Script) {
         let mut wishes = Vec::new();
         app.on(input, &mut AppCx { now: self.now, act: &mut |wish| wishes.push(wish) });
         for wish in wishes {
@@ -135,7 +135,7 @@ impl Network {
     fn act(&mut self, wish: Action, script: Script) {
         match wish {
             Action::WakeAt(at) => self.plan(at, Event::Wake),
-            Action::Datagram { .. } | Action::Say { .. } => {
+            Action::Datagram { .. } | Action::SendDatagram { .. } => {
                 unreachable!("this network carries connections")
             }
             Action::Stop { .. } => unreachable!("nobody here sends without an end"),
@@ -170,15 +170,15 @@ impl Network {
                 let before = self.waiting(connection).map(|i| i + 1).max();
                 let waiting_here = self.waiting(connection).count() + 1;
                 let waiting = 1 + self
-                    .asked
+                    .requested
                     .iter()
                     .rev()
                     .take(200)
-                    .filter(|asked| asked.answered == Instant::NEVER)
+                    .filter(|requested| requested.answered == Instant::NEVER)
                     .count();
                 let (at, answered) = (self.now, Instant::NEVER);
                 let (request, reply) = (bytes, reply_bytes);
-                self.asked.push(Asked {
+                self.requested.push(Requested {
                     connection,
                     request,
                     reply,
@@ -193,7 +193,7 @@ impl Network {
                 let earliest = before.map_or(self.now, |_| self.last_answer(connection));
                 self.plan(
                     earliest.max(self.now) + after + service,
-                    Event::Reply(self.asked.len() - 1),
+                    Event::Reply(self.requested.len() - 1),
                 );
             }
             Action::Close { conn } => {
@@ -210,7 +210,7 @@ impl Network {
                     self.open.remove(&conn);
                 }
             }
-            Action::Distance { .. } | Action::Await { .. } | Action::Script { .. } => {
+            Action::SetRtt { .. } | Action::Await { .. } | Action::Script { .. } => {
                 unreachable!("no web user says so")
             }
         }
@@ -219,7 +219,9 @@ impl Network {
     /// When the last planned answer of a connection comes.
     fn last_answer(&self, connection: usize) -> Instant {
         let of = |(key, event): (&(Instant, u64), &Event)| match event {
-            Event::Reply(request) if self.asked[*request].connection == connection => Some(key.0),
+            Event::Reply(request) if self.requested[*request].connection == connection => {
+                Some(key.0)
+            }
             _ => None,
         };
         self.events.iter().filter_map(of).max().unwrap_or(self.now)

@@ -21,50 +21,50 @@ pub(super) struct Settings {
 impl Settings {
     pub fn resolve(params: &Params, line: &Line) -> Result<Self, BadParams> {
         let profile = Profile::named(params.choice("profile"));
-        let asked = Asked { params, profile, rate: line.rate };
-        asked.refuse_what_has_no_effect()?;
-        let gentle = !asked.is(&LINUX) && asked.switch("gentle").unwrap_or(true);
-        let in_bytes = asked.in_bytes();
-        let (min_th, max_th) = asked.thresholds()?;
-        let above = asked.above_max(gentle)?;
+        let requested = Requested { params, profile, rate: line.rate };
+        requested.refuse_what_has_no_effect()?;
+        let gentle = !requested.is(&LINUX) && requested.switch("gentle").unwrap_or(true);
+        let in_bytes = requested.in_bytes();
+        let (min_th, max_th) = requested.thresholds()?;
+        let above = requested.above_max(gentle)?;
         let use_mark_p = above.is_none();
         let settings = Settings {
             base: family::Settings {
                 profile: profile.underneath,
                 min_th,
                 max_th,
-                w_q: asked.weight(Some(min_th), Some(max_th)),
+                w_q: requested.weight(Some(min_th), Some(max_th)),
                 max_p: params.real_or("max_p", profile.max_p.value),
                 gentle,
                 wait: profile.underneath.wait.default(params),
                 queue_in_bytes: in_bytes,
-                byte_probability: in_bytes && !asked.is(&LINUX),
-                mean_packet_bytes: asked.mean(),
+                byte_probability: in_bytes && !requested.is(&LINUX),
+                mean_packet_bytes: requested.mean(),
                 max_packet_bytes: params.whole_or("max_packet_bytes", 1500) as u32,
-                clock: PacketClock::of_line(line.rate, asked.mean()),
+                clock: PacketClock::of_line(line.rate, requested.mean()),
                 harddrop: above != Some("mark_always"),
                 use_mark_p,
                 mark_p: 0.1,
                 ns1_compat: false,
                 ecn: params.switch("ecn"),
-                limit: asked.limit(in_bytes, max_th)?,
+                limit: requested.limit(in_bytes, max_th)?,
             },
-            rule: asked.rule()?,
+            rule: requested.rule()?,
             drops_above_max: above == Some("drop"),
         };
-        asked.note(&settings.base, above);
+        requested.note(&settings.base, above);
         Ok(settings)
     }
 }
 
 /// What the user asked of a profile.
-struct Asked<'a> {
+struct Requested<'a> {
     params: &'a Params,
     profile: &'static Profile,
     rate: Rate,
 }
 
-impl Asked<'_> {
+impl Requested<'_> {
     fn is(&self, underneath: &family::Profile) -> bool {
         self.profile.underneath == underneath
     }

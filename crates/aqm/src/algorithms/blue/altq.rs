@@ -4,7 +4,7 @@
 
 use alloc::collections::VecDeque;
 
-use packet::{Backlog, Duration, Ecn, Event, Instant, Packet, Why};
+use packet::{Backlog, DropReason, Duration, Ecn, Event, Instant, Packet};
 
 use crate::{Cx, Discipline};
 
@@ -79,11 +79,11 @@ impl Discipline for AltqBlue {
         let hit = cx.rng.uniform() * f64::from(MAX_PMARK) < f64::from(self.pmark);
         if hit && self.backlog.packets > 1 {
             if !(self.ecn && packet.ecn.can_be_marked()) {
-                (cx.out)(Event::Dropped { packet, why: Why::Early });
+                (cx.out)(Event::Dropped { packet, why: DropReason::Early });
                 return;
             }
             packet.ecn = Ecn::Ce;
-            (cx.out)(Event::Marked { id, why: Why::Early });
+            (cx.out)(Event::Marked { id, why: DropReason::Early });
         }
         let full = self.backlog.packets >= self.limit;
         self.backlog.packets += 1;
@@ -94,7 +94,7 @@ impl Discipline for AltqBlue {
             let victim = cx.rng.below(self.packets.len() as u64) as usize;
             self.overflow(cx.now);
             if let Some(packet) = self.remove(victim) {
-                (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+                (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             }
         }
     }

@@ -3,7 +3,7 @@
 use alloc::format;
 
 use packet::params::BadParams;
-use packet::{Backlog, Instant, Packet, Rate, Rng, Why, math};
+use packet::{Backlog, DropReason, Instant, Packet, Rate, Rng, math};
 
 use crate::algorithms::family::{Ageing, Average, Idle, PacketClock, log_weight, space_signals};
 use crate::{Aqm, Verdict};
@@ -31,7 +31,11 @@ impl Settings {
     }
 
     const fn certain(&self) -> Verdict {
-        if self.harddrop { Verdict::Drop(Why::Forced) } else { Verdict::Signal(Why::Forced) }
+        if self.harddrop {
+            Verdict::Drop(DropReason::Forced)
+        } else {
+            Verdict::Signal(DropReason::Forced)
+        }
     }
 }
 
@@ -86,7 +90,7 @@ impl Aqm for InReals {
             return Verdict::Pass;
         }
         self.count = 0;
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     fn idle_clock(&mut self) -> Option<&mut Idle> {
@@ -208,7 +212,7 @@ impl Aqm for InIntegers {
         }
         self.count = 0;
         self.draw(rng);
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     fn idle_clock(&mut self) -> Option<&mut Idle> {

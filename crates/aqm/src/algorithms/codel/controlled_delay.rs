@@ -1,7 +1,7 @@
 //! CoDel as a judge of one queue's head, for every discipline that has it.
 
 use packet::params::Params;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use super::law::Law;
 pub(crate) use super::{CE_THRESHOLD, INTERVAL, TARGET};
@@ -175,7 +175,7 @@ impl AtDeparture for Control {
             }
             self.begin_series(now);
             self.next = Next::BehindFirstDrop;
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         if !too_long {
             self.dropping = false;
@@ -189,7 +189,7 @@ impl AtDeparture for Control {
         }
         self.law.grow();
         self.next = Next::BehindDrop;
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     fn on_signalled(&mut self, marked: bool, now: Instant) {

@@ -1,6 +1,6 @@
 //! The controller and what it signals to either queue.
 
-use packet::{Duration, Ecn, Rng, Why};
+use packet::{DropReason, Duration, Ecn, Rng};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Which {
@@ -13,7 +13,7 @@ pub(super) enum Which {
 pub(super) enum Action {
     Pass,
     Mark,
-    Drop(Why),
+    Drop(DropReason),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -128,11 +128,11 @@ impl Signals {
             return Action::Pass;
         }
         if self.coupled() > 1.0 {
-            Action::Drop(Why::Forced)
+            Action::Drop(DropReason::Forced)
         } else if ecn.can_be_marked() {
             Action::Mark
         } else {
-            Action::Drop(Why::Early)
+            Action::Drop(DropReason::Early)
         }
     }
 
@@ -142,7 +142,7 @@ impl Signals {
         }
         if self.coupled() > 1.0 {
             let drops = self.numbers.drop_overload && self.squared(rng);
-            return if drops { Action::Drop(Why::Forced) } else { Action::Mark };
+            return if drops { Action::Drop(DropReason::Forced) } else { Action::Mark };
         }
         if rng.uniform() < self.coupled() { Action::Mark } else { Action::Pass }
     }
@@ -154,11 +154,11 @@ impl Signals {
         }
         let most = (1.0 / (self.numbers.k * self.numbers.k)).min(1.0);
         if p >= most {
-            Action::Drop(Why::Forced)
+            Action::Drop(DropReason::Forced)
         } else if ecn.can_be_marked() {
             Action::Mark
         } else {
-            Action::Drop(Why::Early)
+            Action::Drop(DropReason::Early)
         }
     }
 
@@ -167,7 +167,7 @@ impl Signals {
         let p = if coupled < 1.0 {
             self.ramp(behind, age).max(coupled)
         } else if recur(&mut self.scalable_sum, squared) {
-            return Action::Drop(Why::Forced);
+            return Action::Drop(DropReason::Forced);
         } else {
             coupled
         };
@@ -304,7 +304,7 @@ mod tests {
             signals.numbers.k = 3.0;
             signals.classic_sum = 1.0;
             let action = signals.rfc_classic(Ecn::Ect0);
-            assert_eq!(action == Action::Drop(Why::Forced), forced, "{p}");
+            assert_eq!(action == Action::Drop(DropReason::Forced), forced, "{p}");
         }
     }
 }

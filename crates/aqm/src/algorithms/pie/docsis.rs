@@ -1,7 +1,7 @@
 //! DOCSIS-PIE (RFC 8034): the controller of a cable modem, which sleeps while the buffer is less
 //! than a third full, scales p by packet size, and knows its line's rate.
 
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::periodic::Ticker;
 use crate::pie_core::step_divisor;
@@ -148,12 +148,12 @@ impl Aqm for Docsis {
             self.state = State::Active;
             self.burst = self.numbers.max_burst;
         }
-        Verdict::Drop(Why::Early)
+        Verdict::Drop(DropReason::Early)
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge
     }
-    fn on_dropped(&mut self, _: Why) {
+    fn on_dropped(&mut self, _: DropReason) {
         self.accumulated = 0.0;
     }
     fn next_tick(&self) -> Option<Instant> {

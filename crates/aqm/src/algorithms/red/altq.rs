@@ -8,7 +8,7 @@
 use alloc::format;
 
 use packet::params::BadParams;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use super::settings::Settings;
 use crate::idle::Idle;
@@ -159,7 +159,7 @@ impl Altq {
             return Verdict::Pass;
         }
         if self.avg >= self.max {
-            return Verdict::Drop(Why::Forced);
+            return Verdict::Drop(DropReason::Forced);
         }
         if !self.old {
             self.old = true;
@@ -168,7 +168,7 @@ impl Altq {
         }
         if self.hit(rng) {
             self.count = 0;
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         Verdict::Pass
     }
@@ -187,7 +187,7 @@ impl Aqm for Altq {
         self.decide(backlog.packets, rng)
     }
 
-    fn on_dropped(&mut self, _why: Why) {
+    fn on_dropped(&mut self, _why: DropReason) {
         self.idle.resume();
         self.count = 0;
     }
@@ -315,7 +315,10 @@ mod tests {
         red.avg = red.min;
         assert_eq!((red.decide(5, &mut rng), red.old, gauge(&red)), (Verdict::Pass, true, 0.0));
         red.avg = red.max;
-        assert_eq!((red.decide(5, &mut rng), gauge(&red)), (Verdict::Drop(Why::Forced), 1.0));
+        assert_eq!(
+            (red.decide(5, &mut rng), gauge(&red)),
+            (Verdict::Drop(DropReason::Forced), 1.0)
+        );
     }
 
     #[test]

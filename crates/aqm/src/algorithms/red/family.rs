@@ -1,7 +1,7 @@
 //! What RED lends to the members of its family: its parts, its judges in two steps, and the
 //! holder of a `max_p` that moves.
 
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 pub(crate) use super::altq::{Altq, log_weight};
 pub(crate) use super::average::Average;
@@ -107,7 +107,7 @@ impl<J: Early, T: Tuner> Aqm for Tuned<J, T> {
         }
     }
 
-    fn on_dropped(&mut self, why: Why) {
+    fn on_dropped(&mut self, why: DropReason) {
         self.judge.on_dropped(why);
     }
     fn on_idle(&mut self, now: Instant) {

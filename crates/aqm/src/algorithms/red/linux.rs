@@ -8,7 +8,7 @@
 use alloc::format;
 
 use packet::params::BadParams;
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why, math};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng, math};
 
 use super::altq::log_weight;
 use super::settings::{Settings, certain_verdict};
@@ -175,7 +175,7 @@ impl Linux {
         }
         self.count = 0;
         self.draw(rng);
-        Verdict::Signal(Why::Early)
+        Verdict::Signal(DropReason::Early)
     }
 
     /// The average in bytes, times 1/w_q.
@@ -315,7 +315,7 @@ mod tests {
             let avg = (red.min + red.max) / 2;
             (red.count, red.threshold) = (6, red.excess(avg) * 7 + below);
             let verdict = red.decide(avg, &mut Rng::named(1, "linux"));
-            assert_eq!(verdict == Verdict::Signal(Why::Early), due);
+            assert_eq!(verdict == Verdict::Signal(DropReason::Early), due);
         }
     }
 }

@@ -8,7 +8,7 @@
 //! a guard that counts packets in byte mode too. Adaptive RED needs it so: ALTQ's 32 bits overflow
 //! at an average of 2^19 w_q packets, 42 with the automatic weight of 100 Mbit/s.
 
-use packet::{Backlog, Duration, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use super::average::Average;
 use super::curve::Curve;
@@ -97,7 +97,11 @@ impl Ns {
             return Verdict::Pass;
         }
         self.clear();
-        if p_b < self.mark_below { Verdict::Signal(Why::Early) } else { Verdict::Drop(Why::Early) }
+        if p_b < self.mark_below {
+            Verdict::Signal(DropReason::Early)
+        } else {
+            Verdict::Drop(DropReason::Early)
+        }
     }
 }
 
@@ -167,13 +171,13 @@ impl Aqm for Ns {
         self.decide(packet, backlog, rng)
     }
 
-    fn on_dropped(&mut self, why: Why) {
+    fn on_dropped(&mut self, why: DropReason) {
         self.average.idle.resume();
         let clears = match why {
-            Why::Early => false, // cleared at the test
-            Why::Forced => self.clear_after_certain,
-            Why::Overflow => self.clear_after_overflow,
-            Why::Superseded => false,
+            DropReason::Early => false, // cleared at the test
+            DropReason::Forced => self.clear_after_certain,
+            DropReason::Overflow => self.clear_after_overflow,
+            DropReason::AckFiltered => false,
         };
         if clears {
             self.clear();
@@ -232,18 +236,18 @@ mod tests {
 
     #[test]
     fn what_is_signalled_at_mark_p_is_dropped() {
-        let asked = [
+        let requested = [
             ("profile", "ns2"),
             ("min_th", "5"),
             ("max_th", "15"),
             ("use_mark_p", "true"),
             ("mark_p", "0.05"),
         ];
-        let mut red = Ns::new(&settings(&asked));
+        let mut red = Ns::new(&settings(&requested));
         assert_eq!(red.mark_below, 0.05);
         let mut rng = Rng::named(1, "ns");
         let signal = |marks| {
-            let why = Why::Early;
+            let why = DropReason::Early;
             if marks { Verdict::Signal(why) } else { Verdict::Drop(why) }
         };
         for (mark_below, marks) in [(0.05, false), (0.051, true)] {

@@ -4,7 +4,7 @@
 //! packet above max_th, RFC 3168 asks for a drop; `harddrop = false` restores the paper. In byte
 //! mode p_b is scaled before spacing. An overflow is not a signal and leaves the count alone.
 
-use packet::{Backlog, Instant, Packet, Rng, Why};
+use packet::{Backlog, DropReason, Instant, Packet, Rng};
 
 use super::average::Average;
 use super::curve::Curve;
@@ -67,7 +67,7 @@ impl Early for Paper {
         let p_a = spacing::paper(self.p_b(packet.bytes), self.count as f64);
         if rng.uniform() < p_a {
             self.count = 0;
-            return Verdict::Signal(Why::Early);
+            return Verdict::Signal(DropReason::Early);
         }
         Verdict::Pass
     }

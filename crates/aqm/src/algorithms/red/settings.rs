@@ -46,18 +46,18 @@ impl Settings {
             _ => params.choice("profile"),
         };
         let profile = Profile::named(name);
-        let asked = Asked { params, profile, preset };
-        asked.refuse_what_has_no_effect()?;
+        let requested = Requested { params, profile, preset };
+        requested.refuse_what_has_no_effect()?;
         let mean_packet_bytes =
             params.whole_or("mean_packet_bytes", u64::from(profile.mean_packet_bytes.value)) as u32;
-        let queue_in_bytes = asked.switch("queue_in_bytes")?;
-        let byte_probability = asked.switch("byte_probability")?;
+        let queue_in_bytes = requested.switch("queue_in_bytes")?;
+        let byte_probability = requested.switch("byte_probability")?;
         let one_unit = matches!(profile.byte_probability, Switch::Follows(..));
         if one_unit && byte_probability != queue_in_bytes {
             return Err(coupled(byte_probability, queue_in_bytes));
         }
-        let clock = asked.clock(line, mean_packet_bytes);
-        let given = asked.given(line, mean_packet_bytes, clock);
+        let clock = requested.clock(line, mean_packet_bytes);
+        let given = requested.given(line, mean_packet_bytes, clock);
         let (min_th, max_th) = given.thresholds(profile)?;
         let settings = Settings {
             profile,
@@ -66,21 +66,21 @@ impl Settings {
             w_q: params
                 .real_or("w_q", preset.map_or_else(|| (profile.w_q.value)(&given), |p| p.w_q)),
             max_p: params.real_or("max_p", preset.map_or(profile.max_p.value, |p| p.max_p)),
-            gentle: asked.switch("gentle")?,
-            wait: asked.switch("wait")?,
+            gentle: requested.switch("gentle")?,
+            wait: requested.switch("wait")?,
             queue_in_bytes,
             byte_probability,
             mean_packet_bytes,
             max_packet_bytes: params.whole("max_packet_bytes") as u32,
             clock,
-            harddrop: asked.switch("harddrop")?,
-            use_mark_p: asked.switch("use_mark_p")?,
+            harddrop: requested.switch("harddrop")?,
+            use_mark_p: requested.switch("use_mark_p")?,
             mark_p: params.real("mark_p"),
-            ns1_compat: asked.switch("ns1_compat")?,
+            ns1_compat: requested.switch("ns1_compat")?,
             ecn: params.switch("ecn"),
-            limit: asked.limit(queue_in_bytes, mean_packet_bytes, max_th)?,
+            limit: requested.limit(queue_in_bytes, mean_packet_bytes, max_th)?,
         };
-        asked.note(&settings);
+        requested.note(&settings);
         Ok(settings)
     }
 
@@ -98,7 +98,7 @@ impl Settings {
 
 /// What to do where the signal is certain.
 pub(crate) const fn certain_verdict(harddrop: bool) -> Verdict {
-    use packet::Why::Forced;
+    use packet::DropReason::Forced;
     if harddrop { Verdict::Drop(Forced) } else { Verdict::Signal(Forced) }
 }
 
@@ -111,13 +111,13 @@ fn coupled(probability: bool, queue: bool) -> BadParams {
 }
 
 /// What the user asked of a profile.
-struct Asked<'a> {
+struct Requested<'a> {
     params: &'a Params,
     profile: &'static Profile,
     preset: Option<Preset>,
 }
 
-impl Asked<'_> {
+impl Requested<'_> {
     fn switch(&self, name: &str) -> Result<bool, BadParams> {
         let given = match self.params.value(name) {
             Value::Switch(value) => Some(value),

@@ -4,7 +4,7 @@
 //! states from d on and is judged by state d; any drop clears the counts of the states from d on.
 //! A state's idle clock starts with the departure that leaves none of its packets.
 
-use packet::{Instant, Packet, Rng, Why};
+use packet::{DropReason, Instant, Packet, Rng};
 
 use super::Classes;
 use crate::algorithms::family::Altq;
@@ -58,7 +58,7 @@ impl ClassJudge for Precedences {
         u64::from(waiting.total.packets) < self.limit
     }
 
-    fn on_dropped(&mut self, class: usize, _why: Why) {
+    fn on_dropped(&mut self, class: usize, _why: DropReason) {
         for state in &mut self.states[class..] {
             state.clear();
         }

@@ -4,7 +4,7 @@
 use alloc::format;
 
 use packet::params::{BadParams, Params};
-use packet::{Duration, Instant, Packet, Rng, Why};
+use packet::{DropReason, Duration, Instant, Packet, Rng};
 
 use crate::algorithms::family::{
     ALTQ, Early, Idle, NS2, Ns, PacketClock, Profile, Settings, band_of, plain,
@@ -147,7 +147,7 @@ impl<T: Tagger> ClassJudge for InOut<T> {
         u64::from(waiting.total.packets) < self.limit
     }
 
-    fn on_dropped(&mut self, class: usize, why: Why) {
+    fn on_dropped(&mut self, class: usize, why: DropReason) {
         let now = self.now;
         let judge = if class == IN { &mut self.ins } else { &mut self.out };
         judge.on_dropped(why);
@@ -258,7 +258,7 @@ mod tests {
             let hit = (0..1_000)
                 .map(|_| judge.on_arrival(&packet, OUT, &waiting, Instant::ZERO, rng))
                 .find(|verdict| *verdict != Verdict::Pass);
-            let why = Why::Early;
+            let why = DropReason::Early;
             let expected = if drops { Verdict::Drop(why) } else { Verdict::Signal(why) };
             assert_eq!(hit, Some(expected), "{packets}");
         }

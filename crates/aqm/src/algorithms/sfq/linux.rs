@@ -7,7 +7,7 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use packet::{Backlog, Event, Packet, Why};
+use packet::{Backlog, DropReason, Event, Packet};
 
 use crate::shells::flows::hash;
 use crate::shells::pool::{Pool, Queue};
@@ -147,7 +147,7 @@ impl Sfq {
         self.pool.push(queue, packet);
         if let Some(packet) = gone {
             self.total.bytes -= u64::from(packet.bytes);
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
         }
     }
 
@@ -181,7 +181,7 @@ impl Sfq {
     fn drop_one(&mut self, cx: &mut Cx) {
         let victim = self.of_length[self.longest as usize];
         if let Some(packet) = self.take(victim, self.settings.front) {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
         }
     }
 }
@@ -192,7 +192,7 @@ impl Discipline for Sfq {
         let length = self.length(at);
         let full = length >= self.settings.depth;
         if length == 0 && self.active >= self.settings.flows || full && !self.settings.front {
-            (cx.out)(Event::Dropped { packet, why: Why::Overflow });
+            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
         (cx.out)(Event::Queued { id: packet.id });

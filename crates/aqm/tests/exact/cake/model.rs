@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use packet::{Ack, Ecn, Packet, Rng, Why};
+use packet::{Ack, DropReason, Ecn, Packet, Rng};
 
 use super::super::line::Did;
 
@@ -414,7 +414,7 @@ impl Cake {
         p: &Packet,
         now: i64,
         rng: &mut Rng,
-    ) -> (Option<Why>, bool) {
+    ) -> (Option<DropReason>, bool) {
         let bulk = if self.conf.ingress { self.tins[t].bulk() as i64 } else { 0 };
         let ecn = self.conf.ecn;
         let tin = &mut self.tins[t];
@@ -439,7 +439,7 @@ impl Cake {
         if next_due && flow.dropping {
             marked = ecn && p.ecn != Ecn::NotEct;
             if !marked {
-                drop = Some(Why::Early);
+                drop = Some(DropReason::Early);
             }
             flow.count += 1;
             flow.invsqrt();
@@ -455,7 +455,7 @@ impl Cake {
             }
         }
         if flow.p_drop > 0.0 && rng.uniform() < flow.p_drop {
-            drop = Some(Why::Forced);
+            drop = Some(DropReason::Forced);
         }
         if flow.count == 0 {
             flow.drop_next = now + tin.interval;
@@ -482,7 +482,7 @@ impl Cake {
         if self.conf.ingress {
             self.advance(t, &p, now, true);
         }
-        did.push(Did::Drop(p.id, Why::Overflow));
+        did.push(Did::Drop(p.id, DropReason::Overflow));
     }
 
     pub fn enqueue(&mut self, p: Packet, did: &mut Vec<Did>) {
@@ -503,7 +503,7 @@ impl Cake {
             if self.conf.ingress {
                 self.advance(t, &ack, now, true);
             }
-            did.push(Did::Drop(ack.id, Why::Superseded));
+            did.push(Did::Drop(ack.id, DropReason::AckFiltered));
         }
         match self.tins[t].flows[i].set {
             Set::None | Set::Decaying => {

@@ -19,7 +19,7 @@ use self::sender::{Sender, Sending};
 use self::wire::{Parcel, Wire};
 use super::{Lifetime, Lifetimes, RATE};
 use crate::registry::{Entry, Group, Population};
-use crate::report::{Report, Shown, Watching};
+use crate::report::{Report, Shown, VideoCallReport};
 use crate::{Action, App, AppCx, Input};
 
 /// What the calls of a group have in common.
@@ -91,12 +91,17 @@ impl VideoCall {
             let (peer, back) = (self.peer, *back);
             while let Some(media) = sender.send(cx.now) {
                 self.wires[usize::from(back)].say(Parcel::Media(media));
-                (cx.act)(Action::Say { peer, bytes: media.bytes, back, ecn: self.settings.ecn });
+                (cx.act)(Action::SendDatagram {
+                    peer,
+                    bytes: media.bytes,
+                    back,
+                    ecn: self.settings.ecn,
+                });
             }
             if let Some(report) = receiver.report(cx.now) {
                 let (bytes, back, ecn) = (report.bytes(), !back, Ecn::NotEct);
                 self.wires[usize::from(back)].say(Parcel::Report(report));
-                (cx.act)(Action::Say { peer, bytes, back, ecn });
+                (cx.act)(Action::SendDatagram { peer, bytes, back, ecn });
             }
             next = next.min(sender.due()).min(receiver.due());
         }
@@ -106,14 +111,16 @@ impl VideoCall {
         }
     }
 
-    fn hear(&mut self, back: bool, number: u64, marked: bool, now: Instant) {
+    fn on_datagram(&mut self, back: bool, number: u64, marked: bool, now: Instant) {
         // Of two directions the first one is there.
         let of = |back: bool| usize::from(back);
-        match self.wires[of(back)].hear(number) {
+        match self.wires[of(back)].receive(number) {
             Some(Parcel::Media(media)) => {
-                self.directions[of(back)].receiver.hear(&media, marked, now);
+                self.directions[of(back)].receiver.on_media(&media, marked, now);
             }
-            Some(Parcel::Report(report)) => self.directions[of(!back)].sender.hear(&report, now),
+            Some(Parcel::Report(report)) => {
+                self.directions[of(!back)].sender.on_report(&report, now)
+            }
             None => {}
         }
     }
@@ -132,8 +139,8 @@ impl App for VideoCall {
                 }
                 self.work(cx);
             }
-            Input::Heard { back, number, marked } => {
-                self.hear(back, number, marked, cx.now);
+            Input::Received { back, number, marked } => {
+                self.on_datagram(back, number, marked, cx.now);
                 self.work(cx);
             }
             _ => {}
@@ -153,7 +160,7 @@ impl App for VideoCall {
         let watching = |direction: &Direction| {
             let Direction { back, sender, receiver } = direction;
             let (freezes, frozen_s) = receiver.picture.freezes(until);
-            Watching {
+            VideoCallReport {
                 back: *back,
                 seconds: until.since(self.from).secs_f64(),
                 frames: sender.done.frames,

@@ -51,7 +51,7 @@ pub(super) struct Receiver {
     next_report: Instant,
     last_report: Instant,
     /// What the last report told first, and what none has told yet.
-    told: Vec<Arrival>,
+    reported: Vec<Arrival>,
     fresh: Vec<Arrival>,
     /// The number after the last packet that came.
     next: u64,
@@ -68,7 +68,7 @@ impl Receiver {
             interval,
             next_report: Instant::NEVER,
             last_report: Instant::ZERO,
-            told: Vec::new(),
+            reported: Vec::new(),
             fresh: Vec::new(),
             next: 0,
             frame: 0,
@@ -84,7 +84,7 @@ impl Receiver {
     }
 
     /// A packet arrives, later in number than all before.
-    pub fn hear(&mut self, media: &Media, marked: bool, now: Instant) {
+    pub fn on_media(&mut self, media: &Media, marked: bool, now: Instant) {
         self.done.packets += 1;
         self.done.bytes += u64::from(media.bytes);
         self.done.lost += media.number - self.next;
@@ -110,8 +110,8 @@ impl Receiver {
         }
         (self.next_report, self.last_report) = (Instant::NEVER, now);
         let fresh = std::mem::take(&mut self.fresh);
-        let mut arrivals = std::mem::replace(&mut self.told, fresh);
-        arrivals.extend(&self.told);
+        let mut arrivals = std::mem::replace(&mut self.reported, fresh);
+        arrivals.extend(&self.reported);
         Some(Report { made: now, arrivals })
     }
 
@@ -136,7 +136,7 @@ mod tests {
         for &number in numbers {
             let made = at(20 * (number / 2));
             let media = Media { number, bytes: 1_000, frame: number / 2, parts: 2, made };
-            receiver.hear(&media, number == 3, at(10 * number + 30));
+            receiver.on_media(&media, number == 3, at(10 * number + 30));
         }
         receiver
     }
@@ -162,7 +162,7 @@ mod tests {
         // Numbers 0 to 3: 20 and 8 bytes.
         assert_eq!((first.bytes(), receiver.due()), (28, Instant::NEVER));
         let media = Media { number: 4, bytes: 1_000, frame: 2, parts: 2, made: at(40) };
-        receiver.hear(&media, false, at(120));
+        receiver.on_media(&media, false, at(120));
         let second = receiver.report(at(200)).unwrap();
         assert_eq!((numbers(&second), second.bytes()), (vec![0, 1, 3, 4], 32));
     }

@@ -132,7 +132,7 @@ impl Sender {
     }
 
     /// A report has come. What it does not tell of, up to the last packet that arrived, is lost.
-    pub fn hear(&mut self, report: &Report, now: Instant) {
+    pub fn on_report(&mut self, report: &Report, now: Instant) {
         let Some(last) = report.arrivals.last().filter(|last| last.number >= self.first) else {
             return; // an earlier one told it all
         };

@@ -26,7 +26,7 @@ impl Wire {
     }
 
     /// What datagram `number` carries; nothing where a later one has overtaken it.
-    pub fn hear(&mut self, number: u64) -> Option<Parcel> {
+    pub fn receive(&mut self, number: u64) -> Option<Parcel> {
         let lost = number.checked_sub(self.first)? as usize;
         drop(self.parcels.drain(..lost));
         self.first = number + 1;
@@ -47,8 +47,8 @@ mod tests {
         wire.say(Parcel::Media(media(7)));
         wire.say(report());
         wire.say(Parcel::Media(media(8)));
-        assert!(matches!(wire.hear(1), Some(Parcel::Report(_))));
-        assert!(wire.hear(0).is_none());
-        assert!(matches!(wire.hear(2), Some(Parcel::Media(Media { number: 8, .. }))));
+        assert!(matches!(wire.receive(1), Some(Parcel::Report(_))));
+        assert!(wire.receive(0).is_none());
+        assert!(matches!(wire.receive(2), Some(Parcel::Media(Media { number: 8, .. }))));
     }
 }

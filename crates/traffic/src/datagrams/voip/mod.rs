@@ -80,7 +80,7 @@ impl Call {
             if talker.next <= cx.now {
                 buffer.said(talker.speak(), cx.now);
                 let (peer, bytes, back, ecn) = (self.peer, self.bytes, *back, Ecn::NotEct);
-                (cx.act)(Action::Say { peer, bytes, back, ecn });
+                (cx.act)(Action::SendDatagram { peer, bytes, back, ecn });
             }
             next = next.min(talker.next);
         }
@@ -100,7 +100,7 @@ impl App for Call {
                 }
                 self.talk(cx);
             }
-            Input::Heard { back, number, .. } => {
+            Input::Received { back, number, .. } => {
                 self.voices[usize::from(back)].buffer.heard(number, cx.now);
             }
             _ => {}

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-use crate::report::Listening;
+use crate::report::ListenerReport;
 
 /// A packet that has not come after this long never will.
 const GIVEN_UP: Duration = Duration::from_secs(10);
@@ -167,7 +167,13 @@ impl PlayoutBuffer {
 
     /// What it heard, until now. Packets whose playing lies ahead do not count. `before_s` is the
     /// time from mouth to network; `codec` is told as it is.
-    pub fn report(&self, back: bool, before_s: f64, codec: (f64, f64), now: Instant) -> Listening {
+    pub fn report(
+        &self,
+        back: bool,
+        before_s: f64,
+        codec: (f64, f64),
+        now: Instant,
+    ) -> ListenerReport {
         let mut rest = PlayoutBuffer { waiting: self.waiting.clone(), ..*self };
         let playout = self.playing.map_or(GIVEN_UP, |(_, s)| Duration::from_secs_f64(s));
         while let Some(said) = rest.waiting.front() {
@@ -178,7 +184,7 @@ impl PlayoutBuffer {
         let Counts { said, played, late, lost, gaps, network_ns, came, playout_s } = rest.counts;
         let network_s = network_ns as f64 / 1e9 / came as f64;
         let mouth_to_ear_s = before_s + playout_s / played as f64;
-        Listening { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
+        ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
     }
 }
 
@@ -191,7 +197,7 @@ mod tests {
     }
 
     /// One packet every 20 ms; delays in ms, `None` for lost. New spurts at the given numbers.
-    fn listen(playout: Playout, spurts: &[u64], delays: &[Option<u64>]) -> Listening {
+    fn listen(playout: Playout, spurts: &[u64], delays: &[Option<u64>]) -> ListenerReport {
         let mut buffer = PlayoutBuffer::new(playout);
         let mut arrivals: Vec<(u64, u64)> = Vec::new();
         let mut events: Vec<(u64, Option<u64>)> = Vec::new();

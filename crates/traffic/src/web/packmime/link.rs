@@ -246,7 +246,7 @@ impl App for Link {
             Input::Woke => self.woke(cx),
             Input::Replied { conn } => self.replied(conn, cx),
             Input::Failed { conn } => self.forget(conn),
-            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
+            Input::Sent { .. } | Input::Received { .. } | Input::Opened { .. } => {}
         }
     }
 }

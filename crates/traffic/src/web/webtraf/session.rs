@@ -191,7 +191,7 @@ impl App for Session {
             Input::Woke => self.woke(cx),
             Input::Replied { conn } => self.done(conn, false, cx),
             Input::Failed { conn } => self.done(conn, true, cx),
-            Input::Sent { .. } | Input::Heard { .. } | Input::Opened { .. } => {}
+            Input::Sent { .. } | Input::Received { .. } | Input::Opened { .. } => {}
         }
     }
 }

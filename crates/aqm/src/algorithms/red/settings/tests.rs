@@ -178,8 +178,8 @@ fn altq_counts_idle_packets_of_800_us_whatever_the_line() {
 #[test]
 fn a_limit_in_bytes_is_refused_where_packets_are_counted() {
     for limit in [&[][..], &[("limit", "20")]] {
-        let asked = [&[("profile", "altq"), ("limit_bytes", "9000")], limit].concat();
-        assert!(refusal(&asked).contains("measured in packets"), "{limit:?}");
+        let requested = [&[("profile", "altq"), ("limit_bytes", "9000")], limit].concat();
+        assert!(refusal(&requested).contains("measured in packets"), "{limit:?}");
     }
 }
 
@@ -192,7 +192,7 @@ fn a_weight_is_never_below_a_billionth() {
 #[test]
 fn in_ns3_the_unit_of_the_probability_follows_that_of_the_queue() {
     for on in ["true", "false"] {
-        let asked = settings(&[("profile", "ns3"), ("queue_in_bytes", on)]);
-        assert_eq!([asked.queue_in_bytes, asked.byte_probability], [on == "true"; 2]);
+        let requested = settings(&[("profile", "ns3"), ("queue_in_bytes", on)]);
+        assert_eq!([requested.queue_in_bytes, requested.byte_probability], [on == "true"; 2]);
     }
 }

@@ -112,7 +112,7 @@ struct LossBound {
     growth: f64,
     interval: f64,
     rate: f64,
-    told: u64,
+    reported: u64,
     lost: u64,
     changed: Option<Instant>,
 }
@@ -125,27 +125,27 @@ impl LossBound {
             growth: params.real("loss_growth"),
             interval: params.real("loss_interval"),
             rate,
-            told: 0,
+            reported: 0,
             lost: 0,
             changed: None,
         }
     }
 
     fn on_feedback(&mut self, feedback: &Feedback, video: &Video) {
-        self.told += feedback.packets.len() as u64;
+        self.reported += feedback.packets.len() as u64;
         self.lost += feedback.packets.iter().filter(|p| p.arrived.is_none()).count() as u64;
         let last = *self.changed.get_or_insert(feedback.now);
-        if self.told < FEW || feedback.now.since(last).secs_f64() < self.interval {
+        if self.reported < FEW || feedback.now.since(last).secs_f64() < self.interval {
             return;
         }
-        let share = self.lost as f64 / self.told as f64;
+        let share = self.lost as f64 / self.reported as f64;
         if share > self.high {
             self.rate *= 1.0 - 0.5 * share;
         } else if share < self.low {
             self.rate *= self.growth;
         }
         self.rate = self.rate.clamp(video.least, video.most);
-        (self.told, self.lost, self.changed) = (0, 0, Some(feedback.now));
+        (self.reported, self.lost, self.changed) = (0, 0, Some(feedback.now));
     }
 }
 

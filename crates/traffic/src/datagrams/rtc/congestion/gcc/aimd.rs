@@ -163,7 +163,7 @@ impl Aimd {
     }
 
     #[cfg(test)]
-    pub fn told(&mut self, span: f64, round_trip: f64, receiving: f64, over: bool) -> f64 {
+    pub fn update(&mut self, span: f64, round_trip: f64, receiving: f64, over: bool) -> f64 {
         if over {
             self.decrease(receiving)
         } else {

@@ -129,27 +129,27 @@ fn aimd(start: f64) -> Aimd {
 #[test]
 fn the_rate_grows_by_8_percent_a_second_until_the_delay_grew() {
     let mut rate = aimd(1e6);
-    close(rate.told(0.1, 0.1, 1e6, false), 1e6 * 1.08_f64.powf(0.1));
+    close(rate.update(0.1, 0.1, 1e6, false), 1e6 * 1.08_f64.powf(0.1));
     let mut rate = aimd(1e6);
-    close(rate.told(5.0, 0.1, 1e6, false), 1.08e6); // a second of it counts
+    close(rate.update(5.0, 0.1, 1e6, false), 1.08e6); // a second of it counts
     // 1.5 of what arrives at most; that does not lower it.
     let mut rate = aimd(1e6);
-    close(rate.told(1.0, 0.1, 0.7e6, false), 1.05e6);
-    close(rate.told(1.0, 0.1, 0.2e6, false), 1.05e6);
+    close(rate.update(1.0, 0.1, 0.7e6, false), 1.05e6);
+    close(rate.update(1.0, 0.1, 0.2e6, false), 1.05e6);
 }
 
 #[test]
 fn after_over_use_it_is_85_percent_of_what_arrived_and_grows_by_half_a_packet() {
     let mut rate = aimd(1.2e6);
-    close(rate.told(0.1, 0.1, 1e6, true), 0.85e6);
+    close(rate.update(0.1, 0.1, 1e6, true), 0.85e6);
     // A frame has 28,333 bits in three packets of 9,444; the response time is 200 ms.
     let packet = 0.85e6 / 30.0 / 3.0;
-    close(rate.told(0.1, 0.1, 0.85e6, false), 0.85e6 + 0.25 * packet);
+    close(rate.update(0.1, 0.1, 0.85e6, false), 0.85e6 + 0.25 * packet);
     // Three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s: another line. By factors again.
     let before = rate.rate();
-    close(rate.told(0.1, 0.1, 1.061e6, false), before * 1.08_f64.powf(0.1));
+    close(rate.update(0.1, 0.1, 1.061e6, false), before * 1.08_f64.powf(0.1));
     // It never rises by over-use.
-    close(aimd(0.5e6).told(0.1, 0.1, 1e6, true), 0.5e6);
+    close(aimd(0.5e6).update(0.1, 0.1, 1e6, true), 0.5e6);
 }
 
 #[test]
@@ -238,9 +238,9 @@ fn an_estimate_15_ms_beyond_the_threshold_still_moves_it() {
 fn the_loss_bound_moves_after_20_packets() {
     let after = |packets: usize| {
         let mut bound = LossBound::new(&params(), 1e6);
-        let told: Vec<Observed> = (0..10).map(|n| observed(n, n)).collect();
+        let reported: Vec<Observed> = (0..10).map(|n| observed(n, n)).collect();
         for (now_ms, packets) in [(100, 10), (300, packets - 10)] {
-            let (now, packets) = (at(1_000 * now_ms), &told[..packets]);
+            let (now, packets) = (at(1_000 * now_ms), &reported[..packets]);
             let round_trip = Duration::from_millis(100);
             let feedback = Feedback { now, made: now, round_trip, packets };
             bound.on_feedback(&feedback, &video(1e6));

@@ -86,7 +86,7 @@ fn equations_11_to_14_share_the_senders_buffer() {
 }
 
 /// Reports of packets sent every 10 ms from `from` ms on, each `one_way` ms under way.
-fn hear(sender: &mut Nada, from: u64, one_way: u64, fates: &[Fate]) {
+fn feed_back(sender: &mut Nada, from: u64, one_way: u64, fates: &[Fate]) {
     let observed = |(i, fate): (usize, &Fate)| {
         let sent = at(from + 10 * i as u64);
         let arrived = (*fate != Fate::Lost).then(|| sent + Duration::from_millis(one_way));
@@ -112,22 +112,22 @@ fn it_ramps_up_on_what_arrived_within_the_window() {
     // Ten packets of 8,000 bits within 500 ms: 160 kbit/s; the round trip is 40 ms:
     // 1 + 50 / (40 + 100 + 120).
     let mut sender = nada(150e3);
-    hear(&mut sender, 0, 20, &[Arrived; 10]);
+    feed_back(&mut sender, 0, 20, &[Arrived; 10]);
     close(sender.rate, 160e3 * (1.0 + 50.0 / 260.0));
 }
 
 #[test]
 fn a_queue_ends_the_ramp_up_until_the_window_has_passed() {
     let mut sender = nada(500e3);
-    hear(&mut sender, 0, 20, &[Arrived; 10]);
+    feed_back(&mut sender, 0, 20, &[Arrived; 10]);
     // 60 ms of queue; the smallest of 15 delays is still 0 (five packets are of before).
-    hear(&mut sender, 100, 80, &[Arrived; 10]);
+    feed_back(&mut sender, 100, 80, &[Arrived; 10]);
     assert!(!sender.observer.may_ramp_up());
     close(sender.observer.warped_delay(), 0.0);
-    hear(&mut sender, 200, 80, &[Arrived; 10]);
+    feed_back(&mut sender, 200, 80, &[Arrived; 10]);
     close(sender.observer.warped_delay(), 0.060); // no loss: not warped
     // An empty queue for more than 500 ms.
-    hear(&mut sender, 300, 20, &[Arrived; 60]);
+    feed_back(&mut sender, 300, 20, &[Arrived; 60]);
     assert!(sender.observer.may_ramp_up());
 }
 
@@ -136,7 +136,7 @@ fn shares_of_losses_and_marks_are_smoothed_by_packet() {
     // Of 4 packets the second is lost and the third marked. After the third: 1 of 3 lost, 1 of 3
     // marked; after the fourth: 1 of 4 each.
     let mut sender = nada(500e3);
-    hear(&mut sender, 0, 20, &[Arrived, Lost, Marked, Arrived]);
+    feed_back(&mut sender, 0, 20, &[Arrived, Lost, Marked, Arrived]);
     let smoothed = 0.9 * (0.1 / 3.0) + 0.1 / 4.0;
     close(sender.observer.p_loss, smoothed);
     close(sender.observer.p_mark, smoothed);
@@ -149,11 +149,11 @@ fn losses_are_past_after_seven_mean_intervals() {
     let mut fates = vec![Arrived; 20];
     fates.extend([Lost, Arrived]);
     let mut sender = nada(500e3);
-    hear(&mut sender, 0, 20, &fates);
+    feed_back(&mut sender, 0, 20, &fates);
     let warped = 50.0 * (-0.5_f64 * 0.2).exp() / 1e3;
-    hear(&mut sender, 220, 80, &[Arrived; 138]);
+    feed_back(&mut sender, 220, 80, &[Arrived; 138]);
     close(sender.observer.warped_delay(), warped); // 60 ms; the 140th packet
-    hear(&mut sender, 1_600, 80, &[Arrived]);
+    feed_back(&mut sender, 1_600, 80, &[Arrived]);
     close(sender.observer.warped_delay(), 0.060);
 }
 
@@ -161,11 +161,16 @@ fn losses_are_past_after_seven_mean_intervals() {
 fn losses_of_one_round_trip_are_one_event() {
     // Two losses 10 ms apart within a round trip of 40 ms, a third one 60 ms later.
     let mut sender = nada(500e3);
-    hear(&mut sender, 0, 20, &[Arrived; 10]);
-    hear(&mut sender, 100, 20, &[Lost, Lost, Arrived, Arrived, Arrived, Arrived, Lost, Arrived]);
+    feed_back(&mut sender, 0, 20, &[Arrived; 10]);
+    feed_back(
+        &mut sender,
+        100,
+        20,
+        &[Lost, Lost, Arrived, Arrived, Arrived, Arrived, Lost, Arrived],
+    );
     // Closed: 6 packets from the first loss to the third one, and 10 before: their mean.
-    hear(&mut sender, 180, 80, &[Arrived; 54]); // the open interval has 56 = 7 * 8 packets
+    feed_back(&mut sender, 180, 80, &[Arrived; 54]); // the open interval has 56 = 7 * 8 packets
     close(sender.observer.warped_delay(), 50.0 * (-0.5_f64 * 0.2).exp() / 1e3);
-    hear(&mut sender, 720, 80, &[Arrived]);
+    feed_back(&mut sender, 720, 80, &[Arrived]);
     close(sender.observer.warped_delay(), 0.060);
 }

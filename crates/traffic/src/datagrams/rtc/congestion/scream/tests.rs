@@ -25,7 +25,7 @@ fn observed(sent: u64, forward: Option<u64>) -> Observed {
 }
 
 /// A report that is read at `now`, ms, after a round trip of 100 ms.
-fn hear(sender: &mut Scream, now: u64, packets: &[Observed]) {
+fn feed_back(sender: &mut Scream, now: u64, packets: &[Observed]) {
     let round_trip = Duration::from_millis(100);
     sender.on_feedback(&Feedback { now: at(now), made: at(now), round_trip, packets });
 }
@@ -39,11 +39,11 @@ fn close(found: f64, expected: f64) {
 fn the_fast_increase_adds_what_is_acknowledged_if_the_window_is_used() {
     let mut sender = scream();
     (0..3).for_each(|_| sender.on_sent(1_000, at(0)));
-    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    feed_back(&mut sender, 100, &[observed(0, Some(50))]);
     close(sender.window.cwnd, 4_000.0); // 1.5 * 3,000 + 1,000 > 3,000
     close(sender.window.in_flight, 2_000.0);
     sender.window.cwnd = 5_000.0;
-    hear(&mut sender, 120, &[observed(10, Some(50))]);
+    feed_back(&mut sender, 120, &[observed(10, Some(50))]);
     close(sender.window.cwnd, 5_000.0); // 1.5 * 2,000 + 1,000 < 5,000
 }
 
@@ -53,52 +53,52 @@ fn the_window_follows_the_delay_as_in_ledbat() {
     (0..20).for_each(|_| sender.on_sent(1_000, at(0)));
     sender.window.cwnd = 20_000.0;
     // A trend of 0.2 ends the fast increase. At half of the target: gain 1, off target 0.5.
-    assert_eq!(sender.window.told(0.05, 0.2, 2_000.0), Some(Congestion::Delay));
+    assert_eq!(sender.window.detect_congestion(0.05, 0.2, 2_000.0), Some(Congestion::Delay));
     close(sender.window.cwnd, 20_000.0 + 0.5 * 2_000.0 * 1_000.0 / 20_000.0);
     // At twice the target.
     sender.window.cwnd = 20_000.0;
-    assert_eq!(sender.window.told(0.2, 0.0, 2_000.0), None);
+    assert_eq!(sender.window.detect_congestion(0.2, 0.0, 2_000.0), None);
     close(sender.window.cwnd, 20_000.0 - 2_000.0 * 1_000.0 / 20_000.0);
     // 1.1 of the most in flight, and no growth of a window that is not used.
     sender.window.cwnd = 40_000.0;
-    sender.window.told(0.0, 0.0, 2_000.0);
+    sender.window.detect_congestion(0.0, 0.0, 2_000.0);
     close(sender.window.cwnd, 22_000.0);
     sender.window.in_flight = 1_000.0;
-    sender.window.told(0.0, 0.0, 2_000.0);
+    sender.window.detect_congestion(0.0, 0.0, 2_000.0);
     close(sender.window.cwnd, 22_000.0);
 }
 
 #[test]
 fn a_loss_leaves_80_percent_of_the_window_and_a_mark_90_once_a_round_trip() {
     let mut sender = scream();
-    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    feed_back(&mut sender, 100, &[observed(0, Some(50))]);
     sender.window.cwnd = 20_000.0;
-    hear(&mut sender, 120, &[observed(10, None), observed(20, Some(50))]);
+    feed_back(&mut sender, 120, &[observed(10, None), observed(20, Some(50))]);
     close(sender.window.cwnd, 16_000.0);
     close(sender.media.target, 360e3);
     close(sender.media.last_max, 400e3);
     assert!(!sender.window.fast_increase);
     (0..20).for_each(|_| sender.on_sent(1_000, at(130)));
-    sender.window.told(0.1, 0.0, 0.0);
-    hear(&mut sender, 220, &[observed(30, None), observed(40, Some(150))]); // at the target
+    sender.window.detect_congestion(0.1, 0.0, 0.0);
+    feed_back(&mut sender, 220, &[observed(30, None), observed(40, Some(150))]); // at the target
     assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd); // 100 ms: the same event
     sender.window.cwnd = 16_000.0;
     let marked = Observed { marked: true, ..observed(50, Some(50)) };
-    hear(&mut sender, 240, &[marked]);
+    feed_back(&mut sender, 240, &[marked]);
     close(sender.window.cwnd, 14_400.0);
     close(sender.media.target, 324e3);
     sender.window.cwnd = 3_100.0;
-    hear(&mut sender, 400, &[observed(60, None), observed(70, Some(50))]);
+    feed_back(&mut sender, 400, &[observed(60, None), observed(70, Some(50))]);
     close(sender.window.cwnd, 3_000.0);
 }
 
 #[test]
 fn the_fast_increase_resumes_after_5_s_without_a_trend() {
     let mut sender = scream();
-    hear(&mut sender, 100, &[observed(0, None), observed(10, Some(50))]);
-    hear(&mut sender, 5_099, &[observed(5_000, Some(50))]);
+    feed_back(&mut sender, 100, &[observed(0, None), observed(10, Some(50))]);
+    feed_back(&mut sender, 5_099, &[observed(5_000, Some(50))]);
     assert!(!sender.window.fast_increase);
-    hear(&mut sender, 5_100, &[observed(5_010, Some(50))]);
+    feed_back(&mut sender, 5_100, &[observed(5_010, Some(50))]);
     assert!(sender.window.fast_increase);
 }
 
@@ -106,18 +106,18 @@ fn the_fast_increase_resumes_after_5_s_without_a_trend() {
 fn the_trend_is_the_average_times_the_autocorrelation() {
     let mut sender = scream();
     // Every 50 ms a sample: 0, then ten of half the target.
-    hear(&mut sender, 100, &[observed(0, Some(50))]);
-    (1..11).for_each(|n| hear(&mut sender, 100 + 50 * n, &[observed(50 * n, Some(100))]));
+    feed_back(&mut sender, 100, &[observed(0, Some(50))]);
+    (1..11).for_each(|n| feed_back(&mut sender, 100 + 50 * n, &[observed(50 * n, Some(100))]));
     let average = 0.5 * (1.0 - 0.9_f64.powi(10));
     // Ten zeros and ten halves: all are 0.25 from their mean; of 19 products 18 are positive.
     close(sender.window.trend, average * 17.0 / 20.0);
     // Not more often.
     let before = sender.window.trend;
-    hear(&mut sender, 649, &[observed(600, Some(350))]);
+    feed_back(&mut sender, 649, &[observed(600, Some(350))]);
     close(sender.window.trend, before);
     // An empty queue again: the trend ends, its memory fades by a hundredth each sample.
     let memory = sender.window.trend_mem();
-    hear(&mut sender, 650, &[observed(600, Some(50))]);
+    feed_back(&mut sender, 650, &[observed(600, Some(50))]);
     assert!(sender.window.trend < 0.99 * memory, "{}", sender.window.trend);
     close(sender.window.trend_mem(), 0.99 * memory);
 }
@@ -126,12 +126,12 @@ fn the_trend_is_the_average_times_the_autocorrelation() {
 fn the_target_rises_beside_others_and_falls_again() {
     let mut sender = scream();
     // A steady delay of 200 ms: variance nought, so that the target follows.
-    hear(&mut sender, 20, &[observed(0, Some(50))]);
-    (1..300).for_each(|n| hear(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(250))]));
+    feed_back(&mut sender, 20, &[observed(0, Some(50))]);
+    (1..300).for_each(|n| feed_back(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(250))]));
     close(sender.window.target, 0.2);
     // With losses 1.5 of it, and 0.4 s at most.
     sender.window.lossy(0.01);
-    hear(&mut sender, 6_100, &[observed(6_050, Some(250))]);
+    feed_back(&mut sender, 6_100, &[observed(6_050, Some(250))]);
     close(sender.window.target, 0.3);
     // 0 and 200 ms in turns are a variance of 1: it falls by a tenth at a time.
     sender.window.lossy(0.0);
@@ -139,7 +139,7 @@ fn the_target_rises_beside_others_and_falls_again() {
     for n in 0..200 {
         before = sender.window.target;
         let forward = if n % 2 == 0 { 50 } else { 250 };
-        hear(&mut sender, 6_200 + 20 * n, &[observed(6_150 + 20 * n, Some(forward))]);
+        feed_back(&mut sender, 6_200 + 20 * n, &[observed(6_150 + 20 * n, Some(forward))]);
         if n == 100 {
             close(sender.window.target, (0.9 * before).max(0.1));
         }
@@ -166,7 +166,7 @@ fn the_window_lets_a_packet_more_go_below_the_target_and_one_after_silence() {
 fn packets_are_paced_by_the_window_a_round_trip() {
     let mut sender = scream();
     close(sender.rates(0).pacer, 50e3);
-    hear(&mut sender, 100, &[observed(0, Some(50))]);
+    feed_back(&mut sender, 100, &[observed(0, Some(50))]);
     sender.window.cwnd = 10_000.0;
     close(sender.rates(0).pacer, 800e3);
 }
@@ -313,7 +313,7 @@ fn an_unused_window_does_not_grow_above_its_target_and_shrinks_below() {
         (0..20).for_each(|_| sender.on_sent(1_000, at(0)));
         (sender.window.cwnd, sender.window.in_flight) = (20_000.0, in_flight);
         sender.window.fast_increase = false;
-        sender.window.told(qdelay, 0.0, 2_000.0);
+        sender.window.detect_congestion(qdelay, 0.0, 2_000.0);
         sender.window.cwnd - 20_000.0
     };
     // 1.25 * 14,400 B and what is acknowledged, 2,000 B, are just the window.
@@ -327,7 +327,7 @@ fn the_fast_increase_asks_for_a_used_window() {
     let grown = |in_flight: f64| {
         let mut sender = scream();
         (sender.window.cwnd, sender.window.in_flight) = (20_000.0, in_flight);
-        sender.window.told(0.0, 0.0, 2_000.0);
+        sender.window.detect_congestion(0.0, 0.0, 2_000.0);
         sender.window.cwnd - 20_000.0
     };
     // 1.5 * 12,000 + 2,000 B are just the window.
@@ -343,7 +343,7 @@ fn the_window_is_bounded_by_the_most_in_flight_of_5_s() {
         sender.window.in_flight = 1_000.0;
         sender.on_sent(1_000, at(ms));
         (sender.window.cwnd, sender.window.fast_increase) = (40_000.0, false);
-        sender.window.told(0.0, 0.0, 0.0);
+        sender.window.detect_congestion(0.0, 0.0, 0.0);
         sender.window.cwnd
     };
     close(bound(5_000), 11_000.0);
@@ -354,12 +354,12 @@ fn the_window_is_bounded_by_the_most_in_flight_of_5_s() {
 fn a_round_trip_with_a_loss_counts_for_a_hundredth() {
     let mut sender = scream();
     // The first report begins a round; one within it is part of it.
-    hear(&mut sender, 100, &[observed(0, Some(50))]);
-    hear(&mut sender, 150, &[observed(10, None), observed(20, Some(50))]);
+    feed_back(&mut sender, 100, &[observed(0, Some(50))]);
+    feed_back(&mut sender, 150, &[observed(10, None), observed(20, Some(50))]);
     close(sender.window.losses(), 0.0);
-    hear(&mut sender, 200, &[observed(30, Some(50))]);
+    feed_back(&mut sender, 200, &[observed(30, Some(50))]);
     close(sender.window.losses(), 0.01);
-    hear(&mut sender, 300, &[observed(40, Some(50))]);
+    feed_back(&mut sender, 300, &[observed(40, Some(50))]);
     close(sender.window.losses(), 0.0099);
 }
 
@@ -373,9 +373,9 @@ fn the_target_falls_to_half_where_the_delay_is_below_the_least_target() {
         sender.window.target = 0.4;
         let forward = if n < 50 { 210 } else { 50 };
         if n == 0 {
-            hear(&mut sender, 10, &[observed(0, Some(50))]);
+            feed_back(&mut sender, 10, &[observed(0, Some(50))]);
         }
-        hear(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(forward))]);
+        feed_back(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(forward))]);
     }
     close(sender.window.target, 0.2);
 }

@@ -307,7 +307,12 @@ impl Window {
     }
 
     #[cfg(test)]
-    pub(super) fn told(&mut self, qdelay: f64, trend: f64, acked: f64) -> Option<Congestion> {
+    pub(super) fn detect_congestion(
+        &mut self,
+        qdelay: f64,
+        trend: f64,
+        acked: f64,
+    ) -> Option<Congestion> {
         (self.qdelay, self.trend, self.newly_acked) = (qdelay, trend, acked);
         self.follow(self.in_flight)
     }
