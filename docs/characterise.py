@@ -54,7 +54,7 @@ def main() -> None:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(["table", "situation", "discipline", "metric", "mean", "low", "high"])
         writer.writerows(rows(tables))
-    material = study.material(quick=True, out=folder, parts=["congestion"])
+    dataset = study.dataset(quick=True, out=folder, parts=["congestion"])
     images = DOCS / "images" / STUDY
     images.mkdir(parents=True, exist_ok=True)
     spec = next(f for f in study.experiment.of("figure") if f.id == "heavy").entry
@@ -62,7 +62,7 @@ def main() -> None:
     names = dict.fromkeys(row["discipline"] for row in tables["bursts"])
     for name in names:
         entry = spec | {"mark": [name], "title": "Heavy congestion"}
-        drawn = kind.drawing(entry, material)
+        drawn = kind.drawing(entry, dataset)
         assert drawn is not None, "the study has just been run"
         figure = kind.picture(entry, drawn.data)
         (images / f"{name}.svg").write_text(figures.to_svg(figure), encoding="utf-8")

@@ -155,14 +155,14 @@ def characterised(name: str) -> str:
         text.format(rounded(found[name, table, situation, metric]))
         for text, table, situation, metric in SENTENCE
     )
-    told = "; ".join(parts)
+    described = "; ".join(parts)
     return f"""![{name}: delay against goodput](images/rfc7928/{name}.svg)
 
 | 10 Mbit/s, 83 packets, 100 ms | goodput, Mbit/s | delay, ms | 95 % of the seconds | dropped, % |
 | --- | --- | --- | --- | --- |
 {rows}
 
-{told[0].upper()}{told[1:]}."""
+{described[0].upper()}{described[1:]}."""
 
 
 def entry_text(entry: dict[str, Any]) -> str:
@@ -272,13 +272,13 @@ GROUPS = (
 def measure_rows() -> str:
     """The numbers of a summary, those of one unit and meaning in one row."""
 
-    def told(entry: Mapping[str, Any]) -> tuple[str, str]:
+    def described(entry: Mapping[str, Any]) -> tuple[str, str]:
         whole = entry["interval"] == "whole run"
         return entry["unit"], entry["summary"] + (", **whole run**" if whole else "")
 
     rows = [
         (", ".join(f"`{entry['name']}`" for entry in entries), *about)
-        for about, entries in groupby(measures.registered(), told)
+        for about, entries in groupby(measures.registered(), described)
     ]
     for place, when in GROUPS:
         here = [name for m in measures.registered() for name in m.get("also", [])]

@@ -111,19 +111,19 @@ def main() -> None:
     parser.add_argument("--held-out", type=int, default=20)
     parser.add_argument("--first-held-out", type=int, default=101, help="run seed")
     parser.add_argument("--seconds", type=int, default=60, help="of an episode")
-    asked = parser.parse_args()
-    seeds = range(asked.first_held_out, asked.first_held_out + asked.held_out)
+    requested = parser.parse_args()
+    seeds = range(requested.first_held_out, requested.first_held_out + requested.held_out)
     capacity = 12e6
     fixed = agm.Parameter("max_p", 0.0, 1.0, first=0.1)
     red = agm.AqmEnv(
-        scenario({"aqm": "red", "max_p": 0.1, "limit": LIMIT}, asked.seconds), action=fixed
+        scenario({"aqm": "red", "max_p": 0.1, "limit": LIMIT}, requested.seconds), action=fixed
     )
     reference = held_out(red, lambda: lambda _: 0.1, seeds)
     print(f"fixed RED: {reference.mean():.4f} a step")
-    env = agm.AqmEnv(scenario("droptail", asked.seconds), action=agm.Probability(limit=LIMIT))
+    env = agm.AqmEnv(scenario("droptail", requested.seconds), action=agm.Probability(limit=LIMIT))
     differences = []
-    for training_seed in range(asked.first, asked.first + asked.training_seeds):
-        weights = train(training_seed, asked.seconds, capacity)
+    for training_seed in range(requested.first, requested.first + requested.training_seeds):
+        weights = train(training_seed, requested.seconds, capacity)
         gained = held_out(env, lambda w=weights: linear(w, capacity), seeds) - reference
         differences.append(gained.mean())
         _, low, high = interval(list(gained))

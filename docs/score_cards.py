@@ -20,16 +20,17 @@ PAGES = Path(__file__).with_name("score-cards")
 REPORTS = Path(__file__).with_name("reports")
 
 
-def page(told: dict[str, Any], made: str) -> str:
+def page(described: dict[str, Any], made: str) -> str:
     """The page of a study: what ran, when and with which code, and how each claim was judged."""
-    name, commit = told["name"], told["versions"]["commit"][:8]
-    mode = "quick" if told["quick"] else "full"
-    of_paper = [c for c in told["claims"] if c["kind"] != "ours"]
-    ours = [c for c in told["claims"] if c["kind"] == "ours"]
+    name, commit = described["name"], described["versions"]["commit"][:8]
+    mode = "quick" if described["quick"] else "full"
+    of_paper = [c for c in described["claims"] if c["kind"] != "ours"]
+    ours = [c for c in described["claims"] if c["kind"] == "ours"]
     lines = [
-        f"# Score card: {told['title']}",
+        f"# Score card: {described['title']}",
         "",
-        f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; {told['seeds']} seeds, more "
+        f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; "
+        f"{described['seeds']} seeds, more "
         f"where a claim stayed open. [The whole report](../reports/{name}.html), with its figures "
         "and tables. Written by `python docs/score_cards.py`: do not edit. "
         "Verdicts are about our models of the testbed; the rules were written before the runs "
@@ -45,13 +46,13 @@ def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
     if not claims:
         return []
     counts = Counter(claim["verdict"] for claim in claims)
-    told = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    described = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
     both = any(claim.get("printed") for claim in claims)
     rows = [" | ".join(["", claim["id"], *_cells(claim, both), ""]) for claim in claims]
     head = ["| | claim | verdict | why |", "| --- | --- | --- | --- |"]
     if both:
         head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
-    return [f"## {title}", "", f"{told}.", "", *head, *(row.strip() for row in rows), ""]
+    return [f"## {title}", "", f"{described}.", "", *head, *(row.strip() for row in rows), ""]
 
 
 def _cells(claim: dict[str, Any], both: bool) -> list[str]:
@@ -71,13 +72,16 @@ def main(folders: list[str]) -> int:
         try:
             if (contents := Contents.load(folder)) is None:
                 raise StoreError(f"{folder} holds no results: give the folder of a study's --out")
-            told, report = json.loads(contents.read("result.json")), contents.read("report.html")
+            described, report = (
+                json.loads(contents.read("result.json")),
+                contents.read("report.html"),
+            )
             made = str(read_sealed(folder / "manifest.json")["created"])[:10]
         except StoreError as error:
             print(error, file=sys.stderr)
             return 1
-        (PAGES / f"{told['name']}.md").write_text(page(told, made), "utf-8")
-        (REPORTS / f"{told['name']}.html").write_bytes(report)
+        (PAGES / f"{described['name']}.md").write_text(page(described, made), "utf-8")
+        (REPORTS / f"{described['name']}.html").write_bytes(report)
     return 0
 
 

@@ -24,7 +24,7 @@ class Failed(Exception):
     """Something is wrong with a package."""
 
 
-def asked(*words: object) -> tuple[int | None, str, str]:
+def requested(*words: object) -> tuple[int | None, str, str]:
     """Exit code (none if it took too long), standard output and standard error of a tool."""
     try:
         answer = subprocess.run(
@@ -43,7 +43,7 @@ def asked(*words: object) -> tuple[int | None, str, str]:
 
 def crates() -> str:
     """Licences, sources and bans of `deny.toml`; needs no network."""
-    code, _, said = asked("cargo-deny", "--locked", "check", "bans", "licenses", "sources")
+    code, _, said = requested("cargo-deny", "--locked", "check", "bans", "licenses", "sources")
     if code != 0:
         raise Failed(said)
     return "licences, sources and bans are in order (deny.toml)"
@@ -51,7 +51,7 @@ def crates() -> str:
 
 def crate_advisories() -> str:
     """What the RustSec database knows of the crates."""
-    code, _, said = asked("cargo-deny", "--locked", "check", "advisories")
+    code, _, said = requested("cargo-deny", "--locked", "check", "advisories")
     if code is None or NOT_FETCHED in said:
         return "advisories skipped, the RustSec database cannot be reached"
     if code != 0:
@@ -79,7 +79,7 @@ def _vulnerabilities(service: str) -> tuple[int, int, list[str]] | None:
     """
     words = ["--disable-pip", "--require-hashes", "--requirement", "requirements/lock.txt"]
     words += ["--format", "json", "--progress-spinner", "off", "--vulnerability-service", service]
-    _, answer, _ = asked("pip-audit", *words)
+    _, answer, _ = requested("pip-audit", *words)
     try:
         entries = json.loads(answer)["dependencies"]
     except (ValueError, KeyError):

@@ -100,9 +100,9 @@ def test_a_bound_that_no_run_of_the_line_reaches_is_refused(words, limit):
         advice.advise(advice.Wish(home, words))
 
 
-def test_a_bound_far_from_every_run_is_refused(asked):
+def test_a_bound_far_from_every_run_is_refused(requested):
     for words in ("drops < 1e300", "queue_max_packets > 1e9", "queue_delay_mean_s < 1e-9 s"):
-        answer = asked("--objective", words, "--discipline", "fq_codel")
+        answer = requested("--objective", words, "--discipline", "fq_codel")
         assert answer.returncode == 2, words
         assert "separates nothing: " in answer.stderr
         assert "whatever the queue: write a bound near that" in answer.stderr
@@ -120,10 +120,10 @@ def test_every_word_is_of_a_measure_and_has_a_source():
 
 def noisy(means: dict[str, float], noise: float, common: float):
     """Scores with a part that all share under a seed, and one of their own."""
-    asked: list[tuple[str, int]] = []
+    requested: list[tuple[str, int]] = []
 
     def evaluate(those, seeds):
-        asked.extend((one.name, seed) for one in those for seed in seeds)
+        requested.extend((one.name, seed) for one in those for seed in seeds)
         return [
             {
                 seed: means[one.name]
@@ -134,7 +134,7 @@ def noisy(means: dict[str, float], noise: float, common: float):
             for one in those
         ]
 
-    return evaluate, asked
+    return evaluate, requested
 
 
 def field(**means: float) -> list[Candidate]:
@@ -149,10 +149,10 @@ def field(**means: float) -> list[Candidate]:
 def test_the_best_of_many_wins_with_common_random_numbers():
     means = {PRESENT: 0.3} | {f"q{i}": 0.5 + 0.03 * i for i in range(12)}
     those = field(**{name: mean for name, mean in means.items() if name != PRESENT})
-    evaluate, asked = noisy(means, noise=0.01, common=0.5)
+    evaluate, requested = noisy(means, noise=0.01, common=0.5)
     places = race(those, evaluate, Rounds((2, 4, 8), finalists=3))
     assert advised(places).candidate.name == "q11"
-    assert len(set(asked)) < 12 * 8 * 0.6, "the worse half stops early"
+    assert len(set(requested)) < 12 * 8 * 0.6, "the worse half stops early"
     assert {place.candidate.name for place in places} == set(means)
     assert next(p for p in places if p.candidate.name == PRESENT).seeds == 8
 
@@ -185,7 +185,7 @@ def test_what_everybody_has_stays_to_the_end():
 
 def test_candidates_that_give_the_same_numbers_are_one():
     means = {PRESENT: 0.3, "usual": 0.8, "twin": 0.8, "other": 0.8}
-    evaluate, asked = noisy(means, noise=0.0, common=0.2)
+    evaluate, requested = noisy(means, noise=0.0, common=0.2)
     twins = {"usual", "twin"}
     places = race(
         field(usual=0.0, twin=0.0, other=0.0),
@@ -198,7 +198,7 @@ def test_candidates_that_give_the_same_numbers_are_one():
         "usual": ("twin",),
         "other": (),
     }
-    assert ("twin", 3) not in asked, "it is not run again"
+    assert ("twin", 3) not in requested, "it is not run again"
 
 
 @pytest.mark.parametrize(
@@ -379,8 +379,8 @@ def test_the_usual_setting_of_a_discipline_comes_first():
 
 def test_cake_is_told_the_frames_of_the_line():
     home = situation.of_words("50/10mbit", "dsl", "household", None)
-    told = commands.to_type(home, Candidate("cake", {"aqm": "cake"}), "tc", "DEV")
-    (line,) = told["blocks"][1]["lines"]
+    described = commands.to_type(home, Candidate("cake", {"aqm": "cake"}), "tc", "DEV")
+    (line,) = described["blocks"][1]["lines"]
     for words in ("bandwidth 9500kbit", "dual-srchost", "ptm overhead 30"):
         assert words in line
 
@@ -406,7 +406,7 @@ users = 1
 
 
 @pytest.fixture
-def asked(aqmlab_command, tmp_path):
+def requested(aqmlab_command, tmp_path):
     """Asks for advice on a small line."""
     file = tmp_path / "small.toml"
     file.write_text(SMALL)
@@ -418,44 +418,46 @@ def asked(aqmlab_command, tmp_path):
     return ask
 
 
-def test_a_bloated_line_is_told_to_change_its_queue(asked, tmp_path):
-    answer = asked("--discipline", "fq_codel", "--json")
+def test_a_bloated_line_is_told_to_change_its_queue(requested, tmp_path):
+    answer = requested("--discipline", "fq_codel", "--json")
     assert answer.returncode == 0, answer.stderr
-    told = json.loads(answer.stdout)
-    assert told["discipline"] == "fq_codel"
-    rating = next(row for row in told["present"] if row["measure"] == "voip_r_mean")
+    described = json.loads(answer.stdout)
+    assert described["discipline"] == "fq_codel"
+    rating = next(row for row in described["present"] if row["measure"] == "voip_r_mean")
     # A queue of 200 packets on 2 Mbit/s is 1.2 s.
     assert rating["today"][0] < 50 < 80 < rating["advised"][0]
     low, high = rating["difference"][1:]
     assert 0 < low < high
-    (block,) = told["commands"][0]["blocks"]
+    (block,) = described["commands"][0]["blocks"]
     assert "fq_codel" in block["lines"][0]
-    assert told["sentence"].startswith("Take fq_codel: 95 % of the packets of calls arrive within ")
-    assert {"target", "interval"} <= {row["what"].split()[0] for row in told["parameters"]}
-    assert len(told["surroundings"]) == 6
+    assert described["sentence"].startswith(
+        "Take fq_codel: 95 % of the packets of calls arrive within "
+    )
+    assert {"target", "interval"} <= {row["what"].split()[0] for row in described["parameters"]}
+    assert len(described["surroundings"]) == 6
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "tc qdisc replace" in page
     assert "What today" in page
     # Again: nothing is run twice, and the same comes out.
-    again = asked("--discipline", "fq_codel", "--json")
-    assert json.loads(again.stdout) == told
+    again = requested("--discipline", "fq_codel", "--json")
+    assert json.loads(again.stdout) == described
     assert len(list((tmp_path / "out" / "runs").iterdir())) == len(
         list((tmp_path / "out" / "runs").glob("*/manifest.json"))
     )
 
 
-def test_all_that_is_needed_is_printed(asked):
+def test_all_that_is_needed_is_printed(requested):
     """Shaper, ifb and redirect too, for every system, as comments and lines of a shell."""
     words = ("--place", "router", "--discipline", "fq_codel", "--target", "tc")
     words += ("--target", "openwrt", "--dev", "eth7")
-    told = json.loads(asked(*words, "--json").stdout)
-    shown = asked(*words).stdout.splitlines()
-    for system in told["commands"]:
+    described = json.loads(requested(*words, "--json").stdout)
+    shown = requested(*words).stdout.splitlines()
+    for system in described["commands"]:
         lines = [line for block in system["blocks"] for line in block["lines"]]
         assert [line for line in shown if line in lines] != []
         assert set(lines) <= set(shown)
         assert {f"# {block['for']}" for block in system["blocks"]} <= set(shown)
-    tc = [line for block in told["commands"][0]["blocks"] for line in block["lines"]]
+    tc = [line for block in described["commands"][0]["blocks"] for line in block["lines"]]
     assert "tc class replace dev ifb4eth7 parent 1: classid 1:1 htb rate 1800kbit quantum 1514" in (
         tc
     )
@@ -463,8 +465,8 @@ def test_all_that_is_needed_is_printed(asked):
     assert "uci set sqm.line.download='1800'" in shown
 
 
-def test_a_device_has_a_name(asked):
-    answer = asked("--discipline", "codel", "--dev", "eth0; reboot")
+def test_a_device_has_a_name(requested):
+    answer = requested("--discipline", "codel", "--dev", "eth0; reboot")
     assert answer.returncode == 2
     assert "is no name of a device" in answer.stderr
 
@@ -500,8 +502,8 @@ def test_progress_is_one_estimate_over_all_rounds(real_core, tmp_path):
     assert all(after > before - 0.1 for before, after in itertools.pairwise(fractions))
 
 
-def test_what_these_users_do_not_do_is_told(asked):
-    answer = asked("--objective", "pages fast", "--discipline", "codel")
+def test_what_these_users_do_not_do_is_told(requested):
+    answer = requested("--objective", "pages fast", "--discipline", "codel")
     assert answer.returncode == 2
     assert "which these users do not have" in answer.stderr
 
@@ -512,15 +514,15 @@ def test_a_line_must_be_said(aqmlab_command):
     assert "say which line" in answer.stderr
 
 
-def test_optuna_searches_between_the_settings(asked):
+def test_optuna_searches_between_the_settings(requested):
     pytest.importorskip("optuna", reason="the extra aqmlab[optuna] is not installed")
-    answer = asked("--discipline", "red", "--engine", "optuna", "--json")
+    answer = requested("--discipline", "red", "--engine", "optuna", "--json")
     assert answer.returncode == 0, answer.stderr
     places = json.loads(answer.stdout)["places"]
     assert sum(place["name"].startswith("red min_th") for place in places) == 2
 
 
-def test_without_optuna_the_remedy_is_told(asked, monkeypatch):
+def test_without_optuna_the_remedy_is_told(requested, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     with pytest.raises(SpecError, match="pip install 'aqmlab"):
         __import__("aqmlab.advise.continuous", fromlist=["_optuna"])._optuna()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from aqmlab.cli import unsaid
+from aqmlab.cli import unknowns
 from aqmlab.errors import Renamed, SpecError
 from aqmlab.experiment import altered
 from aqmlab.experiment.experiment import load
@@ -37,11 +37,11 @@ def test_a_long_change_has_a_name_that_a_folder_can_have():
 
 
 def test_the_former_word_for_assumptions_works_for_a_version():
-    assert unsaid.chosen(None, None) is None
+    assert unknowns.chosen(None, None) is None
     with pytest.warns(Renamed, match="--set inferred is called --assume inferred now"):
-        former = unsaid.chosen(["inferred"], None)
+        former = unknowns.chosen(["inferred"], None)
     assert former(load("tuning-red")).name == "tuning-red-inferred"
-    both = unsaid.chosen(["link.0.delay=7 ms"], "inferred")(load("tuning-red"))
+    both = unknowns.chosen(["link.0.delay=7 ms"], "inferred")(load("tuning-red"))
     assert (both.name, both.set) == ("tuning-red-inferred-delay=7ms", "inferred")
     with pytest.warns(Renamed), pytest.raises(SpecError, match="give --assume once"):
-        unsaid.chosen(["inferred"], "by-hand")
+        unknowns.chosen(["inferred"], "by-hand")

@@ -14,7 +14,7 @@ from aqmlab.experiment import experiment, plan
 from aqmlab.io import files
 from aqmlab.pipeline import sharing
 from aqmlab.pipeline.study import Study
-from aqmlab.runs import stored
+from aqmlab.runs import run_files
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome
@@ -138,7 +138,7 @@ def test_delays_are_stored_as_differences(tmp_path):
     largest = 2**64 - 2
     delays = [largest if k % 7 == 0 else 10**9 + 1000 * (k * k % 91) for k in range(2000)]
     table = pa.table({"delay_ns": pa.array(delays, pa.uint64())})
-    content = stored.parquet(table)
+    content = run_files.parquet(table)
     assert len(content) < 8 * 2000
     assert pl.read_parquet(io.BytesIO(content))["delay_ns"].to_list() == delays
-    assert files.digest(content) == files.digest(stored.parquet(table))
+    assert files.digest(content) == files.digest(run_files.parquet(table))

@@ -21,7 +21,7 @@ def audit(monkeypatch):
         "pypi": (0, packages(rich=[]), ""),
         "osv": (0, packages(rich=[]), ""),
     }
-    script["main"].__globals__["asked"] = lambda *words: answers[words[-1]]
+    script["main"].__globals__["requested"] = lambda *words: answers[words[-1]]
     return script["main"], answers
 
 

@@ -3,8 +3,8 @@ import subprocess
 
 import pytest
 
-from aqmlab.bench import beside, own, scale, steps, turns
 from aqmlab.bench import commands as bench_commands
+from aqmlab.bench import other_simulators, plugin, scale, steps, turns
 from aqmlab.bench import simulator as bench
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
@@ -20,12 +20,12 @@ def test_the_document(fake, monkeypatch, capsys):
         return {"data_packets_per_s": 8.0, "simulated_per_wall": 2.0}, 6.0
 
     monkeypatch.setattr(bench, "_run", run)
-    monkeypatch.setattr(beside, "ns2_packets_per_cpu_s", lambda _: 2.0)
-    monkeypatch.setattr(beside, "ns3_packets_per_cpu_s", lambda: 0.5)
+    monkeypatch.setattr(other_simulators, "ns2_packets_per_cpu_s", lambda _: 2.0)
+    monkeypatch.setattr(other_simulators, "ns3_packets_per_cpu_s", lambda: 0.5)
     monkeypatch.setattr(bench_commands, "PRINTING", ("--version",))
     monkeypatch.setattr(bench_commands, "REPEATS", 1)
     monkeypatch.setattr(steps, "measure", lambda _: None)
-    monkeypatch.setattr(own, "measure", lambda _: {"packets_per_cpu_s": 2e5})
+    monkeypatch.setattr(plugin, "measure", lambda _: {"packets_per_cpu_s": 2e5})
     measured = bench.measure()
     assert measured["A"]["ratio_to_ns2"] == 3
     assert measured["A"]["ratio_to_ns3"] == 12
@@ -40,16 +40,16 @@ def test_the_document(fake, monkeypatch, capsys):
 
 def test_a_discipline_in_python_costs_what_a_longer_run_takes_more(monkeypatch):
     runs = iter([(100_000, 1.5), (400_000, 3.5)])
-    monkeypatch.setattr(own.source, "table", lambda file: {"name": "bench_aqm", "file": file})
-    monkeypatch.setattr(own, "_run", lambda _: next(runs))
-    measured = own.measure(bench.BULK)
+    monkeypatch.setattr(plugin.source, "table", lambda file: {"name": "bench_aqm", "file": file})
+    monkeypatch.setattr(plugin, "_run", lambda _: next(runs))
+    measured = plugin.measure(bench.BULK)
     assert (measured["packets_per_cpu_s"], measured["within_bar"]) == (150_000, True)
-    assert "150,000 packets per CPU second" in own.sentence(measured)
+    assert "150,000 packets per CPU second" in plugin.sentence(measured)
 
 
 def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
     monkeypatch.setattr(shutil, "which", lambda _: None)
-    assert beside.ns2_packets_per_cpu_s(3) is None
+    assert other_simulators.ns2_packets_per_cpu_s(3) is None
     captured = capsys.readouterr()
     assert captured.out == ""
     assert len(captured.err.splitlines()) == 1
@@ -58,7 +58,7 @@ def test_without_ns2_there_is_no_ratio_but_a_note(monkeypatch, capsys):
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 def test_scenario_a_is_the_same_experiment_in_ns2(real_core):
     # Other TCPs, one run each: rough agreement of what the queue does.
-    script = beside.ns2_script()
+    script = other_simulators.ns2_script()
     assert script is not None
     answer = subprocess.run(
         ["ns", str(script), "60", "check"], capture_output=True, text=True, check=True
@@ -73,7 +73,7 @@ def test_scenario_a_is_the_same_experiment_in_ns2(real_core):
 
 @pytest.mark.skipif(shutil.which("ns") is None, reason="ns-2 is not installed")
 def test_the_ns2_script_runs():
-    rate = beside.ns2_packets_per_cpu_s(3)
+    rate = other_simulators.ns2_packets_per_cpu_s(3)
     assert rate is not None
     assert rate > 0
 
@@ -134,7 +134,7 @@ def test_without_ns3_there_is_no_ratio_but_a_note(monkeypatch, capsys):
         return subprocess.CompletedProcess([], 1, "the package ns3 is not installed\n", "")
 
     monkeypatch.setattr(subprocess, "run", missing)
-    assert beside.ns3_packets_per_cpu_s() is None
+    assert other_simulators.ns3_packets_per_cpu_s() is None
     assert capsys.readouterr().err.splitlines() == [
         "aqmlab: no comparison with ns-3: the package ns3 is not installed"
     ]

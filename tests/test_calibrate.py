@@ -6,7 +6,7 @@ from scipy import stats
 
 from aqmlab.errors import CalibrationError
 from aqmlab.runs import calibrate
-from aqmlab.runs.stored import Cache
+from aqmlab.runs.run_files import Cache
 from aqmlab.simulator import engine
 
 

@@ -247,7 +247,7 @@ def test_a_kind_takes_what_its_signatures_name(name):
         for key in missing:
             rest = {k: v for k, v in (entry | needed).items() if k != key}
             assert kind.problem(rest) == f'has no "{key}": add it'
-    assert "material" not in kind.keys and "title" not in kind.keys
+    assert "dataset" not in kind.keys and "title" not in kind.keys
     assert kind.about.endswith(("?", ".")) or ":" in kind.about
     assert "unknown key" in str(kind.problem(entry | needed | {"nonsense": 1}))
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from test_studies import SHORT, SMALL, Double
 
-from aqmlab.claims import expression, judge, judging, revisited, rule, scorecard
+from aqmlab.claims import evaluate, expression, judge, reassessed, rule, scorecard
 from aqmlab.claims.evidence import Evidence
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE, Bounds
 from aqmlab.cli import score_card as show
@@ -135,8 +135,8 @@ def number(found: Evidence, let: dict) -> np.ndarray:
 
 
 def claim(*conditions: dict) -> Claim:
-    told = {"id": "X1", "part": "p", "claim": "c", "rule": "r", "version": 1}
-    return read(Claim, told | {"condition": list(conditions)})
+    described = {"id": "X1", "part": "p", "claim": "c", "rule": "r", "version": 1}
+    return read(Claim, described | {"condition": list(conditions)})
 
 
 def condition(value: str = "a", **rest: Any) -> dict:
@@ -161,7 +161,7 @@ class TestEvidence:
         found = evidence(a=[1, 2, 3, 4], b=[1, 1])
         judged = rule.judge(claim(condition("a - b", at_least=0)), found).judged[0]
         assert judged.replications == 2 and judged.mean == 0.5
-        assert found.asked == {"a", "b"}
+        assert found.requested == {"a", "b"}
 
     def test_several_cells_need_an_over(self):
         with pytest.raises(SpecError, match="2 cells: say which"):
@@ -314,33 +314,33 @@ class TestRevisited:
 
     def test_pairs_are_found_by_the_name_of_the_claim(self):
         rows = self.rows((HOLDS, FAILS), (FAILS, HOLDS))
-        assert [(a["id"], b["id"]) for a, b in revisited.pairs(rows) if a] == [
+        assert [(a["id"], b["id"]) for a, b in reassessed.pairs(rows) if a] == [
             ("C0", "T0"),
             ("C1", "T1"),
         ]
-        assert revisited.pairs(rows[1:])[0] == (None, rows[1])
+        assert reassessed.pairs(rows[1:])[0] == (None, rows[1])
 
     def test_the_sentence_counts_what_held_before_apart(self):
         rows = self.rows(
             (HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, INCONCLUSIVE), (INCONCLUSIVE, HOLDS)
         )
-        assert revisited.summary(rows) == (
+        assert reassessed.summary(rows) == (
             "Conclusions of the paper asked again: of 3 that hold here with its own set-up 1 hold "
             "there, 1 do not hold, 1 inconclusive; of 1 that do not, or are inconclusive, 1 hold "
             "there, "
             "0 do not hold, 0 inconclusive."
         )
-        assert revisited.summary(rows[:1]) == "" == revisited.summary(rows[1:2])
+        assert reassessed.summary(rows[:1]) == "" == reassessed.summary(rows[1:2])
 
     def test_a_terminal_tells_it_below_the_study(self):
-        told = {"study": "s", "claim": "c", "why": "w"}
-        rows = [row | told for row in self.rows((HOLDS, FAILS))]
-        assert list(show.lines(rows))[-1] == revisited.summary(rows)
+        described = {"study": "s", "claim": "c", "why": "w"}
+        rows = [row | described for row in self.rows((HOLDS, FAILS))]
+        assert list(show.lines(rows))[-1] == reassessed.summary(rows)
         assert "asked again" not in "".join(show.lines(rows[:1]))
 
     def test_a_terminal_sees_verdicts_in_colour_and_a_file_does_not(self):
-        told = {"study": "s", "claim": "c", "why": "w"}
-        rows = [row | told for row in self.rows((HOLDS, FAILS))]
+        described = {"study": "s", "claim": "c", "why": "w"}
+        rows = [row | described for row in self.rows((HOLDS, FAILS))]
         plain, coloured = ("\n".join(show.lines(rows, colour)) for colour in (False, True))
         assert "\x1b" not in plain and coloured.count("\x1b[0m") == len(rows)
         assert re.sub("\x1b\\[[0-9;]*m", "", coloured) == plain
@@ -416,7 +416,7 @@ class TestMoreSeeds:
         (calibration, _, after), (_, runs, later) = batches
         assert calibration == "calibration"
         # One scenario of 240 s that an only claim names may get six more seeds.
-        assert later == pytest.approx(judging.STILL_OPEN * 6 * 240)
+        assert later == pytest.approx(evaluate.STILL_OPEN * 6 * 240)
         assert after == pytest.approx(runs + later)
 
     def test_an_open_rule_gets_more_for_its_own_scenarios(self, double, tmp_path):

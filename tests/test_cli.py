@@ -258,8 +258,8 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
 )
 def test_names_are_completed(command, words, completed):
     line = f"aqmlab {words}"
-    asked = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    answer = command(_AQMLAB_COMPLETE="complete_bash", **asked)
+    requested = {"COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    answer = command(_AQMLAB_COMPLETE="complete_bash", **requested)
     assert (answer.returncode, answer.stdout.split()) == (0, completed.split())
     # Not the shell that runs the tests: `make` runs them in one that cannot complete.
     undetected = {"_TYPER_COMPLETE_TEST_DISABLE_SHELL_DETECTION": "1"}

@@ -20,17 +20,21 @@ def test_it_is_read_again_only_when_files_have_changed_or_are_damaged(tmp_path, 
         reads.append(1)
         return len(reads)
 
-    assert [compiled.told(folder / folders.FILE, "number", read) for _ in range(3)] == [1, 1, 1]
-    assert compiled.told(folder, "other", read) == 2
+    assert [compiled.described(folder / folders.FILE, "number", read) for _ in range(3)] == [
+        1,
+        1,
+        1,
+    ]
+    assert compiled.described(folder, "other", read) == 2
     with (folder / folders.FILE).open("a") as file:
         file.write("\n# another line\n")
-    assert compiled.told(folder / folders.FILE, "number", read) == 3
+    assert compiled.described(folder / folders.FILE, "number", read) == 3
     (folder / "__pycache__" / "number.json").write_text("{")
-    assert compiled.told(folder / folders.FILE, "number", read) == 4
-    assert compiled.told(folder / folders.FILE, "number", read) == 4
+    assert compiled.described(folder / folders.FILE, "number", read) == 4
+    assert compiled.described(folder / folders.FILE, "number", read) == 4
 
 
 def test_of_an_experiment_of_ones_own_nothing_is_kept(tmp_path):
     folder = shutil.copytree(SMALL, tmp_path / "small", ignore=UNTRACKED)
-    assert compiled.told(folder, "number", lambda: 7) == 7
+    assert compiled.described(folder, "number", lambda: 7) == 7
     assert not (folder / "__pycache__").exists()

@@ -97,9 +97,9 @@ def test_pages_link_to_pages_that_are_there():
 
 def test_every_kind_of_the_list_is_in_its_help(aqmlab_command):
     said = " ".join(aqmlab_command("list", "--help", COLUMNS="200").stdout.split())
-    asked = re.search(r"Only this kind: ([^.]*)\.", said)
-    assert asked is not None
-    assert re.split(r", | or ", asked[1]) == list(reference.KINDS)
+    requested = re.search(r"Only this kind: ([^.]*)\.", said)
+    assert requested is not None
+    assert re.split(r", | or ", requested[1]) == list(reference.KINDS)
     for words in reference.KINDS.values():
         assert words in said
 

@@ -15,7 +15,7 @@ from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.figures.kinds.curve import probability
 from aqmlab.figures.kinds.lines import number
 from aqmlab.figures.kinds.slow_start import follow
-from aqmlab.figures.sources import Drawing, Material, mean_band, titled, told
+from aqmlab.figures.sources import Dataset, Drawing, described, mean_band, titled
 from aqmlab.intervals import interval
 
 LOST, FLYING = 2**64 - 1, 2**64 - 2
@@ -56,7 +56,7 @@ class FakeRun:
         return self.tables[name]
 
 
-def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Material:
+def dataset(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Dataset:
     """Cells as their group, their axes and their runs, seed by seed."""
     listed, results, seeds = [], {}, {}
     for index, (group, axes, runs) in enumerate(cells):
@@ -66,14 +66,14 @@ def material(cells: list[tuple[str, dict, list[FakeRun]]], **more) -> Material:
         seeds[group] = tuple(range(1, len(runs) + 1))
     plan = Plan(listed, {cell.key: SCENARIO for cell in listed}, seeds)
     given = {"calibrations": {}, "tables": {}, "metrics": METRICS} | more
-    return Material(plan=plan, settings=Settings(seeds=1, warmup="1 s"), results=results, **given)
+    return Dataset(plan=plan, settings=Settings(seeds=1, warmup="1 s"), results=results, **given)
 
 
 def histogram(*counts: int) -> dict:
     return {"upper_ms": [100.0, 1000.0, 20_000.0, math.inf], "count": counts}
 
 
-def drawn(kind: str, spec: dict, of: Material) -> Drawing:
+def drawn(kind: str, spec: dict, of: Dataset) -> Drawing:
     """What is drawn; that the figure can be drawn of it is checked on the way."""
     found = collected(kind, spec, of)
     assert found is not None
@@ -84,7 +84,7 @@ def drawn(kind: str, spec: dict, of: Material) -> Drawing:
 NEEDED = {"id": "1", "part": "p", "title": "T", "caption": "", "axis": "a"}
 
 
-def collected(kind: str, spec: dict, of: Material, **more) -> Drawing | None:
+def collected(kind: str, spec: dict, of: Dataset, **more) -> Drawing | None:
     """What is drawn, or None."""
     return figures.kind(kind).drawing({"kind": kind} | NEEDED | spec, of, **more)
 
@@ -92,9 +92,9 @@ def collected(kind: str, spec: dict, of: Material, **more) -> Drawing | None:
 BY_AQM = {"group": "g", "curve": "aqm"}
 
 
-def two(name: str, first: list[dict], second: list[dict]) -> Material:
+def two(name: str, first: list[dict], second: list[dict]) -> Dataset:
     """Two cells, red and pi, whose runs have one table each."""
-    return material(
+    return dataset(
         [
             ("g", {"aqm": "red"}, [FakeRun(**{name: table}) for table in first]),
             ("g", {"aqm": "pi"}, [FakeRun(**{name: table}) for table in second]),
@@ -129,13 +129,13 @@ def test_nothing_to_draw_is_no_figure(kind, cells):
     spec |= {"rows": [], "on": ["aqm"], "columns": "aqm", "y": "aqm", "boxes": [], "arrows": []}
     if kind == "flow-chart":  # of a scenario, not of a table
         cells = NO_CELL
-    assert collected(kind, spec, material(cells)) is None
+    assert collected(kind, spec, dataset(cells)) is None
 
 
 def test_no_load_was_measured():
-    assert collected("linearity", BY_AQM, material([])) is None
-    assert collected("linearity", {"source": "calibration"}, material([])) is None
-    open_loop = material([], calibrations={"pm": {"open_loop": True}})
+    assert collected("linearity", BY_AQM, dataset([])) is None
+    assert collected("linearity", {"source": "calibration"}, dataset([])) is None
+    open_loop = dataset([], calibrations={"pm": {"open_loop": True}})
     spec = {"source": "calibration", "base": "pm"}
     assert collected("linearity", spec, open_loop) is None
 
@@ -153,7 +153,7 @@ CHART = {
 def test_a_flow_chart_has_the_parameters_that_run():
     run = FakeRun()
     run.scenario = {"link": [{"forward": {"aqm": "droptail", "limit": 17}}]}
-    of = material([("g", {}, [run])])
+    of = dataset([("g", {}, [run])])
     assert drawn("flow-chart", CHART, of).data["boxes"][0]["text"] == "More than 17 wait?"
     with pytest.raises(SpecError, match="'limits', which the discipline has not"):
         boxes = [{"name": "full", "text": "{limits}", "at": [0, 0]}]
@@ -178,7 +178,7 @@ class TestSamples:
                 {"group": "full-only", "label": "not run"},
             ]
         }
-        curves = drawn("cdf", spec, material(list(self.CELLS))).data["curves"]
+        curves = drawn("cdf", spec, dataset(list(self.CELLS))).data["curves"]
         assert [c["label"] for c in curves] == ["uncongested", "red", "pi"]
         assert [c["percent"][50] for c in curves] == [100, 50, 0]  # at 250 ms
 
@@ -188,7 +188,7 @@ class TestSamples:
             "where": {"load": "90%"},
             "curves": [{"curve": "aqm", "label": "with"}],
         }
-        curves = drawn("cdf", spec, material(list(self.CELLS))).data["curves"]
+        curves = drawn("cdf", spec, dataset(list(self.CELLS))).data["curves"]
         assert [c["label"] for c in curves] == ["with red", "with pi"]
 
 
@@ -246,12 +246,12 @@ class TestDistributions:
 
     def test_a_single_seed_has_no_band(self):
         cells = [("g", {"aqm": "red"}, [FakeRun(response_histogram=histogram(5, 5, 0, 0))])]
-        found = drawn("cdf", BY_AQM, material(cells))
+        found = drawn("cdf", BY_AQM, dataset(cells))
         assert found.data["curves"][0]["low"] is None and "no intervals" in found.note
 
     def test_cells_with_fewer_runs_are_told(self):
         run = FakeRun(response_histogram=histogram(5, 5, 0, 0))
-        of = material([("base", {}, [run] * 2), ("g", {"aqm": "pi"}, [run] * 3)])
+        of = dataset([("base", {}, [run] * 2), ("g", {"aqm": "pi"}, [run] * 3)])
         spec = {"curves": [{"group": "base", "label": "uncongested"}, BY_AQM]}
         assert drawn("cdf", spec, of).note.startswith("Mean of 2 to 3 seeds")
 
@@ -291,7 +291,7 @@ class TestMetrics:
     SPEC = BY_AQM | {"metric": "elapsed", "x": "n"}
 
     def test_boxes(self):
-        found = drawn("boxes", self.SPEC, material(list(self.CELLS)))
+        found = drawn("boxes", self.SPEC, dataset(list(self.CELLS)))
         (panel,) = found.data["panels"]
         assert panel["places"] == ["1", "6"]
         assert panel["series"] == [
@@ -310,12 +310,12 @@ class TestMetrics:
                 {"metric": "elapsed", "title": "later burst", "where": {"n": 6}},
             ],
         }
-        first, later = drawn("boxes", spec, material(list(self.CELLS))).data["panels"]
+        first, later = drawn("boxes", spec, dataset(list(self.CELLS))).data["panels"]
         assert first["title"] == "first burst" and len(first["series"]) == 1
         assert later["places"] == ["6"] and len(later["series"]) == 2
 
     def test_lines_have_gaps_where_a_mean_is_undefined(self):
-        found = drawn("lines", self.SPEC, material(list(self.CELLS)))
+        found = drawn("lines", self.SPEC, dataset(list(self.CELLS)))
         red, pi = found.data["curves"]
         assert red["x"].tolist() == [1, 6] and red["y"][0] == 2 and math.isnan(red["y"][1])
         assert (red["low"][0], red["high"][0]) == interval([1.0, 2.0, 3.0])[1:]
@@ -324,7 +324,7 @@ class TestMetrics:
 
     def test_lines_along_names(self):
         cells = [("g", {"n": name}, elapsed(1.0, 2.0)) for name in ("reno", "sack")]
-        found = drawn("lines", {"group": "g", "metric": "drops", "x": "n"}, material(cells))
+        found = drawn("lines", {"group": "g", "metric": "drops", "x": "n"}, dataset(cells))
         assert found.data["places"] == ["reno", "sack"]
         assert found.data["curves"][0]["y"].tolist() == pytest.approx([10, 10])
 
@@ -359,7 +359,7 @@ class TestTrace:
         queue = QUEUE | {"edge.forward.avg": [0.0, 2.0, 6.5, 4.0]}
         run = FakeRun(queue=queue, trace=EVENTS)
         spec = {"group": "g", "from_s": 0.5, "levels": ["max_th", "limit", ["BDP", 6.7]]}
-        found = drawn("trace", spec, material([("g", {}, [run, run])]))
+        found = drawn("trace", spec, dataset([("g", {}, [run, run])]))
         assert found.data["time_s"].tolist() == [1, 2, 3]
         assert found.data["packets"].tolist() == [12, 4, 0]
         assert found.data["average"].tolist() == [2, 6.5, 4]
@@ -368,13 +368,13 @@ class TestTrace:
         assert found.note == "Largest queue: 12 packets, largest average 6.5; 1 packet dropped."
 
     def test_only_the_queue(self):
-        found = drawn("trace", {"group": "g"}, material([("g", {}, [FakeRun(queue=QUEUE)])]))
+        found = drawn("trace", {"group": "g"}, dataset([("g", {}, [FakeRun(queue=QUEUE)])]))
         assert found.data["average"] is None and len(found.data["drops_s"]) == 0
         assert found.note == "Largest queue: 12 packets."
 
     def test_a_window_without_samples_is_no_figure(self):
         spec = {"group": "g", "from_s": 100}
-        assert collected("trace", spec, material([("g", {}, [FakeRun(queue=QUEUE)])])) is None
+        assert collected("trace", spec, dataset([("g", {}, [FakeRun(queue=QUEUE)])])) is None
 
 
 def datagrams(*delays_ms: float, lost=(), flying=(), stream: int = 0) -> dict:
@@ -451,7 +451,7 @@ class TestEllipses:
             run = FakeRun(seconds=SECONDS | {"edge.forward.queue_delay_mean_s": waits})
             run.summary["studied_port"] = "edge.forward"
             runs.append(run)
-        return drawn("ellipses", BY_AQM | spec, material([("g", {"aqm": "red"}, runs)]))
+        return drawn("ellipses", BY_AQM | spec, dataset([("g", {"aqm": "red"}, runs)]))
 
     def test_delays_are_means_over_packets_and_seeds_are_put_together(self):
         (curve,) = self.of(every_s=2).data["curves"]
@@ -468,7 +468,7 @@ class TestEllipses:
         assert np.hypot(*short) < np.hypot(*long)
 
     def test_no_stretch_no_figure(self):
-        empty = material([("g", {"aqm": "red"}, [FakeRun()])])
+        empty = dataset([("g", {"aqm": "red"}, [FakeRun()])])
         assert collected("ellipses", BY_AQM, empty) is None
 
 
@@ -502,14 +502,14 @@ class TestLaws:
     def test_the_axis_reaches_beyond_the_last_kink(self):
         law = {"label": "", "min_th": 5, "max_th": 15, "max_p": 0.1}
         for gentle, last in ((False, 15), (True, 30)):
-            found = drawn("curve", {"laws": [law | {"gentle": gentle}]}, material([]))
+            found = drawn("curve", {"laws": [law | {"gentle": gentle}]}, dataset([]))
             (curve,) = found.data["curves"]
             assert last < curve["x"][-1] < 1.3 * last and curve["p"][-1] == 1
 
     def test_an_adapted_law_has_a_band(self):
         law = {"label": "ARED", "min_th": 5, "max_th": 15, "max_p": 0.1, "gentle": True}
         spec = {"laws": [law | {"max_p_low": 0.01, "max_p_high": 0.5}]}
-        (curve,) = drawn("curve", spec, material([])).data["curves"]
+        (curve,) = drawn("curve", spec, dataset([])).data["curves"]
         at = int(np.searchsorted(curve["x"], 14.99))
         assert curve["low"][at] == pytest.approx(0.01, abs=1e-3)
         assert curve["high"][at] == pytest.approx(0.5, abs=1e-2)
@@ -536,7 +536,7 @@ class TestLaws:
 
     def test_the_lag_is_told(self):
         spec = EMPTY["slow-start"] | {"min_th": 3}
-        found = drawn("slow-start", spec, material([]))
+        found = drawn("slow-start", spec, dataset([]))
         assert found.data["levels"] == [("min_th", 3.0), ("max_th", 9.0)]
         assert found.data["packets"].max() > 3 * 9
         assert found.note.startswith("Computed: when the average reaches max_th (9 packets)")
@@ -552,12 +552,12 @@ def _burst_average(window: int) -> float:
 
 def test_numbers_are_told_all_or_only_the_extremes():
     few = {"red": 1.0, "pi": math.nan, "rem": 3.0}
-    assert told("Lost", few) == "Lost: 1.0 % (red), 3.0 % (rem)."
+    assert described("Lost", few) == "Lost: 1.0 % (red), 3.0 % (rem)."
     many = {str(i): float(i) for i in range(9)}
-    assert told("Lost", many) == "Lost: from 0.0 % (0) to 8.0 % (8)."
-    assert told("Lost", dict.fromkeys("abc", 2.0)) == "Lost: 2.0 % (all)."
-    assert told("Lost", {"": 2.0}) == "Lost: 2.0 %."
-    assert told("Lost", {"red": math.nan}) == ""
+    assert described("Lost", many) == "Lost: from 0.0 % (0) to 8.0 % (8)."
+    assert described("Lost", dict.fromkeys("abc", 2.0)) == "Lost: 2.0 % (all)."
+    assert described("Lost", {"": 2.0}) == "Lost: 2.0 %."
+    assert described("Lost", {"red": math.nan}) == ""
 
 
 def test_calibration_in_other_units():
@@ -568,7 +568,7 @@ def test_calibration_in_other_units():
         "open_loop": False,
     }
     spec = {"source": "calibration", "base": "wide", "unit": "Mbit/s"}
-    found = drawn("linearity", spec, material([], calibrations={"wide": line}))
+    found = drawn("linearity", spec, dataset([], calibrations={"wide": line}))
     (axes,) = figures.draw("linearity", found.data, unit="Mbit/s").axes
     assert axes.get_ylabel() == "offered load (Mbit/s)"
     assert axes.get_lines()[-1].get_ydata().tolist() == pytest.approx([0.328, 0.656])
@@ -581,13 +581,13 @@ def test_effects_are_a_table_of_differences():
     rows = [row("a", "drops", 1.0), row("a", "elapsed", 2.0), row("b", "drops", None)]
     rows.append(row("b", "elapsed", -3.0))
     spec = {"table": "d", "on": ["change"], "rows": ["elapsed", "drops"]}
-    found = drawn("effects", spec, material([], tables={"d": rows}))
+    found = drawn("effects", spec, dataset([], tables={"d": rows}))
     elapsed, drops = found.data["panels"]
     assert found.data["places"] == ["a", "b"]
     assert (elapsed["title"], elapsed["unit"], elapsed["value"]) == ("Elapsed time", "s", [2, -3])
     assert drops["unit"] == "points"
     assert drops["low"][0] == 1 and math.isnan(drops["value"][1]) and math.isnan(drops["high"][0])
-    assert collected("effects", spec, material([])) is None
+    assert collected("effects", spec, dataset([])) is None
 
 
 def test_a_metric_without_unit_has_no_empty_brackets():

@@ -99,8 +99,8 @@ class TestJudge:
 
 def test_margins_are_those_that_were_stated_before():
     """A wider one would make figures the same that are not."""
-    told = {name: (f.title, f.scale, f.margin, f.floor) for name, f in FIGURES.items()}
-    assert told == {
+    described = {name: (f.title, f.scale, f.margin, f.floor) for name, f in FIGURES.items()}
+    assert described == {
         "queue_time_mean_packets": ("queue, packets", 1, 0.05, 0.5),
         "goodput_mbit_per_s": ("goodput, Mbit/s", 1, 0.05, 0),
         "drop_rate": ("dropped, %", 100, 0.10, 0.00005),
@@ -113,15 +113,15 @@ def test_margins_are_those_that_were_stated_before():
     }
     assert equivalence.OF_EVERY_QUEUE == ("queue_time_mean_packets", "drop_rate", "mark_rate")
     rows = [Compared("f", "one", figure, [1, 1], [1, 1]).row() for figure in FIGURES.values()]
-    assert [row.split(" | ")[1] for row in rows] == [title for title, *_ in told.values()]
+    assert [row.split(" | ")[1] for row in rows] == [title for title, *_ in described.values()]
 
 
 class TestProgram:
     def test_what_it_tells(self):
         line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0"
-        told = {"queue_time_mean_packets": 3.0, "drop_rate": 0.5, "mark_rate": 0.0}
-        assert equivalence.told_by(["cat"], line) == told
-        assert equivalence.told_by(["echo", *line.split()], "") == told
+        described = {"queue_time_mean_packets": 3.0, "drop_rate": 0.5, "mark_rate": 0.0}
+        assert equivalence.told_by(["cat"], line) == described
+        assert equivalence.told_by(["echo", *line.split()], "") == described
 
     @pytest.mark.parametrize("lacking", ["queue_time_mean_packets", "drop_rate", "mark_rate"])
     def test_one_that_leaves_out_a_figure_of_its_queue_has_failed(self, lacking):
@@ -191,15 +191,15 @@ class TestNumbers:
 
     def test_a_second_queue(self):
         second = {"queue_time_mean_packets": 7.0, "drop_rate": 0.25, "arrivals": 9}
-        told = {"ports": {"first.forward": {"drop_rate": 1.0}, "second.forward": second}}
-        assert equivalence.numbers(0, run(told)) == {
+        described = {"ports": {"first.forward": {"drop_rate": 1.0}, "second.forward": second}}
+        assert equivalence.numbers(0, run(described)) == {
             "queue_time_mean_packets_second": 7.0,
             "drop_rate_second": 0.25,
         }
 
     def test_streams(self):
-        told = {"datagrams": {"streams": {"loss_share": 0.125}}}
-        assert equivalence.numbers(0, run(told)) == {"stream_loss_rate": 0.125}
+        described = {"datagrams": {"streams": {"loss_share": 0.125}}}
+        assert equivalence.numbers(0, run(described)) == {"stream_loss_rate": 0.125}
 
     def test_the_mean_of_the_transfers_that_ended(self):
         transfers = {
@@ -207,10 +207,12 @@ class TestNumbers:
             "start_ns": [0, 0, 10**9],
             "end_ns": [10**9, 9, 4 * 10**9],
         }
-        told = {"transfers": {"web": {}}}
-        assert equivalence.numbers(0, run(told, transfers=transfers)) == {"transfer_mean_s": 2.0}
+        described = {"transfers": {"web": {}}}
+        assert equivalence.numbers(0, run(described, transfers=transfers)) == {
+            "transfer_mean_s": 2.0
+        }
         none = {name: values[1:2] for name, values in transfers.items()}
-        assert equivalence.numbers(0, run(told, transfers=none)) == {}
+        assert equivalence.numbers(0, run(described, transfers=none)) == {}
 
 
 class TestRuns:
@@ -221,22 +223,22 @@ class TestRuns:
             runs.append((case.name(), seed))
             return {"drop_rate": seed / 10}
 
-        told = lambda case, seed: ["version", case.name(), seed]  # noqa: E731
+        described = lambda case, seed: ["version", case.name(), seed]  # noqa: E731
         scenario = lambda case, seed: {"name": case.name(), "seed": seed}  # noqa: E731
-        return Program("other", lambda: "1", answer, told, scenario)
+        return Program("other", lambda: "1", answer, described, scenario)
 
     @pytest.fixture
     def ours(self, monkeypatch):
         """The same numbers here, without the simulator."""
-        asked = []
+        requested = []
 
         def answer(case: Case, scenario: dict[str, Any], seed: int) -> dict[str, float]:
-            asked.append((scenario["name"], scenario["seed"], seed))
+            requested.append((scenario["name"], scenario["seed"], seed))
             return {"drop_rate": seed / 10}
 
         monkeypatch.setattr(equivalence, "in_aqmlab", answer)
         monkeypatch.setattr(equivalence, "version", lambda: SimpleNamespace(build="b"))
-        return asked
+        return requested
 
     def test_rows_name_the_case_the_program_and_the_seed(self, tmp_path, ours):
         runs: list[tuple[str, int]] = []
@@ -273,17 +275,20 @@ class TestRuns:
     def test_another_scenario_runs_again_here_and_another_order_of_it_does_not(
         self, tmp_path, ours
     ):
-        asked: list[object] = []
-        told = replace(
-            self.program([]), told=lambda case, seed: asked.append(seed) or ["version", seed]
+        requested: list[object] = []
+        described = replace(
+            self.program([]),
+            described=lambda case, seed: requested.append(seed) or ["version", seed],
         )
         orders: list[dict[str, Any]] = [{"name": "a", "seed": 1}, {"seed": 1, "name": "a"}]
         for scenario, runs in ((orders[0], 1), (orders[1], 1), ({"name": "b", "seed": 1}, 2)):
-            program = replace(told, scenario=lambda _case, _seed, told=scenario: told)
+            program = replace(
+                described, scenario=lambda _case, _seed, described=scenario: described
+            )
             equivalence.in_ours(Case(), program, 1, Kept(tmp_path))
             assert len(ours) == runs
-        equivalence.in_other(Case(), told, 7, Kept(tmp_path))
-        assert asked == [7]
+        equivalence.in_other(Case(), described, 7, Kept(tmp_path))
+        assert requested == [7]
 
     def test_case_after_case(self, tmp_path, ours, capsys):
         runs: list[tuple[str, int]] = []
@@ -293,15 +298,15 @@ class TestRuns:
         assert capsys.readouterr().err == "one: 2 runs each\ntwo: 2 runs each\n"
 
     def test_in_aqmlab_one_run_under_the_seed(self, monkeypatch):
-        asked: list[Any] = []
+        requested: list[Any] = []
 
         def simulate(scenario: dict[str, Any], **how: Any) -> Any:
-            asked.append((scenario, how))
+            requested.append((scenario, how))
             return SimpleNamespace(runs=[run({"drop_rate": 0.5})])
 
         monkeypatch.setattr("validation.equivalence.aqmlab.run", simulate)
         assert equivalence.in_aqmlab(Case(flows=0), {"name": "s"}, 7) == {"drop_rate": 0.5}
-        assert asked == [({"name": "s"}, {"seed": 7, "jobs": 1})]
+        assert requested == [({"name": "s"}, {"seed": 7, "jobs": 1})]
 
 
 def row(program: str, seed: int, **more: Any) -> dict[str, Any]:
@@ -436,15 +441,30 @@ class TestCommand:
         monkeypatch.setattr(equivalence, "version", lambda: SimpleNamespace(build="b"))
 
     def test_options(self, tmp_path):
-        told = self.parser(tmp_path).parse_args([])
-        assert (told.quick, told.only, told.seeds, told.most) == (False, [], None, None)
-        assert (told.jobs, told.cache, told.out, told.full_seeds) == (None, tmp_path, None, 3)
+        described = self.parser(tmp_path).parse_args([])
+        assert (described.quick, described.only, described.seeds, described.most) == (
+            False,
+            [],
+            None,
+            None,
+        )
+        assert (described.jobs, described.cache, described.out, described.full_seeds) == (
+            None,
+            tmp_path,
+            None,
+            3,
+        )
         words = ["--quick", "--only", "a", "--only", "b", "--seeds", "4", "--most", "8"]
-        told = self.parser(tmp_path).parse_args(
+        described = self.parser(tmp_path).parse_args(
             [*words, "--jobs", "2", "--cache", "c", "--out", "o"]
         )
-        assert (told.quick, told.only, told.seeds, told.most) == (True, ["a", "b"], 4, 8)
-        assert (told.jobs, told.cache, told.out) == (2, Path("c"), Path("o"))
+        assert (described.quick, described.only, described.seeds, described.most) == (
+            True,
+            ["a", "b"],
+            4,
+            8,
+        )
+        assert (described.jobs, described.cache, described.out) == (2, Path("c"), Path("o"))
         parser = argparse.ArgumentParser()
         equivalence.options(parser, tmp_path)
         assert parser.parse_args([]).full_seeds == 5
@@ -452,9 +472,9 @@ class TestCommand:
     def test_every_case_under_every_seed(self, tmp_path, capsys):
         status, runs = self.compare(tmp_path)
         assert (status, len(runs)) == (0, 6)
-        told = capsys.readouterr().out
-        assert "**streams**" in told and "| two | dropped, % | 3 |" in told
-        assert told.endswith("\n\ndropped, %: 2 open\n")
+        described = capsys.readouterr().out
+        assert "**streams**" in described and "| two | dropped, % | 3 |" in described
+        assert described.endswith("\n\ndropped, %: 2 open\n")
 
     def test_quick_is_three_seeds_unless_told(self, tmp_path):
         parser = self.parser(tmp_path)
@@ -508,15 +528,15 @@ class TestCommand:
             return {"drop_rate": 0.2} | ({"mark_rate": 0.5} if case is last else {})
 
         cases = [*(Case(f"case {n}") for n in range(60)), last]
-        told = replace(program, run=answer)
-        equivalence.compare(parser, parser.parse_args(["--seeds", "2"]), told, cases)
+        described = replace(program, run=answer)
+        equivalence.compare(parser, parser.parse_args(["--seeds", "2"]), described, cases)
         assert capsys.readouterr().out.endswith("dropped, %: 61 same; marked, %: 1 apart\n")
 
     def test_a_record_of_it(self, tmp_path, monkeypatch):
         kept: list[Any] = []
 
-        def record(*told: str) -> Any:
-            kept.append(told)
+        def record(*described: str) -> Any:
+            kept.append(described)
             return SimpleNamespace(keep=lambda folder: folder.mkdir())
 
         monkeypatch.setattr(recorded, "record", record)
@@ -529,15 +549,15 @@ class TestCommand:
         assert pl.read_csv(tmp_path / "out" / "ratios.csv")["case"].to_list() == ["two"]
 
     def test_as_many_cases_at_a_time_as_told(self, tmp_path, monkeypatch):
-        asked: list[int | None] = []
+        requested: list[int | None] = []
 
         def several(function: Any, of: Any, jobs: int | None = None) -> Any:
-            asked.append(jobs)
+            requested.append(jobs)
             return map(function, of)
 
         monkeypatch.setattr(equivalence, "several", several)
         self.compare(tmp_path, "--jobs", "3")
-        assert asked == [3]
+        assert requested == [3]
 
     def test_a_record_goes_on_with_a_folder_only(self, tmp_path, capsys):
         for words in (["--keep"], ["--wide", "--out", str(tmp_path / "nothing")]):

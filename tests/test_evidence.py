@@ -14,7 +14,7 @@ import pytest
 from test_claims import FakeRun, claim, condition, evidence, number, of
 from test_studies import SMALL
 
-from aqmlab.claims import expression, judge, kept, rule, scorecard
+from aqmlab.claims import cache, expression, judge, rule, scorecard
 from aqmlab.claims.evidence import Evidence, NotRun, defined
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE, Bounds, Judged
 from aqmlab.errors import SpecError, StoreError
@@ -111,7 +111,7 @@ class TestEvidence:
         found = evidence(a=[1], b=[2])
         number(found, of("a"))
         number(found, of("b"))
-        assert found.asked == {"a", "b"}
+        assert found.requested == {"a", "b"}
 
     def test_of_a_calibration(self):
         planned = Plan([], {}, {})
@@ -154,15 +154,15 @@ class TestEvidence:
         cells = [Cell("g", {"q": name}, {}, name) for name in "abc"]
         runs = {("a", 1): histogram(3, 1), ("b", 1): histogram(1, 3), ("c", 1): histogram(4, 0)}
         found = Evidence(Plan(cells, {}, {"g": (1,)}), {}, runs)
-        told = {
+        described = {
             "pair": "lowest_gain",
             "a": {"group": "g", "where": {"q": "a"}},
             "b": {"group": "g", "where": {"q": "b"}},
             "args": {"from_ms": 10, "to_ms": 10},
         }
-        assert number(found, told).tolist() == [50]
-        assert found.asked == {"a", "b"}
-        several = told | {"b": {"group": "g", "where": {"q": ["b", "c"]}}}
+        assert number(found, described).tolist() == [50]
+        assert found.requested == {"a", "b"}
+        several = described | {"b": {"group": "g", "where": {"q": ["b", "c"]}}}
         with pytest.raises(SpecError, match="is 2 cells: say which"):
             number(found, several)
         assert number(found, several | {"over": "min"}).tolist() == [-25]
@@ -282,11 +282,14 @@ class TestRule:
         assert levels.of_any(5) == rule.Levels(0.01, 0.05)
 
     def test_what_a_name_stands_for(self):
-        told = {"n": 3, "x": 0.5, "yes": True, "text": "a"}
-        assert {name: float(v) for name, v in rule.numbers(told).items()} == {"n": 3.0, "x": 0.5}
+        described = {"n": 3, "x": 0.5, "yes": True, "text": "a"}
+        assert {name: float(v) for name, v in rule.numbers(described).items()} == {
+            "n": 3.0,
+            "x": 0.5,
+        }
         one = cast(Any, claim(condition("a", at_least=1)).conditions[0])
-        assert rule.told(one, {}) == "a"
-        assert rule.told(replace(one, text="{q} at {l}"), {"q": [1, 2], "l": "98%"}) == (
+        assert rule.described(one, {}) == "a"
+        assert rule.described(replace(one, text="{q} at {l}"), {"q": [1, 2], "l": "98%"}) == (
             "(1, 2) at 98 %"
         )
 
@@ -410,12 +413,12 @@ class TestLine:
             "kind": "ours",
             "part": "p",
             "version": 1,
-            "digest": kept.digest(one),
+            "digest": cache.digest(one),
             "conditions": [first, second],
             "deciding": second,
             "revisits": "C1",
         }
-        assert found.asked == {"a", "b"}
+        assert found.requested == {"a", "b"}
 
     def test_of_several_the_worst_is_told(self):
         found = evidence(a=[1.0, 2.0, 3.0], b=[9.0, 9.1, 9.2])
@@ -430,9 +433,9 @@ class TestLine:
 
     def test_what_was_looked_at_before_is_forgotten(self):
         found = evidence(a=[1.0, 2.0], b=[1.0, 2.0])
-        found.asked = {"z"}
+        found.requested = {"z"}
         scorecard.row("s", claim({"let": {"a": of("a")}, "value": "a", "at_least": 0}), found, 1)
-        assert found.asked == {"a"}
+        assert found.requested == {"a"}
 
     def test_every_look_has_its_share(self):
         near = evidence(a=[1.0, 2.0, 3.0], b=[1.0, 1.0, 1.0])
@@ -475,7 +478,7 @@ class TestKept:
     CLAIM = replace(claim(condition("a", at_least=0)), kind="ours", revisits="C1")
 
     def test_a_blank_line(self):
-        assert kept.blank("s", self.CLAIM) == {
+        assert cache.blank("s", self.CLAIM) == {
             "id": "X1",
             "study": "s",
             "claim": "c",
@@ -488,40 +491,40 @@ class TestKept:
             "kind": "ours",
             "part": "p",
             "version": 1,
-            "digest": kept.digest(self.CLAIM),
+            "digest": cache.digest(self.CLAIM),
             "conditions": [],
             "deciding": None,
             "revisits": "C1",
         }
 
     def test_a_digest_is_short_and_that_of_the_rule(self):
-        assert len(kept.digest(self.CLAIM)) == 12
+        assert len(cache.digest(self.CLAIM)) == 12
         # Stored score cards name it: another digest would call all of them outdated.
-        assert kept.digest(self.CLAIM) == "97803207ecad"
+        assert cache.digest(self.CLAIM) == "97803207ecad"
 
     def test_a_line_stays_current_until_its_rule_changes(self):
-        line = kept.blank("s", self.CLAIM)
+        line = cache.blank("s", self.CLAIM)
         known = line | {"verdict": HOLDS, "version": 7}
-        assert kept.current(line, known) is known
-        assert kept.current(line, None) is line
-        other = kept.current(line, known | {"digest": "other"})
+        assert cache.current(line, known) is known
+        assert cache.current(line, None) is line
+        other = cache.current(line, known | {"digest": "other"})
         assert other == line | {
             "why": "judged under version 7 of the rule, this is another: run the study again"
         }
-        assert kept.current(line, {"verdict": HOLDS})["verdict"] == INCONCLUSIVE
+        assert cache.current(line, {"verdict": HOLDS})["verdict"] == INCONCLUSIVE
 
     def test_what_a_study_stored(self, tmp_path):
-        assert kept.stored(tmp_path / "none", "s") is None
+        assert cache.stored(tmp_path / "none", "s") is None
         (tmp_path / "empty").mkdir()
-        assert kept.stored(tmp_path / "empty", "s") is None
+        assert cache.stored(tmp_path / "empty", "s") is None
         store = Store.open(tmp_path / "out")
         store.write_json("result.json", {"name": "s", "claims": [{"id": "X1"}]})
-        assert kept.stored(tmp_path / "out", "s") == [{"id": "X1"}]
+        assert cache.stored(tmp_path / "out", "s") == [{"id": "X1"}]
         nameless = Store.open(tmp_path / "nameless")
         nameless.write_json("result.json", {"claims": []})
-        assert kept.stored(tmp_path / "nameless", "s") == []
+        assert cache.stored(tmp_path / "nameless", "s") == []
         with pytest.raises(StoreError) as raised:
-            kept.stored(tmp_path / "out", "t")
+            cache.stored(tmp_path / "out", "t")
         assert str(raised.value) == (
             f"{tmp_path / 'out'} holds the study s: name it with --study or give the folder of t "
             "with --out"
@@ -533,20 +536,20 @@ class TestKept:
 
         file = find("harsh-red")
         for name in ("s", "harsh-red"):
-            assert kept.lines(name, file) == [kept.blank(name, one) for one in claims(file)]
-        assert len(kept.lines("s", file)) > 10
+            assert cache.lines(name, file) == [cache.blank(name, one) for one in claims(file)]
+        assert len(cache.lines("s", file)) > 10
 
     def test_the_lines_of_an_experiment_of_ones_own(self, monkeypatch):
         from aqmlab.experiment import compiled
         from aqmlab.experiment.experiment import claims
 
         file = SMALL / "experiment.toml"
-        asked = []
+        requested = []
 
-        def told(of: Path, what: str, read: Callable[[], Any]) -> Any:
-            asked.append((of, what))
+        def described(of: Path, what: str, read: Callable[[], Any]) -> Any:
+            requested.append((of, what))
             return read()
 
-        monkeypatch.setattr(compiled, "told", told)
-        assert kept.lines("s", file) == [kept.blank("s", one) for one in claims(file)] != []
-        assert asked == [(file, "claims")]
+        monkeypatch.setattr(compiled, "described", described)
+        assert cache.lines("s", file) == [cache.blank("s", one) for one in claims(file)] != []
+        assert requested == [(file, "claims")]

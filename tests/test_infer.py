@@ -15,7 +15,7 @@ from aqmlab.experiment import plan, shapes
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.infer import (
     command,
-    kept,
+    files,
     pictures,
     sets,
     spec,
@@ -95,7 +95,7 @@ def test_a_place_of_the_cube_is_a_value_and_the_value_is_that_place(keys, place,
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"),
+    ("keys", "described"),
     [
         ({"paths": ["a"]}, "give one of range, values and variant"),
         ({"range": [1, 2]}, "has no paths"),
@@ -106,8 +106,8 @@ def test_a_place_of_the_cube_is_a_value_and_the_value_is_that_place(keys, place,
         ({"paths": ["a"], "range": [1, 2], "calibrates": True}, "cannot calibrate"),
     ],
 )
-def test_a_wrong_unknown_is_told_in_a_sentence(keys, told):
-    with pytest.raises(SpecError, match=told):
+def test_a_wrong_unknown_is_told_in_a_sentence(keys, described):
+    with pytest.raises(SpecError, match=described):
         unknown(**keys)
 
 
@@ -181,7 +181,7 @@ def test_every_inference_of_a_study_can_be_read_and_says_where_its_ranges_come_f
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "described"),
     [
         ("[quick]\npoints", "[quick]\nponts"),
         ("[unknown.rate]", "[unknown.rate]\nfoo = 1"),
@@ -189,10 +189,10 @@ def test_every_inference_of_a_study_can_be_read_and_says_where_its_ranges_come_f
         ('["link.line.reverse_rate"]', '["link.lane.reverse_rate"]'),
     ],
 )
-def test_a_wrong_file_is_told_in_a_sentence(tmp_path, change, told):
+def test_a_wrong_file_is_told_in_a_sentence(tmp_path, change, described):
     folder = small(tmp_path)
     path = folder / spec.FILE
-    path.write_text(path.read_text("utf-8").replace(change, told, 1), "utf-8")
+    path.write_text(path.read_text("utf-8").replace(change, described, 1), "utf-8")
     with pytest.raises(SpecError) as error:
         command.carry_out(str(folder), quick=True, out=tmp_path / "out")
     assert spec.FILE in str(error.value)
@@ -216,21 +216,21 @@ def test_a_trace_of_ones_own_is_inferred_kept_and_run_again(tmp_path):
     folder = small(tmp_path)
     with (folder / spec.FILE).open("a", encoding="utf-8") as file:
         file.write('\n[predict]\ntables = ["ping"]\ntotals = ["ping_lost_pct"]\n')
-    told = command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
-    assert {u["name"] for u in told["unknowns"]} == {"rate", "buffer", "delay"}
-    assert len(told["rows"]) == 9
-    assert Path(told["report"]).read_text("utf-8").count("<svg") == 3
-    assert kept.check(folder) == kept.check(tmp_path / "out") == []
-    with (folder / kept.FOLDER / "ping.csv").open() as file:
+    described = command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
+    assert {u["name"] for u in described["unknowns"]} == {"rate", "buffer", "delay"}
+    assert len(described["rows"]) == 9
+    assert Path(described["report"]).read_text("utf-8").count("<svg") == 3
+    assert files.check(folder) == files.check(tmp_path / "out") == []
+    with (folder / files.FOLDER / "ping.csv").open() as file:
         predicted = {(row["uploads"], row["metric"]): row for row in csv.DictReader(file)}
-    known = {(row["row"], row["metric"]): row["plain"] for row in told["rows"]}
+    known = {(row["row"], row["metric"]): row["plain"] for row in described["rows"]}
     # 10 s are measured here, 300 s were in the trace.
     for metric, longer in {"ping_p50_ms": 1, "ping_lost_pct": 30}.items():
         plain = float(predicted["4", metric]["plain"])
         assert plain == pytest.approx(longer * known["ping, 4", metric], rel=1e-4)
-    assert kept.read_set(folder / kept.SET) == told["set"]
+    assert files.read_set(folder / files.SET) == described["set"]
     again = command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
-    assert again["set"] == told["set"]
+    assert again["set"] == described["set"]
     with pytest.raises(StoreError, match="holds predictions already"):
         command.carry_out(str(folder), quick=True, out=tmp_path / "out", keep=True)
 
@@ -238,27 +238,29 @@ def test_a_trace_of_ones_own_is_inferred_kept_and_run_again(tmp_path):
 def test_predictions_that_were_changed_are_told(tmp_path):
     row = {"load": 90, "metric": "m", "unit": "%", "predicted": 1.0, "low": 0.5, "high": 2.0}
     one = Prediction("table-3", "Table 3", [row | {"plain": 1.5, "runs": 4}])
-    kept.keep(tmp_path, kept.documents([one], {"x": 1}, "aqmlab infer x"))
-    assert kept.check(tmp_path) == []
-    path = tmp_path / kept.FOLDER / "table-3.csv"
+    files.keep(tmp_path, files.documents([one], {"x": 1}, "aqmlab infer x"))
+    assert files.check(tmp_path) == []
+    path = tmp_path / files.FOLDER / "table-3.csv"
     path.write_text(path.read_text("utf-8").replace("0.5", "0.4"), "utf-8")
-    assert kept.check(tmp_path) == ["table-3.csv"]
-    assert json.loads((tmp_path / kept.FOLDER / kept.LIST).read_text("utf-8"))["set"] == {"x": 1}
+    assert files.check(tmp_path) == ["table-3.csv"]
+    assert json.loads((tmp_path / files.FOLDER / files.LIST).read_text("utf-8"))["set"] == {"x": 1}
 
 
 def test_later_predictions_stand_beside_earlier_ones_which_stay(tmp_path):
     row = {"load": 90, "metric": "m", "unit": "%", "predicted": 1.0, "low": 0.5, "high": 2.0}
     for plain in (1.5, 1.6):
         one = Prediction("table-3", "Table 3", [row | {"plain": plain, "runs": 4}])
-        kept.keep(tmp_path, kept.documents([one], {"x": plain}, "aqmlab infer x"))
-    first, later = sorted((tmp_path / kept.FOLDER).rglob("table-3.csv"), key=lambda p: len(p.parts))
+        files.keep(tmp_path, files.documents([one], {"x": plain}, "aqmlab infer x"))
+    first, later = sorted(
+        (tmp_path / files.FOLDER).rglob("table-3.csv"), key=lambda p: len(p.parts)
+    )
     assert "1.5" in first.read_text("utf-8")
     assert "1.6" in later.read_text("utf-8")
-    assert kept.read_set(tmp_path / kept.SET) == {"x": 1.6}
+    assert files.read_set(tmp_path / files.SET) == {"x": 1.6}
     later.unlink()
-    assert kept.check(tmp_path) == [f"{later.parent.name}/table-3.csv"]
+    assert files.check(tmp_path) == [f"{later.parent.name}/table-3.csv"]
     with pytest.raises(StoreError, match="holds predictions already"):
-        kept.place(tmp_path)
+        files.place(tmp_path)
 
 
 def test_a_bound_that_is_kept_is_drawn_near_and_a_run_that_failed_far():
@@ -269,15 +271,15 @@ def test_a_bound_that_is_kept_is_drawn_near_and_a_run_that_failed_far():
 @pytest.mark.parametrize("name", STUDIES)
 def test_predictions_that_are_shipped_are_what_was_written(name):
     folder = SHIPPED / name
-    if not (folder / kept.FOLDER).is_dir():
+    if not (folder / files.FOLDER).is_dir():
         pytest.skip(f"{name} has no predictions")
-    assert kept.check(folder) == []
-    assert not list((folder / kept.FOLDER).rglob("*table-1*"))
+    assert files.check(folder) == []
+    assert not list((folder / files.FOLDER).rglob("*table-1*"))
 
 
 def test_a_set_is_a_study_beside_its_own(tmp_path):
     folder = small(tmp_path)
-    (folder / kept.SET).write_text('[set]\nrate = "2 Mbit/s"\nbuffer = 60\n', "utf-8")
+    (folder / files.SET).write_text('[set]\nrate = "2 Mbit/s"\nbuffer = 60\n', "utf-8")
     plain = experiments.load(str(folder))
     other = sets.named(plain, "inferred")
     assert (plain.name, other.name) == ("ping", "ping-inferred")
@@ -325,14 +327,14 @@ def test_sets_that_are_shipped_fit_every_scenario_of_their_study(real_core, stud
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "described"),
     [("[set]\nspeed = 1\n", "no unknown"), ('[set]\nbuffer = "x"\n', "buffer"), (None, "no such")],
 )
-def test_a_wrong_set_is_told_in_a_sentence(tmp_path, text, told):
+def test_a_wrong_set_is_told_in_a_sentence(tmp_path, text, described):
     folder = small(tmp_path)
     if text is not None:
-        (folder / kept.SET).write_text(text, "utf-8")
-    with pytest.raises(SpecError, match=told):
+        (folder / files.SET).write_text(text, "utf-8")
+    with pytest.raises(SpecError, match=described):
         sets.named(experiments.load(str(folder)), "inferred")
 
 
@@ -357,9 +359,9 @@ def test_an_inference_begins_with_the_sets_that_it_names(tmp_path):
 
 @pytest.mark.slow
 def test_the_ping_example_finds_the_line_that_made_it(tmp_path):
-    told = command.carry_out(str(PING), quick=True, out=tmp_path / "out")
-    known = {u["name"]: u for u in told["unknowns"]}
-    assert told["fits"]
+    described = command.carry_out(str(PING), quick=True, out=tmp_path / "out")
+    known = {u["name"]: u for u in described["unknowns"]}
+    assert described["fits"]
     for name, truth in {"rate": 2.0, "buffer": 60.0, "delay": 9.0}.items():
         low, high = (float(str(known[name][end]).split()[0]) for end in ("low", "high"))
         assert low <= truth <= high

@@ -38,8 +38,8 @@ class Samples:
 
 def verdict(rows: np.ndarray, condition: dict, looks: list[int], seeds: int) -> str:
     """The verdict after these looks (multiples of the seeds) on one rule."""
-    told = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
-    judged = read(Claim, told | {"condition": [condition]})
+    described = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
+    judged = read(Claim, described | {"condition": [condition]})
     found = INCONCLUSIVE
     for look in looks:
         evidence = cast(Evidence, cast(Any, Samples(rows[:, : look * seeds])))

@@ -9,14 +9,14 @@ from typing import Any, cast
 import pytest
 from test_claims import FakeRun, claim
 
-from aqmlab.claims import judging
+from aqmlab.claims import evaluate
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell, Plan, Run
 from aqmlab.experiment.rules import Claim
 from aqmlab.runs.laboratory import Laboratory
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 
 def plan(*names: str) -> Plan:
@@ -32,11 +32,11 @@ def let(name: str) -> dict[str, Any]:
 
 def bounded(id_: str, name: str, at_least: float) -> Claim:
     """A claim that a cell's number is at least this."""
-    told = {"let": {"a": let(name)}, "value": "a", "at_least": at_least}
-    return replace(claim(told), id=id_)
+    described = {"let": {"a": let(name)}, "value": "a", "at_least": at_least}
+    return replace(claim(described), id=id_)
 
 
-class Asked:
+class Requested:
     """Writes down what it is asked; a run's number is its seed."""
 
     def __init__(self) -> None:
@@ -57,18 +57,18 @@ def judged(
     claims: Sequence[Claim],
     looks: Sequence[int],
     first: Mapping[str, Sequence[float]],
-) -> tuple[list[dict], Asked]:
+) -> tuple[list[dict], Requested]:
     """The score card's lines, with these numbers of the first look, and what was asked."""
-    laboratory = Asked()
+    laboratory = Requested()
     results = {
         (key, seed): FakeRun(number)
         for key, numbers in first.items()
         for seed, number in enumerate(numbers, 1)
     }
-    material = Material(planned, cast(Any, None), cast(Any, results), {}, {}, {})
+    dataset = Dataset(planned, cast(Any, None), cast(Any, results), {}, {}, {})
     experiment = cast(Experiment, cast(Any, type("E", (), {"name": "s", "where": "s.toml"})()))
-    rows = judging.judge(experiment, claims, material, cast(Laboratory, laboratory), looks)
-    assert len(material.results) == sum(map(len, first.values())), "the material stays as it is"
+    rows = evaluate.judge(experiment, claims, dataset, cast(Laboratory, laboratory), looks)
+    assert len(dataset.results) == sum(map(len, first.values())), "the material stays as it is"
     return rows, laboratory
 
 
@@ -145,9 +145,9 @@ def test_metrics_and_calibrations_are_evidence_too():
     one = claim({"let": lets, "value": "m + r", "at_least": 0.0})
     results = cast(Any, {("a", seed): FakeRun(float(seed)) for seed in (1, 2, 3)})
     known: dict[str | None, dict] = {None: {"r_squared": 0.5}}
-    material = Material(plan("a"), cast(Any, None), results, known, {}, {"m": metric})
+    dataset = Dataset(plan("a"), cast(Any, None), results, known, {}, {"m": metric})
     experiment = cast(Experiment, cast(Any, type("E", (), {"name": "s", "where": "s.toml"})()))
-    (row,) = judging.judge(experiment, [one], material, cast(Laboratory, Asked()), [1])
+    (row,) = evaluate.judge(experiment, [one], dataset, cast(Laboratory, Requested()), [1])
     assert row["estimate"] == 4.5
 
 
@@ -155,14 +155,14 @@ class TestWork:
     def test_the_more_claims_rest_on_a_scenario_the_likelier_it_is_run_again(self):
         claims = [bounded("A", "a", 0.0), bounded("B", "b", 0.0), bounded("C", "b", 0.0)]
         # three seeds more of 10 s at the second look, six more at the third
-        found = judging.more_seeds(claims, plan("a", "b", "c"), [1, 2, 4])
+        found = evaluate.more_seeds(claims, plan("a", "b", "c"), [1, 2, 4])
         assert found == {
             "a": pytest.approx(0.4 * 30 + 0.16 * 60),
             "b": pytest.approx((1 - 0.6**2) * 30 + (1 - 0.84**2) * 60),
         }
 
     def test_a_single_look_expects_nothing(self):
-        assert judging.more_seeds([bounded("A", "a", 0.0)], plan("a"), [1]) == {}
+        assert evaluate.more_seeds([bounded("A", "a", 0.0)], plan("a"), [1]) == {}
 
 
 class TestScenarios:
@@ -178,13 +178,13 @@ class TestScenarios:
             "n": {"probe": "model_share_upto", "args": {}},
         }
         one = claim({"let": lets, "value": "a + p", "at_least": 0})
-        assert judging.scenarios(one, plan("a", "b", "c", "d")) == {"a", "b", "c"}
+        assert evaluate.scenarios(one, plan("a", "b", "c", "d")) == {"a", "b", "c"}
 
     def test_across_a_group(self):
         across = {"across": "line_r_squared", "group": "g", "args": {}}
         one = claim({"let": {"r": across}, "value": "r", "at_least": 0})
-        assert judging.scenarios(one, plan("a", "b")) == {"a", "b"}
+        assert evaluate.scenarios(one, plan("a", "b")) == {"a", "b"}
 
     def test_of_every_value_that_a_rule_names(self):
         each = {"let": {"x": let("$q")}, "value": "x", "at_least": 0, "each": {"q": ["a", "c"]}}
-        assert judging.scenarios(claim(each), plan("a", "b", "c")) == {"a", "c"}
+        assert evaluate.scenarios(claim(each), plan("a", "b", "c")) == {"a", "c"}

@@ -145,9 +145,9 @@ def test_the_score_card_of_a_folder(small):
 
 
 def test_the_studies_are_listed_with_their_parts(small):
-    told = small("study", "list").stdout
-    assert "parts: calibration, fifo, red-load, red-thresholds" in told
-    assert "figures: 3, 4, 5" in told and "claims: 5" in told
+    described = small("study", "list").stdout
+    assert "parts: calibration, fifo, red-load, red-thresholds" in described
+    assert "figures: 3, 4, 5" in described and "claims: 5" in described
 
 
 def test_all_studies_of_the_list(small):

@@ -44,7 +44,7 @@ class Server(http.server.ThreadingHTTPServer):
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         super().__init__(("127.0.0.1", 0), Handler)
-        self.asked: list[dict] = []
+        self.requested: list[dict] = []
         self.removed: list[str] = []
         self.refuse: tuple[int, str] | None = None
         self.acts = True
@@ -53,7 +53,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.scheduler_port = self.dashboard_port = 0
 
     def create(self, resource: dict) -> dict:
-        self.asked.append(json.loads(json.dumps(resource)))
+        self.requested.append(json.loads(json.dumps(resource)))
         self.resource = resource
         if self.acts:
             self.start(resource["spec"]["worker"]["replicas"])
@@ -62,13 +62,13 @@ class Server(http.server.ThreadingHTTPServer):
 
     def start(self, workers: int) -> None:
         """The processes that pods would be."""
-        told = self.folder / "scheduler.json"
-        file = ("--scheduler-file", str(told))
+        described = self.folder / "scheduler.json"
+        file = ("--scheduler-file", str(described))
         self.run(
             "scheduler", "--host", "127.0.0.1", "--port", "0", "--dashboard-address", ":0", *file
         )
-        wait_until(told.exists)
-        about = json.loads(told.read_text())
+        wait_until(described.exists)
+        about = json.loads(described.read_text())
         self.scheduler_port = int(about["address"].rpartition(":")[2])
         self.dashboard_port = about["services"]["dashboard"]
         for _ in range(workers):
@@ -109,10 +109,10 @@ class Server(http.server.ThreadingHTTPServer):
     def service(self) -> dict | None:
         if self.resource is None:
             return None
-        asked = self.resource["spec"]["scheduler"]["service"]
+        requested = self.resource["spec"]["scheduler"]["service"]
         ports = {"tcp-comm": self.scheduler_port, "http-dashboard": self.dashboard_port}
         named = [{"name": k, "port": v, "nodePort": v} for k, v in ports.items()]
-        return self.part("scheduler", spec={**asked, "ports": named})
+        return self.part("scheduler", spec={**requested, "ports": named})
 
     def part(self, name: str, **content: dict) -> dict | None:
         """An object that the operator has made of the resource."""
@@ -126,12 +126,12 @@ class Handler(http.server.BaseHTTPRequestHandler):
     server: Server
 
     def answer(self, code: int, content: dict) -> None:
-        told = json.dumps(content).encode()
+        described = json.dumps(content).encode()
         self.send_response(code)
         self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(described)))
         self.end_headers()
-        self.wfile.write(told)
+        self.wfile.write(described)
 
     def fail(self, code: int, message: str) -> None:
         self.answer(code, {"kind": "Status", "code": code, "message": message})
@@ -209,10 +209,10 @@ def test_pods_of_the_named_image_do_the_runs_and_are_removed(tmp_path, kubernete
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["name"] == "sweep"
     assert_same_bytes(tmp_path / "threads", tmp_path / "pods")
-    (asked,) = kubernetes.asked
-    name, spec = asked["metadata"]["name"], asked["spec"]
-    assert asked["metadata"] == {"name": name, "namespace": "lab"}
-    assert (asked["apiVersion"], asked["kind"]) == ("kubernetes.dask.org/v1", "DaskCluster")
+    (requested,) = kubernetes.requested
+    name, spec = requested["metadata"]["name"], requested["spec"]
+    assert requested["metadata"] == {"name": name, "namespace": "lab"}
+    assert (requested["apiVersion"], requested["kind"]) == ("kubernetes.dask.org/v1", "DaskCluster")
     # Two commands of one namespace share no cluster.
     assert kubernetes.removed == [name] and re.fullmatch("aqmlab-[0-9a-f]{8}", name)
     assert spec["worker"]["replicas"] == 2
@@ -241,27 +241,30 @@ def test_a_refusal_is_one_sentence(kubernetes, swept, refusal, sentence):
 
 def test_an_operator_that_does_not_act_is_one_sentence_and_nothing_is_left(kubernetes, swept):
     kubernetes.acts = False
-    told = last_of_two(swept(kubernetes.server_port))
-    assert "is the Dask Operator running" in told
-    assert "look whether kubectl reaches it and the operator of Dask runs there" in told
-    assert kubernetes.removed == [kubernetes.asked[0]["metadata"]["name"]]
+    described = last_of_two(swept(kubernetes.server_port))
+    assert "is the Dask Operator running" in described
+    assert "look whether kubectl reaches it and the operator of Dask runs there" in described
+    assert kubernetes.removed == [kubernetes.requested[0]["metadata"]["name"]]
 
 
 def test_a_server_that_does_not_answer_is_one_sentence(swept):
-    told = last_of_two(swept(9))
-    assert "Kubernetes starts no workers (" in told and "look whether kubectl reaches it" in told
+    described = last_of_two(swept(9))
+    assert (
+        "Kubernetes starts no workers (" in described
+        and "look whether kubectl reaches it" in described
+    )
 
 
 def last_of_two(done) -> str:
     """The sentence after the one that says what Kubernetes is asked for; nothing else is said."""
     assert (done.returncode, done.stdout) == (2, "")
-    asks, told = done.stderr.splitlines()
+    asks, described = done.stderr.splitlines()
     assert "asks Kubernetes for 2 workers" in asks
-    return told
+    return described
 
 
 def test_an_image_without_aqmlab_is_refused_before_pods_are_asked_for(kubernetes, swept):
     refused = swept(kubernetes.server_port, "ghcr.io/dask/dask:latest")
     assert refused.returncode == 2
     assert "image ghcr.io/dask/dask:latest has no aqmlab in it: name one that has" in refused.stderr
-    assert refused.stderr.count("\n") == 1 and kubernetes.asked == []
+    assert refused.stderr.count("\n") == 1 and kubernetes.requested == []

@@ -216,10 +216,10 @@ def test_counts_agree_with_tshark(tmp_path):
     path.write_bytes(pcap((said[0], packet(said)) for said in LOSSES))
     names = ("retransmission", "out_of_order", "duplicate_ack", "keep_alive")
     fields = [word for name in names for word in ("-e", f"tcp.analysis.{name}")]
-    told = subprocess.run(
+    described = subprocess.run(
         ["tshark", "-r", path, "-T", "fields", *fields], capture_output=True, text=True, check=True
     )
-    rows = [(line.split("\t") + [""] * 4)[:4] for line in told.stdout.splitlines()]
+    rows = [(line.split("\t") + [""] * 4)[:4] for line in described.stdout.splitlines()]
     theirs = [sum(bool(row[column]) for row in rows) for column in range(4)]
     seen = learn.learn(path).header["seen"]
     ours = [seen[n] for n in ("resent", "reordered", "duplicate_acks", "keep_alives")]

@@ -188,11 +188,11 @@ def test_a_result_crosses_processes_whole(tmp_path):
     tables = {
         "queue": {"columns": [("a", "<u4", b"\1\0\0\0\n"), ("b", "<u4", b"")], "every_s": (0, 1)}
     }
-    told = {"summary": json.dumps({"x": 1}), "groups": ["g"], "live": "{}", "tables": tables}
-    raw.write(tmp_path / "answer", told)
+    described = {"summary": json.dumps({"x": 1}), "groups": ["g"], "live": "{}", "tables": tables}
+    raw.write(tmp_path / "answer", described)
     found = raw.read(tmp_path / "answer")
     assert found["tables"]["queue"]["columns"] == tables["queue"]["columns"]
-    assert found["summary"] == told["summary"]
+    assert found["summary"] == described["summary"]
 
 
 NOBODY: dict[str, Any] = {"user": 65534, "group": 65534, "extra_groups": []}
@@ -234,10 +234,10 @@ def test_a_whole_run_needs_no_root(nobody):
     _folder(folder)
     words = [sys.executable, "-m", "aqmlab", "live", "s.toml", "--json", "--out", "out"]
     words += ["--alone", "--server", shlex.join(_bulk(folder, "serve")), "--"]
-    told = subprocess.run(
+    described = subprocess.run(
         [*words, *_bulk(folder, "fetch")], timeout=120, check=True, stdout=subprocess.PIPE, **how
     )
-    run = json.loads(told.stdout)["runs"][0]
+    run = json.loads(described.stdout)["runs"][0]
     live = run.get("summary", run)["live"]
     assert live["replayed"] > 700
     assert live["dropped_elsewhere"] == 0

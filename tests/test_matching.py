@@ -155,9 +155,9 @@ def test_the_inferred_set_is_the_likeliest_by_more_seeds_and_not_the_luckiest_by
     wrong = np.array([[0.9, 0.1, 0.3]])
     history, _ = matched(stand_in(truth, range(1, 7))[0].mean(axis=0), 1, given=wrong)
     lucky = history.runs.copy()
-    lucky[0] = history.targets.told(history.targets.low)
+    lucky[0] = history.targets.described(history.targets.low)
     lucky = replace(history, points=np.vstack([truth, wrong]), runs=lucky[[1, 0]])
-    asked = []
+    requested = []
 
     class Study:
         bench = SimpleNamespace(
@@ -167,14 +167,14 @@ def test_the_inferred_set_is_the_likeliest_by_more_seeds_and_not_the_luckiest_by
         )
 
         def runs(self, sets, seeds, _title):
-            asked.append(seeds)
+            requested.append(seeds)
             return stand_in(np.array(sets), range(1, seeds + 1))
 
     weighed = posterior.Posterior(wrong, wrong[0])
     by_few = posterior.Likelihood(lucky).seen(lucky.points, lucky.runs)
     assert np.argmax(by_few) == 1
     assert inference.most_likely(Study(), lucky, weighed) == pytest.approx(truth[0])
-    assert asked == [6]
+    assert requested == [6]
 
 
 def test_a_search_by_runs_alone_finds_what_no_wave_met_and_stops_there():

@@ -132,18 +132,18 @@ def test_code_behind_the_tests_of_another_file_is_source_too():
 
 
 def test_another_test_is_noticed_and_a_changed_source_is_none(tmp_path):
-    def told() -> str:
+    def described() -> str:
         return digest_of_tests(tmp_path, ["."], ["q.rs"], 1.0)
 
     subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
     answers_of(tmp_path, SOURCE)
-    first = told()
+    first = described()
     answers_of(tmp_path, SOURCE + b"//")
-    assert told() == first
+    assert described() == first
     answers_of(tmp_path, SOURCE + b"#[cfg(test)]\nmod tests {}")
-    within = told()
+    within = described()
     (tmp_path / "laws.rs").write_text("a law")
-    assert len({first, within, told()}) == 3
+    assert len({first, within, described()}) == 3
 
 
 PROGRAM = """
@@ -173,11 +173,11 @@ def test_a_program_answers_for_many_mutants_each_in_a_child(tmp_path):
     bootstrap = {**os.environ, "RUSTC_BOOTSTRAP": "1"}
     subprocess.run(words, check=True, capture_output=True, env=bootstrap)
     (tmp_path / "crates" / "q").mkdir(parents=True)
-    asked = trials.Trials(tmp_path, {"all-q": built}, slowest_s=10, jobs=2)
-    asked.look(tmp_path / "tests.json")
-    assert [test.reaches for test in asked.tests] == [{3, 4, 5, 6}]
+    requested = trials.Trials(tmp_path, {"all-q": built}, slowest_s=10, jobs=2)
+    requested.look(tmp_path / "tests.json")
+    assert [test.reaches for test in requested.tests] == [{3, 4, 5, 6}]
     test = trials.Test("all-q", "", 0.01, frozenset({3, 4, 5, 6}))
-    assert dict(asked.ask(test, [3, 4, 5, 6])) == {3: "timeout", 4: "caught"}
+    assert dict(requested.ask(test, [3, 4, 5, 6])) == {3: "timeout", 4: "caught"}
     assert (tmp_path / "crates" / "q" / "late").exists()
 
 
@@ -247,7 +247,7 @@ def test_answers_of_python_stay_until_the_source_or_a_test_changes(tmp_path):
 
     first = kept()
     first.reopen("tests of today")
-    first.tell(zip(two, ["caught", "missed"], strict=True))
+    first.notify(zip(two, ["caught", "missed"], strict=True))
     again = kept()
     again.reopen("tests of today")
     assert (again.words, again.open()) == ({"judge.py": ["caught", "missed"]}, [])

@@ -11,7 +11,7 @@ from test_own_discipline import FIFO, JUDGE, scenario
 
 import aqmlab
 from aqmlab.errors import AqmlabError
-from aqmlab.simulator.own import checking, starting
+from aqmlab.simulator.plugin import checking, starting
 
 HERE = Path(__file__).parent
 
@@ -46,10 +46,10 @@ def library(name: str, *flags: str) -> Path:
 
 def test_what_keeps_the_laws_passes_and_gives_vectors(beside):
     Path("own.py").write_text(JUDGE)
-    heard: list[str] = []
-    report = checking.check("own.py", heard.append)
+    received: list[str] = []
+    report = checking.check("own.py", received.append)
     assert broken(report) == {}
-    assert heard[0] == "conservation"
+    assert received[0] == "conservation"
     assert report["happened"]["marked"] > 0
     checking.write_vectors(report, Path("vectors.json"))
     assert '"discipline": "threshold"' in Path("vectors.json").read_text()
@@ -64,9 +64,9 @@ def test_what_keeps_the_laws_passes_and_gives_vectors(beside):
     ],
 )
 def test_what_breaks_a_law_is_told(beside, change, law, why):
-    told = checked(FIFO.replace(*change))
-    assert law in told
-    assert why in told[law]
+    described = checked(FIFO.replace(*change))
+    assert law in described
+    assert why in described[law]
 
 
 def test_chance_that_is_not_the_queues_is_found(beside):

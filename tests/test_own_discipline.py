@@ -94,7 +94,7 @@ def written(tmp_path, monkeypatch, real_core):
     return write
 
 
-def told(queue: object, **changes) -> str:
+def described(queue: object, **changes) -> str:
     with pytest.raises(AqmlabError) as caught:
         aqmlab.run(scenario(queue, **changes))
     return str(caught.value)
@@ -159,26 +159,30 @@ def test_a_sweep_names_it_beside_ours_and_its_source_is_part_of_the_results(writ
     ],
 )
 def test_what_is_wrong_is_one_sentence(written, text, sentence):
-    assert sentence in told({"aqm": written("own.py", text)})
+    assert sentence in described({"aqm": written("own.py", text)})
 
 
 def test_parameters_are_checked_as_ours_are(written):
     file = written("judge.py", JUDGE)
-    assert 'did you mean "threshold"?' in told({"aqm": file, "treshold": 3})
-    assert "0 is out of range" in told({"aqm": file, "threshold": 0})
-    assert "has no unit" in told({"aqm": file, "every": 5})
-    assert "13 brings bad luck" in told({"aqm": file, "threshold": 13})
-    assert "no such file" in told({"aqm": "nowhere.py"})
-    assert 'did you mean "Threshold"?' in told({"aqm": f"{file}:Treshold"})
+    assert 'did you mean "threshold"?' in described({"aqm": file, "treshold": 3})
+    assert "0 is out of range" in described({"aqm": file, "threshold": 0})
+    assert "has no unit" in described({"aqm": file, "every": 5})
+    assert "13 brings bad luck" in described({"aqm": file, "threshold": 13})
+    assert "no such file" in described({"aqm": "nowhere.py"})
+    assert 'did you mean "Threshold"?' in described({"aqm": f"{file}:Treshold"})
 
 
 def test_a_class_is_named_by_the_file_that_it_stands_in(written, monkeypatch):
-    from aqmlab.simulator.own import source
+    from aqmlab.simulator.plugin import source
 
     written("own_judge.py", JUDGE)
     monkeypatch.syspath_prepend(".")
-    told = source.of_class(importlib.import_module("own_judge").Threshold)
-    assert (told["name"], told["class"], told["text"]) == ("threshold", "Threshold", JUDGE)
+    described = source.of_class(importlib.import_module("own_judge").Threshold)
+    assert (described["name"], described["class"], described["text"]) == (
+        "threshold",
+        "Threshold",
+        JUDGE,
+    )
     with pytest.raises(AqmlabError, match="stands in no file"):
         source.of_class(type("Loose", (aqmlab.Discipline,), {"__module__": "builtins"}))
 

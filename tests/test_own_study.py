@@ -31,8 +31,8 @@ def small(tmp_path) -> Command:
 def test_a_folder_is_a_study(small, where):
     answer = small("study", where, "--quick", "--part", "red-load", "--json")
     assert answer.returncode == 0, answer.stderr
-    told = json.loads(answer.stdout)
-    assert (told["name"], told["folder"]) == ("own", "results/own-quick")
+    described = json.loads(answer.stdout)
+    assert (described["name"], described["folder"]) == ("own", "results/own-quick")
     assert (small.folder / "results" / "own-quick" / "report.html").is_file()
     card = json.loads(small("claims", "--study", where, "--json").stdout)
     verdicts = {row["id"]: (row["study"], row["why"]) for row in card}
@@ -42,10 +42,10 @@ def test_a_folder_is_a_study(small, where):
 
 @pytest.mark.parametrize("where", ["", "experiment.toml"])
 def test_run_is_the_full_study_of_an_experiment_with_groups(small, where, monkeypatch, capsys):
-    asked = []
+    requested = []
 
     def carried(study, **how):
-        asked.append((study.experiment.name, how))
+        requested.append((study.experiment.name, how))
         report = {"headlines": ["Found."]}
         return Result(study.experiment.name, [], report=report)
 
@@ -53,7 +53,7 @@ def test_run_is_the_full_study_of_an_experiment_with_groups(small, where, monkey
     monkeypatch.chdir(small.folder)
     path = small.folder / "mine" / where
     assert answering._code(["run", str(path)]) == 0
-    ((name, how),) = asked
+    ((name, how),) = requested
     assert (name, how["quick"], how["parts"], how["reported"]) == ("own", False, None, True)
     assert str(how["out"]) == "results/own"
     assert capsys.readouterr().out == "Found.\nresults/own/report.html\n"
@@ -107,11 +107,11 @@ def test_a_sweep_has_tables_and_claims_as_any_experiment(aqmlab_command):
     (aqmlab_command.folder / "own.toml").write_text(SWEPT)
     answer = aqmlab_command("run", "own.toml", "--json")
     assert answer.returncode == 0, answer.stderr
-    told = json.loads(answer.stdout)
-    assert [run["seed"] for run in told["runs"]] == [5, 2, 5, 2]
+    described = json.loads(answer.stdout)
+    assert [run["seed"] for run in described["runs"]] == [5, 2, 5, 2]
     folder = aqmlab_command.folder / "results" / "own"
-    assert Path(told["report"]) == Path("results/own/report.html")
-    means = [variant["summary"]["queue_mean_packets"] for variant in told["variants"]]
+    assert Path(described["report"]) == Path("results/own/report.html")
+    means = [variant["summary"]["queue_mean_packets"] for variant in described["variants"]]
     rows = json.loads((folder / "result.json").read_text())["tables"][0]["rows"]
     assert [(row["limit"], row["n"]) for row in rows] == [(10, 2), (50, 2)]
     assert [row["ours"] for row in rows] == pytest.approx(means)

@@ -51,12 +51,12 @@ def test_every_locked_package_is_exact(name):
 )
 def test_the_lock_has_what_the_project_asks_for(name, extras):
     known = locked(name)
-    asked = [text for extra in extras for text in PROJECT["optional-dependencies"][extra]]
-    for text in [*PROJECT["dependencies"], *asked]:
-        asked = Requirement(text)
-        for entry in known[asked.name][0]:
+    requested = [text for extra in extras for text in PROJECT["optional-dependencies"][extra]]
+    for text in [*PROJECT["dependencies"], *requested]:
+        requested = Requirement(text)
+        for entry in known[requested.name][0]:
             (exact,) = entry.specifier
-            assert exact.version in asked.specifier, f"{text}: run `make lock`"
+            assert exact.version in requested.specifier, f"{text}: run `make lock`"
 
 
 def test_running_and_testing_meet_the_same_packages():

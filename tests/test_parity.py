@@ -111,11 +111,13 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
         {"app": "bulk", "flows": 1, "tcp": {"profile": "linux", "rto_min": "300 ms"}},
         {"app": "web", "users": 1},
     ]
-    told = with_kernel({**SCENARIO, "traffic": groups}, kernel(tmp_path, tcp_sack=0))["traffic"]
-    assert told[0]["tcp"]["congestion"] == "reno"
-    assert told[0]["tcp"]["ecn"] is True
-    assert told[1]["tcp"]["rto_min"] == "300 ms"
-    assert {group["tcp"]["recovery"] for group in told} == {"newreno"}
+    described = with_kernel({**SCENARIO, "traffic": groups}, kernel(tmp_path, tcp_sack=0))[
+        "traffic"
+    ]
+    assert described[0]["tcp"]["congestion"] == "reno"
+    assert described[0]["tcp"]["ecn"] is True
+    assert described[1]["tcp"]["rto_min"] == "300 ms"
+    assert {group["tcp"]["recovery"] for group in described} == {"newreno"}
 
 
 @pytest.mark.parametrize("file", sorted(Path("validation/live").glob("*.toml")), ids=str)
@@ -134,7 +136,7 @@ def test_the_grids_are_scenarios(file: Path):
 @pytest.mark.parametrize(("study", "cells"), [("tuning-red", 4), ("not-deploy-red", 2)])
 def test_a_study_says_which_of_its_cells_are_run_live(study: str, cells: int):
     experiment = load(study)
-    short = live_study.shortened(experiment, live_study._asked(study)["table"])
+    short = live_study.shortened(experiment, live_study._requested(study)["table"])
     settings = replace(experiment.setting(quick=True), seeds=1)
     made = plan.make(short, settings, lambda *_: {}, short.group)
     assert len(made.cells) == cells
@@ -145,4 +147,4 @@ def test_a_study_says_which_of_its_cells_are_run_live(study: str, cells: int):
 
 def test_a_study_without_live_cells_says_so():
     with pytest.raises(SpecError, match="those that have are tuning-red, not-deploy-red"):
-        live_study._asked("harsh-red")
+        live_study._requested("harsh-red")

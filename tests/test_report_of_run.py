@@ -56,11 +56,11 @@ def tables(folder) -> dict[str, list[dict]]:
 def test_a_sweep_is_reported_by_queue_and_group(home):
     answer = home("run", "home.toml", "--report", "--json")
     assert answer.returncode == 0, answer.stderr
-    told = json.loads(answer.stdout)
+    described = json.loads(answer.stdout)
     folder = home.folder / "results" / "home"
-    assert told["report"] == "results/home/report.html"
+    assert described["report"] == "results/home/report.html"
     found = tables(folder)
-    summaries = {v["label"]: v["summary"] for v in told["variants"]}
+    summaries = {v["label"]: v["summary"] for v in described["variants"]}
     calls = {r["variant"]: r for r in found["datagrams"] if r["metric"] == "delay_p99_s"}
     for label, summary in summaries.items():
         # In milliseconds.

@@ -242,9 +242,9 @@ def test_the_shipped_schemas_are_those_that_are_made(real_core):
 
 
 def test_the_command_prints_a_shipped_schema_or_its_place(aqmlab_command):
-    told = aqmlab_command("schema", "experiment").stdout
+    described = aqmlab_command("schema", "experiment").stdout
     place = aqmlab_command("schema", "experiment", "--path").stdout
-    assert Path(place.rstrip("\n")).read_text("utf-8") == told
+    assert Path(place.rstrip("\n")).read_text("utf-8") == described
     refused = aqmlab_command("schema", "study")
     assert refused.returncode == 2
     assert 'no schema of "study": give scenario, experiment or infer' in refused.stderr

@@ -118,8 +118,8 @@ def test_what_a_study_varies_is_not_named():
 def test_variants_vary_what_any_of_them_sets():
     axis = {"name": "queue", "variant": [{"name": "a", "set": {"link.1.forward.limit": 3}}]}
     load_ = {"name": "load", "values": ["90%"]}
-    told = [{"set": {"traffic.0.tcp": "plain"}}, {"axis": [axis, load_]}]
-    groups = [read(Group, {"name": "g", "part": "p"} | group) for group in told]
+    written = [{"set": {"traffic.0.tcp": "plain"}}, {"axis": [axis, load_]}]
+    groups = [read(Group, {"name": "g", "part": "p"} | group) for group in written]
     assert plan.varied(groups, ["traffic.1.users"]) == [
         "link.1.forward",
         "traffic.0.tcp",

@@ -330,7 +330,7 @@ MISTAKES = {
 }
 
 
-@pytest.mark.parametrize(("text", "told"), MISTAKES.values(), ids=MISTAKES)
-def test_a_mistake_is_one_sentence(text, told):
-    with pytest.raises(SpecError, match=told):
+@pytest.mark.parametrize(("text", "described"), MISTAKES.values(), ids=MISTAKES)
+def test_a_mistake_is_one_sentence(text, described):
+    with pytest.raises(SpecError, match=described):
         read(text)

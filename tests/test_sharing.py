@@ -175,8 +175,8 @@ def test_a_loaded_sweep_of_tables_keeps_its_labels(real_core, scenario, tmp_path
     import aqmlab
 
     queues = [{"label": "short", "aqm": "droptail", "limit": 20}, {"aqm": "droptail", "limit": 60}]
-    asked = {"scenario": scenario, "sweep": {"link.0.forward": queues, "seeds": 1}}
-    ran = aqmlab.run(asked, out=tmp_path / "kept")
+    requested = {"scenario": scenario, "sweep": {"link.0.forward": queues, "seeds": 1}}
+    ran = aqmlab.run(requested, out=tmp_path / "kept")
     loaded = aqmlab.load(tmp_path / "kept")
     assert loaded.labels == ran.labels
     assert loaded.frame()["forward"].to_list() == ran.frame()["forward"].to_list()

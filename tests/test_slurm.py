@@ -63,12 +63,12 @@ def test_a_job_is_one_worker_with_as_many_threads_as_cores(commands):
             scripts = sorted((commands / "jobs").glob("*.sh"))
             assert [script.name for script in scripts] == ["1.sh", "2.sh"]
             assert not any((commands / "jobs").glob("*.cancelled"))
-        told = scripts[0].read_text()
-        port = re.search(r"tcp://127\.0\.0\.1:(\d+)", told)
+        described = scripts[0].read_text()
+        port = re.search(r"tcp://127\.0\.0\.1:(\d+)", described)
         assert port is not None
-        name = re.search(r"--name (\S+-[01]) ", told)
+        name = re.search(r"--name (\S+-[01]) ", described)
         assert name is not None
-        assert told.splitlines() == [
+        assert described.splitlines() == [
             "#!/usr/bin/env bash",
             "",
             "#SBATCH -J dask-worker",
@@ -114,10 +114,12 @@ def test_settings_that_describe_no_job_are_one_sentence(commands, wrong, sentenc
 
 def test_jobs_that_never_run_are_told_of(commands, monkeypatch, capsys):
     monkeypatch.setattr(cluster, "WORKER_S", 0.1)
-    told = "no worker of slurm:1 has come for 0 s: runs wait; look whether"
+    described = "no worker of slurm:1 has come for 0 s: runs wait; look whether"
     with settings(), cluster.opened("slurm:1"):
-        heard = []
-        wait_until(lambda: heard.append(capsys.readouterr().err) or told in "".join(heard))
+        received = []
+        wait_until(
+            lambda: received.append(capsys.readouterr().err) or described in "".join(received)
+        )
 
 
 def test_a_job_that_ended_is_submitted_again_and_a_refusal_is_of_a_moment(commands, monkeypatch):
@@ -193,7 +195,7 @@ PartitionName=main Nodes=ALL Default=YES State=UP
         for daemon in daemons:
             open_.enter_context(running(daemon, home))
         until = time.monotonic() + 30
-        while asked("sinfo", "-h", "-o", "%t") != "idle":
+        while requested("sinfo", "-h", "-o", "%t") != "idle":
             if time.monotonic() > until:
                 pytest.skip("Slurm does not start here")
             time.sleep(0.2)
@@ -219,7 +221,7 @@ def running(command: list[str], home: Path):
             process.wait()
 
 
-def asked(*command: str) -> str:
+def requested(*command: str) -> str:
     return subprocess.run(command, capture_output=True, text=True).stdout.strip()
 
 
@@ -228,7 +230,7 @@ def test_jobs_that_are_cancelled_change_no_byte(real_core, tmp_path, slurm):
     gone: list[str] = []
 
     def cancel() -> None:
-        gone.extend(asked("squeue", "-h", "-o", "%i").split())
+        gone.extend(requested("squeue", "-h", "-o", "%i").split())
         subprocess.run(["scancel", *gone], check=True)
 
     carried_out(tmp_path / "threads")
@@ -240,4 +242,4 @@ def test_jobs_that_are_cancelled_change_no_byte(real_core, tmp_path, slurm):
     assert not any(run.cached for run in done.runs)
     assert all(run.cached for run in again.runs)
     assert_same_bytes(tmp_path / "threads", tmp_path / "slurm")
-    wait_until(lambda: asked("squeue", "-h") == "")
+    wait_until(lambda: requested("squeue", "-h") == "")

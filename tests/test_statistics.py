@@ -153,14 +153,14 @@ class TestRules:
         assert found.number(convert("let", gain, Let)).tolist() == [25, 25, 25]
         assert found.number(convert("let", gain | {"over": "max"}, Let)).tolist() == [50, 50, 50]
         assert found.number(convert("let", self.pair("max"), Let)).tolist() == [0, 0, 0]
-        assert found.asked == {"a", "b", "best"}
+        assert found.requested == {"a", "b", "best"}
 
     def test_the_value_of_each_in_an_expression(self):
         lets = {"q": {"group": "g", "where": {"limit": "$limit"}, "summary": "queue"}}
         half = {"let": lets, "value": "q / limit", "each": {"limit": [30, 60]}}
-        told = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
+        described = {"id": "X", "part": "p", "claim": "c", "rule": "r", "version": 1}
         for bound, verdict in ((0.5, HOLDS), (0.4, FAILS)):
-            claim = read(Claim, told | {"condition": [half | {"at_most": bound}]})
+            claim = read(Claim, described | {"condition": [half | {"at_most": bound}]})
             assert rule.judge(claim, self.evidence()).verdict == verdict
 
 

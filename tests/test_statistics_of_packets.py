@@ -154,8 +154,8 @@ class TestAlone:
 
     def test_packets_accepted_above_max_th(self, real_core: ModuleType):
         def accepted(max_th: float, **parameters: object) -> float:
-            told = {"discipline": "red", "max_th": max_th, "packet_bytes": 1500}
-            args = told | {"parameters": parameters}
+            described = {"discipline": "red", "max_th": max_th, "packet_bytes": 1500}
+            args = described | {"parameters": parameters}
             return statistics.probe("accepted_above_max_th", args)
 
         red = {**RED, "min_th": 1, "limit": 20, "queue_in_bytes": False}

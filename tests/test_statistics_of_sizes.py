@@ -144,6 +144,6 @@ def test_variables_of_a_model(monkeypatch):
 
 
 def test_a_difference_names_its_rows():
-    told = {"id": "d", "part": "p", "group": "g", "minus": "h", "title": "D", "on": ["load"]}
-    assert read(Difference, told).columns == ["load"]
-    assert read(Difference, told | {"by": ["switch"]}).columns == ["switch", "load"]
+    described = {"id": "d", "part": "p", "group": "g", "minus": "h", "title": "D", "on": ["load"]}
+    assert read(Difference, described).columns == ["load"]
+    assert read(Difference, described | {"by": ["switch"]}).columns == ["switch", "load"]

@@ -94,8 +94,8 @@ class TestSeconds:
 
 class TestConnections:
     def test_a_share_of_the_connections(self):
-        told = {"retransmission_classes": {"syn": 1, "fin": 3}, "connections": 4}
-        assert of(run(told), "connections_in_class", kind="fin") == 75
+        described = {"retransmission_classes": {"syn": 1, "fin": 3}, "connections": 4}
+        assert of(run(described), "connections_in_class", kind="fin") == 75
 
 
 class TestBursts:
@@ -435,16 +435,16 @@ class TestAcross:
 class TestModels:
     @pytest.fixture(autouse=True)
     def variables(self, monkeypatch):
-        asked = self.asked = []
+        requested = self.requested = []
         curve = [[0.0, 0.0], [10.0, 0.5], [100.0, 1.0]]
         size = {"name": "size", "mean": 30.0, "curve": curve}
         named = {"name": "count", "mean": 1.0, "curve": curve}
-        monkeypatch.setattr(engine, "variables", lambda m: asked.append(m) or [size, named])
+        monkeypatch.setattr(engine, "variables", lambda m: requested.append(m) or [size, named])
 
     def test_of_the_model_that_is_named(self):
         how = {"model": "m", "variable": "size"}
         assert statistics.probe("model_share_upto", how | {"value": 5.0}) == 25
-        assert self.asked == ["m"]
+        assert self.requested == ["m"]
         # The largest half lies between 10 and 100: the smaller one carries 2.5 of the mean.
         largest = statistics.probe("model_weight_of_largest", how | {"percent": 50})
         assert largest == pytest.approx(100 * (1 - 2.5 / 30), abs=1e-9)
@@ -453,23 +453,23 @@ class TestModels:
         assert ten == pytest.approx(100 * (1 - (2.5 + 46 * 0.4) / 30), abs=1e-3)
         all_ = statistics.probe("model_weight_of_largest", how | {"percent": 100})
         assert all_ == 100
-        assert set(self.asked) == {"m"}
+        assert set(self.requested) == {"m"}
 
     def test_one_that_is_not_there_is_answered_with_those_that_are(self):
         with pytest.raises(SpecError) as raised:
             statistics.probe("model_share_upto", {"model": "m", "variable": "x", "value": 1})
         assert str(raised.value) == 'traffic model m has no variable "x" (it has size, count)'
-        assert set(self.asked) == {"m"}
+        assert set(self.requested) == {"m"}
 
 
 class TestAlone:
     def trial(self, monkeypatch, calls: list[dict], state: dict | None = None) -> list[dict]:
-        asked: list[dict] = []
+        requested: list[dict] = []
         case: dict[str, Any] = {"calls": calls} | ({"state": state} if state else {})
         monkeypatch.setattr(
-            engine, "trial", lambda request: asked.append(request) or {"cases": [case]}
+            engine, "trial", lambda request: requested.append(request) or {"cases": [case]}
         )
-        return asked
+        return requested
 
     def test_the_most_that_waits(self, monkeypatch):
         queued, dropped = {"events": [["queued", 1]]}, {"events": [["dropped", 1, "full"]]}
@@ -484,12 +484,12 @@ class TestAlone:
             sent,
             {},
         ]
-        asked = self.trial(monkeypatch, calls)
+        requested = self.trial(monkeypatch, calls)
         beyond = alone.largest_queue_beyond_limit_bytes(
             discipline="red", limit_bytes=250, packet_bytes=100, parameters={"w_q": 1}
         )
         assert beyond == 50
-        (request,) = asked
+        (request,) = requested
         assert request["discipline"] == "red"
         assert request["parameters"] == {"w_q": 1, "limit_bytes": 250}
         assert request["line_bits_per_s"] == 200_000
@@ -511,12 +511,12 @@ class TestAlone:
             call("enqueue", None),
             call("enqueue", "queued", avg=4.9),
         ]
-        asked = self.trial(monkeypatch, calls, {"avg": 0.0})
+        requested = self.trial(monkeypatch, calls, {"avg": 0.0})
         found = alone.accepted_above_max_th(
             discipline="red", max_th=5.0, packet_bytes=250, parameters={"min_th": 1}
         )
         assert found == 2
-        (request,) = asked
+        (request,) = requested
         assert request["parameters"] == {"min_th": 1, "max_th": 5.0}
         arrivals = request["arrivals"]
         assert len(arrivals) == 2000 + 199
@@ -530,7 +530,7 @@ class TestAlone:
         alone.accepted_above_max_th(
             discipline="red", max_th=5.0, packet_bytes=25_000, parameters={}
         )
-        assert asked[1]["arrivals"][2000]["at_ns"] == 1_000_000_001
+        assert requested[1]["arrivals"][2000]["at_ns"] == 1_000_000_001
 
 
 class TestRegistry:
@@ -656,8 +656,16 @@ class TestMeasure:
         assert [(r["field"], r["difference"]) for r in measure.paired_rows(a, b)] == [("x", 1.0)]
 
     def test_what_is_a_number(self):
-        told = {"a": 1, "b": -2.5, "c": math.inf, "d": math.nan, "e": None, "f": "x", "g": True}
-        assert measure.numbers(told) == {"a": 1.0, "b": -2.5, "c": None, "d": None, "e": None}
+        described = {
+            "a": 1,
+            "b": -2.5,
+            "c": math.inf,
+            "d": math.nan,
+            "e": None,
+            "f": "x",
+            "g": True,
+        }
+        assert measure.numbers(described) == {"a": 1.0, "b": -2.5, "c": None, "d": None, "e": None}
         assert measure.numbers({"wall_s": 1.0, "g": {"wall_s": 1.0}}) == {"g.wall_s": 1.0}
         assert "wall_s" in measure.MACHINES
 
@@ -667,6 +675,6 @@ class TestMeasure:
         assert measure.merged([]) == {}
 
     def test_what_only_one_has_is_undefined(self):
-        told = [{"x": 1, "g": {"y": 1}}, {"z": 2, "g": 5, "x": 3}]
-        assert measure.merged(told) == {"x": 2.0, "g": None, "z": None}
+        described = [{"x": 1, "g": {"y": 1}}, {"z": 2, "g": 5, "x": 3}]
+        assert measure.merged(described) == {"x": 2.0, "g": None, "z": None}
         assert measure.merged([{"x": 1}, {"x": None}, {"x": 1}]) == {"x": None}

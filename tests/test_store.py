@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from aqmlab.errors import StoreError
 from aqmlab.io import files
 from aqmlab.io.files import whole
-from aqmlab.runs import store, stored
+from aqmlab.runs import run_files, store
 from aqmlab.runs.store import Store, content_key
 from aqmlab.simulator.engine import Outcome, Version
 
@@ -61,7 +61,7 @@ def test_a_run_says_what_it_is(fake, tmp_path):
 def test_tables_are_small(tmp_path):
     times = [0.003 * k for k in range(100_000)]
     path = tmp_path / "queue.parquet"
-    stored.write_parquet(
+    run_files.write_parquet(
         pa.table({"time_s": times, "q": [k // 9 % 120 for k in range(100_000)]}), path
     )
     column = pq.ParquetFile(path).metadata.row_group(0).column(0)

@@ -53,8 +53,8 @@ class Double:
             raise KeyboardInterrupt
         self.runs.append(scenario)
         groups = [group.get("name", group["app"]) for group in scenario["traffic"]]
-        told = {"summary": json.dumps(summary(scenario)), "tables": raw_tables(scenario)}
-        return told | {"groups": groups}
+        described = {"summary": json.dumps(summary(scenario)), "tables": raw_tables(scenario)}
+        return described | {"groups": groups}
 
 
 def shape(scenario: dict) -> tuple[float, float, np.random.Generator]:
@@ -359,12 +359,12 @@ class TestStudy:
 
         def asking(scenario: dict) -> dict:
             """Users who do not ask for as much behind a tenth of the calibration's line."""
-            told = plain(scenario)
+            described = plain(scenario)
             off = 1.0 if scenario["link"][0]["rate"].startswith("1000") else 0.8
             measured_s = float(scenario["duration"].split()[0])
             measured_s -= float(scenario.get("warmup", "0 s").split()[0])
-            told["requested_bytes"] = off * told["throughput_bytes_per_s"] * measured_s
-            return told
+            described["requested_bytes"] = off * described["throughput_bytes_per_s"] * measured_s
+            return described
 
         run = {"quick": True, "out": tmp_path, "settings": SHORT, "parts": ["red-thresholds"]}
         monkeypatch.setitem(Double.run.__globals__, "summary", asking)

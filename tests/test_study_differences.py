@@ -70,8 +70,8 @@ def test_the_findings_count_our_questions_apart():
         claim("R1", "ours", "holds"),
         claim("R2", "ours", "inconclusive"),
     ]
-    told = headlines._claims({"claims": claims})
-    assert told == [
+    described = headlines._claims({"claims": claims})
+    assert described == [
         "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 inconclusive.",
         "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 inconclusive.",
     ]

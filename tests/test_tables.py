@@ -24,8 +24,8 @@ def cell(load: str, queue: str = "FIFO", **more: Any) -> Cell:
 
 
 def spec(**changes: Any) -> Table:
-    told: dict[str, Any] = {"id": "t", "part": "p", "group": "g", "title": "T"}
-    return Table(**(told | {"keys": {"load": "load_percent"}} | changes))
+    described: dict[str, Any] = {"id": "t", "part": "p", "group": "g", "title": "T"}
+    return Table(**(described | {"keys": {"load": "load_percent"}} | changes))
 
 
 def values(numbers: dict[tuple[str, str], Sequence[float]]) -> tables.Values:
@@ -163,8 +163,15 @@ class TestTable:
         ]
 
     def test_values_as_a_table_holds_them(self):
-        told = {"98%": 98, "98.5 %": 98.5, "0.0%": 0, "x 98%": "x 98%", "98": "98", "1.%": "1.%"}
-        assert {text: tables.plain(text) for text in told} == told
+        described = {
+            "98%": 98,
+            "98.5 %": 98.5,
+            "0.0%": 0,
+            "x 98%": "x 98%",
+            "98": "98",
+            "1.%": "1.%",
+        }
+        assert {text: tables.plain(text) for text in described} == described
         assert isinstance(tables.plain("98%"), int)
         assert tables.plain(7) == 7
         assert tables.plain([1, "a"]) == "(1, a)"

@@ -32,7 +32,7 @@ def described(aqm: str, settings: str | list[str] = "", rate: str = LINE) -> dic
     return reference.described(aqm, words, rate)
 
 
-def told(target: str, aqm: str, settings: str = "", rate: str = LINE) -> targets.Commands:
+def commands(target: str, aqm: str, settings: str = "", rate: str = LINE) -> targets.Commands:
     """A discipline in a target's words."""
     return translations.of_entry(described(aqm, settings, rate), [target])[0]
 
@@ -76,8 +76,8 @@ def test_parameters_come_back_from_what_a_real_tc_printed(row):
 @pytest.mark.parametrize("row", RECORD, ids=[row["words"].split()[0] for row in RECORD])
 def test_a_command_is_read_as_what_it_prints(row):
     command = f"tc qdisc replace dev eth0 root {row['words']}"
-    (asked,) = from_tc.seen(command)
-    queue, _ = from_tc.parameters(asked.kind, asked.words, printed=False)
+    (requested,) = from_tc.seen(command)
+    queue, _ = from_tc.parameters(requested.kind, requested.words, printed=False)
     (seen,) = from_tc.seen(row["shown"])
     queue.pop("idle_packet_time", None)  # a command tells it, by bandwidth; the output does not
     assert effective(queue) == pytest.approx(
@@ -117,7 +117,7 @@ def _own(entry: Entry) -> str:
 
 
 def test_a_field_that_was_written_is_never_passed_over():
-    assert told("freebsd", "red", "harddrop=false").lost[-1] == (
+    assert commands("freebsd", "red", "harddrop=false").lost[-1] == (
         "harddrop = false cannot be said in FreeBSD"
     )
 
@@ -136,35 +136,35 @@ def test_a_burst_that_tc_refuses_is_refused():
 
 
 def test_what_tc_cannot_say_is_told():
-    lost = " ".join(told("tc", "red").lost)
+    lost = " ".join(commands("tc", "red").lost)
     assert "profile fj93 is another implementation" in lost
     assert "w_q = 0.002 becomes 0.00195312 in tc" in lost
     assert "queue_in_bytes = false cannot be said" in lost
-    assert told("tc", "red", "profile=linux").lost == []
-    lost = told("tc", "cake", "interval=50 ms").lost
+    assert commands("tc", "red", "profile=linux").lost == []
+    lost = commands("tc", "cake", "interval=50 ms").lost
     assert lost == ["target = 0.005 cannot be said: tc has always 0.0025 (a twentieth of rtt)"]
 
 
 def test_what_to_know_is_told():
-    known = " ".join(told("tc", "red").pitfalls)
+    known = " ".join(commands("tc", "red").pitfalls)
     for word in ("never ages while idle", "burst", "14 bytes of Ethernet", "tcp_ecn_fallback"):
         assert word in known
-    assert "since 5.7" in " ".join(told("tc", "ared", "profile=linux").pitfalls)
+    assert "since 5.7" in " ".join(commands("tc", "ared", "profile=linux").pitfalls)
 
 
 def test_a_target_without_the_discipline_says_what_it_has():
     with pytest.raises(SpecError, match="IOS has no codel: it has droptail, red, wred"):
-        told("cisco", "codel")
+        commands("cisco", "codel")
 
 
 def test_openwrt_is_told_by_uci():
-    shown = lines(told("openwrt", "cake", "rate=18 Mbit/s; framing=ptm; overhead=30"))
+    shown = lines(commands("openwrt", "cake", "rate=18 Mbit/s; framing=ptm; overhead=30"))
     assert "uci set sqm.line.upload='18000'" in shown
     assert "sqm.line.linklayer='ethernet'" in shown
     assert "sqm.line.overhead='30'" in shown
     # SQM's linklayer has no PTM: cake is told by its own word.
     assert "eqdisc_opts='diffserv3 triple-isolate no-ack-filter rtt 100ms ptm'" in shown
-    red = lines(told("openwrt", "red"))
+    red = lines(commands("openwrt", "red"))
     assert "opkg install tc-full kmod-ifb kmod-sched-red" in red
     assert "apk add tc-full kmod-ifb kmod-sched-red" in red
 
@@ -179,31 +179,31 @@ def test_sqm_gets_the_rate_of_the_direction_that_a_queue_is_of(aqmlab_command, t
     up = aqmlab_command("describe", f"{file}:link.0.reverse", "--openwrt").stdout
     assert "sqm.line.download='0'" in up
     assert "sqm.line.upload='100000'" in up
-    assert "download='18000'" in lines(told("openwrt", "cake", "rate=18 Mbit/s; ingress=true"))
+    assert "download='18000'" in lines(described("openwrt", "cake", "rate=18 Mbit/s; ingress=true"))
 
 
 def test_freebsd_is_told_by_ipfw():
-    assert "type fq_codel target 5ms interval 100ms ecn" in lines(told("freebsd", "fq_codel"))
-    assert "bw 10Mbit/s queue 60 red 0.002/5/15/0.02" in lines(told("freebsd", "red"))
-    assert " gred " in lines(told("freebsd", "red", "profile=ns3"))
+    assert "type fq_codel target 5ms interval 100ms ecn" in lines(commands("freebsd", "fq_codel"))
+    assert "bw 10Mbit/s queue 60 red 0.002/5/15/0.02" in lines(commands("freebsd", "red"))
+    assert " gred " in lines(commands("freebsd", "red", "profile=ns3"))
 
 
 def test_cisco_is_told_by_a_policy_map():
-    shown = lines(told("cisco", "red", "w_q=0.001953125; max_p=0.1; ecn=true"))
+    shown = lines(commands("cisco", "red", "w_q=0.001953125; max_p=0.1; ecn=true"))
     assert "random-detect precedence 7 5 15 10" in shown
     assert "exponential-weighting-constant 9" in shown
     assert "random-detect ecn" in shown
-    wred = lines(told("cisco", "wred", "limit=40"))
+    wred = lines(commands("cisco", "wred", "limit=40"))
     assert "precedence 0 20 40 10" in wred
     assert "precedence 7 35 40 10" in wred  # 20 + 7 * 20/9, rounded down
 
 
 def test_ns3_is_told_its_attributes():
-    shown = lines(told("ns3", "red", "profile=ns3"))
+    shown = lines(commands("ns3", "red", "profile=ns3"))
     assert '"ns3::RedQueueDisc"' in shown
     assert '"LInterm", DoubleValue(50)' in shown
     assert '"MaxSize", QueueSizeValue("25p")' in shown
-    assert told("ns3", "red", "profile=ns3").lost == []
+    assert commands("ns3", "red", "profile=ns3").lost == []
 
 
 def test_describe_with_profile_ns3_names_the_attributes(aqmlab_command):
@@ -283,8 +283,8 @@ def test_the_command_makes_a_scenario_that_runs(aqmlab_command, tmp_path):
 
 
 def _in_namespace(command: str) -> subprocess.CompletedProcess[str]:
-    asked = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", command]
-    return subprocess.run(asked, capture_output=True, text=True, check=False, timeout=30)
+    requested = ["unshare", "--user", "--map-root-user", "--net", "sh", "-c", command]
+    return subprocess.run(requested, capture_output=True, text=True, check=False, timeout=30)
 
 
 def test_a_real_tc_takes_the_words():

@@ -63,11 +63,11 @@ def replay(name: str, case: dict) -> Counter[str]:
     ours = transcription(name)(parameters, case["line_bits_per_s"], draws)
     ignored = set(parameters.written) - parameters.read
     assert not ignored, f"{name} never looks at {sorted(ignored)}"
-    told: dict[str, float] = dict(case.get("state", {}))
+    described: dict[str, float] = dict(case.get("state", {}))
     seen: Counter[str] = Counter()
     for number, call in enumerate(case["calls"]):
         now, events = call["at_ns"], call.get("events", [])
-        told |= call.get("state", {})
+        described |= call.get("state", {})
         due = ours.due if call["call"] == "tick" else (ours.due or math.inf) > now
         expected = now if call["call"] == "tick" else True
         if due != expected:
@@ -79,7 +79,7 @@ def replay(name: str, case: dict) -> Counter[str]:
         except Exception as error:
             error.add_note(about(case, number, call, "raises", "nothing", repr(error)))
             raise
-        for what, theirs, mine in disagreements(call, events, sent, told, ours):
+        for what, theirs, mine in disagreements(call, events, sent, described, ours):
             raise Differs(about(case, number, call, what, theirs, mine))
         for kind, _, *why in events:
             seen[" ".join([kind, *why])] += 1
@@ -87,7 +87,7 @@ def replay(name: str, case: dict) -> Counter[str]:
 
 
 def disagreements(
-    call: dict, events: list, sent: dict | None, told: dict[str, float], ours: Discipline
+    call: dict, events: list, sent: dict | None, described: dict[str, float], ours: Discipline
 ) -> Iterator[tuple[str, object, object]]:
     """What, in the simulator, here."""
     if events != ours.events:
@@ -97,11 +97,11 @@ def disagreements(
     if ours.draws.given:
         yield "random numbers left", 0, len(ours.draws.given)
     state = ours.state()
-    if state.keys() != told.keys():
-        yield "names of the state", sorted(told), sorted(state)
+    if state.keys() != described.keys():
+        yield "names of the state", sorted(described), sorted(state)
     for name, value in state.items():
-        if value != told[name] and not close(value, told[name]):
-            yield name, told[name], value
+        if value != described[name] and not close(value, described[name]):
+            yield name, described[name], value
 
 
 def make(ours: Discipline, call: dict) -> dict | None:

@@ -17,10 +17,10 @@ import aqmlab
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment.experiment import load
 from aqmlab.io import files
-from aqmlab.pipeline import kept, sharing
+from aqmlab.pipeline import run_folder, sharing
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
-from aqmlab.simulator.own import process, source, starting, trust
+from aqmlab.simulator.plugin import process, source, starting, trust
 
 pytestmark = pytest.mark.usefixtures("real_core")
 
@@ -183,7 +183,10 @@ def test_a_stranger_s_results_name_no_file_of_ours(ran, tmp_path, monkeypatch):
     content["sweep"] = {"link.0.forward": ["evil.py"]}
     content["runs"][0]["values"] = {"link.0.forward": "evil.py"}
     files.write_json(manifest, files.sealed(content))
-    for look in (lambda: aqmlab.load("theirs"), lambda: kept.read(Store.existing(Path("theirs")))):
+    for look in (
+        lambda: aqmlab.load("theirs"),
+        lambda: run_folder.read(Store.existing(Path("theirs"))),
+    ):
         with contextlib.suppress(AqmlabError):
             look()
         assert not ran.exists()
@@ -232,7 +235,7 @@ def test_export_says_that_it_packs_programs(ran, tmp_path):
 def child_with(monkeypatch, **changes: float) -> None:
     """Processes whose watch is less patient."""
     set_ = "; ".join(f"child.{name} = {value}" for name, value in changes.items())
-    code = f"from aqmlab.simulator.own import child; {set_}; child.main()"
+    code = f"from aqmlab.simulator.plugin import child; {set_}; child.main()"
     monkeypatch.setattr(process, "COMMAND", (sys.executable, "-P", "-c", code))
 
 

@@ -15,7 +15,7 @@ from aqmlab.experiment.grammar import Metric
 from aqmlab.infer import compared, deviations, reconstruction, spec, two_sets
 from aqmlab.infer.spec import Noise
 from aqmlab.report import report
-from aqmlab.report import two_sets as told
+from aqmlab.report import two_sets as described
 
 STUDIES = sorted(path.parent.name for path in SHIPPED.glob(f"*/{reconstruction.FILE}"))
 PING = SHIPPED / "examples" / "ping"
@@ -80,7 +80,7 @@ def test_both_sets_stand_in_one_report(ping, tmp_path):
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "Read: the label of the modem." in page and "As printed, and reconstructed" in page
     assert "aqmlab study ping --quick --part" in page and "--assume recon" not in page
-    last = told.closing(done.document())
+    last = described.closing(done.document())
     assert last.startswith("A ping trace: Of 9 published numbers") and "2026-01-02" in last
 
 
@@ -89,7 +89,7 @@ def test_a_figure_and_a_study_without_a_reconstruction_are_as_ever(ping, tmp_pat
     done = two_sets.carry_out(str(ping), quick=True, report=True, out=tmp_path / "out", jobs=1)
     assert "sets" not in done.document()
     assert not (tmp_path / "out-printed").exists()
-    assert told.closing(done.document()) == ""
+    assert described.closing(done.document()) == ""
 
 
 @pytest.mark.parametrize(

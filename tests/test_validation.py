@@ -63,7 +63,7 @@ class Case:
 
 
 @pytest.mark.parametrize(
-    ("ours", "theirs", "told"),
+    ("ours", "theirs", "described"),
     [
         # Means 100 and 101 with half widths of a few tenths: inside a tenth of 101.
         ([99.9, 100.0, 100.1], [100.9, 101.0, 101.1], "same"),
@@ -73,8 +73,8 @@ class Case:
         ([80.0, 100.0, 120.0], [80.0, 100.0, 120.0], "open"),
     ],
 )
-def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, told):
-    assert Compared("", "", MARGIN, ours, theirs).found.verdict == told
+def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, described):
+    assert Compared("", "", MARGIN, ours, theirs).found.verdict == described
 
 
 def test_small_differences_do_not_matter_where_the_floor_says_so():
@@ -89,8 +89,8 @@ def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
         runs.append(1)
         return {"drop_rate": 0.5}
 
-    for told in ("a", "a", "b"):
-        assert kept.row("one-Linux-1", [told], run) == {"drop_rate": 0.5}
+    for described in ("a", "a", "b"):
+        assert kept.row("one-Linux-1", [described], run) == {"drop_rate": 0.5}
     assert len(runs) == 2
     for file in tmp_path.iterdir():
         file.write_text("{")
@@ -164,8 +164,10 @@ def test_what_is_open_says_how_many_runs_would_decide_it():
         row.replace("**open**", "same"),
     ]
     one = recorded.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
-    told = page.text({"ns2": one}, {}, {})
-    verdicts = [line.rpartition("5% | ")[2] for line in told.splitlines() if line.startswith("| a")]
+    described = page.text({"ns2": one}, {}, {})
+    verdicts = [
+        line.rpartition("5% | ")[2] for line in described.splitlines() if line.startswith("| a")
+    ]
     assert verdicts == ["**open**: 99 |", "**open**: over 100,000 |", "**open** |", "same |"]
 
 
@@ -214,8 +216,8 @@ RATIOS = {
 
 def test_the_page_is_that_of_the_records():
     pictures = {part: f"images/validation/{part}.svg" for part in RATIOS}
-    told = page.text(recorded.found(page.RECORDS), pictures, RATIOS)
-    assert told == page.PAGE.read_text("utf-8")
+    described = page.text(recorded.found(page.RECORDS), pictures, RATIOS)
+    assert described == page.PAGE.read_text("utf-8")
 
 
 @pytest.mark.parametrize("part", RATIOS)
@@ -243,14 +245,14 @@ def test_a_cause_is_believed_as_far_as_its_control_is_the_same():
     found = {(one.case, one.figure): one for one in causes.differences("x", table, known)}
     assert len(found) == 5
     queue = found["a-1", "queue"]
-    assert (queue.control, queue.told, queue.shown) == ("b-1", "1.010 ± 0.020, same", True)
+    assert (queue.control, queue.described, queue.shown) == ("b-1", "1.010 ± 0.020, same", True)
     # Neither program dropped any in the control.
-    assert (found["a-1", "dropped"].told, found["a-1", "dropped"].shown) == (causes.NONE, True)
+    assert (found["a-1", "dropped"].described, found["a-1", "dropped"].shown) == (causes.NONE, True)
     assert found["a-1", "marked"].why == found["b-1", "marked"].why == ""
-    assert (found["c-1", "queue"].told, found["c-1", "queue"].shown) == ("not run", False)
+    assert (found["c-1", "queue"].described, found["c-1", "queue"].shown) == ("not run", False)
     other = causes.Cause("x", "a-1", "b-1", "why", ("queue",), "marked")
     (first, *_) = causes.differences("x", table, [other])
-    assert (first.told, first.shown) == ("1.300 ± 0.020, apart", False)
+    assert (first.described, first.shown) == ("1.300 ± 0.020, apart", False)
 
 
 def test_every_cause_names_cases_that_there_are():
@@ -298,11 +300,11 @@ def test_the_kernel_and_aqmlab_run_as_long_and_a_drawing_queue_longer_for_one_fl
 
 def test_bulk_senders_begin_at_the_same_microseconds_in_both():
     case = next(case for case in cases.full() if case.flows == 50)
-    told, ours = cases.job(case, 3)["starts"], cases.scenario(case, 3)["traffic"]
-    assert [float(group["start"].split()[0]) for group in ours] == told == sorted(told)
+    described, ours = cases.job(case, 3)["starts"], cases.scenario(case, 3)["traffic"]
+    assert [float(group["start"].split()[0]) for group in ours] == described == sorted(described)
     assert {group["start_within"] for group in ours} == {"0 s"}
-    assert len(told) == 50 and told[0] >= 0 and told[-1] < 1
-    assert told != cases.job(case, 4)["starts"]
+    assert len(described) == 50 and described[0] >= 0 and described[-1] < 1
+    assert described != cases.job(case, 4)["starts"]
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="timerfd is Linux's")
@@ -318,19 +320,19 @@ def test_the_guest_begins_at_a_turn_of_its_wheel_and_wakes_when_it_asked_to():
 
 def test_the_kernels_web_transfers_are_those_of_aqmlab():
     case = next(case for case in cases.full() if case.workload)
-    told = [(round(1e6 * at), octets) for at, octets in cases.job(case, 2)["transfers"]]
+    described = [(round(1e6 * at), octets) for at, octets in cases.job(case, 2)["transfers"]]
     lines = cases.scenario(case, 2)["traffic"][0]["model"]["text"].splitlines()[1:]
     ours = [(int(line.split()[0]), int(line.split()[-1].split(",")[1])) for line in lines]
-    assert told == ours
-    assert len(told) > 5000
+    assert described == ours
+    assert len(described) > 5000
 
 
 def test_the_cases_of_ns3_are_accepted_and_name_the_same_numbers(real_core):
     for case in ns3.full():
         queue = engine.check(ns3.scenario(case, 1))["link"][0]["forward"]
-        told = dict(word.removeprefix("--").split("=", 1) for word in ns3.words(case, 7))
-        attributes = dict(pair.split("=") for pair in told["attributes"].split(","))
-        assert told["seed"] == "7"
+        described = dict(word.removeprefix("--").split("=", 1) for word in ns3.words(case, 7))
+        attributes = dict(pair.split("=") for pair in described["attributes"].split(","))
+        assert described["seed"] == "7"
         assert attributes.get("UseEcn", "false") == str(queue.get("ecn", False)).lower()
         if "MinTh" in attributes:
             assert float(attributes["MinTh"]) == queue["min_th"], case.name()
@@ -359,8 +361,8 @@ def test_every_control_is_a_case_with_one_thing_changed():
 
 def test_the_cases_of_ns2_are_accepted(real_core):
     for case in ns2.full():
-        told = engine.check(ns2.scenario(case, 1))
-        assert len(told["link"]) == (2 if case.cross else 1), case.name()
+        described = engine.check(ns2.scenario(case, 1))
+        assert len(described["link"]) == (2 if case.cross else 1), case.name()
 
 
 @pytest.mark.parametrize("load", [0.5, 0.98])
@@ -420,8 +422,8 @@ def test_what_a_program_does_not_tell_is_never_the_same():
 def test_a_program_without_the_figures_of_its_queue_has_failed():
     with pytest.raises(RuntimeError, match="failed"):
         told_by(["echo", "drop_rate", "0"], "")
-    told = told_by(["cat"], "drop_rate 0 mark_rate 0 queue_time_mean_packets 3")
-    assert told["queue_time_mean_packets"] == 3
+    described = told_by(["cat"], "drop_rate 0 mark_rate 0 queue_time_mean_packets 3")
+    assert described["queue_time_mean_packets"] == 3
 
 
 def test_only_takes_cases_that_have_one_of_the_words():
@@ -526,8 +528,8 @@ def test_packets_leave_when_the_other_program_s_line_was_free():
 
 def test_the_disciplines_of_the_recorded_arrivals_are_accepted(real_core):
     for name, of in arrivals.DISCIPLINES.items():
-        asked = {"discipline": of.name, "parameters": of.parameters, "packets": 3}
-        assert engine.trial(asked)["cases"], name
+        requested = {"discipline": of.name, "parameters": of.parameters, "packets": 3}
+        assert engine.trial(requested)["cases"], name
 
 
 def test_live_loads_are_held_against_users_and_simulated_ones(monkeypatch, tmp_path):

@@ -54,7 +54,7 @@ class Difference:
     why: str = ""
     """Nothing: no cause is known."""
     control: str = ""
-    told: str = ""
+    described: str = ""
     """What the control showed: its ratio, or that neither program had any."""
     shown: bool = False
     """Whether the control is the same."""
@@ -62,8 +62,8 @@ class Difference:
 
 def known() -> list[Cause]:
     """All causes of the file."""
-    told = tomllib.loads(FILE.read_text("utf-8"))["causes"]
-    return [Cause(**{**one, "figures": tuple(one.get("figures", ()))}) for one in told]
+    described = tomllib.loads(FILE.read_text("utf-8"))["causes"]
+    return [Cause(**{**one, "figures": tuple(one.get("figures", ()))}) for one in described]
 
 
 def differences(part: str, ratios: pl.DataFrame, causes: list[Cause]) -> Iterator[Difference]:
@@ -85,11 +85,16 @@ def _explained(one: Difference, cause: Cause, control: str, ratios: pl.DataFrame
     of = ratios.filter(pl.col("case") == control)
     found = of.filter(pl.col("figure") == (cause.figure or one.figure)).rows(named=True)
     if found:
-        told, shown = f"{_ratio(found[0])}, {found[0]['verdict']}", found[0]["verdict"] == "same"
+        described, shown = (
+            f"{_ratio(found[0])}, {found[0]['verdict']}",
+            found[0]["verdict"] == "same",
+        )
     else:
         # A figure that neither program has anything of is not in the table.
-        told, shown = (NONE, True) if len(of) else ("not run", False)
-    return Difference(one.case, one.figure, one.ratio, one.verdict, cause.why, control, told, shown)
+        described, shown = (NONE, True) if len(of) else ("not run", False)
+    return Difference(
+        one.case, one.figure, one.ratio, one.verdict, cause.why, control, described, shown
+    )
 
 
 def _ratio(row: dict[str, float]) -> str:

@@ -76,7 +76,7 @@ class Program(Generic[C]):
     """Which one, for the record."""
     run: Callable[[C, int], Numbers]
     """The figures of a case under a seed; RuntimeError says why there are none."""
-    told: Callable[[C, int], Sequence[object]]
+    described: Callable[[C, int], Sequence[object]]
     """All that its numbers under a seed depend on: its version, its script, its words."""
     scenario: Callable[[C, int], dict[str, Any]]
     """The same case for aqmlab, under a seed."""
@@ -124,13 +124,13 @@ class Kept:
         self.folder = folder
         folder.mkdir(parents=True, exist_ok=True)
 
-    def row(self, name: str, told: Sequence[object], run: Callable[[], Numbers]) -> Numbers:
+    def row(self, name: str, described: Sequence[object], run: Callable[[], Numbers]) -> Numbers:
         """The numbers that are kept, or those of a run, which then are kept.
 
         A file is named after all that its numbers depend on, and written whole or not at all; one
         that is missing or damaged is as good as none.
         """
-        digest = hashlib.sha256("\n".join(map(str, told)).encode()).hexdigest()[:16]
+        digest = hashlib.sha256("\n".join(map(str, described)).encode()).hexdigest()[:16]
         file = self.folder / f"{name}-{digest}.json"
         try:
             return json.loads(file.read_text())
@@ -181,23 +181,23 @@ def jain_index(goodput: Sequence[float]) -> Numbers:
 def numbers(flows: int, run: FinishedRun) -> Numbers:
     """The figures of one of our runs by the names of `FIGURES`, those that it has."""
     names = (name for name in (*FIGURES, "utilisation") if run.summary.get(name) is not None)
-    told = {name: run.summary[name] for name in names}
+    described = {name: run.summary[name] for name in names}
     if flows:
         # Not of cross traffic and streams.
         bulk = pl.col("group_name").cast(pl.String).str.starts_with("bulk")
         each = run.table("flows").filter(bulk)["goodput_bits_per_s"].to_list()
-        told["goodput_mbit_per_s"] = sum(each) / 1e6
-        told |= jain_index([*each, *[0.0] * (flows - len(each))])
+        described["goodput_mbit_per_s"] = sum(each) / 1e6
+        described |= jain_index([*each, *[0.0] * (flows - len(each))])
     second = run.summary.get("ports", {}).get("second.forward", {})
-    told |= {f"{name}_second": second[name] for name in FIGURES if name in second}
+    described |= {f"{name}_second": second[name] for name in FIGURES if name in second}
     if "datagrams" in run.summary:
-        told["stream_loss_rate"] = run.summary["datagrams"]["streams"]["loss_share"]
+        described["stream_loss_rate"] = run.summary["datagrams"]["streams"]["loss_share"]
     if "transfers" in run.summary:
         ended = run.table("transfers").filter(pl.col("failed") == 0)
         if len(ended):
             elapsed_ns = ended["end_ns"] - ended["start_ns"]
-            told["transfer_mean_s"] = elapsed_ns.sum() / len(ended) / 1e9
-    return told
+            described["transfer_mean_s"] = elapsed_ns.sum() / len(ended) / 1e9
+    return described
 
 
 Row = dict[str, object]
@@ -244,15 +244,15 @@ def _row(case: Case, program: str, seed: int, found: Numbers) -> Row:
 def in_other(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
     """A case in the other program."""
     name = f"{case.name()}-{program.name}-{seed}"
-    return kept.row(name, program.told(case, seed), lambda: program.run(case, seed))
+    return kept.row(name, program.described(case, seed), lambda: program.run(case, seed))
 
 
 def in_ours(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
     """The same case here."""
     scenario = program.scenario(case, seed)
-    told = [version().build, json.dumps(scenario, sort_keys=True)]
+    described = [version().build, json.dumps(scenario, sort_keys=True)]
     name = f"{case.name()}-aqmlab-{seed}"
-    return kept.row(name, told, lambda: in_aqmlab(case, scenario, seed))
+    return kept.row(name, described, lambda: in_aqmlab(case, scenario, seed))
 
 
 @dataclass(frozen=True)
@@ -287,12 +287,11 @@ class Compared:
         """The two means, the ratio and the verdict, as a row of a table."""
         found = self.found
         ratio = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
-        told = found.verdict if found.verdict == "same" else f"**{found.verdict}**"
+        described = found.verdict if found.verdict == "same" else f"**{found.verdict}**"
         shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
         title, margin = self.figure.title, f"{self.figure.margin:.0%}"
-        return (
-            f"| {self.case} | {title} | {len(self.ours)} | {shown} | {ratio} | {margin} | {told} |"
-        )
+        columns = (self.case, title, len(self.ours), shown, ratio, margin, described)
+        return f"| {' | '.join(str(column) for column in columns)} |"
 
 
 def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
@@ -356,17 +355,19 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     """What every comparison may be asked; `seeds` are those of all its cases (with --quick 3)."""
     parser.set_defaults(full_seeds=seeds)
     parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
-    told = "cases whose family or name has this in it; may be repeated"
-    parser.add_argument("--only", action="append", default=[], metavar="WORD", help=told)
+    described = "cases whose family or name has this in it; may be repeated"
+    parser.add_argument("--only", action="append", default=[], metavar="WORD", help=described)
     parser.add_argument(
         "--seeds", type=int, help=f"replications, at least two ({seeds}; with --quick 3)"
     )
-    told = "seeds at most, where an interval is wider than half its margin (no more than --seeds)"
-    parser.add_argument("--most", type=int, metavar="N", help=told)
-    told = "of the record in --out, the rows of cases that are not run stay"
-    parser.add_argument("--keep", action="store_true", help=told)
-    told = "--keep, and only cases with an interval wider than half the margin and fewer seeds"
-    parser.add_argument("--wide", action="store_true", help=told)
+    described = (
+        "seeds at most, where an interval is wider than half its margin (no more than --seeds)"
+    )
+    parser.add_argument("--most", type=int, metavar="N", help=described)
+    described = "of the record in --out, the rows of cases that are not run stay"
+    parser.add_argument("--keep", action="store_true", help=described)
+    described = "--keep, and only cases with an interval wider than half the margin and fewer seeds"
+    parser.add_argument("--wide", action="store_true", help=described)
     parser.add_argument("--jobs", type=int, help="runs at a time (all cores)")
     parser.add_argument("--cache", type=Path, default=cache, help="folder for what has been run")
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")

@@ -54,7 +54,7 @@ def runs_to_decide(runs: int, ratio: float, half: float, margin: float) -> float
     return runs * (half / room) ** 2 if room > 0 else math.inf
 
 
-def _told(line: str) -> str:
+def _described(line: str) -> str:
     """A record's line for the page: what is open says how many runs would decide it."""
     row = cells(line)
     if not row or row[-1] != "**open**":
@@ -64,8 +64,8 @@ def _told(line: str) -> str:
         return line
     margin = float(row[-2].strip("%")) / 100
     count = runs_to_decide(int(row[2]), float(ratio), float(half), margin)
-    told = f"{float(f'{count:.2g}'):,.0f}" if count <= MOST_RUNS else f"over {MOST_RUNS:,}"
-    return f"{line.removesuffix('**open** |')}**open**: {told} |"
+    described = f"{float(f'{count:.2g}'):,.0f}" if count <= MOST_RUNS else f"over {MOST_RUNS:,}"
+    return f"{line.removesuffix('**open** |')}**open**: {described} |"
 
 
 def text(
@@ -89,7 +89,7 @@ def text(
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
         if part in ratios:
             lines += _not_the_same([*causes.differences(part, ratios[part], known)])
-        lines += [*map(_told, one.text.strip().splitlines()), ""]
+        lines += [*map(_described, one.text.strip().splitlines()), ""]
     return "\n".join(lines)
 
 
@@ -106,7 +106,7 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
         "| --- " * len(head) + "|",
         *(
             f"| {one.case} | {one.figure} | {one.ratio} | {one.verdict} | "
-            f"{one.why or 'not known'} | {one.control} | {one.told} |"
+            f"{one.why or 'not known'} | {one.control} | {one.described} |"
             for one in each
         ),
         "",

@@ -62,12 +62,12 @@ def found(folder: Path) -> dict[str, Record]:
 
 def verdicts(rows: Sequence[tuple[str, str]]) -> str:
     """How many figures are the same, open and apart, from their titles and verdicts."""
-    told: dict[str, Counter[str]] = {}
+    described: dict[str, Counter[str]] = {}
     for title, verdict in rows:
-        told.setdefault(title, Counter())[verdict] += 1
+        described.setdefault(title, Counter())[verdict] += 1
     return "; ".join(
         f"{title}: " + ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
-        for title, counts in told.items()
+        for title, counts in described.items()
     )
 
 
@@ -133,5 +133,5 @@ def renewed(old: Record, new: Record) -> Record:
     summary = verdicts([(row[1], row[-1].strip("*")) for row in each])
     versions = f"aqmlab {new.versions['aqmlab']}, {new.versions['other']}"
     count = sum(len(of) for _, of in again.values())
-    told = f"`{new.command}`, {new.made}; {versions}: {count} cases"
-    return replace(old, text=text, summary=summary, again=(*old.again, told))
+    described = f"`{new.command}`, {new.made}; {versions}: {count} cases"
+    return replace(old, text=text, summary=summary, again=(*old.again, described))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aqmlab.pipeline.result import Result
-    from aqmlab.simulator.own.discipline import (
+    from aqmlab.simulator.plugin.discipline import (
         DROP,
         DROP_FORCED,
         PASS,
@@ -62,7 +62,7 @@ _OWN += ("Discipline", "discipline", "parameter")
 def __getattr__(name: str) -> Any:
     """`__version__` is that of the simulator, which is not loaded before."""
     if name in _OWN:
-        from aqmlab.simulator.own import discipline
+        from aqmlab.simulator.plugin import discipline
 
         return getattr(discipline, name)
     if name != "__version__":
@@ -108,7 +108,7 @@ def run(
     from aqmlab.runs import cluster
     from aqmlab.runs.progress import for_python
     from aqmlab.simulator.capture import Capture
-    from aqmlab.simulator.own.trust import granted
+    from aqmlab.simulator.plugin.trust import granted
 
     own = [aqm] if isinstance(aqm, str | type) else aqm
     board = for_python(progress)

@@ -22,10 +22,10 @@ def main() -> int:
     words.add_argument("--seconds", type=float, default=120.0)
     words.add_argument("--trials", type=int, default=10**9, help="at most so many of each class")
     words.add_argument("--only", choices=CLASSES, help="only this class")
-    asked = words.parse_args()
+    requested = words.parse_args()
     failed = 0
-    for name in [asked.only] if asked.only else CLASSES:
-        failed += _class(name, asked.seed, asked.seconds, asked.trials)
+    for name in [requested.only] if requested.only else CLASSES:
+        failed += _class(name, requested.seed, requested.seconds, requested.trials)
     return 1 if failed else 0
 
 
@@ -44,8 +44,10 @@ def _class(name: str, seed: int, seconds: float, most: int) -> int:
                 failed += 1
                 print(f"{name}, seed {seed}, trial {number}:", file=sys.stderr)
                 traceback.print_exc(limit=-6)
-    told = ", ".join(f"{count:,} {end}" for end, count in ends.most_common())
-    print(f"{name}: {sum(ends.values()) + failed:,} trials, {failed} failed: {told}", flush=True)
+    described = ", ".join(f"{count:,} {end}" for end, count in ends.most_common())
+    print(
+        f"{name}: {sum(ends.values()) + failed:,} trials, {failed} failed: {described}", flush=True
+    )
     return failed
 
 

@@ -100,7 +100,7 @@ class Trials:
             check=False,
             preexec_fn=_prepared(redirected, limit),
         )
-        told = f"{words} {redirected} {variables} {limit}"
+        described = f"{words} {redirected} {variables} {limit}"
         encoding = variables.get("PYTHONIOENCODING") or "utf-8"
         out, err = (raw.decode(encoding, "replace") for raw in (found.stdout, found.stderr))
         if "FORCE_COLOR" in variables:
@@ -116,10 +116,10 @@ class Trials:
             else:
                 check(Answer(found.returncode, out, err))
         except Failure as failure:
-            raise Failure(f"{told}: {failure}") from None
+            raise Failure(f"{described}: {failure}") from None
         lost = redirected.get(1, "") in (None, "/dev/full")
         if lost and found.returncode == 0 and words != ["nonsense"]:
-            raise Failure(f"{told}: the answer is lost, and the exit code is 0")
+            raise Failure(f"{described}: the answer is lost, and the exit code is 0")
         return "answer" if found.returncode == 0 else "sentence"
 
 

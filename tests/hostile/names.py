@@ -88,10 +88,10 @@ class Trials:
         wanted = ["--out", of_file(random)] if random.random() < 0.3 else []
         answer = command("run", f"./{file}", *wanted, *random.choice([[], ["--json"]]))
         if answer.code == 0 and answer.out.startswith("{"):
-            told = json.loads(answer.out)["name"]
+            described = json.loads(answer.out)["name"]
             given = document.get("name", document.get("scenario", {}).get("name"))
-            if given is not None and told != given:
-                raise Failure(f"{told!r} is not {given!r}")
+            if given is not None and described != given:
+                raise Failure(f"{described!r} is not {given!r}")
         if answer.code == 0 and command("run", f"./{file}", *wanted).code:
             raise Failure("not a second time")
         self._nothing_outside()
@@ -130,16 +130,16 @@ class Trials:
         answer = command("learn", f"./{file}", *page, "--json")
         if answer.code:
             return "sentence"
-        told = json.loads(answer.out)
-        replay = tomllib.loads(Path(told["scenario"]).read_text("utf-8"))
-        expected = [{"app": "replay", "model": Path(told["model"]).name}]
+        described = json.loads(answer.out)
+        replay = tomllib.loads(Path(described["scenario"]).read_text("utf-8"))
+        expected = [{"app": "replay", "model": Path(described["model"]).name}]
         if replay["traffic"] != expected or set(replay) != {"duration", "link", "traffic"}:
             raise Failure(f"{replay}")
         if page:
-            text = Path(told["page"]).read_text("utf-8")
+            text = Path(described["page"]).read_text("utf-8")
             if "<script" in text or any(not c.isprintable() and c not in "\n\t\xa0" for c in text):
                 raise Failure("the page holds what the name says")
-        if command("run", told["scenario"], "--out", "o").code:
+        if command("run", described["scenario"], "--out", "o").code:
             raise Failure("the scenario does not run")
         return "learned"
 

@@ -20,26 +20,26 @@ from validation.linux.cases import Case, full, job, quick, scenario
 
 def run(case: Case, seed: int) -> Numbers:
     """One run in the guest."""
-    told = machine.run(job(case, seed))
-    handled = told["packets"] + told["drops"]
+    described = machine.run(job(case, seed))
+    handled = described["packets"] + described["drops"]
     return {
-        "queue_time_mean_packets": told["length_mean"],
-        "drop_rate": told["drops"] / handled,
-        "mark_rate": told["marked"] / handled,
-        **(_of_transfers(told) if case.workload else _of_flows(told)),
+        "queue_time_mean_packets": described["length_mean"],
+        "drop_rate": described["drops"] / handled,
+        "mark_rate": described["marked"] / handled,
+        **(_of_transfers(described) if case.workload else _of_flows(described)),
     }
 
 
-def _of_flows(told: dict[str, Any]) -> Numbers:
-    goodput = [octets * 8e-6 / told["measured_s"] for octets in told["received"]]
+def _of_flows(described: dict[str, Any]) -> Numbers:
+    goodput = [octets * 8e-6 / described["measured_s"] for octets in described["received"]]
     return {"goodput_mbit_per_s": sum(goodput), **jain_index(goodput)}
 
 
-def _of_transfers(told: dict[str, Any]) -> Numbers:
-    return {"transfer_mean_s": sum(told["elapsed_s"]) / len(told["elapsed_s"])}
+def _of_transfers(described: dict[str, Any]) -> Numbers:
+    return {"transfer_mean_s": sum(described["elapsed_s"]) / len(described["elapsed_s"])}
 
 
-def told(case: Case, seed: int) -> list[object]:
+def described(case: Case, seed: int) -> list[object]:
     """The kernel, the guest's program and its job."""
     program = [
         (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "transfer.py")
@@ -61,7 +61,9 @@ def main() -> int:
     if not there("Linux", machine.kernel):
         return 0
     cases = quick() if arguments.quick else full()
-    return compare(parser, arguments, Program("Linux", machine.release, run, told, scenario), cases)
+    return compare(
+        parser, arguments, Program("Linux", machine.release, run, described, scenario), cases
+    )
 
 
 if __name__ == "__main__":

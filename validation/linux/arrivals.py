@@ -171,7 +171,7 @@ def in_linux(
     discipline: Discipline, arrivals: Sequence[Row], seed: int
 ) -> tuple[Fates, list[Arrival]]:
     """The kernel's, and when the packets came by its own clock."""
-    told = machine.run(
+    described = machine.run(
         {
             "kind": "trace",
             "seed": seed,
@@ -181,12 +181,12 @@ def in_linux(
             "drain_s": 2,
         }
     )
-    begun = told["begun_ns"]
-    left = {number: at + begun for number, at, _ in told["received"]}
-    marked = {n for n, _, ecn in told["received"] if ecn == CE and arrivals[n][3] != CE}
+    begun = described["begun_ns"]
+    left = {number: at + begun for number, at, _ in described["received"]}
+    marked = {n for n, _, ecn in described["received"] if ecn == CE and arrivals[n][3] != CE}
     came = [
         Arrival(at + begun, flow, size + HEADER, ecn)
-        for at, (_, flow, size, ecn) in zip(told["sent_ns"], arrivals, strict=True)
+        for at, (_, flow, size, ecn) in zip(described["sent_ns"], arrivals, strict=True)
     ]
     return Fates(left, marked, set(range(len(came))) - left.keys()), came
 

@@ -63,7 +63,7 @@ def queue(aqm: str, settings: str) -> targets.Queue:
     return targets.queue(aqm, entry["effective"], set(entry["written"]), LINE)
 
 
-def told(aqm: str, settings: str) -> str:
+def described(aqm: str, settings: str) -> str:
     """The words of a case for `tc qdisc replace dev DEV root …`."""
     one = queue(aqm, settings)
     entry = translation.entry_for(tc.ENTRIES, "tc", one, "")
@@ -72,7 +72,7 @@ def told(aqm: str, settings: str) -> str:
 
 def main() -> int:
     """Asks the kernel, and writes what it said."""
-    words = [told(*case) for case in CASES]
+    words = [described(*case) for case in CASES]
     job: dict[str, Any] = {"kind": "commands", "seed": 1, "qdisc": "pfifo", "line": {}}
     try:
         answers = machine.run(job | {"qdiscs": words})["told"]

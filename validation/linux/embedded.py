@@ -48,12 +48,12 @@ def library() -> ctypes.CDLL:
     if shutil.which("cargo") is None:
         raise Missing("cargo is not installed: our disciplines are called through crates/embed")
     words = ["cargo", "build", "--quiet", "--release", "--package", "aqmlab-embed"]
-    told = subprocess.run(
+    described = subprocess.run(
         [*words, "--message-format=json"], cwd=ROOT, capture_output=True, text=True, check=True
     )
     files = [
         file
-        for line in told.stdout.splitlines()
+        for line in described.stdout.splitlines()
         for file in json.loads(line).get("filenames", ())
         if file.endswith(".so")
     ]
@@ -99,11 +99,11 @@ class Queue:
 
     def enqueue(self, number: int, packet: Arrival, now: int) -> None:
         """Lets a packet arrive."""
-        told = _Packet(
+        described = _Packet(
             flow=packet.flow, id=number, bytes=packet.octets, ecn=packet.ecn,
             source=packet.flow, destination=100,
         )  # fmt: skip
-        self._ask(self.library.aqmlab_enqueue, ctypes.byref(told), ctypes.c_uint64(now))
+        self._ask(self.library.aqmlab_enqueue, ctypes.byref(described), ctypes.c_uint64(now))
 
     def dequeue(self, now: int) -> int | None:
         """The number of the packet that the line gets."""

@@ -83,7 +83,7 @@ class Case:
     """Whether every segment is acknowledged at once: then what a receiver reads does not matter."""
 
     @property
-    def told(self) -> Script:
+    def described(self) -> Script:
         """What is lost or marked."""
         return MARKS[self.script] if self.ecn else SCRIPTS[self.script]
 
@@ -111,7 +111,7 @@ def cases() -> Iterator[Case]:
 
 def in_linux(case: Case) -> list[Sent]:
     """The segments that crossed the kernel's line."""
-    script = case.told
+    script = case.described
     # The kernel's line counts every segment that it carries, ours the first of each.
     drop = list(script.drop)
     drop[-1:] = [number + script.before for number in drop[-1:]]
@@ -124,7 +124,7 @@ def in_linux(case: Case) -> list[Sent]:
 
 
 def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
-    told = machine.run(
+    described = machine.run(
         {
             "kind": "transfer",
             "seed": 1,
@@ -134,7 +134,7 @@ def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
                 "rate": [RATE, 1_000_000_000],
                 "delay": [40_000_000, 40_000_000],
                 "drop": list(drop),
-                "mark": list(case.told.mark),
+                "mark": list(case.described.mark),
             },
             "sysctl": {"ipv4/tcp_ecn": int(case.ecn), "ipv4/tcp_sack": int(case.sack)},
             "congestion": case.congestion,
@@ -144,12 +144,12 @@ def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
             "duration_s": DURATION_S,
         }
     )
-    return sent((Segment(*row) for row in told["segments"]), PORT)
+    return sent((Segment(*row) for row in described["segments"]), PORT)
 
 
 def in_aqmlab(case: Case, start_us: int = 0) -> list[Sent]:
     """Ours, of profile `linux`, begun so long after a tick."""
-    script = case.told
+    script = case.described
     rules: list[dict[str, Any]] = []
     if script.drop:
         rules.append({"drop": list(script.drop)})
@@ -235,13 +235,13 @@ class Comparison:
         """What follows where they part."""
         at = max(self.same() - 2, 0)
         for a, b in itertools.islice(itertools.zip_longest(self.ours, self.theirs), at, at + 12):
-            told = [
+            described = [
                 f"{x.at_ns / 1e6:9.3f} ms {x.first / DATA + 1:7.2f} {x.data}{' again' * x.again}"
                 if x
                 else ""
                 for x in (a, b)
             ]
-            yield f"    {told[0]:40} {told[1]}"
+            yield f"    {described[0]:40} {described[1]}"
 
 
 COLUMNS = (
@@ -281,7 +281,7 @@ def compared(case: Case) -> Comparison:
     """The transfer in both; of CUBIC, with the first start within a tick at which they agree."""
     theirs = in_linux(case)
     starts = STARTS_US if case.congestion == "cubic" else STARTS_US[:1]
-    tried = (Comparison(in_aqmlab(case, us), theirs, case.told.lost, us) for us in starts)
+    tried = (Comparison(in_aqmlab(case, us), theirs, case.described.lost, us) for us in starts)
     first = next(tried)
     return first if first.whole() else next((one for one in tried if one.whole()), first)
 

@@ -156,7 +156,7 @@ def run(job: dict[str, Any], timeout_s: float = 600) -> dict[str, Any]:
         )
         if not answer.exists():
             raise RuntimeError(f"the guest gave no answer: {done.stdout.strip()[-1500:]}")
-        told = json.loads(answer.read_text())
-    if "error" in told:
-        raise RuntimeError(told["error"])
-    return told
+        described = json.loads(answer.read_text())
+    if "error" in described:
+        raise RuntimeError(described["error"])
+    return described

@@ -90,8 +90,8 @@ def examine(crate: str, arguments: argparse.Namespace) -> None:
         for mutant in found:
             if (word := answers.words[mutant.number]) in SURVIVED:
                 print(f"{word}: {mutant.name}")
-    told = Counter(answers.words.values())
-    print(f"{crate}: {len(found)} mutants, {dict(told)}", file=sys.stderr)
+    described = Counter(answers.words.values())
+    print(f"{crate}: {len(found)} mutants, {dict(described)}", file=sys.stderr)
 
 
 def unplaced_before(folder: Path, found: Sequence[Mutant]) -> set[int]:
@@ -109,8 +109,8 @@ def survey(answers: Answers, trials: Trials, stop: float) -> bool:
     left &= reached
     written = time.monotonic()
     for at, test in enumerate(trials.tests, 1):
-        asked = sorted(left & test.reaches)
-        noticed = dict(trials.ask(test, asked))
+        requested = sorted(left & test.reaches)
+        noticed = dict(trials.ask(test, requested))
         left -= noticed.keys()
         answers.words |= noticed
         if time.monotonic() > written + WRITE_S:

@@ -101,8 +101,8 @@ class Alone:
         near = module(name)
         first = [test for test in self.own if near and test.name.startswith(near)]
         rest = [test for test in self.own if test not in first]
-        for asked in (first, rest):
-            if word := self._ask(programs, asked):
+        for requested in (first, rest):
+            if word := self._ask(programs, requested):
                 return word
         if self.others:
             errors, programs = self.copy.cargo(["test", "--no-run", "--tests"], self.packages)

@@ -24,23 +24,23 @@ QUIET = ("-p", "no:cacheprovider", "--assert=plain", "-x", "-q")
 
 def main(jobs: int, lines: Iterable[str]) -> None:
     """Answers all jobs in their order, so many at a time."""
-    asked = [json.loads(line) for line in lines]
-    preload(asked[0][2])
+    requested = [json.loads(line) for line in lines]
+    preload(requested[0][2])
     statuses: dict[int, int] = {}
     running: dict[int, int] = {}
-    told = 0
-    for number, (path, text, tests, seconds) in enumerate(asked):
+    described = 0
+    for number, (path, text, tests, seconds) in enumerate(requested):
         if len(running) >= jobs:
             pid, status = os.wait()
             statuses[running.pop(pid)] = status
-        while told in statuses:
-            print(statuses[told], flush=True)
-            told += 1
+        while described in statuses:
+            print(statuses[described], flush=True)
+            described += 1
         running[forked(lambda p=path, t=text, of=tests: attempt(p, t, of), seconds)] = number
     while running:
         pid, status = os.wait()
         statuses[running.pop(pid)] = status
-    for number in range(told, len(asked)):
+    for number in range(described, len(requested)):
         print(statuses[number], flush=True)
 
 
@@ -84,13 +84,13 @@ def preload(tests: list[str]) -> None:
     """Imports what a child imports for these tests from anywhere but this folder."""
     read, write = os.pipe()
 
-    def tell() -> int:
+    def notify() -> int:
         attempt("", None, ["--collect-only", *tests])
         with os.fdopen(write, "w") as file:
             file.write("\n".join(foreign()))
         return 0
 
-    pid = forked(tell, 600)
+    pid = forked(notify, 600)
     os.close(write)
     with os.fdopen(read) as file:
         names = file.read().splitlines()

@@ -27,11 +27,11 @@ def lasting(mutant: Mutant, text: bytes) -> str:
 
 def justified() -> dict[str, str]:
     """Reasons, by the lasting names of the mutants that no test can or need notice."""
-    told: dict[str, str] = {}
+    described: dict[str, str] = {}
     for entry in tomllib.loads(JUSTIFIED.read_text()).get("because", []):
         for name in entry["mutants"]:
-            told[name] = entry["reason"]
-    return told
+            described[name] = entry["reason"]
+    return described
 
 
 def excused(root: Path, mutants: Sequence[Mutant]) -> set[int]:
@@ -50,17 +50,17 @@ def write(root: Path, crates: Sequence[str]) -> None:
         answers = Answers(FOLDER / f"{crate}.json", root, found)
         words = {m: answers.words[m.number] for m in found}
         survivors = [m for m, word in words.items() if word in SURVIVED]
-        told = Counter(words.values())
+        described = Counter(words.values())
         names = {m: lasting(m, texts[m.file]) for m in survivors}
         excused = [m for m in survivors if names[m] in reasons]
-        counts.append([crate, len(found), *(told[word] for word in WORDS), len(excused)])
+        counts.append([crate, len(found), *(described[word] for word in WORDS), len(excused)])
         allowed += [(m.name, reasons[names[m]]) for m in excused]
         open_ones += [(m.name, words[m]) for m in survivors if m not in excused]
     rows = list(python.answers(root).rows())
-    told = Counter(word for _, word in rows)
+    described = Counter(word for _, word in rows)
     left = [(m, word) for m, word in rows if word in SURVIVED]
     excused_too = [m for m, _ in left if m.lasting in reasons]
-    counts.append(["Python", len(rows), *(told[word] for word in WORDS), len(excused_too)])
+    counts.append(["Python", len(rows), *(described[word] for word in WORDS), len(excused_too)])
     allowed += [(m.name, reasons[m.lasting]) for m in excused_too]
     open_ones += [(m.name, word) for m, word in left if m.lasting not in reasons]
     page = root / "docs" / "mutants.md"
@@ -81,8 +81,8 @@ def _text(
 def _counted(rows: list[tuple[str, str]]) -> list[str]:
     """How many of each file, where there are too many to name."""
     counts = Counter(name.split(":", 1)[0] for name, _ in rows)
-    told = "Too many to name; `python -m validation.mutants CRATE` does. By file:"
-    return [told, "", *(f"- `{file}`: {n}" for file, n in sorted(counts.items()))]
+    described = "Too many to name; `python -m validation.mutants CRATE` does. By file:"
+    return [described, "", *(f"- `{file}`: {n}" for file, n in sorted(counts.items()))]
 
 
 def _row(cells: Sequence[object]) -> str:

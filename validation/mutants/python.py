@@ -243,10 +243,10 @@ class PythonAnswers:
         """Those of which nothing is known."""
         return [mutant for mutant, word in self.rows() if word == "not asked"]
 
-    def tell(self, told: Iterable[tuple[Mutant, str]]) -> None:
+    def notify(self, described: Iterable[tuple[Mutant, str]]) -> None:
         """Takes what was found of some, and keeps it."""
         at = {id(m): (name, i) for name, of in self.of.items() for i, m in enumerate(of)}
-        for mutant, word in told:
+        for mutant, word in described:
             name, i = at[id(mutant)]
             self.words[name][i] = word
         rows = {
@@ -358,21 +358,21 @@ class Copy:
         file = self.folder / "mutants" / f"{_in_copy(name)}.meta"
         codes = json.loads(file.read_text())["exit_code_by_key"] if file.exists() else {}
         codes = {mutant: code for mutant, code in codes.items() if code != NO_ANSWER}
-        told = {
+        described = {
             mutant: WORDS_OF_MUTMUT.get(status_by_exit_code[code]) for mutant, code in codes.items()
         }
-        return {mutant: word for mutant, word in told.items() if word}
+        return {mutant: word for mutant, word in described.items() if word}
 
     def tests_of(self, name: str) -> list[tuple[str, float]]:
         """The tests that come by a function of a file, and how long each takes."""
-        told = json.loads((self.folder / "mutants" / "mutmut-stats.json").read_text())
+        described = json.loads((self.folder / "mutants" / "mutmut-stats.json").read_text())
         module = re.sub(r"/__init__$", "", _in_copy(name).removeprefix("src/").removesuffix(".py"))
         begin = module.replace("/", ".") + ".x"
-        by = told["tests_by_mangled_function_name"]
+        by = described["tests_by_mangled_function_name"]
         reached = {
             test for function, tests in by.items() if function.startswith(begin) for test in tests
         }
-        times = told["duration_by_test"]
+        times = described["duration_by_test"]
         return sorted(((test, times[test]) for test in reached), key=lambda pair: pair[1])
 
 
@@ -397,15 +397,15 @@ def examine(root: Path, folder: Path, jobs: int, stop: float, again: bool) -> No
         if late and copy.mutmut("run", *late):
             raise RuntimeError((copy.folder / "mutmut.log").read_text()[-2000:])
         found = {name: copy.known(name) for name in known.of}
-        known.tell((m, found[m.file][m.held]) for m in left if m.held in found[m.file])
+        known.notify((m, found[m.file][m.held]) for m in left if m.held in found[m.file])
     if alone := [mutant for mutant in known.open() if not mutant.held]:
         for mutant, word in Alone(copy, jobs).all(alone, stop):
-            known.tell([(mutant, word)])
+            known.notify([(mutant, word)])
     for mutant, word in known.rows():
         if word in SURVIVED:
             print(f"{word}: {mutant.name}")
-    told = Counter(word for _, word in known.rows())
-    print(f"python: {sum(told.values())} mutants, {dict(told)}", file=sys.stderr)
+    described = Counter(word for _, word in known.rows())
+    print(f"python: {sum(described.values())} mutants, {dict(described)}", file=sys.stderr)
 
 
 class Alone:
@@ -416,7 +416,7 @@ class Alone:
 
     def all(self, left: Sequence[Mutant], stop: float) -> Iterator[tuple[Mutant, str]]:
         """What is found of each until the time is up; of a file first whether its tests pass."""
-        asked: list[tuple[Mutant | None, list[Any]]] = []
+        requested: list[tuple[Mutant | None, list[Any]]] = []
         for name, of in itertools.groupby(left, key=lambda mutant: mutant.file):
             pairs = [pair for pair in self.copy.tests_of(name) if pair[1] <= SLOWEST_S]
             tests, seconds = [test for test, _ in pairs], sum(seconds for _, seconds in pairs)
@@ -424,8 +424,8 @@ class Alone:
                 yield from ((mutant, "unreached") for mutant in of)
                 continue
             limit = LEAST_S + TIMES * seconds
-            asked.append((None, [_in_copy(name), None, tests, limit]))
-            asked += [(m, [_in_copy(name), m.text, tests, limit]) for m in of]
+            requested.append((None, [_in_copy(name), None, tests, limit]))
+            requested += [(m, [_in_copy(name), m.text, tests, limit]) for m in of]
         program = Path(__file__).with_name("importing.py")
         with subprocess.Popen(
             [sys.executable, "-P", "-B", str(program), str(self.jobs)],
@@ -433,10 +433,10 @@ class Alone:
             stdin=subprocess.PIPE, stdout=subprocess.PIPE,
         ) as running:  # fmt: skip
             assert running.stdin is not None and running.stdout is not None
-            for _, job in asked:
+            for _, job in requested:
                 print(json.dumps(job), file=running.stdin)
             running.stdin.close()
-            for (mutant, job), line in zip(asked, running.stdout, strict=False):
+            for (mutant, job), line in zip(requested, running.stdout, strict=False):
                 status = int(line)
                 if mutant is None and status:
                     raise RuntimeError(f"the tests of {job[0]} fail without a mutant: {status}")

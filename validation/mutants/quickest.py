@@ -36,8 +36,8 @@ class Collected:
         from _pytest.config import _prepareconfig
 
         with change_cwd("mutants"):
-            told = config()
-            words = [*told.pytest_add_cli_args_test_selection, *told.pytest_add_cli_args]
+            described = config()
+            words = [*described.pytest_add_cli_args_test_selection, *described.pytest_add_cli_args]
             prepared = _prepareconfig(["--rootdir=.", "--capture=no", "-qqq", *words])
             prepared._do_configure()
             self.session = pytest.Session.from_config(prepared)

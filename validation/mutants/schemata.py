@@ -152,9 +152,9 @@ class Rewriter:
         never = b"crate::mutant_switch::active(&[%d]) == 0" % deleted[0].number
         if condition is None:
             return rendered + b" if " + never + rest
-        asked = self._condition(condition)
-        head = rendered[: len(rendered) - len(asked)]
-        return head + never + b" && (" + asked + b")" + rest
+        requested = self._condition(condition)
+        head = rendered[: len(rendered) - len(requested)]
+        return head + never + b" && (" + requested + b")" + rest
 
     def _guard(self, node: tree_sitter.Node) -> bytes:
         condition = node.child_by_field_name("condition")

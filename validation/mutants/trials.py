@@ -50,7 +50,11 @@ class Test:
 
 
 def _run(
-    program: Path, folder: Path, words: Sequence[str], told: dict[str, str], most_s: float = FOREVER
+    program: Path,
+    folder: Path,
+    words: Sequence[str],
+    described: dict[str, str],
+    most_s: float = FOREVER,
 ) -> tuple[int, float]:
     """A program's status and the processor time of it and its children."""
     quiet = subprocess.DEVNULL
@@ -61,7 +65,7 @@ def _run(
 
     begun = subprocess.Popen(
         [program, *words],
-        cwd=folder, env={**os.environ, "RUST_BACKTRACE": "0", **told},
+        cwd=folder, env={**os.environ, "RUST_BACKTRACE": "0", **described},
         stdout=quiet, stderr=quiet, stdin=quiet, preexec_fn=limit,
     )  # fmt: skip
     _, status, used = os.wait4(begun.pid, 0)
@@ -115,8 +119,8 @@ class Trials:
             return None
         with tempfile.TemporaryDirectory() as work:
             seen = Path(work, "seen")
-            told = {"AQMLAB_MUTANTS": "cover", "AQMLAB_MUTANT_FILE": str(seen)}
-            status, _ = _run(program, folder, words, told)
+            described = {"AQMLAB_MUTANTS": "cover", "AQMLAB_MUTANT_FILE": str(seen)}
+            status, _ = _run(program, folder, words, described)
             reached = sorted(map(int, seen.read_text().split())) if seen.exists() else []
         return None if status else (name, test, round(cpu_s, 4), reached)
 
@@ -141,13 +145,13 @@ class Trials:
         program = self.programs[test.program]
         with tempfile.TemporaryDirectory() as work:
             file = Path(work, "answers")
-            told = {
+            described = {
                 "AQMLAB_MUTANTS": ",".join(map(str, mutants)),
                 "AQMLAB_MUTANT_FILE": str(file),
                 "AQMLAB_MUTANT_MILLIS": str(test.limit_millis),
                 "AQMLAB_MUTANT_MEMORY": str(MEMORY),
             }
-            _run(program, self._folder(test.program), test.words, told)
+            _run(program, self._folder(test.program), test.words, described)
             lines = file.read_text().splitlines()
         assert len(lines) == len(mutants), f"{test.name}: every mutant has an answer"
         rows = (tuple(map(int, line.split())) for line in lines)
@@ -164,11 +168,11 @@ def _word(status: int) -> str:
 def _listed(program: Path, folder: Path, *words: str) -> list[str]:
     """A program's tests; none where it does not list them: it has no harness, and runs."""
     try:
-        told = subprocess.run(
+        described = subprocess.run(
             [program, "--list", "--format", "terse", *words],
             capture_output=True, text=True, check=False, cwd=folder, timeout=LIST_S,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return []
-    lines = told.stdout.splitlines()
+    lines = described.stdout.splitlines()
     return [line.removesuffix(": test") for line in lines if line.endswith(": test")]

@@ -119,10 +119,10 @@ class Copy:
         done = subprocess.run(
             words, cwd=self.folder, capture_output=True, text=True, check=False, env=environment
         )
-        told = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+        described = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
         errors = [
             t["message"]
-            for t in told
+            for t in described
             if t["reason"] == "compiler-message" and t["message"]["level"] == "error"
         ]
         errors = [e for e in errors if e["spans"]]
@@ -130,7 +130,7 @@ class Copy:
             f"{t['target']['name']}-{t['package_id'].split('#')[0].rsplit('/', 1)[-1]}": Path(
                 t["executable"]
             )
-            for t in told
+            for t in described
             if t["reason"] == "compiler-artifact" and t.get("executable")
         }
         if done.returncode and not errors:
@@ -158,8 +158,8 @@ class Copy:
         for span in spans:
             text = (self.folder / span["file_name"]).read_bytes()
             near = text[span["byte_start"] : span["byte_start"] + 200].decode(errors="replace")
-            if "mutant_switch" in near and (told := CALLED.search(near)):
-                self.unplaced |= {int(n) for n in told[1].split(",")}
+            if "mutant_switch" in near and (described := CALLED.search(near)):
+                self.unplaced |= {int(n) for n in described[1].split(",")}
                 return
         if (error.get("code") or {}).get("code") == "E0004":
             self._uncovered(error, spans[0])

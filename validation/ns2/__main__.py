@@ -36,14 +36,14 @@ def installed() -> None:
 
 def release() -> str:
     """The installed ns-2, such as ns-2.35."""
-    asked = ["ns", "/dev/stdin"]
+    requested = ["ns", "/dev/stdin"]
     done = subprocess.run(
-        asked, input="puts [ns-version]", capture_output=True, text=True, check=True
+        requested, input="puts [ns-version]", capture_output=True, text=True, check=True
     )
     return f"ns-{done.stdout.strip()}"
 
 
-def told(case: Case, seed: int) -> list[str]:
+def described(case: Case, seed: int) -> list[str]:
     """Script, words and transfers."""
     return [SCRIPT.read_text(), *words(case, seed), case.lines(seed)]
 
@@ -64,7 +64,7 @@ def main() -> int:
         cases = [
             replace(case, profile=arguments.profile) if case.exit_fix else case for case in cases
         ]
-    return compare(parser, arguments, Program("ns-2", release, run, told, scenario), cases)
+    return compare(parser, arguments, Program("ns-2", release, run, described, scenario), cases)
 
 
 if __name__ == "__main__":

@@ -208,8 +208,8 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
         tcp |= {"tick": f"{tick(case)} s", "delayed_ack": "200 ms"}
         tcp |= {"exit_recovery_fix": case.exit_fix}
         tcp |= {"recovery": "sack1"} if case.recovery == "sack" else {}
-    told = dumbbell.scenario(case, _queue(case), tcp, seed)
-    return {"name": f"ns2-{case.name()}", **told}
+    described = dumbbell.scenario(case, _queue(case), tcp, seed)
+    return {"name": f"ns2-{case.name()}", **described}
 
 
 def tick(case: Case) -> float:
@@ -222,8 +222,8 @@ def words(case: Case, seed: int) -> list[str]:
     known = asdict(case)
     low, high = case.drawn(seed).rtt_ms
     same = ("flows", "recovery", "mss", "window", "every", "initial_window", "streams", "cross")
-    told = {name: known[name] for name in (*same, "min_th", "max_th", "w_q", "max_p")}
-    told |= {
+    described = {name: known[name] for name in (*same, "min_th", "max_th", "w_q", "max_p")}
+    described |= {
         "queue": "red" if case.queue == "hred" else case.queue,
         "rate": f"{case.rate_mbit}e6",
         "rtt_min": low / 1000,
@@ -237,4 +237,4 @@ def words(case: Case, seed: int) -> list[str]:
         "warmup": case.warmup_s,
         "end": case.end_s,
     }
-    return [str(word) for pair in told.items() for word in pair]
+    return [str(word) for pair in described.items() for word in pair]

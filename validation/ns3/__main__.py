@@ -18,7 +18,7 @@ from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
 
 
-def told(case: Case, seed: int) -> list[str]:
+def described(case: Case, seed: int) -> list[str]:
     """The release, the program, its words and transfers."""
     source = program.SOURCE.read_text()
     return [program.release(), source, *words(case, seed), case.lines(seed)]
@@ -44,7 +44,7 @@ def main() -> int:
     if not there("ns-3", program.built):
         return 0
     cases = quick() if arguments.quick else full()
-    ns3 = Program("ns-3", release, run, told, scenario)
+    ns3 = Program("ns-3", release, run, described, scenario)
     return compare(parser, arguments, ns3, cases)
 
 

@@ -217,20 +217,20 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
     # RFC 3168's one segment would let 50 flows go far below what they do there.
     if case.ecn:
         tcp["ecn_cut"] = "ns3"
-    told = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
+    described = dumbbell.scenario(case, discipline(case).ours, tcp, seed)
     # Its device holds a packet beside the one it sends; the discipline sees what waits above.
-    links = [{**link, "ring": 2} for link in told["link"]]
-    return {"name": f"ns3-{case.name()}", **told, "link": links}
+    links = [{**link, "ring": 2} for link in described["link"]]
+    return {"name": f"ns3-{case.name()}", **described, "link": links}
 
 
 def words(case: Case, seed: int) -> list[str]:
     """What dumbbell.cc is told; the transfers come on its standard input."""
-    told = discipline(case)
+    described = discipline(case)
     low, high = case.drawn(seed).rtt_ms
     full = case.mss + 40
     values = {
-        "queue": told.theirs,
-        "attributes": ",".join(f"{name}={value}" for name, value in told.attributes.items()),
+        "queue": described.theirs,
+        "attributes": ",".join(f"{name}={value}" for name, value in described.attributes.items()),
         "flows": case.flows,
         "rate": case.rate_mbit * 1e6 * (full + HEADER) / full,
         "rtt_min": low / 1000,

@@ -44,7 +44,7 @@ pub struct Counts {
     pub queued: u64,
     /// Packets that were marked "congestion experienced".
     pub marked: u64,
-    /// Packets that were dropped, in the order of [`Why::ALL`].
+    /// Packets that were dropped, in the order of [`DropReason::ALL`].
     pub dropped: [u64; DropReason::ALL.len()],
     /// Their bytes.
     pub dropped_bytes: u64,
@@ -52,7 +52,7 @@ pub struct Counts {
     pub sent: (u64, u64),
 }
 
-/// Position of a cause in [`Why::ALL`].
+/// Position of a cause in [`DropReason::ALL`].
 pub fn cause(why: DropReason) -> usize {
     DropReason::ALL.iter().position(|one| *one == why).expect("Why::ALL has every cause")
 }

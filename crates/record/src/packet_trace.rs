@@ -46,7 +46,7 @@ pub struct TracedPacket {
     pub at: Instant,
     /// 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
     pub what: u8,
-    /// Place of the cause in [`packet::Why::ALL`]; 255 for none.
+    /// Place of the cause in [`packet::DropReason::ALL`]; 255 for none.
     pub why: u8,
     /// Whose packet.
     pub who: Who,

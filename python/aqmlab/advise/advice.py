@@ -184,7 +184,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]
     around = sensitivity.surroundings(trial, kept, seeds)
     return {
         "asked": {
-            "line": trial.situation.told,
+            "line": trial.situation.described,
             "place": trial.situation.place,
             "objective": wish.objective,
             "seed": wish.seed,

@@ -41,26 +41,28 @@ def search(trial: Trial, winner: Candidate, wish: Wish) -> list[Candidate]:
     seeds = range(wish.seed, wish.seed + wish.rounds.seeds[1])
     found: dict[str, tuple[float, Candidate]] = {}
     for number in range(wish.trials):
-        asked = study.ask()
-        one = _proposed(asked, winner, {name: ranges[name] for name in chosen}, number)
+        requested = study.ask()
+        one = _proposed(requested, winner, {name: ranges[name] for name in chosen}, number)
         if not taken(trial.situation, one):
-            study.tell(asked, state=optuna.trial.TrialState.PRUNED)
+            study.notify(requested, state=optuna.trial.TrialState.PRUNED)
             continue
         (scores,) = trial.evaluate([one], seeds)
         mean = math.fsum(scores.values()) / len(scores)
-        study.tell(asked, mean)
+        study.notify(requested, mean)
         found[one.name] = (mean, one)
     best = sorted(found.values(), key=lambda pair: -pair[0])
     return [one for _, one in best[:KEPT]]
 
 
-def _proposed(asked: Any, winner: Candidate, ranges: dict[str, float], number: int) -> Candidate:
+def _proposed(
+    requested: Any, winner: Candidate, ranges: dict[str, float], number: int
+) -> Candidate:
     one = winner
     for name, value in ranges.items():
-        share = asked.suggest_float(name, 1 / SPAN, SPAN, log=True)
+        share = requested.suggest_float(name, 1 / SPAN, SPAN, log=True)
         one = one.scaled(name, value, share)
-    told = ", ".join(f"{name} {one.queue[name]}" for name in ranges if one.queue)
-    return Candidate(f"{winner.aqm} {told}", one.queue, winner.shares, rank=1000 + number)
+    described = ", ".join(f"{name} {one.queue[name]}" for name in ranges if one.queue)
+    return Candidate(f"{winner.aqm} {described}", one.queue, winner.shares, rank=1000 + number)
 
 
 def _optuna() -> Any:

@@ -85,16 +85,16 @@ def surroundings(
     found = []
     for factor in LOADS:
         situation = trial.situation.loaded(factor)
-        told = f"{factor:g} times the people"
-        found.append((told, _elsewhere(trial, situation, those, seeds, told)))
+        described = f"{factor:g} times the people"
+        found.append((described, _elsewhere(trial, situation, those, seeds, described)))
     if trial.situation.wanders:
         return found
     for factor in RATES:
         situation = trial.situation.on_line_of(factor)
         # Who shapes goes on at the rate that was set for the line as it was said to be.
         moved = [_unmoved(one, factor, trial.situation) for one in those]
-        told = f"the line has {factor:.0%} of the rate that was said"
-        found.append((told, _elsewhere(trial, situation, moved, seeds, told)))
+        described = f"the line has {factor:.0%} of the rate that was said"
+        found.append((described, _elsewhere(trial, situation, moved, seeds, described)))
     return found
 
 
@@ -121,7 +121,9 @@ def _elsewhere(
     there = Trial(situation, trial.terms, trial.laboratory, agenda=trial.agenda)
     scores = there.evaluate(those, seeds, what)
     return [
-        Effect(situation.told, one.name, sum(found.values()) / len(found), _gap(scores[0], found))
+        Effect(
+            situation.described, one.name, sum(found.values()) / len(found), _gap(scores[0], found)
+        )
         for one, found in zip(those, scores, strict=True)
     ]
 

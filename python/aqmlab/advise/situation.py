@@ -33,7 +33,7 @@ class Situation:
     place: str
     """Where a queue can be put: `router` (behind a shaper before the line) or `line`."""
     directions: tuple[str, ...] = ("forward", "reverse")
-    told: str = ""
+    described: str = ""
     """In a few words."""
 
     @property
@@ -122,10 +122,10 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
         "link": [line],
         "traffic": users.named(who),
     }
-    told = f"{rate}{f' {access}' if access else ''}, {who}"
+    described = f"{rate}{f' {access}' if access else ''}, {who}"
     if place is None:
         place = ROUTER if access in AT_HOME else LINE
-    return _checked(Situation(scenario, place, told=told))
+    return _checked(Situation(scenario, place, described=described))
 
 
 def _rate(text: str) -> str:
@@ -154,18 +154,18 @@ def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
     """The same users on a line of these rates."""
     other = of_words(rate, access, "household", found.place)
     scenario = {**found.scenario, "link": other.scenario["link"]}
-    return replace(found, scenario=scenario, told=f"{rate}, {found.told}")
+    return replace(found, scenario=scenario, described=f"{rate}, {found.described}")
 
 
 def of_scenario(
     scenario: Mapping[str, Any],
     place: str | None,
-    told: str,
+    described: str,
     directions: Sequence[str] = ("forward",),
 ) -> Situation:
     """The same of a scenario that was read."""
     bare = {key: value for key, value in scenario.items() if key not in ("seed", "name")}
-    return _checked(Situation(bare, place or LINE, tuple(directions), told))
+    return _checked(Situation(bare, place or LINE, tuple(directions), described))
 
 
 def _checked(situation: Situation) -> Situation:
@@ -175,11 +175,11 @@ def _checked(situation: Situation) -> Situation:
         raise SpecError("a router stands before a single link: give --place line")
     record = {"responses": False, "datagrams": False, "samples": False}
     scenario = {**situation.scenario, "record": record}
-    engine.check({**scenario, "seed": 1, "traffic": _asked(scenario["traffic"])})
+    engine.check({**scenario, "seed": 1, "traffic": _requested(scenario["traffic"])})
     return replace(situation, scenario=scenario)
 
 
-def _asked(traffic: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _requested(traffic: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Loads are no users yet: any number of them will do to find other mistakes."""
     return [
         {**{key: value for key, value in group.items() if key != "load"}, "users": 1}

@@ -65,7 +65,7 @@ class Trial:
             for one, seed in missing
         ]
         counted = "1 queue" if len(those) == 1 else f"{len(those)} queues"
-        title = f"{self.situation.told}: {what}{', ' if what else ''}{counted}"
+        title = f"{self.situation.described}: {what}{', ' if what else ''}{counted}"
         for run, done in zip(runs, self.laboratory.run(title, runs, "advice"), strict=True):
             self.seen[run.key, run.seed] = numbers(done.summary)
         return [

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.simulator import engine
-from aqmlab.simulator.own import source, starting
+from aqmlab.simulator.plugin import source, starting
 
 BAR = 150_000
 """Packets a CPU second."""

@@ -22,8 +22,8 @@ from aqmlab.experiment import spec
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
 
-from . import beside, own, steps
 from . import commands as bench_commands
+from . import other_simulators, plugin, steps
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -136,12 +136,12 @@ def measure() -> dict[str, Any]:
     """The document of `aqmlab bench --json`."""
     version = engine.version()
     if version.profile != "release":
-        beside.note(
+        other_simulators.note(
             f"this is a {version.profile} build: its speed means nothing, build with `make run`"
         )
     bulk, bulk_rate = _run(BULK)
     bulk["data_packets_per_cpu_s"] = bulk_rate
-    for name, rate in beside.packets_per_cpu_s(BULK_SECONDS).items():
+    for name, rate in other_simulators.packets_per_cpu_s(BULK_SECONDS).items():
         bulk[f"ratio_to_{name}"] = bulk_rate / rate if rate else None
         bulk[f"{name}_data_packets_per_cpu_s"] = rate
     users = web_users()
@@ -155,7 +155,7 @@ def measure() -> dict[str, Any]:
         "queues": queues(),
         "commands": bench_commands.measure(),
         "gym": steps.measure("red"),
-        "own": own.measure(BULK),
+        "own": plugin.measure(BULK),
         "timed": TIMED,
         "machine": machine(),
         "version": version.version,
@@ -310,7 +310,7 @@ def show(measured: dict[str, Any], console: Console) -> None:
     if measured["queues"]:
         console.print(_queue_table(measured["queues"]))
     console.print(bench_commands.table(measured["commands"]))
-    for sentence in (*steps.sentences(measured["gym"]), own.sentence(measured["own"])):
+    for sentence in (*steps.sentences(measured["gym"]), plugin.sentence(measured["own"])):
         console.print(sentence)
     console.print(
         f"{measured['machine']}; aqmlab {measured['version']} ({measured['commit']}), "

@@ -32,13 +32,13 @@ def digest(claim: Claim) -> str:
 
 def blank(study: str, claim: Claim) -> dict[str, Any]:
     """The line of a claim that nothing was run for."""
-    told = {
+    described = {
         "id": claim.id,
         "study": study,
         "claim": claim.claim,
         "rule": f"{claim.rule} (version {claim.version})",
     }
-    return told | {
+    return described | {
         "verdict": INCONCLUSIVE,
         "estimate": None,
         "interval": None,
@@ -86,7 +86,7 @@ def lines(study: str, file: Path) -> list[dict[str, Any]]:
         return [blank(study, claim) for claim in claims(file)]
 
     # What is kept beside a shipped experiment may have been asked for under another name.
-    return [line | {"study": study} for line in compiled.told(file, "verdicts", read)]
+    return [line | {"study": study} for line in compiled.described(file, "verdicts", read)]
 
 
 def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:

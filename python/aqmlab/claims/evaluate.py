@@ -17,7 +17,7 @@ from aqmlab.experiment.plan import Plan
 from aqmlab.experiment.rules import Across, Claim, Number, Pair
 from aqmlab.io.numbers import counted
 from aqmlab.runs.laboratory import Laboratory
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from . import rule, scorecard
 from .evidence import Evidence
@@ -35,13 +35,13 @@ def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dic
     Nobody knows before which claims stay open: a scenario that several rest on is likely to be
     run again, one that no claim looks at never is.
     """
-    asked = Counter(key for claim in claims for key in scenarios(claim, plan))
+    requested = Counter(key for claim in claims for key in scenarios(claim, plan))
     work: dict[Hashable, float] = {}
     likely = 1.0
     for earlier, look in itertools.pairwise(looks):
         likely *= STILL_OPEN
         before, after = plan.work(earlier), plan.work(look)
-        for key, count in asked.items():
+        for key, count in requested.items():
             chance = 1 - (1 - likely) ** count
             work[key] = work.get(key, 0.0) + chance * (after[key] - before[key])
     return work
@@ -60,7 +60,7 @@ def scenarios(claim: Claim, plan: Plan) -> set[str]:
 def judge(
     experiment: Experiment,
     claims: Sequence[Claim],
-    material: Material,
+    dataset: Dataset,
     laboratory: Laboratory,
     looks: Sequence[int],
 ) -> list[dict]:
@@ -68,9 +68,7 @@ def judge(
 
     `looks` are multiples of the number of seeds at the first look, which is 1.
     """
-    evidence = Evidence(
-        material.plan, material.metrics, dict(material.results), material.calibrations
-    )
+    evidence = Evidence(dataset.plan, dataset.metrics, dict(dataset.results), dataset.calibrations)
     rows: dict[str, dict] = {}
     laboratory.expect({})
     for number, look in enumerate(looks):
@@ -78,15 +76,15 @@ def judge(
             c for c in claims if rows.get(c.id, {}).get("verdict", INCONCLUSIVE) == INCONCLUSIVE
         ]
         if number:
-            runs = material.plan.runs(look, _resting_on(open_, rows))
+            runs = dataset.plan.runs(look, _resting_on(open_, rows))
             if not runs:
                 break
             title = f"{experiment.name}: {counted(len(open_), 'open claim')}, more seeds"
-            laboratory.expect(more_seeds(open_, material.plan, looks[number:]), MORE)
+            laboratory.expect(more_seeds(open_, dataset.plan, looks[number:]), MORE)
             evidence.results |= laboratory.by_scenario(title, runs, experiment.where)
         for claim in open_:
             row = scorecard.row(experiment.name, claim, evidence, len(looks))
-            rows[claim.id] = row | {"scenarios": sorted(evidence.asked)}
+            rows[claim.id] = row | {"scenarios": sorted(evidence.requested)}
     return [rows[claim.id] for claim in claims]
 
 

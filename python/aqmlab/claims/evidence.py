@@ -39,7 +39,7 @@ class Evidence:
     metrics: Mapping[str, Metric]
     results: dict[tuple[str, int], FinishedRun]
     calibrations: Mapping[str | None, dict] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
+    requested: set[str] = field(default_factory=set)
     """Keys of the scenarios that were looked at since this was last emptied."""
     _known: dict = field(default_factory=dict)
 
@@ -88,7 +88,7 @@ class Evidence:
 
     def _by_seed(self, cells: list[Cell], how: Callable, let: Let) -> np.ndarray:
         """One value for every seed under which all of these cells have run."""
-        self.asked |= {cell.key for cell in cells}
+        self.requested |= {cell.key for cell in cells}
         place = (tuple(cell.key for cell in cells), repr(let))
         values = self._known.setdefault(place, {})
         for seed in self._seeds(cells):
@@ -127,5 +127,5 @@ def defined(sample: np.ndarray) -> bool:
 
 
 def _where(where: Mapping[str, Any]) -> str:
-    told = ", ".join(f"{k} {v}" for k, v in where.items())
-    return f" ({told})" if told else ""
+    described = ", ".join(f"{k} {v}" for k, v in where.items())
+    return f" ({described})" if described else ""

@@ -29,12 +29,12 @@ def summary(claims: Sequence[Row]) -> str:
     both = [(then, now) for then, now in pairs(claims) if then is not None]
     held = [now["verdict"] for then, now in both if then["verdict"] == HOLDS]
     others = [now["verdict"] for then, now in both if then["verdict"] != HOLDS]
-    told = []
+    described = []
     if held:
-        told.append(f"of {len(held)} that hold here with its own set-up {_counted(held)}")
+        described.append(f"of {len(held)} that hold here with its own set-up {_counted(held)}")
     if others:
-        told.append(f"of {len(others)} that do not, or are inconclusive, {_counted(others)}")
-    return f"Conclusions of the paper asked again: {'; '.join(told)}." if told else ""
+        described.append(f"of {len(others)} that do not, or are inconclusive, {_counted(others)}")
+    return f"Conclusions of the paper asked again: {'; '.join(described)}." if described else ""
 
 
 def _counted(verdicts: list[str]) -> str:

@@ -34,9 +34,9 @@ from aqmlab.experiment.rules import Claim, Condition, Let, Several
 from aqmlab.experiment.shapes import convert
 
 from . import expression
+from .cache import digest
 from .evidence import Evidence, NotRun, defined
 from .judge import ALPHA, FAILS, HOLDS, INCONCLUSIVE, Bounds, Judged, all_of, any_of, decide
-from .kept import digest
 
 Names = Mapping[str, Any]
 """What the names of `each` and `some` stand for."""
@@ -118,7 +118,7 @@ def _some(rule: Rule, names: Names) -> Iterator[tuple[Rule, Names]]:
 
 def _judged(condition: Condition, evidence: Evidence, levels: Levels, names: Names) -> Judged:
     bounds = Bounds(condition.low, condition.high, condition.strict)
-    text = told(condition, names)
+    text = described(condition, names)
     lets = lets_of(condition, names)
     try:
         sample = expression.evaluate(condition.value, numbers(names) | _aligned(lets, evidence))
@@ -145,7 +145,7 @@ def numbers(names: Names) -> dict[str, np.ndarray]:
     }
 
 
-def told(condition: Condition, names: Names) -> str:
+def described(condition: Condition, names: Names) -> str:
     """A condition's text, in which "{name}" is the value of that name, for a reader."""
     text = condition.value if condition.text is None else condition.text
     return text.format(**{name: plain(value) for name, value in names.items()})
@@ -192,9 +192,9 @@ __all__ = [
     "INCONCLUSIVE",
     "Verdict",
     "deciding",
+    "described",
     "digest",
     "judge",
     "leaves",
     "lets_of",
-    "told",
 ]

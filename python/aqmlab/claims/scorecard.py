@@ -9,14 +9,14 @@ from aqmlab.experiment.rules import Claim
 from aqmlab.io.numbers import digits_of, ranged
 
 from . import rule
+from .cache import blank
 from .evidence import Evidence
 from .judge import FAILS, HOLDS, Judged
-from .kept import blank
 
 
 def row(study: str, claim: Claim, evidence: Evidence, looks: int) -> dict[str, Any]:
     """One line of the score card, and the scenarios it rests on in `evidence.asked`."""
-    evidence.asked = set()
+    evidence.requested = set()
     found = rule.judge(claim, evidence, looks=looks)
     shown = rule.deciding(found)
     return blank(study, claim) | {

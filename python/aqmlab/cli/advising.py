@@ -140,8 +140,8 @@ def _situation(
     from aqmlab.advise import situation
 
     ways = ("forward", "reverse") if both else ("forward",)
-    told = {"rate": rate, "scenario": scenario, "pcap": pcap}
-    given = [word for word, value in told.items() if value is not None]
+    described = {"rate": rate, "scenario": scenario, "pcap": pcap}
+    given = [word for word, value in described.items() if value is not None]
     if given == ["rate"]:
         assert rate is not None
         words = {"rate": f"--rate {rate}", "reverse_rate": f"--rate {rate}"}
@@ -169,7 +169,7 @@ def show(answer: dict[str, Any], console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from aqmlab.report.advice import change, told
+    from aqmlab.report.advice import change, described
 
     console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
     console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
@@ -181,17 +181,17 @@ def show(answer: dict[str, Any], console: Console) -> None:
     for head in ("", "score", "behind the best", "", "seeds"):
         race.add_column(head, justify="left" if not head else "right")
     for place in answer["places"]:
-        behind = told(place["behind"], bare) if place["final"] else ""
+        behind = described(place["behind"], bare) if place["final"] else ""
         name = ", ".join([place["name"], *place["also"]])
-        score = told(place["score"], bare)
+        score = described(place["score"], bare)
         race.add_row(name, score, behind, place["standing"], str(place["seeds"]))
     console.print(race)
     today = Table(title="what today's queue costs", title_justify="left", box=box.SIMPLE_HEAD)
     for head in ("", "today", "advised", "difference", ""):
         today.add_column(head, justify="right")
     for row in answer["present"]:
-        numbers = (told(row[key], row) for key in ("today", "advised"))
-        today.add_row(row["title"], *numbers, told(row["difference"], row, "+"), row["unit"])
+        numbers = (described(row[key], row) for key in ("today", "advised"))
+        today.add_row(row["title"], *numbers, described(row["difference"], row, "+"), row["unit"])
     console.print(today)
     for effect in answer["parameters"]:
         console.print(Text(f"{effect['what']}: {change(effect)}"))

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
-from . import advising, own, sharing
+from . import advising, plugin, sharing
 from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
@@ -87,11 +87,11 @@ def _unforeseen(error: Exception) -> str:
         raise error
     places = traceback.extract_tb(error.__traceback__)
     place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
-    told = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
-    return f"internal error ({told}): please report it, with what {DEBUG}=1 shows in addition"
+    described = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
+    return f"internal error ({described}): please report it, with what {DEBUG}=1 shows in addition"
 
 
-COMMANDS = (advising, own, sharing)
+COMMANDS = (advising, plugin, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"
 """The environment variable that shows an internal error in full."""

@@ -15,7 +15,7 @@ from aqmlab.errors import AqmlabError, SpecError, fitting
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import completion, unsaid
+from . import completion, unknowns
 from .framework import App
 from .trusting import Trust
 from .typed import typed
@@ -178,12 +178,12 @@ def _carry_out(
     if done.result is None or not done.experiment.swept:
         document = done.document()
         if not json:
-            command.tell(done)
+            command.notify(done)
         return document
     if not json:
         show.result(done.result, terminal.console())
         if done.page:
-            command.tell(done)
+            command.notify(done)
     _say_all(done.result.remarks)
     return show.document(done.result) | ({"report": str(done.page)} if done.page else {})
 
@@ -289,8 +289,8 @@ def study(
     jobs: Jobs = None,
     fresh: Fresh = False,
     refresh: Refresh = False,
-    set_: unsaid.Set = None,
-    assume: unsaid.Assume = None,
+    set_: unknowns.Set = None,
+    assume: unknowns.Assume = None,
     live: Live = False,
     on: On = None,
     _trust: Trust = False,
@@ -316,7 +316,7 @@ def study(
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
     how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
     with placed(jobs, on) as where:
-        if (alter := unsaid.chosen(set_, assume, part)) is not None:
+        if (alter := unknowns.chosen(set_, assume, part)) is not None:
             how["alter"] = alter
         else:
             from aqmlab.infer import two_sets
@@ -389,13 +389,13 @@ def report(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="A results folder.")],
 ) -> None:
     """Write report.html of a results folder; of a study, or of one that has it already, again."""
-    from aqmlab.pipeline import kept
+    from aqmlab.pipeline import run_folder
     from aqmlab.report import write
 
     if not folder.is_dir():
         raise AqmlabError(f"{folder}: no such folder; give a results folder")
     again = (folder / "result.json").exists() or not (folder / "manifest.json").exists()
-    print(printable(str(write(folder) if again else kept.report(folder))))
+    print(printable(str(write(folder) if again else run_folder.report(folder))))
 
 
 def print_json(content: Any) -> None:

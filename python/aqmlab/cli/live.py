@@ -160,7 +160,7 @@ def _run(
     for run in done.result.runs:
         _account(run.summary["live"])
     if done.page:
-        command.tell(done)
+        command.notify(done)
 
 
 def _account(live: dict[str, Any]) -> None:

@@ -27,7 +27,7 @@ def check_aqm(
     json: Json = False,
 ) -> None:
     """Check a discipline of your own: the laws that ours obey, random calls, test vectors."""
-    from aqmlab.simulator.own import checking
+    from aqmlab.simulator.plugin import checking
 
     report = checking.check(name)
     broken = [check for check in report["checks"] if check["broken"]]
@@ -39,8 +39,10 @@ def check_aqm(
     if vectors is not None:
         checking.write_vectors(report, vectors)
     if broken:
-        told = ", ".join(check["name"] for check in broken)
-        raise AqmlabError(f"{report['name']} breaks {len(broken)} of its checks ({told}): mend it")
+        described = ", ".join(check["name"] for check in broken)
+        raise AqmlabError(
+            f"{report['name']} breaks {len(broken)} of its checks ({described}): mend it"
+        )
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
@@ -89,7 +91,7 @@ def new(
         print(printable(str(file)))
         terminal.say(f"run it with aqmlab run {file}")
         return
-    from aqmlab.simulator.own import starting
+    from aqmlab.simulator.plugin import starting
 
     if kind != "aqm":
         raise SpecError(

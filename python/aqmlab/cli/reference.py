@@ -8,7 +8,7 @@ from aqmlab.errors import AqmlabError, SpecError, nearest
 from aqmlab.experiment import examples, spec
 from aqmlab.io.terminal import printable
 from aqmlab.simulator import engine, measures
-from aqmlab.simulator.own import source
+from aqmlab.simulator.plugin import source
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -193,10 +193,10 @@ def _effective(
 ) -> dict[str, Any]:
     """What the simulator writes for this queue in a complete scenario."""
     name = entry["name"]
-    told = source.table(given) if source.names_file(given) else name
+    aqm = source.table(given) if source.names_file(given) else name
     scenario = {
         "duration": "1 s",
-        "link": [{"rate": rate, "forward": {**written, "aqm": told}}],
+        "link": [{"rate": rate, "forward": {**written, "aqm": aqm}}],
         "traffic": [{"app": "bulk", "flows": 1}],
     }
     try:

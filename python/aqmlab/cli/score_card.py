@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from aqmlab.claims import revisited
+from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted
 
@@ -31,7 +31,7 @@ def lines(rows: list[dict[str, Any]], coloured: bool = False) -> Iterator[str]:
             if printed := row.get("printed"):
                 yield f"  {'':{wide}}  {'':{len(FAILS)}}  as printed: {printed['verdict']}"
         yield f"{study}: {summary(own)}"
-        if again := revisited.summary(own):
+        if again := reassessed.summary(own):
             yield again
 
 

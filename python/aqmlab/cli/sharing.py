@@ -45,12 +45,12 @@ def plot(
         want = "give a measure, for example response_p50_s" if measure is None else "leave it out"
         raise SpecError(f"{kind} and the measure {measure or ''}: {want}".replace(" :", ":"))
     given = {"x": x, "y": y, "by": by, "port": port}
-    asked = {name: value for name, value in given.items() if value is not None}
+    requested = {name: value for name, value in given.items() if value is not None}
     draw = getattr(aqmlab.load(folder).plot, kind)
     try:
-        axes = draw(measure, **asked) if measure is not None else draw(**asked)
+        axes = draw(measure, **requested) if measure is not None else draw(**requested)
     except TypeError as error:
-        raise SpecError(f"{kind} takes no --{_unknown(asked, draw)}: leave it out") from error
+        raise SpecError(f"{kind} takes no --{_unknown(requested, draw)}: leave it out") from error
     path = out or Path(f"{folder.resolve().name}-{kind}.svg")
     if path.suffix not in (".svg", ".png"):
         raise SpecError(f"{path} is neither .svg nor .png: give one of them")
@@ -62,10 +62,10 @@ def plot(
     print(printable(str(path)))
 
 
-def _unknown(asked: dict[str, str], draw: object) -> str:
+def _unknown(requested: dict[str, str], draw: object) -> str:
     from inspect import signature
 
-    return next((name for name in asked if name not in signature(draw).parameters), "x")  # type: ignore[arg-type]
+    return next((name for name in requested if name not in signature(draw).parameters), "x")  # type: ignore[arg-type]
 
 
 @app.command()

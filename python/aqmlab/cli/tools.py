@@ -197,13 +197,13 @@ def infer(
 
     how = {"out": out, "waves": waves, "overrides": set_ or (), "fresh": fresh, "keep": keep}
     with placed(jobs, on) as where:
-        told = command.carry_out(name, quick=quick, progress=for_stream(), **how, **where)
+        described = command.carry_out(name, quick=quick, progress=for_stream(), **how, **where)
     if json:
-        print_json(told)
+        print_json(described)
         return
-    for line in verdicts.headline(told):
+    for line in verdicts.headline(described):
         print(terminal.printable(line))
-    print(terminal.printable(told["report"]))
+    print(terminal.printable(described["report"]))
 
 
 @app.command()

@@ -30,14 +30,14 @@ def answer(
         way = _direction(name)
         name, of_file, rate = queue_of_scenario(name)
         settings = [*of_file, *settings]
-    told = of_entry(reference.described(name, settings, rate), wanted, way)
+    described = of_entry(reference.described(name, settings, rate), wanted, way)
     if json:
         from . import show as shown
 
-        documents = {key: one.document() for key, one in zip(wanted, told, strict=True)}
+        documents = {key: one.document() for key, one in zip(wanted, described, strict=True)}
         print(shown.to_json(documents))
         return
-    for one in told:
+    for one in described:
         show(one, terminal.console())
 
 
@@ -91,23 +91,25 @@ def _toml(value: Any) -> str:
 
 def attributes(entry: Mapping[str, Any]) -> str:
     """What ns-3 calls the values of a discipline in its profile `ns3`."""
-    (told,) = of_entry(entry, ["ns3"])
-    pairs = [line.strip(' ",);') for _, lines in told.blocks for line in lines if '    "' in line]
-    return f"in ns-3 ({told.release}): " + ", ".join(
+    (described,) = of_entry(entry, ["ns3"])
+    pairs = [
+        line.strip(' ",);') for _, lines in described.blocks for line in lines if '    "' in line
+    ]
+    return f"in ns-3 ({described.release}): " + ", ".join(
         pair.replace('", ', " = ", 1).replace('"', "") + ")" for pair in pairs
     )
 
 
-def show(told: targets.Commands, console: Console) -> None:
+def show(described: targets.Commands, console: Console) -> None:
     """Commands as they are typed, then what is lost and what to know."""
     from rich.text import Text
 
-    console.print(Text(f"{told.target}  ({told.release})", "bold"))
-    for title, lines in told.blocks:
+    console.print(Text(f"{described.target}  ({described.release})", "bold"))
+    for title, lines in described.blocks:
         console.print(Text(f"# {title}", "dim"))
         for line in lines:
             console.print(Text(line), soft_wrap=True)
-    for title, sentences in (("cannot be said", told.lost), ("to know", told.pitfalls)):
+    for title, sentences in (("cannot be said", described.lost), ("to know", described.pitfalls)):
         if sentences:
             console.print(Text(title, "bold"))
             for sentence in sentences:

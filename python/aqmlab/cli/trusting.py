@@ -10,7 +10,7 @@ import typer
 def _permit(context: typer.Context, value: bool) -> bool:
     """Permits them until the command ends."""
     if value:
-        from aqmlab.simulator.own import trust
+        from aqmlab.simulator.plugin import trust
 
         context.with_resource(trust.granted())
     return value

@@ -16,7 +16,7 @@ from aqmlab.io import files
 from .folders import SHIPPED, sources
 
 
-def told(file: Path, what: str, read: Callable[[], Any]) -> Any:
+def described(file: Path, what: str, read: Callable[[], Any]) -> Any:
     """What `read` gives, from before where neither the experiment's files nor what reads them have
     changed; of an experiment of one's own it is read every time."""
     if file.parent.parent != SHIPPED:

@@ -160,10 +160,10 @@ class Experiment:
         tables = {t.id: t for t in (*self.table, *self.difference)}
         wanted: set[str] = set()
         for entry in entries:
-            told = _told(entry)
-            wanted |= set(groups_named(told))
-            if told.get("table") in tables:
-                wanted |= set(groups_named(written(tables[told["table"]])))
+            described = _described(entry)
+            wanted |= set(groups_named(described))
+            if described.get("table") in tables:
+                wanted |= set(groups_named(written(tables[described["table"]])))
         unknown = wanted - {g.name for g in self.group}
         if unknown:
             raise SpecError(f"{self.name} has no group {', '.join(sorted(unknown))}")
@@ -176,7 +176,7 @@ class Experiment:
         return [g for g in self.group if g.name in wanted]
 
 
-def _told(entry: Any) -> dict[str, Any]:
+def _described(entry: Any) -> dict[str, Any]:
     return entry.entry if isinstance(entry, Figure) else written(entry)
 
 
@@ -208,9 +208,9 @@ def load(
     found = _read(document, folder, name, inline, *how)
     if not aqm:
         return found
-    from . import beside
+    from . import external_aqm
 
-    return beside.with_own(found, aqm)
+    return external_aqm.with_own(found, aqm)
 
 
 def _as_it_is(document: Any) -> Any:
@@ -255,7 +255,7 @@ def _swept(
         check_paths(pairs)
         name = folders.stem(file) if file.suffix or file.parent.name else "scenario"
         document, pairs = inline(document), inline_tables(pairs, file.parent, by_user=True)
-        full = sweep.in_full(document, name, sweep.Asked(pairs, *seeds))
+        full = sweep.in_full(document, name, sweep.Requested(pairs, *seeds))
     except SpecError as error:
         raise SpecError(f"{file}: {error}") from error
     return full, full.pop("loads")

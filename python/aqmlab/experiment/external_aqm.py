@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import SpecError
-from aqmlab.simulator.own import source
+from aqmlab.simulator.plugin import source
 
 from .grammar import Axis, Figure, Group, Variant
 from .spec import set_path

@@ -132,10 +132,14 @@ class Axis:
         scenario (of a load: nothing) and the columns of a published table."""
         if not self.variants:
             kept = self.every(mode)
-            yield from ((value, self._told(value), self._changes(value), {}) for value in kept)
+            yield from ((value, self._described(value), self._changes(value), {}) for value in kept)
         for variant in self._variants(mode):
-            told = variant.label
-            label = told if told is not None else self._told(variant.name, variant.constructed)
+            described = variant.label
+            label = (
+                described
+                if described is not None
+                else self._described(variant.name, variant.constructed)
+            )
             yield variant.name, label, variant.set, variant.published
 
     def _variants(self, mode: Mode) -> Sequence[Variant]:
@@ -150,7 +154,7 @@ class Axis:
         parts = list(parts) * len(self.paths) if len(parts) == 1 else parts
         return dict(zip(self.paths, parts, strict=False))
 
-    def _told(self, value: Any, constructed: bool = False) -> str:
+    def _described(self, value: Any, constructed: bool = False) -> str:
         """A value for a legend or a table: "98 %", "120 packets", "(30, 90)"."""
         text = self.label.format(*(value if isinstance(value, list) else [value]))
         if text.endswith("%") and not text.endswith(" %"):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from aqmlab.errors import SpecError, nearest
 
-from .alike import known, like
+from .inherit import known, like
 from .paths import alternatives, braces
 
 

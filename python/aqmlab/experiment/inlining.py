@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.io import files
-from aqmlab.simulator.own import source
+from aqmlab.simulator.plugin import source
 
 from . import recording
 
@@ -81,8 +81,8 @@ def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: boo
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]
     if not source.names_file(named):
         return named
-    told = source.table(named, folder, by_user=by_user)
-    return {AQM: told} if is_queue else told
+    described = source.table(named, folder, by_user=by_user)
+    return {AQM: described} if is_queue else described
 
 
 def _name(queue: Mapping[str, Any]) -> str:

@@ -122,8 +122,8 @@ def convert(name: str, value: Any, wanted: Any) -> Any:
             raise Mistake(f"{name} is a table, not {value!r}")
         if not inner:
             return value
-        told = f"{name}.{{}}" if is_dataclass(inner[1]) else name
-        return {k: convert(told.format(k), v, inner[1]) for k, v in value.items()}
+        described = f"{name}.{{}}" if is_dataclass(inner[1]) else name
+        return {k: convert(described.format(k), v, inner[1]) for k, v in value.items()}
     number = isinstance(value, int | float) and not isinstance(value, bool)
     whole = number and isinstance(value, int)
     fits = {float: number, int: whole}.get(wanted, isinstance(value, wanted))
@@ -236,6 +236,6 @@ def table_schema(known: Any, shared: dict[str, Any], about: str = "") -> dict[st
         for k in known
     }
     needed = [k.name for k in known if k.needed]
-    told = {"description": " ".join(about.split())} if about else {}
+    described = {"description": " ".join(about.split())} if about else {}
     made = {"type": "object", "properties": properties, "additionalProperties": False}
-    return told | made | ({"required": needed} if needed else {})
+    return described | made | ({"required": needed} if needed else {})

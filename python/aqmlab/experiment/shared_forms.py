@@ -14,8 +14,8 @@ from typing import Any
 from aqmlab.errors import SpecError, nearest
 from aqmlab.simulator import measures
 
-from .alike import all_alike, base_like
 from .group_axes import axis_of, in_full, written
+from .inherit import all_alike, base_like
 from .rows import spread
 
 #: Kinds of entries that have names, and the key of the name. `[kind.NAME]` is such an entry.
@@ -88,7 +88,7 @@ def _linked(data: dict[str, Any], files: dict[str, list[Path]]) -> dict[str, Any
         if kind in data:
             found[kind] = [_placed(entry, parts) for entry in data[kind]]
     if claims:
-        found["claim"] = [_asked_again(claim, claims) for claim in data["claim"]]
+        found["claim"] = [_reassessed(claim, claims) for claim in data["claim"]]
     return found
 
 
@@ -172,7 +172,7 @@ def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:
     return entry if "part" in entry or part is None else entry | {"part": part}
 
 
-def _asked_again(claim: dict, claims: Mapping[Any, dict]) -> dict:
+def _reassessed(claim: dict, claims: Mapping[Any, dict]) -> dict:
     """A claim; one that revisits another and has no conditions has those of that one, of its own
     groups: `groups` says how theirs are called.
     """

@@ -48,7 +48,7 @@ _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """What whoever gives a file adds to it."""
 
     overrides: Mapping[str, Any]
@@ -65,12 +65,12 @@ def has_groups(document: Mapping[str, Any]) -> bool:
     return any(key in document for key in GROUPED)
 
 
-def in_full(document: dict[str, Any], stem: str, asked: Asked) -> dict[str, Any]:
+def in_full(document: dict[str, Any], stem: str, requested: Requested) -> dict[str, Any]:
     """The document with its group, settings and part written out; `stem` names what has no name."""
     check_plain(document, "")
     scenario, sweep, more = _parts(document)
     calibration = _calibration(_table(more.pop("calibration", {}), "calibration"))
-    for path, value in asked.overrides.items():
+    for path, value in requested.overrides.items():
         check_plain(value, path)
         for axis in sweep:
             if any(_sets(each, path) for each in alternatives(axis)):
@@ -79,7 +79,7 @@ def in_full(document: dict[str, Any], stem: str, asked: Asked) -> dict[str, Any]
                     "change that axis in the file"
                 )
         scenario = set_path(scenario, path, value)
-    seeds = _seeds(scenario, asked, sweep.pop("seeds", None))
+    seeds = _seeds(scenario, requested, sweep.pop("seeds", None))
     check_paths(sweep)
     axes = [_axis(path, values) for path, values in sweep.items()]
     _check_number(math.prod(len(axis["variant"]) for axis in axes), len(seeds))
@@ -192,15 +192,15 @@ def _short(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _seeds(scenario: Mapping[str, Any], asked: Asked, swept: Any) -> tuple[int, ...]:
+def _seeds(scenario: Mapping[str, Any], requested: Requested, swept: Any) -> tuple[int, ...]:
     """The seeds that were asked for, else those of the sweep, else the scenario's."""
-    first = scenario.get("seed", 1) if asked.seed is None else asked.seed
+    first = scenario.get("seed", 1) if requested.seed is None else requested.seed
     if not is_seed(first):
         raise SpecError(
             f"seed: {first!r} is not a whole number from 0 to 2^53: write for example 1"
         )
-    seeds = asked.seeds if asked.seeds is not None else swept
-    return (first,) if asked.seed is not None or seeds is None else seed_list(seeds, first)
+    seeds = requested.seeds if requested.seeds is not None else swept
+    return (first,) if requested.seed is not None or seeds is None else seed_list(seeds, first)
 
 
 def _check_number(variants: int, seeds: int) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .kind import Kind, load
-from .sources import Drawing, Material
+from .sources import Dataset, Drawing
 from .style import to_png, to_svg
 
 if TYPE_CHECKING:
@@ -58,4 +58,4 @@ def draw(name: str, data: dict, **options: object) -> Figure:
     return kind(name).picture(options, data)
 
 
-__all__ = ["KINDS", "Drawing", "Kind", "Material", "draw", "kind", "of_studies", "to_png", "to_svg"]
+__all__ = ["KINDS", "Dataset", "Drawing", "Kind", "draw", "kind", "of_studies", "to_png", "to_svg"]

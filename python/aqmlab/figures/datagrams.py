@@ -8,19 +8,17 @@ import numpy as np
 
 from aqmlab import units
 
-from .sources import Material, Sample
+from .sources import Dataset, Sample
 
 LOST = np.uint64(2**64 - 1)
 ON_ITS_WAY = np.uint64(2**64 - 2)
 
 
-def of_streams(
-    sample: Sample, material: Material, streams: list[int] | None
-) -> Iterator[np.ndarray]:
+def of_streams(sample: Sample, dataset: Dataset, streams: list[int] | None) -> Iterator[np.ndarray]:
     """The delays (ns) of every sender of every run, in the order of sending; of these senders, or
     of all. What was sent before the end of the warm-up is left out.
     """
-    after = units.seconds(material.scenario(sample.cell).get("warmup", "0 s")) * 1e9
+    after = units.seconds(dataset.scenario(sample.cell).get("warmup", "0 s")) * 1e9
     for columns in sample.tables("datagrams"):
         measured = columns["sent_ns"].astype(float) >= after
         order = np.argsort(columns["sent_ns"], kind="stable")

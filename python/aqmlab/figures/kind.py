@@ -1,7 +1,7 @@
 """A kind of figure: what it collects of a study, how it draws that, and the keys that it takes.
 
 A kind is one file in `kinds/` with two functions. `collect` takes what it draws of (`Cells`,
-`Rows` or the whole `Material`) and gives a `Drawing`, or None where no run has anything to draw;
+`Rows` or the whole `Dataset`) and gives a `Drawing`, or None where no run has anything to draw;
 `draw` makes a picture of a `Drawing`'s data. A `[[figure]]` of the kind takes what their
 signatures name: the fields of the first argument of `collect`, and the keywords of both.
 """
@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, get_type_hints
 from aqmlab.experiment.grammar import Figure
 from aqmlab.experiment.shapes import Key, keys, problem
 
-from .sources import Cells, Drawing, Material
+from .sources import Cells, Dataset, Drawing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
@@ -47,7 +47,7 @@ class Kind:
     def keys(self) -> dict[str, Key]:
         """The keys of its entries, beside those of every figure."""
         assert self.collect is not None
-        of_source = _fields(self.source) if self.source is not Material else []
+        of_source = _fields(self.source) if self.source is not Dataset else []
         found = [*of_source, *_keywords(self.collect), *_keywords(self.draw)]
         return {key.name: key for key in found if key.name != "title"}
 
@@ -55,16 +55,16 @@ class Kind:
         """What is wrong with an entry's keys and their values, if anything."""
         return problem(entry, keys(Figure) | self.keys)
 
-    def drawing(self, entry: Mapping[str, Any], material: Material, **more: Any) -> Drawing | None:
+    def drawing(self, entry: Mapping[str, Any], dataset: Dataset, **more: Any) -> Drawing | None:
         """What is drawn of these runs, if there is anything."""
         assert self.collect is not None
         given = dict(entry) | more
-        source = material
-        if self.source is not Material:
+        source = dataset
+        if self.source is not Dataset:
             named = {f.name for f in fields(self.source)}
             mine = {k: v for k, v in given.items() if k in named}
-            source = self.source(material=material, **mine)
-        drawn = self.collect(source, **_asked(self.collect, given))
+            source = self.source(dataset=dataset, **mine)
+        drawn = self.collect(source, **_requested(self.collect, given))
         if drawn is not None and isinstance(source, Cells):
             drawn.data["known"] = source.known()
         return drawn
@@ -74,7 +74,7 @@ class Kind:
         from .style import plain, styled
 
         with styled():
-            return self.draw(plain(data), **plain(_asked(self.draw, entry)))
+            return self.draw(plain(data), **plain(_requested(self.draw, entry)))
 
 
 @cache
@@ -100,7 +100,7 @@ def _keywords(function: Callable) -> list[Key]:
     ]
 
 
-def _asked(function: Callable, given: Mapping[str, Any]) -> dict[str, Any]:
+def _requested(function: Callable, given: Mapping[str, Any]) -> dict[str, Any]:
     """Those of a function's keywords that an entry has."""
     names = (key.name for key in _keywords(function))
     return {name: given[name] for name in names if name in given}

@@ -11,7 +11,7 @@ from aqmlab.experiment import axes as columns
 from aqmlab.experiment.grammar import Metric, Settings
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.simulator import measures, renamed
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from . import kind
 from .style import SMALL
@@ -86,7 +86,7 @@ class Plots:
         given = {key: value for key, value in entry.items() if value is not None}
         given = {"title": self.result.name, "group": GROUP} | given
         # Where the name of an axis stands beside it, its values need not repeat it.
-        drawn = kind(name).drawing(given, self._material(measure, bare=bool(measure)))
+        drawn = kind(name).drawing(given, self._dataset(measure, bare=bool(measure)))
         if drawn is None:
             raise AqmlabError(f"{self.result.name}: there is nothing to draw: {empty}")
         figure = kind(name).picture(given, drawn.data)
@@ -95,7 +95,7 @@ class Plots:
             figure.supxlabel(note, x=0.01, ha="left", **SMALL)
         return figure.axes[0]
 
-    def _material(self, measure: str, bare: bool) -> Material:
+    def _dataset(self, measure: str, bare: bool) -> Dataset:
         """The result as the kinds of figures take it: a group with a cell for each variant."""
         runs = self.result.runs
         firsts = {run.variant: run for run in runs}
@@ -107,7 +107,7 @@ class Plots:
         found = {(str(run.variant), run.seed): run for run in runs}
         metrics = {measure: _metric(measure)} if measure else {}
         plan = Plan(cells, {}, {GROUP: seeds})
-        return Material(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
+        return Dataset(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
 
     def _values(self, run: Any) -> dict[str, Any]:
         return self.result.values(run) | {VARIANT: run.label}

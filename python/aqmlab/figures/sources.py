@@ -13,7 +13,7 @@ from aqmlab.experiment.grammar import Metric
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import CONFIDENCE, student
 from aqmlab.runs.laboratory import FinishedRun
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 NO_KEY = {"key": False}
 """A field that no entry of an experiment may set."""
@@ -56,7 +56,7 @@ class Cells:
     whose values are the labels; or a list `curves` of such entries, each with a `label`.
     """
 
-    material: Material = field(metadata=NO_KEY)
+    dataset: Dataset = field(metadata=NO_KEY)
     group: str = ""
     where: dict = field(default_factory=dict)
     curve: str = ""
@@ -70,9 +70,9 @@ class Cells:
         """The cells in their order, as far as the plan has them, with their runs."""
         found = []
         for entry in self._entries():
-            for cell in self.material.plan.of(entry["group"], entry["where"]):
+            for cell in self.dataset.plan.of(entry["group"], entry["where"]):
                 names = (entry.get("label"), cell.labels.get(entry["curve"]))
-                found.append(Sample(" ".join(filter(None, names)), cell, self.material.runs(cell)))
+                found.append(Sample(" ".join(filter(None, names)), cell, self.dataset.runs(cell)))
         return found
 
     def known(self) -> list[str]:
@@ -81,7 +81,7 @@ class Cells:
             cell.labels.get(entry["curve"], "")
             for entry in self._entries()
             if not entry.get("label")
-            for cell in self.material.plan.of(entry["group"])
+            for cell in self.dataset.plan.of(entry["group"])
         )
         return list(dict.fromkeys(filter(None, every)))
 
@@ -94,7 +94,7 @@ class Cells:
 class Rows:
     """Rows of a table of the study, or of one of its differences: those of the metrics `rows`."""
 
-    material: Material = field(metadata=NO_KEY)
+    dataset: Dataset = field(metadata=NO_KEY)
     table: str
     rows: list[str]
     keys: Mapping[str, str] = field(default_factory=dict, metadata=NO_KEY)
@@ -102,7 +102,7 @@ class Rows:
 
     def all(self) -> list[dict]:
         """Every row of the table."""
-        return self.material.tables.get(self.table) or []
+        return self.dataset.tables.get(self.table) or []
 
     def of(self, metric: str, **where: object) -> list[dict]:
         """The rows of a metric in which these columns have these values."""
@@ -161,7 +161,7 @@ def seeds_told(found: Sequence[Sample], shown: str = "bands") -> str:
     return f"Mean of {several} seeds; {shown}: 95 % intervals."
 
 
-def told(what: str, values: Mapping[str, float], form: str = "{:.1f} %") -> str:
+def described(what: str, values: Mapping[str, float], form: str = "{:.1f} %") -> str:
     """A number per curve as a sentence: up to four all, of more only the extremes.
 
     Undefined values are left out; without any the sentence is empty.

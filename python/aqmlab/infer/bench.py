@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from aqmlab import units
-from aqmlab.claims import expression, judging, rule
+from aqmlab.claims import evaluate, expression, rule
 from aqmlab.claims.evidence import Evidence
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
@@ -21,7 +21,7 @@ from aqmlab.experiment.rules import Claim
 from aqmlab.pipeline import calibrating
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables import published, statistics, tables
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from . import sets
 from .spec import FILE, Amount, Inference
@@ -29,7 +29,7 @@ from .targets import Target, Targets
 
 Values = Mapping[str, Any]
 """What the unknowns are taken to be; of those that are missing, what the experiment says."""
-Read = Callable[[Material], Sequence[float]]
+Read = Callable[[Dataset], Sequence[float]]
 """A number of every seed."""
 
 
@@ -55,17 +55,17 @@ class Bench:
         sets: Sequence[Values],
         groups: Sequence[Group],
         seeds: int,
-        asked: Callable[[Plan], set[str]] | None = None,
+        requested: Callable[[Plan], set[str]] | None = None,
         *,
         apart: bool = False,
-    ) -> list[Material]:
+    ) -> list[Dataset]:
         """The runs of these groups with each set of values, under the seeds 1 to so many.
 
-        Of a plan all scenarios, or those that are `asked` for. `apart`: of each set under seeds of
+        All scenarios of a plan, or those that are `requested`. `apart`: of each set under seeds of
         its own, those after its predecessor's.
         """
         plans = [self.plan(values, groups, seeds) for values in sets]
-        wanted = asked or (lambda made: {cell.key for cell in made.cells})
+        wanted = requested or (lambda made: {cell.key for cell in made.cells})
         runs: dict[tuple[int, str, int], Run] = {}
         for number, made in enumerate(plans):
             first = number * seeds if apart else 0
@@ -76,7 +76,7 @@ class Bench:
         finished = self.laboratory.run(title, list(runs.values()), self.experiment.where)
         results = dict(zip(runs, finished, strict=True))
         return [
-            Material(
+            Dataset(
                 made,
                 self.settings,
                 {place[1:]: r for place, r in results.items() if not apart or place[0] == number},
@@ -160,16 +160,16 @@ class Training:
 
     def runs(self, sets: Sequence[Values], seeds: int, title: str) -> np.ndarray:
         """The same of given sets of values."""
-        found = self.bench.materials(title, sets, self.groups, seeds, self._asked)
-        return np.array([self._numbers(material) for material in found])
+        found = self.bench.materials(title, sets, self.groups, seeds, self._requested)
+        return np.array([self._numbers(dataset) for dataset in found])
 
-    def _asked(self, made: Plan) -> set[str]:
+    def _requested(self, made: Plan) -> set[str]:
         """The scenarios that some target looks at."""
         of_tables = {cell.key for cell in made.cells if cell.group in self._tables}
-        return of_tables.union(*(judging.scenarios(claim, made) for claim in self._claims))
+        return of_tables.union(*(evaluate.scenarios(claim, made) for claim in self._claims))
 
-    def _numbers(self, material: Material) -> np.ndarray:
-        return np.array([read(material) for read in self.reads]).T
+    def _numbers(self, dataset: Dataset) -> np.ndarray:
+        return np.array([read(dataset) for read in self.reads]).T
 
     def _table(self, name: str, entry: Any) -> dict[str, Group]:
         bench, experiment = self.bench, self.bench.experiment
@@ -202,9 +202,9 @@ class Training:
         row = ", ".join([spec.paper or spec.id, *cell.labels.values()])
         self.targets.append(Target(row, metric.name, number, number, noise, model, known.log))
 
-        def read(material: Material) -> list[float]:
-            same = next(c for c in material.plan.of(cell.group) if c.axes == cell.axes)
-            return [statistics.value(run, metric) for run in material.runs(same)]
+        def read(dataset: Dataset) -> list[float]:
+            same = next(c for c in dataset.plan.of(cell.group) if c.axes == cell.axes)
+            return [statistics.value(run, metric) for run in dataset.runs(same)]
 
         self.reads.append(read)
 
@@ -220,17 +220,15 @@ class Training:
             size = max(abs(b) for b in (low, high) if math.isfinite(b))
             model = math.hypot(known.discrepancy, known.discrepancy_share * size)
             noise = math.hypot(known.sd, known.share * size)
-            text = rule.told(condition, names)
+            text = rule.described(condition, names)
             self.targets.append(Target(text, name, low, high, noise, model, known.log))
             self.reads.append(_reader(condition, names))
         return {g.name: g for g in experiment.groups_of([claim])}
 
 
 def _reader(condition: Any, names: Mapping[str, Any]) -> Read:
-    def read(material: Material) -> Sequence[float]:
-        evidence = Evidence(
-            material.plan, material.metrics, material.results, material.calibrations
-        )
+    def read(dataset: Dataset) -> Sequence[float]:
+        evidence = Evidence(dataset.plan, dataset.metrics, dataset.results, dataset.calibrations)
         lets = {name: evidence.number(let) for name, let in rule.lets_of(condition, names).items()}
         seeds = max((len(v) for v in lets.values() if v.ndim), default=1)
         value = expression.evaluate(condition.value, rule.numbers(names) | lets)

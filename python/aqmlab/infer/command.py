@@ -19,9 +19,9 @@ from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 
-from . import kept, page, spec, verdicts
+from . import files, page, spec, verdicts
 from .implausibility import CUT
-from .inference import Found, infer
+from .inference import InferenceResult, infer
 from .waves import Wave
 
 if TYPE_CHECKING:
@@ -53,12 +53,14 @@ def carry_out(
     experiment = _changed(experiments.load(name), overrides)
     inference = spec.load(experiment)
     if keep:
-        kept.place(experiment.folder)
+        files.place(experiment.folder)
     folder = out if out is not None else registry.default_folder(f"{experiment.name}-infer", quick)
     store = Store.open(folder, fresh=fresh)
     laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
     with laboratory.resumable():
-        found = infer(experiment, inference, laboratory, quick=quick, most_waves=waves, tell=_tell)
+        found = infer(
+            experiment, inference, laboratory, quick=quick, most_waves=waves, notify=_notify
+        )
     return _written(found, folder, store, _command(name, quick, waves, overrides), keep)
 
 
@@ -78,27 +80,29 @@ def _changed(experiment: Experiment, overrides: Sequence[str]) -> Experiment:
     return replace(experiment, scenario=scenario)
 
 
-def _tell(wave: Wave, number: int) -> None:
+def _notify(wave: Wave, number: int) -> None:
     say(
         f"wave {number}: {wave.points} points leave {wave.share:.2g} of what was possible "
         f"(implausibility up to {CUT:g})"
     )
 
 
-def _written(found: Found, folder: Path, store: Store, command: str, keep: bool) -> dict[str, Any]:
-    told = verdicts.document(found) | {"command": command}
-    files = kept.documents(found.predictions, found.values, command)
+def _written(
+    found: InferenceResult, folder: Path, store: Store, command: str, keep: bool
+) -> dict[str, Any]:
+    described = verdicts.document(found) | {"command": command}
+    documents = files.documents(found.predictions, found.values, command)
     with reported(folder):
-        store.write_json(DOCUMENT, told)
-        store.write(PAGE, page.text(found, told).encode())
-        for name, content in files.items():
+        store.write_json(DOCUMENT, described)
+        store.write(PAGE, page.text(found, described).encode())
+        for name, content in documents.items():
             store.write(name, content)
-        store.write_manifest({"study": f"{told['study']}, inferred"})
+        store.write_manifest({"study": f"{described['study']}, inferred"})
     if keep:
         home = found.bench.experiment.folder
         with reported(home):
-            kept.keep(home, files)
-    return told | {"folder": str(folder), "report": str(folder / PAGE)}
+            files.keep(home, documents)
+    return described | {"folder": str(folder), "report": str(folder / PAGE)}
 
 
 def _command(name: str, quick: bool, waves: int | None, overrides: Sequence[str]) -> str:

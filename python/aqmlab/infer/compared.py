@@ -13,7 +13,7 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Metric, Table
 from aqmlab.tables import published, tables
 
-from . import deviations, kept, spec
+from . import deviations, files, spec
 from .deviations import summary
 from .spec import Inference
 
@@ -30,13 +30,13 @@ def foretold(experiment: Experiment) -> list[dict[str, Any]]:
     inference = spec.load(experiment)
     return [
         row
-        for listed in sorted((experiment.folder / kept.FOLDER).rglob(kept.LIST))
+        for listed in sorted((experiment.folder / files.FOLDER).rglob(files.LIST))
         for row in _of(experiment, inference, listed)
     ]
 
 
 def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[dict[str, Any]]:
-    told = json.loads(listed.read_text("utf-8"))
+    described = json.loads(listed.read_text("utf-8"))
     for spec_ in experiment.table:
         path = listed.parent / f"{spec_.id}.csv"
         rows = published.read((experiment.folder,), spec_) if path.is_file() else None
@@ -47,9 +47,9 @@ def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[
             yield {
                 "table": spec_.paper or spec_.title,
                 "id": spec_.id,
-                "on": told["made"][:10],
-                "commit": told["commit"],
-                "command": told["command"],
+                "on": described["made"][:10],
+                "commit": described["commit"],
+                "command": described["command"],
             } | found
 
 

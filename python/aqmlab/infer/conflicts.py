@@ -210,7 +210,7 @@ class Search:
             return self.points[:0]
         return sampling.spread(self.points[gain >= gain.max() / 2], count, taken, self.seed)
 
-    def told(self, sets: Sequence[Set], names: Sequence[str]) -> list[Conflict]:
+    def described(self, sets: Sequence[Set], names: Sequence[str]) -> list[Conflict]:
         """The sets by name."""
         return [
             Conflict(tuple(names[j] for j in s), least(self.values, s), least(self.seen, s))
@@ -248,11 +248,11 @@ def found(history: History, seed: int) -> Impossible:
     together = search.together(others) if others else ()
     return Impossible(
         cut,
-        search.told(sets, names),
-        of_rows.told(of_rows.sets(), list(rows)),
-        left.told(left.sets(), names) if history.fits else [],
-        others=search.told([others], names)[0] if others else None,
-        together=search.told([together], names)[0] if together else None,
+        search.described(sets, names),
+        of_rows.described(of_rows.sets(), list(rows)),
+        left.described(left.sets(), names) if history.fits else [],
+        others=search.described([others], names)[0] if others else None,
+        together=search.described([together], names)[0] if together else None,
         unsearched=search.unsearched,
         unseen=_unseen(search, names),
     )
@@ -306,4 +306,4 @@ def _unseen(search: Search, names: Sequence[str]) -> list[Conflict]:
     may = (search.values <= search.cut).astype(np.float32)
     open_ = np.triu((seen.T @ seen == 0) & (may.T @ may > 0), 1)
     pairs = [(int(i), int(j)) for i, j in zip(*np.nonzero(open_), strict=True)]
-    return sorted(search.told(pairs, names), key=lambda pair: -pair.nearest)
+    return sorted(search.described(pairs, names), key=lambda pair: -pair.nearest)

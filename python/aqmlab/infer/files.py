@@ -32,7 +32,7 @@ def documents(
     """The files of an inference by name: its set, one CSV for each table, and the list of those."""
     tables = {f"{one.id}.csv": _csv(one).encode() for one in predictions}
     version = engine.version()
-    told = {
+    described = {
         "command": command,
         "made": datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "aqmlab": version.version,
@@ -43,7 +43,7 @@ def documents(
     }
     found = {SET: _set(values, command)}
     if tables:
-        listed = json.dumps(told, indent=2, ensure_ascii=False) + "\n"
+        listed = json.dumps(described, indent=2, ensure_ascii=False) + "\n"
         found |= {f"{FOLDER}/{name}": content for name, content in tables.items()}
         found[f"{FOLDER}/{LIST}"] = listed.encode()
     return found
@@ -76,10 +76,10 @@ def check(folder: Path) -> list[str]:
     """Names of prediction files below `folder/predictions` that are not what was written."""
     changed = []
     for listed in sorted((folder / FOLDER).rglob(LIST)):
-        told = json.loads(listed.read_text("utf-8"))
+        described = json.loads(listed.read_text("utf-8"))
         changed += [
             str((listed.parent / name).relative_to(folder / FOLDER))
-            for name, known in told["sha256"].items()
+            for name, known in described["sha256"].items()
             if not (listed.parent / name).is_file()
             or hashlib.sha256((listed.parent / name).read_bytes()).hexdigest() != known
         ]

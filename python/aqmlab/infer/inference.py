@@ -23,11 +23,11 @@ from .waves import History, Wave
 FINALISTS = 8
 """Points that are run again with more seeds, of which one becomes the inferred set."""
 
-Tell = Callable[[Wave, int], None]
+Notify = Callable[[Wave, int], None]
 
 
 @dataclass(frozen=True)
-class Found:
+class InferenceResult:
     """All that an inference has found."""
 
     bench: Bench
@@ -61,8 +61,8 @@ def infer(
     quick: bool,
     most_waves: int | None = None,
     seed: int = 1,
-    tell: Tell = lambda _wave, _number: None,
-) -> Found:
+    notify: Notify = lambda _wave, _number: None,
+) -> InferenceResult:
     """Carries out an inference; finished runs of the laboratory's folder are not repeated.
 
     Matrices of a few hundred rows take four times as long on two threads as on one (measured with
@@ -72,7 +72,13 @@ def infer(
 
     with threadpool_limits(limits=1, user_api="blas"):
         return _inferred(
-            experiment, inference, laboratory, quick, most_waves=most_waves, seed=seed, tell=tell
+            experiment,
+            inference,
+            laboratory,
+            quick,
+            most_waves=most_waves,
+            seed=seed,
+            notify=notify,
         )
 
 
@@ -84,8 +90,8 @@ def _inferred(
     *,
     most_waves: int | None,
     seed: int,
-    tell: Tell,
-) -> Found:
+    notify: Notify,
+) -> InferenceResult:
     bench = Bench(experiment, inference, quick, laboratory)
     training = Training(bench)
     history = waves.match(
@@ -98,9 +104,9 @@ def _inferred(
         ),
         given=sets.places(experiment, inference),
         published=bench.published(),
-        tell=tell,
+        notify=notify,
     )
-    closer = Closer(training, inference.unknowns.features, seed, tell)
+    closer = Closer(training, inference.unknowns.features, seed, notify)
     for _ in range(bench.amount.closer):
         history = closer(history, posterior.weigh(history, seed).draws(bench.amount.more, seed))
     history = verified(history, closer, bench.amount.check, bench.amount.rounds, seed)
@@ -115,7 +121,7 @@ def _inferred(
     name, confirm = experiment.name, bench.amount.confirm
     plain, inferred = whole.runs([{}, values], confirm, f"{name}: the plain and the inferred set")
     draws = [inference.unknowns.values(p) for p in weighed.draws(bench.amount.draws, seed)]
-    return Found(
+    return InferenceResult(
         bench,
         training,
         history,
@@ -156,13 +162,13 @@ class Closer:
     simulate: waves.Simulator
     features: Features
     seed: int
-    tell: Tell
+    notify: Notify
 
     def __call__(self, history: History, points: np.ndarray) -> History:
         """All that is known with these points."""
         seed = self.seed + len(history.waves)
         history = waves.closer(history, points, self.simulate, self.features, seed)
-        self.tell(history.waves[-1], len(history.waves))
+        self.notify(history.waves[-1], len(history.waves))
         return history
 
 

@@ -10,25 +10,25 @@ from aqmlab.report.report import inline
 from aqmlab.report.templates import environment, style
 
 from . import pictures, verdicts
-from .inference import Found
+from .inference import InferenceResult
 
 
-def text(found: Found, told: dict[str, Any]) -> str:
+def text(found: InferenceResult, described: dict[str, Any]) -> str:
     """The page of what was found."""
     return (
         environment()
         .get_template("infer.html.jinja")
         .render(
-            r=told,
-            findings=verdicts.headline(told),
-            figures=_figures(found, told),
+            r=described,
+            findings=verdicts.headline(described),
+            figures=_figures(found, described),
             predictions=found.predictions,
             style=style(),
         )
     )
 
 
-def _figures(found: Found, told: dict[str, Any]) -> list[dict[str, Any]]:
+def _figures(found: InferenceResult, described: dict[str, Any]) -> list[dict[str, Any]]:
     order = np.argsort(-found.sensitivity.mean(axis=1))[: pictures.MOST]
     unknowns = [found.inference.unknown[i] for i in order]
     titles = {unknown.name: unknown.title for unknown in found.inference.unknown}
@@ -47,14 +47,14 @@ def _figures(found: Found, told: dict[str, Any]) -> list[dict[str, Any]]:
             "How much each matters",
             "Sobol' total indices in per cent, averaged over the rows of each measure: what would "
             "remain of its variance over the prior if all other unknowns were known.",
-            pictures.matters(told["sensitivity"], titles),
+            pictures.matters(described["sensitivity"], titles),
         ),
         _figure(
             "distances",
             "How far the numbers are",
             "Of every number to be met the distance of our mean, in standard deviations of its "
             "noise and of the model's discrepancy, in order; beyond the dotted line it is missed.",
-            pictures.distances(told["rows"]),
+            pictures.distances(described["rows"]),
         ),
     ]
 

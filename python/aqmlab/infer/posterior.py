@@ -123,11 +123,13 @@ class Likelihood:
         """At points that were simulated (points × seeds × targets, in the targets' units): no
         emulator is in it. A run that failed has none."""
         means = self.targets.scaled(runs).mean(axis=1)
-        told = np.isfinite(means).all(axis=1)
+        described = np.isfinite(means).all(axis=1)
         found = np.full(len(means), -np.inf)
-        if told.any():
+        if described.any():
             often = 1.0 / runs.shape[1] + self.knowledge.published
-            found[told] = self._density(means[told], self._known(points[told], often))
+            found[described] = self._density(
+                means[described], self._known(points[described], often)
+            )
         return found
 
     def _of(self, points: np.ndarray) -> np.ndarray:

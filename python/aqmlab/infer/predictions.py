@@ -21,7 +21,7 @@ from aqmlab.experiment.grammar import Figure, Group, Metric, Table
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.intervals import CONFIDENCE, student
 from aqmlab.tables import statistics, tables
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from .bench import Bench, columns
 from .spec import FILE
@@ -30,7 +30,7 @@ COLUMNS = ("metric", "unit", "predicted", "low", "high", "plain", "runs")
 
 
 @dataclass(frozen=True)
-class Asked:
+class Requested:
     """A table or figure whose cells' metrics are predicted."""
 
     id: str
@@ -64,24 +64,24 @@ class Prediction:
 
 def predict(bench: Bench, draws: Sequence[Mapping[str, Any]]) -> list[Prediction]:
     """What these points of the posterior say of all that is to be predicted."""
-    asked = list(_asked(bench))
-    if not asked:
+    requested = list(_requested(bench))
+    if not requested:
         return []
-    names = {group for one in asked for group, _ in one.places}
+    names = {group for one in requested for group, _ in one.places}
     groups = [group for group in bench.experiment.group if group.name in names]
     title = f"{bench.experiment.name}: predictions"
-    wanted = _wanted(asked)
+    wanted = _wanted(requested)
     drawn = bench.materials(title, draws, groups, 1, wanted, apart=True)
     plain = bench.materials(title, [{}], groups, bench.amount.confirm, wanted)[0]
-    return [Prediction(a.id, a.paper, _rows(a, bench, drawn, plain)) for a in asked]
+    return [Prediction(a.id, a.paper, _rows(a, bench, drawn, plain)) for a in requested]
 
 
-def _wanted(asked: Sequence[Asked]) -> Callable[[Plan], set[str]]:
+def _wanted(requested: Sequence[Requested]) -> Callable[[Plan], set[str]]:
     """The scenarios of a plan that any of these looks at."""
-    return lambda plan: {cell.key for one in asked for cell in one.cells(plan)}
+    return lambda plan: {cell.key for one in requested for cell in one.cells(plan)}
 
 
-def _asked(bench: Bench) -> Iterable[Asked]:
+def _requested(bench: Bench) -> Iterable[Requested]:
     experiment, ask = bench.experiment, bench.inference.predict
     known = {table.id: table for table in experiment.table}
     for name in ask.tables:
@@ -93,12 +93,14 @@ def _asked(bench: Bench) -> Iterable[Asked]:
         yield _of_figure(experiment.picture(name), metrics, experiment.group)
 
 
-def _of_table(experiment: Experiment, spec: Table) -> Asked:
+def _of_table(experiment: Experiment, spec: Table) -> Requested:
     places = [(spec.group, spec.where)]
-    return Asked(spec.id, spec.paper or spec.title, spec.keys, places, columns(experiment, spec))
+    return Requested(
+        spec.id, spec.paper or spec.title, spec.keys, places, columns(experiment, spec)
+    )
 
 
-def _of_figure(spec: Figure, metrics: Sequence[Metric], groups: Sequence[Group]) -> Asked:
+def _of_figure(spec: Figure, metrics: Sequence[Metric], groups: Sequence[Group]) -> Requested:
     own = {name: spec.of.get(name) for name in ("group", "where")}
     shown = [own | entry for entry in spec.of.get("curves") or spec.of.get("panels") or [{}]]
     places = [(str(e["group"]), {**(own["where"] or {}), **(e["where"] or {})}) for e in shown]
@@ -106,30 +108,30 @@ def _of_figure(spec: Figure, metrics: Sequence[Metric], groups: Sequence[Group])
     named = {g.name for g in groups if g.name in {group for group, _ in places}}
     axes = {axis.name: axis.name for g in groups if g.name in named for axis in g.axes}
     keys = {"": "group"} | axes if several else axes
-    return Asked(f"figure-{spec.id}", spec.paper or f"Figure {spec.id}", keys, places, metrics)
+    return Requested(f"figure-{spec.id}", spec.paper or f"Figure {spec.id}", keys, places, metrics)
 
 
 def _rows(
-    asked: Asked, bench: Bench, drawn: Sequence[Material], plain: Material
+    requested: Requested, bench: Bench, drawn: Sequence[Dataset], plain: Dataset
 ) -> list[dict[str, Any]]:
     rows = []
-    of_draws = [asked.cells(material.plan) for material in drawn]
-    for number, cell in enumerate(asked.cells(plain.plan)):
+    of_draws = [requested.cells(dataset.plan) for dataset in drawn]
+    for number, cell in enumerate(requested.cells(plain.plan)):
         place = {
             column: tables.plain(cell.axes[axis]) if axis else cell.group
-            for axis, column in asked.keys.items()
+            for axis, column in requested.keys.items()
             if not axis or axis in cell.axes
         }
-        for metric in asked.metrics:
+        for metric in requested.metrics:
             # What is counted is told for as long as a published run counted.
             longer = 1 / bench.published() if metric.name in bench.inference.predict.totals else 1.0
             values = [
-                longer * statistics.value(material.runs(cells[number])[0], metric)
-                for material, cells in zip(drawn, of_draws, strict=True)
+                longer * statistics.value(dataset.runs(cells[number])[0], metric)
+                for dataset, cells in zip(drawn, of_draws, strict=True)
             ]
-            told = _interval(bench, metric, cell, values)
+            described = _interval(bench, metric, cell, values)
             usual = longer * float(np.mean(plain.values(cell, metric)))
-            row = {"metric": metric.name, "unit": metric.unit, **told, "plain": usual}
+            row = {"metric": metric.name, "unit": metric.unit, **described, "plain": usual}
             rows.append(place | row | {"runs": len(values)})
     return rows
 

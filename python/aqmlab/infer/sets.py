@@ -11,7 +11,7 @@ import numpy as np
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import Experiment
 
-from . import kept, spec
+from . import files, spec
 from .unknowns import Unknowns
 
 
@@ -37,7 +37,7 @@ def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Any
         raise SpecError(
             f"{path}: no such set: `aqmlab infer {experiment.name} --keep` writes the set inferred"
         )
-    values = kept.read_set(path)
+    values = files.read_set(path)
     known = {unknown.name: unknown for unknown in unknowns.each}
     for each, value in values.items():
         if each not in known:

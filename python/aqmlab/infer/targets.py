@@ -63,7 +63,7 @@ class Targets:
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.log, np.log(np.where(self.log, safe, 1.0)), values)
 
-    def told(self, values: np.ndarray) -> np.ndarray:
+    def described(self, values: np.ndarray) -> np.ndarray:
         """The opposite of `scaled`."""
         return np.where(self.log, np.exp(np.where(self.log, values, 0.0)), values)
 

@@ -15,7 +15,7 @@ from typing import Any
 from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.io.files import reported
 from aqmlab.pipeline import command, registry
-from aqmlab.pipeline.command import Done
+from aqmlab.pipeline.command import StudyResult
 from aqmlab.pipeline.study import RESULT
 from aqmlab.report import headlines
 from aqmlab.report import write as write_page
@@ -34,7 +34,7 @@ def alteration(name: str) -> Callable[[Experiment], Experiment]:
     return lambda experiment: sets.named(experiment, name)
 
 
-def carry_out(name: str, *, figure: str | None = None, **how: Any) -> Done:
+def carry_out(name: str, *, figure: str | None = None, **how: Any) -> StudyResult:
     """As `command.carry_out`; a study with two sets is carried out with both and reported once."""
     given = how.get("given") or {}
     experiment = load(name, **given)

@@ -13,7 +13,7 @@ from aqmlab.simulator import engine
 
 from .conflicts import ERROR, Conflict, Impossible
 from .implausibility import CUT
-from .inference import Found
+from .inference import InferenceResult
 from .targets import Targets
 from .unknowns import Unknown
 
@@ -22,7 +22,7 @@ HARDLY = 0.01
 inferred set was chosen by them, the posterior by the emulator."""
 
 
-def document(found: Found) -> dict[str, Any]:
+def document(found: InferenceResult) -> dict[str, Any]:
     """All of an inference that a reader or a later command wants."""
     bench, history = found.bench, found.history
     version = engine.version()
@@ -58,12 +58,12 @@ def document(found: Found) -> dict[str, Any]:
 
 def _impossible(found: Impossible) -> dict[str, Any]:
     """What cannot be had within the published noise, with the cut and what stayed open."""
-    told: dict[str, Any] = {**vars(found), "error": ERROR}
+    described: dict[str, Any] = {**vars(found), "error": ERROR}
     for kind in ("numbers", "rows", "left", "unseen"):
-        told[kind] = [_conflict(c) for c in told[kind]]
+        described[kind] = [_conflict(c) for c in described[kind]]
     for kind in ("others", "together"):
-        told[kind] = _conflict(told[kind]) if told[kind] else None
-    return told
+        described[kind] = _conflict(described[kind]) if described[kind] else None
+    return described
 
 
 def _conflict(one: Conflict) -> dict[str, Any]:
@@ -74,12 +74,12 @@ def _conflict(one: Conflict) -> dict[str, Any]:
     }
 
 
-def _unknown(found: Found, place: int, unknown: Unknown) -> dict[str, Any]:
+def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, Any]:
     """What the runs say of one unknown."""
     sample = found.posterior.points[:, place]
     left = found.history.region.points[:, place]
-    told = {name: getattr(unknown, name) for name in ("name", "title", "reason", "source")}
-    told |= {"best": found.values[unknown.name]}
+    described = {name: getattr(unknown, name) for name in ("name", "title", "reason", "source")}
+    described |= {"best": found.values[unknown.name]}
     matters = float(found.sensitivity[place].mean())
     if unknown.choices:
         count = len(unknown.choices)
@@ -98,11 +98,11 @@ def _unknown(found: Found, place: int, unknown: Unknown) -> dict[str, Any]:
             }
             for value, p, q in zip(unknown.choices, *share, strict=True)
         ]
-        return told | {"choices": choices, "matters": matters}
+        return described | {"choices": choices, "matters": matters}
     # Intervals that hold for all unknowns together with 95 % probability (Bonferroni).
     tail = (1 - CONFIDENCE) / 2 / len(found.inference.unknown)
     low, middle, high = (unknown.at(float(q)) for q in np.quantile(sample, [tail, 0.5, 1 - tail]))
-    return told | {
+    return described | {
         "range": list(unknown.range),
         "low": low,
         "median": middle,
@@ -111,7 +111,7 @@ def _unknown(found: Found, place: int, unknown: Unknown) -> dict[str, Any]:
     }
 
 
-def compared(found: Found) -> list[dict[str, Any]]:
+def compared(found: InferenceResult) -> list[dict[str, Any]]:
     """Every row to be met beside the plain and the inferred set, as simulated."""
     targets = found.whole.all()
     used = {target.name for target in found.training.targets}
@@ -147,17 +147,17 @@ def _met(rows: list[dict[str, Any]], cut: float) -> dict[str, int]:
     """How many rows each set meets; of those that were to be met, how many within the published
     noise alone by the bar under which one of so many is beyond it by chance once in a hundred."""
     trained = [row for row in rows if row["trained"]]
-    told = {"rows": len(rows), "trained": len(trained)}
+    described = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
         for what in ("in_noise", "implausibility"):
             values = [row[f"{name}_{what}"] for row in rows]
-            told[f"{name}_{what}"] = sum(v is not None and abs(v) <= CUT for v in values)
+            described[f"{name}_{what}"] = sum(v is not None and abs(v) <= CUT for v in values)
         values = [row[f"{name}_in_noise"] for row in trained]
-        told[f"{name}_trained"] = sum(v is not None and abs(v) <= cut for v in values)
-    return told
+        described[f"{name}_trained"] = sum(v is not None and abs(v) <= cut for v in values)
+    return described
 
 
-def _by_metric(found: Found) -> dict[str, dict[str, float]]:
+def _by_metric(found: InferenceResult) -> dict[str, dict[str, float]]:
     """Sobol' total indices, averaged over the rows of a metric, by unknown."""
     metrics = np.array([target.metric for target in found.training.targets])
     return {
@@ -169,15 +169,16 @@ def _by_metric(found: Found) -> dict[str, dict[str, float]]:
     }
 
 
-def headline(told: dict[str, Any]) -> list[str]:
+def headline(described: dict[str, Any]) -> list[str]:
     """The findings in a few sentences."""
-    met, last = told["met"], told["waves"][-1]
+    met, last = described["met"], described["waves"][-1]
     lines = [
-        f"{sum(w['points'] for w in told['waves'])} points in {len(told['waves'])} waves leave "
+        f"{sum(w['points'] for w in described['waves'])} points "
+        f"in {len(described['waves'])} waves leave "
         f"{last['share']:.2g} of what was possible."
-        if told["fits"]
+        if described["fits"]
         else "Nothing fits: no set of values comes nearer than an implausibility of "
-        f"{told['least_implausibility']:.1f} (at most {CUT:g} would do)."
+        f"{described['least_implausibility']:.1f} (at most {CUT:g} would do)."
     ]
     lines.append(
         f"Of {met['rows']} numbers the inferred set meets {met['inferred_implausibility']} "
@@ -186,19 +187,20 @@ def headline(told: dict[str, Any]) -> list[str]:
     )
     lines.append(
         f"Of the {met['trained']} that were to be met {met['inferred_trained']} (plain: "
-        f"{met['plain_trained']}) are within {told['impossible']['cut']:.1f} deviations of the "
+        f"{met['plain_trained']}) are within {described['impossible']['cut']:.1f} deviations "
+        "of the "
         "published noise alone."
     )
-    known = sorted(told["unknowns"], key=lambda u: -u["matters"])[:3]
+    known = sorted(described["unknowns"], key=lambda u: -u["matters"])[:3]
     lines.append("What matters most: " + ", ".join(u["title"] for u in known) + ".")
     out = [
         f"{u['title']}: {c['value']}"
-        for u in told["unknowns"]
+        for u in described["unknowns"]
         for c in u.get("choices", [])
         if c["ruled_out"]
     ]
     lines.append("Ruled out: " + ("; ".join(out) if out else "no choice") + ".")
-    return [*lines, _cannot(told["impossible"]), *_nearest(told)]
+    return [*lines, _cannot(described["impossible"]), *_nearest(described)]
 
 
 def _cannot(impossible: dict[str, Any]) -> str:
@@ -211,23 +213,24 @@ def _cannot(impossible: dict[str, Any]) -> str:
             parts.append(f"{len(of_it)} {word} (" + " with ".join(of_it[0]["names"]) + ")")
     if impossible["together"]:
         parts.append("together " + ", ".join(impossible["together"]["names"]))
-    told = "Cannot be had within the published noise, at any point of the unknowns: " + (
+    described = "Cannot be had within the published noise, at any point of the unknowns: " + (
         "; ".join(parts) + "." if parts else "nothing that could be shown."
     )
     if open_ := impossible["unseen"]:
         names = " with ".join(open_[0]["names"])
-        told += f" {len(open_)} pairs no run shows, though nothing excludes them ({names})."
-    return told
+        described += f" {len(open_)} pairs no run shows, though nothing excludes them ({names})."
+    return described
 
 
-def _nearest(told: dict[str, Any]) -> list[str]:
+def _nearest(described: dict[str, Any]) -> list[str]:
     """How near the runs came to all numbers at once, if none has them."""
-    all_of_them, cut = told["impossible"]["others"], told["impossible"]["cut"]
+    all_of_them, cut = described["impossible"]["others"], described["impossible"]["cut"]
     if not all_of_them or all_of_them["nearest"] is None or all_of_them["nearest"] <= cut:
         return []
     return [
         f"No run has all {len(all_of_them['names'])} numbers at once: the nearest of "
-        f"{told['simulated']} points is {all_of_them['nearest']:.1f} deviations from one of them "
+        f"{described['simulated']} points is {all_of_them['nearest']:.1f} deviations "
+        "from one of them "
         f"({cut:.1f} would do)."
     ]
 

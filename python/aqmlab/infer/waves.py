@@ -77,7 +77,7 @@ def match(
     *,
     given: np.ndarray | None = None,
     published: float = 1.0,
-    tell: Callable[[Wave, int], None] = lambda _wave, _number: None,
+    notify: Callable[[Wave, int], None] = lambda _wave, _number: None,
 ) -> History:
     """Waves until nothing is left, the emulator is no longer what is uncertain, or all are done.
 
@@ -94,7 +94,7 @@ def match(
         )
         wave = _wave(knowledge, region, len(points) - sum(w.points for w in done))
         done.append(wave)
-        tell(wave, len(done))
+        notify(wave, len(done))
         # The first look at a region is never the last: an emulator may be sure and wrong.
         if len(done) >= settings.waves or (len(done) > 1 and wave.emulated < ENOUGH):
             return History(targets, points, runs, knowledge, region, done)

@@ -8,10 +8,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from aqmlab.claims import kept
+from aqmlab.claims import cache
 from aqmlab.errors import AqmlabError
 from aqmlab.intervals import interval
-from aqmlab.runs import stored
+from aqmlab.runs import run_files
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.store import Store
 
@@ -46,7 +46,7 @@ def shown(folder: Path) -> dict[str, Any]:
             result = store.read_json("result.json")
             claims = [
                 {k: c.get(k) for k in ("id", "claim", "verdict")}
-                for c in kept.renamed(result["claims"])
+                for c in cache.renamed(result["claims"])
             ]
             return {"claims": claims, "figures": figures(folder)}
         return {"sweeps": _sweeps(folder, manifest), "figures": figures(folder)}
@@ -89,7 +89,7 @@ def _runs(
         if not run["folder"]:
             continue
         place = folder / "runs" / Path(run["folder"]).name
-        yield run["values"], stored.summary(place, stored.manifest(place))
+        yield run["values"], run_files.summary(place, run_files.manifest(place))
 
 
 def _word(value: Any) -> Any:

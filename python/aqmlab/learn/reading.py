@@ -95,7 +95,7 @@ def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
             raise _unreadable(path, error) from error
         if not chunk:
             return
-        yield chunk, file.tell()
+        yield chunk, file.notify()
 
 
 def _unreadable(path: Path, error: Exception) -> SpecError:

@@ -34,8 +34,8 @@ def main(words: list[str]) -> int:
         if what == "users":
             print(error, file=sys.stderr)
         else:
-            told = json.dumps({"error": str(error)}) + "\n"
-            Path(paths[-1]).write_text(told, "utf-8")
+            described = json.dumps({"error": str(error)}) + "\n"
+            Path(paths[-1]).write_text(described, "utf-8")
         return 1
     return 0
 

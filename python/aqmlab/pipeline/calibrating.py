@@ -18,8 +18,8 @@ from aqmlab.runs import calibrate
 from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.tables import loads as loads_
+from aqmlab.tables.dataset import Dataset
 from aqmlab.tables.loads import Target
-from aqmlab.tables.material import Material
 
 
 def how(experiment: Experiment, base: str | None) -> CalibrationRule:
@@ -164,34 +164,34 @@ def without_loads(
         return lines[kind]
 
     def resolved(scenario: Mapping[str, Any]) -> tuple[dict, list[Target]]:
-        asked: list[Target] = []
+        requested: list[Target] = []
         while (group := loaded_group(scenario)) is not None:
             load = units.share(scenario["traffic"][group]["load"])
             if calibrate.is_open_loop(scenario):
                 scenario = calibrate.resolve(scenario)
-                asked.append(Target(group, load))
+                requested.append(Target(group, load))
             else:
                 line = line_of(scenario)
                 scenario = calibrate.apply(scenario, line)
-                asked.append(Target(group, load, line.ip_per_asked))
-        return dict(scenario), asked
+                requested.append(Target(group, load, line.ip_per_asked))
+        return dict(scenario), requested
 
     try:
         found = {key: resolved(scenario) for key, scenario in plan.scenarios.items()}
     except AqmlabError as error:
         raise type(error)(f"{experiment.where}: {error}") from error
     scenarios = {key: scenario for key, (scenario, _) in found.items()}
-    asked = {key: targets for key, (_, targets) in found.items()}
-    return replace(plan, scenarios=scenarios), asked, list(lines.values())
+    requested = {key: targets for key, (_, targets) in found.items()}
+    return replace(plan, scenarios=scenarios), requested, list(lines.values())
 
 
-def remarks(material: Material) -> list[str]:
+def remarks(dataset: Dataset) -> list[str]:
     """One line for each load of each scenario that its users did not ask for."""
     found: dict[tuple[str, int], str] = {}
-    for cell, targets in zip(material.plan.cells, material.targets, strict=True):
-        summaries = [run.summary for run in material.runs(cell)] if targets else []
+    for cell, targets in zip(dataset.plan.cells, dataset.targets, strict=True):
+        summaries = [run.summary for run in dataset.runs(cell)] if targets else []
         for target in targets:
-            line = loads_.remark(material.plan.scenarios[cell.key], target, summaries)
+            line = loads_.remark(dataset.plan.scenarios[cell.key], target, summaries)
             if line is not None:
                 where = f"{cell.label}: {line}" if cell.label else line
                 found.setdefault((cell.key, target.group), where)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Done:
+class StudyResult:
     """An experiment that was carried out, or one figure of it."""
 
     experiment: Experiment
@@ -91,7 +91,7 @@ def carry_out(
     jobs: int | None = None,
     simulate: Simulate | None = None,
     on: Cluster | None = None,
-) -> Done:
+) -> StudyResult:
     """Runs an experiment, or what one of its figures needs.
 
     What has groups, or says itself what is to be shown, is reported anyway. All goes into `out`, or
@@ -114,7 +114,7 @@ def carry_out(
         if drawn is None:
             mode = "quick" if quick else "full"
             raise AqmlabError(f"figure {figure} of {name} has nothing to show in the {mode} study")
-        return Done(experiment, folder, figure=drawn)
+        return StudyResult(experiment, folder, figure=drawn)
     result = study.carry_out(
         quick=quick,
         out=folder,
@@ -127,10 +127,10 @@ def carry_out(
         simulate=simulate,
         on=on,
     )
-    return Done(experiment, folder, result)
+    return StudyResult(experiment, folder, result)
 
 
-def tell(done: Done) -> None:
+def notify(done: StudyResult) -> None:
     """The findings, where the report or the figure is, and what a visitor takes home."""
     from aqmlab.report import two_sets
 

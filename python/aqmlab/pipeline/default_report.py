@@ -17,7 +17,7 @@ from aqmlab.experiment.shapes import read, written
 from aqmlab.figures.kinds.lines import number
 from aqmlab.simulator import measures
 from aqmlab.tables import subjects, tables
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 from aqmlab.tables.subjects import KINDS, Column, Kind
 
 MOST_CURVES = 10
@@ -32,14 +32,14 @@ TOLD = {"queues": ("queue_delay_mean_s",)}
 """Differences that are told first."""
 
 
-def tables_of(experiment: Experiment, material: Material) -> tuple[list[dict], list[dict]]:
+def tables_of(experiment: Experiment, dataset: Dataset) -> tuple[list[dict], list[dict]]:
     """Tables as the report shows them, and the metrics of their columns."""
     listed: list[dict] = []
     metrics: dict[str, dict] = {}
     for kind in KINDS:
         found = [
-            (cell.label or experiment.name, subjects.of_kind(kind, material.runs(cell)))
-            for cell in material.plan.cells
+            (cell.label or experiment.name, subjects.of_kind(kind, dataset.runs(cell)))
+            for cell in dataset.plan.cells
         ]
         columns = subjects.shown(kind, (row for _, rows in found for row in rows.values()))
         metrics |= {column.name: written(column.metric) for column in columns}
@@ -49,16 +49,16 @@ def tables_of(experiment: Experiment, material: Material) -> tuple[list[dict], l
             rows = _differences(kind, columns, found)
             title = f"{kind.title}: difference from {base}"
             entry = _entry(kind, f"{kind.id}-differences", title, columns, rows)
-            told = [name for name in TOLD.get(kind.id, ()) if len(others) <= MOST_TOLD]
-            listed.append(entry | {"paired": True, "headline": told})
+            described = [name for name in TOLD.get(kind.id, ()) if len(others) <= MOST_TOLD]
+            listed.append(entry | {"paired": True, "headline": described})
     return [table for table in listed if table["rows"]], list(metrics.values())
 
 
-Found = Sequence[tuple[str, Mapping[str, Mapping[str, list[float]]]]]
+MeansByCell = Sequence[tuple[str, Mapping[str, Mapping[str, list[float]]]]]
 """Each variant's name and numbers, by row and column."""
 
 
-def _means(kind: Kind, columns: Sequence[Column], found: Found) -> list[dict]:
+def _means(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[dict]:
     """Means and intervals."""
     return [
         _line(kind, variant, name, column, row[column.name])
@@ -69,7 +69,7 @@ def _means(kind: Kind, columns: Sequence[Column], found: Found) -> list[dict]:
     ]
 
 
-def _differences(kind: Kind, columns: Sequence[Column], found: Found) -> list[dict]:
+def _differences(kind: Kind, columns: Sequence[Column], found: MeansByCell) -> list[dict]:
     """Every variant minus the first, seed by seed."""
     (_, first), *others = found
     return [
@@ -108,9 +108,9 @@ def _entry(
     }
 
 
-def figures_of(experiment: Experiment, material: Material) -> list[Figure]:
+def figures_of(experiment: Experiment, dataset: Dataset) -> list[Figure]:
     """Figures of the runs; a kind that finds nothing in them draws nothing."""
-    cells = material.plan.cells
+    cells = dataset.plan.cells
     shown = [
         {"group": cell.group, "where": cell.axes, "label": cell.label}
         for cell in cells[:MOST_CURVES]
@@ -122,7 +122,7 @@ def figures_of(experiment: Experiment, material: Material) -> list[Figure]:
         _figure("ccdf", "tail", "The tail of the response times", f"Of all requests.{rest}", shown),
         _figure("delays", "delays", "Delays of datagrams", f"Of all senders.{rest}", shown),
     ]
-    return made + _along(experiment, material)
+    return made + _along(experiment, dataset)
 
 
 def _figure(kind: str, identity: str, title: str, caption: str, shown: list[dict]) -> Figure:
@@ -137,23 +137,23 @@ def _figure(kind: str, identity: str, title: str, caption: str, shown: list[dict
     )
 
 
-def _along(experiment: Experiment, material: Material) -> list[Figure]:
+def _along(experiment: Experiment, dataset: Dataset) -> list[Figure]:
     """Measures along the first axis with several numbers, a line for each value of another."""
     (group,) = experiment.group
-    axis = next((axis for axis in group.axes if _is_scale(material.plan.cells, axis.name)), None)
+    axis = next((axis for axis in group.axes if _is_scale(dataset.plan.cells, axis.name)), None)
     others = [other for other in group.axes if other is not axis]
     if axis is None or len(others) > 1:
         return []
     of = {"group": group.name, "x": axis.name, "axis": axis.name}
     of |= {"curve": others[0].name} if others else {}
-    first = material.runs(material.plan.cells[0])[0].summary
+    first = dataset.runs(dataset.plan.cells[0])[0].summary
     return [
         Figure(
             id=name,
             part=sweep.NAME,
             kind="lines",
-            title=material.metrics[name].title,
-            paper=material.metrics[name].title,
+            title=dataset.metrics[name].title,
+            paper=dataset.metrics[name].title,
             caption=f"Along {axis.name}.",
             of=of | {"metric": name},
         )

@@ -24,7 +24,7 @@ from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.equivalence import Estimate, judge_means
 
 from . import registry
-from .parity import margin_of, told
+from .parity import described, margin_of
 from .study import RESULT, Study
 
 FILE = "live.toml"
@@ -50,9 +50,9 @@ def add(
 
     `progress` makes a display for each way: a simulated run says nothing of a live one's time.
     """
-    asked = _asked(experiment.name)
-    study = Study(shortened(experiment, asked["table"]))
-    settings = {name: asked[name] for name in ("duration", "warmup", "seeds")}
+    requested = _requested(experiment.name)
+    study = Study(shortened(experiment, requested["table"]))
+    settings = {name: requested[name] for name in ("duration", "warmup", "seeds")}
     lines = {"calibration": _calibration(experiment)}
     both = {"reported": True, "quick": True, "settings": {**settings, **lines, "looks": (1,)}}
     below = out / FOLDER
@@ -60,11 +60,11 @@ def add(
     live = study.carry_out(
         out=below / "live", progress=progress(), jobs=1, simulate=how or How(), **both
     )
-    notes = list(dict.fromkeys(note for run in live.runs for note in told(run.summary)))
+    notes = list(dict.fromkeys(note for run in live.runs for note in described(run.summary)))
     rows = [
         row
         for row in _rows(experiment, dict(simulated.report or {}), dict(live.report or {}))
-        if row["metric"] not in asked.get("without", ())
+        if row["metric"] not in requested.get("without", ())
     ]
     found = {"rows": rows, "notes": notes, **settings}
     from aqmlab import report
@@ -82,7 +82,7 @@ def _calibration(experiment: Experiment) -> dict[str, Any]:
     return {**{name: time for name, time in times.items() if time}, **usual.calibration}
 
 
-def _asked(name: str) -> Mapping[str, Any]:
+def _requested(name: str) -> Mapping[str, Any]:
     every = read_toml(SHIPPED / FILE)
     if name not in every:
         known = ", ".join(every)

@@ -19,18 +19,18 @@ from aqmlab.experiment.shapes import written
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.tables import measure, published, tables
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 from aqmlab.tables.writing import write_frame
 
 from . import calibrating
 
 
-def of(experiment: Experiment, material: Material, parts: list[str], quick: bool) -> dict:
+def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) -> dict:
     """All of `result.json` that is known before tables and figures are written."""
     usual = ("name", "title", "subtitle", "question", "source")
     about = {name: getattr(experiment, name) for name in usual}
     version = engine.version()
-    rows = run_rows(material)
+    rows = run_rows(dataset)
     return about | {
         "swept": experiment.swept,
         "set": experiment.set,
@@ -38,10 +38,10 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
         "own": _own(experiment),
         "lead": experiment.lead,
         "quick": quick,
-        "settings": settings_of(material.settings),
+        "settings": settings_of(dataset.settings),
         "parts": parts,
         "all_parts": [{"text": ""} | written(part) for part in experiment.part],
-        "seeds": max(map(len, material.plan.replications.values()), default=0),
+        "seeds": max(map(len, dataset.plan.replications.values()), default=0),
         "versions": {
             "aqmlab": version.version,
             "build": version.build,
@@ -49,12 +49,12 @@ def of(experiment: Experiment, material: Material, parts: list[str], quick: bool
             "profile": version.profile,
             "python": platform.python_version(),
         },
-        "calibrations": [{"base": base} | line for base, line in material.calibrations.items()],
-        "metrics": written(list(material.metrics.values())),
+        "calibrations": [{"base": base} | line for base, line in dataset.calibrations.items()],
+        "metrics": written(list(dataset.metrics.values())),
         "deviations": written(experiment.deviation),
         "scenario": experiment.scenario,
         "bases": experiment.bases,
-        "setups": _setups(experiment, material),
+        "setups": _setups(experiment, dataset),
         "files": {
             name: (experiment.folder / name).read_text("utf-8")
             for name in [experiment.filename, *experiment.include]
@@ -70,11 +70,11 @@ def settings_of(settings: Settings) -> dict:
     return written(settings) | {"looks": list(settings.looks), "mode": settings.mode}
 
 
-def _setups(experiment: Experiment, material: Material) -> list[dict]:
+def _setups(experiment: Experiment, dataset: Dataset) -> list[dict]:
     """What is drawn of the set-ups; of a sweep its first scenario, complete with all defaults."""
     if not experiment.swept:
         return [_setup(experiment, setup) for setup in experiment.setup]
-    first = {"scenario": material.scenario(material.plan.cells[0])}
+    first = {"scenario": dataset.scenario(dataset.plan.cells[0])}
     return [_setup(experiment, setup) | first for setup in experiment.setup or (Setup(caption=""),)]
 
 
@@ -93,25 +93,25 @@ def _setup(experiment: Experiment, setup: Setup) -> dict:
 
 def tabulate(
     experiment: Experiment,
-    material: Material,
+    dataset: Dataset,
     parts: list[str],
     out: Path,
     *,
     only: str | None = None,
 ) -> None:
     """Makes the tables of these parts, or only that one, and adds them to the material."""
-    runs = material.plan
+    runs = dataset.plan
     for spec in experiment.of("table", parts):
         if only in (None, spec.id):
             reference = published.read((out, experiment.folder), spec)
             cells = runs.of(spec.group, spec.where)
-            material.tables[spec.id] = tables.table(
-                spec, material.columns(spec), cells, material.values, reference
+            dataset.tables[spec.id] = tables.table(
+                spec, dataset.columns(spec), cells, dataset.values, reference
             )
     for spec in experiment.of("difference", parts):
         if only in (None, spec.id):
-            material.tables[spec.id] = tables.differences(
-                spec, material.columns(spec), pairs(runs, spec), material.values
+            dataset.tables[spec.id] = tables.differences(
+                spec, dataset.columns(spec), pairs(runs, spec), dataset.values
             )
 
 
@@ -125,28 +125,28 @@ def pairs(runs: Plan, spec: Difference) -> list[tuple[Cell, Cell]]:
 
 
 def write_tables(
-    experiment: Experiment, material: Material, parts: list[str], store: Store
+    experiment: Experiment, dataset: Dataset, parts: list[str], store: Store
 ) -> list[dict]:
     """Every table as CSV and Parquet; gives what the report shows of them."""
     listed = []
     for spec in (*experiment.of("table", parts), *experiment.of("difference", parts)):
-        rows = material.tables[spec.id]
+        rows = dataset.tables[spec.id]
         write_frame(store, spec.id, rows)
         if rows:
-            listed.append(_shown(spec, experiment, material, rows, store.folder))
+            listed.append(_shown(spec, experiment, dataset, rows, store.folder))
     write_frame(
         store,
         "runs",
         (
-            row | measure.numbers(material.results[row["key"], row["seed"]].summary)
-            for row in run_rows(material)
+            row | measure.numbers(dataset.results[row["key"], row["seed"]].summary)
+            for row in run_rows(dataset)
         ),
     )
     return listed
 
 
 def _shown(
-    spec: Table | Difference, experiment: Experiment, material: Material, rows: list, out: Path
+    spec: Table | Difference, experiment: Experiment, dataset: Dataset, rows: list, out: Path
 ) -> dict:
     """What the report shows of a table."""
     reference = spec.reference if isinstance(spec, Table) else None
@@ -156,30 +156,30 @@ def _shown(
         "title": spec.title,
         "paper": spec.paper,
         "keys": spec.columns,
-        "metrics": [metric.name for metric in material.columns(spec)],
+        "metrics": [metric.name for metric in dataset.columns(spec)],
         "rows": rows,
         "paired": isinstance(spec, Difference),
         "reference": reference,
         "headline": list(spec.headline),
         "note": spec.note,
-        "remarks": _remarks(spec, experiment, material, out) if isinstance(spec, Table) else [],
+        "remarks": _remarks(spec, experiment, dataset, out) if isinstance(spec, Table) else [],
         "has_reference": any(row.get("paper") is not None for row in rows),
     }
 
 
-def _remarks(spec: Table, experiment: Experiment, material: Material, out: Path) -> list[str]:
+def _remarks(spec: Table, experiment: Experiment, dataset: Dataset, out: Path) -> list[str]:
     """What of a published table has no place beside ours."""
     if spec.reference is None:
         return []
-    places = tables.places(spec, material.plan.of(spec.group, spec.where))
+    places = tables.places(spec, dataset.plan.of(spec.group, spec.where))
     rows = published.read((out, experiment.folder), spec)
-    return published.remarks(spec, material.columns(spec), places, rows)
+    return published.remarks(spec, dataset.columns(spec), places, rows)
 
 
 def write_figures(
     specs: Sequence[Figure],
     experiment: Experiment,
-    material: Material,
+    dataset: Dataset,
     store: Store,
     *,
     table: str = "distributions",
@@ -191,7 +191,7 @@ def write_figures(
     keys: dict[Any, Any] = {table.id: table.keys for table in experiment.table}
     for spec in specs:
         kind = figures.kind(spec.kind)
-        drawn = kind.drawing(spec.entry, material, keys=keys.get(spec.of.get("table"), {}))
+        drawn = kind.drawing(spec.entry, dataset, keys=keys.get(spec.of.get("table"), {}))
         if drawn is None:
             continue
         stem = _write(store, spec.id, kind.picture(spec.entry, drawn.data))
@@ -236,16 +236,16 @@ def _own(experiment: Experiment) -> list[str]:
     )
 
 
-def run_rows(material: Material) -> list[dict]:
+def run_rows(dataset: Dataset) -> list[dict]:
     """One row per simulation: what it was, and how to recognise it."""
     names: dict[str, list[str]] = {}
-    for cell in material.plan.cells:
+    for cell in dataset.plan.cells:
         names.setdefault(cell.key, []).append(
             f"{cell.group} {', '.join(cell.labels.values())}".strip()
         )
     rows = []
-    for key, seed in material.plan.places():
-        run = material.results[key, seed]
+    for key, seed in dataset.plan.places():
+        run = dataset.results[key, seed]
         rows.append(
             {
                 "run": "; ".join(names[key]),

@@ -121,11 +121,11 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
         rows += _rows(ours, theirs)
         for run in ours:
             where = f"{run.label or name}, seed {run.seed}"
-            notes |= {f"{where}: {sentence}": None for sentence in told(run.summary)}
+            notes |= {f"{where}: {sentence}": None for sentence in described(run.summary)}
     return Parity(name, rows, list(notes), len(simulated.runs))
 
 
-def told(summary: Mapping[str, Any]) -> list[str]:
+def described(summary: Mapping[str, Any]) -> list[str]:
     """What a live run says of how far it can be believed."""
     account = summary.get("live") or {}
     return [*account.get("missing", ()), *account.get("flags", ())]

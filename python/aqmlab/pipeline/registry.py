@@ -30,11 +30,11 @@ def show(console: Console) -> None:
     """The studies with their parts, their figures and the number of their claims, for people."""
     from rich.text import Text
 
-    for told in names():
-        console.print(Text.assemble((told["name"], "bold"), f"  {told['summary']}"))
-        for word, of in (("parts", told["parts"]), ("figures", told["figures"])):
+    for described in names():
+        console.print(Text.assemble((described["name"], "bold"), f"  {described['summary']}"))
+        for word, of in (("parts", described["parts"]), ("figures", described["figures"])):
             console.print(Text(f"  {word}: {', '.join(of)}"))
-        console.print(Text(f"  claims: {len(told['claims'])}\n"))
+        console.print(Text(f"  claims: {len(described['claims'])}\n"))
 
 
 def names() -> list[dict[str, Any]]:
@@ -46,8 +46,8 @@ def summaries() -> list[dict[str, Any]]:
     """The studies with what each is, in a line."""
     heads = {name: head(find(name)) for name in shipped()}
     return [
-        {"name": name, "summary": f"{told['title']}: {told['subtitle']}"}
-        for name, told in heads.items()
+        {"name": name, "summary": f"{described['title']}: {described['subtitle']}"}
+        for name, described in heads.items()
     ]
 
 
@@ -55,7 +55,7 @@ def describe(name: str) -> dict[str, Any]:
     """What one study asks, whom it follows, its parts and how long it runs."""
     from aqmlab.experiment import compiled
 
-    return compiled.told(find(name), "description", lambda: _described(name))
+    return compiled.described(find(name), "description", lambda: _described(name))
 
 
 def _described(name: str) -> dict[str, Any]:
@@ -80,16 +80,16 @@ def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
 
     Looks into `folder`, or into the full and then the quick study's usual place.
     """
-    from aqmlab.claims import kept
+    from aqmlab.claims import cache
 
     place = find(name)
     study = name_of(name)
     if folder is not None:
-        stored = kept.stored(folder, study)
+        stored = cache.stored(folder, study)
     else:
         stored = next(filter(None, _usual(name)), None)
     known = {row["id"]: row for row in stored or []}
-    return [kept.current(line, known.get(line["id"])) for line in kept.lines(study, place)]
+    return [cache.current(line, known.get(line["id"])) for line in cache.lines(study, place)]
 
 
 def has_results(name: str, folder: Path | None = None) -> bool:
@@ -99,12 +99,12 @@ def has_results(name: str, folder: Path | None = None) -> bool:
 
 def _usual(name: str, folder: Path | None = None) -> Iterator[list[dict[str, Any]] | None]:
     """The stored score cards of the places where one may be; a damaged one is as good as none."""
-    from aqmlab.claims import kept
+    from aqmlab.claims import cache
 
     study = name_of(name)
     for place in [folder] if folder else [default_folder(study, quick) for quick in (False, True)]:
         try:
-            yield kept.stored(place, study)
+            yield cache.stored(place, study)
         except StoreError as error:
             say(str(error))
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import StoreError
 from aqmlab.experiment import experiment
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
-from aqmlab.runs.stored import key_of
 from aqmlab.tables import result as tables
 
 if TYPE_CHECKING:

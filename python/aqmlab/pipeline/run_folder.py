@@ -11,9 +11,9 @@ from aqmlab.errors import StoreError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.runs.laboratory import FinishedRun, Laboratory
+from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
-from aqmlab.runs.stored import key_of
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from .study import Study
 
@@ -21,14 +21,14 @@ from .study import Study
 def report(folder: Path) -> Path:
     """Writes the report of runs that lie in a folder; nothing is run again."""
     store = Store.existing(folder)
-    experiment, material = read(store)
+    experiment, dataset = read(store)
     remarks = store.manifest.get("remarks", [])
     study = Study(experiment)
-    study.report(material, experiment.parts, True, remarks, Laboratory(store), store)
+    study.report(dataset, experiment.parts, True, remarks, Laboratory(store), store)
     return folder / "report.html"
 
 
-def read(store: Store) -> tuple[Experiment, Material]:
+def read(store: Store) -> tuple[Experiment, Dataset]:
     """The experiment that a folder's manifest tells of, and its runs."""
     manifest = store.manifest
     if "sweep" not in manifest:
@@ -42,7 +42,7 @@ def read(store: Store) -> tuple[Experiment, Material]:
         (made.cells[entry["variant"]].key, entry["seed"]): _run(store, entry)
         for entry in manifest["runs"]
     }
-    return experiment, Material(made, settings, results, {}, {}, experiment.metrics)
+    return experiment, Dataset(made, settings, results, {}, {}, experiment.metrics)
 
 
 def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -19,13 +19,13 @@ from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Run
 from aqmlab.experiment.spec import length_s
 from aqmlab.io.files import whole
-from aqmlab.runs import pool, stored
+from aqmlab.runs import pool, run_files
 from aqmlab.runs.laboratory import Laboratory, complete
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
-from aqmlab.simulator.own import source as own_source
-from aqmlab.simulator.own import trust
+from aqmlab.simulator.plugin import source as own_source
+from aqmlab.simulator.plugin import trust
 
 if TYPE_CHECKING:
     from aqmlab.runs.cluster import Cluster
@@ -67,17 +67,17 @@ def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
 
 def programs(folder: Path) -> list[str]:
     """A sentence for each program that the file of a folder carries or names."""
-    told: dict[str, str] = {}
+    described: dict[str, str] = {}
     for run in _of_folder(Store.existing(folder)):
         for table in own_source.tables(run["scenario"]):
             name = str(table["file"])
-            told[name] = (
+            described[name] = (
                 f"the file carries the program {name}, which runs with the rights of whoever "
                 "reproduces it: only with --trust there"
                 if "text" in table
                 else f"the file names the library {name} and does not carry it: send it as well"
             )
-    return list(told.values())
+    return list(described.values())
 
 
 def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
@@ -126,18 +126,20 @@ class Answer:
         part = "" if self.runs == self.known else f" of {self.known}"
         if self.same:
             return [f"yes: {self.runs}{part} runs of {self.name} came out the same, to the bit"]
-        told = [f"no: {len(self.differ)} of {self.runs} runs of {self.name} came out differently"]
+        described = [
+            f"no: {len(self.differ)} of {self.runs} runs of {self.name} came out differently"
+        ]
         for one in self.differ[:20]:
             pair = f"{one['said']}, here {one['here']}"
-            told.append(f"  run {one['key']}, seed {one['seed']}: fingerprint {pair}")
+            described.append(f"  run {one['key']}, seed {one['seed']}: fingerprint {pair}")
         if len(self.differ) > 20:
-            told.append(f"  and {len(self.differ) - 20} more")
+            described.append(f"  and {len(self.differ) - 20} more")
         if self.made_by != self.ours:
-            told.append(
+            described.append(
                 f"it was made by aqmlab {self.made_by}, this is {self.ours}: fingerprints are the "
                 "same only of one build"
             )
-        return told
+        return described
 
     def document(self) -> dict[str, Any]:
         """As JSON."""
@@ -202,7 +204,7 @@ def _index(source: Path) -> dict[str, Any]:
         named = version.get("name") or version.get("study") or folder.name
         made = {key: str(version.get(key, "?")) for key in _BUILD}
         return _checked({"name": named, **made, "runs": list(_of_folder(store))}, source)
-    if stored.is_file(source) and source.parent.name == "runs":
+    if run_files.is_file(source) and source.parent.name == "runs":
         return _checked(_of_run(source), source)
     if not source.is_file():
         raise SpecError(f"{source}: no such file; give an .aqm file, a folder or its manifest.json")
@@ -219,7 +221,7 @@ def _index(source: Path) -> dict[str, Any]:
 
 def _of_run(place: Path) -> dict[str, Any]:
     """The index of one run, from its own manifest."""
-    about = stored.manifest(place)
+    about = run_files.manifest(place)
     run = {key: about.get(key) for key in ("key", "scenario", "seed", "fingerprint")}
     return {"name": about.get("key"), **{k: about.get(k) for k in _BUILD}, "runs": [run]}
 
@@ -260,5 +262,5 @@ def _checked(index: Any, source: Path) -> dict[str, Any]:
             isinstance(run.get(key), kind) for key, kind in wanted.items()
         ):
             raise SpecError(f"{source}: a run lacks its scenario, seed or fingerprint")
-    told = {key: str(index.get(key, "?"))[:200] for key in ("name", *_BUILD)}
-    return {**told, "runs": runs}
+    described = {key: str(index.get(key, "?"))[:200] for key in ("name", *_BUILD)}
+    return {**described, "runs": runs}

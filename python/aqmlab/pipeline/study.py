@@ -30,7 +30,7 @@ from aqmlab.runs.laboratory import Laboratory, checked
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator.engine import Simulate
-from aqmlab.tables.material import Material
+from aqmlab.tables.dataset import Dataset
 
 from . import calibrating
 from .result import Result
@@ -92,23 +92,23 @@ class Study:
             store, progress=progress, jobs=jobs, capture=capture, simulate=simulate, on=on
         )
         with laboratory.resumable():
-            material = self._measured(laboratory, chosen, groups)
-            remarks = calibrating.remarks(material)
+            dataset = self._measured(laboratory, chosen, groups)
+            remarks = calibrating.remarks(dataset)
             report = None
             if reported and store is not None:
-                report = self.report(material, wanted, quick, remarks, laboratory, store)
+                report = self.report(dataset, wanted, quick, remarks, laboratory, store)
         if store is not None:
             if experiment.swept:
-                store.write_manifest(self._manifest(material) | {"remarks": remarks})
-            store.check_kept(run.stored for run in material.results.values())
+                store.write_manifest(self._manifest(dataset) | {"remarks": remarks})
+            store.check_kept(run.stored for run in dataset.results.values())
         if remarks and report is not None and not experiment.swept:
             many = "one scenario" if len(remarks) == 1 else f"{len(remarks)} scenarios"
             where = f"(all in {Path(out or '') / MANIFEST})"
             say(f"{many} had another load than was asked for: {remarks[0]} {where}")
         folder = store.folder if store else None
         axes = groups[0].axes if len(groups) == 1 else ()
-        runs = material.all_runs()
-        return Result(experiment.name, runs, material.lines, folder, remarks, axes, report)
+        runs = dataset.all_runs()
+        return Result(experiment.name, runs, dataset.lines, folder, remarks, axes, report)
 
     def _check(self) -> None:
         from . import checks
@@ -129,7 +129,7 @@ class Study:
 
     def report(
         self,
-        material: Material,
+        dataset: Dataset,
         parts: list[str],
         quick: bool,
         remarks: list[str],
@@ -138,38 +138,38 @@ class Study:
     ) -> dict[str, Any]:
         """Verdicts, tables, figures, `result.json`, whose content it gives, and the report."""
         from aqmlab import report as page
-        from aqmlab.claims import judging
+        from aqmlab.claims import evaluate
         from aqmlab.report import headlines
         from aqmlab.tables.writing import write_frame
 
-        from . import outcome, usual
+        from . import default_report, outcome
 
         experiment = self.experiment
         bare = experiment.swept and not (experiment.table or experiment.figure)
         if bare:
-            material = replace(material, metrics=usual.metrics() | dict(material.metrics))
-        claims = judging.judge(
+            dataset = replace(dataset, metrics=default_report.metrics() | dict(dataset.metrics))
+        claims = evaluate.judge(
             experiment,
             experiment.of("claim", parts),
-            material,
+            dataset,
             laboratory,
-            material.settings.looks,
+            dataset.settings.looks,
         )
         with files.reported(store.folder):
-            outcome.tabulate(experiment, material, parts, store.folder)
-            result = outcome.of(experiment, material, parts, quick) | {"claims": claims}
+            outcome.tabulate(experiment, dataset, parts, store.folder)
+            result = outcome.of(experiment, dataset, parts, quick) | {"claims": claims}
             result["remarks"] = remarks
-            result["tables"] = outcome.write_tables(experiment, material, parts, store)
+            result["tables"] = outcome.write_tables(experiment, dataset, parts, store)
             figures = experiment.of("figure", parts)
             if bare:
-                listed, metrics = usual.tables_of(experiment, material)
+                listed, metrics = default_report.tables_of(experiment, dataset)
                 for table in listed:
                     write_frame(store, table["id"], table["rows"])
                 result["tables"] += listed
                 own = {metric["name"] for metric in result["metrics"]}
                 result["metrics"] += [m for m in metrics if m["name"] not in own]
-                figures = usual.figures_of(experiment, material)
-            result["figures"] = outcome.write_figures(figures, experiment, material, store)
+                figures = default_report.figures_of(experiment, dataset)
+            result["figures"] = outcome.write_figures(figures, experiment, dataset, store)
             result["headlines"] = headlines.of(result)
             store.write_json(RESULT, result)
             if not experiment.swept:
@@ -177,7 +177,7 @@ class Study:
             page.write(store.folder)
         return result
 
-    def _manifest(self, material: Material) -> dict[str, Any]:
+    def _manifest(self, dataset: Dataset) -> dict[str, Any]:
         """What the folder's manifest says of a scenario or a sweep."""
         experiment = self.experiment
         (group,) = experiment.group
@@ -188,8 +188,8 @@ class Study:
                 axis.name: [next(iter(variant.set.values())) for variant in axis.variants]
                 for axis in group.axes
             },
-            "seeds": list(material.plan.replications[group.name]),
-            "calibrations": [asdict(line) for line in material.lines],
+            "seeds": list(dataset.plan.replications[group.name]),
+            "calibrations": [asdict(line) for line in dataset.lines],
             "runs": [
                 {
                     "folder": f"runs/{run.folder.name}" if run.folder else None,
@@ -199,13 +199,13 @@ class Study:
                     "seed": run.seed,
                     "fingerprint": run.summary.get("fingerprint"),
                 }
-                for run in material.all_runs()
+                for run in dataset.all_runs()
             ],
         }
 
-    def material(
+    def dataset(
         self, *, quick: bool, out: Path, parts: Sequence[str], jobs: int | None = None
-    ) -> Material:
+    ) -> Dataset:
         """The runs of these parts, made or found in `out`, for figures of one's own."""
         experiment = self.experiment
         groups = experiment.groups(experiment.check_parts(list(parts)))
@@ -236,12 +236,12 @@ class Study:
         laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
         with laboratory.resumable():
             groups = experiment.groups_of([spec])
-            material = self._measured(laboratory, experiment.setting(quick), groups, [spec])
+            dataset = self._measured(laboratory, experiment.setting(quick), groups, [spec])
             only = spec.of.get("table", "")
-            outcome.tabulate(experiment, material, [spec.part], out, only=only)
+            outcome.tabulate(experiment, dataset, [spec.part], out, only=only)
             with files.reported(out):
                 written = outcome.write_figures(
-                    [spec], experiment, material, store, table=f"figure-{figure}"
+                    [spec], experiment, dataset, store, table=f"figure-{figure}"
                 )
         return out / written[0]["file"] if written else None
 
@@ -251,7 +251,7 @@ class Study:
         settings: Settings,
         groups: list[Group],
         figures: list[Figure] | None = None,
-    ) -> Material:
+    ) -> Dataset:
         experiment = self.experiment
         shown = experiment.of("figure") if figures is None else figures
         mine = {entry.part for entry in (*groups, *(figures or []))}
@@ -273,16 +273,16 @@ class Study:
         }
         loads = calibrating.lookup(experiment, calibrations)
         made = plan.make(experiment, settings, loads, groups)
-        made, asked, lines = calibrating.without_loads(experiment, made, laboratory)
+        made, requested, lines = calibrating.without_loads(experiment, made, laboratory)
         targets = [
-            calibrating.targets(experiment, cell, calibrations) + asked[cell.key]
+            calibrating.targets(experiment, cell, calibrations) + requested[cell.key]
             for cell in made.cells
         ]
         laboratory.expect(*_expected(made, claims, looks, first=False))
         title = "runs" if experiment.swept else experiment.name
         results = laboratory.by_scenario(title, made.runs(), experiment.where)
         metrics = experiment.metrics
-        return Material(made, settings, results, calibrations, {}, metrics, lines, targets)
+        return Dataset(made, settings, results, calibrations, {}, metrics, lines, targets)
 
 
 def _expected(
@@ -295,11 +295,11 @@ def _expected(
     work: dict[Hashable, float] = {**made.work()} if first else {}
     if not claims:
         return work, ""
-    from aqmlab.claims import judging
+    from aqmlab.claims import evaluate
 
-    for key, seconds in judging.more_seeds(claims, made, looks).items():
+    for key, seconds in evaluate.more_seeds(claims, made, looks).items():
         work[key] = work.get(key, 0.0) + seconds
-    return work, judging.MORE
+    return work, evaluate.MORE
 
 
 def _check_owner(out: Path, experiment: Experiment) -> None:

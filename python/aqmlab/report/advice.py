@@ -15,7 +15,7 @@ WIDTH = 260
 
 def render(answer: Mapping[str, Any]) -> str:
     """The page. Pure."""
-    made = environment(strip=strip, told=told, change=change)
+    made = environment(strip=strip, described=described, change=change)
     return made.get_template("advice.html.jinja").render(a=answer, style=style())
 
 
@@ -33,7 +33,7 @@ def strip(place: Mapping[str, Any]) -> Markup:
     return head.format(mean, WIDTH + 10, WIDTH) + line + dot + Markup("</svg>")
 
 
-def told(interval: Sequence[float] | None, row: Mapping[str, Any], sign: str = "") -> str:
+def described(interval: Sequence[float] | None, row: Mapping[str, Any], sign: str = "") -> str:
     """A mean with half its interval, in the unit that people are shown."""
     if interval is None or interval[0] is None:
         return "-"
@@ -46,4 +46,4 @@ def told(interval: Sequence[float] | None, row: Mapping[str, Any], sign: str = "
 
 def change(effect: Mapping[str, Any]) -> str:
     """What a change does to a score."""
-    return told(effect["change"], {"scale": 1, "digits": 3}, "+")
+    return described(effect["change"], {"scale": 1, "digits": 3}, "+")

@@ -79,8 +79,8 @@ def _compared(base: str, best: str, waits: Mapping[str, str], worst: str) -> str
     if len(waits) <= MOST_NAMED:
         others = " and ".join(f"{waits[name]} with {name}" for name in waits if name != base)
         return f"Packets wait {waits[base]} with {base}, {others}"
-    told = f"Of {len(waits)} variants {best} keeps packets the shortest time, {waits[best]}"
-    return f"{told}; {worst} the longest, {waits[worst]}"
+    described = f"Of {len(waits)} variants {best} keeps packets the shortest time, {waits[best]}"
+    return f"{described}; {worst} the longest, {waits[worst]}"
 
 
 def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, Any]) -> str:
@@ -127,9 +127,9 @@ def _users(
                 continue
             about = known[metric]
             ends = {"a": before, "b": before + row["ours"]}
-            told = {name: fixed(value, about["digits"]) for name, value in ends.items()}
-            if told["a"] != told["b"]:
-                sentence = f"{row['group']}: {words.format(unit=about['unit'], **told)}"
+            described = {name: fixed(value, about["digits"]) for name, value in ends.items()}
+            if described["a"] != described["b"]:
+                sentence = f"{row['group']}: {words.format(unit=about['unit'], **described)}"
                 found.append((abs(row["ours"] / before), table, sentence))
     found.sort(key=lambda one: -one[0])
     kinds = list(dict.fromkeys(table for _, table, _ in found))[:MOST_USERS]

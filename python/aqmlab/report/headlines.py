@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from aqmlab.claims import revisited
+from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted, ranged, signed
 from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
@@ -27,7 +27,7 @@ def of(result: dict) -> list[str]:
 
 
 def _claims(result: dict) -> list[str]:
-    again = revisited.summary(result["claims"])
+    again = reassessed.summary(result["claims"])
     ours = [c for c in result["claims"] if c["kind"] == "ours" and not c.get("revisits")]
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     of_paper = "of the paper" if result.get("source", True) else "of this file"

@@ -10,7 +10,7 @@ from pathlib import Path
 from jinja2 import UndefinedError
 from markupsafe import Markup, escape
 
-from aqmlab.claims import kept, revisited
+from aqmlab.claims import cache, reassessed
 from aqmlab.errors import StoreError
 from aqmlab.experiment.altered import suffix
 from aqmlab.io.files import reported
@@ -33,7 +33,7 @@ def write(folder: Path | str) -> Path:
     store = Store.existing(folder)
     result = store.read_json(stored.name)
     try:
-        kept.renamed(result.get("claims"))
+        cache.renamed(result.get("claims"))
         pictures = {f["id"]: store.contents.read(f["file"]).decode() for f in result["figures"]}
         page = render(result, pictures)
     except (LookupError, TypeError, AttributeError, UndefinedError) as error:
@@ -49,8 +49,8 @@ def write(folder: Path | str) -> Path:
 
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
     """The page of a result and its figures (SVG text by figure). Pure."""
-    told = {part["name"]: part for part in result["all_parts"]}
-    parts = [_part(result, told[name], pictures) for name in result["parts"]]
+    described = {part["name"]: part for part in result["all_parts"]}
+    parts = [_part(result, described[name], pictures) for name in result["parts"]]
     drawn = {figure["id"]: figure for part in parts for figure in part["figures"]}
     return (
         environment(drawing=_drawing, code=code)
@@ -59,8 +59,10 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
             r={"swept": False, "sets": None} | dict(result),
             parts=parts,
             lead=drawn.get(result["lead"]) or next(iter(drawn.values()), None),
-            again=revisited.pairs(result["claims"]),
-            missing=[part["title"] for name, part in told.items() if name not in result["parts"]],
+            again=reassessed.pairs(result["claims"]),
+            missing=[
+                part["title"] for name, part in described.items() if name not in result["parts"]
+            ],
             command=command(result),
             style=style(),
             script=script(),

@@ -75,10 +75,10 @@ def queue(value: object) -> list[str]:
     if value is None:
         return []
     given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"aqm": value}
-    told = given.get("aqm", "")
-    name = "drop-tail" if told == "droptail" else str(told)
-    if isinstance(told, Mapping):
-        name = str(told.get("name", ""))  # of the user's own
+    described = given.get("aqm", "")
+    name = "drop-tail" if described == "droptail" else str(described)
+    if isinstance(described, Mapping):
+        name = str(described.get("name", ""))  # of the user's own
     choice = given.get("preset") or given.get("profile")
     lines = [f"{name}, {choice}" if choice else name]
     details = []

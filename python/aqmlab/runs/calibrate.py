@@ -31,7 +31,7 @@ from aqmlab.simulator import engine
 
 from . import pool
 from .progress import Progress
-from .stored import Cache
+from .run_files import Cache
 
 if TYPE_CHECKING:
     from .cluster import Cluster
@@ -227,8 +227,8 @@ def calibrate(
     rates = _rates(scenarios, cache, progress, jobs=jobs, on=on)
     sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
     result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
-    asked = _slope([(users, asked) for users, (_, asked) in sizes_and_rates])
-    result = replace(result, asked_per_user_s=asked or None)
+    requested = _slope([(users, requested) for users, (_, requested) in sizes_and_rates])
+    result = replace(result, asked_per_user_s=requested or None)
     if not result.r_squared >= least_r_squared:
         raise CalibrationError(
             f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "
@@ -259,10 +259,10 @@ def _rates(
 
     def finish(place: int, outcome: engine.Outcome) -> None:
         i = missing[place]
-        asked, _ = asked_of(scenarios[i], 0, outcome.summary)
-        rates[i] = float(outcome.summary["throughput_bytes_per_s"]), asked
+        requested, _ = requested_load(scenarios[i], 0, outcome.summary)
+        rates[i] = float(outcome.summary["throughput_bytes_per_s"]), requested
         if cache:
-            cache.put(names[i], {"rate": rates[i][0], "asked": asked})
+            cache.put(names[i], {"rate": rates[i][0], "asked": requested})
 
     if missing:
         pool.simulate_all(
@@ -277,7 +277,7 @@ def _rates(
     return [rates[i] for i in range(len(scenarios))]
 
 
-def asked_of(
+def requested_load(
     scenario: Mapping[str, Any], group: int, summary: Mapping[str, Any]
 ) -> tuple[float, float]:
     """Payload of the replies that a group asks for, and requests, per second measured."""

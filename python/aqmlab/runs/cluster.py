@@ -25,10 +25,10 @@ from aqmlab.errors import AqmlabError, EngineError, SpecError
 from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome, Scenario
-from aqmlab.simulator.own import trust
+from aqmlab.simulator.plugin import trust
 
 from .progress import Progress
-from .stored import Packed
+from .run_files import Packed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -119,7 +119,7 @@ class _Batch:
         self._tasks: dict[Any, tuple[int, ...]] = {}
         self._losses: dict[tuple[int, ...], int] = {}
         self._done, self._took_s = 0, 0.0
-        self._room, self._asked = 0, -LOOK_S
+        self._room, self._requested = 0, -LOOK_S
         self._started: set[int] = set()
         self._ended: set[int] = set()
         self._stopped = False
@@ -155,8 +155,8 @@ class _Batch:
     def _hand_out(self, waiting: deque[int], running: Any) -> None:
         """As many more tasks as there is room for; towards the end they are of single runs."""
         now = time.monotonic()
-        if now - self._asked >= LOOK_S:
-            self._room, self._asked = AHEAD * max(1, threads(self._client)), now
+        if now - self._requested >= LOOK_S:
+            self._room, self._requested = AHEAD * max(1, threads(self._client)), now
         while waiting and len(self._tasks) < self._room:
             short = TASK_S * self._done / self._took_s if self._took_s > 0 else 1
             many = max(1, min(round(short), len(waiting) // self._room))
@@ -186,7 +186,7 @@ class _Batch:
             )
         _, error, _ = why
         if not isinstance(error, KilledWorker):
-            raise told(error, self._name) from error
+            raise described(error, self._name) from error
         self._losses[places] = self._losses.get(places, 0) + 1
         if self._losses[places] > LOSSES:
             raise EngineError(
@@ -198,7 +198,7 @@ class _Batch:
     @contextmanager
     def followed(self) -> Iterator[None]:
         """Progress is shown meanwhile; what is left in the end is called back."""
-        self._client.subscribe_topic(self._id, self._hear)
+        self._client.subscribe_topic(self._id, self._on_event)
         try:
             yield
         finally:
@@ -206,7 +206,7 @@ class _Batch:
                 self._client.unsubscribe_topic(self._id)
             self.stop()
 
-    def _hear(self, event: tuple[float, tuple[int, float]]) -> None:
+    def _on_event(self, event: tuple[float, tuple[int, float]]) -> None:
         """A worker tells how far a run is."""
         _, (place, simulated_s) = event
         if place not in self._ended:
@@ -262,7 +262,7 @@ def threads(client: Client) -> int:
     return sum(known.values())
 
 
-def told(error: BaseException, name: str) -> BaseException:
+def described(error: BaseException, name: str) -> BaseException:
     """What a worker raised, as one sentence where it is none of our own."""
     if isinstance(error, AqmlabError):
         return error
@@ -309,7 +309,7 @@ def opened(on: str) -> Iterator[Cluster]:
 def _missed(client: Client, on: str) -> Iterator[None]:
     """One line says so if no worker comes for long."""
 
-    def tell() -> None:
+    def notify() -> None:
         with contextlib.suppress(Exception):  # of a cluster that is being closed
             if not threads(client):
                 say(
@@ -317,7 +317,7 @@ def _missed(client: Client, on: str) -> Iterator[None]:
                     "jobs or pods wait or have failed, and into their logs"
                 )
 
-    later = threading.Timer(WORKER_S, tell)
+    later = threading.Timer(WORKER_S, notify)
     later.daemon = True
     later.start()
     try:
@@ -371,12 +371,12 @@ def _slurm(jobs: int) -> Iterator[Any]:
             with contextlib.suppress(OSError, RuntimeError):  # of a moment: it is asked again
                 await _submit(cluster, jobs)
 
-        asked = PeriodicCallback(again, 1000 * JOBS_S)
-        cluster.loop.add_callback(asked.start)
+        requested = PeriodicCallback(again, 1000 * JOBS_S)
+        cluster.loop.add_callback(requested.start)
         try:
             yield cluster
         finally:
-            asked.stop()
+            requested.stop()
 
 
 async def _submit(cluster: Any, jobs: int) -> None:

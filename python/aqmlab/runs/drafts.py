@@ -10,7 +10,7 @@ from typing import Any
 from aqmlab.io import files
 
 from .contents import MANIFEST
-from .stored import SUMMARY
+from .run_files import SUMMARY
 
 
 def known(path: Path) -> dict[str, Any]:

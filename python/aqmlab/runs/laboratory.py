@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from .calibrate import Calibration
     from .cluster import Cluster
     from .progress import Progress
+    from .run_files import StoredRun
     from .store import Store
-    from .stored import StoredRun
 
 
 @dataclass(frozen=True)
@@ -216,8 +216,11 @@ class Laboratory:
         if self.store is None:
             return "stopped before the end: give a results folder to be able to resume"
         kept = len(self.store.finished())
-        told = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
-        return f"stopped: {told} kept in {self.store.folder}, give the same command again to resume"
+        described = "1 finished run is" if kept == 1 else f"{kept} finished runs are"
+        return (
+            f"stopped: {described} kept in {self.store.folder}, "
+            "give the same command again to resume"
+        )
 
 
 def checked(run: Run, source: str) -> dict[str, Any]:

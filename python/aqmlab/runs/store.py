@@ -38,9 +38,9 @@ from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome, Version
 
-from . import archive, contents, drafts, stored
+from . import archive, contents, drafts, run_files
 from .contents import FOLDERS, MANIFEST, MARK, Contents
-from .stored import SUMMARY, Cache, StoredRun, write_tables
+from .run_files import SUMMARY, Cache, StoredRun, write_tables
 
 FORMAT = 2
 _USERS = ("reference",)
@@ -174,12 +174,12 @@ class Store:
         return self.folder / "runs" / f"{key}{archive.SUFFIX}"
 
     def _read(self, place: Path) -> StoredRun:
-        about = stored.manifest(place)
-        if about["key"] != stored.key_of(place):
+        about = run_files.manifest(place)
+        if about["key"] != run_files.key_of(place):
             raise Damaged(f"{place} is another run's")
         known = about["files"]
-        summary = stored.compressed(stored.summary(place, about))
-        there = stored.lengths(place, known)
+        summary = run_files.compressed(run_files.summary(place, about))
+        there = run_files.lengths(place, known)
         for name, of in known.items():
             if there[name] != of["bytes"]:
                 raise Damaged(f"{place / name} is not what was written")
@@ -224,13 +224,13 @@ class Store:
     ) -> StoredRun:
         place = self._archive(key)
         inside = {SUMMARY: archive.encoded(outcome.summary)}
-        inside |= stored.table_files(outcome.tables, keep)
-        known = {name: stored.known(content) for name, content in inside.items()}
-        told = archive.encoded(files.sealed({**manifest, "files": known}))
+        inside |= run_files.table_files(outcome.tables, keep)
+        known = {name: run_files.known(content) for name, content in inside.items()}
+        described = archive.encoded(files.sealed({**manifest, "files": known}))
         with reported(self.folder):
             self.contents.record_sealed(f"runs/{place.name}")
             files.make_way(place)
-            archive.write(place, {MANIFEST: told} | inside)
+            archive.write(place, {MANIFEST: described} | inside)
             return self._read(place)
 
     def _is_whole(self, place: Path) -> bool:
@@ -254,7 +254,7 @@ class Store:
                     f"{run.folder} came out differently when it was run again: give --fresh to "
                     "run everything again, and report it"
                 )
-            keep = {*run.kept(), table} if stored.is_file(run.folder) else None
+            keep = {*run.kept(), table} if run_files.is_file(run.folder) else None
             return self.save(run.key, scenario, seed, outcome, keep)
 
         return pool.simulate_all([scenario], finish, title="damaged run")[0]
@@ -319,7 +319,7 @@ class Store:
         runs = self.folder / "runs"
         archives = runs.glob(f"[!.]*{archive.SUFFIX}")
         places = (*archives, *(path.parent for path in runs.glob(f"[!.]*/{MANIFEST}")))
-        return sorted({stored.key_of(place) for place in places})
+        return sorted({run_files.key_of(place) for place in places})
 
     def check_kept(self, runs: Iterable[StoredRun | None]) -> None:
         """Runs that were removed while the command went on are one sentence."""

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from aqmlab.errors import EngineError, FaultError, SpecError
 
 from .capture import ARRIVAL, Capture
-from .own import source
+from .plugin import source
 from .renamed import Summary
 
 if TYPE_CHECKING:
@@ -68,13 +68,13 @@ def _core() -> Any:
 
 
 @contextmanager
-def _asked(scenario: Scenario | None = None) -> Iterator[Any]:
+def _requested(scenario: Scenario | None = None) -> Iterator[Any]:
     """The compiled simulator; what it raises is one of our own errors. For a scenario with
     disciplines of a user's own it is one in another process, which alone runs their code."""
     core = _core()
     own = source.tables(scenario) if scenario is not None else []
     if own:
-        from .own.process import Remote
+        from .plugin.process import Remote
 
         yield Remote(own)
         return
@@ -104,7 +104,7 @@ def simulate(
     """
     text = json.dumps(scenario)
     began, busy = time.perf_counter(), time.thread_time()
-    with _asked(scenario) as core:
+    with _requested(scenario) as core:
         raw: _core_module.RawResult
         if watch is not None:
             show, bin_s = watch
@@ -138,19 +138,19 @@ class World:
     """
 
     def __init__(self, scenario: Scenario) -> None:
-        with _asked() as core:
+        with _requested() as core:
             self._world: _core_module.World = core.World(json.dumps(scenario))
 
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
         """Moves on, and tells of `port` since the last time: whether the run is over; packets and
         bytes waiting, packets arrived, packets departed, their bytes, the seconds they had waited
         together, packets dropped and marked."""
-        with _asked():
+        with _requested():
             return self._world.advance(seconds, port)
 
     def set(self, port: str, name: str, value: float) -> None:
         """Changes a parameter of the discipline of `port`, for all that arrives from now on."""
-        with _asked():
+        with _requested():
             self._world.set(port, name, value)
 
     def now(self) -> tuple[float, int]:
@@ -198,19 +198,19 @@ def _texts(texts: Sequence[str]) -> pa.Array:
 
 def check(scenario: Scenario) -> dict[str, Any]:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
-    with _asked(scenario) as core:
+    with _requested(scenario) as core:
         return json.loads(core.check(json.dumps(scenario)))
 
 
 def estimate(scenario: Scenario) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
-    with _asked(scenario) as core:
+    with _requested(scenario) as core:
         return core.estimate(json.dumps(scenario))
 
 
 def memory(scenario: Scenario) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
-    with _asked(scenario) as core:
+    with _requested(scenario) as core:
         least, free = core.memory(json.dumps(scenario))
         return least, free
 
@@ -218,7 +218,7 @@ def memory(scenario: Scenario) -> tuple[int, int | None]:
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` tells each key.)"""
-    with _asked(scenario) as core:
+    with _requested(scenario) as core:
         return json.loads(core.resolve(json.dumps(scenario)))
 
 
@@ -232,7 +232,7 @@ def trial(request: Mapping[str, Any]) -> dict[str, Any]:
     hosts and acknowledgements), or listed in `arrivals` as {"at_ns", "packet"} in order of time.
     A mistake in it is a [`SpecError`].
     """
-    with _asked() as core:
+    with _requested() as core:
         return json.loads(core.trial(json.dumps(request)))
 
 
@@ -268,19 +268,19 @@ def _catalogue(ask: Callable[[], str]) -> dict[str, Any]:
 
 def variables(model: str) -> list[dict[str, Any]]:
     """The variables of a traffic model: name, unit, mean, quantiles and curve of each."""
-    with _asked() as core:
+    with _requested() as core:
         return json.loads(core.variables(model))
 
 
 def table(name: str, text: str, unit: str) -> dict[str, Any]:
     """The same of one table in the format of the shipped ones, given its content."""
-    with _asked() as core:
+    with _requested() as core:
         return json.loads(core.table_of(name, text, unit))
 
 
 def overload(name: str) -> _core_module.Overload:
     """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
-    with _asked() as core:
+    with _requested() as core:
         return core.Overload(name)
 
 
@@ -294,7 +294,7 @@ def learner(inside: Sequence[tuple[bytes, int]] = ()) -> _core_module.Learner:
 def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
     """Hands a reader the next bytes of a capture; no capture is a [`SpecError`]."""
     try:
-        with _asked():
+        with _requested():
             learner.feed(chunk)
     except _core().CaptureError as error:
         raise SpecError(f"{path}: {error}") from error
@@ -303,7 +303,7 @@ def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
 def finish(learner: _core_module.Learner, path: Path) -> dict[str, Any]:
     """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
     try:
-        with _asked():
+        with _requested():
             return json.loads(learner.finish())
     except _core().CaptureError as error:
         raise SpecError(f"{path}: {error}") from error
@@ -314,7 +314,7 @@ def quantity(text: str, unit: str) -> float:
 
     `unit` is its kind, `time` (seconds), `rate` (bit/s) or empty (a number or a share).
     """
-    with _asked() as core:
+    with _requested() as core:
         return core.quantity(text, unit)
 
 

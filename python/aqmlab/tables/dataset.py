@@ -15,7 +15,7 @@ from .loads import Target
 
 
 @dataclass(frozen=True)
-class Material:
+class Dataset:
     """All that a figure may be drawn of."""
 
     plan: Plan

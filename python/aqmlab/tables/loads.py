@@ -86,10 +86,12 @@ def offered_load(
     rate_bits_per_s: float,
 ) -> float:
     """The share of its link's rate that a group's users asked for in the measured interval."""
-    asked, requests = calibrate.asked_of(scenario, target.group, summary)
+    requested, requests = calibrate.requested_load(scenario, target.group, summary)
     if target.ip_per_asked is not None:
-        ip_bytes = asked * target.ip_per_asked
+        ip_bytes = requested * target.ip_per_asked
     else:
         # On average the last segment of a reply is half full.
-        ip_bytes = asked + HEADERS * (asked / SEGMENT + requests / 2) + CONNECTION * requests
+        ip_bytes = (
+            requested + HEADERS * (requested / SEGMENT + requests / 2) + CONNECTION * requests
+        )
     return ip_bytes * 8 / rate_bits_per_s

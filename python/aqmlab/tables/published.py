@@ -144,17 +144,17 @@ def remarks(
     if not rows:
         return [f"{name} has no rows."]
     columns = {key for row in rows for key in row}
-    asked = list(dict.fromkeys(key for place in places for key in place))
-    if not columns & {column(key) for key in asked}:
+    requested = list(dict.fromkeys(key for place in places for key in place))
+    if not columns & {column(key) for key in requested}:
         return [
-            f"{name} has none of the columns by which its rows are found ({', '.join(asked)}): "
+            f"{name} has none of the columns by which its rows are found ({', '.join(requested)}): "
             "rename its columns."
         ]
     matched = {id(row) for row in find(rows, places) if row is not None}
     return [
         sentence
         for sentence in (
-            _strays(name, [row for row in rows if id(row) not in matched], len(rows), asked),
+            _strays(name, [row for row in rows if id(row) not in matched], len(rows), requested),
             _columns(name, metrics, columns),
             _unreadable(name, metrics, rows),
         )
@@ -162,15 +162,15 @@ def remarks(
     ]
 
 
-def _strays(name: str, strays: list[Row], total: int, asked: list[str]) -> str:
+def _strays(name: str, strays: list[Row], total: int, requested: list[str]) -> str:
     if not strays:
         return ""
-    keys = [key for key in asked if strays[0].get(column(key))]
+    keys = [key for key in requested if strays[0].get(column(key))]
     first = ", ".join(f"{key} {strays[0][column(key)]}" for key in keys) or "its first"
     return (
         f"{name}: {len(strays)} of its {counted(total, 'row')} "
         f"{'belongs' if len(strays) == 1 else 'belong'} to none of ours ({first}); rows are found "
-        f"by {', '.join(asked)}, and settings that were not run here have no place."
+        f"by {', '.join(requested)}, and settings that were not run here have no place."
     )
 
 

@@ -43,9 +43,12 @@ class Result:
         """In a line: what it is, how much of it there is, and where it is kept."""
         seeds = len({run.seed for run in self.runs})
         several = len(self.labels)
-        told = [f"{several} variants" if several > 1 else "", f"{seeds} seed{'s' * (seeds != 1)}"]
-        told += [f"in {self.folder}"] if self.folder else []
-        return f"<Result {self.name}: {', '.join(filter(None, told))}>"
+        described = [
+            f"{several} variants" if several > 1 else "",
+            f"{seeds} seed{'s' * (seeds != 1)}",
+        ]
+        described += [f"in {self.folder}"] if self.folder else []
+        return f"<Result {self.name}: {', '.join(filter(None, described))}>"
 
     def _repr_html_(self) -> str:
         """For a notebook: the same line, and the variants as a table."""

@@ -131,10 +131,10 @@ def _policy(name: str, entry: Entry, words: list[str], given: Given) -> list[str
     return body
 
 
-def _curve(precedence: int, told: dict[str, str], given: Given) -> str:
+def _curve(precedence: int, described: dict[str, str], given: Given) -> str:
     """`min max denominator` of a precedence; of RED all are alike."""
-    low = float(told["min"])
-    high = float(told["max"])
+    low = float(described["min"])
+    high = float(described["max"])
     spacing = given.get("spacing", "same")
     if spacing == "even":
         low = math.floor(low + precedence * (high - low) / 9)
@@ -142,5 +142,5 @@ def _curve(precedence: int, told: dict[str, str], given: Given) -> str:
         low += precedence * high / 16
     lowest = given.get(f"min_th_{precedence}", low)
     highest = given.get(f"max_th_{precedence}", high)
-    denominator = given.get(f"mpd_{precedence}", told["denominator"])
+    denominator = given.get(f"mpd_{precedence}", described["denominator"])
     return f"{round(lowest)} {round(highest)} {round(float(denominator))}"

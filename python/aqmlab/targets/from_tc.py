@@ -59,7 +59,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class Found:
+class DeviceQueue:
     """A queue of a device in our words."""
 
     device: str
@@ -116,7 +116,7 @@ def _command(words: list[str]) -> Seen:
     return Seen(left[0], values["dev"], handle, values["parent"], left[1:], printed=False)
 
 
-def queues(text: str) -> list[Found]:
+def queues(text: str) -> list[DeviceQueue]:
     """The queue of every device that has one; nothing found is a mistake."""
     all_seen = seen(text)
     if not all_seen:
@@ -129,7 +129,7 @@ def queues(text: str) -> list[Found]:
     return kept
 
 
-def _of_device(those: list[Seen]) -> Found | None:
+def _of_device(those: list[Seen]) -> DeviceQueue | None:
     """The discipline at the leaf, with the rate of the shaper above it."""
     leaves = [one for one in those if one.kind not in (*PARENTS, *NOTHING)]
     rate, remarks = None, []
@@ -159,7 +159,7 @@ def _of_device(those: list[Seen]) -> Found | None:
     if own is not None:
         rate = read_rate(leaf.words[leaf.words.index("bandwidth") + 1], {})
     ethernet = leaf.kind != "cake" or "raw" in leaf.words or "overhead" not in leaf.words
-    return Found(leaf.device, queue, rate, ethernet, tuple(remarks))
+    return DeviceQueue(leaf.device, queue, rate, ethernet, tuple(remarks))
 
 
 def parameters(
@@ -167,8 +167,10 @@ def parameters(
 ) -> tuple[dict[str, Any], list[str]]:
     """A discipline of tc as a scenario's queue, and what was passed over."""
     if kind == "pfifo_fast":
-        told = "pfifo_fast is taken as one queue of the device's txqueuelen, 1,000 unless changed"
-        return {"aqm": "droptail", "limit": 1000}, [told]
+        described = (
+            "pfifo_fast is taken as one queue of the device's txqueuelen, 1,000 unless changed"
+        )
+        return {"aqm": "droptail", "limit": 1000}, [described]
     entry = _entry(kind, words)
     pairs, bare, remarks = _sorted(entry, words)
     given: dict[str, Any] = dict(entry.implies)

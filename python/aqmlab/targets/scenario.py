@@ -10,7 +10,7 @@ import tomlkit
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
-from .from_tc import Found, queues
+from .from_tc import DeviceQueue, queues
 from .words import line_of, number
 
 HEADER_BYTES = 14
@@ -51,7 +51,7 @@ def of_output(text: str, rate: str | None) -> tuple[dict[str, Any], list[str]]:
     return scenario, remarks
 
 
-def _ways(found: Sequence[Found]) -> dict[str, Found]:
+def _ways(found: Sequence[DeviceQueue]) -> dict[str, DeviceQueue]:
     """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward."""
     down = [one for one in found if one.device.startswith(_IFB)]
     up = [one for one in found if not one.device.startswith(_IFB)]

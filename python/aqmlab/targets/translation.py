@@ -88,16 +88,18 @@ def lost(entry: Entry, queue: Queue, target: str) -> list[str]:
         assert row.kind is not None
         back = row.kind.read(text, queue.known)
         if not _same(back, queue.known[row.ours]):
-            told = f": {row.note}" if row.note else ""
+            described = f": {row.note}" if row.note else ""
             wanted = _shown(queue.known[row.ours])
-            found.append(f"{row.ours} = {wanted} becomes {_shown(back)} in {target}{told}")
+            found.append(f"{row.ours} = {wanted} becomes {_shown(back)} in {target}{described}")
     for row in entry.rows:
         value = queue.given.get(row.ours)
         always = row.always(queue.known) if callable(row.always) else row.always
         if row.kind is None and value is not None and not _same(value, always):
             what = f"always {_shown(always)}" if always is not None else "no such parameter"
-            told = f" ({row.note})" if row.note else ""
-            found.append(f"{row.ours} = {_shown(value)} cannot be said: {target} has {what}{told}")
+            described = f" ({row.note})" if row.note else ""
+            found.append(
+                f"{row.ours} = {_shown(value)} cannot be said: {target} has {what}{described}"
+            )
     for name, value in queue.given.items():
         implied = entry.implies.get(name)
         if (name not in covered and name in queue.wrote) or (

@@ -33,14 +33,14 @@ from validation.linux.guest.transfer import transfer, web
 def commands(job: dict, ends: Namespaces) -> dict:
     """What tc prints of each discipline that it was told, and its complaint if it refuses it."""
     ends.enter(ROUTER)
-    told = []
+    described = []
     for words in job["qdiscs"]:
         place = ("tc", "qdisc", "replace", "dev", "line0", "root")
         done = subprocess.run([*place, *words.split()], capture_output=True, text=True, check=False)
         shown = run("tc", "-s", "-d", "qdisc", "show", "dev", "line0")
-        told.append({"complaint": done.stderr.strip(), "shown": shown})
+        described.append({"complaint": done.stderr.strip(), "shown": shown})
         run("tc", "qdisc", "replace", "dev", "line0", "root", "pfifo")
-    return {"told": told}
+    return {"told": described}
 
 
 def typed(job: dict, ends: Namespaces) -> dict:

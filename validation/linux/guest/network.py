@@ -164,12 +164,12 @@ class Queue:
         parms[15] |= 4  # TC_RED_ADAPTATIVE
         each = -math.log2(1 - 2**-w_log)
         cells = [min(31, int((i << cell_log) * each + 0.5)) for i in range(255)]
-        told = b"".join(
+        described = b"".join(
             _attribute(kind, value)
             for kind, value in ((1, parms), (2, bytes([*cells, 31])), (3, options[3]))
         )
         body = struct.pack("=BxxxiIII", 0, self.index, 0, self.ROOT, 0)
-        body += _attribute(1, b"red\0") + _attribute(2, told)
+        body += _attribute(1, b"red\0") + _attribute(2, described)
         self.netlink.send(struct.pack("=IHHII", 16 + len(body), 36, 5, 2, 0) + body)
         (error,) = struct.unpack_from("=i", self.netlink.recv(4096), 16)
         if error:

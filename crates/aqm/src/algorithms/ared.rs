@@ -27,7 +27,7 @@ use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 use crate::periodic::Ticker;
 
 use super::family::{ALTQ, Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
-use crate::{Aqm, Built, Entry, Idle, Judged, PerFlowState, Line, Verdict};
+use crate::{Aqm, Built, Entry, Idle, Judged, Line, PerFlowState, Verdict};
 use settings::Settings;
 
 /// The registry's line.

@@ -16,13 +16,13 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, DropReason};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::buffer::{self, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::pi_law::PiLaw;
 use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
-use crate::{Aqm, Built, Entry, Judged, PerFlowState, LimitOrder, Line, Table, Verdict};
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 use flows::{Collision, Flows};
 
 /// The registry's line.

@@ -14,12 +14,12 @@ use alloc::{boxed::Box, format};
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Instant, Packet, Rng, DropReason};
+use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::buffer::{self, ECN, LIMIT_200, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE, TIME};
 use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
-use crate::{Aqm, Built, Entry, Judged, PerFlowState, LimitOrder, Line, Verdict};
+use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {

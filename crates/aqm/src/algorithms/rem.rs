@@ -13,12 +13,12 @@ use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, Duration, Instant, Packet, Rng, DropReason, math};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng, math};
 
 use crate::buffer::{self, ECN, LIMIT, LIMIT_BYTES, PACKET_BYTES, SPARE_SHORT_QUEUE};
 use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
-use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, PerFlowState, Line, Verdict};
+use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {

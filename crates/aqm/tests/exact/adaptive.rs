@@ -1,7 +1,7 @@
 //! Adaptive and self-configuring RED: published steps, and what defines each profile.
 
 use aqmlab_aqm::Admission::{Dropped, Marked, Queued};
-use packet::Why::Forced;
+use packet::DropReason::Forced;
 use packet::{Ecn, Instant, Rng};
 
 use super::RATE;

@@ -167,7 +167,7 @@ pub(super) const fn ecn_bits(ecn: Ecn) -> u8 {
     }
 }
 
-/// AQMLAB_WHY_... are the causes in the order of `Why::ALL`, from 1 on.
+/// AQMLAB_WHY_... are the causes in the order of `DropReason::ALL`, from 1 on.
 fn why_code(why: DropReason) -> u8 {
     cause(why) as u8 + 1
 }

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..colours import INK, pens
-from ..sources import Cells, Drawing, joined, told
+from ..sources import Cells, Drawing, described, joined
 from ..style import few, grid
 
 if TYPE_CHECKING:
@@ -47,8 +47,8 @@ def collect(
         return None
     means = {panel["title"]: panel["mean"] for panel in panels}
     note = joined(
-        told("Mean", means, f"{{:,.1f}} {unit}"),
-        told("Jain’s index (1: all equal)", jain, "{:.3f}"),
+        described("Mean", means, f"{{:,.1f}} {unit}"),
+        described("Jain’s index (1: all equal)", jain, "{:.3f}"),
     )
     return Drawing({"panels": panels, "value": f"goodput ({unit})"}, note)
 

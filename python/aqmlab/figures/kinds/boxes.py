@@ -54,7 +54,7 @@ def collect(
     the words at the axis of the values.
     """
     entries: list[dict[str, Any]] = [{"metric": metric} | panel for panel in panels or [{}]]
-    metrics = cells.material.metrics
+    metrics = cells.dataset.metrics
     drawn, missing, runs = [], 0, 0
     for entry in entries:
         panel, undefined, count = _panel(cells.but(entry), x, metrics[entry["metric"]])
@@ -81,7 +81,7 @@ def _panel(cells: Cells, x: str, metric: Metric) -> tuple[dict, int, int]:
     missing = count = 0
     for sample in cells.samples():
         place = sample.cell.labels.get(x, "")
-        values = cells.material.values(sample.cell, metric)
+        values = cells.dataset.values(sample.cell, metric)
         defined = [value for value in values if math.isfinite(value)]
         missing, count = missing + len(values) - len(defined), count + len(values)
         places[place] = None
@@ -179,10 +179,10 @@ def _box(axes: Axes, at: float, sample: list[float], width: float, pen: Pen, wor
     # Where repetitions agree there is no box to be seen: the mark tells whose median it is.
     (mark,) = axes.plot([at], [middle], **look(pen, markersize=4.4, linestyle="none"))
     for artist in (drawn["boxes"][0], mark):
-        hover(artist, _told(words, sample))
+        hover(artist, _described(words, sample))
 
 
-def _told(words: str, sample: list[float]) -> str:
+def _described(words: str, sample: list[float]) -> str:
     low, middle, high = np.quantile(sample, [0, 0.5, 1])
     return f"{words}: median {middle:,.4g}, {low:,.4g} to {high:,.4g}"
 
@@ -218,4 +218,4 @@ def _line(axes: Axes, at: int, sample: list[float], pen: Pen, place: str) -> Non
     axes.hlines(at, low, high, color=pen.colour, linewidth=1.0)
     axes.hlines(at, first, third, color=pen.colour, linewidth=4.5, alpha=0.4)
     (mark,) = axes.plot([middle], [at], **look(pen, linestyle="none"))
-    hover(mark, _told(place, sample))
+    hover(mark, _described(place, sample))

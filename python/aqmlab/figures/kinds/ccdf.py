@@ -10,7 +10,7 @@ from aqmlab.tables.statistics.responses import share_below
 
 from ..colours import pens
 from ..curves import draw_curve, place_legend
-from ..sources import Cells, Drawing, joined, mean_band, seeds_told, told
+from ..sources import Cells, Drawing, described, joined, mean_band, seeds_told
 from ..style import new
 from .cdf import HISTOGRAM, histograms, longest
 
@@ -53,7 +53,8 @@ def collect(
         late = [100 - share_below(h, np.array([TOLD_MS]))[0] for h in found]
         above[sample.label] = float(np.mean(late))
     note = joined(
-        told("Share above 10 s", above, "{:.3g} %"), seeds_told([sample for sample, _ in wanted])
+        described("Share above 10 s", above, "{:.3g} %"),
+        seeds_told([sample for sample, _ in wanted]),
     )
     return Drawing({"curves": curves}, note)
 

@@ -40,7 +40,7 @@ def collect(cells: Cells, *, port: str | None = None) -> Drawing | None:
     shown = [name for name in PANELS if any(np.nansum(c.get(name, [0])) > 0 for c in curves)]
     seed = cells.samples()[0].runs[0].seed
     note = f"Seed {seed}; each point is the mean of {curves[0]['width_s']:g} s."
-    warmup = units.seconds(cells.material.scenario(cells.samples()[0].cell).get("warmup", "0 s"))
+    warmup = units.seconds(cells.dataset.scenario(cells.samples()[0].cell).get("warmup", "0 s"))
     return Drawing({"curves": curves, "shown": shown, "warmup_s": warmup}, note)
 
 

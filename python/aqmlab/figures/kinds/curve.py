@@ -8,7 +8,7 @@ import numpy as np
 
 from ..colours import pens
 from ..curves import draw_curve, place_legend
-from ..sources import Drawing, Material
+from ..sources import Dataset, Drawing
 from ..style import LEVEL, SMALL, new
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Law(_Needed, total=False):
     max_p_high: float
 
 
-def collect(_material: Material, *, laws: list[Law], note: str = "") -> Drawing | None:
+def collect(_dataset: Dataset, *, laws: list[Law], note: str = "") -> Drawing | None:
     """RED's published law for every entry of `laws`: `label`, `min_th` and `max_th` (packets),
     `max_p`, and `gentle` (false).
 

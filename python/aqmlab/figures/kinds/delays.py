@@ -9,7 +9,7 @@ import numpy as np
 from ..colours import Pen, pens
 from ..curves import apart, draw_curve, look
 from ..datagrams import LOST, ON_ITS_WAY, of_streams
-from ..sources import Cells, Drawing, joined, told
+from ..sources import Cells, Drawing, described, joined
 from ..style import LEVEL, SMALL, few, new
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def collect(
     """
     curves, lost, timely = [], {}, {}
     for sample in cells.samples():
-        pooled = list(of_streams(sample, cells.material, streams))
+        pooled = list(of_streams(sample, cells.dataset, streams))
         delay = np.concatenate(pooled) if pooled else np.array([], dtype=np.uint64)
         arrived = np.sort(delay[delay < ON_ITS_WAY].astype(float)) / 1e6
         known = len(arrived) + int((delay == LOST).sum())
@@ -46,9 +46,9 @@ def collect(
         timely[sample.label] = 100 * within / known
     if not curves:
         return None
-    note = told("Lost", lost)
+    note = described("Lost", lost)
     if deadline_ms is not None:
-        note = joined(told(f"Within {deadline_ms:g} ms", timely), note)
+        note = joined(described(f"Within {deadline_ms:g} ms", timely), note)
     return Drawing({"curves": curves}, note)
 
 

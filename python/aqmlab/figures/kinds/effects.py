@@ -32,7 +32,7 @@ def collect(
     places = list(dict.fromkeys(row[axis] for row in table.all()))
     panels = []
     for name in table.rows:
-        metric = table.material.metrics[name]
+        metric = table.dataset.metrics[name]
         found = {row[axis]: row for row in table.of(name)}
         numbers = {
             key: [_number(found[place][column]) for place in places]

@@ -35,7 +35,7 @@ def collect(
     groups whose goodput counts (by default all). After K. Winstein and H. Balakrishnan, *TCP ex
     Machina*, SIGCOMM 2013, as RFC 7928 section 2.7 asks for a comparison of delay and goodput.
     """
-    warmup = units.seconds(cells.material.settings.warmup)
+    warmup = units.seconds(cells.dataset.settings.warmup)
     curves, rates = [], set()
     for sample in cells.samples():
         runs = [run for run in sample.runs if run.has("seconds")]
@@ -44,7 +44,7 @@ def collect(
         found = np.concatenate([s for s in stretches if len(s)] or [np.empty((0, 2))])
         if len(found) > 2:
             curves.append({"label": sample.label, **ellipse(found)})
-            rates.add(_rate(cells.material.scenario(sample.cell), named[0][1], sample))
+            rates.add(_rate(cells.dataset.scenario(sample.cell), named[0][1], sample))
     if not curves:
         return None
     note = (

@@ -54,7 +54,7 @@ def collect(
     samples = source.samples()
     if not samples:
         return None
-    scenario = source.material.scenario(samples[0].cell)
+    scenario = source.dataset.scenario(samples[0].cell)
     values = scenario["link"][0][port]
     known = {box["name"] for box in boxes}
     for arrow in arrows:

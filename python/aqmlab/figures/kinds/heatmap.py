@@ -23,7 +23,7 @@ MOST = 12
 
 def collect(cells: Cells, *, x: str, y: str, metric: str) -> Drawing | None:
     """The mean of `metric` over the seeds for each value of the axes `x` and `y`."""
-    about = cells.material.metrics[metric]
+    about = cells.dataset.metrics[metric]
     found = cells.samples()
     across, up = (
         list(dict.fromkeys(s.cell.labels[axis] for s in found if axis in s.cell.labels))
@@ -34,7 +34,7 @@ def collect(cells: Cells, *, x: str, y: str, metric: str) -> Drawing | None:
     means = np.full((len(up), len(across)), np.nan)
     for sample in found:
         labels = sample.cell.labels
-        values = cells.material.values(sample.cell, about)
+        values = cells.dataset.values(sample.cell, about)
         means[up.index(labels[y]), across.index(labels[x])] = interval(values)[0]
     if np.isnan(means).all():
         return None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..colours import INK, PENS
-from ..sources import Drawing, Material
+from ..sources import Dataset, Drawing
 from ..style import LEVEL, SMALL, few, new
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ UNITS = {"KB/s": 1.0, "Mbit/s": 8 / 1000}
 
 
 def collect(
-    material: Material,
+    dataset: Dataset,
     *,
     group: str | None = None,
     source: Literal["calibration"] | None = None,
@@ -26,15 +26,15 @@ def collect(
 ) -> Drawing | None:
     """Offered load against users: the runs of a `group`, or the calibration of `base` itself."""
     if source == "calibration":
-        line = material.calibrations.get(base)
+        line = dataset.calibrations.get(base)
         if line is None or line["open_loop"]:
             return None
         points = line["points"]
     else:
         points = [
             (cell.axes["users"], run.summary["throughput_bytes_per_s"])
-            for cell in material.plan.of(group or "")
-            for run in material.runs(cell)
+            for cell in dataset.plan.of(group or "")
+            for run in dataset.runs(cell)
         ]
     if not points:
         return None
@@ -45,7 +45,7 @@ def collect(
         "kilobytes_per_s": rates / 1000,
         "slope": slope,
         "r_squared": r_squared,
-        "marks": _full_load(material.calibrations.get(base)),
+        "marks": _full_load(dataset.calibrations.get(base)),
     }
     note = f"Every point is a run; the line through the origin has R² = {r_squared:.5f}."
     return Drawing(data, note)

@@ -30,7 +30,7 @@ def collect(cells: Cells, *, x: str, metric: str, label: str | None = None) -> D
     with 95 % intervals. A mean that is undefined leaves a gap. Values of `x` that are no numbers
     stand at equal distances under their labels. `label` are the words at the axis of the metric.
     """
-    about = cells.material.metrics[metric]
+    about = cells.dataset.metrics[metric]
     found = cells.samples()
     labels = list(dict.fromkeys(s.cell.labels.get(x, "") for s in found))
     numbers = [number(s.cell.axes.get(x)) for s in found]
@@ -38,7 +38,7 @@ def collect(cells: Cells, *, x: str, metric: str, label: str | None = None) -> D
     points: dict[str, list[tuple[float, float, float, float]]] = {}
     for sample, at in zip(found, numbers, strict=True):
         place = float(labels.index(sample.cell.labels.get(x, ""))) if named else at
-        values = cells.material.values(sample.cell, about)
+        values = cells.dataset.values(sample.cell, about)
         points.setdefault(sample.label, []).append((place, *interval(values)))
     curves = []
     for name, rows in points.items():

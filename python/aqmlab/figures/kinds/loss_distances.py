@@ -8,7 +8,7 @@ import numpy as np
 
 from ..colours import INK, pens
 from ..datagrams import LOST, of_streams
-from ..sources import Cells, Drawing, told
+from ..sources import Cells, Drawing, described
 from ..style import few, grid
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def collect(cells: Cells, *, upto: int = 20, streams: list[int] | None = None) -
     """
     series, neighbours = [], {}
     for sample in cells.samples():
-        found = [_distances(delay) for delay in of_streams(sample, cells.material, streams)]
+        found = [_distances(delay) for delay in of_streams(sample, cells.dataset, streams)]
         if not found:
             continue
         distance = np.minimum(np.concatenate(found), upto + 1)
@@ -37,7 +37,7 @@ def collect(cells: Cells, *, upto: int = 20, streams: list[int] | None = None) -
         neighbours[sample.label] = 100 * count[0] / pairs if pairs else np.nan
     if not any(one["count"].any() or one["beyond"] for one in series):
         return None
-    note = told("Pairs of losses next to each other", neighbours, "{:.0f} %")
+    note = described("Pairs of losses next to each other", neighbours, "{:.0f} %")
     return Drawing({"series": series}, note)
 
 

@@ -29,7 +29,7 @@ def collect(table: Rows, *, x: str, columns: str) -> Drawing | None:
     values = list(dict.fromkeys(row[across] for row in table.all()))
     drawn = []
     for name in table.rows:
-        metric = table.material.metrics[name]
+        metric = table.dataset.metrics[name]
         cells = [_panel(table.of(name, **{across: value}), below) for value in values]
         drawn.append({"title": metric.title, "unit": metric.unit, "cells": cells})
     names = [f"{value} % load" if columns == "load" else str(value) for value in values]

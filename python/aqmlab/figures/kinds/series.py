@@ -33,7 +33,7 @@ def collect(
     seconds = table(found[0].runs[0], "seconds") if found else None
     if seconds is None:
         return None
-    warmup = units.seconds(cells.material.settings.warmup)
+    warmup = units.seconds(cells.dataset.settings.warmup)
     time = seconds["time_s"].astype(float)
     value = seconds[column].astype(float) * scale
     measured = time >= warmup

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..colours import pens
 from ..curves import Corner, draw_curve, place_legend
-from ..sources import Cells, Drawing, joined, mean_band, seeds_told, told
+from ..sources import Cells, Drawing, described, joined, mean_band, seeds_told
 from ..style import few, new
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses"
     if not curves:
         return None
     note = joined(
-        told(f"Half of the {weight} are in responses of up to", half, "{:,.0f} bytes"),
+        described(f"Half of the {weight} are in responses of up to", half, "{:,.0f} bytes"),
         seeds_told(drawn),
     )
     return Drawing({"curves": curves}, note)

@@ -12,7 +12,7 @@ from aqmlab import units
 
 from ..curves import place_legend
 from ..queue_lines import draw_queue
-from ..sources import Drawing, Material
+from ..sources import Dataset, Drawing
 from ..style import new
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def collect(
-    _material: Material,
+    _dataset: Dataset,
     *,
     rate: str,
     rtt: str,

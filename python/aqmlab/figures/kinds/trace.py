@@ -39,7 +39,7 @@ def collect(
     queue = table(found[0].runs[0], "queue") if found else None
     if not found or queue is None:
         return None
-    scenario = cells.material.scenario(found[0].cell)
+    scenario = cells.dataset.scenario(found[0].cell)
     port = port or next(n for n in queue if n != "time_s" and n.count(".") == 1)
     time = queue["time_s"].astype(float)
     keep = (time >= from_s) & (time <= (np.inf if upto_s is None else upto_s))
@@ -72,13 +72,13 @@ def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
     return at[(at >= shown[0]) & (at <= shown[-1])]
 
 
-def _levels(scenario: dict, port: str, asked: list) -> list[tuple[str, float]]:
+def _levels(scenario: dict, port: str, requested: list) -> list[tuple[str, float]]:
     """Levels as the figure states them, or as the discipline's parameters have them."""
     link, direction = port.rsplit(".", 1)
     queue = next((one[direction] for one in scenario["link"] if one.get("name") == link), {})
     known = queue if isinstance(queue, dict) else {}
     levels = []
-    for level in asked:
+    for level in requested:
         if not isinstance(level, str):
             levels.append((str(level[0]), float(level[1])))
         elif level in known:

@@ -62,8 +62,8 @@ def _loads(experiment: Experiment, kind: str, entry: Any) -> str | None:
         return None
     if any(found.base == entry.base for found in experiment.calibration):
         return None
-    told = f'base "{entry.base}"' if entry.base else "the scenario"
-    return f"has an axis load, and {told} has no [[calibration]]: add one"
+    described = f'base "{entry.base}"' if entry.base else "the scenario"
+    return f"has an axis load, and {described} has no [[calibration]]: add one"
 
 
 def _twice(kind: str, times: int) -> str | None:

@@ -82,9 +82,9 @@ class Names:
             return problem
         known = self.axes_of(group)[axis].every()
         lists = any(isinstance(value, list) for value in known)
-        asked = wanted if isinstance(wanted, list) and not lists else [wanted]
+        requested = wanted if isinstance(wanted, list) and not lists else [wanted]
         what = f'{axis} in group "{group}"'
-        return first(unknown(what, value, known) for value in asked)
+        return first(unknown(what, value, known) for value in requested)
 
 
 def unknown(what: str, name: object, known: Collection) -> str | None:

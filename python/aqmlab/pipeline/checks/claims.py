@@ -52,7 +52,7 @@ def _revisits(entry: Claim, names: Names) -> str | None:
 
 def _leaf(condition: Condition, bound: rule.Names, names: Names) -> str | None:
     try:
-        rule.told(condition, bound)
+        rule.described(condition, bound)
         lets = rule.lets_of(condition, bound)
     except Mistake as mistake:
         return str(mistake)

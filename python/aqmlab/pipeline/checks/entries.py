@@ -8,7 +8,7 @@ from typing import Any
 
 from aqmlab import figures
 from aqmlab.experiment.grammar import Difference, Figure, Group, Metric, Table
-from aqmlab.figures.sources import Material, Rows
+from aqmlab.figures.sources import Dataset, Rows
 from aqmlab.tables import statistics
 
 from .cells import Names, first, unknown
@@ -74,7 +74,7 @@ def figure(entry: Figure, names: Names) -> str | None:
         return unknown("kind of figures", entry.kind, known)
     kind = figures.kind(entry.kind)
     problem = kind.problem(entry.entry) or names.base(entry.of.get("base"))
-    if problem or kind.source is Material:
+    if problem or kind.source is Dataset:
         return problem or _group(entry, names)
     return _of_a_table(entry, names) if kind.source is Rows else _cells(entry, names)
 

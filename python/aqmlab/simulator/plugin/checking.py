@@ -13,25 +13,25 @@ from . import source
 from .process import DisciplineError, Process
 
 
-def check(name: str, tell: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+def check(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
     """The report on `FILE[:CLASS]`, or on one of ours by its name (`crates/testvec/src/check.rs`).
 
-    `tell` hears what is checked next. A discipline that crashes or hangs is told of with the check
+    `notify` is called before each check. A discipline that crashes or hangs is reported with the
     in which it did.
     """
     at = "its first call"
 
-    def heard(what: Any) -> bool:
+    def received(what: Any) -> bool:
         nonlocal at
         if isinstance(what, str) and what != at:
             at = what
-            tell(what)
+            notify(what)
         return True
 
     tables = [source.table(name, Path())] if source.names_file(name) else []
     process = Process()
     try:
-        answer = process.ask("check_aqm", tables, *([] if tables else [name]), progress=heard)
+        answer = process.ask("check_aqm", tables, *([] if tables else [name]), progress=received)
     except DisciplineError as error:
         raise DisciplineError(f"{error} (in the check: {at})") from error
     finally:

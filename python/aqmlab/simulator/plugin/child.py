@@ -67,11 +67,11 @@ class Child:
                 self.send("done", registry.describe(names[0]))
                 return
             if function == "check_aqm":
-                tell = self.told(hooks)["progress"]
-                self.send("done", registry.check_aqm(args[0] if args else names[0], tell))
+                notify = self.described(hooks)["progress"]
+                self.send("done", registry.check_aqm(args[0] if args else names[0], notify))
                 return
             self.send(
-                "done", getattr(_core, function)(*args, **self.told(hooks), registry=registry)
+                "done", getattr(_core, function)(*args, **self.described(hooks), registry=registry)
             )
         except (SpecError, _core.ScenarioError) as error:
             self.send("failed", "scenario", str(error))
@@ -92,7 +92,7 @@ class Child:
         self.registry = self.registries[key][0]
         return self.registries[key]
 
-    def told(self, hooks: Mapping[str, Any]) -> dict[str, Any]:
+    def described(self, hooks: Mapping[str, Any]) -> dict[str, Any]:
         """The simulator's callbacks, which tell the parent."""
         found: dict[str, Any] = {}
         if hooks.get("progress"):

@@ -28,7 +28,7 @@ class DisciplineError(AqmlabError):
     """A user's discipline failed while it ran."""
 
 
-COMMAND = (sys.executable, "-P", "-m", "aqmlab.simulator.own.child")
+COMMAND = (sys.executable, "-P", "-m", "aqmlab.simulator.plugin.child")
 """What a process runs; its argument is the number of its connection."""
 PRINTS_S = 1.0
 """How long the end of a process waits for what it has printed: its own children may print on."""
@@ -127,8 +127,8 @@ class Process:
             )
         if code < 0:
             number = signal.Signals(-code)
-            told = (signal.strsignal(number) or "a signal").lower()
-            how = f"crashed ({number.name}, {told})"
+            described = (signal.strsignal(number) or "a signal").lower()
+            how = f"crashed ({number.name}, {described})"
         else:
             how = f"ended its process (exit code {code})"
         return DisciplineError(

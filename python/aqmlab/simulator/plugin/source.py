@@ -52,9 +52,9 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
     path = folder / file
     try:
         if path.suffix == PYTHON:
-            told = {"file": path.name, "text": files.read_given(path).decode()}
+            entry = {"file": path.name, "text": files.read_given(path).decode()}
         else:
-            told = {"file": str(path.resolve()), "blake2b": files.digest_of(path)}
+            entry = {"file": str(path.resolve()), "blake2b": files.digest_of(path)}
     except FileNotFoundError as error:
         raise SpecError(f"{path}: no such file: give the path of a discipline") from error
     except UnicodeDecodeError as error:
@@ -63,11 +63,11 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
         reason = (error.strerror or str(error)).lower()
         raise SpecError(f"{path}: cannot be read ({reason}): make it readable") from error
     if cls:
-        told["class"] = cls
+        entry["class"] = cls
     if by_user:
-        trust.permit(told, path)
-    trust.require([told], path)
-    return {"name": described(told)["name"], **told}
+        trust.permit(entry, path)
+    trust.require([entry], path)
+    return {"name": described(entry)["name"], **entry}
 
 
 def of_class(cls: type[Discipline]) -> dict[str, Any]:
@@ -86,32 +86,32 @@ def of_class(cls: type[Discipline]) -> dict[str, Any]:
     return table(f"{file}:{cls.__qualname__}")
 
 
-def described(told: Mapping[str, Any]) -> dict[str, Any]:
+def described(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A discipline as the catalogue has ours, with `kind`."""
-    return _described(json.dumps(told, sort_keys=True))
+    return _described(json.dumps(entry, sort_keys=True))
 
 
 @cache
-def _described(told: str) -> dict[str, Any]:
+def _described(entry: str) -> dict[str, Any]:
     from .process import questions
 
-    return json.loads(questions.ask("describe", [json.loads(told)]))
+    return json.loads(questions.ask("describe", [json.loads(entry)]))
 
 
 def tables(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Those that the queues of a scenario name, each once."""
     found: dict[str, dict[str, Any]] = {}
-    for told in _told(scenario):
-        if found.setdefault(str(told.get("name")), dict(told)) != told:
-            raise SpecError(f"two disciplines are called {told.get('name')}: rename one of them")
+    for entry in _entries(scenario):
+        if found.setdefault(str(entry.get("name")), dict(entry)) != entry:
+            raise SpecError(f"two disciplines are called {entry.get('name')}: rename one of them")
     return list(found.values())
 
 
-def _told(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _entries(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     links = scenario.get("link")
     for link in links if isinstance(links, list) else ():
         for direction in ("forward", "reverse"):
             queue = link.get(direction) if isinstance(link, Mapping) else None
-            told = queue.get("aqm") if isinstance(queue, Mapping) else None
-            if isinstance(told, Mapping) and "file" in told:
-                yield told
+            entry = queue.get("aqm") if isinstance(queue, Mapping) else None
+            if isinstance(entry, Mapping) and "file" in entry:
+                yield entry
