@@ -57,7 +57,7 @@ pub struct Packet {
     pub id: u32,
     /// IP length in bytes, without framing.
     pub bytes: u32,
-    /// What only some queues ask for.
+    /// Header fields that only some disciplines read.
     pub header: Header,
     /// ECN field; a queue that marks sets it to [`Ecn::Ce`].
     pub ecn: Ecn,
@@ -71,7 +71,7 @@ pub struct Packet {
 pub struct Header {
     /// Source host: its number, or a hash of its address.
     pub source: u16,
-    /// Destination host, likewise.
+    /// Destination host, numbered as the source host is.
     pub destination: u16,
     /// Differentiated services code point, 0..64 (RFC 2474).
     pub dscp: u8,

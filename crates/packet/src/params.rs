@@ -300,8 +300,8 @@ impl Params {
         };
         Some([text("file"), text("text")])
     }
-    /// The same parameters with `value` for a field that the user did not set; it counts as not
-    /// given all the same.
+    /// These parameters with `value` for a field that the user did not set. The field still counts
+    /// as not set by the user.
     #[must_use]
     pub fn with_default(&self, name: &str, value: Value) -> Self {
         let mut params = self.clone();
@@ -316,11 +316,11 @@ impl Params {
     pub fn settle(&self, name: &str, value: Value) {
         self.effective[self.index(name)].set(value);
     }
-    /// Takes note that this field has no effect beside the others.
+    /// Notes that this field has no effect because of the values of other fields.
     pub fn ignore(&self, name: &str) {
         self.settle(name, Value::Unset);
     }
-    /// The same parameters without any note.
+    /// These parameters with all notes removed.
     pub fn without_notes(&self) -> Self {
         let effective = self.values.iter().copied().map(Cell::new).collect();
         Params { effective, ..self.clone() }

@@ -41,7 +41,7 @@ impl Rng {
         Rng { state }
     }
 
-    /// All that it is: whoever holds it can go on from here.
+    /// The whole state of the generator: a generator built from it continues the sequence.
     pub const fn state(&self) -> u64 {
         self.state
     }

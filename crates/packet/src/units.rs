@@ -57,8 +57,9 @@ impl Unit {
         }
     }
 
-    /// The smallest magnitude above zero, likewise. Times: the clock's nanosecond. The others: far
-    /// enough from zero that a share or a product of two is not lost.
+    /// The smallest magnitude above zero that is accepted. For times it is the clock's resolution,
+    /// 1 ns; for the others it is far enough from zero that a share or a product of two values does
+    /// not underflow.
     pub const fn least(self) -> f64 {
         match self {
             Unit::Time => 1e-9,

@@ -203,8 +203,8 @@ pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("unknown {what} \"{name}\"{hint} (known: {list})")
 }
 
-/// The known name that somebody who wrote `name` may have meant: one with few other letters, else
-/// the first that begins so.
+/// The known name most likely meant by `name`: the one that differs in the fewest letters, if they
+/// are few; otherwise the first that begins with `name`.
 pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
     let few = 2.max(name.chars().count() / 3);
     let close = known.iter().map(|k| (distance(name, k), *k)).min().filter(|(d, _)| *d <= few);

@@ -25,12 +25,12 @@ impl Field {
     pub const fn new(name: &'static str, kind: Kind, default: Value) -> Self {
         Field { name, meaning: "", kind, default, source: "" }
     }
-    /// The same with this meaning.
+    /// This field, with `meaning` as the sentence that documentation shows for it.
     #[must_use]
     pub const fn meaning(self, meaning: &'static str) -> Self {
         Field { meaning, ..self }
     }
-    /// The same with this source of its default.
+    /// This field, with `source` as the paper, RFC or program that its default comes from.
     #[must_use]
     pub const fn source(self, source: &'static str) -> Self {
         Field { source, ..self }
