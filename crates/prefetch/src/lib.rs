@@ -13,7 +13,7 @@ pub use pages::{huge_pages, push};
 /// Bytes that a processor fetches together (x86-64, most of AArch64).
 const LINE: usize = 64;
 
-/// Asks for the cache lines of a value that will soon be used.
+/// Prefetches the cache lines of a value that will soon be used.
 #[inline(always)]
 pub fn prefetch<T: ?Sized>(value: &T) {
     let bytes = size_of_val(value);

@@ -6,8 +6,8 @@
 /// From how many bytes on a vector is given huge pages: two of them.
 const LARGE: usize = 4 << 20;
 
-/// Asks for huge pages where all that a vector has room for lies, if that is much. To be asked
-/// before the room is filled: what it holds already stays in its small pages at first.
+/// Requests huge pages for the allocated capacity of a vector, if it is large. Call it before the
+/// vector is filled: pages that already hold elements stay small at first.
 pub fn huge_pages<T>(vector: &Vec<T>) {
     let bytes = vector.capacity() * size_of::<T>();
     if bytes >= LARGE {
