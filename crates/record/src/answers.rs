@@ -7,11 +7,11 @@ use crate::measure::{AS_MS, Measure, PAYLOAD, SHARE, Unit, real, whole};
 use crate::sample::Keep;
 use crate::times::Times;
 
-/// What was asked and answered in the measured interval.
+/// Requests and their replies in the measured interval.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Answers {
     requested: u64,
-    /// Payload of the replies that were asked for, answered or not.
+    /// Payload bytes of the requested replies, answered or not.
     requested_bytes: u64,
     reply_bytes: u64,
     times: Times,
@@ -23,7 +23,7 @@ impl Answers {
         Answers { times: Times::new(keep), ..Answers::default() }
     }
 
-    /// A request for a reply of so many bytes is made.
+    /// Counts a request for a reply of `reply_bytes` bytes.
     pub fn requested(&mut self, reply_bytes: u64) {
         self.requested += 1;
         self.requested_bytes += reply_bytes;
@@ -40,12 +40,12 @@ impl Answers {
         &self.times
     }
 
-    /// To be called before any figure is asked for.
+    /// Sorts the samples; call it before reading any quantile.
     pub fn sort(&mut self) {
         self.times.sort();
     }
 
-    /// Several sorted groups as one; copies nothing if only one of them has asked for anything.
+    /// The sum of several sorted groups; copies nothing if only one of them has sent requests.
     pub fn together(groups: &[Answers]) -> Cow<'_, Answers> {
         let mut busy = groups.iter().filter(|g| g.requested > 0 || g.times.count() > 0);
         let Some(first) = busy.next() else { return Cow::Owned(Answers::default()) };

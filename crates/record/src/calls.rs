@@ -1,19 +1,19 @@
-//! Calls: what each listener heard, and what the conversation was worth to him.
+//! Calls: packets that each listener received and played, and the rating of the conversation.
 
 use crate::e_model::{Conversation, Impairment, mean_opinion_score};
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::{Column, Summary, Table, quantile};
 
-/// What one listener heard in the measured interval.
+/// Packet counts and delays of one listener in the measured interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Listener {
     /// Whether he sits where the group's members are, and not at the peer's machine.
     pub back: bool,
     /// Packets said to him.
     pub said: u64,
-    /// Of these, came too late to be played.
+    /// Packets of `said` that arrived too late to be played.
     pub late: u64,
-    /// Of these, never came.
+    /// Packets of `said` that never arrived.
     pub lost: u64,
     /// Runs of packets that were not played.
     pub gaps: u64,
@@ -63,7 +63,8 @@ impl Listener {
         (run * (1.0 - self.share_not_played())).max(1.0)
     }
 
-    /// R, where half of the conversation's round trip lasts `delay_s`. Who hears nothing has 0.
+    /// The E-model's rating factor R when half of the conversation's round trip lasts `delay_s`. R
+    /// is 0 if no packet was played.
     fn rating(&self, delay_s: f64) -> f64 {
         if self.not_played() == self.said {
             return 0.0;

@@ -25,7 +25,7 @@ pub struct Concurrency {
 }
 
 impl Concurrency {
-    /// None open on so many client machines.
+    /// Counters for `clients` client machines, with no connection open.
     pub fn new(clients: u32) -> Self {
         Concurrency { all: Peak::default(), clients: vec![Peak::default(); clients as usize] }
     }

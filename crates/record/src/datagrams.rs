@@ -43,7 +43,8 @@ pub struct Datagrams {
     streams: Vec<Stream>,
     log: Option<Log>,
     keep: Keep,
-    /// By group how many came in each second, and their delays together, ns; only for whoever watches.
+    /// By group: datagrams that arrived in each second and the sum of their delays, ns. Empty
+    /// unless the run is observed.
     arriving: Vec<PerSecond<2>>,
 }
 
@@ -65,8 +66,8 @@ impl Datagrams {
         Datagrams { window, deadline, groups, streams, log, keep: Keep::Everything, arriving }
     }
 
-    /// The same for whoever watches: delays of every second, and no more kept of them than `keep`
-    /// says.
+    /// This log for an observed run: it adds delays of every second, and keeps no more of them than
+    /// `keep` says.
     pub fn watched(self, keep: Keep) -> Self {
         let arriving = vec![PerSecond::default(); self.groups.len()];
         Datagrams { keep, arriving, ..self }
@@ -138,8 +139,8 @@ impl Datagrams {
         }
     }
 
-    /// Mean one-way delay of each of these seconds, in seconds, not a number where nothing came: a column
-    /// `<group>.delay_mean_s` for each group that sends datagrams, for whoever watches.
+    /// Mean one-way delay in each of these seconds, in seconds; NaN where no datagram arrived. The
+    /// column is called `<group>.delay_mean_s`, for each group that sends datagrams.
     pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         let mean = |[n, ns]: [u64; 2]| ns as f64 / 1e9 / n as f64;
         let groups = (0..).zip(self.groups.iter().zip(&self.arriving));
@@ -151,7 +152,7 @@ impl Datagrams {
         sending.map(named).collect()
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.arriving.iter_mut().for_each(|series| series.forget_before(second));
     }
@@ -274,7 +275,7 @@ impl Together {
     }
 }
 
-/// A quantile of a sorted sample; not a number of none.
+/// A quantile of a sorted sample; NaN if it is empty.
 fn quantile(sample: &Sample, p: f64) -> f64 {
     match sample.count() {
         0 => f64::NAN,

@@ -94,7 +94,7 @@ impl Flows {
         self.long.iter().map(bits).collect()
     }
 
-    /// The numbers of a measured interval of so many seconds.
+    /// Writes the measures of a measured interval of `seconds`.
     pub fn summarise(&self, seconds: f64, out: &mut Summary) {
         out.write(RECOVERIES, &self.recoveries);
         out.write(LONG, self.goodputs(seconds).as_slice());

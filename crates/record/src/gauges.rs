@@ -44,8 +44,9 @@ impl Gauges {
         Gauges { settings, next: 0, measured: 0, series: Vec::new() }
     }
 
-    /// Takes the samples due before `before_ns`, all of the values that `ask` shows: nothing has
-    /// changed them since the last sample was due. Returns when the next one is.
+    /// Takes the samples due before `before_ns`; `ask` reads the gauges. All these samples have the
+    /// current values, since nothing has changed them since the first was due. Returns when the
+    /// next sample is due.
     pub fn take(
         &mut self,
         before_ns: u64,

@@ -19,7 +19,7 @@ impl Goodput {
         Goodput { groups: groups.map(|name| (name, PerSecond::default())).collect() }
     }
 
-    /// So many bytes of `group` arrived, in either direction.
+    /// Counts `bytes` of `group` that arrived at `at`, in either direction.
     pub fn arrived(&mut self, group: u16, at: Instant, bytes: u64) {
         self.groups[usize::from(group)].1.add(at, bytes);
     }
@@ -31,7 +31,7 @@ impl Goodput {
         self.groups.iter().map(|(name, series)| (named(name), column(series))).collect()
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.groups.iter_mut().for_each(|(_, series)| series.forget_before(second));
     }

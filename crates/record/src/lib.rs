@@ -1,12 +1,12 @@
 //! Events in, tables and summaries out: what is measured at a queue, and of every request.
 //!
 //! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
-//! request of every user, [`Pages`] the pages they belong to, a [`Datagrams`] log every datagram; [`Transfers`] are those without a
-//! reply; [`Flows`] are connections that last through the measured interval; [`Sources`] are users
-//! and flows that ask for replies; [`Calls`] are what listeners heard, rated by the [`e_model`],
-//! [`Players`] what viewers saw; [`Losses`] are segments lost, [`Concurrency`] counts open
-//! connections, [`Goodput`] is what arrives every second. All end as a [`Table`] or as figures of a
-//! [`Summary`].
+//! request of every user, [`Pages`] the pages they belong to, a [`Datagrams`] log every datagram;
+//! [`Transfers`] are those without a reply; [`Flows`] are connections that last through the
+//! measured interval; [`Sources`] are users and flows that send requests; [`Calls`] are packets
+//! played to listeners, rated by the [`e_model`], [`Players`] what video players showed; [`Losses`]
+//! are lost segments, [`Concurrency`] counts open connections, [`Goodput`] counts bytes that arrive
+//! in each second. All end as a [`Table`] or as measures of a [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
 //! not enter the summary; only transfers and open connections count whenever they happen.

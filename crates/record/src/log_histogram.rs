@@ -1,9 +1,10 @@
 //! Times in bins that are a small share of themselves wide: quantiles in bounded memory.
 
-/// Counts of times. There are 2^BITS bins in every doubling: a bin is at most that part of its lower edge
-/// wide, so that its middle is within half of it of all that is in it (by default 0.8 %). The unit is 2^UNIT
-/// ns: below 2^BITS units times are told apart to a unit (by default, below 65 µs, to a microsecond). Takes
-/// four bytes for each bin up to the longest time: by default 256 for each doubling from 65 µs on.
+/// A histogram of times. Every doubling has 2^BITS bins, so a bin is at most 2^-BITS of its lower
+/// edge wide and its middle is within half of that (by default 0.8 %) of every value in it. The
+/// unit is 2^UNIT ns: times below 2^BITS units are resolved to one unit (by default, below 65 µs,
+/// to 1 µs). It takes four bytes for each bin up to the longest time: by default 256 bytes for each
+/// doubling from 65 µs on.
 #[derive(Clone, Debug, Default)]
 pub struct LogHistogram<const BITS: u32 = 6, const UNIT: u32 = 10> {
     counts: Vec<u32>,

@@ -14,13 +14,13 @@ const EPISODES: Unit = Unit::of("episodes");
 pub struct Losses {
     /// Segments dropped, retransmissions included.
     pub segments: u64,
-    /// Of these, retransmissions.
+    /// Lost segments that were retransmissions.
     pub retransmissions: u64,
     /// Loss episodes.
     pub episodes: u64,
-    /// Of these, with two or more different segments dropped.
+    /// Loss episodes in which two or more different segments were dropped.
     pub multiple: u64,
-    /// Of these, in which a retransmission timer expired.
+    /// Loss episodes in which a retransmission timer expired.
     pub timeout: u64,
 }
 

@@ -1,9 +1,9 @@
 //! What the numbers of a summary are: the registry of measures.
 //!
-//! A recorder keeps a table of [`Measure`]s: of each number its name, unit and meaning, beside how
-//! it is read off. The summary is written from these tables, and from them are read `aqmlab list
-//! measures`, `docs/results.md`, the console, and what figures and tables call a number by default.
-//! A new measure is a row of its recorder's table; a new recorder adds a line to [`measures`].
+//! A recorder keeps a table of [`Measure`]s: the name, unit and meaning of each number, and the
+//! function that reads it. The summary, `aqmlab list measures`, `docs/results.md`, the console and
+//! the default labels of figures and tables are all made from these tables. A new measure is a row
+//! of its recorder's table; a new recorder adds a line to [`measures`].
 
 use crate::{
     Figure, Summary, answers, calls, concurrency, datagrams, flows, gauges, losses, meter, pages,
@@ -28,11 +28,11 @@ impl Unit {
     pub const fn of(name: &'static str) -> Unit {
         Unit { name, shown: name, scale: 1.0, digits: 0 }
     }
-    /// The same, shown with so many digits after the point.
+    /// This unit, shown with `digits` digits after the decimal point.
     pub const fn digits(self, digits: u8) -> Unit {
         Unit { digits, ..self }
     }
-    /// The same, shown in another unit.
+    /// This unit, shown as `shown` after multiplication by `scale`.
     pub const fn shown(self, shown: &'static str, scale: f64) -> Unit {
         Unit { shown, scale, ..self }
     }
@@ -63,7 +63,7 @@ pub struct Description {
     pub meaning: &'static str,
     /// Of the whole run, and not of the measured interval.
     pub whole_run: bool,
-    /// Whether a summary tells it of each traffic group as well.
+    /// Whether a summary also gives the measure for each traffic group.
     pub by_group: bool,
 }
 
@@ -92,12 +92,12 @@ impl<R: ?Sized> Measure<R> {
         let about = Description { name, title, unit, meaning, whole_run: false, by_group: false };
         Measure { about, read }
     }
-    /// The same of the whole run.
+    /// This measure, taken over the whole run and not over the measured interval.
     pub const fn whole_run(mut self) -> Self {
         self.about.whole_run = true;
         self
     }
-    /// The same, also told of each traffic group.
+    /// This measure, also given for each traffic group.
     pub const fn by_group(mut self) -> Self {
         self.about.by_group = true;
         self
@@ -143,7 +143,7 @@ impl Summary {
         self.write_where("", table, of, |_| true);
     }
 
-    /// The numbers that are told of traffic groups.
+    /// Writes the measures that are given for each traffic group.
     pub(crate) fn write_group<R: ?Sized>(&mut self, table: &[Measure<R>], of: &R) {
         self.write_where("", table, of, |about| about.by_group);
     }

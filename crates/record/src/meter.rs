@@ -30,7 +30,7 @@ pub struct MeterSettings {
     pub gauges: bool,
     /// Whether to keep a row of everything that happens to packets.
     pub trace: bool,
-    /// What whoever watches the run is to see of it, if anybody does.
+    /// Samples to keep for an observer of the run, if there is one.
     pub watch: Option<WatchSettings>,
 }
 
@@ -52,7 +52,7 @@ pub struct Second {
     pub departures: [u64; 3],
     /// Drops by cause.
     pub drops: [u64; DropReason::ALL.len()],
-    /// Marks likewise.
+    /// Marks by reason, in the order of [`MarkReason`](packet::MarkReason).
     pub marks: [u64; DropReason::ALL.len()],
 }
 
@@ -102,10 +102,10 @@ pub struct Meter {
     /// Departures, their bytes, and how long they had waited, ns.
     departed: PerSecond<3>,
     drops: PerSecond<{ DropReason::ALL.len() }>,
-    /// Likewise.
+    /// Marks of each second, by reason.
     marks: PerSecond<{ DropReason::ALL.len() }>,
     fingerprint: Fingerprint,
-    /// What the line offered, once it is told.
+    /// Capacity of the line in the measured interval; known at the end of the run.
     capacity: Option<Capacity>,
 }
 
@@ -179,7 +179,7 @@ impl Meter {
         }
     }
 
-    /// The last arrival was dropped on arrival; that it was dropped is told as of any packet.
+    /// Counts that the last arrival was dropped on arrival; [`Meter::dropped`] is called as well.
     pub fn dropped_on_arrival(&mut self, now: Instant) {
         if self.settings.window.contains(now) {
             self.drop_run.refused(now);
@@ -197,7 +197,8 @@ impl Meter {
         }
     }
 
-    /// What was dropped: told apart from [`Meter::dropped`] because a queue does not know.
+    /// Counts the class of a dropped packet; apart from [`Meter::dropped`], because a queue does
+    /// not know the class.
     pub fn dropped_class(&mut self, now: Instant, class: PacketClass) {
         if self.settings.window.contains(now) {
             self.measured.lost.add(class);
@@ -302,8 +303,8 @@ impl Meter {
         }
     }
 
-    /// Whether a driver must tell more than of arrivals, losses, marks and departures: gauges by
-    /// [`Meter::gauges_due`], and what [`Meter::packet_trace`] asks for.
+    /// Whether the driver must report more than arrivals, drops, marks and departures: gauges when
+    /// [`Meter::gauges_due`], and the events that [`Meter::packet_trace`] records.
     pub fn watches(&self) -> bool {
         self.trace.is_some() || self.gauges.is_some()
     }
@@ -314,15 +315,15 @@ impl Meter {
         self.trace.as_deref_mut()
     }
 
-    /// Whether samples of the gauges are due before `before_ns`: the driver asks before it calls
-    /// the discipline, with the instant of a departure or an update, or one nanosecond more for an
-    /// arrival, so that these samples fall where the queue's do.
+    /// Whether samples of the gauges are due before `before_ns`. The driver checks this before it
+    /// calls the discipline: with the instant of a departure or an update, or with one nanosecond
+    /// more for an arrival. Thus gauges are sampled at the instants at which the queue is.
     #[inline]
     pub fn gauges_due(&self, before_ns: u64) -> bool {
         self.next_gauge < before_ns
     }
 
-    /// Takes the samples of the gauges due before `before_ns`; `ask` shows them.
+    /// Takes the samples of the gauges due before `before_ns`; `ask` reads the gauges.
     #[cold]
     pub fn take_gauges(
         &mut self,
@@ -343,7 +344,7 @@ impl Meter {
 
     /// The run ends at `end`: so does the measured interval, if it was meant to be longer.
     pub fn cut(&mut self, end: Instant) {
-        self.turns = Instant::ZERO; // asked again
+        self.turns = Instant::ZERO; // evaluated again at the next event
         self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
     }
 
@@ -355,7 +356,7 @@ impl Meter {
         self.drop_run.end(end);
     }
 
-    /// What the line offered in the measured interval, told at the end of the run.
+    /// Sets the capacity of the line in the measured interval, at the end of the run.
     pub fn offered(&mut self, capacity: Capacity) {
         self.capacity = Some(capacity);
     }
@@ -368,7 +369,7 @@ impl Meter {
         let started = (self.outlasted.0 + packets, self.outlasted.1 + bytes);
         Totals { arrived, dropped: self.dropped, started }
     }
-    /// What waits, as last told.
+    /// The backlog as last reported.
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
@@ -398,7 +399,7 @@ impl Meter {
         traces.map(|traces| PacketTrace::table(&traces))
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.arrivals.forget_before(second);
         self.departed.forget_before(second);

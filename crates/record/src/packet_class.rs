@@ -69,7 +69,7 @@ impl ClassCounts {
     pub fn with_payload(&self) -> u64 {
         self.of(Kind::Datagram) + self.of(Kind::Data)
     }
-    /// The three sorts of TCP segments that a summary tells apart: SYNs, without payload, with it.
+    /// TCP segments by the three classes of a summary: SYNs, without payload, with payload.
     pub fn sorts(&self) -> [u64; 3] {
         [self.of(Kind::Syn), self.of(Kind::Ack) + self.of(Kind::Fin), self.of(Kind::Data)]
     }

@@ -39,7 +39,7 @@ struct Row {
     id: u32,
 }
 
-/// A row of the trace for whoever watches.
+/// A row of the trace for an observer of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedPacket {
     /// When.
@@ -54,7 +54,7 @@ pub struct TracedPacket {
     pub id: u32,
 }
 
-/// Rows that wait for a look, where only whoever watches wants them; the older half gives way.
+/// Most rows that wait for an observer who has not read them; the older half is discarded then.
 const MOST_SEEN: usize = 8_192;
 
 /// A packet at the port, or the last one that had its number.
@@ -70,21 +70,21 @@ pub struct PacketTrace {
     guests: Vec<Guest>,
     waiting: u32,
     rows: Vec<Row>,
-    /// Only whoever watches wants the rows.
+    /// Rows are kept only until the observer has read them.
     passing: bool,
-    /// Whoever watches wants no rows for now.
+    /// The observer has switched the rows off.
     unwatched: bool,
     /// Rows that were looked at already.
     looked: usize,
 }
 
 impl PacketTrace {
-    /// A trace that is `kept` whole, or whose rows whoever watches takes away, or none.
+    /// A trace that is `kept` as a whole, or only until an observer has read it; `None` if neither.
     pub(crate) fn of(kept: bool, watched: bool) -> Option<Self> {
         (kept || watched).then(|| PacketTrace { passing: !kept, ..PacketTrace::default() })
     }
 
-    /// Whether whoever watches wants to see packets from now on.
+    /// Switches the rows for the observer on or off.
     pub fn watch(&mut self, on: bool) {
         self.unwatched = !on;
     }

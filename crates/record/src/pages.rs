@@ -15,9 +15,9 @@ pub struct PageLoad {
     pub ended: Instant,
     /// Files, the page itself included.
     pub objects: u32,
-    /// Payload of the replies that were asked for.
+    /// Payload bytes of the requested replies.
     pub bytes: u64,
-    /// Who asked, numbered over all groups of the scenario.
+    /// The user who fetched it, numbered over all groups of the scenario.
     pub user: u32,
     /// The user's group, in the order of the scenario.
     pub group: u16,
@@ -115,7 +115,7 @@ impl Pages {
         }
     }
 
-    /// A user of `group` asks for the first file of a page.
+    /// A user of `group` requests the first file of a page.
     pub fn begun(&mut self, group: u16) {
         self.loads[usize::from(group)].begun += 1;
     }
@@ -134,8 +134,9 @@ impl Pages {
         }
     }
 
-    /// The figures of pages that ended in the measured interval; nothing where nobody fetches
-    /// any. Those of single groups go with the group's other figures, if `out` has any.
+    /// Writes the measures of pages that ended in the measured interval; nothing if no group
+    /// fetches pages. Measures of single groups go with the group's other measures, if `out` has
+    /// any.
     pub fn summarise(&mut self, out: &mut Summary) {
         let mut all = Loads::default();
         for (loads, name) in self.loads.iter_mut().zip(&self.names).filter(|(l, _)| l.begun > 0) {

@@ -28,7 +28,8 @@ pub enum Class {
 }
 
 impl Class {
-    /// The class of a connection that resent so many of each kind, both directions together.
+    /// The class of a connection that retransmitted `syn`, `fin` and `data` segments of each kind,
+    /// both directions together.
     pub fn of(syn: u32, fin: u32, data: u32) -> Class {
         match (syn > 0, fin > 0, data > 0) {
             (false, false, false) => Class::None,
@@ -51,7 +52,7 @@ pub struct Request {
     pub request_bytes: u32,
     /// Reply payload.
     pub reply_bytes: u32,
-    /// Who asked, numbered over all groups of the scenario.
+    /// The user who sent it, numbered over all groups of the scenario.
     pub user: u32,
     /// The user's group, in the order of the scenario.
     pub group: u16,
@@ -80,13 +81,13 @@ pub struct RequestSettings {
     pub window: Window,
     /// Keep a row of every request, else only their statistics.
     pub log: bool,
-    /// Each group of the scenario in order: its name if it asks for replies.
+    /// Each group of the scenario in order: its name if it sends requests.
     pub groups: Vec<Option<String>>,
     /// Histogram of each group by itself.
     pub by_group: bool,
     /// Whether all response times are kept.
     pub keep: Keep,
-    /// Count them for whoever watches: [`Requests::watched`].
+    /// Count them for an observer as well: [`Requests::watched`].
     pub watched: bool,
 }
 
@@ -211,7 +212,7 @@ impl Requests {
         }
     }
 
-    /// Response times of the measured interval so far, if somebody watches.
+    /// Response times of the measured interval so far, if the run is observed.
     pub fn watched(&self) -> Option<&WatchedResponses> {
         self.watched.as_deref()
     }
@@ -235,7 +236,7 @@ impl Requests {
         }
     }
 
-    /// The figures of each group that asks for replies.
+    /// The measures of each group that sends requests.
     fn group_figures(&self) -> Summary {
         let mut groups = Summary::default();
         for (name, answers) in self.names.iter().zip(&self.answers) {
@@ -247,9 +248,9 @@ impl Requests {
         groups
     }
 
-    /// Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins
-    /// 1 % wide; the last bin (upper edge infinite) holds the failed requests. With `by_group` one
-    /// such block for each group that asks for replies.
+    /// Response times of the measured interval as a histogram: 1 ms bins up to 3 s, then bins 1 %
+    /// wide; the last bin (upper edge infinite) holds the failed requests. `by_group` adds one such
+    /// block for each group that sends requests.
     pub fn histogram(&self) -> Table {
         let mut table = ResponseHistogram::default();
         if self.by_group {
@@ -269,8 +270,8 @@ impl Requests {
         self.sizes.table()
     }
 
-    /// Columns of these seconds of the run: requests, bytes asked for, responses, and the mean
-    /// response time of those that ended in the second (0 without any).
+    /// Columns of these seconds of the run: requests, bytes requested, responses, and the mean
+    /// response time of those that ended in the second (0 if none did).
     pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         let answered = self.answered.rows(seconds.clone());
         let means = self.answered_ns.rows(seconds.clone()).into_iter().zip(&answered);
@@ -283,7 +284,7 @@ impl Requests {
         ]
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         let all = [&mut self.requested, &mut self.requested_bytes, &mut self.answered];
         all.into_iter().chain([&mut self.answered_ns]).for_each(|s| s.forget_before(second));
@@ -374,7 +375,7 @@ mod tests {
             ["requests", "responses", "responses_failed", "response_bytes", "response_mean_s"];
         assert_eq!(names.map(|n| far.number(n)), [3.0, 3.0, 1.0, 3_000.0, 1.2]);
         assert_eq!((far.number("response_p50_s"), far.number("share_le_1s")), (1.5, 1.0 / 3.0));
-        // Asked for, answered or not.
+        // Requested, answered or not.
         let requested = |of: &Summary| of.number("requested_bytes");
         assert_eq!((requested(far), requested(&s)), (3_000.0, 4_000.0));
         assert_eq!(far.number("response_p90_s"), f64::INFINITY);

@@ -74,7 +74,7 @@ impl Sample {
         }
     }
 
-    /// To be called before any rank or share is asked for.
+    /// Sorts the sample; call it before reading any rank or share.
     pub fn sort(&mut self) {
         match self {
             Sample::All(values) => values.sort_unstable(),
@@ -160,7 +160,7 @@ mod tests {
 
     const LIMITS: [u64; 2] = [1, 1_000_000_000];
 
-    /// The same values in a sample that keeps all and in a bounded one.
+    /// `n` equal values in a sample that keeps all and in a bounded one.
     fn both(n: u64) -> [Sample; 2] {
         let mut rng = Rng::named(1, "sample");
         let mut samples = [Keep::Everything, Keep::Bounded].map(|keep| Sample::new(keep, &LIMITS));

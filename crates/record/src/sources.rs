@@ -1,4 +1,4 @@
-//! What every user and flow that asks for replies got.
+//! Goodput and responses of every user and flow that sends requests.
 
 use crate::measure::{BARE, Measure, real};
 use crate::{Column, Summary, Table, jain_index};
@@ -25,12 +25,12 @@ struct Source {
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     rows: Vec<Source>,
-    /// The row of each user; none of those that ask for no replies.
+    /// The row of each user; `None` for those that send no requests.
     row_of: Vec<Option<u32>>,
 }
 
 impl Sources {
-    /// Adds the next user or flow of the scenario; it gets a row if it asks for replies.
+    /// Adds the next user or flow of the scenario; it gets a row if it sends requests.
     pub fn add(&mut self, group: u16, asks: bool) {
         let user = self.row_of.len() as u32;
         self.row_of.push(asks.then_some(self.rows.len() as u32));
@@ -64,12 +64,12 @@ impl Sources {
         self.rows.iter().map(|source| source.delivered as f64 * 8.0 / seconds).collect()
     }
 
-    /// The figures of a measured interval of so many seconds.
+    /// Writes the measures of a measured interval of `seconds`.
     pub fn summarise(&self, seconds: f64, out: &mut Summary) {
         out.write(MEASURES, self.goodputs(seconds).as_slice());
     }
 
-    /// One row for each user or flow that asks for replies.
+    /// One row for each user or flow that sends requests.
     pub fn table(&self, seconds: f64) -> Table {
         let whole = |of: fn(&Source) -> u64| Column::U64(self.rows.iter().map(of).collect());
         let columns = vec![

@@ -91,7 +91,7 @@ impl Summary {
     pub fn group(&mut self, name: &str, value: Summary) {
         self.0.push((name.to_owned(), Figure::Group(value)));
     }
-    /// The figure called `name`; what is inside a group is asked of the group.
+    /// The figure called `name`; a dotted name is looked up inside its group.
     pub fn get(&self, name: &str) -> Option<&Figure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, f)| f)
     }

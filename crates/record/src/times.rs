@@ -32,7 +32,7 @@ impl Times {
         self.failed += more.failed;
     }
 
-    /// To be called before any figure but a count is asked for.
+    /// Sorts the times; call it before reading anything but a count.
     pub fn sort(&mut self) {
         self.good.sort();
     }
@@ -56,7 +56,7 @@ impl Times {
         self.good.sum() as f64 / 1e9 / self.good.count() as f64
     }
 
-    /// The same in percent.
+    /// The time, in seconds, that `percent` percent do not exceed.
     pub fn percentile_s(&self, percent: u32) -> f64 {
         self.quantile_s(f64::from(percent) / 100.0)
     }

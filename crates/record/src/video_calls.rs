@@ -10,7 +10,7 @@ use crate::{Column, Summary, Table, quantile, ratio};
 pub struct VideoCallViewer {
     /// The call's group, and its user's number over all groups.
     pub group: u16,
-    /// See there.
+    /// The user, numbered as in [`Listener`](crate::Listener).
     pub user: u32,
     /// Whether he sits where the group's members are, and not at the peer's machine.
     pub back: bool,
@@ -20,7 +20,7 @@ pub struct VideoCallViewer {
     pub frames: u64,
     /// Frames that were never complete while a later one was shown.
     pub frames_lost: u64,
-    /// Of those that were shown, from making to showing.
+    /// Delay from capture to display of the frames that were shown.
     pub delays: Vec<Duration>,
     /// Times the picture froze.
     pub freezes: u64,
@@ -34,7 +34,7 @@ pub struct VideoCallViewer {
     pub received: u64,
     /// Packets that never came.
     pub lost: u64,
-    /// Of those received, with a mark.
+    /// Received packets that carried a mark.
     pub marked: u64,
 }
 

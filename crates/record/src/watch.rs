@@ -1,4 +1,4 @@
-//! What is kept of a run for whoever watches it: bounded, and handed over once.
+//! Samples kept for an observer of a run: bounded in number, and handed over once.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ const MOST_BINS: usize = 4_096;
 #[derive(Clone, Debug)]
 pub struct Bins {
     width_ns: u64,
-    /// Number of the first interval kept: it begins at so many widths.
+    /// Number of the first interval kept: it begins at `first` interval widths.
     first: u64,
     bins: VecDeque<[f64; 2]>,
 }
@@ -72,7 +72,7 @@ impl Bins {
     }
 }
 
-/// Bins of response times: so many in each decade, from a millisecond on.
+/// Bins of response times in each decade, from one millisecond on.
 const BINS_A_DECADE: u32 = 20;
 /// Decades, up to 1000 s; what takes longer or fails falls into the last bin.
 const DECADES: u32 = 6;
@@ -84,9 +84,9 @@ pub struct WatchedResponses {
     pub counts: Vec<u64>,
     /// Failed ones included.
     pub total: u64,
-    /// Of these, answered within a second.
+    /// Responses that took at most one second.
     pub within_a_second: u64,
-    /// Of these, given up.
+    /// Requests that failed.
     pub failed: u64,
 }
 
@@ -114,7 +114,7 @@ impl WatchedResponses {
     }
 }
 
-/// The queue of one port and its discipline's gauges, for whoever watches.
+/// The queue of one port and its discipline's gauges, for an observer.
 #[derive(Clone, Debug)]
 pub(crate) struct QueueWatch {
     settings: WatchSettings,

@@ -136,7 +136,7 @@ impl Meter {
     }
 }
 
-/// Mean of `n` times that are so many nanoseconds together, in seconds; 0 without any.
+/// The mean, in seconds, of `n` times whose sum is `ns` nanoseconds; 0 if `n` is 0.
 fn mean_s(ns: f64, n: u64) -> f64 {
     if n == 0 { 0.0 } else { ns / 1e9 / n as f64 }
 }
