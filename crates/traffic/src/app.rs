@@ -1,4 +1,4 @@
-//! The seam between an application and the host that carries out what it asks for.
+//! The interface between an application and the host that carries out its actions.
 
 use packet::{Duration, Ecn, Instant};
 
@@ -9,8 +9,8 @@ use crate::{Report, Shown};
 pub enum Closes {
     /// The side that accepted it, with its reply (an HTTP/1.0 server).
     Acceptor,
-    /// The same; that the reply is complete the opener knows only by the end of file, since
-    /// nothing else says how long it is.
+    /// The side that accepted it, with its reply. Nothing else says how long the reply is, so the
+    /// opener knows that it is complete only by the end of file.
     AcceptorToEnd,
     /// The side that accepted it, with its reply to the last request: the application says
     /// [`Action::Close`] right after sending that one (an HTTP/1.1 request says "close").
@@ -19,7 +19,7 @@ pub enum Closes {
     Opener,
 }
 
-/// What an application asks its host to do. Connections are numbered by the application; a
+/// An action that an application requests of its host. The application numbers its connections; a
 /// number may be used again once the connection's last [`Input`] has been seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -99,7 +99,7 @@ pub enum Action {
         /// Which connection.
         conn: u32,
     },
-    /// A page begins: its first file has just been asked for.
+    /// A page begins: its first file has just been requested.
     PageBegins,
     /// A page is over: its last reply has come, or is given up.
     PageEnds {
@@ -123,7 +123,7 @@ pub enum Action {
         bytes: u32,
     },
     /// Send one datagram of a conversation, whose receivers are the application itself: when it
-    /// arrives, the application hears of it ([`Input::Heard`]). A conversation has one peer.
+    /// arrives, the application gets [`Input::Received`]. A conversation has one peer.
     SendDatagram {
         /// Which machine, 0-based.
         peer: u32,
@@ -138,12 +138,12 @@ pub enum Action {
     WakeAt(Instant),
 }
 
-/// What a host tells an application.
+/// An event that a host reports to an application.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Input {
     /// The run begins.
     Start,
-    /// The time asked for with [`Action::WakeAt`] has come.
+    /// The time set with [`Action::WakeAt`] has come.
     Woke,
     /// A connection is established, of which [`Action::Await`] was said.
     Opened {
@@ -194,13 +194,14 @@ pub trait App: Send {
     /// The measured interval begins: what happened before it does not enter the report.
     fn measure(&mut self, _now: Instant) {}
 
-    /// What became of it in the measured interval, which ends; `None` if only the network's
-    /// measures tell.
+    /// What the application reports at the end of the measured interval; `None` if the network's
+    /// measures are all there is.
     fn report(&mut self, _now: Instant) -> Option<Report> {
         None
     }
 
-    /// What it shows, for whoever watches; asking changes nothing of what becomes of it.
+    /// What the application shows to an observer of the run; reading it changes nothing of its
+    /// course.
     fn shown(&mut self, _now: Instant) -> Option<Shown> {
         None
     }

@@ -137,10 +137,10 @@ pub struct Population {
 
 /// Members of one kind in one piece of memory, by their numbers: a world has millions.
 pub trait Sources: Send {
-    /// Member `i`.
+    /// Source `i`.
     ///
     /// # Panics
-    /// If there are not so many.
+    /// If there are fewer sources.
     fn at(&mut self, i: u32) -> &mut dyn App;
 }
 
@@ -179,7 +179,7 @@ impl Population {
         Population { members, make: Box::new(make), ip_bytes_per_member_s: None }
     }
 
-    /// The same, where each member is expected to ask for this many IP bytes per second.
+    /// This population, where each source is expected to request this many IP bytes per second.
     #[must_use]
     pub fn asking_for(mut self, ip_bytes_per_member_s: f64) -> Self {
         self.ip_bytes_per_member_s = Some(ip_bytes_per_member_s);
@@ -197,7 +197,7 @@ impl Population {
         self.make.one(i)
     }
 
-    /// All of them, likewise; `None` if there is no memory for so many.
+    /// All sources in their state at the beginning of a run; `None` if there is not enough memory.
     pub fn all(&self) -> Option<Box<dyn Sources>> {
         self.make.all(self.members)
     }

@@ -13,14 +13,14 @@ pub enum Report {
     Viewing(ViewerReport),
 }
 
-/// What one listener of a call heard. A packet counts once it is known whether it was played.
+/// What one listener of a call received. A packet counts once it is known whether it was played.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ListenerReport {
     /// Whether it sits at the application's own machine, and not at the peer's.
     pub back: bool,
     /// Packets said to it in the measured interval.
     pub said: u64,
-    /// Of these: came after their time.
+    /// Packets of `said` that arrived after their playout time.
     pub late: u64,
     /// Never came.
     pub lost: u64,
@@ -45,7 +45,7 @@ pub struct VideoCallReport {
     pub frames: u64,
     /// Frames that were never complete while a later one was shown.
     pub frames_lost: u64,
-    /// Of those that were shown, from making to showing.
+    /// Delay from capture to display of the frames that were shown.
     pub delays: Vec<Duration>,
     /// Times the picture froze, and for how long.
     pub freezes: u64,
@@ -59,11 +59,11 @@ pub struct VideoCallReport {
     pub received: u64,
     /// Packets that were missing when a later one came.
     pub lost: u64,
-    /// Of those received, packets that a queue had marked.
+    /// Received packets that a queue had marked.
     pub marked: u64,
 }
 
-/// What the viewers of one application were shown up to now, for whoever watches the run: sums that
+/// What the viewers of one application were shown until now, for an observer of the run: sums that
 /// begin anew with the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
@@ -71,7 +71,7 @@ pub struct Shown {
     pub viewers: u32,
     /// Frames of video calls, and from making to showing, all of them together.
     pub frames: u64,
-    /// See there.
+    /// Sum of the delays of `frames`, from capture to display.
     pub delay: Duration,
     /// How long the pictures stood still once they had begun to move, together.
     pub still: Duration,

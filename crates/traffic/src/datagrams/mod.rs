@@ -61,7 +61,7 @@ impl Lifetimes {
 }
 
 impl Lifetime {
-    /// The run begins: asks to be woken when the sender does, which is returned.
+    /// The run begins: schedules the wake-up at the instant when the sender begins, and returns it.
     fn start(&mut self, cx: &mut AppCx) -> Instant {
         self.begun = cx.now + self.begins;
         (cx.act)(Action::WakeAt(self.begun));

@@ -4,7 +4,7 @@ use packet::math;
 
 use super::Distribution;
 
-/// Always the same value.
+/// A distribution with one value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Constant(pub f64);
 

@@ -64,7 +64,7 @@ pub trait Distribution: fmt::Debug + Send + Sync {
         self.quantile(u)
     }
 
-    /// A number that is not below this value, and cheaper to tell where there is one.
+    /// An upper bound of the quantile, cheaper to compute where there is one.
     fn at_most(&self, u: f64) -> f64 {
         self.value(u)
     }
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn residual_lives_are_measured_in_the_unit_of_the_intervals() {
-        // Seconds or nanoseconds: the same numbers of the stream give the same life.
+        // In seconds or nanoseconds, equal numbers of the stream give equal residual lives.
         let life = |d: &dyn Distribution| residual(d, &mut Rng::named(7, "residual"));
         for unit in [1e-9, 1e9] {
             let pareto = |min| Pareto { min, shape: 1.5 };

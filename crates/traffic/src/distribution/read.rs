@@ -206,8 +206,8 @@ impl Reader<'_> {
         Ok(Arc::new(Uniform { low, high }))
     }
 
-    /// The shape of a power law, refused where it has no mean and nothing bounds it.
-    /// The shape of a distribution that is told by its mean or by `other`.
+    /// The shape of a power law, refused where it has no mean and nothing bounds it. The shape of a
+    /// distribution that is given by its mean or by `other`.
     fn tail_index(&self, by_mean: bool, other: &str) -> Result<f64, BadParams> {
         let shape = self.positive("shape", Unit::None)?;
         if shape <= 1.0 && by_mean {
@@ -375,7 +375,7 @@ fn number(at: &str, raw: &Raw) -> Result<f64, BadParams> {
     quantity(at, raw, Unit::None)
 }
 
-/// The parameters of a distribution beside those that all have.
+/// The parameters of a distribution apart from those that all distributions have.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
         "constant" => &["value"],

@@ -12,7 +12,7 @@ type Parsed = LazyLock<Arc<dyn Distribution>>;
 pub struct Shipped {
     /// The name by which a scenario draws from it.
     pub name: &'static str,
-    /// A shorter name, or the same.
+    /// A shorter name, or the name again.
     pub short: &'static str,
     /// Unit of its values.
     pub unit: Unit,
@@ -22,7 +22,7 @@ pub struct Shipped {
 }
 
 impl Shipped {
-    /// The table, parsed when first asked for and then shared.
+    /// The table, parsed at first use and then shared.
     pub fn distribution(&self) -> Arc<dyn Distribution> {
         Arc::clone(self.parsed)
     }

@@ -18,14 +18,14 @@ struct Open {
     place: usize,
     /// The epoch under way, or of the opener's units the next.
     step: usize,
-    /// How many epochs have been asked for.
+    /// How many epochs have been requested.
     requested: usize,
     /// The acceptor's units that have arrived, and their bytes.
     arrived: usize,
     arrived_bytes: u64,
     /// When the opener wrote last.
     wrote: Instant,
-    /// Whether something sent has not been acknowledged, of which the host will tell.
+    /// Whether something sent has not been acknowledged yet, so that [`Input::Sent`] will follow.
     unacknowledged: bool,
     closed: bool,
 }
@@ -66,7 +66,7 @@ impl RoundTrips {
 }
 
 impl Player {
-    /// Plays by `schedule` between so many machines of its own and of the other side.
+    /// Plays by `schedule` between `machines` machines of its own side and of the other side.
     pub fn new(
         recording: Arc<Recording>,
         schedule: Schedule,
@@ -215,7 +215,8 @@ impl Player {
         self.perhaps_forget(conn);
     }
 
-    /// The number may be used again when the host has nothing more to tell.
+    /// Forgets a connection when no further input can come for it, so that its number may be used
+    /// again.
     fn perhaps_forget(&mut self, conn: u32) {
         if self.open[conn as usize].as_ref().is_some_and(|o| o.closed && !o.unacknowledged) {
             self.forget(conn);
@@ -286,8 +287,8 @@ impl Player {
 }
 
 impl Open {
-    /// Whether a unit's gap is over and its share of the acceptor's bytes has arrived. Only whole
-    /// units of the acceptor are told of: those count that fit into the share.
+    /// Whether a unit's gap is over and its share of the acceptor's bytes has arrived. The host
+    /// reports only whole units of the acceptor: those that fit into the share count.
     fn may_write(&self, unit: &Unit, acceptor: &[Unit], now: Instant) -> bool {
         let next = acceptor.get(self.arrived);
         now >= self.wrote + unit.gap

@@ -1,4 +1,4 @@
-//! A recording: connections as somebody's capture held them, read from a text of whole numbers.
+//! A recording: connections of a capture, read from a text of whole numbers.
 //!
 //! The text is what the command makes of the file described in `docs/learned-models.md`, without
 //! what a replay does not need: a line for the recording, then one for each connection.

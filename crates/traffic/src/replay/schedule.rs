@@ -20,7 +20,7 @@ pub enum Gaps {
 pub enum Plan {
     /// As it was, all times of starts multiplied.
     Replay,
-    /// Connections drawn with replacement, so many neighbours at a time.
+    /// Connections drawn with replacement, in blocks of neighbours.
     Resample {
         /// How far apart.
         gaps: Gaps,

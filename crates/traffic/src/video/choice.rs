@@ -1,4 +1,4 @@
-//! Which bit rate a player asks for next.
+//! Which bit rate a player requests next.
 
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ pub(super) struct Known<'a> {
 }
 
 impl Rule {
-    /// Place of the rate to ask for.
+    /// Index of the rate to request.
     pub fn choose(self, known: &Known) -> usize {
         match self {
             Rule::Buffer { reservoir, upper } => by_buffer(known, reservoir, upper),
@@ -99,7 +99,7 @@ pub(super) struct Throughput {
 }
 
 impl Throughput {
-    /// A segment of so many bits took so long.
+    /// A segment of `bits` bits took `seconds`.
     pub fn add(&mut self, bits: f64, seconds: f64) {
         if self.seconds_per_bit.len() == REMEMBERED {
             self.seconds_per_bit.pop_front();

@@ -120,7 +120,7 @@ fn settings(params: &Params) -> Result<Settings, BadParams> {
         return Err(BadParams::new("max_buffer", why));
     }
     let share = |field: &str| params.real(field) * most.secs_f64();
-    // A player never asks with more in its buffer than leaves room for the segment.
+    // A player requests a segment only when its buffer has room for it.
     let (reservoir, upper) = (share("reservoir"), share("upper").min((most - segment).secs_f64()));
     if upper <= reservoir {
         let why = "leaves nothing above reservoir; make it or max_buffer larger";

@@ -85,7 +85,7 @@ impl Player {
         }
     }
 
-    /// Asks for the next segment, or to be woken when there is room for it.
+    /// Requests the next segment, or schedules a wake-up for when there is room for it.
     fn go_on(&mut self, cx: &mut AppCx) {
         let Some(buffer) = &mut self.buffer else { return };
         if self.requested.is_some() || cx.now >= self.ends {

@@ -49,7 +49,7 @@ pub const PARALLEL: Field =
               takes one to each server, whatever stands here.",
         )
         .source("recalled: Netscape's limit (Internet Explorer: 2)");
-/// The same, where a model has one of its own.
+/// [`PARALLEL`] for a model that has a value of its own.
 pub const PARALLEL_OF_MODEL: Field = Field {
     meaning: "How many connections a user has open at most, after the first file of a page; http2 \
               takes one to each server, whatever stands here; if not given, 4 for unc and http, 1 \
@@ -188,7 +188,7 @@ pub const START: Field =
         )
         .source("constructed: a load is what was asked for from the first second on");
 
-/// The fields of a model that decides everything unless told otherwise.
+/// The fields of a model that has a default of its own for everything else.
 pub static ALL: &[Field] = &[
     HTTP,
     STREAMS,

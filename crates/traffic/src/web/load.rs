@@ -1,4 +1,4 @@
-//! What web users ask for on average, before anything is simulated.
+//! The mean load that web users request, computed before anything is simulated.
 //!
 //! Only a first estimate: users wait for the network, so the load they really offer must be
 //! measured on an uncongested link.
@@ -54,7 +54,7 @@ impl UserModel {
         self.mean_reply_bytes() + segments + connection
     }
 
-    /// Mean number of files of a page beside the first.
+    /// Mean number of files of a page after the first.
     fn others(&self) -> f64 {
         (self.files.mean() - 1.0).max(0.0)
     }

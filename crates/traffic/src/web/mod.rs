@@ -1,10 +1,10 @@
 //! Web users: think, open a page, fetch its files, think again; and PackMime's link.
 //!
 //! [`UserModel`] says what users draw and how they use connections, [`User`] is one of them,
-//! [`fields`] is how a scenario says it, [`load`] predicts what users ask for. The models are
-//! bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of one's own),
-//! [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive on a link,
-//! sessions that arrive one after the other.
+//! [`fields`] is how a scenario says it, [`load`] predicts the load that users request. The models
+//! are bundles of distributions: [`mah`], [`unc`], [`threegpp`], [`archive`], [`http`] (all of
+//! one's own), [`loops`]. [`packmime`] and [`webtraf`] are other machines: connections that arrive
+//! on a link, sessions that arrive one after the other.
 
 pub mod archive;
 pub mod fields;
@@ -37,7 +37,8 @@ pub struct UserModel {
     pub request: Arc<dyn Distribution>,
     /// Size of a reply before scaling, bytes of payload.
     pub reply: Arc<dyn Distribution>,
-    /// The same for files after the first of a page; without it as [`UserModel::reply`].
+    /// Distribution of the sizes of files after the first of a page; without it as
+    /// [`UserModel::reply`].
     pub embedded: Option<Arc<dyn Distribution>>,
     /// Factor on every reply size.
     pub reply_scale: f64,
@@ -67,7 +68,7 @@ pub struct UserModel {
     pub to_end_of_file: bool,
     /// Whether a think time counts from the beginning of a page and not from its last reply.
     pub thinks_from_page: bool,
-    /// Whether what is fetched between two pauses is a page that somebody waits for.
+    /// Whether what is fetched between two pauses counts as a page load of a user.
     pub browses: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What an application tells of a page.
+//! What an application reports about a page.
 
 use packet::Instant;
 
@@ -16,12 +16,12 @@ pub(super) struct Page {
 }
 
 impl Page {
-    /// A page of which nothing has been asked for yet.
+    /// A page of which nothing has been requested yet.
     pub fn new(began: Instant) -> Self {
         Page { began, last: began, bytes: 0, objects: 0, failed: false }
     }
 
-    /// When its first file was asked for.
+    /// When its first file was requested.
     pub fn began(&self) -> Instant {
         self.began
     }

@@ -1,4 +1,4 @@
-//! The persistent connections of one user, to the server of a stay and beside it.
+//! The persistent connections of one user, to the server of a stay and to other servers.
 
 use packet::{Duration, Instant};
 

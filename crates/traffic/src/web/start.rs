@@ -8,7 +8,7 @@ use crate::distribution::residual;
 /// When users begin their first page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// At an instant uniform over one mean think time: nobody is in a long pause at first, so
+    /// At an instant uniform over one mean think time: no user is in a long pause at first, so
     /// the load starts above its mean and settles within some of the longest think times.
     Spread,
     /// In the middle of a pause as a long-running population is met: the load is at its mean
@@ -65,7 +65,7 @@ impl Streams {
 }
 
 impl RareStreams {
-    /// Likewise.
+    /// The streams of random numbers, by name.
     pub fn new(stream: impl Fn(&str) -> Rng) -> Self {
         RareStreams {
             parse: stream("parse"),

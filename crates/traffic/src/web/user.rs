@@ -52,7 +52,7 @@ enum State {
 ///   part after its first reply. The client closes a connection that has been idle for long or
 ///   is used up, and all at the end of the stay.
 /// * Where other servers supply files of the page, these go on new connections of their own.
-/// * Multiplexing (HTTP/2), all files but the first are asked for at once, on one connection to
+/// * Multiplexing (HTTP/2), all files but the first are requested at once, on one connection to
 ///   each server: the stay's, which lasts, and one for the page to each of the others.
 /// * The user thinks from the last reply of a page on
 ///   ([`UserModel::thinks_from_page`](super::UserModel::thinks_from_page): from its beginning).
@@ -73,7 +73,7 @@ pub struct User {
     server: u32,
     /// Pages still to begin at this server.
     pages_left: u32,
-    /// Files of this page still to ask of this server.
+    /// Files of this page not requested yet from this server.
     files_left: u32,
     /// When the next page begins; the first one so long after the run.
     next_page: Instant,
@@ -136,7 +136,7 @@ impl User {
         }
     }
 
-    /// Asks for the next file of the stay's server.
+    /// Requests the next file from the stay's server.
     fn fetch(&mut self, cx: &mut AppCx) {
         self.files_left -= 1;
         if !self.persistent {
@@ -306,7 +306,7 @@ impl User {
         }
     }
 
-    /// Asks for what may be asked for; if nothing is left and nothing on its way, thinks.
+    /// Sends every request that may be sent; if nothing is left and nothing on its way, thinks.
     fn go_on(&mut self, cx: &mut AppCx) {
         if let Some(streams) = self.streams_at_once() {
             self.ask_for_all(streams, cx);
@@ -354,7 +354,7 @@ impl User {
         self.sleep(cx);
     }
 
-    /// Asks to be woken for the next page, or earlier to close a connection that idles too long.
+    /// Schedules a wake-up for the next page, or earlier to close a connection that idles too long.
     fn sleep(&mut self, cx: &mut AppCx) {
         let limit = self.model.persistence.as_ref().map_or(Duration::ZERO, |p| p.idle);
         let rare = self.rare.as_ref().filter(|_| limit > Duration::ZERO);

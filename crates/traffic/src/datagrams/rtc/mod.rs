@@ -1,4 +1,4 @@
-//! Video calls that adapt: an encoder, a congestion control that tells it its rate, and a viewer, in
+//! Video calls that adapt: an encoder, a congestion control that sets its rate, and a viewer, in
 //! one direction or both.
 
 mod congestion;
@@ -79,7 +79,7 @@ impl VideoCall {
         self.from = self.from.max(now);
     }
 
-    /// Does all that is due, and asks to be woken for the next.
+    /// Does all that is due, and schedules the next wake-up.
     fn work(&mut self, cx: &mut AppCx) {
         let over = self.lifetime.is_over(cx.now);
         let mut next = Instant::NEVER;

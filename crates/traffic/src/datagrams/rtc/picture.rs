@@ -83,7 +83,7 @@ impl Picture {
         self.lost
     }
 
-    /// Of these viewers one, for whoever watches.
+    /// What this viewer has been shown until now, for an observer of the run.
     pub fn so_far(&self, now: Instant) -> Shown {
         let still = Duration::from_secs_f64(self.freezes(now).1);
         Shown { viewers: 1, frames: self.delays.len() as u64, delay: self.delay_sum, still }

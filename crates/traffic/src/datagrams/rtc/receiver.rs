@@ -9,7 +9,7 @@ use super::sender::Media;
 /// stream 4, range of numbers 4, timestamp 4 (section 3.1).
 const REPORT: u32 = 20;
 
-/// What a report tells of a packet that has arrived.
+/// One arrived packet in a report.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Arrival {
     pub number: u64,
@@ -47,10 +47,10 @@ pub(super) struct Receiving {
 pub(super) struct Receiver {
     /// Between two reports at least.
     interval: Duration,
-    /// When the next report is made; never while there is nothing to tell.
+    /// When the next report is made; never while there is nothing to report.
     next_report: Instant,
     last_report: Instant,
-    /// What the last report told first, and what none has told yet.
+    /// Packets first reported in the last report, and packets not reported yet.
     reported: Vec<Arrival>,
     fresh: Vec<Arrival>,
     /// The number after the last packet that came.

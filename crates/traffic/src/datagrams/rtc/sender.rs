@@ -45,7 +45,7 @@ pub(super) struct Sender {
     buffer: VecDeque<Media>,
     buffered: u64,
     next_send: Instant,
-    /// Packets of which no report has told, from number `first` on: length and when sent.
+    /// Packets that no report has covered yet, from number `first` on: length and when sent.
     outstanding: VecDeque<(u32, Instant)>,
     first: u64,
     pub done: Sending,
@@ -131,10 +131,10 @@ impl Sender {
         Some(media)
     }
 
-    /// A report has come. What it does not tell of, up to the last packet that arrived, is lost.
+    /// A report has come. Packets that it leaves out, up to the last packet that arrived, are lost.
     pub fn on_report(&mut self, report: &Report, now: Instant) {
         let Some(last) = report.arrivals.last().filter(|last| last.number >= self.first) else {
-            return; // an earlier one told it all
+            return; // an earlier report covered all of it
         };
         let mut arrivals = report.arrivals.iter().peekable();
         let mut packets = Vec::with_capacity((last.number - self.first + 1) as usize);

@@ -12,7 +12,7 @@ pub(super) enum Parcel {
     Report(Report),
 }
 
-/// The datagrams that are said and not yet heard, from number `first` on.
+/// Datagrams that were sent and have not arrived yet, from number `first` on.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     first: u64,

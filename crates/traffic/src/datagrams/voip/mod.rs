@@ -1,4 +1,4 @@
-//! Telephone calls over IP: two talkers, two listeners, and what each of these hears.
+//! Telephone calls over IP: two talkers, two listeners, and the packets that each listener plays.
 
 mod playout_buffer;
 mod talker;
@@ -73,7 +73,7 @@ impl Call {
         }
     }
 
-    /// Says what is due, and asks to be woken for the next.
+    /// Sends what is due, and schedules the next wake-up.
     fn talk(&mut self, cx: &mut AppCx) {
         let mut next = Instant::NEVER;
         for Voice { back, talker, buffer } in &mut self.voices {

@@ -165,8 +165,8 @@ impl PlayoutBuffer {
         self.in_gap = false;
     }
 
-    /// What it heard, until now. Packets whose playing lies ahead do not count. `before_s` is the
-    /// time from mouth to network; `codec` is told as it is.
+    /// The listener's counts and delays until now. Packets that are to be played later do not
+    /// count. `before_s` is the time from mouth to network; `codec` is passed on unchanged.
     pub fn report(
         &self,
         back: bool,
@@ -255,7 +255,7 @@ mod tests {
         buffer.said(false, at(80));
         buffer.said(false, at(100));
         buffer.said(false, at(120));
-        buffer.heard(1, at(125)); // of before
+        buffer.heard(1, at(125)); // of the earlier spurt
         buffer.heard(5, at(150));
         let report = |ms| buffer.report(false, 0.0, (0.0, 25.1), at(ms));
         assert_eq!((report(209).said, report(209).lost), (0, 0)); // the fifth's time has not come

@@ -32,8 +32,8 @@ impl Talker {
         Talker { model, next: begin, speech, silence: 0, rng }
     }
 
-    /// The packet due at `next` leaves. Tells whether the listener may set its playout anew: a
-    /// spurt begins.
+    /// The packet due at `next` leaves. Returns whether the listener may adjust its playout delay,
+    /// because a talk spurt begins.
     pub fn speak(&mut self) -> bool {
         let begins = self.speech > 0 && self.silence == 0;
         if begins {

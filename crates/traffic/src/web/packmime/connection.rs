@@ -58,7 +58,7 @@ fn two_or_more(mean: f64, rng: &mut Rng) -> u32 {
 pub struct Sequence {
     rng: Rng,
     pages_left: u32,
-    /// Objects of this page still to ask for.
+    /// Objects of this page not requested yet.
     objects_left: u32,
     many_pages: bool,
     first_response: u64,
@@ -100,7 +100,7 @@ impl Sequence {
         };
     }
 
-    /// Objects of this page still to ask for.
+    /// Objects of this page not requested yet.
     pub fn objects_left(&self) -> u32 {
         self.objects_left
     }

@@ -91,7 +91,7 @@ pub struct Laws {
     pub request_theta: f64,
     /// Lengths, before rounding up, of runs of "not modified" and of content.
     pub runs: [Weibull; 2],
-    /// Size of a request, bytes: all of a connection have the same.
+    /// Size of a request, bytes: drawn once for a connection.
     pub request: Arc<dyn Distribution>,
     /// Size of a response with content, bytes.
     pub download: Arc<dyn Distribution>,

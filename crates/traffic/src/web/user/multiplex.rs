@@ -1,4 +1,4 @@
-//! How a user asks for a page over HTTP/2: RFC 9113 section 5.
+//! How a user requests a page over HTTP/2: RFC 9113 section 5.
 
 use super::User;
 use crate::AppCx;
@@ -14,8 +14,8 @@ impl User {
         }
     }
 
-    /// Asks for everything that is left of the page: of the stay's server on the connection that
-    /// lasts, of every other one on a connection for the page.
+    /// Requests everything that is left of the page: from the stay's server on the connection that
+    /// lasts, from every other server on a connection for this page.
     pub(super) fn ask_for_all(&mut self, streams: u32, cx: &mut AppCx) {
         let files = std::mem::take(&mut self.files_left);
         if files > 0 {
@@ -34,8 +34,8 @@ impl User {
         }
     }
 
-    /// Gives a connection so many files to fetch: as many as may wait are asked for at once, one
-    /// more with every reply.
+    /// Gives a connection `files` files to fetch: as many as `streams` allows are requested at
+    /// once, one more with every reply.
     fn hand(&mut self, place: usize, files: u32, streams: u32, cx: &mut AppCx) {
         let kept = self.rare().open.at(place);
         let at_once = files.min(streams.saturating_sub(u32::from(kept.waiting)));

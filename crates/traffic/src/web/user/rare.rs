@@ -13,9 +13,9 @@ use crate::web::start::RareStreams;
 pub(super) struct Rare {
     pub streams: RareStreams,
     pub open: PersistentConnections,
-    /// Servers beside the stay's that supply files of this page.
+    /// Servers other than the stay's that supply files of this page.
     pub others: Vec<u32>,
-    /// Files of this page still to ask of them.
+    /// Files of this page not requested yet from them.
     pub others_left: u32,
 }
 
@@ -63,7 +63,8 @@ impl User {
         *others_left = files - self.files_left;
     }
 
-    /// The server to ask for the next file that is not of the stay's, if one may be asked.
+    /// The server of the next file that the stay's server does not supply, if a request may be
+    /// sent.
     pub(super) fn next_other(&mut self) -> Option<u32> {
         let may = self.has_number();
         let Rare { others, others_left, .. } = self.rare.as_deref_mut().filter(|_| may)?;

@@ -20,24 +20,24 @@ struct Streams {
     think: Rng,
 }
 
-/// A page of which something is still to be asked for or to come.
+/// A page of which something is still to be requested or to arrive.
 #[derive(Debug)]
 struct Fetching {
     /// Counts the pages of the session.
     serial: u32,
     server: u32,
-    /// Objects still to ask for.
+    /// Objects not requested yet.
     left: u32,
-    /// Objects asked for that have not come.
+    /// Objects requested that have not arrived.
     waiting: u32,
-    /// When the next one is asked for.
+    /// When the next one is requested.
     next: Instant,
     page: Page,
 }
 
 /// A session: its pages come one after the other, from a server drawn for each.
 ///
-/// Every object has a connection of its own, which its server closes, and is asked for an interval
+/// Every object has a connection of its own, which its server closes, and is requested an interval
 /// after the one before, whatever became of that. A page is over when all its objects are there or
 /// given up. Every variable has its own stream, every session its own streams.
 #[derive(Debug)]
@@ -110,7 +110,7 @@ impl Session {
         }
     }
 
-    /// Asks to be woken for the next page, if there is one.
+    /// Schedules a wake-up for the next page, if there is one.
     fn plan_page(&mut self, cx: &mut AppCx) {
         if self.pages_left > 0 {
             let gap = self.sessions.think.sample(&mut self.streams.think);
@@ -119,7 +119,7 @@ impl Session {
         }
     }
 
-    /// Asks for the next object of a page, and to be woken for the one after it.
+    /// Requests the next object of a page, and schedules a wake-up for the one after it.
     fn ask(&mut self, place: usize, cx: &mut AppCx) {
         let Sessions { packets, packet, request, object_gap, .. } = &*self.sessions;
         let packets = rounded_up(packets.as_ref(), &mut self.streams.packets);

@@ -1,8 +1,8 @@
 //! Congestion control of a video call: how fast a sender may send. One file each, one line each in
 //! [`CONTROLS`].
 //!
-//! All controls run at the sender and live on one kind of feedback: the receiver tells of every
-//! packet when it came and whether it was marked (RFC 8888).
+//! All controls run at the sender and use one kind of feedback: the receiver reports of every
+//! packet when it arrived and whether it was marked (RFC 8888).
 
 mod gcc;
 mod nada;
@@ -13,7 +13,7 @@ use std::fmt::Debug;
 use packet::params::{Kind, Params};
 use packet::{About, Duration, Instant};
 
-/// What a receiver has told of one packet.
+/// What a receiver has reported about one packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observed {
     /// Length of the RTP packet.
@@ -33,8 +33,8 @@ pub(super) struct Feedback<'a> {
     pub made: Instant,
     /// There and back, without the time that the receiver kept it.
     pub round_trip: Duration,
-    /// The packets that no report has told of before, in the order in which they were sent; the last
-    /// one has arrived.
+    /// Packets reported for the first time, in the order in which they were sent; the last one has
+    /// arrived.
     pub packets: &'a [Observed],
 }
 
@@ -72,7 +72,7 @@ pub(super) trait Control: Debug + Send + Sync {
     /// whether there are reports or not.
     fn on_frame(&mut self, _buffered: u64, _now: Instant) {}
 
-    /// A packet of so many bytes leaves.
+    /// A packet of `bytes` bytes leaves.
     fn on_sent(&mut self, _bytes: u32, _now: Instant) {}
 
     /// A report has come.
@@ -81,8 +81,8 @@ pub(super) trait Control: Debug + Send + Sync {
     /// What it allows while `buffered` bytes wait at the sender.
     fn rates(&self, buffered: u64) -> Rates;
 
-    /// When its window lets a packet of so many bytes go, unless a report comes before; a control
-    /// without a window says at once.
+    /// The earliest time at which the window admits a packet of `bytes` bytes, if no report comes
+    /// before; a control without a window admits it at once.
     fn opens(&self, _bytes: u32) -> Instant {
         Instant::ZERO
     }
@@ -103,9 +103,9 @@ impl Clone for Box<dyn Control> {
 #[derive(Debug)]
 struct Entry {
     about: About,
-    /// What it begins with if nobody says, bit/s; else the least rate.
+    /// The default initial rate, bit/s; without it the least rate.
     start: Option<f64>,
-    /// The time between two reports if nobody says, s.
+    /// The default time between two reports, s.
     feedback: f64,
     make: fn(&Params, &Video) -> Box<dyn Control>,
 }
@@ -140,12 +140,12 @@ impl Chosen {
         Chosen { entry: found.expect("the kind lists the controls"), own }
     }
 
-    /// The rate it begins with if nobody says, bit/s; else the least rate.
+    /// The default initial rate, bit/s; without it the least rate.
     pub fn start(&self) -> Option<f64> {
         self.entry.start
     }
 
-    /// The time between two reports if nobody says, s.
+    /// The default time between two reports, s.
     pub fn feedback(&self) -> f64 {
         self.entry.feedback
     }

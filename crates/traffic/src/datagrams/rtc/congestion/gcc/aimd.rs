@@ -11,7 +11,7 @@ use super::overuse::Usage;
 
 /// A rate grows to this multiple of what arrives at most.
 const HEADROOM: f64 = 1.5;
-/// Additive increase is for rates so many standard deviations about the mean at most.
+/// Additive increase applies to rates within this many standard deviations of the mean.
 const CLOSE: f64 = 3.0;
 /// Weight of a new sample of the link's capacity: smoothing by 0.95.
 const WEIGHT: f64 = 0.05;
@@ -199,7 +199,7 @@ mod tests {
 
     #[test]
     fn three_deviations_from_the_known_capacity_are_another_line() {
-        // 3 sqrt(400 * 1e6) bit/s: up to 60 kbit/s on either side it is the same.
+        // 3 sqrt(400 * 1e6) bit/s: up to 60 kbit/s on either side the estimate is kept.
         for (receiving, kept) in [(1.06e6, true), (1.060_001e6, false)] {
             let mut rate = aimd(1e6);
             rate.decrease(1e6);

@@ -44,7 +44,7 @@ struct Group {
     last_arrived: Instant,
 }
 
-/// What a group that is complete tells.
+/// The measurement that a complete group of packets gives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
     /// By how much a group arrives later behind the one before than it was sent (m_hat), ms.
@@ -94,7 +94,8 @@ impl Arrivals {
         Arrivals { filtering, group: None, before: None, apart: VecDeque::new(), filter }
     }
 
-    /// One packet more, in the order of sending; what the group before it tells, if it begins one.
+    /// Adds one packet, in the order of sending; returns the estimate of the previous group if the
+    /// packet begins a new one.
     pub fn packet(&mut self, packet: &Observed) -> Option<Estimate> {
         let at = packet.arrived?;
         let begun = Group {

@@ -79,7 +79,7 @@ impl Detector {
         self.groups = (self.groups + 1).min(self.detecting.deltas.max(1));
         let amplified_ms = f64::from(self.groups) * estimate.gradient_ms;
         if amplified_ms > self.threshold_ms {
-            // Where in the first group it went above nobody knows: half of it.
+            // Where within the first group the delay went above is unknown: half of it counts.
             self.above_ms += estimate.apart_ms * if self.above == 0 { 0.5 } else { 1.0 };
             self.above += 1;
             let long = self.above_ms > self.detecting.overuse_ms && self.above > 1;

@@ -48,7 +48,7 @@ impl Observing {
 /// One packet of the observation window.
 #[derive(Clone, Copy, Debug, Default)]
 struct Seen {
-    /// When it arrived, or the one after it whose number told of the loss.
+    /// When it arrived; if it was lost, when the packet arrived whose number revealed the loss.
     at: Instant,
     counts: Counts,
 }
@@ -57,7 +57,7 @@ struct Seen {
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     packets: u64,
-    /// Of those that arrived.
+    /// Bytes of the packets that arrived.
     bytes: u64,
     lost: u64,
     marked: u64,

@@ -81,7 +81,7 @@ fn a_loss_leaves_80_percent_of_the_window_and_a_mark_90_once_a_round_trip() {
     (0..20).for_each(|_| sender.on_sent(1_000, at(130)));
     sender.window.detect_congestion(0.1, 0.0, 0.0);
     feed_back(&mut sender, 220, &[observed(30, None), observed(40, Some(150))]); // at the target
-    assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd); // 100 ms: the same event
+    assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd); // 100 ms: still the first congestion event
     sender.window.cwnd = 16_000.0;
     let marked = Observed { marked: true, ..observed(50, Some(50)) };
     feed_back(&mut sender, 240, &[marked]);

@@ -277,7 +277,7 @@ impl Window {
         event
     }
 
-    /// The target rises beside flows that fill the queue (section 4.1.2.3).
+    /// Raises the target delay when other flows fill the queue (section 4.1.2.3).
     fn adjust_target(&mut self) {
         let Windowing { target_lo, target_hi, .. } = self.windowing;
         self.delays.push_front(self.qdelay / target_lo);
