@@ -34,7 +34,7 @@ pub struct Analysis {
     serial: u64,
     /// Bytes of all vectors of open connections.
     vectors: usize,
-    /// Lines of connections that are over, and what each is; whoever wants them takes them.
+    /// Lines of connections that have ended, and what each is; the caller takes them.
     pub lines: Vec<u8>,
     pub finished: Vec<Finished>,
     units: Vec<Unit>,

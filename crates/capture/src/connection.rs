@@ -8,7 +8,7 @@ use crate::units::{Open, Units};
 /// model's authors (recalled).
 const QUIET_US: u64 = 500_000;
 
-/// Options of a segment take up to so many bytes of its maximum.
+/// Most bytes that TCP options take of a segment.
 const OPTIONS: u32 = 40;
 /// The maximum of a side that announced none here: that of Ethernet.
 const USUAL_MSS: u32 = 1_460;

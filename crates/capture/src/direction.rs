@@ -11,7 +11,7 @@ const REORDERING_NS: i64 = 3_000_000;
 /// How soon after a duplicate acknowledgement a fast retransmission comes. Wireshark's value.
 const FAST_NS: i64 = 20_000_000;
 
-/// What a segment is beside its sender's earlier ones.
+/// How a segment relates to its sender's earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// In order, or beyond what was seen so far.
@@ -79,14 +79,14 @@ fn after(a: u32, b: u32) -> bool {
 }
 
 impl Direction {
-    /// Takes a segment of this side; `other` is the opposite direction, `round_trip_ns` what the
-    /// handshake took.
+    /// Takes a segment of this side; `other` is the opposite direction, `round_trip_ns` the
+    /// duration of the handshake.
     ///
-    /// The rule of retransmission is that of Wireshark 4 (`tcp.analysis.retransmission`, with fast
-    /// and spurious ones): a segment with payload, SYN or FIN that begins before the highest byte
-    /// seen and is no keep-alive is *resent* if all of it is acknowledged, or if it is what two
-    /// duplicate acknowledgements within 20 ms ask for, or if it comes later than a round trip
-    /// after the highest one or ends with it; else it was *reordered*.
+    /// The rule of retransmission is that of Wireshark 4 (`tcp.analysis.retransmission`, with
+    /// fast and spurious ones). A segment with payload, SYN or FIN that begins before the highest
+    /// byte seen and is no keep-alive is *resent* in three cases: all of it is acknowledged; two
+    /// duplicate acknowledgements within the last 20 ms requested it; or it comes later than a
+    /// round trip after the highest one or ends with it. Otherwise it was *reordered*.
     pub fn take(
         &mut self,
         segment: &Segment,
@@ -126,7 +126,7 @@ impl Direction {
     }
 
     fn count_repetition(&mut self, segment: &Segment, other: &Direction) {
-        // An acknowledgement that a keep-alive or a probe asked for is no duplicate.
+        // An acknowledgement that answers a keep-alive or a probe is no duplicate.
         let same = segment.payload == 0
             && !other.requested
             && segment.window != 0
@@ -198,7 +198,7 @@ impl Direction {
         self.reach(high, begin.wrapping_add(segment.payload))
     }
 
-    /// The same of a side of which no packet is seen, from what the other one acknowledges.
+    /// Advances a side of which no packet is seen to what the other side acknowledges.
     pub fn advance_to(&mut self, ack: u32) -> u64 {
         let high = *self.high.get_or_insert(ack);
         // The one byte alone is its FIN.

@@ -16,7 +16,8 @@ pub struct Limits {
     /// Silence after which a connection is taken to be over, nanoseconds: 15 minutes, beyond
     /// common idle times of servers (constructed).
     pub idle_ns: i64,
-    /// The same before its handshake is complete: 75 s, the time BSD's `connect()` waits.
+    /// Silence after which a connection whose handshake is incomplete has ended: 75 s, the time
+    /// BSD's `connect()` waits.
     pub embryonic_ns: i64,
     /// How long a closed connection still owns its late packets, such as a FIN sent again with
     /// growing intervals: 60 s, as long as BSD keeps TIME-WAIT.

@@ -5,7 +5,7 @@ use std::io::Write;
 use crate::connection::Connection;
 use crate::vector::{Epoch, Piece};
 
-/// What the line needs to know beside the connection.
+/// What a line shows apart from the connection.
 pub struct About {
     /// Numbers of opener and acceptor.
     pub hosts: [u32; 2],

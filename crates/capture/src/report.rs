@@ -70,7 +70,7 @@ pub struct Connections {
     pub most_open: u64,
     /// Payload of openers, acceptors.
     pub bytes: [u64; 2],
-    /// The same of connections opened on side 0 and 1 of the link.
+    /// Connections by the side of the link, 0 or 1, on which they were opened.
     pub sides: [Side; 2],
 }
 

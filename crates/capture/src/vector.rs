@@ -34,7 +34,8 @@ pub fn epochs(connection: &Connection, units: &[Unit], into: &mut Vec<Epoch>) {
     for unit in units {
         let side = unit.side;
         let pause = match before {
-            // The same side again: both ends of the pause passed here on the same way.
+            // Both units went in one direction, so both ends of the pause passed here with one
+            // delay.
             Some(last) if last.side == side => unit.unit.start_us.saturating_sub(last.unit.end_us),
             Some(last) => elapsed(unit, last.unit.end_us, rtt_us[side]),
             None => first(connection, unit, rtt_us[side]),
@@ -76,7 +77,7 @@ fn elapsed(unit: &Unit, from_us: u64, rtt_us: u64) -> u64 {
     unit.unit.start_us.saturating_sub(from_us).saturating_sub(rtt_us)
 }
 
-/// The same from the established connection, or from the first packet that was seen.
+/// Time from the established connection, or from the first packet seen, to the first unit.
 fn first(connection: &Connection, unit: &Unit, rtt_us: u64) -> u64 {
     match connection.ready_us[unit.side] {
         Some(ready) => elapsed(unit, ready, rtt_us),

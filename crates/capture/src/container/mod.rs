@@ -45,7 +45,7 @@ pub struct Frame<'a> {
 enum Next<'a> {
     /// A packet and how many bytes it takes.
     Packet(Frame<'a>, usize),
-    /// Something of no interest: so many bytes, which may not be there yet.
+    /// Skip this many bytes, which may not have been read yet.
     Skip(u64),
     /// Bytes are missing.
     More,
@@ -79,8 +79,8 @@ impl Container {
     /// Hands every packet that is now complete to `each`.
     ///
     /// # Errors
-    /// If the bytes are no capture at all. Damage further on ends the reading and is told by
-    /// [`Container::end`].
+    /// If the bytes are no capture at all. Damage further on ends the reading; [`Container::end`]
+    /// reports it.
     pub fn feed(
         &mut self,
         bytes: &[u8],

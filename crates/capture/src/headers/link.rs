@@ -10,7 +10,7 @@ pub type Station = [u8; 6];
 /// Where IP begins.
 pub struct Link {
     pub ip_at: usize,
-    /// 4 or 6; 0 where only IP's first bits can tell.
+    /// IP version, 4 or 6; 0 if the link layer does not say it and IP's first bits decide.
     pub version: u8,
     pub stations: Option<(Station, Station)>,
 }

@@ -13,7 +13,7 @@ pub type Address = [u8; 16];
 
 /// The bits of a TCP header's flags (RFC 9293 section 3.1; the ninth RFC 9768).
 pub mod flags {
-    /// The sender is through.
+    /// The sender will send no more data.
     pub const FIN: u16 = 0x001;
     /// Synchronise sequence numbers.
     pub const SYN: u16 = 0x002;

@@ -87,8 +87,7 @@ pub fn record(out: &mut Vec<u8>, packet: &Packet) {
     put(out, start + 12, full.to_le_bytes());
 }
 
-/// Appends the record of a packet that is there byte by byte, at so many nanoseconds of the file's
-/// clock.
+/// Appends the record of a packet given byte by byte, at `at_ns` nanoseconds of the file's clock.
 pub fn whole(out: &mut Vec<u8>, at_ns: u64, packet: &[u8]) {
     out.extend(((at_ns / 1_000_000_000) as u32).to_le_bytes());
     out.extend(((at_ns % 1_000_000_000) as u32).to_le_bytes());

@@ -58,8 +58,8 @@ impl TcpOptions {
         self.pad_to(self.len);
     }
 
-    /// Selective acknowledgements, as many as there is room for (RFC 2018 section 3: three beside
-    /// timestamps).
+    /// Selective acknowledgements, as many as there is room for: three if there are timestamps as
+    /// well (RFC 2018 section 3).
     pub fn sack(&mut self, blocks: impl ExactSizeIterator<Item = [u32; 2]>) {
         let fit = blocks.len().min((MOST - self.len - 4) / BLOCK);
         self.put(&[&[NOP, NOP, SACK, (2 + BLOCK * fit) as u8]]);
@@ -68,7 +68,7 @@ impl TcpOptions {
         }
     }
 
-    /// Padding up to so many bytes, for options that are not modelled.
+    /// Pads to `bytes` bytes, for options that are not modelled.
     pub fn pad_to(&mut self, bytes: usize) {
         self.len = self.len.max(bytes.next_multiple_of(4)).min(MOST);
     }
