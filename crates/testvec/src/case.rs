@@ -61,7 +61,7 @@ impl Case {
         Case::of(entry, object)
     }
 
-    /// The same of this discipline.
+    /// A case of this discipline.
     pub(crate) fn of(
         entry: Option<&'static Entry>,
         object: &Map<String, Json>,

@@ -1,5 +1,5 @@
-//! Everything that is demanded of a discipline, of one that somebody hands in: the laws, random calls,
-//! and its test vectors, with a report.
+//! Checks a discipline, including one that a user supplies: the laws, random calls and its test
+//! vectors, with a report.
 
 use aqm::Entry;
 use packet::Rng;
@@ -14,10 +14,11 @@ use crate::suite;
 /// Strings of random bytes that become calls.
 const STRINGS: u64 = 200;
 
-/// Checks a discipline; `notify` hears what comes next. Answers with JSON: `name`; `sets` of parameters
-/// that were tried; `checks`, each with `name`, `says` and `broken` (null or a sentence with the
-/// `parameters` under which); `happened` (packets sent, dropped and marks in the random calls); and
-/// `vectors`, the document of its test vectors, null if there is none.
+/// Checks a discipline; `notify` is called with the name of each step. Returns JSON: `name`; `sets`
+/// of parameters that were tried; `checks`, each with `name`, `says` and `broken` (null, or a
+/// sentence with the `parameters` under which it was broken); `happened` (packets sent and dropped,
+/// and marks, in the random calls); and `vectors`, the document of its test vectors, null if there
+/// is none.
 pub fn check(entry: &'static Entry, notify: &mut dyn FnMut(&str)) -> Json {
     let tried = sets(entry);
     let mut checks = Vec::new();

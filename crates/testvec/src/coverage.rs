@@ -39,7 +39,7 @@ pub fn shown(trial: &Trial) -> BTreeSet<String> {
     shown
 }
 
-/// The same case with forty times the packets, where they are random.
+/// This case with forty times the packets, if its packets are random.
 pub fn longer(case: &Case) -> Case {
     let mut case = case.clone();
     if let Arrivals::Random(traffic) = &mut case.arrivals {

@@ -11,14 +11,14 @@ pub const MAX_CALLS: usize = 2_000_000;
 /// the one it was handed.
 const MAX_DRAWS: usize = 1 << 20;
 
-/// What a discipline is asked.
+/// The kind of a call to a discipline.
 #[derive(Clone, Debug, PartialEq)]
 pub enum What {
     /// A packet arrives.
     Enqueue(Packet),
     /// The line is free; the answer, with the ECN field it leaves with. None starts an idle time.
     Dequeue(Option<Packet>),
-    /// The periodic update, or the wake-up a shaper asked for.
+    /// The periodic update, or the wake-up that a shaper has scheduled.
     Tick,
 }
 
@@ -52,7 +52,7 @@ pub struct Call {
 
 /// A discipline before a line of constant rate.
 ///
-/// The line asks for a packet when a transmission ends; when it rests, after an arrival or a tick
+/// The line dequeues when a transmission ends and, while it is idle, after an arrival or a tick
 /// that leaves something waiting. At one instant ticks come first, then the end of a transmission,
 /// then arrivals in their order.
 pub struct Trial {
@@ -121,7 +121,7 @@ impl Trial {
     /// As [`Trial::arrive`].
     ///
     /// # Panics
-    /// If the discipline holds packets back and does not say when to ask again.
+    /// If the discipline holds packets back and schedules no tick.
     pub fn finish(&mut self) -> Result<(), String> {
         loop {
             let waits = self.discipline.backlog().packets > 0;
@@ -157,7 +157,7 @@ impl Trial {
         }
     }
 
-    /// A line at rest asks only if something waits: an arrival that is dropped at an idle line
+    /// An idle line dequeues only if something waits: an arrival that is dropped at an idle line
     /// does not begin a second idle time.
     fn ask_if_resting(&mut self, now: Instant) {
         if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {

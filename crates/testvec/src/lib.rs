@@ -1,5 +1,5 @@
-//! One discipline before a line, without end systems: what it is told, what it draws and what it
-//! does, written down so that another implementation can be held against it.
+//! One discipline before a line, without end systems: its calls, its random draws and its
+//! decisions, recorded so that another implementation can be compared with it.
 //!
 //! Reading order: [`Trial`] (drives a discipline and records every [`Call`]), [`traffic`] (random
 //! packets that visit a discipline's branches), [`Case`] (one trial as data), [`document`] (the

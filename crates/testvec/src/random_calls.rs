@@ -329,7 +329,7 @@ impl Books {
         Packet { id, flow, bytes: size, ecn, arrived: Instant::from_nanos(self.now), header }
     }
 
-    /// Everything that waits is sent, by whoever asks often enough and when told.
+    /// Sends everything that waits, by dequeueing often enough and at the scheduled ticks.
     fn drain(&mut self, entry: &Entry) {
         let mut waits = 0;
         while self.backlog.packets > 0 {

@@ -18,7 +18,7 @@ pub struct Traffic {
 
 /// Mean gaps of the phases, in transmission times of a packet of [`MEAN_BYTES`] bytes.
 const GAPS: [f64; 6] = [0.0, 0.3, 0.7, 1.0, 1.3, 3.0];
-/// Pauses, likewise.
+/// Mean pauses between phases, in transmission times of a packet of [`MEAN_BYTES`] bytes.
 const PAUSES: [f64; 3] = [5.0, 20.0, 60.0];
 const MEAN_BYTES: u64 = 1_000;
 /// Mean packets in a phase and between pauses.

@@ -153,7 +153,7 @@ fn conservation(entry: &Entry, set: &Written) -> Tally {
     tally
 }
 
-/// Both did the same; where not, the first difference.
+/// An error with the first difference, unless both records are equal.
 fn same<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T], when: &str) {
     if let Some(i) = (0..one.len().max(other.len())).find(|i| one.get(*i) != other.get(*i)) {
         panic!("{when}: {:?} in one run and {:?} in the other", one.get(i), other.get(i));

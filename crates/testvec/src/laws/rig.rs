@@ -9,7 +9,7 @@ use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 /// The line of every law.
 pub(super) const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
-/// Parameters as somebody wrote them.
+/// Parameters as a user writes them.
 pub type Written = Vec<(String, Raw)>;
 
 pub(super) fn build(entry: &Entry, set: &Written) -> Built {
@@ -154,7 +154,8 @@ impl Rig {
         self.balance();
     }
 
-    /// Until nothing waits and nothing is sent; a shaper is asked when it wants to be.
+    /// Runs until nothing waits and nothing is being sent; a shaper is called at the times it has
+    /// scheduled.
     pub(super) fn drain(&mut self) {
         let waits = |rig: &Self| rig.discipline.backlog().packets > 0;
         while let Some(next) = self.busy_until.or_else(|| {
@@ -181,7 +182,7 @@ impl Rig {
                         discipline.on_tick(cx);
                         None
                     });
-                    // A shaper let the line rest and has asked to be asked again.
+                    // A shaper let the line rest and has scheduled a tick.
                     if self.busy_until.is_none() && self.discipline.backlog().packets > 0 {
                         self.send(tick);
                     }
