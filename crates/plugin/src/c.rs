@@ -40,7 +40,7 @@ impl Table {
     /// # Errors
     /// What is wrong with the file, in a sentence without its name.
     pub fn open(path: &Path) -> Result<Self, String> {
-        // SAFETY: what the library does while it is loaded is the promise of whoever names it.
+        // SAFETY: the user who names a library is responsible for what it does while it is loaded.
         let library = unsafe { libloading::Library::new(path) }
             .map_err(|why| format!("it cannot be loaded ({why})"))?;
         let library = Box::leak(Box::new(library));
@@ -121,7 +121,7 @@ type Admit = unsafe extern "C" fn(*mut c_void, *const PluginPacket, *mut PluginC
 /// One queue's state in a library.
 pub struct State {
     table: Table,
-    /// Of the table, at hand: it is asked for every packet.
+    /// The table's `admit`, kept here because it is called for every packet.
     admit: Admit,
     state: *mut c_void,
     call: Box<PluginCall>,
@@ -197,7 +197,8 @@ impl State {
         call.packets = backlog.packets;
     }
 
-    /// Asks a judge; its answer, and whether it tried what only holders may do.
+    /// Calls an algorithm's `admit`; returns its answer, and whether it tried what only holders may
+    /// do.
     #[inline]
     pub fn admit(
         &mut self,
@@ -213,7 +214,8 @@ impl State {
         (answer, self.call.misuse != 0)
     }
 
-    /// Tells a judge what became of a packet; the time is that of the last call unless given.
+    /// Reports to an algorithm what became of a packet; the time is that of the last call unless
+    /// given.
     pub fn decided(&mut self, what: u8, why: u8, now: Option<Instant>) {
         let Some(decided) = self.table.0.decided else { return };
         if let Some(now) = now {
@@ -223,7 +225,7 @@ impl State {
         unsafe { decided(self.state, what, why, &mut *self.call) };
     }
 
-    /// Tells a judge that the line rests.
+    /// Reports to an algorithm that the line is idle.
     pub fn idle(&mut self, now: Instant) {
         let Some(idle) = self.table.0.idle else { return };
         self.call.now_ns = now.nanos();
@@ -255,10 +257,10 @@ impl State {
         })
     }
 
-    /// Asks a holder for the next packet's number.
+    /// Gets the next packet's number from a holder.
     ///
     /// # Errors
-    /// What it did wrong.
+    /// The mistake of the library.
     pub fn dequeue(&mut self, call: &mut Call) -> Result<i64, Misdeed> {
         let Some(dequeue) = self.table.0.dequeue else { return Ok(types::AQMLAB_NOTHING) };
         self.with(call, |state, table_call| {
@@ -324,7 +326,7 @@ unsafe extern "C" fn mark(call: *mut PluginCall, number: u32, why: u8) {
     unsafe { act(call, why, |call, why| call.mark(number, why)) }
 }
 
-/// Does what the library asks for in the middle of its call; the first mistake is kept.
+/// Carries out what the library requests during its call; the first mistake is kept.
 unsafe fn act(
     call: *mut PluginCall,
     why: u8,

@@ -1,11 +1,12 @@
-//! How a user's discipline ends a run: a call that cannot go on unwinds to whoever began the run.
+//! How a user's discipline ends a run: a call that cannot go on unwinds to the caller that began
+//! the run.
 
 use std::panic;
 
 pub use aqm::Failed;
 
-/// Ends the run by unwinding with [`Failed`]; no hook is called and nothing printed. Whoever hands
-/// disciplines in catches it.
+/// Ends the run by unwinding with [`Failed`]; no hook is called and nothing printed. The caller
+/// that supplied the discipline catches it.
 pub fn fail(sentence: impl Into<String>) -> ! {
     panic::resume_unwind(Box::new(Failed(sentence.into())))
 }

@@ -15,7 +15,7 @@ pub struct Call<'a> {
     pub now: Instant,
     /// The queue's own random stream.
     pub rng: &'a mut Rng,
-    /// When the holder wants its next tick; what it was told last stays.
+    /// When the holder wants its next tick; the last value that was set stays.
     pub next_tick: &'a mut Option<Instant>,
     waiting: &'a mut Waiting,
     out: &'a mut dyn FnMut(Event),
@@ -73,7 +73,7 @@ pub trait Holder: Send {
     fn enqueue(&mut self, packet: &Packet, call: &mut Call);
     /// The number of the next packet to send, if there is one.
     fn dequeue(&mut self, call: &mut Call) -> Option<u32>;
-    /// The time that it asked for has come.
+    /// The tick that the holder scheduled is due.
     fn tick(&mut self, call: &mut Call);
     /// Shows inner state by name.
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64));

@@ -22,5 +22,5 @@ pub use pulse::Pulse;
 
 /// What a discipline in C is compiled against.
 pub const C_HEADER: &str = include_str!("../include/aqmlab_plugin.h");
-/// The same for Rust: a file of its own, with nothing of this workspace in it.
+/// The interface for Rust plug-ins: one file that uses nothing of this workspace.
 pub const RUST_INTERFACE: &str = include_str!("c/types.rs");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A count that is odd while a call lasts. Whoever owns a clock looks at it now and then: the same
-/// odd number for long is a call that does not come back.
+/// A count that is odd while a call lasts. The thread that owns a clock reads it now and then: if
+/// an odd number does not change for long, a call does not come back.
 ///
-/// One thread makes the calls, another looks; a count that is a little old does no harm.
+/// One thread makes the calls, another reads; a count that is a little old does no harm.
 #[derive(Clone, Debug, Default)]
 pub struct Pulse(Arc<AtomicU64>);
 

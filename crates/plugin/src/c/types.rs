@@ -69,13 +69,13 @@ pub const AQMLAB_CHOICE: u32 = 3;
 pub struct PluginPacket {
     /// Flow: the same number for packets of one flow.
     pub flow: u64,
-    /// The packet's name as long as it waits; a later packet may have the same.
+    /// The packet's number as long as it waits; a later packet may reuse it.
     pub number: u32,
     /// IP length in bytes.
     pub bytes: u32,
     /// Source host: its number.
     pub source: u16,
-    /// Destination host, likewise.
+    /// Destination host, numbered as the source host is.
     pub destination: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
@@ -98,7 +98,7 @@ pub struct PluginCall {
     pub random: u64,
     /// IP bytes that wait; in `enqueue` the packet that arrives counts, in `admit` it does not.
     pub bytes: u64,
-    /// Packets that wait, likewise.
+    /// Packets that wait; the arriving packet counts as in `bytes`.
     pub packets: u32,
     /// Not for the discipline.
     pub misuse: u32,
@@ -210,8 +210,8 @@ pub struct Plugin {
             call: *mut PluginCall,
         ),
     >,
-    /// The number of the next packet to send, or AQMLAB_NOTHING. Packets may wait all the same: then
-    /// `next_tick_ns` says when to ask again.
+    /// The number of the next packet to send, or AQMLAB_NOTHING. If packets wait nevertheless,
+    /// `next_tick_ns` says when to call again.
     pub dequeue: Option<unsafe extern "C" fn(state: *mut c_void, call: *mut PluginCall) -> i64>,
     /// The time of `next_tick_ns` has come. May be null if none is ever set.
     pub tick: Option<unsafe extern "C" fn(state: *mut c_void, call: *mut PluginCall)>,
