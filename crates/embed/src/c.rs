@@ -175,8 +175,8 @@ pub unsafe extern "C" fn aqmlab_destroy(queue: *mut Queue) {
     }
 }
 
-/// Offers a packet to the queue at `now_ns`. Whether it was queued, marked or dropped, and whether
-/// others were dropped to make room, is told by events.
+/// Offers a packet to the queue at `now_ns`. Events report whether it was queued, marked or
+/// dropped, and whether others were dropped to make room.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_enqueue(
     queue: *mut Queue,
@@ -196,9 +196,9 @@ pub unsafe extern "C" fn aqmlab_enqueue(
 }
 
 /// Takes the next packet to send, when the line is free at `now_ns`; `departure` says which, and
-/// what its ECN field must be. AQMLAB_NONE: the line rests. Ask again after an arrival, or, if
-/// packets wait all the same, at the time of aqmlab_next_tick. Packets may be dropped on the way:
-/// look at the events.
+/// what its ECN field must be. AQMLAB_NONE: the line rests. Call again after an arrival, or, if
+/// packets still wait, at the time of aqmlab_next_tick. Packets may be dropped on the way: look at
+/// the events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn aqmlab_dequeue(
     queue: *mut Queue,

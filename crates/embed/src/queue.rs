@@ -66,7 +66,8 @@ pub struct Queue {
     start: u64,
     /// The discipline's time.
     now: Instant,
-    /// The line has asked in vain, or never: it asks again only if something waits.
+    /// The line is idle because nothing could be sent; it calls the discipline again only if
+    /// something waits.
     resting: bool,
     events: VecDeque<Event>,
     counts: Counts,
@@ -146,8 +147,8 @@ impl Queue {
         Ok(())
     }
 
-    /// The packet to send, when the line is free. Asked in vain, the line rests: asked again, the
-    /// discipline hears of it only if something waits.
+    /// The packet to send, when the line is free. If there is none, the line is idle; further calls
+    /// reach the discipline only if something waits.
     ///
     /// # Errors
     /// The time is not possible.

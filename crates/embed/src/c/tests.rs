@@ -210,7 +210,7 @@ fn misuse_is_answered_and_changes_nothing() {
 
 #[test]
 fn a_line_at_rest_may_ask_as_often_as_it_likes() {
-    // RED's average ages from when the line asked in vain, once.
+    // RED's average ages once, from the instant at which the line found the queue empty.
     let average = |asks: &[u64]| {
         let queue = create(c"red", Some(c"{\"w_q\": 0.1}"), 8_000_000).unwrap();
         let (mut out, mut value) = (Departure::default(), 0.0);
@@ -250,7 +250,7 @@ fn what_cannot_be_created_is_explained() {
     // A zero character that the caller wrote does not end the sentence.
     let zero = why(c"red", Some(c"{\"limit\": \"6\\u0000\"}"), 1);
     assert!(zero.contains("write for example"), "{zero}");
-    // A long sentence is cut, and ends with a zero byte all the same.
+    // A long sentence is cut, and still ends with a zero byte.
     let long = c"{\"ääää\": 1}";
     let mut error = [0x7f; 16];
     let mut queue = null_mut();
@@ -332,7 +332,7 @@ fn updates_happen_at_their_times_and_a_resting_line_is_not_heard() {
     assert_eq!(queue.gauges(), seen);
 }
 
-/// Panics where it is told to.
+/// Panics in the method that it names.
 struct Bomb(&'static str);
 
 impl Discipline for Bomb {

@@ -71,7 +71,7 @@ pub struct PacketIn {
     pub bytes: u32,
     /// Source host: its number, or a hash of its address.
     pub source: u16,
-    /// Destination host, likewise.
+    /// Destination host, numbered as the source host is.
     pub destination: u16,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
@@ -123,7 +123,7 @@ pub struct Stats {
     pub dropped_early: u64,
     /// Packets dropped by a certain decision.
     pub dropped_forced: u64,
-    /// Packets dropped for want of room.
+    /// Packets dropped because the buffer was full.
     pub dropped_overflow: u64,
     /// Dropped because a later acknowledgement says all that they said.
     pub dropped_superseded: u64,
