@@ -1,8 +1,9 @@
-//! The addresses of machines, as in the captures of simulated runs: clients in 10.0.0.0/9, servers in
-//! 10.128.0.0/9, machines numbered from 1. A machine has [`LANES`] addresses, for who needs more ports
-//! than one address has. IPv6 has the same numbers below a unique local prefix (RFC 4193).
+//! The addresses of machines, as in the captures of simulated runs: clients in 10.0.0.0/9, servers
+//! in 10.128.0.0/9, machines numbered from 1. A machine has [`LANES`] addresses, because some runs
+//! need more ports than one address has. IPv6 has the numbers of IPv4 below a unique local prefix
+//! (RFC 4193).
 //!
-//! Nobody configures them one by one: a namespace takes its whole prefix for its own.
+//! The addresses are not configured one by one: a namespace takes its whole prefix for its own.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 

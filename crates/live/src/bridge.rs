@@ -1,5 +1,5 @@
-//! The router between two devices: takes packets from them, carries out what the core says, and keeps
-//! account of how late it was. It is told the time; who calls it, has the clock.
+//! The router between two devices: takes packets from them, carries out what the core decides, and
+//! accounts for how late it was. It has no clock; its caller passes the time.
 
 use std::io;
 
@@ -62,9 +62,9 @@ impl<D: Device> Bridge<D> {
         }
     }
 
-    /// Sends what is due at `now`, and takes what has come. `clock` tells the time of each packet
-    /// taken; `announced` is asked for announcements where a flow is not known. Whether there may
-    /// be more to take.
+    /// Sends what is due at `now`, and takes what has arrived. `clock` gives the time of each
+    /// packet taken; `announced` reads new announcements when a flow is unknown. Returns whether
+    /// there may be more to take.
     ///
     /// # Errors
     /// If a device is gone.
@@ -171,7 +171,7 @@ impl<D: Device> Bridge<D> {
         Ok(true)
     }
 
-    /// What happened to packets beside the queues.
+    /// Counts of packets that did not pass the queues as they should.
     pub fn account(&self) -> Account {
         self.account
     }

@@ -155,7 +155,7 @@ fn rush(
         scope.spawn(|| {
             let packet = [0; PAYLOAD];
             while !over.load(Ordering::Relaxed) {
-                // Until the other side has said that nobody listens, and after.
+                // Until the other side has reported that no socket listens, and after.
                 let _ = socket.send_to(&packet, target);
             }
         });

@@ -1,9 +1,9 @@
-//! The headers of a packet, as far as the router asks: who sends it to whom, how long it is, its code
-//! point, and what its TCP header says of data and acknowledgements. And the one change that a queue
-//! makes to a packet: the mark "congestion experienced", with the checksum mended.
+//! The headers of a packet, as far as the router needs them: source, destination, length, code
+//! point, and what its TCP header says of data and acknowledgements. And the one change that a
+//! queue makes to a packet: the mark "congestion experienced", with the checksum updated.
 //!
-//! Not the reader of `capture`, which looks for what a study of connections needs; this one is
-//! asked for every packet of a run under way.
+//! It is separate from the reader of `capture`, which extracts what a study of connections needs;
+//! this one runs for every packet of a live run.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -31,7 +31,7 @@ pub struct Facts {
     pub protocol: u8,
     /// Sender; port 0 where there are none, and of fragments.
     pub from: SocketAddr,
-    /// Receiver, likewise.
+    /// Address and port of the receiver.
     pub to: SocketAddr,
     /// Of TCP.
     pub segment: Option<Segment>,

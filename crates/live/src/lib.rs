@@ -1,14 +1,14 @@
-//! The same scenario between real TCP stacks.
+//! Runs a scenario between real TCP stacks.
 //!
-//! The queues, the lines and the distances are those of the simulator; the packets are the Linux
-//! kernel's. Two network namespaces, one for each side of the links, are joined by a router in user
-//! space. Reading order:
+//! The queues, the lines and the round-trip times are those of the simulator; the packets are the
+//! Linux kernel's. Two network namespaces, one for each side of the links, are joined by a router
+//! in user space. Reading order:
 //!
 //! * [`router`]: the core. Facts about a packet and its time of arrival go in, decisions and times of
 //!   departure come out; no clock, no I/O, around the simulator's own ports. It is built everywhere.
 //! * [`addresses`]: which address each machine of a scenario has.
-//! * [`control`]: what a part of a run (users, servers) tells the router, above all the distance of a
-//!   connection before its first packet.
+//! * [`control`]: what a part of a run (users, servers) reports to the router, above all the
+//!   round-trip time of a connection before its first packet.
 //! * `device`, `netns`, `run` (Linux): where packets come from, the namespaces, and the loop with a clock.
 //! * `users` (Linux): the simulator's applications over the kernel's sockets.
 

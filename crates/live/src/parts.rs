@@ -1,4 +1,4 @@
-//! The programs of a run: users and servers, and what somebody wants to run behind the link.
+//! The programs of a run: users and servers, and the commands that the caller runs behind the link.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -22,7 +22,7 @@ use crate::netns::Namespace;
 
 /// Environment variables by which a program of users finds its sockets, as numbers of files.
 pub const CONTROL: &str = "AQMLAB_LIVE_CONTROL";
-/// To the program of the same pair on the other side.
+/// The socket to the program of this pair on the other side.
 pub const PARTNER: &str = "AQMLAB_LIVE_PARTNER";
 
 /// A program to be started.
@@ -83,7 +83,8 @@ impl Part {
     }
 }
 
-/// Starts programs, each in the namespace of its side. Those of a pair are told of each other.
+/// Starts programs, each in the namespace of its side. The two of a pair are connected to each
+/// other.
 ///
 /// # Errors
 /// A sentence that names the program that cannot be started.
@@ -157,7 +158,7 @@ impl Running {
     /// Whether it has ended.
     ///
     /// # Errors
-    /// A sentence, if nobody knows.
+    /// A sentence, if the system does not say.
     pub fn has_ended(&mut self) -> Result<bool, Fault> {
         use std::os::unix::process::ExitStatusExt;
         if self.code.is_none() {
@@ -205,10 +206,10 @@ impl Running {
         Err(Fault(format!("{} did not get ready within {} s", self.part.name, most.as_secs())))
     }
 
-    /// Tells it when the run begins.
+    /// Sends it the time when the run begins.
     ///
     /// # Errors
-    /// A sentence, if it does not listen.
+    /// A sentence, if it does not read.
     pub fn begin(&self, at_ns: u64) -> Result<(), Fault> {
         let Some(control) = &self.control else { return Ok(()) };
         let (bytes, length) = Message::Begin(at_ns).encode();

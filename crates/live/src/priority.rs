@@ -19,12 +19,12 @@ use crate::system::{Scheduling, schedule};
 const ROUTER: u8 = 2;
 /// The programs' of users, if they have one.
 const USERS: u8 = 1;
-/// Share of a processor above which the router no longer pauses. The kernel leaves 0.05 to others
-/// (`sched_rt_runtime_us`), so more than 0.95 is never to be had.
+/// Share of a processor above which the router no longer pauses. The kernel reserves 0.05 for
+/// others (`sched_rt_runtime_us`), so more than 0.95 is not available.
 pub const OVERLOAD: f64 = 0.94;
 /// Processor time without a pause after which the kernel ends a real-time program, microseconds.
 const ENDLESS_US: u64 = 3_000_000;
-/// How much later than asked the kernel may wake a thread, so as to wake several at once, ns.
+/// How much later than requested the kernel may wake a thread, so as to wake several at once, ns.
 const SLACK_NS: u64 = 1;
 
 /// What the calling process has got.
@@ -38,7 +38,7 @@ pub struct Precedence {
 }
 
 impl Precedence {
-    /// Asks for everything. What is refused is kept for [`Precedence::account`].
+    /// Requests everything. What is refused is kept for [`Precedence::account`].
     pub fn ask() -> Precedence {
         wake_in_time();
         raise(Resource::Rtprio);
@@ -53,7 +53,8 @@ impl Precedence {
         }
         Precedence {
             real_time: requested.is_ok(),
-            // What there is now. Pages to come could no longer be had once capabilities are gone.
+            // Locks the pages that exist now. Later pages could not be locked once capabilities are
+            // gone.
             locked: mlockall(MlockAllFlags::CURRENT).is_ok(),
             refused: requested.err().map(|error| error.to_string()),
             ..Precedence::default()
@@ -67,7 +68,8 @@ impl Precedence {
         }
     }
 
-    /// Told what share of a processor the router took of late: gives its priority up if that is all.
+    /// Takes the share of a processor that the router used of late; gives its priority up if that
+    /// is all.
     pub fn watch(&mut self, share: f64, at_s: f64) {
         if self.real_time && self.given_up.is_none() && share > OVERLOAD {
             let ordinary = schedule(None, Scheduling::Ordinary).is_ok();
@@ -99,7 +101,7 @@ impl Precedence {
     }
 }
 
-/// The calling thread is woken when it asked for, not with others.
+/// The calling thread is woken at the time it requested, not together with other threads.
 pub fn wake_in_time() {
     // Older kernels have the usual 50 us.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(SLACK_NS));
@@ -112,7 +114,7 @@ pub fn raise(resource: Resource) {
     let _ = setrlimit(resource, Rlimit { current: limit.maximum, ..limit });
 }
 
-/// Whether real-time scheduling can be had; tried on the calling thread, which is as before after.
+/// Whether real-time scheduling is available; tried on the calling thread and then undone.
 ///
 /// # Errors
 /// As the kernel says.

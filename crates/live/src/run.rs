@@ -74,9 +74,9 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     finished
 }
 
-/// From here on programs are started in a PID namespace whose first process is this one: with it, which
-/// ends with us, all of them end, also those that programs have started and nobody knows of. (No thread
-/// can be started any more.)
+/// From here on programs are started in a PID namespace whose first process is this one. It ends
+/// with us, and with it end all of them, also those that programs have started themselves. (No
+/// thread can be started any more.)
 fn hold_programs(spec: &Spec, namespace: &Namespace) -> Result<Running, Fault> {
     system::unshare(UnshareFlags::NEWPID).map_err(doing("make a namespace of processes"))?;
     parts::start_one(&spec.holder, namespace, None)

@@ -98,13 +98,14 @@ fn bind(files: &[RawFd], able: CapabilitySet) -> io::Result<()> {
     keep_capabilities(able)
 }
 
-/// The file whose number an environment variable tells: what [`confine`] let through. To be asked for
+/// The file whose number an environment variable holds, one that [`confine`] let through. Call it
 /// once.
 pub fn inherited(variable: &str) -> Option<OwnedFd> {
     let number: RawFd = std::env::var(variable).ok()?.parse().ok()?;
     // Below are the standard streams, which others own.
     let number = Some(number).filter(|&number| number > 2)?;
-    // SAFETY: whoever started this process opened it for us alone; nobody else in it knows the number.
+    // SAFETY: the parent process opened it for us alone; nothing else in this process knows the
+    // number.
     let file = unsafe { OwnedFd::from_raw_fd(number) };
     fcntl_getfd(&file).ok()?;
     Some(file)
@@ -138,8 +139,8 @@ pub fn gain_capabilities() -> Result<(), Fault> {
     Ok(())
 }
 
-/// From here on this thread, and what it starts, can do no more than any user and `able`, whoever it
-/// runs as.
+/// From here on this thread, and what it starts, has no capabilities but `able`, whatever its user
+/// is.
 ///
 /// # Errors
 /// As the kernel says.

@@ -1,5 +1,6 @@
-//! Network namespaces without a name: whoever holds one open keeps it, and it is gone with the last of
-//! them, however that ends. Nothing can be left behind, and nothing of others is touched.
+//! Network namespaces without a name: a process that holds one open keeps it, and it is gone when
+//! the last such process ends, in whatever way. Nothing is left behind, and nothing of others is
+//! touched.
 
 pub mod end_system;
 mod netlink;
@@ -106,7 +107,7 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     let number =
         |netlink: &Netlink, name: &str| netlink.device(name).map_err(doing("find a device"));
     let (loopback, device) = (number(&netlink, "lo")?, number(&netlink, DEVICE)?);
-    // No address but ours, and nobody who asks for one.
+    // No address but ours, and no router advertisements or duplicate address detection.
     set_if_there(&[
         ("net/ipv6/conf/all/accept_ra", "0"),
         ("net/ipv6/conf/aqm0/addr_gen_mode", "1"),
@@ -115,7 +116,8 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     ]);
     netlink.bring_up(loopback, 0, 0).map_err(doing("bring up the loopback device"))?;
     netlink.bring_up(device, RING, MTU).map_err(doing("bring up the device"))?;
-    // Where the kernel refuses, its own queue stays: the run's check of counters tells if it held any.
+    // Where the kernel refuses, its own queue stays: the run's check of counters detects if it held
+    // any.
     let _ = netlink.without_queue(device);
     system.apply()?;
     for family in Family::ALL {
@@ -128,7 +130,7 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
         netlink.own(loopback, prefix(family, side)).map_err(doing("take addresses"))?;
         let mut add =
             |metrics: &Metrics| netlink.route(device, prefix(family, side.other()), own, metrics);
-        // A kernel without this congestion control: who asks for it is told so.
+        // A kernel without this congestion control: the check of end systems reports it.
         let without = Metrics { congestion: None, ..system.metrics.clone() };
         add(&system.metrics).or_else(|_| add(&without)).map_err(doing("add a route"))?;
     }

@@ -37,7 +37,7 @@ pub struct Owner {
 /// A connection, or a pair of streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    /// Its number: counted as flows are first heard of.
+    /// Its number, in the order in which flows appear.
     pub serial: u32,
     /// Whose it is.
     pub owner: Owner,
@@ -122,7 +122,7 @@ fn class(segment: &Segment, again: bool) -> PacketClass {
 }
 
 impl Flows {
-    /// Somebody is about to open a flow; what had its name before is over.
+    /// A flow is about to be opened; an earlier flow with its addresses and ports is over.
     pub fn announce(&mut self, now: Instant, of: &Announcement) {
         let opener = addresses::machine(of.opener.ip()).map_or(Side::Clients, |(side, _)| side);
         let key = key(of.protocol as u8, opener, of.opener, of.acceptor);
@@ -130,8 +130,8 @@ impl Flows {
         self.add(now, key, opener, Owner { group, member, round_trip });
     }
 
-    /// The flow of a packet that `from` sends. One that nobody announced gets its owner from
-    /// `unknown`, which is told its number and the machines of opener and acceptor.
+    /// The flow of a packet that `from` sends. A flow that was not announced gets its owner from
+    /// `unknown`, which is called with its number and the machines of opener and acceptor.
     pub fn of(
         &mut self,
         now: Instant,

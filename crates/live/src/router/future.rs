@@ -1,7 +1,8 @@
-//! What the router has before it, in the simulator's order: by time, then by the order of one instant.
+//! The router's future events in the simulator's order: by time, then by the order within one
+//! instant.
 //!
-//! Not the simulator's queue of events: a driver with a clock asks when the next one is due, which a
-//! radix heap does not tell without moving to it, and new packets come at times that nobody knew.
+//! It is not the simulator's event queue: a driver with a clock reads when the next event is due,
+//! which a radix heap cannot say without advancing to it, and packets arrive at unforeseen times.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,7 +17,7 @@ pub enum Event {
     Arrive(u32),
     /// A port finishes a transmission.
     Finish(u32),
-    /// A port's discipline asked to be called.
+    /// A port's discipline has scheduled a tick.
     Tick(u32),
     /// A packet has its distance behind it.
     Deliver(u32),

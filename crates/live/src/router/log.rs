@@ -42,7 +42,7 @@ pub struct Log {
 const NONE: u32 = u32::MAX;
 
 impl Log {
-    /// A log of so many rows at most.
+    /// A log of at most `most` rows.
     pub fn new(most: usize) -> Log {
         Log { rows: Vec::new(), most: most.min(NONE as usize) }
     }

@@ -26,7 +26,7 @@ use crate::addresses;
 use crate::control::Announcement;
 use crate::header::Facts;
 
-/// What becomes of a packet, told in the order in which it happens.
+/// What becomes of a packet, reported in the order in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departed {
     /// It goes on to its host.
@@ -130,8 +130,8 @@ impl Router {
         self.flows.knows(from, facts)
     }
 
-    /// A packet that the driver calls `id` comes from a host of side `from` at `at`, not before
-    /// the last time that was told. What happened until then has happened.
+    /// A packet that the driver calls `id` comes from a host of side `from` at `at`, not before the
+    /// last time that was passed. What happened until then has happened.
     pub fn arrive(&mut self, at: Instant, id: u32, from: Side, facts: &Facts) {
         self.advance(at);
         let in_flight = self.enter(at, from, facts);
@@ -330,7 +330,7 @@ impl Finished {
         self.names.iter().map(String::as_str).zip(&self.logs)
     }
 
-    /// What the run hands out: of the ports what they measured, of users what `recorder` was told.
+    /// The outcome of the run: measurements of the ports, and of users what `recorder` recorded.
     pub fn outcome(
         &self,
         scenario: &Scenario,
@@ -344,14 +344,14 @@ impl Finished {
         recorder.outcome(&Ended { scenario, ports, reports, users, events: 0, open_requests })
     }
 
-    /// The same where nobody told anything of users.
+    /// The outcome without any reports of users.
     pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
         let nobody = scenario.traffic.iter().map(|_| 0);
         self.outcome(scenario, Recorder::new(scenario, nobody, None), UserReports::default())
     }
 }
 
-/// What was told of users beside the recorder.
+/// What users reported apart from the recorder.
 #[derive(Default)]
 pub struct UserReports {
     /// What applications say of themselves.
@@ -375,7 +375,7 @@ impl InFlight {
     }
 }
 
-/// The owner of a flow that nobody announced: the first group, whose distances it has too.
+/// The owner of a flow that was not announced: the first group, whose round-trip times it has too.
 fn unannounced(
     groups: &[Group],
     seed: u64,

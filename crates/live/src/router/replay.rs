@@ -1,5 +1,5 @@
-//! A log replayed through the simulator: the same arrivals at a fresh port of the same scenario must
-//! meet the same decisions, to the nanosecond.
+//! Replays a log through the simulator: equal arrivals at a fresh port of this scenario must meet
+//! equal decisions, to the nanosecond.
 //!
 //! The port is in the form that the simulator would choose. For the many disciplines that decide at
 //! arrival that is the folded one, which computes departures in another way than the router's ports do.

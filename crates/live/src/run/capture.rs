@@ -44,7 +44,7 @@ impl Capture {
     /// Whether everything could be written so far.
     ///
     /// # Errors
-    /// A sentence, if not: what is missing in a capture nobody sees.
+    /// A sentence, if not: a packet missing in a capture would go unnoticed.
     pub fn check(&self) -> Result<(), Fault> {
         self.with(|state| state.broken.as_ref().map_or(Ok(()), |error| Err(sentence(error))))
     }

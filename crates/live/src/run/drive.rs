@@ -48,7 +48,7 @@ pub trait Around<D> {
     /// Ends all that still run.
     ///
     /// # Errors
-    /// A sentence, if nobody knows whether one has ended.
+    /// A sentence, if the system does not say whether one has ended.
     fn stop(&mut self) -> Result<(), Fault>;
 }
 
@@ -62,7 +62,7 @@ struct Load {
 pub struct Drive<D, A> {
     /// The router between its devices.
     pub bridge: Bridge<D>,
-    /// Its clock, and the programs beside.
+    /// Its clock, and the programs that run with it.
     pub programs: A,
     /// Between looks, while it was not meant to sleep.
     pub gaps: LogHistogram,
@@ -137,7 +137,7 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
                     // Read, or the next wait would end at once.
                     self.programs.poll_announcements(&mut |of| self.bridge.announce(of));
                 }
-                // Woken by a packet, as late as that can be told: not later than it wanted.
+                // Woken by a packet: when exactly is unknown, but not later than it wanted to wake.
                 wanted = (now + rest).min(self.programs.now());
             }
         }

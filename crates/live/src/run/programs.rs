@@ -1,4 +1,4 @@
-//! The programs of a run beside its router, on the system's clock.
+//! The programs that run with the router, on the system's clock.
 
 use packet::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -16,7 +16,7 @@ use crate::parts::Running;
 pub struct Programs {
     /// The time since it began.
     pub clock: Clock,
-    /// Users, servers, and what somebody wants to run behind the link.
+    /// Users, servers, and the commands that the caller runs behind the link.
     pub running: Vec<Running>,
     /// What leaves the links is written there.
     pub capture: Option<Capture>,

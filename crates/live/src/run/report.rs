@@ -20,11 +20,12 @@ const LATE_S: f64 = 0.000_5;
 /// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
 /// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
 /// `cpu_share` of one processor, and `users_cpu_share`, of users' programs on each side (`clients`,
-/// `servers`; `null` without users); `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`; `foreign`; `replayed`;
-/// `connects`, how many connections of users were established and how long `connect()` took (quantiles
-/// `p50_s`, `p90_s`, `p99_s` and `max_s`; the last three tell a SYN that was sent again);
-/// `commands` (name and exit code); `cut_s`, if a program ended the run; `missing`, what the kernel cannot
-/// imitate of the end systems; and `flags`, a sentence for
+/// `servers`; `null` without users); `scheduling`, see
+/// [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`;
+/// `foreign`; `replayed`; `connects`, how many connections of users were established and how long
+/// `connect()` took (quantiles `p50_s`, `p90_s`, `p99_s` and `max_s`; the last three reveal a SYN
+/// that was retransmitted); `commands` (name and exit code); `cut_s`, if a program ended the run;
+/// `missing`, what the kernel cannot imitate of the end systems; and `flags`, a sentence for
 /// everything that is not as it should be.
 #[derive(Clone, Debug)]
 pub struct Honesty(pub Value);
@@ -109,7 +110,7 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
     Ok(arrivals)
 }
 
-/// What is told of users beside their measures.
+/// What is reported of users apart from their measures.
 struct Beside {
     connect_s: Vec<f64>,
     worked: [Duration; 2],

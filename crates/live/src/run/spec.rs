@@ -14,7 +14,7 @@ use crate::parts::Part;
 pub struct Spec {
     /// The scenario, its loads calibrated into users.
     pub scenario: Scenario,
-    /// The same as it was written.
+    /// The specification as it was written.
     written: Value,
     /// A program that does nothing and does not end: the first process of the programs' namespace.
     pub holder: Part,

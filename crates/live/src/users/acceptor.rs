@@ -1,5 +1,5 @@
 //! The ends of connections that applications of the other side open: a server program that answers
-//! as it was told, as `sim`'s does.
+//! as its partner announces, as `sim`'s does.
 
 use std::collections::VecDeque;
 use std::io;
@@ -22,7 +22,7 @@ struct Reply {
     request_end: u64,
     bytes: u64,
     when: When,
-    /// When it was told of.
+    /// When it was announced.
     reported: Instant,
 }
 

@@ -20,7 +20,7 @@ pub fn monotonic_ns() -> u64 {
 }
 
 impl Clock {
-    /// The run begins when the clock reads so many nanoseconds.
+    /// The run begins when the clock reads `begin` nanoseconds.
     pub fn new(begin: u64) -> Self {
         Clock { begin }
     }

@@ -1,4 +1,4 @@
-//! From the facts of all programs to what a simulated run measures: the same recorder, told the same.
+//! Makes a run's measurements from the facts of all programs, with the recorder of a simulated run.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -43,7 +43,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// When it was over: both ends are through, or the opener has given up.
+    /// When it was over: both ends have finished, or the opener has given up.
     fn over(&self) -> Option<u64> {
         match self.ends {
             [Some(opener), _] if opener.failed => Some(opener.at),
@@ -58,8 +58,9 @@ impl Connection {
         let (mut syn, mut fin, mut data) = (0, 0, 0);
         for end in self.ends.iter().flatten() {
             syn += end.syn_resent;
-            // The kernel counts segments of all kinds and bytes of payload: what was no SYN and
-            // carried none was a FIN; beside data a FIN is not told apart.
+            // The kernel counts segments of all kinds and bytes of payload. A retransmission that
+            // was no SYN and carried no payload was a FIN; if data were retransmitted too, a FIN
+            // cannot be told from them.
             let later = end.resent.saturating_sub(end.syn_resent);
             *(if end.resent_bytes > 0 { &mut data } else { &mut fin }) += later;
         }
@@ -93,7 +94,7 @@ fn at(ns: u64) -> Instant {
     Instant::from_nanos(ns)
 }
 
-/// When a fact is to be told; `None` of those that are no events.
+/// When a fact is reported to the recorder; `None` for facts that are no events.
 fn time(fact: &Fact) -> Option<u64> {
     Some(match fact {
         Fact::Opened { at, .. }
@@ -127,7 +128,7 @@ pub fn collect(scenario: &Scenario, logs: &[PathBuf]) -> io::Result<Collected> {
     Ok(of_facts(scenario, facts))
 }
 
-/// The same of facts.
+/// Collects from facts in memory.
 fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
     let members: Vec<usize> =
         scenario.traffic.iter().map(|group| group.members().unwrap_or(0) as usize).collect();

@@ -1,4 +1,4 @@
-//! A connection as its opener has it: what was asked over it, and what is still to come.
+//! A connection as its opener sees it: what was requested over it, and what is still to come.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -38,11 +38,11 @@ pub struct Opener {
     pub(super) exchanges: VecDeque<Exchange>,
     /// How many there were.
     requested: u32,
-    /// Bytes the application has asked to write.
+    /// Bytes that the application has written.
     pub(super) written: u64,
     /// Bytes of all replies.
     pub(super) promised: u64,
-    /// The application waits to hear that all is acknowledged.
+    /// The application waits until all is acknowledged.
     pub(super) sent_pending: bool,
     /// A timer looks for that.
     pub(super) looks: bool,

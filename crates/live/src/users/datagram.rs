@@ -13,7 +13,7 @@ use super::sockets;
 /// Bytes of a datagram that name it; the shortest there are.
 pub const LEAST: usize = 12;
 
-/// Says of a datagram that its stream's application hears of it.
+/// Flag of a datagram: its stream's application is notified of its arrival.
 const HEARD: u32 = 1 << 31;
 
 /// The name of a datagram, at its begin.
@@ -23,7 +23,7 @@ pub struct Name {
     pub stream: ConnectionId,
     /// How many of the stream came before it.
     pub number: u64,
-    /// Whether the stream's application hears of it.
+    /// Whether the stream's application is notified of its arrival.
     pub heard: bool,
 }
 
@@ -61,7 +61,8 @@ impl Sender {
         Sender { socket, at, dscp, ecn: Ecn::NotEct }
     }
 
-    /// Sends a datagram of so many bytes. One that the kernel does not take counts as sent and lost.
+    /// Sends a datagram of `bytes` bytes. One that the kernel does not take counts as sent and
+    /// lost.
     ///
     /// # Errors
     /// If the kernel does not take the ECN field.

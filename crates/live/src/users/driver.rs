@@ -52,9 +52,9 @@ pub(super) struct Driver {
     router: Option<OwnedFd>,
     /// What is to come, by where from.
     pub plans: HashMap<SocketAddr, Plan>,
-    /// What has come before it was told of, by where from.
+    /// Connections that arrived before they were announced, by their source address.
     pub unplanned: HashMap<SocketAddr, Place>,
-    /// Where each connection is that was told of.
+    /// The place of each connection that was announced.
     pub expected: HashMap<ConnectionId, Expected>,
     pub scratch: Vec<u8>,
     next_serial: u64,
@@ -63,7 +63,7 @@ pub(super) struct Driver {
     counters: TcpCounters,
 }
 
-/// Where a connection that was told of is.
+/// The place of a connection that was announced.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expected {
     /// Still to come from here.
@@ -174,7 +174,7 @@ impl Driver {
         side << 62 | u64::from(self.pair) << 48 | self.next_serial
     }
 
-    /// Tells the router of a connection or stream to come, if there is one.
+    /// Announces a connection or stream to the router, if there is one.
     pub fn announce(&mut self, announcement: Announcement) -> io::Result<()> {
         let Some(router) = &self.router else { return Ok(()) };
         let (bytes, length) = Message::Announce(announcement).encode();
@@ -182,7 +182,7 @@ impl Driver {
         Ok(())
     }
 
-    /// So many bytes reached a program of a group.
+    /// `bytes` bytes reached a program of a group.
     pub fn arrived(&mut self, group: u16, bytes: u64) {
         let Some((second, sums)) = &mut self.goodput else { return };
         let now = self.now.nanos() / 1_000_000_000;
@@ -202,7 +202,7 @@ impl Driver {
         }
     }
 
-    /// Says that it is ready, and hears when the run begins.
+    /// Reports that it is ready, and waits for the time when the run begins.
     pub fn wait_for_begin(&self) -> io::Result<u64> {
         let Some(router) = &self.router else {
             return Err(io::Error::other("there is no router to say when the run begins"));

@@ -15,8 +15,8 @@ use sim::scenario::{Scenario, Traffic};
 
 use super::kernel::set_tcp_option;
 
-/// Payload that may wait unsent in a socket before its program is asked for more, bytes: what is
-/// stopped was then hardly written.
+/// Payload that may wait unsent in a socket before its program writes more, bytes. It is small, so
+/// that [`Action::Stop`](traffic::Action::Stop) finds little written that was not sent.
 const UNSENT: i32 = 64 << 10;
 
 /// The profile's window where a scenario says nothing: the kernel's own bound may be another.

@@ -14,9 +14,9 @@ pub type ConnectionId = u64;
 /// What one end of a connection has done, when it is over or the run is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// When it was through; at the end of the run, if it is not.
+    /// When it finished; the end of the run, if it has not.
     pub at: u64,
-    /// Whether it is through.
+    /// Whether it has finished.
     pub over: bool,
     /// Given up.
     pub failed: bool,
@@ -81,9 +81,9 @@ pub enum Fact {
     Requested { at: u64, group: u16, reply_bytes: u64 },
     /// One has ended.
     Ended(RequestFact),
-    /// A server has a request whole; so many segments it has sent again till now.
+    /// A server has received a whole request; until now it has retransmitted `resent` segments.
     Served { conn: ConnectionId, index: u32, resent: u32 },
-    /// The opener's end of a connection; replies were asked for.
+    /// The opener's end of a connection; `asks` if it requested replies.
     OpenerEnd { conn: ConnectionId, asks: bool, connect: Option<u64>, end: End },
     /// The acceptor's end.
     AcceptorEnd { conn: ConnectionId, end: End },
@@ -136,7 +136,7 @@ pub enum ReportFact {
     },
 }
 
-/// What one listener heard.
+/// What one listener received.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListeningFact {
     back: bool,
@@ -263,7 +263,7 @@ impl WatchingFact {
 #[derive(Debug)]
 pub struct Log {
     out: BufWriter<File>,
-    /// The first error, told at the end: users do not stop in the middle for it.
+    /// The first error, reported at the end: users do not stop in the middle for it.
     broken: Option<io::Error>,
 }
 

@@ -1,4 +1,4 @@
-//! What the kernel tells of a connection and of a namespace, beyond what `rustix` asks for.
+//! What the kernel reports of a connection and of a namespace, beyond what `rustix` reads.
 
 use std::fs;
 use std::io;
@@ -71,7 +71,7 @@ pub fn unacknowledged(socket: impl AsFd) -> u64 {
 }
 
 /// Receives a datagram: how many bytes of `into` it takes, and its ECN field as it came
-/// (`IP_RECVTOS`, `IPV6_RECVTCLASS`; not ECN-capable where the socket is not told).
+/// (`IP_RECVTOS`, `IPV6_RECVTCLASS`; not ECN-capable if the socket does not have this option).
 ///
 /// # Errors
 /// The kernel's; `AGAIN` if there is none.
@@ -99,7 +99,7 @@ pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno>
     let Some(message) = message else { return Ok((bytes, Ecn::NotEct)) };
     // A byte in IPv4, an int in IPv6: the lowest byte of either, by its place in memory.
     let six = message.cmsg_level == libc::IPPROTO_IPV6;
-    // SAFETY: the only message that was asked for has its data behind its header, a byte or an int.
+    // SAFETY: the only control message requested has its data behind its header, a byte or an int.
     #[allow(unsafe_code)]
     let class = unsafe {
         let data = libc::CMSG_DATA(message);

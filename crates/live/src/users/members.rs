@@ -1,4 +1,4 @@
-//! Groups and their members: what applications are told, and what they ask for.
+//! Groups and their sources: the inputs that applications get, and the actions that they request.
 
 use std::io;
 
@@ -43,7 +43,7 @@ pub(super) struct Source {
     pub stream: Option<usize>,
     /// The distance of the connection opened next, if he has said so.
     pub next_round_trip: Option<Duration>,
-    /// When he was told something last.
+    /// When it was last notified.
     last: Instant,
 }
 
@@ -51,7 +51,8 @@ impl Groups {
     /// The groups of a scenario.
     ///
     /// # Errors
-    /// A sentence: parameters contradict each other, or what a live run cannot do is asked for.
+    /// A sentence: parameters contradict each other, or the scenario needs what a live run cannot
+    /// do.
     pub fn new(task: &Task) -> Result<Groups, String> {
         let scenario = &task.scenario;
         let parts = sim::parts(scenario).map_err(|error| error.to_string())?;
@@ -108,8 +109,8 @@ impl Groups {
 }
 
 impl Driver {
-    /// Tells a member something that happened at `at`, and carries out what he asks for. Times that
-    /// a member sees never go back.
+    /// Notifies a source of something that happened at `at`, and carries out its actions. Times
+    /// that a source sees never go back.
     pub fn notify(&mut self, member: u32, input: Input, at: Instant) -> io::Result<()> {
         let mut actions = Vec::new();
         let of = &mut self.members[member as usize];
@@ -167,8 +168,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A member of a group opens a connection or sends its first datagram: whoever waits for the
-    /// group's start has its time.
+    /// A source of a group opens a connection or sends its first datagram. The start times of
+    /// groups that depend on this one are known now.
     pub fn on_group_active(&mut self, group: u16) {
         if !std::mem::replace(&mut self.groups.0[usize::from(group)].active, true)
             && !self.groups.at(group).group.dependents.is_empty()

@@ -1,10 +1,10 @@
 //! The simulator's applications over the kernel's sockets.
 //!
-//! A program of users lives on one side of the links and does two things there: it drives the
-//! applications that have their home on this side (`opener`, as `sim`'s hosts drive theirs: they
-//! are told the same, draw from the same streams of random numbers and so ask for the same), and it
-//! is the peer of those who live on the other side (`acceptor`). Two programs, one for each side, are
-//! partners (`partner`). What is measured they write down as facts (`facts`), of which [`collect()`] makes what
+//! A program of users lives on one side of the links and does two things there. It drives the
+//! applications of this side (`opener`) as `sim`'s hosts drive theirs: they get equal inputs, draw
+//! from equal streams of random numbers and so request equal actions. And it is the peer of the
+//! applications of the other side (`acceptor`). Two programs, one for each side, are partners
+//! (`partner`). They write what is measured as facts (`facts`), of which [`collect()`] makes what
 //! a simulated run hands out. What the kernel's TCP can imitate of an end system stands in
 //! [`end_system`].
 
@@ -63,7 +63,7 @@ pub struct Task {
 pub struct Channels {
     /// To the router; none where there is none between the sides.
     pub router: Option<OwnedFd>,
-    /// To the program of the same pair on the other side: a local stream socket.
+    /// The socket to the program of this pair on the other side: a local stream socket.
     pub partner: OwnedFd,
 }
 
@@ -84,7 +84,7 @@ impl Program {
         Ok(Program { driver: driver::Driver::new(task, channels)? })
     }
 
-    /// Says to the router that it listens, and waits to hear when the run begins, ns of
+    /// Reports to the router that it is ready, and waits for the time when the run begins, ns of
     /// `CLOCK_MONOTONIC`.
     ///
     /// # Errors
@@ -93,8 +93,8 @@ impl Program {
         self.driver.wait_for_begin()
     }
 
-    /// Runs it; time zero is when `CLOCK_MONOTONIC` reads so many nanoseconds. Returns at the end of
-    /// the run, [`GRACE`] included, or when its partner ends before.
+    /// Runs it; time zero is when `CLOCK_MONOTONIC` reads `begin` nanoseconds. Returns at the end
+    /// of the run, [`GRACE`] included, or when its partner ends before.
     ///
     /// # Errors
     /// What the kernel refuses, or the file system.

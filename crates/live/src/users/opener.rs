@@ -1,4 +1,4 @@
-//! The ends of connections that the applications of this side open: told and asked as `sim`'s are.
+//! The ends of connections that the applications of this side open, driven as `sim`'s are.
 
 use std::io;
 use std::sync::Arc;
@@ -16,7 +16,8 @@ use super::sockets;
 use super::timers::Timer;
 use crate::control::{Announcement, Protocol};
 
-/// How often somebody who waits for an acknowledgement looks for it; the kernel does not tell.
+/// How often an application that waits for an acknowledgement polls for it; the kernel sends no
+/// event.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 impl Driver {
@@ -212,7 +213,7 @@ impl Driver {
         self.opener_reacts(place)
     }
 
-    /// The program: writes what waits, closes at end of file, tells the application of replies.
+    /// The program: writes what waits, closes at end of file, notifies the application of replies.
     fn opener_reacts(&mut self, place: Place) -> io::Result<()> {
         let now = self.now;
         let Some(opener) = self.opener(place) else { return Ok(()) };
@@ -259,7 +260,7 @@ impl Driver {
         let ended = self.now.nanos();
         let Some(opener) = self.opener(place) else { return };
         if exchange.request_bytes == 0 {
-            return; // nobody asked for it
+            return; // no reply was requested
         }
         let fact = Fact::Ended(RequestFact {
             conn: opener.id,

@@ -1,10 +1,10 @@
-//! What the programs of both sides tell each other, beside the network: what is to come over a
-//! connection, and what has been heard.
+//! Messages between the programs of both sides, outside the network: what is to come over a
+//! connection, and what has been received.
 //!
-//! The sizes of requests and replies are the scenario's to the byte, also where a request is shorter
-//! than anything that could be written into it, or where a reply has no request at all; so they are
-//! not said in band. The other program acts on what it was told only when the bytes have arrived
-//! over the network.
+//! The sizes of requests and replies are the scenario's to the byte, also where a request is
+//! shorter than anything that could be written into it, or where a reply has no request at all; so
+//! they are not said in band. The other program acts on such a message only when the bytes have
+//! arrived over the network.
 
 use std::io;
 use std::net::SocketAddr;
@@ -40,11 +40,12 @@ impl From<traffic::Closes> for Closing {
 /// When a reply is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum When {
-    /// So many ns after its request has arrived.
+    /// This many ns after its request has arrived.
     Served(u64),
-    /// So many ns after the connection is established and all earlier replies have been handed on.
+    /// This many ns after the connection is established and all earlier replies have been handed
+    /// on.
     Unasked(u64),
-    /// So many ns after the last write, or since it was told of.
+    /// This many ns after the last write, or since it was announced.
     Scripted(u64),
 }
 
@@ -53,7 +54,7 @@ pub enum When {
 pub enum PartnerMessage {
     /// A connection is about to come from this address.
     Open { conn: ConnectionId, from: SocketAddr, closing: Closing },
-    /// A reply of so many bytes follows `request_end` bytes of the opener's.
+    /// A reply of `bytes` bytes follows `request_end` bytes of the opener's.
     Reply { conn: ConnectionId, request_end: u64, bytes: u64, when: When },
     /// There is no further request.
     Last { conn: ConnectionId },

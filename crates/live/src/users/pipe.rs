@@ -1,4 +1,4 @@
-//! One end of a connection: bytes in, bytes out, and when it is through.
+//! One end of a connection: bytes in, bytes out, and whether it has finished.
 
 use std::os::fd::OwnedFd;
 
@@ -160,7 +160,7 @@ impl Pipe {
         changed.then_some(flags)
     }
 
-    /// What was asked for first.
+    /// The events that are watched first.
     pub const FIRST_WATCH: EventFlags = EventFlags::IN.union(EventFlags::OUT);
 
     /// The measured interval begins.

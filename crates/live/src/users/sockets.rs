@@ -34,7 +34,7 @@ pub fn set_class(socket: &OwnedFd, at: SocketAddr, class: u8) -> io::Result<()> 
     Ok(())
 }
 
-/// What comes to a socket is told with its traffic class.
+/// Sets the option by which a socket reports the traffic class of what it receives.
 fn tell_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
     match at {
         SocketAddr::V4(_) => sockopt::set_ip_recvtos(socket, true)?,
@@ -129,6 +129,6 @@ pub fn begin_connect(socket: &OwnedFd, to: SocketAddr) -> io::Result<()> {
 
 /// Nothing more will be written.
 pub fn end_writing(socket: impl AsFd) {
-    // It fails only on a connection that has failed, of which the next event tells.
+    // It fails only on a connection that has failed, which the next event reports.
     let _ = shutdown(socket, Shutdown::Write);
 }

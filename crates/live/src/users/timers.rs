@@ -5,14 +5,15 @@ use std::collections::BinaryHeap;
 
 use packet::Instant;
 
-/// Something that is due at an instant. Of those due at one instant the first asked for comes first.
+/// Something that is due at an instant. Of those due at one instant, the one added first comes
+/// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
-    /// An application asked to be woken.
+    /// An application has scheduled a wake-up.
     Wake(u32),
     /// A server has worked on an answer; the place of its connection.
     Serve(u64),
-    /// Somebody waits for an acknowledgement; the place of the connection.
+    /// A source waits for an acknowledgement; the place of the connection.
     Acknowledged(u64),
     /// A handshake takes too long; the place of the connection.
     Connect(u64),
