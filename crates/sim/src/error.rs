@@ -1,11 +1,11 @@
-//! What a user is told about a scenario that cannot run.
+//! The error message for a scenario that cannot run.
 
 /// A mistake in a scenario: one sentence that names the field and the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError(pub String);
 
 impl ScenarioError {
-    /// The same on one line: what it quotes of the scenario may hold line breaks.
+    /// This error on one line: the parts of the scenario that it quotes may hold line breaks.
     pub(crate) fn on_one_line(self) -> Self {
         let escape = |c: char| if c.is_control() { c.escape_default().collect() } else { c.into() };
         ScenarioError(self.0.chars().map(escape).collect::<Vec<String>>().concat())

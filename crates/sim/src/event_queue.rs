@@ -56,8 +56,8 @@ pub fn order(priority: Priority, about: u64) -> u64 {
 
 const NONE: u32 = u32::MAX;
 
-/// So many events of one instant are looked through; more are sorted. (That pays from some
-/// twenty on; ordinary scenarios have two or three.)
+/// Up to this many events of one instant are scanned linearly; more are sorted. (Sorting pays from
+/// some twenty on; ordinary scenarios have two or three.)
 const FEW: usize = 16;
 
 #[cold]
@@ -102,7 +102,7 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// So many more events are to be scheduled at a time: their memory is taken at once.
+    /// Allocates memory at once for `events` more events.
     pub fn reserve(&mut self, events: usize) {
         self.blocks.reserve(events, SLOTS);
     }

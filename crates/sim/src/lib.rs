@@ -2,10 +2,10 @@
 //!
 //! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
 //! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
-//! `forwarding`, packets on their way, `hosts`, the ends of connections, and `applications`, what
-//! users ask for), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded and
-//! explicit), [`capture`] (what crosses a port, for Wireshark), `watch` (a look into a run
-//! under way), [`event_queue`] (the future).
+//! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
+//! `forwarding`, packets on their way, `hosts`, the ends of connections, and `applications`, the
+//! actions of users), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded
+//! and under way), [`event_queue`] (the future).
 
 pub mod capture;
 mod catalogue;

@@ -27,8 +27,8 @@ fn construct_in(queue: &Queue, line: &Line, free: Option<u64>) -> Result<Built, 
     queue.entry.construct(&queue.params, line)
 }
 
-/// Bytes that this process may still take, as Linux says: of the machine, and of its control group.
-/// None where nobody says.
+/// Bytes that this process may still allocate, as Linux reports them: of the machine, and of its
+/// control group. `None` where the system does not say.
 pub fn free_bytes() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").as_deref().and_then(available);

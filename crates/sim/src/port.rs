@@ -1,12 +1,12 @@
 //! A port: a queue feeding a line, in two forms that give identical departure times.
 //!
 //! *Explicit*: the discipline holds its packets and an event marks the end of every transmission.
-//! Only this form shows gauges and traces packets.
-//! *Folded*: for disciplines that decide at arrival and serve in order, the departure time is
-//! known at arrival (departure = max(last departure, arrival) + transmission time, Lindley's
-//! recursion), so neither the packet nor the end of its transmission needs an event; the queue
-//! is a ring of service starts that is popped when somebody looks. That holds for a line whose rate
-//! changes as well: when a packet's transmission begins decides alone when it ends.
+//! Only this form shows gauges and traces packets. *Folded*: for disciplines that decide at arrival
+//! and serve in order, the departure time is known at arrival (departure = max(last departure,
+//! arrival) + transmission time, Lindley's recursion), so neither the packet nor the end of its
+//! transmission needs an event; the queue is a ring of service starts that is popped when it is
+//! read. That holds for a line whose rate changes as well: the begin of a packet's transmission
+//! alone decides its end.
 
 pub mod capacity;
 mod explicit;
@@ -47,7 +47,7 @@ impl Port {
         }
     }
 
-    /// The meter, to finish it or to tell it what the port does not know.
+    /// The meter, for the driver to finish it or to record what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         match self {
             Port::Folded(p) => p.meter_mut(),

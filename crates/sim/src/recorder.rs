@@ -1,7 +1,7 @@
-//! What is measured: told what happens in the world, asked for numbers and tables at the end.
+//! What is measured: events of the world go in, numbers and tables come out at the end.
 //!
-//! Queues are measured where they are, by the [`Meter`](record::Meter) of each port; all else is
-//! told to the [`Recorder`]. Nothing in the world asks it for anything.
+//! Queues are measured where they are, by the [`Meter`](record::Meter) of each port; everything
+//! else is reported to the [`Recorder`]. The world never reads it.
 
 mod connection_log;
 mod conservation;
@@ -43,7 +43,7 @@ pub struct Recorder {
     concurrency: Concurrency,
     /// Only if they are to be recorded.
     sources: Option<Sources>,
-    /// Likewise.
+    /// Bytes that arrive in each second; only if a per-second series of it is wanted.
     goodput: Option<Goodput>,
     /// Only if there are scripts.
     scripted: Option<Scripted>,
@@ -60,8 +60,8 @@ struct Scripted {
 }
 
 impl Recorder {
-    /// What a scenario wants recorded; its groups have so many members. `watched` says how much is
-    /// kept of a run that somebody watches.
+    /// A recorder for a scenario; its groups have `members` sources each. `watched` says how much
+    /// is kept of a run that is observed.
     pub fn new(
         scenario: &Scenario,
         members: impl Iterator<Item = usize>,
@@ -129,7 +129,7 @@ impl Recorder {
         self.keep
     }
 
-    /// The log of requests so far, for whoever watches.
+    /// The log of requests so far, for an observer.
     pub fn requests(&self) -> &Requests {
         &self.requests
     }
@@ -140,19 +140,19 @@ impl Recorder {
         self.requests.per_second(seconds.clone()).into_iter().chain(goodput).collect()
     }
 
-    /// What only whoever watches is shown of these seconds, likewise.
+    /// Columns of these seconds that only an observer gets.
     pub fn watched_per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         self.datagrams.per_second(seconds)
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.requests.forget_before(second);
         self.datagrams.forget_before(second);
         self.goodput.iter_mut().for_each(|goodput| goodput.forget_before(second));
     }
 
-    /// Whether [`Recorder::arrived`] is to be told.
+    /// Whether [`Recorder::arrived`] must be called.
     #[inline]
     pub fn follows_goodput(&self) -> bool {
         self.goodput.is_some()
@@ -195,7 +195,7 @@ impl Recorder {
         }
     }
 
-    /// A script marks a packet, or drops it; that it is lost then is told as of any.
+    /// A script marks a packet, or drops it; the drop itself is reported as any other.
     pub fn scripted(&mut self, now: Instant, marked: bool) {
         if let Some(scripted) = self.scripted.as_mut().filter(|_| self.window.contains(now)) {
             *(if marked { &mut scripted.marked } else { &mut scripted.dropped }) += 1;
@@ -218,7 +218,7 @@ impl Recorder {
         self.concurrency.opened(client);
     }
 
-    /// A user of `group` asks for a reply.
+    /// A user of `group` requests a reply.
     pub fn requested(&mut self, now: Instant, group: u16, reply_bytes: u64) {
         self.requests.requested(now, group, reply_bytes);
     }
@@ -233,7 +233,7 @@ impl Recorder {
     ) {
         let (Cause::Requested { at, resent }, false) = (exchange.cause, exchange.is_unasked())
         else {
-            return; // nobody asked for it
+            return; // no reply was requested
         };
         let request = Request {
             requested: at,
@@ -261,7 +261,7 @@ impl Recorder {
         });
     }
 
-    /// A user of `group` asks for the first file of a page.
+    /// A user of `group` requests the first file of a page.
     pub fn page_begun(&mut self, group: u16) {
         self.pages.begun(group);
     }
@@ -285,7 +285,7 @@ impl Recorder {
 
     /// At the end of the run: a connection still open, as far as it goes.
     pub fn still_open(&mut self, connection: &Connection, group: u16) {
-        // Where replies are asked for, users decide what a connection carries.
+        // Where replies are requested, users decide what a connection carries.
         let long = connection.opened <= self.window.from && connection.promised == 0;
         self.connection_open(group, long, &connection.end());
     }
@@ -297,7 +297,7 @@ impl Recorder {
     }
 }
 
-/// A row for every user and flow of groups that ask for replies, which have so many members.
+/// A row for every user and flow of groups that send requests, which have `members` sources each.
 fn sources(scenario: &Scenario, members: impl Iterator<Item = usize>) -> Sources {
     let mut sources = Sources::default();
     for (number, (group, members)) in (0..).zip(scenario.traffic.iter().zip(members)) {

@@ -65,9 +65,9 @@ impl Run {
         Ok(Run::started(scenario, world, ports))
     }
 
-    /// As [`Run::new`], for whoever looks into the run while it goes on: [`Run::snapshot`]. The least and
-    /// the largest sample of queues and gauges are shown of every `bin`. Nothing of the run's
-    /// outcome changes but `events`: the watched ports are simulated event by event.
+    /// As [`Run::new`], for a run that is observed while it goes on: [`Run::snapshot`] shows the
+    /// least and the largest sample of queues and gauges in every `bin`. Nothing of the run's
+    /// outcome changes but `events`: the observed ports are simulated event by event.
     ///
     /// # Errors
     /// As [`Run::new`].
@@ -75,9 +75,9 @@ impl Run {
         Run::observed(scenario, bin, Keep::Everything)
     }
 
-    /// As [`Run::watched`], in memory that does not grow with simulated time as long as somebody looks:
-    /// [`Keep::Bounded`]. The fingerprint is the same; the outcome has no tables, and quantiles of many
-    /// values are within 0.2 %.
+    /// As [`Run::watched`], in memory that does not grow with simulated time as long as snapshots
+    /// are taken: [`Keep::Bounded`]. The fingerprint is that of [`Run::watched`]; the outcome has
+    /// no tables, and quantiles of many values are within 0.2 %.
     ///
     /// # Errors
     /// As [`Run::new`].
@@ -123,7 +123,7 @@ impl Run {
         }
     }
 
-    /// Whether packets are to be seen from now on; they are until somebody says otherwise.
+    /// Switches the packet trace for the observer on or off; it is on at first.
     pub fn watch_packets(&mut self, on: bool) {
         if let Some(observer) = &mut self.observer {
             observer.watch_packets(&mut self.world, on);
@@ -198,7 +198,8 @@ pub fn run(scenario: Scenario) -> Result<Outcome, ScenarioError> {
 mod tests {
     use super::*;
 
-    /// The fingerprint of a world of all sorts of events that looks ahead from so many connections on.
+    /// The fingerprint of a world with all kinds of events that looks ahead when it has `from`
+    /// connections or more.
     fn fingerprint(from: usize, profile: &str) -> String {
         let text = format!(
             r#"{{"duration": "20 s", "seed": 3,

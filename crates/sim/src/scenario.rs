@@ -64,7 +64,7 @@ impl Link {
     pub fn queue(&self, direction: Direction) -> &Queue {
         &self.queues[direction as usize]
     }
-    /// Line rate in one direction; the nominal one where it changes, which disciplines are told.
+    /// Line rate in one direction. Where it changes, the nominal one, which disciplines use.
     pub fn rate_of(&self, direction: Direction) -> Rate {
         rate_of(&self.params, direction)
     }
@@ -77,7 +77,7 @@ impl Link {
         let named = framing::find(self.params.choice("framing")).expect("a name of the list");
         Framing { overhead: named.overhead + self.params.whole("framing_bytes"), ..named }
     }
-    /// The line in one direction, as disciplines are told of it.
+    /// The line in one direction, as disciplines get it.
     pub fn line(&self, direction: Direction) -> Line {
         line_of(&self.params, direction)
     }

@@ -79,7 +79,7 @@ pub(crate) fn world(
     Ok((world, names))
 }
 
-/// The same as a simulation has them: departures computed at arrival where the discipline allows it.
+/// The parts of a simulation: departures are computed at arrival where the discipline allows it.
 ///
 /// # Errors
 /// As [`parts`].

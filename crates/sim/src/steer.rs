@@ -1,4 +1,4 @@
-//! A run that somebody steers: looked at and changed between slices of its time.
+//! A run that its caller steers: observed and changed between slices of its time.
 
 use packet::DropReason;
 
@@ -11,16 +11,16 @@ use crate::world::World;
 pub struct PortSnapshot {
     /// Packets and bytes waiting now.
     pub packets: u64,
-    /// See there.
+    /// Bytes waiting.
     pub bytes: u64,
     /// Packets that came in.
     pub arrivals: u64,
     /// Packets whose transmission began (one that ends in a later second is counted there), their IP
     /// bytes, and how long they had waited, s.
     pub departures: u64,
-    /// See there.
+    /// Bytes that left.
     pub departure_bytes: u64,
-    /// See there.
+    /// Time that the packets that left had waited, in total.
     pub waited_s: f64,
     /// Packets dropped.
     pub drops: u64,
@@ -122,9 +122,9 @@ impl Run {
         Ok(self.observers[which].snapshot(&mut self.world))
     }
 
-    /// Changes a parameter of the discipline of a port, between two slices of the run's time: what
-    /// arrives from now on finds it changed. State (averages, counts, what waits) stays. Two runs to
-    /// which the same is done at the same instants are equal to the bit.
+    /// Changes a parameter of the discipline of a port, between two slices of the run's time, for
+    /// all later arrivals. State (averages, counts, what waits) stays. Two runs with equal changes
+    /// at equal instants are equal to the bit.
     ///
     /// # Errors
     /// If there is no such port, or its discipline has no parameter of this name that can be changed

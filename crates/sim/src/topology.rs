@@ -132,7 +132,7 @@ pub struct DelayClocks {
 }
 
 impl DelayClocks {
-    /// Clocks of this period on so many machines; zero for exact delays.
+    /// Clocks of this period on `clients` machines; zero for exact delays.
     pub fn new(seed: u64, clients: u32, tick: Duration) -> Self {
         let machines = if tick == Duration::ZERO { 0 } else { clients };
         let phase = |i| Duration::from_nanos(boot(seed, CLIENTS, i) % tick.nanos());
@@ -167,7 +167,7 @@ pub const TCPEVAL_MS: [u64; 9] = [4, 28, 54, 74, 98, 124, 150, 174, 200];
 /// Round-trip propagation times of connections.
 #[derive(Clone, Debug)]
 pub enum RoundTrips {
-    /// The same for all.
+    /// One value for all.
     Constant(Duration),
     /// One per pair of machines, by `own machine * peers + peer`.
     Pairs {
@@ -276,7 +276,7 @@ mod tests {
         for i in 0..7 {
             let clock = machines.clock(Side::Clients, i);
             assert!(clock.slow.nanos() < 500_000_000 && clock.fast.nanos() < 200_000_000);
-            // Both are the same boot instant, so they agree modulo 100 ms.
+            // Both come from one boot instant, so they agree modulo 100 ms.
             assert_eq!(clock.slow.nanos() % 100_000_000, clock.fast.nanos() % 100_000_000);
         }
         assert_ne!(machines.clock(Side::Clients, 0), machines.clock(Side::Servers, 0));
@@ -294,7 +294,7 @@ mod tests {
         assert_eq!(wait(0, 29_999, 79), 60_001);
         assert_eq!(wait(0, 25_000, 79), 65_000);
         assert_eq!(wait(0, 25_000, 9), 0); // less than a tick is none
-        assert_eq!(wait(1, 23_000, 79), 70_000); // the same on the other machine's ticks
+        assert_eq!(wait(1, 23_000, 79), 70_000); // in step with the other machine's ticks
         assert_eq!(wait(1, 32_999, 79), 60_001);
         assert_eq!(wait(1, 1_000, 10), 2_000); // before its first tick
     }

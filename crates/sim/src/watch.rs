@@ -58,8 +58,8 @@ impl Observer {
         }
     }
 
-    /// Before the world moves to `until`: brings it to the end of every second on the way, to ask
-    /// what is shown there.
+    /// Call it before the world moves to `until`: it stops the world at the end of every second on
+    /// the way and reads what is shown there.
     pub fn follow(&mut self, world: &mut World, until: Instant) {
         while self.pictures.next_second() <= until {
             world.run_until(self.pictures.next_second());

@@ -3,7 +3,7 @@
 //!
 //! What the world does at an event stands in `forwarding` (packets between hosts, over the
 //! `network`), `hosts` (the ends of connections) and `applications` (users and senders). What is
-//! measured of it is told to the [`Recorder`]. The fields of [`World`] are its parts' alone.
+//! measured is reported to the [`Recorder`]. The fields of [`World`] are its parts' alone.
 
 mod applications;
 pub mod connection;
@@ -48,19 +48,19 @@ enum Event {
     Deliver { packet: u32, connection: u32, end: u8 },
     /// An explicit port finishes a transmission.
     Finish(u32),
-    /// An explicit port's discipline asked to be called.
+    /// An explicit port's discipline has scheduled a tick.
     Tick(u32),
     /// A connection end's timer may be due.
     Timer { connection: u32, serial: Serial, end: u8 },
     /// A server program has finished an answer.
     Serve { connection: u32, serial: Serial },
-    /// An application asked to be woken, a member of this group.
+    /// An application has scheduled a wake-up; it is a source of this group.
     Wake { member: u32, group: u16 },
     /// A group begins whose start is counted from another's.
     Begin(u16),
 }
 
-/// So many members of a machine have timers enough to keep those of one tick together.
+/// A machine with this many sources has timers enough to keep those of one tick together.
 const MANY: u32 = 16;
 
 /// A group of users or senders that share their settings.
@@ -77,8 +77,8 @@ pub struct Group {
     pub round_trips: RoundTrips,
     /// Number of its first member among all; set by `World::add_group`.
     pub first_member: u32,
-    /// Whether many of its timers expire at one instant: 4.4BSD's at ticks of hosts that many members share; set
-    /// likewise.
+    /// Whether many of its timers expire at one instant: 4.4BSD's at ticks of hosts that many
+    /// sources share.
     pub shares_ticks: bool,
     /// Whether it begins only after another group's start.
     pub waits: bool,
@@ -173,7 +173,8 @@ impl World {
         world
     }
 
-    /// Adds a group and its applications, so many, spread over the machines of its side in turn.
+    /// Adds a group and its applications, one for each source, spread over the machines of its side
+    /// in turn.
     pub fn add_group(&mut self, mut group: Group, seed: u64, members: u32, apps: Box<dyn Sources>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.members.len() as u32;
@@ -227,8 +228,8 @@ impl World {
         }
     }
 
-    /// A member of a group opens a connection or sends its first datagram: whoever waits for the
-    /// group's start has its time.
+    /// A source of a group opens a connection or sends its first datagram. The start times of
+    /// groups that depend on this one are known now.
     #[inline]
     fn on_group_active(&mut self, group: u16) {
         if !self.groups[usize::from(group)].dependents.is_empty() {
@@ -282,7 +283,7 @@ impl World {
         self.now = until;
     }
 
-    /// Up to when events were served.
+    /// The instant up to which events were served.
     pub fn now(&self) -> Instant {
         self.now
     }
@@ -292,17 +293,17 @@ impl World {
         self.events.served()
     }
 
-    /// A port, for whoever watches.
+    /// A port, for an observer.
     pub fn port(&mut self, place: usize) -> &mut Port {
         &mut self.network.ports_mut()[place]
     }
 
-    /// What is measured, likewise.
+    /// The recorder, for an observer.
     pub fn recorder(&self) -> &Recorder {
         &self.recorder
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.recorder.forget_before(second);
         let ports = self.network.ports_mut();

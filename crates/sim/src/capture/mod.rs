@@ -1,8 +1,9 @@
 //! What crosses a port as a capture file (pcap) that Wireshark reads, written while the run goes on.
 //!
-//! A `Tap` looks at packets as they reach chosen ports or leave them and hands bytes to whoever
-//! asked for it; nothing here touches a file. `names` gives machines addresses and connections
-//! ports, `headers` says what stands in IPv4, TCP and UDP headers; the crate `capture` writes them.
+//! A `Tap` looks at packets as they reach chosen ports or leave them and passes bytes to the writer
+//! that the caller supplied; nothing here touches a file. `names` gives machines addresses and
+//! connections ports, `headers` fills in IPv4, TCP and UDP headers; the crate `capture` writes
+//! them.
 
 mod headers;
 mod names;

@@ -1,5 +1,5 @@
 //! Addresses of machines, ports and first sequence numbers of connections: all constructed, all
-//! told by the scenario alone.
+//! determined by the scenario alone.
 
 use packet::random::{GOLDEN, mix};
 

@@ -22,16 +22,16 @@ pub(super) struct Ahead {
 impl Ahead {
     pub const NOWHERE: Ahead = Ahead { words: WIDE, slot: 0, node: NONE };
 
-    /// A slot of the wide digit is under way that holds so many events.
+    /// A slot of the wide digit begins that holds `events` events.
     pub fn begin(&mut self, events: usize) {
         self.words = if events < DENSE { WIDE } else { NARROW };
     }
 }
 
-/// So many events before their turn those of one instant are shown.
+/// How many events before its turn an event of one instant is shown.
 const BEFORE: usize = 6;
 
-/// A slot of the wide digit with so many events or more is dense.
+/// A slot of the wide digit with this many events or more is dense.
 const DENSE: usize = 128;
 
 /// It looks no more slots ahead: where it is further, its slot was one of a time long ago.
@@ -47,8 +47,8 @@ const fn words(digit: Digit) -> u64 {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// One of the events of the next slots. Each is shown about once; none, where the last slot has been
-    /// looked through. Asked once for every event served, it keeps its distance.
+    /// One of the events of the next slots; `None` once the last slot has been scanned. Each event
+    /// is shown about once. Called once for every event served, it keeps its distance.
     ///
     /// It says nothing for certain. An event is left out that is scheduled after its slot was looked
     /// through, and one may be shown that has been served since.

@@ -63,7 +63,7 @@ impl<E> Default for Blocks<E> {
 }
 
 impl<E: Copy> Blocks<E> {
-    /// Memory for so many more events in so many lists, each with a block begun, is taken at once.
+    /// Allocates memory for `events` more events in `lists` lists, each with a partly filled block.
     pub fn reserve(&mut self, events: usize, lists: usize) {
         let begun = lists.min(events) * (BLOCK as usize - 1);
         self.nodes.reserve_exact((events + begun).next_multiple_of(BLOCK as usize));

@@ -5,7 +5,7 @@
 const WIDTHS: [u32; 10] = [6, 6, 6, 11, 6, 6, 6, 6, 6, 6];
 /// Slots of a word of occupancy.
 pub(super) const WORD: usize = 64;
-/// Words of all digits: fewer than 64, so that one more tells which are empty.
+/// Words of all digits: fewer than 64, so that one more word records which are empty.
 pub(super) const WORDS: usize = {
     let (mut words, mut level) = (0, 0);
     while level < WIDTHS.len() {
@@ -82,7 +82,7 @@ impl Digit {
         let mut of = [Digit::ALL[0]; WORDS];
         let (mut word, mut level) = (0, 0);
         while word < WORDS {
-            // The highest has one word, the last: there is always one above to ask.
+            // The highest has one word, the last: there is always a word above to look at.
             if word * WORD >= Digit::ALL[level + 1].first as usize {
                 level += 1;
             }

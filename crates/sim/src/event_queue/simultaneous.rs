@@ -43,7 +43,7 @@ impl<E> Eq for Late<E> {}
 /// soon; those that come while it lasts are heaped.
 pub(super) struct Simultaneous<E> {
     sorted: Row<E>,
-    /// Of these, so many have been served.
+    /// How many of the sorted ones have been served.
     served: usize,
     late: BinaryHeap<Reverse<Late<E>>>,
     tickets: u64,
@@ -92,7 +92,7 @@ impl<E: Copy> Simultaneous<E> {
         Some(event)
     }
 
-    /// The one that comes when so many of the sorted ones have been served.
+    /// The event that comes after `others` more of the sorted ones have been served.
     #[inline]
     pub fn after(&self, others: usize) -> Option<E> {
         self.sorted.get(self.served + others).map(|&(_, event)| event)

@@ -1,4 +1,4 @@
-//! The wheel beside the obvious implementation, and what its order costs.
+//! The wheel compared with the obvious implementation, and what its order costs.
 
 use super::*;
 use packet::Rng;
@@ -200,7 +200,8 @@ fn looking_ahead_changes_nothing() {
     }
 }
 
-/// How many events before its turn each event of a steady flow is seen, of so many in a slot of the wide digit.
+/// How many events before its turn each event of a steady flow is shown, with `each` in a slot of
+/// the wide digit.
 fn seen_before(each: u64) -> Vec<Option<u64>> {
     const SLOTS: u64 = 200;
     let slot = 1 << Digit::WIDE.shift;
@@ -270,7 +271,7 @@ fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
     let expected: Vec<u32> = (0..40).rev().filter(even).chain([44]).collect();
     assert_eq!(served, expected, "in their order, without the odd ones");
     assert_eq!((events.served(), events.len()), (44, 1));
-    // Alone it costs nothing to serve: who asked for it looks whether he still wants it.
+    // Alone it costs nothing to serve: its owner checks whether it is still wanted.
     assert_eq!(events.next_wanted(Instant::NEVER, even), Some((ms(700), 101)));
     // Events of a shared instant take the place of one.
     let places = events.blocks.places();

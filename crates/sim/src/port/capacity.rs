@@ -1,8 +1,8 @@
 //! Lines whose rate changes while a run lasts: what a packet needs is taken from the capacity that
 //! the line offers over time, so a packet under way when the rate changes goes on at the new one.
 //!
-//! A line is told of its packets in the order in which it sends them, with the instants at which
-//! their transmissions begin. Both forms of a port know these, so both get the same times.
+//! A line gets its packets in the order in which it sends them, with the instants at which their
+//! transmissions begin. Both forms of a port know these, so both get equal times.
 
 mod opportunities;
 mod steps;

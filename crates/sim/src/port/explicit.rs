@@ -153,7 +153,8 @@ impl ExplicitPort {
         answer
     }
 
-    /// Whether the line rests for want of packets: a shaper that holds some back asks to be called.
+    /// Whether the line is idle because the queue is empty: a shaper that holds packets back
+    /// schedules a tick.
     pub(super) fn rests(&self) -> bool {
         self.device.is_empty() && self.next_tick().is_none()
     }
@@ -181,13 +182,13 @@ impl ExplicitPort {
         None
     }
 
-    /// The trace of packets, if there is one: arrivals are told to it before they are offered.
+    /// The trace of packets, if there is one: arrivals are recorded there before they are offered.
     #[inline]
     pub fn packet_trace(&mut self) -> Option<&mut PacketTrace> {
         self.meter.packet_trace()
     }
 
-    /// Tells the trace what the discipline has reported.
+    /// Records in the trace what the discipline has reported.
     #[cold]
     fn trace_reported(&mut self, now: Instant) {
         if let Some(trace) = self.meter.packet_trace() {
@@ -218,7 +219,7 @@ impl ExplicitPort {
     pub fn capacity(&mut self) -> Capacity {
         self.wire.capacity()
     }
-    /// The meter, to finish it or to tell it what the port does not know.
+    /// The meter, for the driver to finish it or to record what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
@@ -238,7 +239,7 @@ mod tests {
 
     use super::*;
 
-    /// Drops all that arrives, and counts how often it is asked for a packet.
+    /// Drops all that arrives, and counts its dequeues.
     struct Refuses(Arc<AtomicUsize>);
 
     impl Discipline for Refuses {
@@ -254,7 +255,7 @@ mod tests {
         }
     }
 
-    /// RED's average ages from when the queue was found empty: to ask again would begin anew.
+    /// RED's average ages from when the queue was found empty: a second dequeue would begin anew.
     #[test]
     fn an_empty_queue_is_not_asked_again() {
         let requested = Arc::new(AtomicUsize::new(0));

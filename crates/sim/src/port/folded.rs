@@ -60,7 +60,7 @@ pub struct FoldedPort {
     device: Option<Box<Device>>,
     /// Whether the gate knows that the line is idle, or that the device would take a packet.
     pub(super) idle: bool,
-    /// When the gate's next update is due: asked after each update, not for each packet.
+    /// When the gate's next update is due: read after each update, not for each packet.
     next_tick: Instant,
 }
 
@@ -217,7 +217,7 @@ impl FoldedPort {
     pub fn capacity(&mut self) -> Capacity {
         self.wire.capacity()
     }
-    /// The meter, to finish it or to tell it what the port does not know.
+    /// The meter, for the driver to finish it or to record what the port does not know.
     pub fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }

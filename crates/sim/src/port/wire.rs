@@ -39,14 +39,14 @@ impl Wire {
         Wire { pace: Pace::Changing(Box::new(capacity)), framing, header: 0, ring: 1 }
     }
 
-    /// The same, where the queue before the line counts so many bytes of each packet's frame beside
-    /// its IP bytes. The time on the wire stays.
+    /// This wire, where the queue before the line counts `header` bytes of each packet's frame in
+    /// addition to its IP bytes. The time on the wire stays.
     #[must_use]
     pub fn counting(self, header: u32) -> Self {
         Wire { header, ..self }
     }
 
-    /// The same, where the device takes so many packets from the queue, the one being transmitted
+    /// This wire, where the device takes `ring` packets from the queue, the one being transmitted
     /// included, as a driver's ring of descriptors does.
     #[must_use]
     pub fn behind_ring(self, ring: usize) -> Self {
@@ -79,8 +79,8 @@ impl Wire {
         Backlog { bytes: counted.bytes - headers, ..counted }
     }
 
-    /// When the transmission of a packet of `ip_bytes` that begins at `start` will end. Packets are
-    /// told in the order in which they are sent; one is `fresh` if the line rested before it.
+    /// When the transmission of a packet of `ip_bytes` that begins at `start` will end. Call it for
+    /// packets in the order in which they are sent; one is `fresh` if the line was idle before it.
     #[inline]
     pub fn end_of(&mut self, start: Instant, ip_bytes: u32, fresh: bool) -> Instant {
         let bytes = self.framing.size(ip_bytes);

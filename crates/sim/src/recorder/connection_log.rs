@@ -102,7 +102,7 @@ impl Connection {
         )
     }
 
-    /// What the recorder is told of it when it is over, or the run.
+    /// What is reported to the recorder when the connection, or the run, is over.
     pub fn end(&self) -> ConnectionEnd<'_> {
         ConnectionEnd {
             member: self.member,

@@ -1,5 +1,5 @@
-//! What can be told to a [`Recorder`] in plain facts, whether a simulated host tells it or a
-//! program above real sockets.
+//! The plain facts that a [`Recorder`] takes, from a simulated host or from a program above real
+//! sockets.
 
 use packet::Instant;
 use record::{Class, LongFlow, Recoveries, Request, Transfer};
@@ -64,7 +64,7 @@ impl Recorder {
         }
     }
 
-    /// Recoveries of connections that do not tell them one by one.
+    /// Recoveries of connections that do not report them one by one.
     pub fn recovered(&mut self, by: Recoveries) {
         self.flows.recovered(by);
     }
@@ -100,7 +100,7 @@ impl Recorder {
         self.datagrams.lost(stream, number, sent);
     }
 
-    /// So many segments with payload were sent.
+    /// `segments` segments with payload were sent.
     pub fn data_segments_sent(&mut self, segments: u64) {
         self.data_sent += segments;
     }

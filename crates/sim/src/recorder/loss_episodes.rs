@@ -1,4 +1,4 @@
-//! Loss episodes, as only an onlooker sees them: the network tells no sender what it dropped.
+//! Loss episodes, as an observer sees them: the network does not report drops to senders.
 
 use record::Losses;
 use tcp::{Endpoint, Flags, Segment};

@@ -53,7 +53,7 @@ impl<'a> Ended<'a> {
     }
 }
 
-/// What is told of a run as a whole.
+/// Facts about a run as a whole.
 struct RunFacts {
     window: Window,
     users: u64,

@@ -1,4 +1,4 @@
-//! Kinds of access: what a link is like at somebody's home or under the way. Each is data
+//! Kinds of access: the link of a household or of a mobile user. Each is data
 //! (`data/access.json`); a scenario that names one (`access = "cable"`) gets its values for every
 //! field that it does not give itself. Of a queue that is its limit, `limit_bytes`, which a queue
 //! inherits that a scenario writes without one. Numbers without a source are constructed: they are

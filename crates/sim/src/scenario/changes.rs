@@ -47,8 +47,8 @@ pub enum Changes {
 }
 
 impl Changes {
-    /// The rate told to whoever wants one number: the mean of what begins anew, the first positive
-    /// one of what does not; none where the scenario must give it.
+    /// The rate for code that needs one number: the mean of what begins anew, the first positive
+    /// one of what does not; `None` where the scenario must give it.
     fn nominal(&self) -> Option<Rate> {
         let rate = |bits: f64| Rate::from_bits_per_s((bits + 0.5).max(1.0) as u64);
         match self {

@@ -10,7 +10,7 @@ use traffic::distribution::shipped;
 
 use super::{access, end_system, schema};
 
-/// The schema of a bare scenario. Its `$defs` are for whoever builds on it (experiments):
+/// The schema of a bare scenario. Its `$defs` are for formats that build on it (experiments):
 /// `scenario` demands no key, since what is missing may come from elsewhere.
 pub fn json_schema() -> Json {
     let scenario = table(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]);

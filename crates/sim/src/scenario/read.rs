@@ -74,7 +74,7 @@ fn read_rtt(path: &str, json: &Json) -> Result<Rtt, ScenarioError> {
     }
 }
 
-/// What is read of a link beside its parameters.
+/// Keys of a link that are not parameters.
 const LINK_TABLES: &[&str] = &[
     "name",
     "access",
@@ -126,8 +126,8 @@ impl<'a> Links<'a> {
     }
 }
 
-/// A queue: the name of its discipline, or a table with parameters. The name of one that was handed
-/// in stands in a table of its own, beside what else is told of it (its source).
+/// A queue: the name of its discipline, or a table with parameters. A discipline that a user
+/// supplied is given by a table of its own, with its name and its source.
 fn read_queue(
     path: &str,
     json: Option<&Json>,

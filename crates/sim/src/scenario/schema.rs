@@ -243,7 +243,7 @@ pub const RTT: &[Field] = &[
         .source("constructed: the paper does not say"),
 ];
 
-/// `[[traffic]]`, beside the fields of its application.
+/// Fields of `[[traffic]]`, which come before those of its application.
 pub const TRAFFIC: &[Field] = &[
     Field::new("users", Kind::whole(Unit::Count, 1, 100_000_000), Value::Unset)
         .meaning("Number of users or flows.")

@@ -12,7 +12,7 @@ use crate::scenario::section::Section;
 const MOST_NUMBERS: usize = 1_000_000;
 const MOST: u64 = 1 << 53;
 
-/// Packets of a group that meet the same fate.
+/// Packets of a group that are dropped or marked by one rule.
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// They are marked; else dropped.
@@ -27,7 +27,7 @@ pub struct Rule {
     pub params: Params,
 }
 
-/// What is read of a rule beside its parameters.
+/// Keys of a rule that are not parameters.
 const LISTS: &[&str] = &["drop", "mark", "sent", "flows"];
 
 /// Reads `traffic.n.script`.
@@ -100,7 +100,7 @@ fn numbers(at: &str, json: &Json) -> Result<Vec<u64>, ScenarioError> {
         )));
     }
     let number = |item: &Json| {
-        // What Python writes as a float may be whole all the same.
+        // What Python writes as a float may still be whole.
         let whole = item.as_f64().filter(|n| *n >= 1.0 && *n <= MOST as f64 && n.fract() == 0.0);
         whole.map(|n| n as u64).ok_or_else(|| {
             ScenarioError(format!(

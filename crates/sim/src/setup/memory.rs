@@ -6,7 +6,7 @@ use crate::error::ScenarioError;
 use crate::scenario::{Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Direction, TCPEVAL_MS};
 
-/// A user beside his idle connections, bytes (held by a test of `world::member`).
+/// A user without his idle connections, bytes (held by a test of `world::member`).
 const USER: u64 = 200;
 /// A sender's connection, with what is on its way, bytes (held by a test of `connection`).
 const CONNECTION: u64 = 1_024;
@@ -19,9 +19,9 @@ const SAMPLE: f64 = 4.0;
 
 /// A request's row in its log, which doubles as it grows and is copied when it is handed out, bytes.
 const REQUEST: f64 = 3.0 * 32.0;
-/// A page's row, likewise: some requests share it.
+/// A page's row, bytes; several requests share it.
 const PAGE: f64 = 3.0 * 40.0;
-/// A row of the trace of packets, likewise; two at least for each packet.
+/// A row of the trace of packets, bytes; two at least for each packet.
 const TRACED_PACKET: f64 = 2.0 * 2.0 * 32.0;
 /// A round-trip time in a table, and the table's order as it is drawn, bytes.
 const DISTANCE: u64 = 16;
@@ -32,7 +32,7 @@ const REPLY_BYTES: f64 = 10_000.0;
 const PACKET_BYTES: f64 = 1_500.0;
 /// Round trips that a connection of an open loop lasts at least (handshake, request, end) ...
 const ROUND_TRIPS: f64 = 3.0;
-/// ... and one in so many users of a closed loop has one open (constructed: they mostly think).
+/// ... and one of this many users of a closed loop has one open (constructed: they mostly think).
 const USERS_PER_CONNECTION: u64 = 10;
 /// Packets that one TCP sender may have waiting in a queue (constructed: a window of 1.5 MB).
 const PACKETS_OF_A_SENDER: u64 = 1_000;
@@ -80,7 +80,7 @@ impl Scenario {
             .saturating_add(connections.saturating_mul(CONNECTION))
     }
 
-    /// Tables of the disciplines, and the packets that their limits let wait, if so many can come.
+    /// Tables of the disciplines, and the packets that their limits admit, if that many can come.
     fn queue_bytes(&self) -> u64 {
         let queues = self.links.iter().flat_map(|link| &link.queues);
         let of = |queue: &Queue| {
@@ -94,14 +94,14 @@ impl Scenario {
         let known = queue.entry.about.fields.iter().any(|field| field.name == "limit");
         let limit =
             if known && queue.params.given("limit") { queue.params.whole("limit") } else { 0 };
-        // Of datagrams nobody knows here how many come.
+        // How many datagrams come is unknown here.
         let tcp = |group: &&Traffic| !group.entry.datagrams && !group.entry.fetches;
         let senders = self.traffic.iter().filter(tcp).filter_map(Traffic::members);
         let most = senders.map(u64::from).sum::<u64>() * PACKETS_OF_A_SENDER;
         limit.min(most)
     }
 
-    /// Logs of what users ask for and what links carry for them.
+    /// Logs of what users request and what links carry for them.
     fn log_bytes(&self) -> f64 {
         let duration = self.params.real("duration");
         let requested = |group: &Traffic| self.replies_per_s(group) * duration;
@@ -112,7 +112,7 @@ impl Scenario {
             + packets * row("trace", TRACED_PACKET)
     }
 
-    /// Replies a second that a group asks for and its slowest link can carry; 0 if nobody knows.
+    /// Replies a second that a group requests and its slowest link can carry; 0 if unknown.
     fn replies_per_s(&self, group: &Traffic) -> f64 {
         // Of a recording all is in memory already, and to read it again takes long.
         if !group.entry.fetches || group.entry.is_recorded() {
@@ -203,7 +203,7 @@ mod tests {
                 r#""network": {{"rtt": "200 ms"}}, "traffic": [{{"app": "packmime", "connections_per_s": {rate}}}]"#
             )
         };
-        // 12.5 replies of 10 kB a second are what 1 Mbit/s carries, however many are asked for:
+        // 12.5 replies of 10 kB a second are what 1 Mbit/s carries, however many are requested:
         // 7.5 connections of three round trips, and 1,250 rows of 96 bytes.
         assert_eq!(scenario(&open("1e5")).least_bytes(), scenario(&open("1e6")).least_bytes());
         let quiet = open("1e5") + r#", "record": {"responses": false}"#;
@@ -216,7 +216,7 @@ mod tests {
             )
         };
         let tail = |limit: u64| format!(r#"{{"aqm": "droptail", "limit": {limit}}}"#);
-        // A limit that nobody can reach is no need.
+        // A limit that cannot be reached needs no memory.
         let most = |limit| scenario(&bulk(2, &tail(limit))).least_bytes();
         assert_eq!(most(2_000) - most(1_000), 1_000 * WAITING);
         assert_eq!(most(100_000_000), most(2_000));
@@ -245,7 +245,7 @@ mod tests {
         assert_eq!(more(&replay(true), &replay(false)), 0);
     }
 
-    /// What takes memory in a run of 100 s over so many links but groups, samples and logs.
+    /// Memory of a run of 100 s over `links` links, apart from groups, samples and logs.
     fn at_rest(links: u64) -> u64 {
         2 * links * PORT + 101 * 2 * links * SECOND
     }

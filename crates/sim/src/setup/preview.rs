@@ -1,4 +1,4 @@
-//! What can be said of a scenario before it runs: contradictions, and what it will ask for.
+//! What is known of a scenario before it runs: contradictions, and the load it will request.
 
 use super::{build_profile, build_queue, population, wire};
 use crate::error::ScenarioError;
@@ -28,8 +28,8 @@ impl Scenario {
     }
 }
 
-/// IP bytes per user and second that the group given by a load is expected to ask for: the
-/// first guess of a calibration.
+/// IP bytes per user and second that the group given by a load is expected to request: the first
+/// guess of a calibration.
 ///
 /// # Errors
 /// As [`Run::new`](crate::Run::new).
@@ -43,7 +43,7 @@ pub fn estimate(scenario: &Scenario) -> Result<Option<f64>, ScenarioError> {
 }
 
 impl Scenario {
-    /// IP bytes per member and second that a group is expected to ask for, where that is known.
+    /// IP bytes per source and second that a group is expected to request, where that is known.
     pub(crate) fn ip_bytes_per_member_s(&self, group: &Traffic) -> Option<f64> {
         population(self, group, 1).ok()?.ip_bytes_per_member_s()
     }

@@ -1,5 +1,5 @@
-//! What a scenario means, for whoever shows it or asks for a load: links and their ports, the side,
-//! the direction and the way of every group. Nobody else need know the defaults behind it.
+//! What a scenario means, with all defaults resolved: links and their ports, and the side, the
+//! direction and the path of every group. Other code need not know the defaults behind it.
 
 use aqm::Registry;
 use packet::params::Params;

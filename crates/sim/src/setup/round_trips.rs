@@ -26,7 +26,7 @@ pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) ->
             let table = RoundTrips::stratified(min, max, clients * servers, &mut rng);
             match group.side() {
                 Side::Clients => RoundTrips::Pairs { table, peers: servers },
-                // The same pair of machines has the same distance whoever opens.
+                // A pair of machines has one round-trip time, whichever of them opens.
                 Side::Servers => {
                     let pair = |s: u32, c: u32| table[(c * servers + s) as usize];
                     let swapped = (0..servers).flat_map(|s| (0..clients).map(move |c| pair(s, c)));

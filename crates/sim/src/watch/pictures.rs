@@ -1,5 +1,5 @@
-//! What viewers of films and video calls are shown, second by second: applications know it, so they
-//! are asked at the end of every second.
+//! What viewers of films and video calls are shown, second by second. Applications know it, so it
+//! is read from them at the end of every second.
 
 use std::ops::Range;
 
@@ -14,7 +14,8 @@ const SECOND: u64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 struct Group {
     name: String,
-    /// Up to the last second that was asked about; none if the group has shown nothing yet.
+    /// What was shown up to the last second that was read; `None` if the group has shown nothing
+    /// yet.
     before: Option<Shown>,
     /// Frames, their delays together in ns, how long pictures stood still in ns, and viewers.
     seconds: PerSecond<4>,
@@ -23,7 +24,7 @@ struct Group {
 #[derive(Clone, Debug)]
 pub(crate) struct Pictures {
     groups: Vec<Group>,
-    /// Whole seconds that were asked about.
+    /// Whole seconds that have been read.
     requested: u64,
 }
 
@@ -34,7 +35,7 @@ impl Pictures {
         Pictures { groups: groups.into_iter().map(group).collect(), requested: 0 }
     }
 
-    /// The end of the second that has not been asked about.
+    /// The end of the first second that has not been read.
     pub fn next_second(&self) -> Instant {
         Instant::from_nanos((self.requested + 1) * SECOND)
     }
@@ -62,7 +63,7 @@ impl Pictures {
             .for_each(|group| group.before = group.before.map(|_| Shown::default()));
     }
 
-    /// Seconds before this one will not be asked for again.
+    /// Discards what was kept of the seconds before this one.
     pub fn forget_before(&mut self, second: usize) {
         self.groups.iter_mut().for_each(|group| group.seconds.forget_before(second));
     }

@@ -1,4 +1,4 @@
-//! Applications: what they are told, and what they ask for.
+//! Applications: the inputs they get, and the actions they request.
 
 use std::num::NonZero;
 
@@ -16,7 +16,7 @@ use crate::slab::Kept;
 use crate::topology::Side;
 
 impl World {
-    /// Tells an application something and carries out what it asks for.
+    /// Calls an application with an input and carries out the actions that it requests.
     pub(super) fn notify(&mut self, member: u32, input: Input) {
         // An action may lead to another call only through events, never from within.
         let mut actions = std::mem::take(&mut self.actions);
@@ -29,14 +29,14 @@ impl World {
         self.actions = actions;
     }
 
-    /// Tells the application that opened a connection something about it.
+    /// Notifies the application that opened a connection.
     pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (member, number) = (connection.member, connection.number);
         self.notify(member, input(number));
     }
 
-    /// Carries out what an application asks for.
+    /// Carries out an action of an application.
     fn act(&mut self, member: u32, action: Action) {
         match action {
             Action::WakeAt(at) => {
@@ -114,7 +114,8 @@ impl World {
         self.arm(index, OPENER);
     }
 
-    /// The stream of what a member says in a conversation; that of the answers stands beside it.
+    /// The stream of the datagrams that a source sends in a conversation; it creates that of the
+    /// answers as well.
     fn conversation(&mut self, member: u32, peer: u32) -> u32 {
         if let Some(stream) = self.members[member as usize].stream {
             return stream.place();
@@ -124,7 +125,8 @@ impl World {
         stream
     }
 
-    /// The stream of the peer's answers to `stream`, which the member hears as well as its own.
+    /// The stream of the peer's answers to `stream`; the source is notified of their arrival as
+    /// well.
     fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
         let group = &self.groups[usize::from(self.members[member as usize].group)];
         let there = &mut self.streams[stream as usize];

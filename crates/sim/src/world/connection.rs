@@ -21,7 +21,7 @@ pub const ACCEPTOR: usize = 1;
 pub struct Serial(NonZero<u32>);
 
 impl Serial {
-    /// The next one, where so many have been given.
+    /// The next number, after `given` of them.
     pub fn take(given: &mut u32) -> Self {
         let next = given.checked_add(1).and_then(NonZero::new);
         let serial = Serial(next.expect("fewer than 2^32 connections in a run"));
@@ -39,7 +39,8 @@ impl Serial {
 /// Why the server program writes.
 #[derive(Clone, Copy, Debug)]
 pub enum Cause {
-    /// The application asked for it at this time, when both ends had sent so many segments again.
+    /// The application requested it at this time, when both ends had retransmitted this many
+    /// segments.
     Requested {
         /// When the request's clock started.
         at: Instant,
@@ -72,7 +73,7 @@ pub struct Exchange {
 }
 
 impl Exchange {
-    /// Whether the server program writes by itself: nobody waits for it.
+    /// Whether the server program writes it without a request: no response time is measured.
     pub fn is_unasked(&self) -> bool {
         self.request_bytes == 0
     }
@@ -86,8 +87,8 @@ impl Exchange {
     }
 }
 
-/// In this order, and from a cache line's beginning: what a packet touches beside its own end takes three
-/// lines, and each of the ends six.
+/// In this order, and from a cache line's beginning: what a packet touches outside its own end
+/// takes three lines, and each of the ends six.
 #[repr(C, align(64))]
 pub struct Connection {
     /// When each end's armed timer event is due; [`Instant::NEVER`] without one.
@@ -99,11 +100,11 @@ pub struct Connection {
     /// Requests not yet answered, oldest first; multiplexed, those come first whose replies are
     /// wholly written, in the order of their ends.
     pub exchanges: VecDeque<Exchange>,
-    /// Bytes the application has asked to write.
+    /// Bytes that the application has written.
     pub written: u64,
-    /// Of these, bytes that wait for the handshake.
+    /// Bytes of `written` that wait for the handshake.
     pub unwritten: u64,
-    /// Bytes of all replies asked for.
+    /// Bytes of all replies requested.
     pub promised: u64,
     /// When it was opened.
     pub opened: Instant,
@@ -126,15 +127,15 @@ pub struct Connection {
     /// Differentiated services code point of its packets.
     pub dscp: u8,
     pub closes: Closes,
-    /// Whether each end has been told to close.
+    /// Whether each end has been closed by its program.
     pub closed: [bool; 2],
-    /// Whether the application has asked to close, perhaps before all was written.
+    /// Whether the application has closed it, perhaps before all was written.
     pub close_requested: bool,
-    /// Whether the application is to be told when it is established.
+    /// Whether the application is notified when it is established.
     pub awaited: bool,
     /// Whether the application knows that it failed.
     pub failed: bool,
-    /// Written and not waiting for a reply: the application is told when it is acknowledged.
+    /// Written and not waiting for a reply: the application is notified when it is acknowledged.
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
@@ -318,8 +319,8 @@ impl Connection {
         matches!(self.ends[end].state(), State::Closed | State::TimeWait)
     }
 
-    /// Whether the connection's place may be used again: both ends are through, or one has given
-    /// up (its reset is taken to reach the other at once).
+    /// Whether the connection's place may be used again: both ends have finished, or one has given
+    /// up (its reset is assumed to reach the other at once).
     #[inline]
     pub fn over(&self) -> bool {
         self.failed || (self.done(OPENER) && self.done(ACCEPTOR))
@@ -344,7 +345,7 @@ impl Connection {
         self.ends[end].fetch(self.sends(end));
     }
 
-    /// Fetches what a sender refers to, likewise.
+    /// Prefetches the memory that a sender refers to.
     #[inline]
     pub fn fetch_most(&self, end: usize) {
         if self.sends(end) {
@@ -352,13 +353,13 @@ impl Connection {
         }
     }
 
-    /// Whether an end has sent something that is out, or will when it is asked.
+    /// Whether an end has sent something that is outstanding, or has something to send.
     #[inline]
     fn sends(&self, end: usize) -> bool {
         end == ACCEPTOR || self.ends[end].outstanding() > 0
     }
 
-    /// Whether the application will be told of a reply when a packet or two have come, or of anything
+    /// Whether the application will be notified of a reply within a packet or two, or of anything
     /// else.
     #[inline]
     pub fn tells_soon(&self) -> bool {

@@ -17,7 +17,7 @@ use crate::world::{Event, Network, World, event_order};
 /// Bytes of IPv4 and UDP headers.
 const UDP_IP_HEADERS: u32 = 28;
 
-/// Place of the connection of a datagram, which is of none.
+/// Stands for the connection of a datagram, which has none.
 const NO_CONNECTION: u32 = u32::MAX;
 
 /// A packet on its way; in two cache lines wherever it lies.
@@ -26,7 +26,7 @@ const NO_CONNECTION: u32 = u32::MAX;
 pub(crate) struct InFlight {
     pub(super) payload: Payload,
     pub(super) connection: u32,
-    /// None of a place that is free.
+    /// The serial number of its connection; `None` while the place is free.
     pub(super) serial: Option<Serial>,
     route: u32,
     /// Ports passed.
@@ -34,8 +34,8 @@ pub(crate) struct InFlight {
     pub(super) to: u8,
     /// Delay after the last port.
     last_hop_delay: Duration,
-    /// What queues may read beside size and flow. It travels along: asking the connection at
-    /// every port would cost a visit to its memory.
+    /// Header fields that queues may read, apart from size and flow. They are copied into the
+    /// packet, since reading the connection at every port would cost a visit to its memory.
     header: Header,
     /// What it is to those who count.
     class: PacketClass,
@@ -67,7 +67,7 @@ pub(crate) struct Stream {
     pub(super) last_hop_delay: Duration,
     /// Which side it goes to, as of a connection.
     pub(super) to: u8,
-    /// The member that hears of every datagram that arrives, if one does.
+    /// The source that is notified of every datagram that arrives, if there is one.
     pub(super) receiver: Option<u32>,
     pub(super) sent: u64,
 }
@@ -115,14 +115,14 @@ impl InFlight {
         event_order::end(self.serial_number(), self.to)
     }
 
-    /// That it reaches its host.
+    /// The event that it reaches its host.
     #[inline]
     fn delivery(&self, id: u32) -> Event {
         let connection = if self.is_datagram() { NO_CONNECTION } else { self.connection };
         Event::Deliver { packet: id, connection, end: self.to }
     }
 
-    /// What queues may read beside size and flow.
+    /// Header fields that queues may read, apart from size and flow.
     pub(crate) fn header(&self) -> &Header {
         &self.header
     }
@@ -210,7 +210,7 @@ pub(super) enum Moved {
     Dropped(u32),
     /// It has reached the next port in no time.
     AtNextPort,
-    /// It leaves its last port at this instant, and the clock of a machine counts out the delay behind.
+    /// It leaves its last port at this instant; a machine's clock rounds the delay after it.
     Past(Instant),
 }
 
@@ -289,7 +289,7 @@ impl World {
         self.transmit(id);
     }
 
-    /// A packet that has been told of leaves its host, unless a script keeps it.
+    /// A packet that has been recorded as sent leaves its host, unless a script drops it.
     pub(super) fn transmit(&mut self, id: u32) {
         if self.scripts.is_none() || !self.follow_script(id) {
             self.forward(id);

@@ -77,7 +77,7 @@ impl World {
         self.members[self.connections[index].member as usize].group
     }
 
-    /// A datagram has arrived: tells the conversation it belongs to, if it is of one.
+    /// A datagram has arrived: notifies its conversation, if it belongs to one.
     fn on_datagram(&mut self, stream: u32, Datagram { number, ecn, .. }: Datagram) {
         let Stream { receiver, to, .. } = self.streams[stream as usize];
         if let Some(member) = receiver {
@@ -154,7 +154,7 @@ impl World {
         }
     }
 
-    /// What the host of an end that is through learns from it.
+    /// Updates the host cache from an end that has finished.
     #[cold]
     fn update_host_cache(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
@@ -165,7 +165,7 @@ impl World {
         }
     }
 
-    /// An end of the kind that sends no FIN is through: the other hears of it without a packet,
+    /// An end whose TCP sends no FIN has finished: the other end is notified without a packet,
     /// once, and reacts as to a FIN.
     #[cold]
     fn on_peer_closed(&mut self, index: u32, end: usize) -> bool {
@@ -321,15 +321,15 @@ impl World {
             return self.after_end(index, ACCEPTOR);
         }
         if connection.unserved == 0 {
-            return; // likewise
+            return; // the connection failed meanwhile
         }
         let next = connection.oldest_unserved();
         connection.exchanges[next].service = Duration::ZERO;
         self.after_end(index, ACCEPTOR);
     }
 
-    /// The client program: writes what waits for the handshake, closes at end of file, and
-    /// tells the application of replies.
+    /// The client program: writes what waits for the handshake, closes at end of file, and notifies
+    /// the application of replies.
     fn opener_reacts(&mut self, index: u32) {
         let now = self.now;
         let connection = &mut self.connections[index];

@@ -9,7 +9,8 @@
 use super::connection::{ACCEPTOR, OPENER};
 use super::{Event, World};
 
-/// Connections from which on it pays: of some thousand bytes each, so many fill a second-level cache.
+/// Connections from which on it pays: at some thousand bytes each, this many fill a second-level
+/// cache.
 const MANY: usize = 1_000;
 
 /// Events between two looks: their time is longer than memory takes.
@@ -47,7 +48,7 @@ impl World {
         self.connections.places().len() >= self.look_ahead.from
     }
 
-    /// So many connections are many.
+    /// Sets the number of connections from which on the world looks ahead.
     #[cfg(test)]
     pub(crate) fn look_ahead_from(&mut self, connections: usize) {
         self.look_ahead.from = connections;
@@ -98,11 +99,11 @@ impl World {
         }
     }
 
-    /// Of that: what it refers to.
+    /// Then the memory that the connection refers to.
     fn fetch_most(&mut self, connection: u32, end: u8) {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_most(usize::from(end));
-        // In the middle of a reply the user hears nothing.
+        // In the middle of a reply the user is not notified.
         if usize::from(end) == OPENER && connection.tells_soon() {
             let member = connection.member;
             self.fetch_user(member, self.members[member as usize].group);

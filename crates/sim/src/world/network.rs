@@ -15,7 +15,7 @@ pub struct Network {
     delays: DelayClocks,
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
     armed_ticks: Vec<Instant>,
-    /// Packets that an explicit port has dropped and nobody has taken out of the world yet.
+    /// Packets that an explicit port has dropped and that have not been freed yet.
     lost: Vec<u32>,
 }
 
@@ -55,13 +55,13 @@ impl Network {
         self.after[port as usize]
     }
 
-    /// When a packet that leaves its last port at `at` reaches its host, a `tail` behind it whose
-    /// end the clock of machine `client` may count out.
+    /// When a packet that leaves its last port at `at` reaches its host after a delay of `tail`,
+    /// whose end the clock of machine `client` may round.
     pub fn delayed(&self, at: Instant, tail: Duration, client: impl FnOnce() -> u32) -> Instant {
         if self.delays.are_exact() { at + tail } else { self.delays.end(client(), at, tail) }
     }
 
-    /// Whether delays behind the last port last as long as they say, whoever counts them out.
+    /// Whether delays after the last port are exact, whichever machine's clock counts them.
     #[inline]
     pub fn delays_exactly(&self) -> bool {
         self.delays.are_exact()

@@ -122,7 +122,8 @@ impl Opportunities {
         }
     }
 
-    /// When `bytes` that begin at `start` have left; `used` is told what each opportunity took.
+    /// When `bytes` that begin at `start` have left; `used` is called with what each opportunity
+    /// carried.
     pub fn end_of(
         &mut self,
         start: u64,

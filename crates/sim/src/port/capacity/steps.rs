@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn rounding_is_up_and_once() {
-        // 3 bit/s: a byte takes 2.67 s; a change to the same rate is none.
+        // 3 bit/s: a byte takes 2.67 s; a step to the present rate changes nothing.
         let line = steps(&[(0, 3), (S, 3), (2 * S, 3)], None);
         assert_eq!(line.end_of(0, 1), 2_666_666_667);
         let (rate, mut rng) = (Rate::from_bits_per_s(7_777_777), Rng::named(1, "steps"));

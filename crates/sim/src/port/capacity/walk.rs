@@ -96,7 +96,7 @@ impl Walk {
         FAR
     }
 
-    /// How many there are in the measured interval; draws those that nobody has asked for.
+    /// How many there are in the measured interval; draws those that have not been needed yet.
     pub fn count_to_the_end(&mut self, from: u64, to: u64) -> u64 {
         assert_eq!((from, to), (self.counted.0, self.counted.1), "one interval is counted");
         while self.at <= to && self.next_opportunity() < FAR {}
