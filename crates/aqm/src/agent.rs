@@ -1,8 +1,9 @@
-//! The judge of a learning agent: a probability that somebody outside sets while the queue works.
+//! The AQM algorithm of a learning agent: a drop probability that its caller sets during a run.
 //!
-//! It is not in the list of disciplines, since nobody sets it in an ordinary run; who steers a run
-//! hands it in ([`Registry::with`](crate::Registry::with)). With a probability that never changes it
-//! is Bernoulli dropping, whose equilibrium with TCP is known (Mathis et al., CCR 27(3), 1997).
+//! It is not in the list of disciplines, since an ordinary run has nothing that sets it. A caller
+//! that steers a run registers it ([`Registry::with`](crate::Registry::with)). With a constant
+//! probability it is Bernoulli dropping, whose equilibrium with TCP is known (Mathis et al., CCR
+//! 27(3), 1997).
 
 use alloc::boxed::Box;
 

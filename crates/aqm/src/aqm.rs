@@ -1,10 +1,10 @@
-//! The judge, and the shell that carries out its verdicts.
+//! The AQM algorithm's interface, and the shell that carries out its verdicts.
 
 use packet::{Backlog, DropReason, Ecn, Instant, Packet, Rng};
 
 use crate::{Admission, BufferLimit, Gate, Idle};
 
-/// What a judge says about an arriving packet.
+/// What an algorithm decides about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It may wait.
@@ -109,7 +109,7 @@ impl<A: Aqm> Judged<A> {
         Judged { judge, limit, ecn }
     }
 
-    /// The judge, for a holder that tells it more than a gate does.
+    /// The algorithm, for a holder that reports more to it than a gate does.
     pub(crate) const fn judge_mut(&mut self) -> &mut A {
         &mut self.judge
     }
@@ -181,7 +181,7 @@ mod tests {
     use super::*;
     use crate::Fit;
 
-    /// Says what it is told to, and notes what it is told.
+    /// Returns the verdict that the test sets, and records its calls.
     struct Puppet {
         verdict: Verdict,
         order: LimitOrder,
@@ -207,7 +207,7 @@ mod tests {
         }
     }
 
-    /// The admission, the packet's ECN field afterwards, and what the judge heard.
+    /// The admission, the packet's ECN field afterwards, and the calls that the algorithm got.
     fn admit(
         verdict: Verdict,
         order: LimitOrder,

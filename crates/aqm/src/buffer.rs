@@ -40,13 +40,13 @@ pub(crate) const LIMIT_200: Field = Field::new("limit", LIMIT, Value::Unset).mea
      given.",
 );
 
-/// The same with 100.
+/// [`LIMIT_200`] with 100 as default.
 pub(crate) const LIMIT_100: Field = LIMIT_200.meaning(
     "Packets that may wait, not counting the one being transmitted. 100 unless limit_bytes is \
      given.",
 );
 
-/// `ecn`, off unless asked for.
+/// `ecn`, off by default.
 pub const ECN: Field = Field::new("ecn", Kind::Switch, Value::Switch(false))
     .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
     .source("constructed: off, as in ns-2.35 and Linux");

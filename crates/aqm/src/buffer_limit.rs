@@ -41,7 +41,7 @@ impl BufferLimit {
     pub const fn of_bytes(bytes: u64, fit: Fit) -> Self {
         BufferLimit { packets: u64::MAX, bytes, fit }
     }
-    /// The same limit with one in bytes too.
+    /// This limit with a limit in bytes added.
     pub const fn and_bytes(self, bytes: u64) -> Self {
         BufferLimit { bytes, ..self }
     }

@@ -12,7 +12,7 @@ pub struct Line {
     pub header_bytes: u32,
 }
 
-/// Largest IP packet on Ethernet, the MTU that the queues of an operating system are told.
+/// Largest IP packet on Ethernet, the MTU that an operating system's queues use.
 const IP_MTU: u64 = 1_500;
 
 impl Line {
@@ -41,9 +41,8 @@ pub enum Admission {
 /// A discipline that decides everything at arrival and serves first come, first served:
 /// drop-tail, the RED family, PI, REM, BLUE, …
 ///
-/// The holder asks [`Gate::admit`] once per arrival, tells [`Gate::on_idle`] when a departure
-/// leaves nothing to send, and runs due ticks ([`Gate::next_tick`]) before packet events of the
-/// same instant.
+/// The holder calls [`Gate::admit`] once per arrival and [`Gate::on_idle`] when a departure leaves
+/// nothing to send, and runs due ticks ([`Gate::next_tick`]) before packet events of that instant.
 pub trait Gate: Send {
     /// Decides on `packet`, which finds `backlog` waiting (not counting itself, nor the packet
     /// being transmitted). Sets `packet.ecn` if it marks.

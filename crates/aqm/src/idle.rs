@@ -17,7 +17,7 @@ use packet::{Duration, Instant, Rate};
 pub struct Idle {
     idle: bool,
     since: Instant,
-    /// Whole packets since then that have been told.
+    /// Whole packets of the idle time that have been reported so far.
     told: u64,
     /// Whether the arrival in hand found the line idle.
     interrupted: bool,
@@ -57,8 +57,8 @@ impl Idle {
         span
     }
 
-    /// A packet arrives: if the line was idle, how many whole packets of the idle time no earlier
-    /// arrival has been told of.
+    /// A packet arrives: if the line was idle, how many whole packets of the idle time have not
+    /// been reported to an earlier arrival.
     #[inline]
     pub(crate) fn end_in_packets(&mut self, now: Instant, clock: &PacketClock) -> Option<u64> {
         self.interrupt().then(|| self.tell(now, clock))

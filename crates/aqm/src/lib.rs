@@ -1,13 +1,13 @@
 //! Queue disciplines: what happens to packets while they wait for a line.
 //!
-//! Reading order: [`Aqm`] judges a packet (pass, signal, drop) and holds nothing; a [`Gate`] is a
-//! judge with its ECN rule and its [`BufferLimit`] ([`Judged`]), asked once per arrival; a [`Discipline`]
-//! holds packets. One gate serves two holders: [`Fifo`], which keeps every packet, and the
-//! simulator's folded port, which only remembers departure times.
+//! Reading order: [`Aqm`] judges a packet (pass, signal, drop) and holds nothing; a [`Gate`] is an
+//! algorithm with its ECN rule and its [`BufferLimit`] ([`Judged`]), called once per arrival; a
+//! [`Discipline`] holds packets. One gate serves two holders: [`Fifo`], which keeps every packet,
+//! and the simulator's folded port, which only remembers departure times.
 //!
 //! [`ALGORITHMS`] lists every discipline with its parameters; [`find`] looks one up by name and
-//! its [`Entry::build`] constructs it from checked parameters. A [`Registry`] is that list with what
-//! users hand in.
+//! its [`Entry::build`] constructs it from checked parameters. A [`Registry`] is that list with the
+//! disciplines that users add.
 //!
 //! The crate needs an allocator and nothing else: no standard library, no clock, no dependency but
 //! `aqmlab-packet` (and, through it, `libm`). One queue in front of one line:
@@ -39,7 +39,7 @@
 //! let packet = Packet { id: 7, flow: 42, bytes: 1500, ecn, arrived: now, header };
 //! queue.enqueue(packet, &mut Cx { now, rng: &mut rng, out: &mut out });
 //!
-//! // Whenever the line is free. `None` begins its idle time: ask again when something waits.
+//! // Whenever the line is free. `None` begins its idle time: call again when something waits.
 //! let sent = queue.dequeue(&mut Cx { now, rng: &mut rng, out: &mut out }).expect("it waits");
 //! assert_eq!((sent.id, sent.ecn), (7, Ecn::Ect0));
 //! assert!(lost.is_empty());

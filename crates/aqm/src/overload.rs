@@ -16,7 +16,7 @@ const BETWEEN_ARRIVALS: u64 = 700_000;
 /// Fifty flows in a steady overload of a line of 10 Mbit/s: an ECN-capable packet of 1000 bytes
 /// every 700 us, of a flow that looks random, where the line takes 800 us to send one.
 ///
-/// It has no clock of its own: whoever measures [`Overload::run`] does so from outside. A packet
+/// It has no clock of its own: the caller of [`Overload::run`] measures the time. A packet
 /// costs an enqueue, seven eighths of a dequeue, and its part of the periodic updates.
 pub struct Overload {
     queue: Box<dyn Discipline>,
@@ -54,7 +54,7 @@ impl Overload {
         }
     }
 
-    /// The same with fifty new flows after every `packets` packets.
+    /// This overload with fifty new flows after every `packets` packets.
     pub fn of_short_flows(self, packets: u32) -> Self {
         Overload { lifetime: packets.max(1), ..self }
     }

@@ -20,7 +20,7 @@ impl Ticker {
         let period = period.max(Duration::from_nanos(1));
         Ticker { period, next: Instant::ZERO + period }
     }
-    /// The same clock with its first instant at `first`.
+    /// This clock with its first tick at `first`.
     pub(crate) fn first_at(self, first: Duration) -> Self {
         Ticker { next: Instant::ZERO + first, ..self }
     }

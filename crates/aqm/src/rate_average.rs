@@ -1,5 +1,5 @@
-//! The exponential average of a rate over time: I. Stoica, S. Shenker, H. Zhang, *Core-Stateless Fair
-//! Queueing*, SIGCOMM 1998, equation 3; the same in GREEN.
+//! The exponential average of a rate over time: I. Stoica, S. Shenker, H. Zhang, *Core-Stateless
+//! Fair Queueing*, SIGCOMM 1998, equation 3; GREEN uses it too.
 
 use packet::{Instant, math};
 

@@ -93,7 +93,7 @@ impl fmt::Debug for Entry {
 pub enum PerFlowState {
     /// Nothing: its queues and its memory do not grow with the number of flows.
     Nothing,
-    /// A state, beside queues that flows share.
+    /// A state; flows share the queues.
     State,
     /// A queue.
     Queues,
@@ -131,8 +131,8 @@ impl Built {
 
 impl Entry {
     /// Every parameter as [`Entry::build`] takes it on this line: what was written, and what the
-    /// profile, the line's rate or other parameters give where nothing was. Unset: there is no
-    /// such limit or threshold, or it has no effect beside the others.
+    /// profile, the line's rate or other parameters give where nothing was. Unset: there is no such
+    /// limit or threshold, or other parameters make it ineffective.
     ///
     /// Written out as parameters of their own, they construct the same discipline.
     ///
@@ -159,7 +159,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);
 
-/// The disciplines that a scenario may name: those of this crate, and those that somebody hands in.
+/// The disciplines that a scenario may name: those of this crate, and those that a user adds.
 #[derive(Clone, Debug)]
 pub struct Registry {
     own: Vec<&'static Entry>,

@@ -1,5 +1,6 @@
-//! How much memory the tables take that a discipline makes for itself: asked for before it is
-//! constructed, so that a number too large is a sentence and not the end of the process.
+//! How much memory the tables take that a discipline allocates for itself. It is requested before
+//! the discipline is constructed, so that a number too large is an error and does not end the
+//! process.
 
 use alloc::{format, vec::Vec};
 
@@ -29,7 +30,7 @@ impl Entry {
     /// [`Entry::build`], if the allocator has room for the tables.
     ///
     /// # Errors
-    /// As `build`; and where there is no room, with the parameter that asks for it.
+    /// As `build`; and where there is no room, with the parameter that needs it.
     pub fn construct(&self, params: &Params, line: &Line) -> Result<Built, BadParams> {
         let bytes = self.table_bytes(params);
         let there = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
@@ -62,7 +63,7 @@ impl Table {
     }
 }
 
-/// Asks without leaving a note of it in the parameters.
+/// Reads the parameter without leaving a note of it in the parameters.
 fn number(params: &Params, (name, usual): &(&'static str, u64)) -> u64 {
     if params.given(name) { params.whole(name) } else { *usual }
 }

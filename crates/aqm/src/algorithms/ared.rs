@@ -11,7 +11,7 @@
 //! |---|---|---|
 //! | `floyd` | the 1993 paper's | the gentle curve follows `max_p` |
 //! | `ns2` | ns-2.35's | the gentle curve keeps the first `max_p`; `bottom` by the line's rate |
-//! | `ns3` | ns-3's | the same; `bottom` multiplies by the round trip instead of dividing |
+//! | `ns3` | ns-3's | as `ns2`, but `bottom` multiplies by the round trip instead of dividing |
 //! | `altq` | ALTQ's, in real numbers | nothing is signalled while at most one packet waits |
 //! | `linux` | `sch_red`'s | integers, a timer, bounds tested before the step, not gentle |
 

@@ -1,7 +1,7 @@
 //! Adaptive virtual queue (S. Kunniyur, R. Srikant, *Analysis and Design of an Adaptive Virtual
 //! Queue (AVQ) Algorithm for Active Queue Management*, SIGCOMM 2001).
 //!
-//! The idea in five lines. Beside the real queue runs a counter: a virtual queue with the same
+//! The idea in five lines. A counter runs along with the real queue: a virtual queue with the same
 //! arrivals, served at a virtual capacity below the line's. A packet that overflows it is
 //! signalled and not counted. The virtual capacity is a token bucket: it grows with time at
 //! `alpha` times the wished arrival rate, `gamma` times capacity, and falls by `alpha` times what

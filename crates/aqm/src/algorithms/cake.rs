@@ -135,7 +135,7 @@ struct Cake {
     limit: u64,
     longest: Longest,
     total: Backlog,
-    /// When the shaper, asked in vain, will let a packet go.
+    /// When the shaper will release the next packet, after a dequeue that returned none.
     wake: Option<Instant>,
 }
 

@@ -101,7 +101,7 @@ pub(crate) const TARGET: Field =
         .meaning("Time in the queue that is acceptable for good.")
         .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
-/// `interval`, likewise.
+/// `interval`, with the default that the disciplines built on CoDel share.
 pub(crate) const INTERVAL: Field = Field::new("interval", TIME, Value::Real(0.1))
     .meaning(
         "How long every packet must have stayed too long before the first signal: about the \
@@ -109,7 +109,7 @@ pub(crate) const INTERVAL: Field = Field::new("interval", TIME, Value::Real(0.1)
     )
     .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
-/// `ce_threshold`, likewise.
+/// `ce_threshold`, which is off by default.
 pub(crate) const CE_THRESHOLD: Field = Field::new(
     "ce_threshold",
     Kind::from(Unit::Time, 0.0, 1e3),

@@ -68,7 +68,7 @@ const FIELDS: &[Field] = &[
     LIMIT_BYTES,
 ];
 
-/// Flows are forgotten after so many time constants, when e^-10 of their rate is left.
+/// A flow's state is freed after this many time constants, when e^-10 of its rate is left.
 const FORGOTTEN_AFTER: u64 = 10;
 
 /// Looking through the flows more often would be all that a processor does.

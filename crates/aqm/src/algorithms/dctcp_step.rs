@@ -1,10 +1,10 @@
 //! Step marking for DCTCP (M. Alizadeh et al., *Data Center TCP (DCTCP)*, SIGCOMM 2010).
 //!
-//! The idea in five lines. An ECN-capable packet that finds `K` packets or more waiting is
-//! marked, with no average and no randomness: the sender, which counts its marks, does the
-//! averaging. A packet that is not ECN-capable is never signalled and meets only the limit, which
-//! starves it beside DCTCP; `not_ect = "drop"` signals it too, as RED with equal thresholds does
-//! (ns-2's DCTCP scripts).
+//! The idea in five lines. An ECN-capable packet that finds `K` packets or more waiting is marked,
+//! with no average and no randomness: the sender, which counts its marks, does the averaging. A
+//! packet that is not ECN-capable is never signalled and meets only the limit, which starves it
+//! when it competes with DCTCP; `not_ect = "drop"` signals it too, as RED with equal thresholds
+//! does (ns-2's DCTCP scripts).
 
 use alloc::{boxed::Box, format};
 
@@ -119,7 +119,7 @@ impl Aqm for Step {
         _rng: &mut Rng,
     ) -> Verdict {
         let queue = if self.in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        // The one judge that looks at the ECN field: its step is for those who asked for it.
+        // The one algorithm that reads the ECN field: its step applies to ECN-capable packets.
         if queue >= self.k && (self.drops_not_ect || packet.ecn.can_be_marked()) {
             return Verdict::Signal(DropReason::Forced);
         }

@@ -124,7 +124,7 @@ impl Credit {
 /// For which packets of the scalable queue Linux's step counts: those that found enough others.
 struct Steps {
     least: u32,
-    /// One for each packet of the queue, where that is asked for.
+    /// One flag for each packet of the queue, if a limit on the step is set.
     counts: VecDeque<bool>,
 }
 
@@ -276,7 +276,7 @@ mod tests {
         let mut steps = Steps::new(2);
         (1..=3).for_each(|found| steps.on_arrival(found));
         assert_eq!([(); 3].map(|()| steps.on_departure()), [false, true, true]);
-        // Where no number is asked for it counts for all, and none is kept.
+        // Without a limit every packet counts, and no flag is kept.
         let mut all = Steps::new(0);
         all.on_arrival(0);
         assert!(all.on_departure() && all.counts.is_empty());

@@ -12,7 +12,7 @@
 //! | CoDel as in the profile | RFC 8289 | Linux | ns-3 |
 //! | too little waits to judge, measured over | the queue | all queues | the queue |
 //! | an emptied new queue | has a turn as an old one | only if there are old ones | has a turn |
-//! | drops for want of room count as signals | yes | yes | no |
+//! | drops because the buffer is full count as signals | yes | yes | no |
 
 use alloc::boxed::Box;
 

@@ -150,7 +150,7 @@ impl Hitters {
         self.entries.len() - self.free.len()
     }
 
-    /// Whether the flow is known and was heard lately; now it is heard again.
+    /// Whether the flow is in the list and has sent lately; updates when it sent last.
     fn hear(&mut self, hash: u32, now: Instant) -> bool {
         let list = Self::list(hash);
         let (mut before, mut at) = (None, self.lists[list]);
@@ -375,7 +375,7 @@ mod tests {
         let later = half + Duration::from_nanos(1);
         let mut hitters = Hitters::new(2, Duration::from_millis(500));
         assert!(hitters.note(7, Instant::ZERO));
-        // Another flow of the same list takes the place of one that has expired.
+        // Another flow that hashes to this list takes the place of one that has expired.
         assert!(hitters.note(7 + 1024, half));
         assert_eq!(hitters.len(), 2);
         assert!(hitters.hear(7, half) && !hitters.expired(0, half + Duration::from_millis(500)));

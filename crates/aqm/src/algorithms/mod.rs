@@ -4,9 +4,9 @@
 pub(crate) use red::family;
 // What RIO with preference for short flows takes from RIO.
 pub(crate) use rio::in_out;
-// What disciplines built on CoDel take from it, likewise.
+// Shared with disciplines built on CoDel.
 pub(crate) use codel::controlled_delay;
-// What disciplines with such a queue per flow take from COBALT, likewise.
+// Shared with disciplines that have a COBALT per flow.
 pub(crate) use cobalt::alternation;
 pub(crate) mod afd;
 pub(crate) mod ared;

@@ -1,11 +1,11 @@
 //! PIE, Proportional Integral controller Enhanced (R. Pan, P. Natarajan, F. Baker, G. White, RFC
 //! 8033, 2017), and DOCSIS-PIE (G. White, R. Pan, RFC 8034, 2017).
 //!
-//! The idea in five lines. A controller like PI's, but of the queueing *delay*, which means the
-//! same on a line of any rate. Its steps are divided by up to 2048 while the probability is small,
-//! in place of gains tuned to the load. A queue that was quiet may burst for 150 ms before
-//! anything is dropped; short queues and low delays are spared. The sum of the probabilities of
-//! the packets that passed keeps drops from coming too close or too far apart.
+//! The idea in five lines. A controller like PI's, but of the queueing *delay*, which has one
+//! meaning on lines of any rate. Its steps are divided by up to 2048 while the probability is
+//! small, in place of gains tuned to the load. A queue that was quiet may burst for 150 ms before
+//! anything is dropped; short queues and low delays are spared. The sum of the probabilities of the
+//! packets that passed keeps drops from coming too close or too far apart.
 //!
 //! The controller is [`crate::pie_core`]; [`delay`] measures; [`docsis`] is RFC 8034.
 

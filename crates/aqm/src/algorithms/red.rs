@@ -8,19 +8,20 @@
 //! is signalled, or with `gentle` with a probability growing to 1 at twice `max_th`.
 //!
 //! The implementations behind published results differ, by a factor of three in the rate of
-//! signals alone, so each is a *profile*, a file in `profiles/` with its defaults and its judge:
+//! signals alone, so each is a *profile*, a file in `profiles/` with its defaults and its
+//! algorithm:
 //!
-//! | profile | judge | follows |
+//! | profile | algorithm | follows |
 //! |---|---|---|
 //! | `fj93` | [`paper`] | the pseudocode of the 1993 paper |
 //! | `ns2` | [`ns`] | ns-2.35, with its two defects |
-//! | `ns2-fixed` | [`ns`] | the same, mended as in Järvinen et al., *Harsh RED* (2012) |
+//! | `ns2-fixed` | [`ns`] | ns-2.35, mended as in Järvinen et al., *Harsh RED* (2012) |
 //! | `ns3` | [`ns`] | ns-3 |
 //! | `altq` | [`altq`] | ALTQ on FreeBSD (the testbeds of Christiansen et al. and Le et al.) |
 //! | `linux` | [`linux`] | Linux `sch_red` with the tables of iproute2's `tc` |
 //!
 //! [`settings`] resolves what the user wrote and what the profile says into plain numbers before
-//! the first packet; no judge looks at a profile's name while it judges.
+//! the first packet; no algorithm looks at a profile's name while it decides.
 
 mod altq;
 mod average;

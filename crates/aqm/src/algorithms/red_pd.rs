@@ -224,8 +224,9 @@ mod tests {
 
     #[test]
     fn a_monitored_flow_is_filtered_where_there_is_congestion() {
-        // P_f is 1. A responsive flow: with more than a packet waiting and the average at `min` or
-        // above; an unresponsive one whatever waits, unless `noidle` asks for more than a packet.
+        // P_f is 1. A responsive flow is filtered with more than a packet waiting and the average
+        // at `min` or above; an unresponsive one whatever waits, unless `noidle` requires more than
+        // a packet.
         for (unresponsive, min, noidle, waiting, filtered) in [
             (false, 0.0, false, 2, true),
             (false, 0.0, false, 1, false),

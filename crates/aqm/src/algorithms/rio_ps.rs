@@ -141,7 +141,7 @@ impl Edge {
     }
 }
 
-/// `L_t` after a step that saw so many short and long.
+/// `L_t` after a step in which `short` and `long` flows were seen.
 fn moved(length: u64, short: u64, long: u64, ratio: f64) -> u64 {
     if short == 0 && long == 0 {
         return length;
@@ -228,7 +228,8 @@ mod tests {
     #[test]
     fn where_nothing_was_short_more_shall_be() {
         assert_eq!(moved(8, 0, 5, 3.0), 9);
-        // Six flows, two of them long: four are short, as many as two thirds ask for.
+        // Six flows, two of them long: four are short, which is the two thirds that the ratio
+        // requires.
         let mut edge = Edge { ratio: 2.0, ..edge(false) };
         (0..4).for_each(|flow| {
             edge.is_short(flow, at(9_500));

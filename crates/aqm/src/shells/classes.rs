@@ -1,4 +1,4 @@
-//! One queue of packets in classes: first come, first served, with a judge that is told of
+//! One queue of packets in classes: first come, first served, with an algorithm that is notified of
 //! departures too, so that it knows what waits of each class and since when nothing does.
 
 use alloc::collections::VecDeque;
@@ -35,7 +35,7 @@ impl Waiting {
 
 /// A judge of arriving packets that knows their classes. ECN is not its business.
 pub(crate) trait ClassJudge: Send {
-    /// The class of an arriving packet, below [`CLASSES`]; asked once.
+    /// The class of an arriving packet, below [`CLASSES`]; called once per packet.
     fn class_of(&mut self, packet: &Packet, now: Instant) -> usize;
     /// Judges a packet of `class`, which finds `waiting`.
     fn on_arrival(
@@ -46,7 +46,7 @@ pub(crate) trait ClassJudge: Send {
         now: Instant,
         rng: &mut Rng,
     ) -> Verdict;
-    /// Whether there is room for a packet of `bytes`; asked last.
+    /// Whether there is room for a packet of `bytes`; called last.
     fn has_room(&self, class: usize, bytes: u32, waiting: &Waiting) -> bool;
     /// The arrival is lost, for whatever reason.
     fn on_dropped(&mut self, _class: usize, _why: DropReason) {}

@@ -26,10 +26,10 @@ pub(crate) trait AtDeparture: Send {
         false
     }
 
-    /// The queue was asked for a packet and had none.
+    /// A dequeue found the queue empty.
     fn on_empty(&mut self, _now: Instant) {}
 
-    /// An arrival at this queue was refused for want of room.
+    /// An arrival at this queue was dropped because the buffer was full.
     fn on_refused(&mut self, _now: Instant) {}
 
     /// `packets` were taken from this queue's head and dropped to make room.

@@ -4,7 +4,8 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::random::{GOLDEN, mix};
 use packet::units::Unit;
 
-/// Name of the field that seeds a discipline's hash, for whoever gives every run another one.
+/// Name of the field that seeds a discipline's hash, for callers that give every run a seed of its
+/// own.
 pub const HASH_SEED_FIELD: &str = "hash_seed";
 
 /// `hash_seed`, of every discipline that hashes flows. Who runs replications hands in one drawn

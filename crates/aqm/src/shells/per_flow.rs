@@ -77,8 +77,8 @@ impl<J: AtDeparture> QueueJudge for Leaving<J> {
 pub(crate) enum Overload {
     /// Before it is judged, an arrival is dropped.
     Refuse,
-    /// After it is queued, the queue with most bytes loses half of them, at most so many packets,
-    /// from its head.
+    /// After it is queued, the queue with most bytes drops half of them from its head, at most a
+    /// batch.
     Cut {
         /// Most packets dropped at once.
         batch: u32,
@@ -100,7 +100,7 @@ pub(crate) struct Settings {
     pub overload: Overload,
     /// Whether an emptied new queue waits in turn only behind others (Linux); otherwise always.
     pub forgets_if_alone: bool,
-    /// Whether judges are told of all queues together, and not of their own.
+    /// Whether algorithms see the backlog of all queues together, and not of their own.
     pub judges_see_all: bool,
 }
 
@@ -157,8 +157,8 @@ impl<J: QueueJudge> PerFlow<J> {
         }
     }
 
-    /// The same with periodic updates of every queue, used or not (but not of those at rest, where
-    /// an update changes nothing).
+    /// This discipline with periodic updates of every queue, used or not (but not of idle ones,
+    /// where an update changes nothing).
     pub fn ticking(self, ticker: Ticker) -> Self {
         PerFlow { ticker: Some(ticker), ..self }
     }
@@ -207,7 +207,7 @@ impl<J: QueueJudge> PerFlow<J> {
         self.subtract(before, after);
     }
 
-    /// Whether the queues with so many more packets and bytes hold too much.
+    /// Whether the queues with `packets` more packets of `size` bytes hold too much.
     fn over_full_with(&self, packets: u32, size: u32) -> bool {
         u64::from(self.total.packets + packets) > self.settings.limit
             || self.total.bytes + u64::from(size) > self.settings.limit_bytes

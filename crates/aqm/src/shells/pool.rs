@@ -20,7 +20,7 @@ pub(crate) struct Pool {
     free: Vec<u32>,
 }
 
-/// A queue whose packets lie in a [`Pool`], always the same.
+/// A queue whose packets lie in a [`Pool`]; it must always be used with the one pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     head: u32,

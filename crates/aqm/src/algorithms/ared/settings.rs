@@ -57,7 +57,7 @@ impl Settings {
     }
 }
 
-/// What the user asked of a profile.
+/// The parameters that the user set, and the profile.
 struct Requested<'a> {
     params: &'a Params,
     profile: &'static Profile,
@@ -76,7 +76,7 @@ impl Requested<'_> {
         Given { rate, mean, min_th, max_th, limit_bytes, clock: PacketClock::of_line(rate, mean) }
     }
 
-    /// Notes thresholds, switches and choices, and what has no effect beside them.
+    /// Notes thresholds, switches and choices, and parameters that have no effect because of them.
     fn note(&self, base: &family::Settings, above: Option<&'static str>) {
         let (params, linux) = (self.params, self.is(&LINUX));
         params.settle("min_th", Value::Real(base.min_th));

@@ -12,7 +12,7 @@ pub(super) const WAYS: usize = 8;
 /// Whose packets are kept apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Isolation {
-    /// Queues are told apart by flow.
+    /// Queues are separated by flow.
     flows: bool,
     /// Queues, or with `flows` shares, by source host.
     source: bool,
@@ -88,8 +88,8 @@ impl Hosts {
         Hosts { tags: vec![0; places], bulk: vec![0; places] }
     }
 
-    /// The place of the host with `tag`: where it is, or where nobody is busy, or else its own,
-    /// which it then shares.
+    /// The place of the host with `tag`: the one it has; otherwise one that no host uses; otherwise
+    /// the one its tag hashes to, which it then shares.
     pub fn place(&mut self, tag: u32) -> u16 {
         let places = self.tags.len();
         let known = ways(tag, places).find(|place| self.tags[*place] == tag);

@@ -27,7 +27,7 @@ impl Longest {
         Longest { heap: Vec::with_capacity(queues), places: vec![NONE; queues], patience: 0 }
     }
 
-    /// Whether it must be told of changes.
+    /// Whether it must be notified of changes.
     #[inline]
     pub const fn is_kept(&self) -> bool {
         self.patience > 0

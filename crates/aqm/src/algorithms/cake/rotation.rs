@@ -27,7 +27,7 @@ enum Set {
 struct Turn {
     /// What it may still send, in 2^-16 bytes.
     deficit: i64,
-    /// Its turn, likewise, if no load has changed since it was looked up.
+    /// Its share of the turn, valid if no load has changed since it was computed.
     share: u32,
     /// Places of its hosts.
     source: u16,
@@ -203,8 +203,8 @@ impl Rotation {
         self.count(queue);
     }
 
-    /// The queue whose turn it is, where `holds` says which have packets. A decaying one is only
-    /// asked `first`, or if there are no others.
+    /// The next queue to serve, where `holds` says which have packets. A decaying queue is tried
+    /// only `first`, or if there are no others.
     #[inline]
     pub fn next(&mut self, first: &mut bool, holds: impl Fn(usize) -> bool) -> Option<usize> {
         if core::mem::take(first) && !self.decaying.is_empty() {
@@ -327,7 +327,7 @@ mod tests {
 
     #[test]
     fn a_flow_that_comes_back_to_its_idle_queue_is_counted_for_its_hosts() {
-        // `cake_hash`: a queue of the same tag keeps its place, its hosts are looked up anew.
+        // `cake_hash`: a queue with an equal tag keeps its place; its hosts are looked up anew.
         let header = Header { source: 3, destination: 4, ..Header::default() };
         let (ecn, arrived) = (Ecn::NotEct, Instant::ZERO);
         let packet = Packet { id: 0, flow: 7, bytes: 1_500, ecn, arrived, header };

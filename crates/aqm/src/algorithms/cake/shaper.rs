@@ -105,8 +105,8 @@ impl TinClock {
         self.next
     }
 
-    /// `bytes` leave or are dropped. A tin may be one packet ahead of its share and no more,
-    /// however long it is served for want of others.
+    /// `bytes` leave or are dropped. A tin may be at most one packet ahead of its share, even if it
+    /// is served for long because the others are empty.
     pub fn charge(&mut self, bytes: u64, now: Instant) {
         let time = self.pace.time_for(bytes);
         if self.next < now {

@@ -1,4 +1,4 @@
-//! The state machine of one queue: CoDel with one clock, and BLUE beside it.
+//! The state machine of one queue: CoDel and BLUE, with one clock.
 
 use packet::{Duration, Instant, Rng, math};
 
@@ -167,7 +167,7 @@ impl Alternation {
         while due {
             self.count_to(self.count - 1);
             self.drop_next = self.after(self.drop_next, numbers);
-            self.late = false; // or the count is zero, and it is not asked
+            self.late = false; // or the count is zero, and it is not read
             due = self.due(now);
         }
         false
@@ -195,7 +195,7 @@ impl Alternation {
         self.changed = Some(now);
     }
 
-    /// A packet of this queue was lost for want of room.
+    /// A packet of this queue was dropped because the buffer was full.
     pub fn full(&mut self, numbers: &Numbers, now: Instant) {
         if self.may_change(numbers, now) {
             self.raise(numbers, now);
@@ -205,7 +205,7 @@ impl Alternation {
         self.count = self.count.max(1);
     }
 
-    /// The queue was asked for a packet and had none.
+    /// A dequeue found the queue empty.
     pub fn empty(&mut self, numbers: &Numbers, now: Instant) {
         if self.p_drop > 0.0 && self.may_change(numbers, now) {
             self.p_drop = (self.p_drop - numbers.p_dec).max(0.0);

@@ -132,8 +132,8 @@ impl Altq {
 
 /// The judge in steps, for a queue in classes.
 impl Altq {
-    /// Takes in that an arrival finds `packets` waiting. After an idle time the average ages by
-    /// that less `lag` packets, and takes its sample all the same.
+    /// Updates the average when an arrival finds `packets` waiting. After an idle time the average
+    /// ages by that time less `lag` packets, and still takes its sample.
     pub fn sample(&mut self, packets: u32, now: Instant, lag: u64) {
         if let Some(span) = self.idle.end(now) {
             self.age(span, lag);

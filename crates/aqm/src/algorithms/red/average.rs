@@ -57,8 +57,8 @@ impl Average {
         self.sample(queue);
     }
 
-    /// The same with a sample in any case, where another clock tells how long the queue was idle,
-    /// if it was.
+    /// As [`Average::update`], but it takes a sample in any case; `span` is the idle time that
+    /// another clock measured, if the queue was idle.
     #[inline]
     pub fn update_after(&mut self, span: Option<Duration>, queue: f64) {
         if let Some(span) = span {
@@ -213,7 +213,7 @@ mod tests {
         idle.end(ms(5));
         assert_eq!(idle.end(ms(6)), None);
         idle.begin(ms(10));
-        idle.begin(ms(15)); // asked again while empty: no new start
+        idle.begin(ms(15)); // a second call while empty: no new start
         assert_eq!(idle.end(ms(20)), Some(Duration::from_millis(10)));
         idle.resume(); // that arrival was dropped
         assert_eq!(idle.end(ms(23)), Some(Duration::from_millis(3)));

@@ -114,8 +114,8 @@ impl Linux {
         })
     }
 
-    /// The same before its first packet as sch_gred has it: not idle until a departure leaves it
-    /// empty, so that its first packet counts what waits.
+    /// This state before its first packet as sch_gred has it: not idle until a departure leaves the
+    /// queue empty, so that its first packet counts what waits.
     pub fn never_idle_yet(mut self) -> Self {
         self.idle.end(Instant::ZERO);
         self

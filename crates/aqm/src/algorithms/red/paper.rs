@@ -1,7 +1,7 @@
-//! The judge of the 1993 paper (profile `fj93`).
+//! The algorithm of the 1993 paper (profile `fj93`).
 //!
 //! The first packet in the band is tested with count 0. Where the paper says "mark" for every
-//! packet above max_th, RFC 3168 asks for a drop; `harddrop = false` restores the paper. In byte
+//! packet above max_th, RFC 3168 requires a drop; `harddrop = false` restores the paper. In byte
 //! mode p_b is scaled before spacing. An overflow is not a signal and leaves the count alone.
 
 use packet::{Backlog, DropReason, Instant, Packet, Rng};

@@ -110,7 +110,7 @@ fn coupled(probability: bool, queue: bool) -> BadParams {
     BadParams::new("byte_probability", why)
 }
 
-/// What the user asked of a profile.
+/// The parameters that the user set, the profile and its presets.
 struct Requested<'a> {
     params: &'a Params,
     profile: &'static Profile,

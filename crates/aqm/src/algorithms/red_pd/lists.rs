@@ -7,7 +7,7 @@ use packet::{Duration, Instant, math};
 use super::flow::{Flow, MOST_LISTS};
 use crate::shells::active::Active;
 
-/// RED drops at most this share of the bytes: nobody is raised.
+/// RED drops at most this share of the bytes: no flow's probability is raised.
 const CALM: f64 = 0.001;
 /// Least time between changes of a flow's probability.
 const LEAST_PAUSE: Duration = Duration::from_millis(400);

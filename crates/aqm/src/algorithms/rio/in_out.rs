@@ -75,7 +75,7 @@ pub(super) fn settings(
     })
 }
 
-/// Tells In from Out packets.
+/// Classifies packets as In or Out.
 pub(crate) trait Tagger: Send {
     fn is_in(&mut self, packet: &Packet, now: Instant) -> bool;
     fn next_tick(&self) -> Option<Instant> {
@@ -180,7 +180,7 @@ impl<T: Tagger> ClassJudge for InOut<T> {
     fn on_idle(&mut self, now: Instant) {
         match &mut self.clocks {
             Clocks::Own { all, .. } => all.begin(now),
-            Clocks::Ns2 { line: true, .. } => {} // asked again: the same idle time
+            Clocks::Ns2 { line: true, .. } => {} // called again: the idle time goes on
             Clocks::Ns2 { since, ins, all, line } => {
                 (*since, *ins, *all, *line) = (now, true, true, true);
             }

@@ -137,7 +137,8 @@ mod tests {
 
     #[test]
     fn the_usual_size_has_the_digits_of_any_other() {
-        // Level by level the same digits as in a filter of more levels, which takes the long way.
+        // Level by level it takes the digits that a filter of more levels takes, which needs more
+        // steps.
         let (mut usual, mut longer) = (Bins::new(8, 16, 5), Bins::new(9, 16, 5));
         for flow in 0..100 {
             let hash = usual.hash(flow, 0);

@@ -1,8 +1,8 @@
 //! SFQ as the kernel has it (`net/sched/sch_sfq.c` of Linux 6.12), without RED in its queues.
 //!
-//! What sets it apart: a queue may overdraw its turn by one packet, so that a short packet takes the next
-//! one along; of equally long queues the one loses that came to its length last; there are so many
-//! queues and places in each and no more.
+//! How it differs: a queue may overdraw its turn by one packet, so that a short packet takes the
+//! next one along; of equally long queues, the one that reached its length last drops a packet; the
+//! number of queues, and of places in each, is fixed.
 
 use alloc::vec;
 use alloc::vec::Vec;
