@@ -34,7 +34,7 @@ impl Maker {
 
 /// What `explain` says of an exception.
 fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
-    // With its traceback, which tells the line.
+    // With its traceback, which names the line.
     let value = error.clone_ref(py).into_value(py);
     let reported = explain.call1(py, (value,));
     reported.and_then(|reported| reported.extract(py)).unwrap_or_else(|_| error.to_string())

@@ -18,7 +18,7 @@ thread_local! {
     static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// From here on a panic of this library prints nothing: whoever called is told.
+/// From here on a panic of this library prints nothing: the caller gets it as an exception.
 pub fn keep_quiet() {
     panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
         let place = panic.location().map(ToString::to_string).unwrap_or_default();

@@ -26,7 +26,7 @@ create_exception!(_core, ScenarioError, PyValueError, "A mistake in a scenario: 
 create_exception!(_core, CaptureError, PyValueError, "A file that is no capture: one sentence.");
 create_exception!(_core, Cancelled, PyException, "The progress function answered False.");
 
-/// What somebody hands in beside our own disciplines.
+/// The disciplines that a user supplied, in addition to our own.
 type HandedIn<'a> = Option<PyRef<'a, Registry>>;
 
 fn read(json: &str, registry: &HandedIn) -> PyResult<Scenario> {
@@ -106,12 +106,13 @@ fn complete(
     })
 }
 
-/// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name,
-/// dtype, bytes)], "every_s": (start, step) or None}}, "groups": names}. `progress(simulated_s)` is called some
-/// 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of ports,
-/// whether on arrival): `write(bytes)` gets a capture file piece by piece. `watch` is (look, seconds
-/// of a bin): `look(JSON)` gets what happened meanwhile as often as `progress`; a run is captured or
-/// watched, not both. This and the functions below know the disciplines of `registry` beside ours.
+/// Runs a scenario (JSON) and returns {"summary": JSON, "tables": {name: {"columns": [(name, dtype,
+/// bytes)], "every_s": (start, step) or None}}, "groups": names}. `progress(simulated_s)` is called
+/// some 200 times; if it answers False the run ends with Cancelled. `pcap` is (write, names of
+/// ports, whether on arrival): `write(bytes)` gets a capture file piece by piece. `watch` is (look,
+/// seconds of a bin): `look(JSON)` gets what happened meanwhile as often as `progress`; a run is
+/// captured or observed, not both. This and the functions below know the disciplines of `registry`
+/// as well as ours.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, progress=None, pcap=None, watch=None, registry=None))]
 fn run<'py>(
@@ -175,7 +176,7 @@ fn estimate(scenario_json: &str, registry: HandedIn) -> PyResult<Option<f64>> {
 }
 
 /// Bytes of memory that a run of the scenario takes at least, and those that are free; None where
-/// nobody says.
+/// the system does not say.
 #[pyfunction]
 #[pyo3(signature = (scenario_json, registry=None))]
 fn memory(scenario_json: &str, registry: HandedIn) -> PyResult<(u64, Option<u64>)> {
@@ -221,7 +222,7 @@ fn variables(model: &str) -> PyResult<String> {
     guarded(|| found().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
-/// The same of one distribution in the format of the shipped tables.
+/// A summary of one distribution in the format of the shipped tables.
 #[pyfunction]
 fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
     let described = || sim::table(name, text, unit).map(|v| v.to_string());

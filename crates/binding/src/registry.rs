@@ -1,4 +1,4 @@
-//! The disciplines that somebody hands in, beside ours.
+//! The disciplines that a user supplies, in addition to ours.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -88,12 +88,13 @@ impl Registry {
         Registry::of(Some(self)).find(name).map(|entry| sim::discipline(entry).to_string())
     }
 
-    /// Checks a discipline, ours or another: the report as JSON. `notify(what)` hears what comes next.
+    /// Checks a discipline, ours or a user's: the report as JSON. `notify(what)` is called before
+    /// each step.
     fn check_aqm(&self, py: Python<'_>, name: &str, notify: Py<PyAny>) -> PyResult<String> {
         let registry = Registry::of(Some(self));
         let entry = testvec::parameters::find(name, &registry).map_err(ScenarioError::new_err)?;
         let mut notify = |what: &str| {
-            // Whoever cannot be told hears it at the end.
+            // A callback that fails loses its progress report; the result comes at the end.
             let _ = Python::attach(|py| notify.call1(py, (what,)));
         };
         guarded(|| Ok(py.detach(|| testvec::check::check(entry, &mut notify)).to_string()))

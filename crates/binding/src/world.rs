@@ -26,9 +26,9 @@ impl World {
         })
     }
 
-    /// Moves `seconds` on, at most to the end, and tells of `port` since the last time: whether the
-    /// run is over, packets and bytes waiting, packets that arrived, packets that left, their bytes,
-    /// the seconds they had waited together, packets dropped and marked.
+    /// Advances the run by `seconds`, at most to its end, and reports on `port` since the last
+    /// call: whether the run is over, packets and bytes waiting, packets that arrived, packets that
+    /// left, their bytes, the sum of the seconds that they had waited, packets dropped and marked.
     fn advance(&self, py: Python<'_>, seconds: f64, port: &str) -> PyResult<(bool, [f64; 8])> {
         let moved = || {
             let mut run = self.0.lock().expect("nobody panics while holding it");

@@ -39,7 +39,7 @@ impl OwnJudge {
     fn notify(&mut self, what: &'static str, why: &'static str) {
         let Some(decided) = &self.decided else { return };
         let (now, backlog) = self.last;
-        // No random number is drawn by who is only told.
+        // A notification draws no random number.
         let mut none = Rng::from_state(0);
         self.own.ask(now, backlog, &mut none, |py, queue| {
             decided.call1(py, (what, why, queue)).map(drop)

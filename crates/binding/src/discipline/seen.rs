@@ -17,7 +17,7 @@ pub struct Packet {
     /// Source host: its number.
     #[pyo3(get)]
     source: u16,
-    /// Destination host, likewise.
+    /// Destination host, numbered as the source host is.
     #[pyo3(get)]
     destination: u16,
     /// Differentiated services code point.
