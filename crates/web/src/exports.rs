@@ -1,7 +1,7 @@
-//! The functions of the module. A text goes in by [`input`] (how many bytes; answers where to write
+//! The functions of the module. A text goes in by [`input`] (how many bytes; returns where to write
 //! them) and the function that reads it; an answer stands at [`output`] for [`output_bytes`] until
-//! the next call. Functions that answer `i32` say 1 for an answer and 0 for the one sentence that is
-//! wrong. After a trap only [`output`] may be asked: there stands what was wrong.
+//! the next call. Functions that return `i32` return 1 for an answer and 0 for an error, one
+//! sentence. After a trap only [`output`] may be called: it holds the error.
 // The module has one thread, and an exported symbol must be said to be unique; no pointer is followed.
 #![allow(unsafe_code)]
 
@@ -37,7 +37,7 @@ fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
     LAB.with(|lab| work(&mut lab.borrow_mut()))
 }
 
-/// To be called once, before anything else: what is wrong when the module traps will be told.
+/// Call it once, before anything else: it makes the message of a trap readable.
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
@@ -50,7 +50,7 @@ pub extern "C" fn begin() {
     }));
 }
 
-/// Room for a text of so many bytes.
+/// Room for a text of `bytes` bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with(|input| {

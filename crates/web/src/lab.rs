@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 1 << 30;
 /// Steps of a run between two looks at how many events it has served.
 const LEAST_STEP: Duration = Duration::from_micros(100);
 
-/// At most one run, and what was asked of it last.
+/// At most one run, and the last request.
 #[derive(Default)]
 pub struct Lab {
     run: Option<Run>,
@@ -66,8 +66,8 @@ impl Lab {
         Ok(scenario.to_json().to_string())
     }
 
-    /// Users that make the load of the group that is given by one, and what each asks for:
-    /// `{"users", "bytes_per_user_s"}`; null where no group has a load, or none knows.
+    /// Users that make the load of the group that is given by one, and what each requests:
+    /// `{"users", "bytes_per_user_s"}`; null where no group has a load, or it is unknown.
     ///
     /// # Errors
     /// As [`Lab::check`].
