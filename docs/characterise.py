@@ -17,7 +17,7 @@ from aqmlab.runs.store import Store
 
 DOCS = Path(__file__).parent
 STUDY = "rfc7928"
-#: Tables of the study, what tells their rows apart, and the metrics that pages show.
+#: Tables of the study, what distinguishes their rows, and the metrics that pages show.
 SHOWN = {
     "congestion": ("level", ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),
     "changing-load": (None, ["goodput", "queue_delay_ms", "queue_delay_p95_ms", "drop_pct"]),

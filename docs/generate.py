@@ -262,7 +262,7 @@ def studies(page: str) -> str:
 
 MEASURES = ("<!-- measures -->\n", "<!-- end of measures -->")
 GROUPS = (
-    ("by_group.<group>.", "only where more than one group asks for replies"),
+    ("by_group.<group>.", "only where more than one group sends requests"),
     ("voip_by_group.<group>.", "only where several have calls"),
     ("video_by_group.<group>.", "only where several have viewers"),
     ("rtc_by_group.<group>.", "only where several have video calls"),

@@ -34,7 +34,7 @@ Policy = Callable[[NDArray[np.float32]], float]
 
 
 def scenario(forward: Any, seconds: int) -> dict[str, Any]:
-    """The household, cut to so many seconds, with this queue downstream."""
+    """The household, cut to a number of seconds, with this queue downstream."""
     import tomllib
 
     document = tomllib.loads(HOUSEHOLD.read_text("utf-8"))["scenario"]

@@ -37,7 +37,7 @@ def page(described: dict[str, Any], made: str) -> str:
         "([studies.md](../studies.md)).",
         "",
         *_table("Claims of the paper", of_paper),
-        *_table("Questions of ours, and the claims asked again of today's end systems", ours),
+        *_table("Questions of ours, and the claims reassessed with today's end systems", ours),
     ]
     return "\n".join(lines)
 

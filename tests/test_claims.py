@@ -325,7 +325,7 @@ class TestRevisited:
             (HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, INCONCLUSIVE), (INCONCLUSIVE, HOLDS)
         )
         assert reassessed.summary(rows) == (
-            "Conclusions of the paper asked again: of 3 that hold here with its own set-up 1 hold "
+            "Conclusions of the paper reassessed: of 3 that hold here with its own set-up 1 hold "
             "there, 1 do not hold, 1 inconclusive; of 1 that do not, or are inconclusive, 1 hold "
             "there, "
             "0 do not hold, 0 inconclusive."

@@ -1,6 +1,6 @@
-"""One scenario as every program is told it: senders, one congested link or two, receivers.
+"""One scenario in the form that every program gets: senders, one congested link or two, receivers.
 
-Bulk TCP, and beside it transfers (`workload`), streams of datagrams, or a second link with senders
+Bulk TCP, and with it transfers (`workload`), streams of datagrams, or a second link with senders
 of its own. All of a connection's propagation delay lies between a link and one end; nothing else
 delays, and only the links are slower than 100 Gbit/s.
 """
@@ -84,7 +84,7 @@ class Case:
         return replace(self, rtt_ms=(low, high), drawn_ms=0)
 
     def rtt(self, i: int, of: int) -> float:
-        """Round trip of one of so many ends, ms."""
+        """Round trip of one of `ends` ends, ms."""
         low, high = self.rtt_ms
         return low + (high - low) * (i + 0.5) / of
 

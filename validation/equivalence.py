@@ -1,4 +1,4 @@
-"""Whether another program tells the same of a case as aqmlab: runs of both, and a verdict.
+"""Whether another program agrees with aqmlab on a case: runs of both, and a verdict.
 
 Several seeds of each; ratio of the means with its interval, held against a margin that was stated
 before. `validation.ns2` and `validation.linux` bring the cases and the other program.
@@ -69,7 +69,7 @@ OF_EVERY_QUEUE = ("queue_time_mean_packets", "drop_rate", "mark_rate")
 
 @dataclass(frozen=True)
 class Program(Generic[C]):
-    """The other program, and what of a case it is told."""
+    """The other program, and the input that it gets of a case."""
 
     name: str
     version: Callable[[], str]
@@ -79,7 +79,7 @@ class Program(Generic[C]):
     described: Callable[[C, int], Sequence[object]]
     """All that its numbers under a seed depend on: its version, its script, its words."""
     scenario: Callable[[C, int], dict[str, Any]]
-    """The same case for aqmlab, under a seed."""
+    """The case for aqmlab, under a seed."""
 
 
 def told_by(command: Sequence[str], lines: str) -> Numbers:
@@ -93,7 +93,7 @@ def told_by(command: Sequence[str], lines: str) -> Numbers:
 
 @dataclass(frozen=True)
 class Figure:
-    """A measure that both programs tell, and how much it may differ."""
+    """A measure that both programs report, and how much it may differ."""
 
     title: str
     scale: float
@@ -147,7 +147,7 @@ class Seeds:
     """How often a case is run.
 
     It is run anew with as many seeds more, up to `most`, while the interval of any of its figures
-    is wider than half the margin. Only widths decide, never a verdict: whoever stops where he likes
+    is wider than half the margin. Only widths decide, never a verdict: who stops where he likes
     the result finds it too often (Y. S. Chow and H. Robbins, On the asymptotic theory of
     fixed-width sequential confidence intervals for the mean, Ann. Math. Statist. 36, 1965).
     """
@@ -248,7 +248,7 @@ def in_other(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
 
 
 def in_ours(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
-    """The same case here."""
+    """The case in aqmlab."""
     scenario = program.scenario(case, seed)
     described = [version().build, json.dumps(scenario, sort_keys=True)]
     name = f"{case.name()}-aqmlab-{seed}"
@@ -263,7 +263,7 @@ class Compared:
     case: str
     figure: Figure
     ours: list[float | None]
-    """One for each seed; none where there is nothing to tell, such as a burst that did not end."""
+    """One for each seed; none where there is nothing to report, such as a burst that did not end."""
     theirs: list[float | None]
     paired: bool = False
 
@@ -279,7 +279,7 @@ class Compared:
 
     @property
     def narrow(self) -> bool:
-        """Whether the interval of the difference is within half the margin, or cannot be told."""
+        """Whether the interval of the difference is within half the margin, or unknown."""
         found = self.found
         return math.isnan(found.half) or found.half <= found.margin / 2
 
@@ -352,7 +352,7 @@ def ratios(each: Sequence[Compared]) -> pl.DataFrame:
 
 
 def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> None:
-    """What every comparison may be asked; `seeds` are those of all its cases (with --quick 3)."""
+    """The options of every comparison; `seeds` are those of all its cases (with --quick 3)."""
     parser.set_defaults(full_seeds=seeds)
     parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
     described = "cases whose family or name has this in it; may be repeated"
@@ -384,7 +384,7 @@ def compare(
     program: Program[C],
     cases: Iterable[C],
 ) -> int:
-    """Runs both programs, prints the table, and records it where the user asked for it."""
+    """Runs both programs, prints the table, and records it if the user wants that."""
     seeds = arguments.seeds or (3 if arguments.quick else arguments.full_seeds)
     if seeds < 2:
         parser.error(f"--seeds {seeds}: an interval needs at least two")
@@ -425,7 +425,7 @@ def compare(
 def _record(
     parser: argparse.ArgumentParser, arguments: argparse.Namespace, version: str
 ) -> recorded.Record:
-    """The record to go on with: one of the same other program, for a table tells of one."""
+    """The record to go on with: of one other program, for a table compares with one."""
     records = recorded.found(arguments.out) if arguments.out else {}
     if len(records) != 1:
         parser.error("--keep and --wide go with --out FOLDER, where a record is")

@@ -32,6 +32,6 @@ def cache(name: str) -> Path:
 
 
 def several(function: Callable[[T], R], of: Iterable[T], jobs: int | None = None) -> Iterator[R]:
-    """Results in the order of what they are of; as many calls at a time as cores or as told."""
+    """Results in the order of what they are of; as many calls at a time as cores, or as given."""
     with ThreadPoolExecutor(jobs or os.cpu_count()) as pool:
         yield from pool.map(function, of)

@@ -1,4 +1,4 @@
-"""A study's table beside the paper's, as Markdown: every row and every column that was published.
+"""A study's table next to the paper's, as Markdown: every row and every column that was published.
 
     python validation/paper_table.py results/tuning-red/tables/table-1.csv
 

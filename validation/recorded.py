@@ -80,7 +80,7 @@ def cells(line: str) -> list[str]:
 def wide(text: str, most: int) -> set[str]:
     """The cases of a record's table with an interval wider than half the margin, or not known.
 
-    Those that more seeds tell more of: without what has been run `most` times already. Widths
+    Those of which more seeds say more: without what has been run `most` times already. Widths
     decide, not verdicts (`equivalence.Seeds`).
     """
     found: set[str] = set()

@@ -24,7 +24,7 @@ web traffic in ns-2's examples (a mean of 12 packets without a bound)."""
 
 @dataclass(frozen=True)
 class Transfer:
-    """One connection that sends so many segments."""
+    """One connection that sends a number of segments."""
 
     start_us: int
     station: int
@@ -77,7 +77,7 @@ class Web:
 
 @dataclass(frozen=True)
 class Burst:
-    """Flows that start together at a random instant and share so many segments."""
+    """Flows that start together at a random instant and share a number of segments."""
 
     flows: int
     segments: int
@@ -110,7 +110,7 @@ def _size(uniform: float) -> int:
 
 
 def _beyond(segments: float) -> float:
-    """Probability of a size of at least so many segments, before the bound."""
+    """Probability of a size of at least `segments` segments, before the bound."""
     return (LEAST / segments) ** SHAPE
 
 

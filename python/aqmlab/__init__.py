@@ -131,8 +131,7 @@ def load(folder: str | os.PathLike[str]) -> Result:
 def paired(first: Result, second: Result) -> pl.DataFrame:
     """The difference `second - first` of every summary number, paired by seed.
 
-    Under one seed two disciplines meet the same users drawing the same sizes and think times, so
-    the interval of the difference is narrower than the two intervals suggest. Columns: field, n,
+    Under one seed two disciplines serve equal users, who draw equal sizes and think times, so
     mean_a, mean_b, difference, low, high (95 % Student's t). Both results must be of one variant:
     of a sweep, choose one (`result.select(load=0.9)`), or compare two by `result.paired`.
     """

@@ -17,7 +17,7 @@ def fitting(sentence: str) -> str:
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text of at most so many characters: the middle of a longer one is left out."""
+    """A text of at most `longest` characters: the middle of a longer one is left out."""
     if len(text) <= longest:
         return text
     # The beginning names the place, the end the remedy.
@@ -55,7 +55,7 @@ class Renamed(FutureWarning):
 
 
 class FaultError(AqmlabError):
-    """The simulator failed: a fault of aqmlab that its makers should hear of."""
+    """The simulator failed: a fault of aqmlab that its makers should know of."""
 
     exit_code = 70  # EX_SOFTWARE of sysexits.h
 

@@ -1,7 +1,7 @@
 """Times, rates and shares as people write them: `"20 ms"`, `"10 Mbit/s"`, `"98 %"`.
 
 The simulator knows the grammar and the bounds of every quantity (`crates/packet/src/units.rs`);
-Python asks it for the few numbers it computes with (run lengths for the progress display, link
+Python queries it for the few numbers it computes with (run lengths for the progress display, link
 rates for calibration) and for the values of a sweep's axes.
 """
 

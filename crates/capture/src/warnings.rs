@@ -140,7 +140,7 @@ impl Warnings {
         );
         self.when(
             hosts_full,
-            "More hosts than can be told apart: the later ones have number 0.".to_owned(),
+            "More hosts than can be distinguished: the later ones have number 0.".to_owned(),
         );
     }
 }

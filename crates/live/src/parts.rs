@@ -215,7 +215,7 @@ impl Running {
         let (bytes, length) = Message::Begin(at_ns).encode();
         send(control, &bytes[..length], SendFlags::NOSIGNAL)
             .map(drop)
-            .map_err(doing("tell a program when to begin"))
+            .map_err(doing("send a program its start time"))
     }
 
     /// The next message from it, if there is one.

@@ -118,7 +118,7 @@ pub fn inherited(variable: &str) -> Option<OwnedFd> {
 /// A sentence, if the kernel does not allow that either.
 pub fn gain_capabilities() -> Result<(), Fault> {
     let held =
-        rustix::thread::capabilities(None).map_err(doing("tell our capabilities"))?.effective;
+        rustix::thread::capabilities(None).map_err(doing("read our capabilities"))?.effective;
     if held.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
         return Ok(());
     }

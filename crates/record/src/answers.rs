@@ -91,13 +91,13 @@ const fn quantile(
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<Answers>] = &[
     whole("requests", REQUESTS, "requests", |a: &Answers| a.requested,
-        "made; a video segment is one as well (`by_group` tells web users' apart)").by_group(),
+        "made; a video segment is one as well (`by_group` separates web users' requests)").by_group(),
     whole("responses", RESPONSES, "responses", |a: &Answers| a.times.count(),
         "that ended, failed ones included").by_group(),
     whole("responses_failed", REQUESTS, "failed requests", |a: &Answers| a.times.failed(),
         "given up").by_group(),
-    whole("requested_bytes", PAYLOAD, "bytes asked for", |a: &Answers| a.requested_bytes,
-        "of the replies that were asked for in the measured interval, answered or not").by_group(),
+    whole("requested_bytes", PAYLOAD, "bytes requested", |a: &Answers| a.requested_bytes,
+        "of the replies that were requested in the measured interval, answered or not").by_group(),
     whole("response_bytes", PAYLOAD, "bytes answered", |a: &Answers| a.reply_bytes,
         "of the replies").by_group(),
     real("response_mean_s", AS_MS, "response time, mean", |a: &Answers| a.times.mean_s(),

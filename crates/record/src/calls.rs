@@ -136,7 +136,7 @@ pub(crate) static MEASURES: &[Measure<[Row]>] = &[
         |rows| mean(rows, |r| f64::from(u8::from(r.rating >= SATISFYING))),
         "of the listeners with R of 70 and more: at most \"some users dissatisfied\" (ITU-T G.109)"),
     real("mouth_to_ear_mean_s", AS_MS, "calls, mouth to ear", mouth_to_ear_mean_s,
-        "mean over the listeners who heard something"),
+        "mean over the listeners to whom a packet was played"),
     real("late_share", SHARE.digits(2), "calls, packets late", |rows| share(rows, |l| l.late),
         "of all packets in `calls`, too late to be played"),
     real("lost_share", SHARE.digits(2), "calls, packets lost", |rows| share(rows, |l| l.lost),

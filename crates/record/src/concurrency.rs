@@ -52,11 +52,11 @@ impl Concurrency {
 pub(crate) static MEASURES: &[Measure<Concurrency>] = &[
     whole("connections_peak", CONNECTIONS, "connections open, most", |c: &Concurrency| c.all.most.into(),
         "most open at one instant. Open is a connection of any group from `connect()` until both ends \
-         are through: each has closed in order (TIME_WAIT does not count) or either has given up")
+         have finished: each has closed in order (TIME_WAIT does not count) or either has given up")
         .whole_run(),
     whole("connections_peak_per_client", CONNECTIONS, "connections open at a client, most",
         |c: &Concurrency| c.clients.iter().map(|client| client.most).max().unwrap_or(0).into(),
-        "most open at one instant at one machine on the clients' side, whoever opened them; the largest \
+        "most open at one instant at one machine on the clients' side, whichever side opened them; the largest \
          over these machines").whole_run(),
 ];
 

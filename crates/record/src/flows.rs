@@ -37,12 +37,12 @@ pub(crate) static RECOVERIES: &[Measure<Recoveries>] = &[
     whole("timeouts", BARE, "timeouts", |r| r.timeouts,
         "retransmission timers that expired, over both ends of every connection"),
     whole("fast_retransmits", BARE, "fast retransmits", |r| r.fast_retransmits,
-        "recoveries begun by duplicate or selective acknowledgements, likewise"),
+        "recoveries begun by duplicate or selective acknowledgements, of these senders"),
     whole("spurious_timeouts", BARE, "spurious timeouts", |r| r.spurious_timeouts,
-        "timeouts that the sender found needless, likewise"),
+        "timeouts that the sender found needless, of these senders"),
     whole("ecn_reductions", BARE, "reductions by ECN", |r| r.ecn_reductions,
-        "reductions of the window because of ECN, likewise; they can exceed the marks: a sender without \
-         data to carry its answer (CWR) is told again"),
+        "reductions of the window because of ECN, of these senders; they can exceed the marks: a sender without \
+         data to carry its answer (CWR) gets the echo again"),
     whole("segments_retransmitted", SEGMENTS, "segments sent again", |r| r.retransmitted,
         "with payload sent again, needlessly or not, over both ends of every connection"),
 ];
@@ -50,7 +50,7 @@ pub(crate) static RECOVERIES: &[Measure<Recoveries>] = &[
 #[rustfmt::skip]
 pub(crate) static LONG: &[Measure<[f64]>] = &[
     whole("long_flows", CONNECTIONS, "long flows", |goodputs| goodputs.len() as u64,
-        "of senders that ask for no replies, open over the whole measured interval (see `flows`)"),
+        "of senders that request no replies, open over the whole measured interval (see `flows`)"),
     real("long_flow_goodput_mean_bits_per_s", BITS_PER_S, "long flows, mean",
         |goodputs| goodputs.iter().sum::<f64>() / goodputs.len() as f64,
         "mean goodput of these; null without any"),

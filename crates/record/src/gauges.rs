@@ -35,7 +35,7 @@ pub(crate) static LARGEST: &[Measure<Series>] = &[
 
 #[rustfmt::skip]
 pub(crate) static MEANS: &[Measure<Series>] = &[
-    figure("<gauge>", BY_GAUGE, "mean of a gauge", |_| None, "mean sample, likewise"),
+    figure("<gauge>", BY_GAUGE, "mean of a gauge", |_| None, "mean of its samples in the measured interval"),
 ];
 
 impl Gauges {

@@ -243,7 +243,7 @@ mod tests {
         let Some(Figure::Group(far)) = groups.get("far") else { panic!() };
         assert_eq!((far.number("pages"), far.number("page_load_p99_s")), (2.0, 1.5));
         assert_eq!((out.number("pages"), out.number("page_load_p50_s")), (3.0, 0.9));
-        assert!(log.into_log().is_none(), "no rows were asked for");
+        assert!(log.into_log().is_none(), "no rows were requested");
     }
 
     #[test]

@@ -369,7 +369,7 @@ mod tests {
         let mut s = Summary::default();
         log.summarise(0, &mut s);
         let Some(crate::Figure::Group(groups)) = s.get("by_group") else { panic!() };
-        assert_eq!(groups.0.len(), 2, "who asks for nothing is left out");
+        assert_eq!(groups.0.len(), 2, "a group without requests is left out");
         let Some(crate::Figure::Group(far)) = groups.get("far") else { panic!() };
         let names =
             ["requests", "responses", "responses_failed", "response_bytes", "response_mean_s"];

@@ -328,7 +328,7 @@ impl<E: Copy> EventQueue<E> {
         if self.occupied[0] & (1 << slot) != 0 {
             self.gather(slot, wanted);
         }
-        let event = self.simultaneous.pop().expect("asked only where there is one");
+        let event = self.simultaneous.pop().expect("called only where there is one");
         self.len -= 1;
         self.served += 1;
         Some((Instant::from_nanos(self.base), event))

@@ -191,7 +191,7 @@ impl Run {
 /// As [`Run::new`].
 pub fn run(scenario: Scenario) -> Result<Outcome, ScenarioError> {
     let outcome = Run::new(scenario)?.complete(&mut |_| true);
-    Ok(outcome.expect("nobody asked it to stop"))
+    Ok(outcome.expect("it was not stopped"))
 }
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ static FIELDS: &[Field] = &[
         )
         .source("required"),
     Field::new("repeat", Kind::Switch, Value::Switch(false))
-        .meaning("Whether a user begins anew after the last request; otherwise it is through.")
+        .meaning("Whether a user begins anew after the last request; otherwise it has finished.")
         .source("constructed"),
 ];
 

@@ -36,13 +36,13 @@ SHOWN = (
     *("video_rebuffer_ratio", "video_bitrate_mean_bits_per_s"),
     *("queue_delay_mean_s", "drop_rate", "utilisation"),
 )
-"""Measures that are told of today's queue and of the advised one, where there are some."""
+"""Measures that are shown of today's queue and of the advised one, where there are some."""
 FILE = "advice.json"
 
 
 @dataclass(frozen=True)
 class Wish:
-    """What was asked."""
+    """What the user wants."""
 
     situation: Situation
     objective: str
@@ -68,7 +68,7 @@ def advise(
     progress: Progress | None = None,
     on: Cluster | None = None,
 ) -> dict[str, Any]:
-    """The answer, as JSON takes it. With `out` the same call continues where it was stopped."""
+    """The answer, as JSON takes it. With `out` a second call continues where the first stopped."""
     terms = _terms(wish)
     store = Store.open(out, fresh=fresh) if out is not None else None
     laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)

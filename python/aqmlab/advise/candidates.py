@@ -1,6 +1,6 @@
-"""What could be done: disciplines and settings that are raced against each other.
+"""Candidates: disciplines and settings that are raced against each other.
 
-The first setting of a discipline is its usual one; among those that cannot be told apart the
+The first setting of a discipline is its usual one; among those that cannot be distinguished the
 earlier wins. The grids are published settings or their halves and doubles, as said.
 """
 
@@ -57,14 +57,14 @@ class Candidate:
         return queue
 
     def scaled(self, name: str, value: float, factor: float) -> Candidate:
-        """The same with one parameter at so many times its value, which is in base units."""
+        """This candidate with one parameter multiplied by `factor`; `value` is in base units."""
         changed = written(self.aqm, {name: value * factor})[name]
         if isinstance(changed, float):
             changed = float(f"{changed:.4g}")
         return replace(self, name=f"{name} {changed}", queue={**(self.queue or {}), name: changed})
 
     def at(self, factor: float) -> Candidate:
-        """The same, shaped to so many times its rate."""
+        """This candidate, shaped to `factor` times its rate."""
         shares = {way: share * factor for way, share in self.shares.items()}
         return replace(self, name=f"shaped to {factor:.0%}", shares=shares)
 

@@ -199,5 +199,5 @@ def score(terms: Sequence[Term], summary: Mapping[str, Any]) -> float:
 
 
 def missing(terms: Sequence[Term], summary: Mapping[str, Any]) -> list[Term]:
-    """Terms whose measure these users do not have: no call, nobody who browses."""
+    """Terms whose measure these users do not have: no call, or no user who browses."""
     return [term for term in terms if term.measure not in summary]

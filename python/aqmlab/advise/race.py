@@ -1,10 +1,11 @@
-"""Who is best, with few runs: sequential halving under common random numbers.
+"""Finds the best candidate with few runs: sequential halving under common random numbers.
 
-All candidates meet the same users in the same seeds; after each round the better half goes on and
-meets new seeds beside the old ones (Karnin, Koren and Somekh, Almost optimal exploration in
-multi-armed bandits, 2013). At the end differences from the best are paired by seed, with Student's
-t intervals. Those that cannot be told from the best, or are less than `EQUAL` below it, are as
-good, and of these the usual one is advised: another choice of seeds then gives the same answer.
+All candidates serve equal users under equal seeds; after each round the better half goes on and
+runs under new seeds in addition to the old ones (Karnin, Koren and Somekh, Almost optimal
+exploration in multi-armed bandits, 2013). At the end differences from the best are paired by seed,
+with Student's t intervals. Candidates that cannot be distinguished from the best, or are less than
+`EQUAL` below it, are as good, and of these the usual one is advised: another choice of seeds then
+gives the same answer as before.
 Candidates whose runs agree in every number are one from the second round on.
 """
 
@@ -19,7 +20,7 @@ from aqmlab.intervals import interval
 from .candidates import PRESENT, STAY, Candidate
 
 EQUAL = 0.02
-"""Of a score between 0 and 1: a difference that nobody would notice (constructed)."""
+"""Of a score between 0 and 1: a difference that users would not notice (constructed)."""
 Scores = Mapping[int, float]
 """By seed."""
 Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]
@@ -136,7 +137,7 @@ def _halved(
     ordered = _sorted([one for one in left if one.name != PRESENT], known)
     keep = max(least, math.ceil(len(ordered) / 2))
     # The usual setting of a discipline is not sent away while one of its others goes on: it is what
-    # is advised if they cannot be told apart.
+    # # is advised if they cannot be distinguished.
     going = {one.aqm for one in ordered[:keep]}
     usual = [
         one

@@ -37,7 +37,7 @@ class Effect:
 
 
 def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) -> list[Effect]:
-    """Each number of the queue halved and doubled, at most so many parameters."""
+    """Each number of the queue halved and doubled, for at most `most` parameters."""
     tried = (
         one.scaled(name, value, factor)
         for name, value, _ in list(tunable(one))[:most]
@@ -70,7 +70,7 @@ def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
 
 
 def taken(situation: Situation, one: Candidate) -> bool:
-    """Whether the simulator takes this value beside the others."""
+    """Whether the simulator accepts this value together with the others."""
     try:
         engine.check({**one.scenario(situation), "seed": 1})
     except SpecError:
@@ -81,7 +81,7 @@ def taken(situation: Situation, one: Candidate) -> bool:
 def surroundings(
     trial: Trial, those: Sequence[Candidate], seeds: Sequence[int]
 ) -> list[tuple[str, list[Effect]]]:
-    """The same candidates with more or fewer people, and on a line that is not what was said."""
+    """The candidates with more or fewer people, and on a line that differs from the given one."""
     found = []
     for factor in LOADS:
         situation = trial.situation.loaded(factor)

@@ -87,7 +87,7 @@ def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
         return []
     by = _mostly(trial, first.candidate, chosen.candidate)
     if not chosen.equal:
-        return [f"{first.candidate.name} scores {score:.3f} more{by}, but is not to be had there"]
+        return [f"{first.candidate.name} scores {score:.3f} more{by}, but is not available there"]
     return [f"{first.candidate.name} scores {score:.3f} more{by}, which is {_small(chosen)}"]
 
 

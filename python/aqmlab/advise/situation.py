@@ -1,4 +1,4 @@
-"""The line that advice is asked for: a scenario, and where a queue can be put into it."""
+"""The line that needs advice: a scenario, and the places where a queue can be put into it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from aqmlab.simulator import engine
 from . import users
 
 AT_HOME = ("dsl", "adsl", "cable", "fibre", "satellite", "leo")
-"""Kinds of access whose own queues nobody at home can set: a router before them shapes."""
+"""Kinds of access whose own queues users cannot set: a router before them shapes."""
 ROUTER = "router"
 LINE = "line"
 OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl", "docsis": "cable"}
@@ -68,12 +68,12 @@ class Situation:
         return any(group.get("dscp", "default") != "default" for group in groups)
 
     def loaded(self, factor: float) -> Situation:
-        """With so many times the people."""
+        """This situation with `factor` times the people."""
         traffic = users.scaled(list(self.scenario["traffic"]), factor)
         return replace(self, scenario={**self.scenario, "traffic": traffic})
 
     def on_line_of(self, factor: float) -> Situation:
-        """On a line of so many times the rate."""
+        """This situation on a line of `factor` times the rate."""
         line = dict(self.line)
         for way, key in (("forward", "rate"), ("reverse", "reverse_rate")):
             line[key] = f"{self.rate(way) * factor:.0f} bit/s"
@@ -151,7 +151,7 @@ def of_file(file: Path, place: str | None, directions: Sequence[str] = ("forward
 
 
 def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
-    """The same users on a line of these rates."""
+    """The situation on a line of these rates, with its users."""
     other = of_words(rate, access, "household", found.place)
     scenario = {**found.scenario, "link": other.scenario["link"]}
     return replace(found, scenario=scenario, described=f"{rate}, {found.described}")
@@ -163,7 +163,7 @@ def of_scenario(
     described: str,
     directions: Sequence[str] = ("forward",),
 ) -> Situation:
-    """The same of a scenario that was read."""
+    """The situation of a scenario that was read."""
     bare = {key: value for key, value in scenario.items() if key not in ("seed", "name")}
     return _checked(Situation(bare, place or LINE, tuple(directions), described))
 

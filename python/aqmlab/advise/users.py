@@ -60,7 +60,7 @@ def named(word: str) -> list[dict[str, Any]]:
 
 
 def scaled(traffic: list[dict[str, Any]], factor: float) -> list[dict[str, Any]]:
-    """So many times the people: every group's number, at least one, of flows as well."""
+    """`factor` times the people: every group's number, at least one, of flows as well."""
     made = copy.deepcopy(traffic)
     for group in made:
         for key in ("users", "flows"):

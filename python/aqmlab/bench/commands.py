@@ -22,8 +22,8 @@ _NOTHING = [sys.executable, "-c", "pass"]
 def measure() -> list[dict[str, Any]]:
     """CPU time of each command, and as a multiple of that of a Python that does nothing.
 
-    Medians of repeats, the two beside each other, so that the ratio means something on a machine
-    that others use too.
+    Medians of repeats. Each command alternates with the Python that does nothing, so that the ratio
+    is meaningful on a machine that others use too.
     """
     return [_measured(command) for command in PRINTING]
 
@@ -55,7 +55,7 @@ def _cpu_s(arguments: list[str]) -> float:
 
 
 def table(measured: list[dict[str, Any]]) -> Table:
-    """The same for human eyes."""
+    """The measured times as a table for the console."""
     from rich.table import Table
 
     shown = Table()

@@ -67,5 +67,5 @@ def ns3_packets_per_cpu_s() -> float | None:
 
 
 def note(sentence: str) -> None:
-    """A sentence beside the answer."""
+    """Prints a sentence on standard error, apart from the answer."""
     print("aqmlab:", sentence, file=sys.stderr)

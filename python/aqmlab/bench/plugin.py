@@ -39,7 +39,7 @@ def _run(scenario: dict[str, Any]) -> tuple[int, float]:
 
 
 def sentence(measured: dict[str, Any]) -> str:
-    """The same for human eyes."""
+    """The measured rate as a sentence for the console."""
     verdict = "ok" if measured["within_bar"] else "below the bar"
     return (
         f"a discipline in Python: {measured['packets_per_cpu_s']:,.0f} packets per CPU second "

@@ -148,7 +148,7 @@ def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
 
 
 def _idle_user_bytes(users: int) -> float:
-    """Bytes of a user who does nothing yet, beside a run of one user."""
+    """Bytes of an idle user: the memory of a run with `users` less that of a run with one."""
     few, many = (
         simulator.run_apart({"name": "idle", "duration": "1 us", **web(n, "plain")})
         for n in (1, users)
@@ -157,7 +157,7 @@ def _idle_user_bytes(users: int) -> float:
 
 
 def show(measured: dict[str, Any], console: Console) -> None:
-    """The same for human eyes, and for `docs/performance.md`: a table in Markdown."""
+    """Prints the measurements, also for `docs/performance.md`: a table in Markdown."""
     from rich import box
     from rich.table import Table
 

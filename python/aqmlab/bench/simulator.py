@@ -1,4 +1,4 @@
-"""The speed and memory of the simulator on two fixed scenarios, beside ns-2 and ns-3 where
+"""The speed and memory of the simulator on two fixed scenarios, compared with ns-2 and ns-3 where
 installed, the cost of a packet in every queue discipline, and of a command that only prints.
 
 Each scenario runs in a process of its own that imports nothing but `aqmlab._core`, so that the
@@ -167,7 +167,8 @@ def measure() -> dict[str, Any]:
 def queues() -> list[dict[str, Any]]:
     """What a packet costs in each discipline: enqueue, dequeue and updates, 50 flows, overload.
 
-    Medians of repeats, each beside one of the first discipline of the list, so that the ratio
+    Medians of repeats. Each alternates with one of the first discipline of the list, so that the
+    ratio
     means something on a machine that others use too.
     """
     names = [entry["name"] for entry in engine.catalogue()["aqm"]]
@@ -282,7 +283,7 @@ def machine() -> str:
 
 
 def show(measured: dict[str, Any], console: Console) -> None:
-    """The same for human eyes."""
+    """Prints the measurements on the console."""
     from rich.table import Table
 
     table = Table()

@@ -47,7 +47,7 @@ def _steps_per_cpu_s(env: Any, seed: int) -> float:
 
 
 def sentences(measured: list[dict[str, Any]] | None) -> list[str]:
-    """The same for human eyes."""
+    """The measurements as sentences for the console."""
     return [
         f"gym: {row['steps_per_cpu_s']:,.0f} steps of {row['interval_s']} s per CPU second"
         for row in measured or ()

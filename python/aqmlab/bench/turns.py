@@ -55,7 +55,7 @@ for turn in sys.stdin:
 
 
 class _World:
-    """A world of users in a process of its own, set up, which moves on when told to."""
+    """A world of users in a process of its own, set up, which advances on command."""
 
     def __init__(self, users: int, profile: str, duration_s: float, core: int | None) -> None:
         self.name = f"{users:,} users, {profile}"
@@ -120,7 +120,7 @@ def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
 
 
 def measure(many: int) -> dict[str, Any]:
-    """The document of `aqmlab bench --scale --turns --json`: `many` users beside 3,000."""
+    """The document of `aqmlab bench --scale --turns --json`: `many` users and 3,000, in turn."""
     if many <= FEW:
         raise AqmlabError(f"--largest {many} is no more than {FEW} users: give a larger one")
     return {
@@ -149,7 +149,7 @@ def _compare(profile: str, many: int) -> dict[str, Any]:
 
 
 def show(measured: dict[str, Any], console: Console) -> None:
-    """The same for human eyes, and for `docs/performance.md`: a table in Markdown."""
+    """Prints the measurements, also for `docs/performance.md`: a table in Markdown."""
     from rich import box
     from rich.table import Table
 

@@ -1,6 +1,7 @@
 """Lines of a score card without their evidence: those that a study has stored, and blank ones.
 
-Apart from `scorecard`, so that whoever only reads verdicts does not load what makes them.
+It is separate from `scorecard`, so that code that only reads verdicts does not load what makes
+them.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ def lines(study: str, file: Path) -> list[dict[str, Any]]:
 
         return [blank(study, claim) for claim in claims(file)]
 
-    # What is kept beside a shipped experiment may have been asked for under another name.
+    # # What is kept beside a shipped experiment may have been written under another name.
     return [line | {"study": study} for line in compiled.described(file, "verdicts", read)]
 
 

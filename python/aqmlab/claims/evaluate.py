@@ -32,8 +32,9 @@ MORE = "more seeds for open claims"
 def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dict[Hashable, float]:
     """The work that is expected after the first of these looks, in simulated seconds by scenario.
 
-    Nobody knows before which claims stay open: a scenario that several rest on is likely to be
-    run again, one that no claim looks at never is.
+    It is unknown before which claims stay inconclusive: a scenario that several rest on is likely
+    to
+    be run again, one that no claim looks at never is.
     """
     requested = Counter(key for claim in claims for key in scenarios(claim, plan))
     work: dict[Hashable, float] = {}

@@ -28,7 +28,7 @@ OVER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 class NotRun(Exception):
-    """A rule asks for runs that this study did not make."""
+    """A rule needs runs that this study did not make."""
 
 
 @dataclass

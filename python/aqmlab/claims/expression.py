@@ -1,7 +1,7 @@
 """Arithmetic in rules: `(b - a) / b` over named numbers, nothing else.
 
 Numbers are arrays with one entry per seed, so that every estimate is paired: under one seed all
-queues meet the same users.
+queues serve equal users.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Claims of the paper that are asked again of another set-up: then and now, side by side.
+"""Claims of the paper that are reassessed for another set-up: then and now, side by side.
 
-A claim of ours names with `revisits` the claim of the paper that it asks again. Its rule is that of
-the claim but for the runs it looks at, so that the pair tells whether the conclusion survives.
+A claim of ours names with `revisits` the claim of the paper that it reassesses. Its rule is that of
+the claim but for the runs it looks at, so that the pair shows whether the conclusion survives.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def pairs(claims: Sequence[Row]) -> list[tuple[Row | None, Row]]:
 
 
 def summary(claims: Sequence[Row]) -> str:
-    """How many conclusions survive, in a sentence; "" if none is asked again."""
+    """How many conclusions survive, in a sentence; "" if none is reassessed."""
     both = [(then, now) for then, now in pairs(claims) if then is not None]
     held = [now["verdict"] for then, now in both if then["verdict"] == HOLDS]
     others = [now["verdict"] for then, now in both if then["verdict"] != HOLDS]
@@ -34,7 +34,7 @@ def summary(claims: Sequence[Row]) -> str:
         described.append(f"of {len(held)} that hold here with its own set-up {_counted(held)}")
     if others:
         described.append(f"of {len(others)} that do not, or are inconclusive, {_counted(others)}")
-    return f"Conclusions of the paper asked again: {'; '.join(described)}." if described else ""
+    return f"Conclusions of the paper reassessed: {'; '.join(described)}." if described else ""
 
 
 def _counted(verdicts: list[str]) -> str:

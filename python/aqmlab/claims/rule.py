@@ -18,7 +18,7 @@
 `each` repeats a condition for every combination of names and values (all must hold), `some` makes
 alternatives (one suffices); "$name" stands for the value, and `value` may use its name if it is a
 number. `any = […]` holds conditions of which one suffices (there `some` adds alternatives, while
-`each` still asks for all), `all = […]` such that must all hold.
+`each` still requires all), `all = […]` such that must all hold.
 """
 
 from __future__ import annotations
@@ -51,11 +51,11 @@ class Levels:
     fail: float
 
     def of_all(self, count: int) -> Levels:
-        """For each of so many conditions that must all hold."""
+        """For each of `count` conditions that must all hold."""
         return Levels(self.hold, self.fail / count)
 
     def of_any(self, count: int) -> Levels:
-        """For each of so many alternatives."""
+        """For each of `count` alternatives."""
         return Levels(self.hold / count, self.fail)
 
 
@@ -86,7 +86,7 @@ def _any(pairs: list[tuple[Rule, Names]], evidence: Evidence, levels: Levels) ->
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
     # The reader sees one that says what all say: a part that holds of an alternative that does not
-    # would tell the contrary.
+    # # would say the contrary.
     shown = [j for j in judged if j.verdict == verdict] or judged
     best = max(shown, key=lambda j: j.margin, default=None)
     return Verdict(verdict, [best] if best is not None else [])

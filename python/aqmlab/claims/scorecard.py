@@ -58,7 +58,7 @@ def _words(shown: Judged) -> str:
 
 
 def _same(shown: Judged) -> bool:
-    """Whether a number that seeds could change is the same under all of them."""
+    """Whether a number that seeds could change has one value under all of them."""
     return shown.replications > 1 and shown.low == shown.high
 
 

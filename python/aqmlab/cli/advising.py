@@ -91,9 +91,10 @@ def advise(
     on: On = None,
     _trust: Trust = False,
 ) -> None:
-    """Advise a queue for a line: race disciplines for what is wanted, and say what to type.
+    """Advise a queue for a line: race disciplines for the objective, and print the commands to
+    type.
 
-    The same command again continues where it was stopped.
+    Run the command again to continue where it was stopped.
     """
     from aqmlab.advise import advice
     from aqmlab.runs.progress import for_stream
@@ -136,7 +137,7 @@ def _situation(
     both: bool,
     folder: Path,
 ) -> Situation:
-    """The line that is meant; exactly one way of telling it is wanted."""
+    """The line that is meant; it must be given in exactly one way."""
     from aqmlab.advise import situation
 
     ways = ("forward", "reverse") if both else ("forward",)

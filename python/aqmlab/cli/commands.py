@@ -1,4 +1,4 @@
-"""The commands of `aqmlab`: what each takes, and whom it asks."""
+"""The commands of `aqmlab`: their options, and the functions that they call."""
 
 from __future__ import annotations
 
@@ -128,8 +128,8 @@ def run(
 ) -> None:
     """Run a scenario; with --seeds or a sweep, many of them on all cores.
 
-    What has groups, or says itself what is to be shown, is reported anyway, as by `aqmlab study
-    --full`. The same command again continues where it was stopped.
+    A file that has groups, or says what to show, is always reported, as by `aqmlab study
+    --full`. Run the command again to continue where it was stopped.
     """
     twice = seed is not None and seeds is not None
     _refuse(twice, "--seed and --seeds exclude each other: give one of them")
@@ -147,7 +147,7 @@ def run(
 
 @contextmanager
 def placed(jobs: int | None, on: str | None) -> Iterator[dict[str, Any]]:
-    """Where runs happen: so many at a time on this machine, or on a cluster."""
+    """Where runs happen: on `jobs` cores of this machine, or on a cluster."""
     _refuse(jobs is not None and on is not None, "--jobs is of this machine: leave out --on")
     if on is None:
         yield {"jobs": jobs}
@@ -297,7 +297,7 @@ def study(
 ) -> None:
     """Repeat a published study (or all of them), or run an experiment, and write its report.
 
-    The same command again continues where it was stopped.
+    Run the command again to continue where it was stopped.
     """
     from aqmlab.pipeline import command, registry
 

@@ -17,7 +17,7 @@ from .typed import typed
 def answer(
     name: str, settings: Sequence[str], rate: str, json: bool, plot: bool, out: Path | None
 ) -> None:
-    """Prints the entry, and draws its distributions if asked."""
+    """Prints the entry, and draws its distributions on request."""
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
     if table is None:
         with typed({"rate": f"--rate {rate}"}):

@@ -15,7 +15,7 @@ BEGIN = (
     ("aqmlab run example:bufferbloat", "A deep FIFO beside CoDel, compared in two seconds."),
     ("aqmlab new scenario mine.toml --from home-line", "A file of your own to begin with."),
 )
-"""What somebody types first."""
+"""What a user types first."""
 Example = tuple[str, str]
 EXAMPLES: dict[str, tuple[Example, Example]] = {
     "lab": (

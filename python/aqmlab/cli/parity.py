@@ -37,8 +37,8 @@ def parity(
 ) -> None:
     """Run a scenario in the simulator and on real TCP stacks, and compare every figure.
 
-    Both get the end systems of this machine's kernel, the same users and the same seeds. A figure
-    is the same if its difference, with its 95 % interval, lies within the margin that is shown.
+    Both get the end systems of this machine's kernel, equal users and equal seeds. A figure
+    is equivalent if its difference, with its 95 % interval, lies within the margin that is shown.
     """
     from aqmlab.experiment.experiment import load
     from aqmlab.live.ownership import given_to_caller

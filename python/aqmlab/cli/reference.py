@@ -79,7 +79,8 @@ _COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
     "ecn": ("ECN", marking, False),
     "units": ("counts in", lambda entry: entry.get("units", ""), True),
 }
-"""Beside name and summary, where a kind has them: title, words, and whether they may wrap."""
+"""Columns after name and summary, where a kind has them: title, words, and whether they may
+wrap."""
 
 
 def members(kind: str) -> list[dict[str, Any]]:
@@ -269,7 +270,7 @@ def _heading(entry: dict[str, Any]) -> str:
 
 
 def _follows(field: dict[str, Any], entry: dict[str, Any]) -> bool:
-    """Whether the field has a value that nobody wrote and that is no fixed default."""
+    """Whether the field's value was not written and is no fixed default."""
     name, default = field["name"], field.get("default")
     value = entry.get("effective", {}).get(name)
     if value is None or name in entry["written"]:

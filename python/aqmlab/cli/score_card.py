@@ -10,7 +10,8 @@ from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted
 
-#: The colours of the report (38;2;R;G;B): told apart by colour-blind readers, and the word says it
+#: #: The colours of the report (38;2;R;G;B): colour-blind readers can distinguish them, and the
+#: word says it
 #: anyway.
 _COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", INCONCLUSIVE: "184;134;11"}
 

@@ -92,13 +92,13 @@ def reproduce(
     ],
     jobs: Jobs = None,
     most: Annotated[
-        int | None, typer.Option(min=1, help="Only so many runs, the shortest first.")
+        int | None, typer.Option(min=1, help="Only this many runs, the shortest first.")
     ] = None,
     json: Json = False,
     on: On = None,
     _trust: Trust = False,
 ) -> None:
-    """Run a result again and say whether the same comes out, and where not.
+    """Run a result again and say whether it comes out as before, and where not.
 
     The exit code is 0 if it does and 1 if not. Nothing of the file is believed or kept. Programs
     that it carries run with --trust only.

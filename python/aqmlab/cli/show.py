@@ -64,7 +64,7 @@ HEADS = {
 }
 """In tables with a row for each variant."""
 GROUP_HEADS = {"elapsed_s": "s", "loss_share": "lost %", "share_in_time": "in time %"}
-"""Likewise, after the group's name."""
+"""Heads of columns after the group's name."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def _between(names: Iterable[str], prefix: str, suffix: str) -> list[str]:
 
 
 def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figure]:
-    """What a table of variants shows: of responses nothing where nobody asked for one."""
+    """The columns of a table of variants: of responses none if there were no requests."""
     fields = dict.fromkeys(field for frame in frames for field in frame)
     shown = [Figure.of(name) for name in SHOWN if name in HEADS and name in fields]
     if not responses:
@@ -184,7 +184,7 @@ def _has_responses(result: Result) -> bool:
 
 
 def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
-    """No failed request; a response time where nobody made a request; fairness of one."""
+    """No failed request; a response time without requests; fairness of one."""
     if figure.field == "responses_failed":
         return row["mean"] == 0
     if figure.field == "responses":

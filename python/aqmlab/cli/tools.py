@@ -1,4 +1,5 @@
-"""The commands beside experiments: learn from a capture, open the tab, measure the speed."""
+"""The commands other than those for experiments: learn from a capture, open the tab, measure the
+speed."""
 
 from __future__ import annotations
 
@@ -62,7 +63,7 @@ def from_tc(
         typer.Argument(help="What `tc -s -d qdisc show` printed, a file with it, or - to read it."),
     ],
     rate: Annotated[
-        str | None, typer.Option(help="The line's rate, where the output does not tell it.")
+        str | None, typer.Option(help="The line's rate, where the output does not give it.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The file (default: standard output).")] = None,
     json: Json = False,
@@ -168,7 +169,7 @@ def infer(
     quick: Annotated[
         bool, typer.Option("--quick/--full", help="Few and short runs, or as many as it takes.")
     ] = True,
-    waves: Annotated[int | None, typer.Option(min=1, help="At most so many waves.")] = None,
+    waves: Annotated[int | None, typer.Option(min=1, help="Most waves.")] = None,
     set_: Annotated[
         list[str] | None,
         typer.Option(
@@ -190,7 +191,7 @@ def infer(
 ) -> None:
     """Find what a study does not say from its published numbers, and predict the others.
 
-    The same command again continues where it was stopped.
+    Run the command again to continue where it was stopped.
     """
     from aqmlab.infer import command, verdicts
     from aqmlab.runs.progress import for_stream

@@ -24,7 +24,7 @@ FIRST_QUEUE = "link.0.forward"
 def answer(
     name: str, settings: Sequence[str], rate: str, wanted: Sequence[str], json: bool
 ) -> None:
-    """Prints what the wanted targets are told."""
+    """Prints the commands for the wanted targets."""
     way = targets.UP
     if is_queue_of_scenario(name):
         way = _direction(name)

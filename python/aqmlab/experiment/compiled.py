@@ -1,4 +1,4 @@
-"""What is told of a shipped experiment, kept beside it as Python keeps what it compiles.
+"""What a shipped experiment says of itself, cached next to it as Python caches compiled modules.
 
 Reading all of an experiment takes ten times as long as reading what it says of itself.
 """

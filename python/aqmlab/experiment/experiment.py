@@ -44,7 +44,7 @@ from .rules import Claim
 from .shapes import Mistake, key, written
 from .spec import parse_override
 
-#: What makes a file one that holds claims, and which of its entries tell what they are.
+#: #: What makes a file one that holds claims, and which of its entries describe the claims.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
@@ -62,9 +62,9 @@ class Experiment:
     subtitle: str = key("likewise")
     question: str = key("likewise")
     source: str = key("whom it follows")
-    port: str = key("the queue that is studied, for whoever reads the file", default="")
+    port: str = key("the queue that is studied, for readers of the file", default="")
     include: tuple[str, ...] = key(
-        "files beside it whose entries are added; they may add to `[base.NAME]` and `[axis.NAME]`",
+        "files in its folder whose entries are added; they may add to `[base.NAME]` and `[axis.NAME]`",
         default=(),
     )
     lead: str | None = key("the figure that the report begins with", default=None)
@@ -101,7 +101,8 @@ class Experiment:
     changes: tuple[str, ...] = ()
     """Fields that were changed in every scenario, as `path=value`."""
     swept: bool = False
-    """Whether it was written as a scenario or a sweep: of one group, and the same quick or full."""
+    """Whether it was written as a scenario or a sweep: of one group, and without a quick form of
+    its own."""
 
     @property
     def where(self) -> str:

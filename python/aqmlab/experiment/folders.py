@@ -38,7 +38,7 @@ def find(name: str) -> Path:
             raise SpecError(f"{path} holds no {FILE}: give the folder of an experiment")
         return path / FILE
     if path.exists() or path.suffix or path.parent.name:
-        return path  # whoever reads it says what is wrong
+        return path  # the reader of the file reports what is wrong
     hint = nearest(name, known)
     raise SpecError(
         f'no study "{name}"{hint} (known: {", ".join(known)}, or a file or a folder with {FILE})'
@@ -61,7 +61,7 @@ def head(file: Path) -> dict[str, Any]:
         text = file.read_text(encoding="utf-8")
         return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
     except (OSError, ValueError):
-        # What is wrong is told of the whole file, if anything is: a list may begin a line, too.
+        # A fault is reported for the whole file: a list may begin a line, too.
         return read_toml(file)
 
 

@@ -14,7 +14,7 @@ from .shapes import key, written
 Mode = Literal["quick", "full"]
 Table_ = Mapping[str, Any]
 Seeds = int | tuple[int, ...]
-"""So many seeds from 1 on, or a list of them."""
+"""The number n of seeds 1 to n, or a list of seeds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,13 +180,13 @@ class Group:
     only: Mode | None = key("run in that study only", default=None)
     keep: tuple[str, ...] | None = key(
         "tables of its runs that stay on disk (all that are recorded); each run is one file then, "
-        "and a table that is missing when it is asked for is made again",
+        "and a table that is missing when it is needed is made again",
         default=None,
     )
 
     @property
     def uses_load(self) -> bool:
-        """Whether it asks for a load, and so needs a calibration."""
+        """Whether it sets a load, and so needs a calibration."""
         return any(axis.is_load for axis in self.axes)
 
     def runs_in(self, mode: Mode) -> bool:
@@ -200,8 +200,8 @@ class Metric:
 
     name: str = key("how others call it")
     title: str = key("how a reader sees it; of a `summary` by default the measure's own")
-    unit: str = key("that of the number times `scale`; likewise, with its scale")
-    digits: int = key("decimals; likewise")
+    unit: str = key("unit of the number times `scale`; by default the measure's, with its scale")
+    digits: int = key("decimals; by default the measure's")
     summary: str | None = key("a path of the summary (results.md)", default=None)
     statistic: str | None = key("one of `tables/statistics`", default=None)
     args: Table_ = key("what the statistic takes", default_factory=dict)
@@ -217,7 +217,7 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """Means and intervals of a group's cells, beside the published numbers."""
+    """Means and intervals of a group's cells, next to the published numbers."""
 
     id: str = key("its file, `tables/ID.csv`")
     part: str = key("the part that it belongs to")
@@ -228,12 +228,12 @@ class Table:
     where: Table_ = key("only cells with these values on these axes", default_factory=dict)
     metrics: tuple[str, ...] | None = key("its columns (all that are not hidden)", default=None)
     reference: str | None = key("a pattern of files with the published numbers", default=None)
-    headline: tuple[str, ...] = key("metrics whose distance is told first", default=())
+    headline: tuple[str, ...] = key("metrics whose distance is shown first", default=())
     note: str = key("what is said below", default="")
 
     @property
     def columns(self) -> list[str]:
-        """The columns that tell its rows apart."""
+        """The columns that distinguish its rows."""
         return list(self.keys.values())
 
 
@@ -250,14 +250,14 @@ class Difference:
     paper: str | None = key("its name in the paper", default=None)
     where: Table_ = key("only cells of `group` with these values", default_factory=dict)
     minus_where: Table_ = key("only cells of `minus` with these values", default_factory=dict)
-    by: tuple[str, ...] = key("axes of `group` alone that tell its rows apart", default=())
+    by: tuple[str, ...] = key("axes of `group` alone that distinguish its rows", default=())
     metrics: tuple[str, ...] | None = key("its columns (all that are not hidden)", default=None)
-    headline: tuple[str, ...] = key("metrics that are told first", default=())
+    headline: tuple[str, ...] = key("metrics that are shown first", default=())
     note: str = key("what is said below", default="")
 
     @property
     def columns(self) -> list[str]:
-        """The columns that tell its rows apart: those that only its group has come first."""
+        """The columns that distinguish its rows: those that only its group has come first."""
         return [*self.by, *self.on]
 
 

@@ -31,7 +31,7 @@ def like(entry: dict, named: Mapping[Any, dict], kind: str, where: str = "", dee
 
 
 def known(name: Any, named: Mapping[Any, dict], kind: str, where: str, deep: int) -> dict:
-    """The entry that another one is like, in so many steps from the first."""
+    """The entry that another one is like, at most `deep` steps from the first."""
     if name not in named:
         raise SpecError(f'{where}no {kind} "{name}" to be like{nearest(str(name), list(named))}')
     if deep > len(named):

@@ -15,7 +15,7 @@ from . import recording
 LEARNED = ".jsonl"
 """How the name of a learned model's file ends."""
 NAMED_FILES = {"model": LEARNED, "requests": ""}
-"""Fields of a group of users that name a file, and how the name ends beside other words."""
+"""Fields of a group of users that name a file, and the ending by which a file is recognised."""
 AQM = "aqm"
 """The field of a queue that may name the file of a discipline."""
 QUEUES = ("forward", "reverse")
@@ -30,9 +30,9 @@ def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
     every file of requests (`requests = "….csv"`) and every discipline of one's own (`aqm = "….py"`
     or a shared library) is such a table.
 
-    The content is so a part of the run's identity. Paths are relative to `folder`, that of the
-    scenario's file. `by_user`: a command or the user's own program names them, not a file that
-    somebody may have sent (see `own.trust`).
+    The content is thus a part of the run's identity. Paths are relative to `folder`, that of the
+    scenario's file. `by_user`: a command or the user's own program names them, not a file that may
+    have come from elsewhere (see `plugin.trust`).
     """
     how = {"by_user": by_user}
     if isinstance(document, Mapping):
@@ -55,7 +55,7 @@ def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
 
 
 def check_paths(paths: Iterable[str]) -> None:
-    """A file alone would stand beside the content of another."""
+    """Refuses a path without the file's content: it would stand for another content."""
     for path in paths:
         above, _, name = path.rpartition(".")
         if name == "file" and above.rpartition(".")[2] in TRACES:

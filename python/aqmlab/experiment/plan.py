@@ -27,7 +27,7 @@ class Cell:
     axes: dict[str, object]
     """Axis values as the experiment states them; of a variant, its name."""
     labels: dict[str, str]
-    """The same for the eyes of a reader."""
+    """The labels of the axis values, for a reader."""
     key: str
     """Name of the scenario; cells of different groups may share it."""
     published: dict[str, object] = field(default_factory=dict)
@@ -35,7 +35,7 @@ class Cell:
 
     @property
     def label(self) -> str:
-        """What distinguishes it, for a reader; the one group of a sweep need not be told."""
+        """What distinguishes the cell, for a reader; a sweep's only group is left out."""
         return ", ".join(
             [*([] if self.group == sweep.NAME else [self.group]), *self.labels.values()]
         )
@@ -46,9 +46,9 @@ class Run:
     """One simulation: a complete scenario under one seed, and where it stands in the plan."""
 
     key: str
-    """Name of the scenario, the same under every seed."""
+    """Name of the scenario, which does not depend on the seed."""
     seed: int
-    """The seed of the random numbers; common to all variants, so that their users are the same."""
+    """The seed of the random numbers; common to all variants, so that their users are equal."""
     scenario: Mapping[str, Any]
     """What the simulator gets, seed included."""
     variant: int = 0
@@ -73,7 +73,8 @@ class Plan:
     """The tables that stay on disk, of the groups that say it."""
 
     def seeds(self, cell: Cell, look: int = 1) -> tuple[int, ...]:
-        """The seeds of a cell; at a later look so many times as many, from the last one on."""
+        """The seeds of a cell; at look number `look`, that many times as many, without the earlier
+        ones."""
         first = self.replications[cell.group]
         more = (look - 1) * len(first)
         return (*first, *range(max(first) + 1, max(first) + 1 + more))
@@ -81,8 +82,9 @@ class Plan:
     def runs(self, look: int = 1, keys: Collection[str] | None = None) -> list[Run]:
         """Every scenario (or those with these keys) under every seed.
 
-        All get the same seeds (common random numbers): two disciplines under one seed meet the
-        same users drawing the same sizes and think times, which is what makes their paired
+        All get equal seeds (common random numbers): two disciplines under one seed serve equal
+        users
+        drawing equal sizes and think times, which is what makes their paired
         difference sharp.
         """
         firsts: dict[str, tuple[int, Cell]] = {}
@@ -204,5 +206,5 @@ def _with(scenario: dict, changes: Mapping[str, object]) -> dict:
 
 
 def key_of(scenario: Mapping[str, Any]) -> str:
-    """A short name of a scenario, the same for the same content, whatever the seed."""
+    """A short name of a scenario, a hash of its content without the seed."""
     return files.identity({k: v for k, v in scenario.items() if k not in ("seed", "name")})[:12]

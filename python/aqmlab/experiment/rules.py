@@ -96,10 +96,12 @@ class Condition:
         "names and what they stand for; `$name` is a value of `each` or `some`"
     )
     value: str = key("what is computed of them: + - * / abs min max log sqrt")
-    text: str | None = key("what a reader is told", default=None)
+    text: str | None = key("the sentence that the report shows", default=None)
     unit: str = key("for the reader", default="")
     each: Any = key("lists of values by name, or rows: it must hold for all", default_factory=dict)
-    some: Any = key("likewise: one suffices", default=None)
+    some: Any = key(
+        "combinations of names and values as in `each`, of which one suffices", default=None
+    )
     at_least: float | None = key("a bound", default=None)
     at_most: float | None = key("a bound", default=None)
     above: float | None = key("a strict bound", default=None)
@@ -137,9 +139,11 @@ class Several:
 
     any: tuple[Several | Condition, ...] = key("one suffices", default=())
     all: tuple[Several | Condition, ...] = key("all must hold", default=())
-    text: str | None = key("for whoever reads the file", default=None)
+    text: str | None = key("for readers of the file", default=None)
     each: Any = key("lists of values by name, or rows: it must hold for all", default_factory=dict)
-    some: Any = key("likewise: one suffices", default=None)
+    some: Any = key(
+        "combinations of names and values as in `each`, of which one suffices", default=None
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,4 +162,4 @@ class Claim:
     )
     known: str = key("shown if it does not hold: why, as far as we know", default="")
     note: str = key("always shown", default="")
-    revisits: str | None = key("of kind ours: the claim that it asks again", default=None)
+    revisits: str | None = key("of kind ours: the claim that it reassesses", default=None)

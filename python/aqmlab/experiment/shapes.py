@@ -30,7 +30,7 @@ _JSON = {str: "string", float: "number", int: "integer", bool: "boolean"}
 
 
 class Mistake(SpecError):
-    """What is wrong with an entry; whoever reads the file says where it stands."""
+    """What is wrong with an entry; the reader of the file adds where it stands."""
 
 
 @dataclass(frozen=True)

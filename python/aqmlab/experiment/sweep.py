@@ -49,7 +49,7 @@ _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 
 @dataclass(frozen=True)
 class Requested:
-    """What whoever gives a file adds to it."""
+    """What the caller adds to a file."""
 
     overrides: Mapping[str, Any]
     """Paths of the scenario and their values."""
@@ -193,7 +193,7 @@ def _short(value: Any) -> str:
 
 
 def _seeds(scenario: Mapping[str, Any], requested: Requested, swept: Any) -> tuple[int, ...]:
-    """The seeds that were asked for, else those of the sweep, else the scenario's."""
+    """The requested seeds, else those of the sweep, else the scenario's."""
     first = scenario.get("seed", 1) if requested.seed is None else requested.seed
     if not is_seed(first):
         raise SpecError(

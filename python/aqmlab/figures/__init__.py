@@ -1,7 +1,7 @@
 """Figures: from the runs of a study, or from any tables, to pictures.
 
 A kind of figure is one file in `kinds/` (see `kind`) and one line here. `draw` makes a matplotlib
-figure of data, `to_svg` and `to_png` write it down, the same bytes for the same figure.
+figure of data, `to_svg` and `to_png` write it: a figure always gives the bytes it gave before.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def kind(name: str) -> Kind:
 
 
 def of_studies() -> list[str]:
-    """The kinds that an experiment may ask for."""
+    """The kinds that an experiment may use."""
     return [name for name in KINDS if kind(name).collect is not None]
 
 

@@ -1,6 +1,7 @@
 """Which pen draws what: one for each discipline in every figure, and a row of others for the rest.
 
-A family of disciplines shares a hue (Okabe and Ito's, told apart by colour-blind readers); in a
+A family of disciplines shares a hue (Okabe and Ito's, which colour-blind readers can distinguish);
+in a
 family shades, dashes and markers differ, so that lines stay apart on a black-and-white print. The
 pen of a name does not depend on what else is drawn.
 """
@@ -107,7 +108,7 @@ def discipline(label: str) -> str | None:
 
 
 def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
-    """A pen for each label. `known` are all labels that the same figure could show: with them a
+    """A pen for each label. `known` are all labels that this figure could show: with them a
     label keeps its pen whichever of the others are drawn.
     """
     labels = list(labels)
@@ -123,14 +124,14 @@ def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
         if name is not None:
             return _variant(DISCIPLINES[name], place)
         other = PENS[place % len(PENS)]
-        # Beside disciplines the colours are theirs.
+        # # In a figure with disciplines the colours are theirs.
         return replace(other, colour=INK) if mixed else other
 
     return [pen(label) for label in labels]
 
 
 def _variant(pen: Pen, number: int) -> Pen:
-    """The same discipline with other parameters: its colour, lighter or darker, and other lines."""
+    """The discipline with other parameters: its colour, lighter or darker, and other lines."""
     if number == 0:
         return pen
     other = PENS[(_MARKERS.index(pen.marker) + 2 * number) % len(PENS)]

@@ -22,7 +22,7 @@ MARKS = 6
 INSIDE = 6
 """The most curves whose legend may stand inside the axes."""
 BANDS = 6
-"""The most curves whose bands are told apart; with more they would hide each other."""
+"""The most curves whose bands can be distinguished; with more they would hide each other."""
 LINE_INCHES = 0.19
 """Height of a line of a legend."""
 

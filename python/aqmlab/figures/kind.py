@@ -45,7 +45,7 @@ class Kind:
 
     @cached_property
     def keys(self) -> dict[str, Key]:
-        """The keys of its entries, beside those of every figure."""
+        """The keys of its entries, in addition to those of every figure."""
         assert self.collect is not None
         of_source = _fields(self.source) if self.source is not Dataset else []
         found = [*of_source, *_keywords(self.collect), *_keywords(self.draw)]

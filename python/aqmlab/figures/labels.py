@@ -1,4 +1,4 @@
-"""Names beside points, where they cover neither points nor each other."""
+"""Names next to points, placed so that they cover neither points nor each other."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ def draw_queue(axes: Axes, data: dict) -> None:
 
 
 def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same line to the eye with a few thousand points: of every part its two extremes."""
+    """A line that looks alike with a few thousand points: of every part its two extremes."""
     if len(time) <= 2 * COLUMNS:
         return time, value
     parts = np.array_split(np.arange(len(time)), COLUMNS)

@@ -52,7 +52,7 @@ class Curve(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Cells:
-    """The cells that a figure asks for: `group`, `where` (axes and values) and `curve`, the axis
+    """The cells that a figure shows: `group`, `where` (axes and values) and `curve`, the axis
     whose values are the labels; or a list `curves` of such entries, each with a `label`.
     """
 
@@ -63,7 +63,7 @@ class Cells:
     curves: list[Curve] = field(default_factory=list)
 
     def but(self, entry: Mapping) -> Cells:
-        """The same with what an entry of the figure changes."""
+        """These cells with what an entry of the figure changes."""
         return replace(self, **{k: entry[k] for k in ("group", "where") if k in entry})
 
     def samples(self) -> list[Sample]:
@@ -98,7 +98,7 @@ class Rows:
     table: str
     rows: list[str]
     keys: Mapping[str, str] = field(default_factory=dict, metadata=NO_KEY)
-    """The columns that tell the table's rows apart, by axis."""
+    """The columns that distinguish the table's rows, by axis."""
 
     def all(self) -> list[dict]:
         """Every row of the table."""

@@ -119,7 +119,7 @@ def grid(
 
 
 def few(axis: Axis, most: int, *, whole: bool = False) -> None:
-    """At most so many steps of 1, 2 or 5 on an axis, perhaps of whole numbers only."""
+    """At most `most` steps of 1, 2 or 5 on an axis, optionally of whole numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, integer=whole, steps=[1, 2, 5, 10]))
@@ -142,7 +142,7 @@ def name_of(axis: Axis) -> str:
 
 
 def hover(artist: Artist, words: str) -> None:
-    """Words that a browser shows when somebody points at this."""
+    """Words that a browser shows when the reader points at this."""
     artist.set_gid(_HOVER + words)
 
 

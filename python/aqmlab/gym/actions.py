@@ -51,7 +51,7 @@ class Probability:
     first: float = 0.0
 
     def queue(self, written: Any) -> Any:  # noqa: ARG002 - the agent replaces what was there
-        """The judge that does what it is told, whatever was written."""
+        """The algorithm that the agent controls, in place of the one that was written."""
         return {"aqm": "agent", "limit": self.limit, "ecn": self.ecn}
 
 

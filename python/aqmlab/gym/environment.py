@@ -40,7 +40,7 @@ LARGEST_SEED = 2**31
 
 
 class AqmEnv(gymnasium.Env[Numbers, Numbers]):
-    """One queue of a scenario, and whoever decides for it.
+    """One queue of a scenario as an environment for an agent.
 
     `scenario` is a TOML file or a mapping as `aqmlab.run` takes them, its users and flows given by
     their number. `port` is `<link>.forward` or `<link>.reverse`, the first link's forward direction
@@ -75,7 +75,7 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
         """Begins a run. Its seed is drawn from the environment's stream, which `seed` begins anew;
-        `options={"run_seed": n}` gives it: the same users then meet any agent."""
+        `options={"run_seed": n}` gives it: any agent then serves the users of that seed."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(LARGEST_SEED))
         run_seed = (options or {}).get("run_seed", drawn)
@@ -85,7 +85,7 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
         return _numbers(seen), {"run_seed": run_seed}
 
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """Sets the number, moves on by a step, and tells what was seen meanwhile."""
+        """Sets the number, advances by a step, and returns what was observed meanwhile."""
         if self._world is None:
             raise SpecError("the environment has not begun: call reset() before step()")
         value = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])

@@ -59,7 +59,7 @@ class Bench:
         *,
         apart: bool = False,
     ) -> list[Dataset]:
-        """The runs of these groups with each set of values, under the seeds 1 to so many.
+        """The runs of these groups with each set of values, under the seeds 1 to `seeds`.
 
         All scenarios of a plan, or those that are `requested`. `apart`: of each set under seeds of
         its own, those after its predecessor's.
@@ -112,7 +112,7 @@ class Bench:
         return found
 
     def cells(self, spec: Table, where: Mapping[str, Any]) -> list[Cell]:
-        """The rows of a table that are asked for."""
+        """The rows of a table that are requested."""
         groups = [g for g in self.experiment.group if g.name == spec.group]
         made = self.plan({}, groups, 1)
         return [c for c in made.of(spec.group, spec.where) if plan.matches(c.axes, where)]
@@ -159,7 +159,7 @@ class Training:
         return self.runs(sets, bench.amount.seeds, f"{bench.experiment.name}: {len(points)} points")
 
     def runs(self, sets: Sequence[Values], seeds: int, title: str) -> np.ndarray:
-        """The same of given sets of values."""
+        """The runs of given sets of values."""
         found = self.bench.materials(title, sets, self.groups, seeds, self._requested)
         return np.array([self._numbers(dataset) for dataset in found])
 

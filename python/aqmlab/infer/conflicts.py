@@ -1,4 +1,4 @@
-"""What cannot be had: numbers and rows that no values of the unknowns give, alone or together.
+"""What cannot be met: numbers and rows that no values of the unknowns give, alone or together.
 
 The model's discrepancy is left out here: numbers must lie within the published noise, or the
 emulator must not know better. A set of numbers is impossible if at every point of the unknowns one
@@ -26,9 +26,9 @@ LARGEST = 3
 POOL = 4096
 """Points of the prior that are looked at before sets are looked into one by one."""
 WALKERS = 200
-"""Points of the search for a place at which a set is had."""
+"""Points of the search for a place at which a set is met."""
 LOOKED_INTO = 12
-"""Sets of each size that are searched for one by one; of others only their number is told."""
+"""Sets of each size that are searched for one by one; of others only their number is given."""
 
 Distance = Callable[[np.ndarray], np.ndarray]
 """Points of the cube to the distance of each number (or row) from what is to be met."""
@@ -44,12 +44,12 @@ class Conflict:
     """The smallest worst distance that any point has on them, as emulated: deviations of the
     published noise, the seeds and the emulator."""
     nearest: float
-    """The same of all points that were simulated, without the emulator."""
+    """The least distance of all points that were simulated, without the emulator."""
 
 
 @dataclass(frozen=True)
 class Impossible:
-    """All that was found out about what cannot be had."""
+    """Everything found about targets that cannot be met."""
 
     cut: float
     """Deviations beyond which a number is not had."""
@@ -81,7 +81,7 @@ def bar(count: int) -> float:
 
 
 def minimal(values: np.ndarray, cut: float, largest: int = LARGEST) -> list[Set]:
-    """The smallest sets of columns, of at most so many, that no row has all within `cut`: those
+    """The smallest sets of columns, of at most `largest`, that no row has all within `cut`: those
     alone first, each size by how far it is."""
     met = (values <= cut).astype(np.float32)
     able = np.flatnonzero(met.any(axis=0))
@@ -128,7 +128,7 @@ class Search:
     def __init__(
         self, distance: Distance, cut: float, start: np.ndarray, seen: np.ndarray, seed: int
     ) -> None:
-        """`seen`: distances of simulated points, which count beside the emulated ones."""
+        """`seen`: distances of simulated points, which count as well as the emulated ones."""
         self.distance, self.cut, self.seed = distance, cut, seed
         self.points, self.seen, self.unsearched = start, seen, 0
         self.values = distance(start)
@@ -139,7 +139,7 @@ class Search:
 
     def sets(self) -> list[Set]:
         """The smallest impossible sets, each looked into: from single ones upwards, so that a pair
-        is only looked into if its members can be had."""
+        is only looked into if its members can be met."""
         done: set[Set] = set()
         for size in range(1, LARGEST + 1):
             for _ in range(LOOKED_INTO):
@@ -219,7 +219,7 @@ class Search:
 
 
 def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
-    """Points whose runs say most about what cannot be had: the best ones of what is impossible so
+    """Points whose runs say most about what cannot be met: the best ones of what is impossible so
     far, then those that should show what no run has shown."""
     search = _search(history, seed)
     sets = search.sets()
@@ -230,7 +230,7 @@ def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
 
 
 def found(history: History, seed: int) -> Impossible:
-    """What cannot be had, by all runs so far."""
+    """What cannot be met, by all runs so far."""
     search = _search(history, seed)
     cut, names = search.cut, [target.name for target in history.targets.each]
     rows = _rows(history)

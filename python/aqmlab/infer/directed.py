@@ -2,7 +2,7 @@
 
 Where many unknowns leave an emulator vague, that no run met all numbers says little: the runs were
 spread over the cube. This one goes for them. There is no emulator in it, so that what it does not
-find was not overlooked by one; it is a search all the same, and no proof.
+find was not overlooked by one; it is still a search, and no proof.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FAR = 10.0
 
 
 def searched(history: History, simulate: Simulator, count: int, seed: int) -> History:
-    """The history with so many runs' points more, unless one has all numbers already.
+    """The history with the points of `count` more runs, unless one has all numbers already.
 
     Differential evolution (R. Storn, K. Price, Journal of Global Optimization 11(4), 1997) of the
     worst distance from any number, in deviations of the published noise and the seeds. What is

@@ -26,7 +26,7 @@ EXPLAINED = 0.995
 MOST = 12
 """Components at most."""
 SMOOTH = 0.8
-"""The same for the spread between seeds, most of which is noise."""
+"""As above, for the spread between seeds, most of which is noise."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class Emulator:
         self.processes = [_fitted(known, scores[:, k]) for k in range(kept)]
         errors = [_left_out(process) for process in self.processes]
         self.outside = float(np.mean([np.mean(np.abs(e) > 2.0) for e in errors]))
-        """The share of points that lie outside two deviations of what all others tell."""
+        """The share of points more than two deviations away from what all others predict."""
         # A process that is surer than its left-out points allow is made less sure.
         self._widened = np.array([max(1.0, float(np.mean(e**2))) for e in errors])
 
@@ -114,7 +114,8 @@ def _noise(process: Process) -> float:
 
 
 def _left_out(process: Process) -> np.ndarray:
-    """Standardised errors of every point as told by all others, in closed form: S. Sundararajan,
+    """Standardised errors of every point as predicted from all others, in closed form: S.
+    Sundararajan,
     S. S. Keerthi, Neural Computation 13(5), 2001."""
     inverse = np.linalg.inv(process.L_ @ process.L_.T)
     weights = inverse @ process.y_train_

@@ -51,7 +51,7 @@ def documents(
 
 def place(folder: Path) -> str:
     """Where predictions of today go: those that were written stay as they are, and later ones
-    stand in a folder of their date beside them."""
+    stand in a folder of their date next to them."""
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     for name in (FOLDER, f"{FOLDER}/{today}"):
         if not (folder / name / LIST).exists():

@@ -14,7 +14,7 @@ CUT = 3.0
 """Of a unimodal error more than 95 % lies within three deviations (F. Pukelsheim, The American
 Statistician 48(2), 1994)."""
 OUTLIERS = 20
-"""One of so many targets may be missed: with many, chance alone exceeds the cut now and then."""
+"""One target of this many may be missed: with many, chance alone exceeds the cut now and then."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Knowledge:
         return self._distance(found.mean, found.variance + self._known(points, model))
 
     def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
-        """The same without discrepancy of points that were simulated (points × seeds × targets, in
+        """The implausibility of simulated points, without discrepancy (points × seeds × targets, in
         the targets' units): there is no emulator in it. A run that failed is far away."""
         mean = self.targets.scaled(runs).mean(axis=1)
         distance = self._distance(mean, self._known(points, model=False))

@@ -44,12 +44,12 @@ class InferenceResult:
     plain: np.ndarray
     """Seeds × rows of `whole`, with the study's own values."""
     inferred: np.ndarray
-    """The same with the inferred set."""
+    """Seeds × rows of `whole`, with the inferred set."""
     predictions: list[Prediction]
 
     @property
     def inference(self) -> Inference:
-        """What was asked for."""
+        """The inference as specified."""
         return self.bench.inference
 
 
@@ -157,7 +157,7 @@ def confirmed(
 
 @dataclass(frozen=True)
 class Closer:
-    """Simulates and emulates more closely at given points, and tells of it."""
+    """Simulates and emulates more closely at given points, and reports each round."""
 
     simulate: waves.Simulator
     features: Features
@@ -173,8 +173,9 @@ class Closer:
 
 
 def verified(history: History, closer: Closer, count: int, rounds: int, seed: int) -> History:
-    """All that is known after rounds of runs (so many points each) where what cannot be had nearly
-    can."""
+    """All that is known after `rounds` rounds of `count` runs each at points where targets that
+    cannot
+    be met nearly are."""
     for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)
         if not len(points):

@@ -162,7 +162,7 @@ def finalists(history: History, weighed: Posterior, count: int) -> np.ndarray:
 
 
 def correlation(history: History) -> np.ndarray:
-    """Of the targets between seeds, over all points, drawn half-way to none: few seeds tell little
+    """Of the targets between seeds, over all points, drawn half-way to none: few seeds say little
     of it (O. Ledoit, M. Wolf, Journal of Multivariate Analysis 88(2), 2004, for such shrinkage)."""
     usable = history.runs[np.isfinite(history.runs).all(axis=(1, 2))]
     scaled = history.targets.scaled(usable)

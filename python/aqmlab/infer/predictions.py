@@ -1,4 +1,4 @@
-"""Posterior predictive intervals for tables and figures that nobody has compared yet.
+"""Posterior predictive intervals for tables and figures that have not been compared yet.
 
 Each is what some points of the posterior give, every one simulated under a seed of its own, so that
 an interval holds what is left unknown and what one run holds by chance; the model's discrepancy is
@@ -57,7 +57,7 @@ class Prediction:
 
     @property
     def columns(self) -> list[str]:
-        """All columns, those that tell the cells apart first."""
+        """All columns, those that distinguish the cells first."""
         keys = [name for row in self.rows for name in row if name not in COLUMNS]
         return [*dict.fromkeys(keys), *COLUMNS]
 
@@ -123,7 +123,7 @@ def _rows(
             if not axis or axis in cell.axes
         }
         for metric in requested.metrics:
-            # What is counted is told for as long as a published run counted.
+            # # Counts are given for as long as a published run counted.
             longer = 1 / bench.published() if metric.name in bench.inference.predict.totals else 1.0
             values = [
                 longer * statistics.value(dataset.runs(cells[number])[0], metric)

@@ -19,7 +19,7 @@ KEPT = 0.2
 MOVES = 8
 """Random-walk moves of every point after each level."""
 LEVELS = 30
-"""At most so many levels: a region of 0.2^30 of the prior is none."""
+"""Most levels: a region of 0.2^30 of the prior is empty."""
 FLAT = 0.01
 """A level that sinks by less than this part of itself is at the bottom."""
 
@@ -47,7 +47,7 @@ def _least_distance(points: np.ndarray) -> float:
 
 
 def spread(points: np.ndarray, count: int, taken: np.ndarray, seed: int) -> np.ndarray:
-    """So many of the points, each as far as possible from those chosen before and from `taken`.
+    """`count` of the points, each as far as possible from those chosen before and from `taken`.
 
     They are chosen among a few times as many random ones: of all, only corners would be taken.
     """

@@ -1,4 +1,4 @@
-"""A set of values of the unknowns, put into an experiment: a variant beside it, never mixed."""
+"""A set of values of the unknowns, put into an experiment: a variant of its own, never mixed."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _place(
 
 
 def named(experiment: Experiment, name: str) -> Experiment:
-    """The experiment with the set NAME.toml of its folder: another study beside it."""
+    """The experiment with the set NAME.toml of its folder, as a study of its own."""
     unknowns = spec.load(experiment).unknowns
     changed = altered(experiment, unknowns, read(experiment, unknowns, name))
     return replace(

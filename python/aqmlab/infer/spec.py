@@ -45,12 +45,12 @@ class Noise:
     sd: float = key(
         "standard deviation of a published number beside what seeds show, in its unit", default=0.0
     )
-    share: float = key("likewise, as a part of the number", default=0.0)
+    share: float = key("as a part of the number", default=0.0)
     discrepancy: float = key(
         "standard deviation of the simulator about the laboratory with the right values",
         default=0.0,
     )
-    discrepancy_share: float = key("likewise, as a part of the number", default=0.0)
+    discrepancy_share: float = key("as a part of the number", default=0.0)
     log: bool = key("compare logarithms", default=False)
 
 
@@ -62,7 +62,7 @@ class Amount:
     waves: int = key("at most")
     more: int = key("points of every later wave, those in the posterior included")
     closer: int = key("waves in the posterior, where emulators must be right", default=1)
-    check: int = key("points of each round that verifies what cannot be had", default=8)
+    check: int = key("points of each round that verifies what cannot be met", default=8)
     rounds: int = key("such rounds", default=2)
     search: int = key(
         "points of a search by runs alone for all numbers at once, if no run has them", default=0
@@ -71,7 +71,7 @@ class Amount:
     draws: int = key("points of the posterior with which other tables are predicted", default=12)
     confirm: int = key("seeds of the plain set and the most likely ones, at the end", default=3)
     duration: str | None = key("of runs whose base or group has none", default=None)
-    warmup: str | None = key("likewise", default=None)
+    warmup: str | None = key("the warm-up in place of the study's", default=None)
 
     def mistake(self) -> str | None:
         """What is wrong with it, if anything."""
@@ -82,13 +82,13 @@ class Amount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predict:
-    """What is predicted: nobody has compared it yet."""
+    """What is predicted: a table or figure that has not been compared yet."""
 
     tables: tuple[str, ...] = key("tables of the experiment", default=())
     figures: tuple[str, ...] = key("figures, of which the cells' metrics are predicted", default=())
     metrics: tuple[str, ...] = key("of figures", default=())
     totals: tuple[str, ...] = key(
-        "metrics that grow with the measured time: told for a published run's", default=()
+        "metrics that grow with the measured time: given for a published run's", default=()
     )
 
 
@@ -126,7 +126,7 @@ class Inference:
         return found
 
     def maybe_known(self, metric: str, axes: Mapping[str, Any]) -> Noise | None:
-        """The same of a metric that is not to be met, which need not be known."""
+        """The published noise of a metric that is not to be met, which need not be known."""
         fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
         return fitting[-1] if fitting else None
 

@@ -87,5 +87,5 @@ class Targets:
 
 
 def _least(target: Target) -> float:
-    """The smallest value of a logarithmic target that can be told from nothing."""
+    """The smallest value of a logarithmic target that differs from zero."""
     return max(target.noise, target.discrepancy, 1e-9)

@@ -1,4 +1,4 @@
-"""Unknowns: what nobody wrote down, with the values that it may have had.
+"""Unknowns: what the paper does not say, with the values that it may have had.
 
 Each takes a coordinate of the unit cube, on which its prior is uniform: a range (perhaps on a
 logarithmic scale), a list of values, or a list of variants that set several fields.
@@ -44,7 +44,9 @@ class Unknown:
     whole: bool = key("whether a range has whole numbers only", default=False)
     values: tuple[Any, ...] = key("in place of a range: values, equally likely", default=())
     variants: tuple[Variant, ...] = key(
-        "likewise, each setting several fields (`name`, `set`)", name="variant", default=()
+        "the variants that it may be, each setting several fields (`name`, `set`)",
+        name="variant",
+        default=(),
     )
     ordered: bool = key("whether values or variants follow each other in effect", default=True)
     only: Mapping[str, Any] = key(

@@ -57,7 +57,7 @@ def document(found: InferenceResult) -> dict[str, Any]:
 
 
 def _impossible(found: Impossible) -> dict[str, Any]:
-    """What cannot be had within the published noise, with the cut and what stayed open."""
+    """What cannot be met within the published noise, with the cut and what stayed undecided."""
     described: dict[str, Any] = {**vars(found), "error": ERROR}
     for kind in ("numbers", "rows", "left", "unseen"):
         described[kind] = [_conflict(c) for c in described[kind]]
@@ -112,7 +112,7 @@ def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, 
 
 
 def compared(found: InferenceResult) -> list[dict[str, Any]]:
-    """Every row to be met beside the plain and the inferred set, as simulated."""
+    """Every row to be met as simulated, with the plain set and with the inferred one."""
     targets = found.whole.all()
     used = {target.name for target in found.training.targets}
     rows = []
@@ -145,7 +145,7 @@ def _distance(
 
 def _met(rows: list[dict[str, Any]], cut: float) -> dict[str, int]:
     """How many rows each set meets; of those that were to be met, how many within the published
-    noise alone by the bar under which one of so many is beyond it by chance once in a hundred."""
+    noise alone by the bar under which one of them is beyond it by chance once in a hundred."""
     trained = [row for row in rows if row["trained"]]
     described = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
@@ -204,7 +204,7 @@ def headline(described: dict[str, Any]) -> list[str]:
 
 
 def _cannot(impossible: dict[str, Any]) -> str:
-    """What cannot be had, in a sentence: how much of each size, and the farthest of each."""
+    """What cannot be met, in a sentence: how much of each size, and the farthest of each."""
     sizes = {1: "numbers alone", 2: "pairs", 3: "threes"}
     parts = []
     for size, word in sizes.items():
@@ -213,7 +213,7 @@ def _cannot(impossible: dict[str, Any]) -> str:
             parts.append(f"{len(of_it)} {word} (" + " with ".join(of_it[0]["names"]) + ")")
     if impossible["together"]:
         parts.append("together " + ", ".join(impossible["together"]["names"]))
-    described = "Cannot be had within the published noise, at any point of the unknowns: " + (
+    described = "Cannot be met within the published noise, at any point of the unknowns: " + (
         "; ".join(parts) + "." if parts else "nothing that could be shown."
     )
     if open_ := impossible["unseen"]:

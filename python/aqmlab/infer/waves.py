@@ -17,7 +17,7 @@ Simulator = Callable[[np.ndarray], np.ndarray]
 """Points of the unit cube to outputs: points × seeds × targets, in the targets' units."""
 
 CANDIDATES = 1000
-"""Points at which an emulator is asked, per level."""
+"""Points at which an emulator is evaluated, per level."""
 
 
 ENOUGH = 0.1
@@ -81,7 +81,7 @@ def match(
 ) -> History:
     """Waves until nothing is left, the emulator is no longer what is uncertain, or all are done.
 
-    The first one has the points that are `given` beside those that fill the cube.
+    The first one has the points that are `given` and those that fill the cube.
     """
     points = sampling.filling(settings.points, dimensions, settings.seed)
     points = points if given is None else np.vstack([given.reshape(-1, dimensions), points])

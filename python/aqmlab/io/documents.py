@@ -44,7 +44,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{path}: not valid TOML, mend this place: {reason}") from error
-    except ValueError as error:  # Python reads no number of so many digits
+    except ValueError as error:  # Python reads no number with that many digits
         raise SpecError(f"{path}: a number has too many digits: write a smaller one") from error
     except RecursionError as error:
         raise SpecError(f"{path}: {_TOO_DEEP}") from error

@@ -1,7 +1,7 @@
 """Files that appear whole and are known again: what a hash does not vouch for is not believed.
 
 Hashes are BLAKE2b (RFC 7693) of 128 bits. They find accidents: a flipped bit, a cut or swapped
-file, a number changed by hand. They are no defence against somebody who computes them anew.
+file, a number changed by hand. They are no defence against an attacker who computes them anew.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def identity(content: Any) -> str:
 
 
 def keyed(key: str, text: str) -> str:
-    """A short keyed hash: what it stands beside was written by the holder of the key."""
+    """A short keyed hash: it proves that the file was written by the holder of the key."""
     code = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), key=key.encode(), digest_size=8)
     return code.hexdigest()
 
@@ -77,7 +77,7 @@ def opened(content: dict[str, Any], path: Path) -> dict[str, Any]:
     try:
         if seal == _seal(content):
             return content
-    except (ValueError, RecursionError):  # numbers and nesting that nobody wrote
+    except (ValueError, RecursionError):  # numbers and nesting that no program of ours wrote
         pass
     raise Damaged(f"{path} is damaged: give the command again that wrote it")
 
@@ -132,8 +132,9 @@ def parse_json(content: bytes, path: Path) -> dict[str, Any]:
 
 @contextlib.contextmanager
 def whole(path: Path) -> Iterator[Path]:
-    """A draft beside `path` to write to, moved there at the end: the file appears whole or not at
-    all, also when two processes write the same one, and also after a power cut.
+    """A draft in the folder of `path` to write to, moved there at the end: the file appears whole
+    or
+    not at all, also when two processes write it, and also after a power cut.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     draft = path.with_name(f".{path.name}.{os.getpid()}.{threading.get_ident()}")  # see owner
@@ -148,7 +149,7 @@ def whole(path: Path) -> Iterator[Path]:
 
 def make_way(path: Path) -> None:
     """For a file of a results folder: an empty folder in its place goes, one that holds something
-    is somebody's. (A link is replaced by the file, and what it leads to stays.)"""
+    belongs to the user. (A link is replaced by the file, and what it leads to stays.)"""
     if path.is_symlink() or not path.is_dir():
         return
     try:

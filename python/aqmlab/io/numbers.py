@@ -8,7 +8,7 @@ MINUS = "\u2212"
 
 
 def fixed(value: float | None, digits: int) -> str:
-    """A number with so many decimals; a dash if there is none."""
+    """A number with `digits` decimals; a dash if there is none."""
     if value is None or not math.isfinite(value):
         return "–"
     text = f"{abs(value):,.{digits}f}"
@@ -16,7 +16,7 @@ def fixed(value: float | None, digits: int) -> str:
 
 
 def signed(value: float | None, digits: int) -> str:
-    """The same with its sign; zero has none."""
+    """A number with `digits` decimals and its sign; zero has no sign."""
     text = fixed(value, digits)
     bare = text.strip("0.,")
     return f"+{text}" if bare and bare[0] not in (MINUS, "–") else text

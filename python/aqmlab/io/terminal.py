@@ -43,7 +43,7 @@ def _is_space(character: str) -> bool:
 
 
 def say(sentence: str) -> None:
-    """One line on standard error, if there is somebody to read it."""
+    """One line on standard error, if it is a terminal."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print("aqmlab:", printable(sentence), file=sys.stderr, flush=True)
 

@@ -92,7 +92,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         token, _, path = unquote(self.path.partition("?")[0]).lstrip("/").partition("/")
-        # Another name for this machine is another site's, which has the browser ask here.
+        # # Another name for this machine is another site's, whose page has made the browser connect
+        # here.
         mine = self.headers.get("Host") == self.server.host
         good = mine and secrets.compare_digest(token.encode(), self.server.token.encode())
         found = self.server.answer(path) if good else None

@@ -41,7 +41,7 @@ def learn(
     figures: bool = False,
     progress: Progress | None = None,
 ) -> Answer:
-    """Reads a capture and writes its traffic model (by default beside it), a scenario that replays
+    """Reads a capture and writes its traffic model (by default next to it), a scenario that replays
     the model, and with `figures` a page that shows what was seen.
 
     `inside` are addresses of one side of the link, such as `10.0.0.0/8`.

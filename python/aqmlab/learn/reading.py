@@ -104,7 +104,7 @@ def _unreadable(path: Path, error: Exception) -> SpecError:
 
 
 def _prefix(text: str) -> tuple[bytes, int]:
-    """Addresses as the reader wants them: 16 bytes, and how many bits are the same."""
+    """Addresses as the reader wants them: 16 bytes, and the length of the common prefix in bits."""
     try:
         network = ipaddress.ip_network(text, strict=False)
     except ValueError as error:

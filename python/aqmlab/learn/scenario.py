@@ -12,12 +12,13 @@ from aqmlab.io.files import whole
 from aqmlab.io.terminal import printable, unicode_escape
 
 LOAD = 0.8
-"""What share of the link the busier direction of the capture's traffic asks for (constructed)."""
+"""The load of the capture's traffic in the busier direction, as a share of the link
+(constructed)."""
 LEAST_BITS_PER_S = 100_000.0
 
 
 def text(model: str, header: dict[str, Any]) -> str:
-    """The scenario of a model file that lies beside it."""
+    """The scenario of a model file in the model's folder."""
     rate = link_rate(header)
     document = tomlkit.document()
     for line in (

@@ -42,7 +42,7 @@ def medians(header: dict[str, Any]) -> list[tuple[str, list[str]]]:
 
 
 SHARES = (0.1, 0.5, 0.9, 0.99)
-"""The quantiles that are told."""
+"""The quantiles that are shown."""
 _TITLES = {
     "request_bytes": "request, bytes",
     "response_bytes": "response, bytes",

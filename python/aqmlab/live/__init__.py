@@ -1,1 +1,1 @@
-"""The same scenario on real TCP stacks, see docs/live.md."""
+"""Runs a scenario on real TCP stacks, see docs/live.md."""

@@ -1,4 +1,4 @@
-"""Whose the files of a live run are: of whoever called it, also through sudo."""
+"""The owner of a live run's files: the user who called it, also through sudo."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 
 def caller() -> tuple[int, int] | None:
-    """User and group of whoever has become root by sudo: programs and files are theirs."""
+    """User and group of the caller who has become root by sudo: programs and files are theirs."""
     user, group = os.environ.get("SUDO_UID", ""), os.environ.get("SUDO_GID", "")
     root = hasattr(os, "geteuid") and os.geteuid() == 0
     if root and user.isdecimal() and group.isdecimal():
@@ -42,7 +42,7 @@ def _first_missing(place: Path) -> Path:
 
 
 def _give(top: Path, owner: tuple[int, int]) -> None:
-    """Never through a link: names below belong to somebody who is not root and may change them."""
+    """Never through a link: names below belong to a user who is not root and may change them."""
     if not top.exists():
         return
     os.chown(top, *owner, follow_symlinks=False)

@@ -39,14 +39,14 @@ class LiveError(AqmlabError):
 
 @dataclass(frozen=True)
 class Program:
-    """A program of somebody's own."""
+    """A program of the user's own."""
 
     argv: Sequence[str]
     side: str = "clients"
     ends_run: bool = True
     """Whether the run is over when it ends."""
     with_users: bool = True
-    """Whether the scenario's users run beside it."""
+    """Whether the scenario's users run as well."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class How:
     ) -> Outcome:
         """Runs a scenario live: what `engine.simulate` does in simulated time, in real time.
 
-        The summary has a group `live` beside: how far the run can be believed.
+        The summary has a group `live` in addition: how far the run can be believed.
         """
         kept = files.whole(capture.path.absolute()) if capture else contextlib.nullcontext()
         with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name, kept as draft:
@@ -145,7 +145,7 @@ def _supervise(
     duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        # A program of somebody's own talks to the terminal, and gets its Ctrl-C.
+        # # A program of the user's own talks to the terminal, and gets its Ctrl-C.
         how = {**quiet, "stderr": errors, "start_new_session": True} if alone else {}
         process = subprocess.Popen([*_PART, "run", str(given), str(answer)], **how)
         try:

@@ -28,7 +28,7 @@ def how(experiment: Experiment, base: str | None) -> CalibrationRule:
         if entry.base == base:
             return entry
     raise SpecError(
-        f"{experiment.name}: a group asks for a load of {base or 'scenario'}, "
+        f"{experiment.name}: a group needs a load of {base or 'scenario'}, "
         "which has no [[calibration]]"
     )
 
@@ -108,7 +108,7 @@ def _open_loop(experiment: Experiment, base: str | None) -> bool:
 
 
 def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
-    """The loads that these groups ask of a base, and 100 %, smallest first."""
+    """The loads of these groups on a base, and 100 %, smallest first."""
     found = {"100%"} | {
         value
         for group in groups
@@ -121,7 +121,7 @@ def loads_of(groups: Iterable[Group], base: str | None) -> list[str]:
 
 
 def placeholders(experiment: Experiment) -> Loads:
-    """Any users in the place of those that offer a load: no two loads of a base have the same."""
+    """Placeholder users for those that offer a load: each load of a base has its own number."""
     numbers: dict[tuple[str | None, str], int] = {}
 
     def loads(base: str | None, load: str) -> dict[str, object]:
@@ -134,7 +134,7 @@ def placeholders(experiment: Experiment) -> Loads:
 def targets(
     experiment: Experiment, cell: Cell, calibrations: Mapping[str | None, dict]
 ) -> list[Target]:
-    """What the axis `load` of a cell asks of the groups of its base."""
+    """What the axis `load` of a cell requires of the groups of its base."""
     group = next(group for group in experiment.group if group.name == cell.group)
     loads = [str(cell.axes[axis.name]) for axis in group.axes if axis.is_load]
     return [
@@ -150,7 +150,8 @@ def without_loads(
 ) -> tuple[Plan, dict[str, list[Target]], list[Calibration]]:
     """The plan with users in the place of the loads that stand in its scenarios themselves.
 
-    Also gives what was asked of each scenario, and the lines: scenarios that differ only in load or
+    Also gives the load required of each scenario, and the lines: scenarios that differ only in load
+    or
     discipline share one. Each group is calibrated alone: on an uncongested link none feels others.
     """
     lines: dict[str, Calibration] = {}
@@ -186,7 +187,7 @@ def without_loads(
 
 
 def remarks(dataset: Dataset) -> list[str]:
-    """One line for each load of each scenario that its users did not ask for."""
+    """One line for each load of each scenario that its users did not offer."""
     found: dict[tuple[str, int], str] = {}
     for cell, targets in zip(dataset.plan.cells, dataset.targets, strict=True):
         summaries = [run.summary for run in dataset.runs(cell)] if targets else []

@@ -61,7 +61,7 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
 
 
 def with_claims(study: list[str] | None, out: Path | None, run: bool) -> list[str]:
-    """The studies whose claims are asked for: those named, else all; `out` is that of one."""
+    """The studies whose claims are shown: those named, else all; `out` is that of one."""
     named = study or shipped()
     if out is not None and len(named) != 1:
         raise SpecError("--out is the folder of one study: name it with --study")

@@ -21,7 +21,7 @@ from aqmlab.tables.dataset import Dataset
 from aqmlab.tables.subjects import KINDS, Column, Kind
 
 MOST_CURVES = 10
-"""Variants in a figure: of more none could be told from another."""
+"""Variants in a figure: more could not be distinguished."""
 CURVE_FROM = 3
 """Values of an axis from which on a line is drawn along it."""
 ALONG = ("queue_delay_mean_s", "drop_rate", "response_p50_s", "page_load_p50_s", "voip_r_mean")
@@ -29,7 +29,7 @@ ALONG = ("queue_delay_mean_s", "drop_rate", "response_p50_s", "page_load_p50_s",
 MOST_TOLD = 4
 """Variants whose differences fit into a sentence."""
 TOLD = {"queues": ("queue_delay_mean_s",)}
-"""Differences that are told first."""
+"""Differences that are shown first."""
 
 
 def tables_of(experiment: Experiment, dataset: Dataset) -> tuple[list[dict], list[dict]]:

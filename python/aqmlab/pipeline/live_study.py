@@ -1,7 +1,7 @@
-"""Some cells of a study on real TCP stacks: a column beside the paper's and the simulation's.
+"""Some cells of a study on real TCP stacks: a column next to the paper's and the simulation's.
 
-Which cells, and how short, stands in `experiments/live.toml`. The same cells are simulated just as
-short and under the same seeds, so that the two columns differ by the end systems alone.
+Which cells, and how short, stands in `experiments/live.toml`. These cells are also simulated, just
+as short and under these seeds, so that the two columns differ by the end systems alone.
 """
 
 from __future__ import annotations

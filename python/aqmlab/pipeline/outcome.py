@@ -168,7 +168,7 @@ def _shown(
 
 
 def _remarks(spec: Table, experiment: Experiment, dataset: Dataset, out: Path) -> list[str]:
-    """What of a published table has no place beside ours."""
+    """Entries of a published table that match none of our numbers."""
     if spec.reference is None:
         return []
     places = tables.places(spec, dataset.plan.of(spec.group, spec.where))

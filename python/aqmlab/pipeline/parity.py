@@ -1,7 +1,7 @@
-"""The same experiment in the simulator and on real TCP stacks, figure by figure.
+"""An experiment in the simulator and on real TCP stacks, compared figure by figure.
 
-Both are run under the same seeds, and so with the same users drawing the same pages; every number
-of their summaries is held against a margin that is stated here, before any run.
+Both are run under equal seeds, and so with equal users drawing equal pages; every number
+of their summaries is compared with a margin that is stated here, before any run.
 """
 
 from __future__ import annotations
@@ -44,8 +44,9 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
 )
-"""Margins by the last word of a number's name, or how it begins. All are constructed: what a reader
-of a study would call the same. The floors are a packet, a thousandth of all packets, a hundredth of
+"""Margins by the last word of a number's name, or how it begins. All are constructed: differences
+that a reader of a study would neglect. The floors are a packet, a thousandth of all packets, a
+hundredth of
 all requests, and the error of a live round trip on a machine with other work, a few ms."""
 OTHERS = Margin(0.10, 0.0)
 """Of all others."""
@@ -60,7 +61,7 @@ ONLY_SIMULATED = (
     "loss_episodes_multiple",
     "loss_episodes_timeout",
 )
-"""What nobody outside a simulator can know, or is no measure of the network."""
+"""What cannot be known outside a simulator, or is no measure of the network."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +92,7 @@ class Parity:
     folder: Path | None = None
 
     def counts(self) -> dict[str, int]:
-        """How many numbers are the same, open and apart."""
+        """How many numbers are equivalent, inconclusive and different."""
         found = Counter(row.verdict for row in self.rows)
         return {verdict: found[verdict] for verdict in ("same", "open", "apart")}
 
@@ -111,7 +112,7 @@ def margin_of(number: str) -> Margin:
 
 
 def compare(simulated: Result, live: Result, name: str) -> Parity:
-    """Holds live runs against simulated ones of the same variants and seeds."""
+    """Compares live runs with simulated ones of the same variants and seeds."""
     rows: list[Row] = []
     notes: dict[str, None] = {}
     for variant in dict.fromkeys(run.variant for run in simulated.runs):

@@ -22,7 +22,7 @@ ALL = "all"
 LONGEST_NAME = 200
 """Bytes of a folder's name; file systems take 255."""
 
-#: Where results go if nobody says otherwise.
+#: #: Where results go by default.
 RESULTS = Path("results")
 
 
@@ -38,7 +38,7 @@ def show(console: Console) -> None:
 
 
 def names() -> list[dict[str, Any]]:
-    """The studies that come along: name, what they ask, their parts and how long they run."""
+    """The studies that come along: name, question, their parts and how long they run."""
     return [describe(name) for name in shipped()]
 
 
@@ -52,7 +52,7 @@ def summaries() -> list[dict[str, Any]]:
 
 
 def describe(name: str) -> dict[str, Any]:
-    """What one study asks, whom it follows, its parts and how long it runs."""
+    """One study: its question, the paper it follows, its parts and how long it runs."""
     from aqmlab.experiment import compiled
 
     return compiled.described(find(name), "description", lambda: _described(name))
@@ -119,7 +119,7 @@ def name_of(given: str) -> str:
 
 
 def default_folder(name: str, quick: bool = False) -> Path:
-    """Where results go if nobody says otherwise: `results/<name>`, with nothing in the name that a
+    """Where results go by default: `results/<name>`, with nothing in the name that a
     path could stumble over.
 
     A name that had to be changed, or is long, ends in a hash of itself: no two names share a

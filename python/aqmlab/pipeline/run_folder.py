@@ -29,7 +29,7 @@ def report(folder: Path) -> Path:
 
 
 def read(store: Store) -> tuple[Experiment, Dataset]:
-    """The experiment that a folder's manifest tells of, and its runs."""
+    """The experiment that a folder's manifest describes, and its runs."""
     manifest = store.manifest
     if "sweep" not in manifest:
         raise StoreError(

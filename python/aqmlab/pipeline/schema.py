@@ -19,7 +19,8 @@ ANY: dict[str, Any] = {}
 TEXT = {"type": "string"}
 TABLE = {"type": "object"}
 
-#: What entries may say beside their own keys, once for several (docs/studies.md, "Said once").
+#: #: What entries may say in addition to their own keys, once for several (docs/studies.md, "Said
+#: once").
 FORMS = {
     "like": TEXT | {"description": "the entry of this kind whose keys it has where it has none"},
     "for": {"description": "rows of values, or lists of values by name: an entry for each"},

@@ -1,8 +1,8 @@
-"""A results folder as one file, and run again: does the same come out?
+"""A results folder as one file, and run again to see whether equal results come out.
 
 An `.aqm` file is a ZIP archive: `aqm.json` says what it holds (format, version, each run's
-scenario, seed and fingerprint), beside it lie the folder's manifest, tables, figures and report,
-and with `tables` the runs' own. Whoever reads one reads a stranger's file: nothing is unpacked to a
+scenario, seed and fingerprint); it also holds the folder's manifest, tables, figures and report,
+and with `tables` the runs' own. A file that is read may be a stranger's: nothing is unpacked to a
 disk, names are looked up and never walked, every length is bounded before a byte is read.
 """
 
@@ -42,7 +42,7 @@ _SHOWN = ("manifest.json", "result.json", "advice.json", "report.html")
 _FOLDERS = ("tables", "figures")
 _BUILD = ("version", "build")
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every entry: the same folder gives the same bytes."""
+"""Date of every entry, so that a folder always gives equal bytes."""
 
 
 def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
@@ -72,7 +72,7 @@ def programs(folder: Path) -> list[str]:
         for table in own_source.tables(run["scenario"]):
             name = str(table["file"])
             described[name] = (
-                f"the file carries the program {name}, which runs with the rights of whoever "
+                f"the file carries the program {name}, which runs with the rights of the user who "
                 "reproduces it: only with --trust there"
                 if "text" in table
                 else f"the file names the library {name} and does not carry it: send it as well"
@@ -105,7 +105,7 @@ def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether the same came out."""
+    """Whether equal results came out."""
 
     name: str
     runs: int

@@ -1,11 +1,12 @@
-"""An experiment from its file to its results: calibrate, run, and judge, draw and report if asked.
+"""An experiment from its file to its results: calibrate, run, and judge, draw and report on
+request.
 
 out/runs/…                finished simulations, never run twice
 out/tables/*.csv|parquet  every table, tidy
 out/figures/*.svg|png     every figure
 out/result.json           all that the report is made of
 out/report.html           the report, one file
-out/reference/*.csv       published tables that somebody put there: read, never written
+out/reference/*.csv       published tables that users put there: read, never written
 
 Drawing and most of statistics are loaded only where something is reported.
 """
@@ -75,7 +76,7 @@ class Study:
         also writes tables, figures, verdicts and a report into the folder, where parts that it
         already has stay in the report. `settings` replaces some of the quick or full settings.
         `simulate` may run scenarios otherwise (`aqmlab.live.run.How`); loads become users in the
-        simulator all the same. Runs happen on this machine, or `on` a cluster.
+        simulator nevertheless. Runs happen on this machine, or `on` a cluster.
         """
         experiment = self.experiment
         if reported or experiment.is_shown:
@@ -104,7 +105,7 @@ class Study:
         if remarks and report is not None and not experiment.swept:
             many = "one scenario" if len(remarks) == 1 else f"{len(remarks)} scenarios"
             where = f"(all in {Path(out or '') / MANIFEST})"
-            say(f"{many} had another load than was asked for: {remarks[0]} {where}")
+            say(f"{many} had another load than was set: {remarks[0]} {where}")
         folder = store.folder if store else None
         axes = groups[0].axes if len(groups) == 1 else ()
         runs = dataset.all_runs()
@@ -318,7 +319,7 @@ def _check_owner(out: Path, experiment: Experiment) -> None:
 def _with_earlier(
     wanted: list[str], out: Path, experiment: Experiment, settings: Settings
 ) -> list[str]:
-    """Parts that were run into this folder with the same settings stay in its report."""
+    """Parts that were run into this folder with equal settings stay in its report."""
     if experiment.swept or not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
         return wanted
     from . import outcome

@@ -1,4 +1,4 @@
-"""One page above the reports of several studies: what each asks, and how its claims fared."""
+"""One page above the reports of several studies: the question of each, and how its claims fared."""
 
 from __future__ import annotations
 

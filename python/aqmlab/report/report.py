@@ -114,7 +114,7 @@ def _part(result: Mapping, part: Mapping, pictures: Mapping[str, str]) -> dict:
 
 
 def _described(figure: Mapping) -> str:
-    """A figure for those who cannot see it: what it shows and the numbers that are told of it."""
+    """A figure for those who cannot see it: what it shows, with its numbers."""
     return " ".join(filter(None, (f"{figure['name']}: {figure['title']}.", figure["note"])))
 
 

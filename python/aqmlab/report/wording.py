@@ -102,7 +102,7 @@ _USERS = ("user", "users")
 def group(one: Mapping[str, Any], counted: bool = True) -> str:
     """Who a group of the traffic is: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
 
-    Without `counted` their number is not told, because it differs from run to run.
+    Without `counted` their number is left out, because it differs from run to run.
     """
     app = str(one.get("app", ""))
     count = one.get("users", one.get("flows"))

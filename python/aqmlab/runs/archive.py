@@ -20,7 +20,7 @@ from aqmlab.io.files import Damaged, opened, parse_json, whole
 
 SUFFIX = ".zip"
 _DATE = (1980, 1, 1, 0, 0, 0)
-"""Of every entry: the same content gives the same bytes."""
+"""Date of every entry, so that equal content gives equal bytes."""
 _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
     *(KeyError, ValueError, RuntimeError, NotImplementedError, OverflowError),

@@ -6,7 +6,8 @@ the clients are fitted by a line through the origin; the load is read off that l
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
 
 A load is a share of the first link that the group crosses, and is measured there. Of several groups
-with loads each is calibrated alone: where nothing is congested none feels the others. Groups that
+with loads each is calibrated alone: where nothing is congested no group affects the others. Groups
+that
 load each other's direction (requests and acknowledgements of two-way traffic) can be measured
 together: then the load of a direction is all that goes through it.
 
@@ -64,7 +65,7 @@ class Calibration:
     ci: tuple[float, float]
     """95 % interval of the slope (Student t)."""
     asked_per_user_s: float | None = None
-    """Payload of the replies that a user asks for, bytes per second: the slope of its own line."""
+    """Payload of the replies that a user requests, bytes per second: the slope of its own line."""
 
     def load_of(self, users: float, rate_bits_per_s: float) -> float:
         """The share of a link that these users would fill if nothing held them back."""
@@ -77,7 +78,7 @@ class Calibration:
 
     @property
     def ip_per_asked(self) -> float | None:
-        """IP bytes on the link for each byte of payload that is asked for."""
+        """IP bytes on the link for each byte of payload that is requested."""
         return self.bytes_per_user_s / self.asked_per_user_s if self.asked_per_user_s else None
 
 
@@ -169,7 +170,7 @@ def machines(scenario: Mapping[str, Any], group: int) -> int:
 def times_of(
     scenario: Mapping[str, Any], duration: Any = None, warmup: Any = None
 ) -> tuple[float, float]:
-    """Length and warm-up in seconds: as asked for, else the scenario's, at least 20 + 20 min."""
+    """Length and warm-up in seconds: as given, else the scenario's, at least 20 + 20 min."""
     own_warmup = units.seconds(scenario.get("warmup", "0 s"))
     own_measured = units.seconds(scenario.get("duration")) - own_warmup
     if warmup is not None:
@@ -205,11 +206,11 @@ def calibrate(
     jobs: int | None = None,
     on: Cluster | None = None,
 ) -> Calibration:
-    """Measures the bytes that one user of the scenario's load-given traffic asks for.
+    """Measures the bytes that one user of the scenario's load-given traffic requests.
 
     `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
     at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
-    the link. Of the groups in `also` as many users run at the same time. Finished runs are kept
+    the link. As many users of the groups in `also` run at the same time. Finished runs are kept
     under `cache`, so that a killed calibration goes on where it was. The fit must explain at least
     `least_r_squared` of the variation.
     """
@@ -246,7 +247,7 @@ def _rates(
     progress: Progress | None,
     **where: Any,
 ) -> list[tuple[float, float]]:
-    """IP bytes and payload asked for by the first group, per second, of every run; those kept
+    """IP bytes and payload requested by the first group, per second, of every run; those kept
     under `cache` are not run again."""
     names = [f"calibration-{_key(scenario)}" for scenario in scenarios]
     kept = {i: cache.get(name) for i, name in enumerate(names)} if cache else {}
@@ -280,7 +281,7 @@ def _rates(
 def requested_load(
     scenario: Mapping[str, Any], group: int, summary: Mapping[str, Any]
 ) -> tuple[float, float]:
-    """Payload of the replies that a group asks for, and requests, per second measured."""
+    """Payload of the replies that a group requests, and requests, per second measured."""
     groups = summary.get("by_group", {})
     name = engine.resolve(scenario)["groups"][group]["name"] if groups else None
     own = groups.get(name, summary)
@@ -302,7 +303,7 @@ def _full_population(
     if not per_user or per_user <= 0:
         app = scenario["traffic"][group].get("app")
         raise CalibrationError(
-            f"traffic.{group}.load: {app} has no users who ask for so many bytes a second, so a "
+            f"traffic.{group}.load: {app} has no users with a known rate of requested bytes, so a "
             "load means nothing: give its number of flows instead of a load"
         )
     rate = rate_of(scenario, group)

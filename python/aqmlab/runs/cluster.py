@@ -1,9 +1,9 @@
 """Runs on a cluster of machines, through Dask (docs/cluster.md).
 
-A worker is told a scenario and simulates it; what came out travels back as the files that a
-results folder keeps, and the process that was asked for the experiment alone writes that folder. So
+A worker gets a scenario and simulates it; the outcome travels back as the files that a
+results folder keeps, and the process that runs the experiment writes that folder alone. So
 workers need no common disk, and a run that is lost with its worker, or done twice, leaves no trace:
-it is the same to the bit wherever it happens.
+it is equal to the bit wherever it happens.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ TASK_S = 0.25
 """Short runs are handed out together: as many as take about so long, in which what a task costs
 (some ms) does not count."""
 LOOK_S = 1.0
-"""How often a run tells how far it is, and a client asks how many workers there are."""
+"""How often a run reports its progress, and a client counts the workers."""
 SAVERS = 2
 """Threads that write finished runs down: some wait for the disk meanwhile."""
 LOSSES = 3
 """Workers that may be lost with one run before it is given up, on top of the scheduler's own
 `allowed-failures`: what runs out of memory on one worker does so on the next."""
 WORKER_S = 60.0
-"""For so long nobody is told that no worker has come."""
+"""How long a missing worker goes unreported."""
 JOBS_S = 5.0
 """How often it is looked whether jobs of Slurm have ended and others take their place."""
 LABEL = "dask.org/cluster-name"
@@ -177,7 +177,7 @@ class _Batch:
 
     def _again(self, places: tuple[int, ...], status: str, why: Any, running: Any) -> None:
         """Runs that did not end: a mistake of theirs is raised; what is lost with its workers is
-        run again, so many times."""
+        run again, at most this many times."""
         from distributed import KilledWorker
 
         if status in ("cancelled", "lost"):
@@ -207,7 +207,7 @@ class _Batch:
             self.stop()
 
     def _on_event(self, event: tuple[float, tuple[int, float]]) -> None:
-        """A worker tells how far a run is."""
+        """A worker reports how far a run is."""
         _, (place, simulated_s) = event
         if place not in self._ended:
             self._start(place, LOOK_S)
@@ -224,15 +224,16 @@ def simulate(
     version: tuple[str, str],
     topic: str,
 ) -> list[Outcome]:
-    """What a worker does: runs, as the files that are kept of them, if it is of the version that
-    was asked for. By the topic it tells how far each is, under its number."""
+    """What a worker does: it runs scenarios and returns the files that are kept of them, if its
+    version
+    is the requested one. By the topic it reports how far each is, under its number."""
     from distributed import get_worker
 
     mine, worker = engine.version(), get_worker()
     if (mine.version, mine.build) != version:
         raise EngineError(
             f"the worker at {worker.address} has aqmlab {mine} and {version[0]} (build "
-            f"{version[1]}) was asked for: install the same on every machine"
+            f"{version[1]}) is needed: install that version on every machine"
         )
     key, told_s = worker.get_current_task(), time.monotonic()
 
@@ -368,7 +369,7 @@ def _slurm(jobs: int) -> Iterator[Any]:
             ) from error
 
         async def again() -> None:
-            with contextlib.suppress(OSError, RuntimeError):  # of a moment: it is asked again
+            with contextlib.suppress(OSError, RuntimeError):  # temporary: it is tried again
                 await _submit(cluster, jobs)
 
         requested = PeriodicCallback(again, 1000 * JOBS_S)
@@ -380,7 +381,7 @@ def _slurm(jobs: int) -> Iterator[Any]:
 
 
 async def _submit(cluster: Any, jobs: int) -> None:
-    """As many jobs as were asked for. Dask forgets one that has ended, at its time limit for
+    """As many jobs as were requested. Dask forgets one that has ended, at its time limit for
     example, and submits another only here."""
     from distributed.core import Status
 
@@ -420,7 +421,9 @@ def _kubernetes(workers: int) -> Any:
     # The names of commands that are written there have left Dask's package.
     (scheduler,) = described["spec"]["scheduler"]["spec"]["containers"]
     scheduler["args"] = ["dask", "scheduler", *scheduler["args"][1:]]
-    say(f"asks Kubernetes for {workers} workers: kubectl get daskcluster,pods -l {LABEL}={name}")
+    say(
+        f"requests {workers} workers from Kubernetes: kubectl get daskcluster,pods -l {LABEL}={name}"
+    )
     try:
         return operator.KubeCluster(custom_cluster_spec=described, quiet=True)
     except Exception as error:

@@ -75,7 +75,7 @@ class FinishedRun:
             raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """One table, of which is read what is asked, when it is asked."""
+        """One table, read lazily: only what is needed, when it is needed."""
         self._check_has(name)
         return self.stored.scan(name) if self.stored is not None else self.table(name).lazy()
 
@@ -98,7 +98,7 @@ class FinishedRun:
 
 @lru_cache(maxsize=512)
 def _kept(run: StoredRun, name: str) -> dict[str, np.ndarray]:
-    """Several claims and figures look at the same small tables."""
+    """Several claims and figures read these small tables."""
     return _arrays(run.table(name))
 
 
@@ -142,7 +142,7 @@ class Laboratory:
         """Runs whose loads are already users, in the given order; those in the folder are not run
         again, unless there is a capture to be made.
 
-        `source` is the file that a mistake in a scenario is told of. Ctrl-C arrives as
+        `source` is the file that a mistake in a scenario is reported for. Ctrl-C arrives as
         KeyboardInterrupt after the running ones have been stopped (see `resumable`).
         """
         version = engine.version()
@@ -187,7 +187,7 @@ class Laboratory:
     def by_scenario(
         self, title: str, runs: Sequence[Run], source: str = "scenario"
     ) -> dict[tuple[str, int], FinishedRun]:
-        """The same by each run's scenario (its key) and seed."""
+        """The finished runs by each run's scenario (its key) and seed."""
         places = ((run.key, run.seed) for run in runs)
         return dict(zip(places, self.run(title, runs, source), strict=True))
 

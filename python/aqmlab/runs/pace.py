@@ -10,7 +10,7 @@ class Pace:
     """The seconds of a core that a simulated second takes, by kind of run.
 
     Runs of one scenario under other seeds are of one kind and cost about the same, while two
-    scenarios of the same length may differ a hundredfold. A kind that has not been met yet costs
+    scenarios of equal length may differ a hundredfold. A kind that has not been met yet costs
     what all of them do on average.
     """
 
@@ -31,7 +31,7 @@ class Pace:
         return self._all[0]
 
     def cost_s(self, work: Mapping[Hashable, float]) -> float:
-        """Seconds of a core that so many simulated seconds of each kind take."""
+        """Seconds of a core that these simulated seconds of each kind take."""
         core, simulated = self._all
         usual = core / simulated if simulated > 0 else 0.0
         total = 0.0

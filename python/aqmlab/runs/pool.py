@@ -49,11 +49,12 @@ def simulate_all(
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
-    `simulate` may run it otherwise: a live run takes the same and gives the same. They run on the
-    cores of this machine, or `on` a cluster.
+    `simulate` may run it otherwise: a live run takes the same arguments as a simulated one and
+    returns
+    what that does. They run on the cores of this machine, or `on` a cluster.
 
     `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
-    the same time. Likewise `keep`, the tables of each that `finish` wants (None: all of them): no
+    equal time. `keep` has the tables of each that `finish` wants (None: all of them): no
     others come back from a cluster.
 
     The first error, or Ctrl-C, stops the others at their next report of progress (every half
@@ -114,7 +115,8 @@ def check_memory(
 ) -> None:
     """Refuses more runs at a time than there is memory for: each alone finds all of it free.
 
-    Runs of one kind need about the same. A run that does not fit by itself says so when it begins.
+    Runs of one kind need about equal memory. A run that does not fit by itself fails when it
+    begins.
     """
     if workers < 2:
         return

@@ -56,7 +56,7 @@ class Progress:
     ) -> None:
         """A batch of runs of these lengths starts; `already` more were finished before.
 
-        Runs of one of the `kinds` cost about the same. `of_bytes`: it is a file that is read, and
+        Runs of one of the `kinds` cost about equal time. `of_bytes`: it is a file that is read, and
         the one length is in bytes.
         """
         self.title = title

@@ -60,7 +60,7 @@ class StoredRun:
         return manifest(self.folder)
 
     def tables(self) -> list[str]:
-        """The names of its tables; one that is not kept is made again when it is asked for."""
+        """The names of its tables; one that is not kept is made again when it is needed."""
         return sorted(self.recorded)
 
     def kept(self) -> list[str]:
@@ -68,7 +68,7 @@ class StoredRun:
         return sorted(name.removesuffix(".parquet") for name in self.files if name != SUMMARY)
 
     def is_there(self) -> bool:
-        """Whether nobody has removed it."""
+        """Whether its folder still exists."""
         place = self.folder
         return place.is_file() if is_file(place) else (place / MANIFEST).exists()
 
@@ -86,7 +86,7 @@ class StoredRun:
             return self.store.again(self, damage, name)._content(f"{name}.parquet")
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """The same without holding it: its file is checked now and read when it is asked for."""
+        """A table without holding it: its file is checked now and read when it is needed."""
         import polars as pl
 
         if is_file(self.folder):
@@ -115,7 +115,7 @@ class StoredRun:
 
 @lru_cache(maxsize=1024)
 def _summary(compressed: bytes) -> Mapping[str, Any]:
-    """A summary as it is read; those of a table's row are asked for again for each column."""
+    """A summary as it is read; those of a table's row are read again for each column."""
     return json.loads(zlib.decompress(compressed), object_hook=Summary)
 
 
@@ -206,7 +206,7 @@ class Cache:
 
 
 class Packed(Mapping[str, "pa.Table"]):
-    """Tables as the files in which they are kept: so they travel, and are read when asked for.
+    """Tables as the files in which they are kept: they travel as files, and are read when needed.
 
     It has the names of all tables of a run; only those that are kept have a file.
     """

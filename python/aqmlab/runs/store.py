@@ -2,7 +2,7 @@
 
     results/<name>/contents.txt             the folder's mark, and a list of all below
                    manifest.json            the experiment: scenario, axes, seeds, version, runs
-                   runs/<key>/              one finished run; or runs/<key>.zip, the same in one
+                   runs/<key>/              one finished run; or runs/<key>.zip, the run in one file
                        manifest.json        scenario, seed, version, build, fingerprint,
                                             created, names of the tables, hashes of the files
                        summary.json  <table>.parquet …
@@ -11,8 +11,8 @@
                    reference/               published tables, put there by people
 
 A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
-simulator's sources): the same command again finds what is finished. Everything is written beside
-its place and moved there whole, so that neither Ctrl-C nor `kill -9` leaves half a result.
+simulator's sources): a second call of a command finds what is finished. Everything is written next
+to its place and moved there whole, so that neither Ctrl-C nor `kill -9` leaves half a result.
 
 Nothing is believed because it can be read: manifests and calibrations carry their own hash
 (`files.sealed`), every other file's stands in its run's manifest or in the folder's list

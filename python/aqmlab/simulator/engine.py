@@ -54,7 +54,7 @@ class Outcome:
 
 
 Simulate = Callable[..., Outcome]
-"""`simulate`, or what runs a scenario otherwise and gives the same."""
+"""`simulate`, or a function that runs a scenario otherwise and returns an outcome of its form."""
 
 
 def _core() -> Any:
@@ -97,7 +97,7 @@ def simulate(
     """Runs one scenario; the global lock is released meanwhile, so threads scale.
 
     A `capture` is written while the run goes on. `watch`, for runs without one, is shown what
-    happened meanwhile (docs/tab.md), queues by bins of so many seconds.
+    happened meanwhile (docs/tab.md), queues by bins of the given seconds.
 
     Adds to the summary the numbers that only the machine knows: `wall_s`, `cpu_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
@@ -134,7 +134,7 @@ def outcome(raw: _core_module.RawResult) -> Outcome:
 class World:
     """A world that is moved in slices, looked at and changed between them (docs/gym.md).
 
-    Its scenario may name the discipline `agent`, whose probability `p` somebody sets.
+    Its scenario may name the discipline `agent`, whose probability `p` the caller sets.
     """
 
     def __init__(self, scenario: Scenario) -> None:
@@ -142,9 +142,10 @@ class World:
             self._world: _core_module.World = core.World(json.dumps(scenario))
 
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
-        """Moves on, and tells of `port` since the last time: whether the run is over; packets and
-        bytes waiting, packets arrived, packets departed, their bytes, the seconds they had waited
-        together, packets dropped and marked."""
+        """Advances, and reports on `port` since the last call: whether the run is over; packets and
+        bytes waiting, packets arrived, packets departed, their bytes, the sum of the seconds that
+        they had
+        waited, packets dropped and marked."""
         with _requested():
             return self._world.advance(seconds, port)
 
@@ -160,7 +161,7 @@ class World:
 
 def _table(raw: _core_module.RawTable, groups: Sequence[str]) -> pa.Table:
     """Bytes to columns without copying; equally spaced rows get their `time_s`, rows that belong
-    to a group its name beside its place in the scenario."""
+    to a group its name and its place in the scenario."""
     import numpy as np
     import pyarrow as pa
 
@@ -186,7 +187,7 @@ def _array(column: np.ndarray) -> pa.Array:
 
 
 def _texts(texts: Sequence[str]) -> pa.Array:
-    """Likewise of texts."""
+    """A column of texts."""
     import numpy as np
     import pyarrow as pa
 
@@ -209,7 +210,7 @@ def estimate(scenario: Scenario) -> float | None:
 
 
 def memory(scenario: Scenario) -> tuple[int, int | None]:
-    """Bytes of memory that a run takes at least, and those that are free; None: nobody says."""
+    """Bytes of memory that a run takes at least, and those that are free; None if unknown."""
     with _requested(scenario) as core:
         least, free = core.memory(json.dumps(scenario))
         return least, free
@@ -217,7 +218,8 @@ def memory(scenario: Scenario) -> tuple[int, int | None]:
 
 def resolve(scenario: Scenario) -> dict[str, Any]:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
-    `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` tells each key.)"""
+    `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` describes each
+    key.)"""
     with _requested(scenario) as core:
         return json.loads(core.resolve(json.dumps(scenario)))
 
@@ -239,7 +241,7 @@ def trial(request: Mapping[str, Any]) -> dict[str, Any]:
 def catalogue() -> dict[str, Any]:
     """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections.
 
-    The same object every time: whoever changes something takes a copy.
+    It returns one object every time: take a copy before changing it.
     """
     return _catalogue(_core().catalogue)
 
@@ -273,7 +275,7 @@ def variables(model: str) -> list[dict[str, Any]]:
 
 
 def table(name: str, text: str, unit: str) -> dict[str, Any]:
-    """The same of one table in the format of the shipped ones, given its content."""
+    """A summary of one table in the format of the shipped ones, given its content."""
     with _requested() as core:
         return json.loads(core.table_of(name, text, unit))
 

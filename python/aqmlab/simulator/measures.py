@@ -53,7 +53,7 @@ LIVE = (
 
 
 def registered() -> list[Measure]:
-    """Every measure, as summaries tell them."""
+    """Every measure, as summaries name them."""
     return [*engine.catalogue().get("measures", []), *MACHINES, *LIVE]
 
 
@@ -67,7 +67,7 @@ def find(path: str) -> Measure | None:
 
 
 def unknown(path: str) -> str | None:
-    """What to say to whoever asks for what no summary has; None if there is such a measure."""
+    """The error message for a name that no summary has; None if there is such a measure."""
     if not engine.catalogue().get("measures") or find(path) is not None:
         return None
     last = path.rpartition(".")[2]

@@ -29,7 +29,7 @@ def current(path: str, stacklevel: int = 2) -> str:
 
 
 def note(former: str, now: str, stacklevel: int = 2) -> None:
-    """Warns whoever uses a former name."""
+    """Warns the user of a former name."""
     sentence = f"{former} is called {now} now; the former name works for one more version"
     warnings.warn(sentence, Renamed, stacklevel + 1)
 

@@ -27,7 +27,7 @@ class Dataset:
     lines: Sequence[Calibration] = ()
     """The calibrations of loads that stood in a scenario itself."""
     targets: Sequence[Sequence[Target]] = ()
-    """The loads that were asked of each cell."""
+    """The loads that each cell requires."""
 
     def runs(self, cell: Cell) -> list[FinishedRun]:
         """A cell's runs, seed by seed."""

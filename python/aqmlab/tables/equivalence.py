@@ -1,4 +1,4 @@
-"""Whether two series of runs tell the same of a number: two one-sided tests, and a verdict.
+"""Whether two series of runs agree on a number: two one-sided tests, and a verdict.
 
 A margin is stated before. The difference of the means has an interval; lies all of it within the
 margin, both one-sided hypotheses (lower by more than the margin, higher by more than it) are
@@ -33,7 +33,7 @@ class Margin:
         return max(self.relative * abs(mean), self.floor)
 
     def times(self, scale: float) -> Margin:
-        """The same for the number in another unit."""
+        """The margin for the number in another unit."""
         return Margin(self.relative, self.floor * scale)
 
 
@@ -55,7 +55,7 @@ class Judgement:
     ratio: float
     """Of ours to theirs; NaN if either is 0."""
     ratio_half: float
-    """Half of its interval, likewise."""
+    """Half of the ratio's interval."""
     verdict: str
     """`same`, `apart` or `open`."""
 
@@ -66,7 +66,7 @@ def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Jud
 
 
 def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
-    """The same where runs of one place had the same seed, and so the same users.
+    """Judges runs that are paired: both places had equal seeds, and so equal users.
 
     The interval is that of their differences: chance that both have met does not count.
     """
@@ -79,7 +79,7 @@ def judge_paired(ours: Sequence[float], theirs: Sequence[float], margin: Margin)
 
 
 def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
-    """The same of means whose intervals are known."""
+    """Judges means whose intervals are known."""
     (a, low_a, _), (b, low_b, _) = ours, theirs
     half, allowed = math.hypot(a - low_a, b - low_b), margin.of(b)
     verdict = _verdict(abs(a - b), half, allowed)

@@ -1,8 +1,8 @@
-"""Whether a run's users asked for the load that was wanted of them.
+"""Whether a run's users offered the load that they should.
 
-Offered is what the replies that a group's users asked for in the measured interval, sent once, take
-of the link: the load as a calibration defines it. What the link carried is not: congestion holds
-back what was asked for, loses part of it and carries part of it twice.
+The offered load is the share of the link that the replies requested by a group's users in the
+measured interval need, each sent once: the load as a calibration defines it. The carried load is
+not: congestion delays what was requested, loses part of it and carries part of it twice.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from aqmlab.simulator import engine
 THRESHOLD = 0.05
 """A load that is further off than this share of itself is worth a line (constructed)..."""
 ALONE = 0.10
-"""... and than this in a single run, which has no interval that tells how much is chance."""
+"""... and than this in a single run, which has no interval that shows how much is chance."""
 BUSY, LOSSY = 0.95, 0.01
 """A link is congested that is this busy or drops this share of its packets (constructed)."""
 SEGMENT, HEADERS, CONNECTION = 1_460, 40, 84
@@ -28,18 +28,18 @@ ACK, as in the exact mean from which an open loop's rate follows."""
 
 @dataclass(frozen=True)
 class Target:
-    """A load that was asked of a traffic group."""
+    """A load that a traffic group should offer."""
 
     group: int
     """Its place in the scenario."""
     load: float
     """The share of the first link that the group crosses, or of `rate_bits_per_s`."""
     ip_per_asked: float | None = None
-    """IP bytes on the link for each byte of payload asked for, as calibrated; none: an open loop,
+    """IP bytes on the link for each byte of payload requested, as calibrated; none: an open loop,
     whose load is what its model says."""
     rate_bits_per_s: float | None = None
     """What the load is a share of, where that is not the rate of the scenario's link: a study's
-    users are the same on an uncongested link."""
+    users are those of an uncongested link."""
 
 
 def remark(
@@ -59,7 +59,7 @@ def remark(
     named = f"traffic.{target.group}: " if len(scenario["traffic"]) > 1 else ""
     ports = [summary.get("ports", {}).get(port["port"], {}) for summary in summaries]
     return (
-        f"{named}a load of {target.load:.0%} was asked for and {mean:.1%} was offered; "
+        f"{named}a load of {target.load:.0%} was set and {mean:.1%} was offered; "
         f"{_why(scenario['traffic'][target.group], off, ports)}"
     )
 
@@ -85,7 +85,7 @@ def offered_load(
     summary: Mapping[str, Any],
     rate_bits_per_s: float,
 ) -> float:
-    """The share of its link's rate that a group's users asked for in the measured interval."""
+    """The share of its link's rate that a group's users requested in the measured interval."""
     requested, requests = calibrate.requested_load(scenario, target.group, summary)
     if target.ip_per_asked is not None:
         ip_bytes = requested * target.ip_per_asked

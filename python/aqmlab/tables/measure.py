@@ -1,7 +1,7 @@
-"""Nobody knows the truth from one run: means, intervals and paired differences over seeds.
+"""One run does not show the truth: means, intervals and paired differences over seeds.
 
 `statistics` and `paired` return a tidy Polars data frame (`.to_pandas()` if you prefer);
-`statistics_rows` and `paired_rows` the same as mappings, for which Polars is not loaded.
+`statistics_rows` and `paired_rows` return them as mappings, for which Polars is not loaded.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _is_number(value: Any) -> bool:
 
 
 def _interval(sample: Sequence[float | None], confidence: float) -> tuple[float, float, float]:
-    """The same; all NaN if any value is undefined."""
+    """The interval of a sample; all NaN if any value is undefined."""
     values = [value for value in sample if value is not None]
     return interval(values if len(values) == len(sample) else [], confidence)
 

@@ -1,8 +1,8 @@
-"""Published tables: CSV files beside the experiment or in a results folder, read with patience.
+"""Published tables: CSV files next to the experiment or in a results folder, read with patience.
 
-Whoever copies a table out of a paper writes "UDP drop %" for `udp_drop_pct`, "80 %" for 80 and
+A table copied out of a paper may say "UDP drop %" for `udp_drop_pct`, "80 %" for 80 and
 "n/a" where there is nothing. Names and values are compared without regard to such differences; what
-still finds no place is told in the report, never dropped in silence.
+still finds no place is listed in the report, never dropped in silence.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _bare(text: str) -> str:
 def remarks(
     spec: Table, metrics: Sequence[Metric], places: Places, rows: list[Row] | None
 ) -> list[str]:
-    """Sentences about what of a published table stands beside none of our numbers."""
+    """Sentences about entries of a published table that match none of our numbers."""
     if rows is None:
         return []
     name = f"The published table ({spec.reference})"

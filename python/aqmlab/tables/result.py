@@ -33,11 +33,11 @@ class Result:
     calibrations: Sequence[Calibration] = ()
     folder: Path | None = None
     remarks: Sequence[str] = ()
-    """What is odd about it, a line each: a load that was not what was asked for."""
+    """What is odd about it, a line each: a load that differs from the intended one."""
     axes: Sequence[Axis] = ()
     """What its one group varies."""
     report: Mapping[str, Any] | None = None
-    """What `result.json` holds, if its tables, figures and report were asked for."""
+    """What `result.json` holds, if its tables, figures and report were made."""
 
     def __repr__(self) -> str:
         """In a line: what it is, how much of it there is, and where it is kept."""
@@ -166,7 +166,7 @@ class Result:
         """The only run's summary; with replications, the means over the seeds.
 
         A sweep has one for each variant: `result.select(load=0.9).summary`.
-        The names are the same. A number undefined in any seed, and a text that differs between
+        All have equal names. A number undefined in any seed, and a text that differs between
         the seeds (the fingerprint), is None.
         """
         return merged(self.only())
@@ -178,7 +178,7 @@ class Result:
         return self._joined([run.table(name) for run in self.runs])
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """The same without reading it: what is asked of it (`filter`, `group_by`, `collect`) is
+        """The table as a lazy frame: what is needed of it (`filter`, `group_by`, `collect`) is
         read from the files then, so that a table of all runs may be larger than memory.
         """
         return self._joined([run.scan(name) for run in self.runs])
@@ -216,7 +216,7 @@ class Result:
         return joined.select(*head, *(name for name in found.columns if name not in head))
 
     def _literals(self, run: FinishedRun, taken: Iterable[str]) -> list[pl.Expr]:
-        """The values of a run on the axes, as columns beside those of a table."""
+        """The values of a run on the axes, as columns that are added to those of a table."""
         import polars as pl
 
         return [

@@ -1,6 +1,6 @@
-"""What every queue and every traffic group of a run came to, in the numbers that people ask for.
+"""The numbers of every queue and every traffic group of a run that users look at most.
 
-The same for the report of any run and for the console. A column names the places of a summary
+The report of any run and the console both use them. A column names the places of a summary
 where its number stands; title, unit and scale are those of the measure that stands there.
 """
 
@@ -103,7 +103,7 @@ _TOTALS = ("fetches", "voip", "video", "long")
 
 @dataclass(frozen=True)
 class Kind:
-    """Rows of one kind, and what is told of them."""
+    """Rows of one kind, and their columns."""
 
     id: str
     title: str
@@ -163,7 +163,7 @@ def of_kind(kind: Kind, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list
         if columns:
             found[name] = columns
     if len(found) == 2:
-        found.pop(ALL, None)  # the other row says the same
+        found.pop(ALL, None)  # the other row holds these numbers
     return found
 
 

@@ -1,6 +1,6 @@
-"""Tables of a study: means and 95 % intervals over seeds, beside the published numbers.
+"""Tables of a study: means and 95 % intervals over seeds, next to the published numbers.
 
-Two questions are kept apart when a published number stands beside ours. Does it lie inside the
+Two questions about a published number are kept apart. Does it lie inside the
 95 % interval of our *mean*? And, since it is itself one run, does it lie where one more run of ours
 would lie with 95 % probability (the prediction interval)? Only a number outside the second is a
 difference between the two laboratories rather than between two runs.
@@ -49,7 +49,7 @@ def table(
 def differences(
     spec: Difference, metrics: Sequence[Metric], pairs: list[tuple[Cell, Cell]], values: Values
 ) -> list[dict]:
-    """Tidy rows of paired differences: the same seeds, the same users."""
+    """Tidy rows of paired differences: each pair has one seed, and so equal users."""
     rows = []
     for cell, other in pairs:
         place = {axis: plain(cell.axes[axis]) for axis in spec.columns}
@@ -79,7 +79,8 @@ def estimate(sample: Sequence[float]) -> dict[str, float | None]:
 
 
 def compare(row: Mapping, paper: float | None, digits: int) -> dict[str, object]:
-    """The published number beside ours; its own rounding is half a unit of its last digit."""
+    """The published number compared with ours; its own rounding is half a unit of its last
+    digit."""
     nothing = {
         "paper": paper,
         "difference": None,

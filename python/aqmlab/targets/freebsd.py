@@ -104,7 +104,7 @@ ENTRIES = (
         "fq_codel",
         "fq_codel",
         (*_CODEL, *_TURNS, Row("limit_bytes"), Row("drop_batch")),
-        pitfalls=("its queue takes no mask: the scheduler tells flows apart itself",),
+        pitfalls=("its queue takes no mask: the scheduler separates flows itself",),
     ),
     Entry("fq_pie", "fq_pie", (*_PIE, *_TURNS)),
 )

@@ -1,6 +1,6 @@
 """What `tc qdisc show` prints, or a `tc qdisc add` command, to a scenario.
 
-The tables of `tc.py`, read the other way round. Counters are kept, to be told beside the scenario.
+The tables of `tc.py`, read the other way round. Counters are kept, to be shown with the scenario.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class DeviceQueue:
     queue: Mapping[str, Any]
     """As a scenario has it."""
     rate: float | None
-    """bit/s, where a shaper tells it."""
+    """bit/s, if a shaper gives it."""
     ethernet: bool
     """Whether it counts the Ethernet header."""
     remarks: Sequence[str] = field(default_factory=tuple)

@@ -74,7 +74,7 @@ IDLE_RATE = Kind(
 )
 
 RATE_UNLESS_NS3 = Kind(
-    # Our profile ns3 leaves ns-3's own 1.5 Mb/s, as whoever does not set it.
+    # # Our profile ns3 leaves ns-3's own 1.5 Mb/s, which a script that does not set it has.
     lambda value, given: "" if given.get("profile") == "ns3" else RATE.write(value, given),
     RATE.read,
 )

@@ -1,4 +1,4 @@
-"""RED's weight w_q as `tc` is told it: by `burst`, from which it chooses a power of two.
+"""RED's weight w_q as `tc` takes it: by `burst`, from which it chooses a power of two.
 
 tc takes the largest W = 2^-n, n >= 1, by which a burst of that many packets into an empty queue
 leaves the average below the lower threshold: burst + 1 - min/avpkt <= (1 - (1 - W)^burst)/W

@@ -1,4 +1,4 @@
-"""A scenario of what `tc` printed: the line, its queues, and somebody to use it."""
+"""A scenario made of what `tc` printed: the line, its queues, and constructed users."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def of_output(text: str, rate: str | None) -> tuple[dict[str, Any], list[str]]:
         key = "rate" if way == "forward" else "reverse_rate"
         known = line_of(rate) if rate is not None else one.rate
         if known is None:
-            raise SpecError(f"{one.device}: the output tells no rate: give the line's with --rate")
+            raise SpecError(f"{one.device}: the output has no rate: give the line's with --rate")
         link[key] = f"{number(known)} bit/s"
         link[way] = dict(one.queue)
         remarks += [f"{one.device}: {remark}" for remark in one.remarks]
@@ -52,7 +52,8 @@ def of_output(text: str, rate: str | None) -> tuple[dict[str, Any], list[str]]:
 
 
 def _ways(found: Sequence[DeviceQueue]) -> dict[str, DeviceQueue]:
-    """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward."""
+    """Downloads pass an ifb device, uploads the device that it mirrors; one queue alone is
+    forward."""
     down = [one for one in found if one.device.startswith(_IFB)]
     up = [one for one in found if not one.device.startswith(_IFB)]
     if down and up:
@@ -61,7 +62,7 @@ def _ways(found: Sequence[DeviceQueue]) -> dict[str, DeviceQueue]:
 
 
 def _users(way: str) -> list[dict[str, Any]]:
-    """Four transfers without end and a call beside them; constructed, to be replaced."""
+    """Four transfers without end and a call; constructed, to be replaced."""
     bulk = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
     if way == "reverse":
         bulk["direction"] = "reverse"

@@ -15,7 +15,7 @@ TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = {"bit": 1.0, "Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
 SIZES = {"": 1, "b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30}
 AVPKT = 1000
-"""Bytes of tc's mean packet where its output does not tell: the manual's own value (tc-red(8))."""
+"""Bytes of tc's mean packet where its output does not say: the manual's own value (tc-red(8))."""
 
 
 def _split(text: str, units: dict[str, float] | dict[str, int], what: str) -> float:
@@ -94,7 +94,7 @@ def _burst_read(text: str, given: Given) -> float:
 
 BURST = Kind(lambda value, given: str(red_average.burst(value, given["min_th"])), _burst_read)
 IDLE_RATE = Kind(
-    # The rate at which RED's average ages while idle, told by the time of a mean packet.
+    # # The rate at which RED's average ages while idle, given by the time of a mean packet.
     lambda value, given: _rate(8 * _packet(given) / value, given),
     lambda text, given: 8 * _packet(given) / read_rate(text, given),
 )

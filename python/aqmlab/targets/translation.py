@@ -75,7 +75,7 @@ def said(entry: Entry, queue: Queue) -> list[tuple[Row, str]]:
 
 
 def spoken(entry: Entry, queue: Queue) -> list[str]:
-    """The same as words of a command line."""
+    """The translation as words of a command line."""
     pairs = [[row.word, text] if row.word else [text] for row, text in said(entry, queue)]
     return [word for pair in pairs for word in pair] + list(entry.also)
 

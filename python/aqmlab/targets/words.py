@@ -48,7 +48,7 @@ class Row:
     only: str = ""
     """`write` or `read`: a row of one direction."""
     quiet: bool = False
-    """Left out unless the user wrote it: the target's own default follows the same rule."""
+    """Left out unless the user wrote it: the target's default follows our rule."""
 
 
 @dataclass(frozen=True)
@@ -139,5 +139,5 @@ def _written(value: Any, about: Mapping[str, Any]) -> Any:
 
 
 def fields(aqm: str) -> list[dict[str, Any]]:
-    """The parameters of a discipline, as the simulator tells them."""
+    """The parameters of a discipline, as the simulator describes them."""
     return next(entry["fields"] for entry in engine.catalogue()["aqm"] if entry["name"] == aqm)

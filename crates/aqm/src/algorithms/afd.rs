@@ -51,7 +51,7 @@ const FIELDS: &[Field] = &[
         .meaning("Entries of the shadow buffer.")
         .source("Pan et al. 2003 (weakly recalled); one implementation: 2000"),
     Field::new("s", Kind::from(Unit::None, 1.0, 1e6), Value::Real(5.0))
-        .meaning("One of so many arrivals is noted in the shadow buffer.")
+        .meaning("One arrival in this many is noted in the shadow buffer.")
         .source("Pan et al. 2003 (weakly recalled); one implementation: 500"),
     Field::new("alpha", GAIN, Value::Real(1.7))
         .meaning("Gain of the previous queue, in entries per packet and update.")

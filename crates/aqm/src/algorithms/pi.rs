@@ -167,7 +167,7 @@ fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
             }
             if !(gains.b < gains.a && gains.a <= LARGEST_GAIN) {
                 let why = format!(
-                    "{n} with r_max = {r} s asks for gains of {:e} and {:e} on this line, with \
+                    "{n} with r_max = {r} s needs gains of {:e} and {:e} on this line, with \
                      which nothing can be computed; write a and b in their place",
                     gains.a, gains.b
                 );

@@ -29,7 +29,7 @@ pub(crate) const ENTRY: Entry = Entry {
         source: "De Schepper, Bondarenko, Tsang and Briscoe, CoNEXT 2016; Linux sch_dualpi2",
         deviations: "One queue with the decision at arrival, and the delay is the age of the \
                      packet at the head, zero if none waits. A packet that arrives marked (CE) \
-                     counts as scalable, as in DualPI2: nobody can tell. Draws are u < p' (Linux: \
+                     counts as scalable, as in DualPI2: they cannot be distinguished. Draws are u < p' (Linux: \
                      u <= p').",
         fields: FIELDS,
     },

@@ -34,7 +34,7 @@ pub(crate) const ENTRY: Entry = Entry {
                  scripts",
         deviations: "The first interval begins at the creation and lasts ten target round trips \
                      (ns-2's scripts: 10.1 s). The average that the pre-filter looks at is of the \
-                     previous arrival, as in ns-2. Flows are told apart exactly; those that lost \
+                     previous arrival, as in ns-2. Flows are distinguished exactly; those that lost \
                      equally much are listed in the order of their places in a table, in which a \
                      new flow takes the place given up last. The count of a flow that is monitored \
                      anew starts at 0 (ns-2: where it stood). A packet that the pre-filter drops \

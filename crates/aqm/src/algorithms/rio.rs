@@ -34,7 +34,7 @@ use in_out::{InOut, Tagger, in_and_out, settings};
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rio",
-        summary: "RED that tells In packets from Out packets and drops Out packets first.",
+        summary: "RED that distinguishes In packets from Out packets and drops Out packets first.",
         year: 1998,
         source: "Clark and Fang, IEEE/ACM ToN 6(4), 1998; profiles after ns-2.35, ALTQ",
         deviations: "Packets carry no tag, so a flow's class is flow number modulo classes. paper: \

@@ -60,7 +60,7 @@ impl Connection {
             syn += end.syn_resent;
             // The kernel counts segments of all kinds and bytes of payload. A retransmission that
             // was no SYN and carried no payload was a FIN; if data were retransmitted too, a FIN
-            // cannot be told from them.
+            // cannot be distinguished from them.
             let later = end.resent.saturating_sub(end.syn_resent);
             *(if end.resent_bytes > 0 { &mut data } else { &mut fin }) += later;
         }

@@ -83,8 +83,8 @@ pub enum Fact {
     Ended(RequestFact),
     /// A server has received a whole request; until now it has retransmitted `resent` segments.
     Served { conn: ConnectionId, index: u32, resent: u32 },
-    /// The opener's end of a connection; `asks` if it requested replies.
-    OpenerEnd { conn: ConnectionId, asks: bool, connect: Option<u64>, end: End },
+    /// The opener's end of a connection; the flag says whether it requested replies.
+    OpenerEnd { conn: ConnectionId, requests: bool, connect: Option<u64>, end: End },
     /// The acceptor's end.
     AcceptorEnd { conn: ConnectionId, end: End },
     /// A page begins.

@@ -58,7 +58,7 @@ impl Groups {
         let parts = sim::parts(scenario).map_err(|error| error.to_string())?;
         let waits = parts.groups.iter().any(|(group, _)| group.waits);
         if waits && task.pair.1 > 1 {
-            return Err("a group waits for another's start, which only one pair of programs can tell; run with one".into());
+            return Err("a group waits for another's start, which only one pair of programs can notice; run with one".into());
         }
         let groups =
             parts.groups.into_iter().zip(&scenario.traffic).map(|((group, population), of)| {

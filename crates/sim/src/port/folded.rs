@@ -137,7 +137,7 @@ impl FoldedPort {
     #[cold]
     fn advance_device(&mut self, now: Instant) {
         loop {
-            let device = self.device.as_mut().expect("only a port with a device is asked");
+            let device = self.device.as_mut().expect("called only on a port with a device");
             let Some(&end) = device.ends.front().filter(|end| **end <= now) else { break };
             let was_full = !device.has_room();
             let last = device.ends.back().copied();

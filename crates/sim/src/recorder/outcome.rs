@@ -96,7 +96,7 @@ static SCRIPTED: &[Measure<Scripted>] = &[
         "dropped because a group's `script` names them, as they left their host; only where there is a \
          script. They belong to no port: `drops` does not count them"),
     whole("marks_scripted", PACKETS, "marks by script", |s| s.marked,
-        "marked likewise; `marks` does not count them"),
+        "marked by a script; `marks` does not count them"),
 ];
 
 /// Every measure: what the numbers of a summary are.

@@ -126,7 +126,7 @@ fn structure(name: &str) -> Json {
         "rate_steps" | "reverse_rate_steps" => reference("steps"),
         "rate_repeat" | "reverse_rate_repeat" => reference("time"),
         "rate_trace" | "reverse_rate_trace" => reference("trace"),
-        other => unreachable!("a test asks for every structural field, also for {other}"),
+        other => unreachable!("a test covers every structural field, also for {other}"),
     }
 }
 

@@ -296,7 +296,9 @@ pub const RECORD: &[Field] = &[
         .meaning("Histogram of response times for each traffic group by itself.")
         .source("constructed"),
     Field::new("sources", Kind::Switch, Value::Switch(false))
-        .meaning("Keep a row of what every user and flow that asks for replies got.")
+        .meaning(
+            "Keep a row for every user and flow that sends requests: its responses and goodput.",
+        )
         .source("constructed"),
     Field::new("goodput", Kind::Switch, Value::Switch(false))
         .meaning("Count the payload that reaches its receiver, per second and traffic group.")

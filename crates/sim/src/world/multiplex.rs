@@ -98,7 +98,7 @@ impl Connection {
     fn reply_ends(&mut self, request_end: u64, at: u64) {
         let place = self.exchanges.iter().position(|e| e.request_end == request_end);
         let exchange = place.and_then(|place| self.exchanges.remove(place));
-        let mut exchange = exchange.expect("what is answered was asked");
+        let mut exchange = exchange.expect("every answer has a request");
         exchange.reply_end = NonZero::new(at);
         let behind = self.exchanges.iter().position(|e| e.reply_end.is_none());
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);

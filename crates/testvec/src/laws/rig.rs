@@ -163,7 +163,7 @@ impl Rig {
                 self.discipline
                     .next_tick()
                     .expect(
-                        "a queue at rest: packets wait, nothing is sent and no tick is asked for",
+                        "a queue at rest: packets wait, nothing is sent and no tick is scheduled",
                     )
                     .nanos()
             })

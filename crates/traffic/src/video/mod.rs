@@ -74,7 +74,7 @@ static FIELDS: &[Field] = &[
         .meaning("In the buffer before the picture moves, at first and after a stall.")
         .source("constructed: one segment"),
     Field::new("max_buffer", SPAN, Value::Real(60.0))
-        .meaning("Most that is kept in the buffer: a player asks when there is room for a segment.")
+        .meaning("Most that is kept in the buffer: a player requests a segment when there is room for it.")
         .source("constructed; Huang et al., 2014, had 240 s"),
     Field::new("reservoir", Kind::from(Unit::None, 0.0, 0.9), Value::Real(0.375))
         .meaning("Of bba-0: share of max_buffer up to which the lowest bit rate is chosen.")
@@ -116,7 +116,7 @@ fn settings(params: &Params) -> Result<Settings, BadParams> {
     let [segment, startup, most] = ["segment", "startup", "max_buffer"].map(|f| params.time(f));
     // The picture must be able to start with the whole segments that may be in the buffer.
     if startup > segment * (most.nanos() / segment.nanos()) {
-        let why = "has no room for what startup asks for in whole segments; make it larger";
+        let why = "has no room for what startup needs in whole segments; make it larger";
         return Err(BadParams::new("max_buffer", why));
     }
     let share = |field: &str| params.real(field) * most.secs_f64();

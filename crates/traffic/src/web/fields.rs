@@ -159,7 +159,7 @@ pub const RESPONSE_ENDS: Field = Field::new(
 .meaning(
     "When a reply is complete for the user, who then goes on, and for the response time: \
               last byte, as where its length is known; or end of file, when the server's FIN has \
-              come too, as where nothing else tells its length (HTTP/1.0 without Content-Length).",
+              come too, as where nothing else gives its length (HTTP/1.0 without Content-Length).",
 )
 .source(
     "constructed: papers say \"the last byte\" or nothing; recalled: RFC 1945 section \
@@ -172,7 +172,7 @@ pub const THINK_FROM: Field = Field::new(
     Value::Choice("last reply"),
 )
 .meaning(
-    "From when a think time counts: last reply (whoever waits for a page thinks later), or page: \
+    "From when a think time counts: last reply (a user who waits for a page thinks later), or page: \
               from its beginning, so that the next page begins when that time is over or the page \
               is there, whichever is later, and a slow page costs no load unless it takes longer \
               than the user would have thought.",
@@ -186,7 +186,7 @@ pub const START: Field =
               its mean at once) or spread (uniform over one mean think time; the load starts high \
               and settles within the longest think times, which a warm-up must cover).",
         )
-        .source("constructed: a load is what was asked for from the first second on");
+        .source("constructed: a load is what was requested from the first second on");
 
 /// The fields of a model that has a default of its own for everything else.
 pub static ALL: &[Field] = &[
@@ -247,7 +247,7 @@ pub(super) fn apply(
     model.to_end_of_file = params.choice("response_ends") == "end of file";
     model.thinks_from_page = params.choice("think_from") == "page";
     if model.to_end_of_file && model.persistence.is_some() {
-        let why = "\"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its \
+        let why = "\"end of file\" is HTTP/1.0's: a reply on a connection that is kept must give its \
                    length; write http = \"http10\" beside it, or \"last byte\"";
         return Err(BadParams::new("response_ends", why));
     }

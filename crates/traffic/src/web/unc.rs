@@ -64,7 +64,7 @@ pub const ENTRY: Entry = Entry {
                      responses up to 13 kB, the largest tenth carries 72 % of the bytes), pages and \
                      pauses Mah's. Constructed: a stay at a server is persistent or not as a whole, with \
                      two connections closed by the client after 120 s idle or at its end; one server per \
-                     page (page_servers = \"unc_servers_per_page\" gives more). Whoever holds the \
+                     page (page_servers = \"unc_servers_per_page\" gives more). A user who holds the \
                      distributions can name them field by field.",
         fields: fields::ALL,
     },

@@ -60,7 +60,7 @@ def _jain(values: np.ndarray) -> float:
 
 
 def draw(data: dict, *, title: str = "", axis: str = "connection") -> Figure:
-    """One panel per entry of `data["panels"]`, all on the same scale: `title`, `values` and
+    """One panel per entry of `data["panels"]`, all on one scale: `title`, `values` and
     `mean`, drawn as a line. `axis` and `data["value"]` are the words at the axes.
     """
     panels = data["panels"]

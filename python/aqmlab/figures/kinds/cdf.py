@@ -35,9 +35,9 @@ def collect(
 ) -> Drawing | None:
     """A curve per cell: the mean of the seeds' distributions with its 95 % interval.
 
-    `upto_ms` is the right end of the axis; what takes longer is drawn beside it on a logarithmic
+    `upto_ms` is the right end of the axis; what takes longer is drawn next to it on a logarithmic
     one. `table` has `upper_ms` and `count`, `traffic` are the numbers of the traffic groups whose
-    responses count where the table tells them apart (all). `against` names a curve: how far the
+    responses count, where the table separates groups (all). `against` names a curve: how far the
     others are from it, paired by seed, is drawn below.
     """
     times = GRID_MS if upto_ms == UPTO_MS else np.linspace(0.0, upto_ms, len(GRID_MS))
@@ -106,8 +106,8 @@ def draw(
     """One curve per entry of `data["curves"]`, with the band of its interval over the seeds.
 
     A curve has `label` and the columns `x_ms`, `percent`, and optionally `low`, `high` (the 95 %
-    interval of the mean over the seeds, in percent), and `tail`, the same beyond the axis.
-    `data["differences"]` has the same of each curve minus that named by `data["against"]`.
+    interval of the mean over the seeds, in percent), and `tail`, these columns beyond the axis.
+    `data["differences"]` has the columns of each curve minus those of `data["against"]`.
     """
     curves, differences = data["curves"], data.get("differences", [])
     tails = [curve["tail"] for curve in curves if "tail" in curve]

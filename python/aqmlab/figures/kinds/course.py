@@ -77,7 +77,7 @@ def _curve(sample: Sample, port: str | None) -> dict | None:
 
 
 def _sums(column: np.ndarray, width: int) -> np.ndarray:
-    """Sums over so many seconds each; a rest that is no whole part is left out."""
+    """Sums over `width` seconds each; a rest that is no whole part is left out."""
     whole = len(column) // width * width
     return column[:whole].astype(float).reshape(-1, width).sum(axis=1)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 POINTS = 500
 GAP = 5.2
-"""The least distance of two labels beside the axes, in percent of the axis."""
+"""The least distance of two labels at the axes, in percent of the axis."""
 
 
 def collect(
@@ -61,7 +61,7 @@ def draw(
     deadline_ms: float | None = None,
 ) -> Figure:
     """One curve per entry of `data["curves"]`: `label` and the columns `x_ms`, `percent` of all
-    datagrams sent. A curve ends at its longest delay; its name and what was lost stand beside.
+    datagrams sent. A curve ends at its longest delay; its name and the loss stand at its end.
 
     `upto_ms` is the right end of the axis, by default a little beyond the longest delay;
     `deadline_ms` is drawn as a line.

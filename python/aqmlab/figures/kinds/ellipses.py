@@ -33,7 +33,7 @@ def collect(
 
     `port` is the queue whose delay counts (by default the studied one), `traffic` names the traffic
     groups whose goodput counts (by default all). After K. Winstein and H. Balakrishnan, *TCP ex
-    Machina*, SIGCOMM 2013, as RFC 7928 section 2.7 asks for a comparison of delay and goodput.
+    Machina*, SIGCOMM 2013, as RFC 7928 section 2.7 recommends for comparing delay and goodput.
     """
     warmup = units.seconds(cells.dataset.settings.warmup)
     curves, rates = [], set()
@@ -105,7 +105,7 @@ def draw(
     what the line carries.
 
     With `mark` only these labels have colour, the others stand behind; `log` makes the axis of
-    delays logarithmic. All are named beside their medians.
+    delays logarithmic. Every label stands at its median.
     """
     figure, axes = new(6.4, 4.4, title)
     rate = data.get("rate")

@@ -20,7 +20,7 @@ COLUMNS = 3
 
 
 def collect(cells: Cells, *, upto: int = 20, streams: list[int] | None = None) -> Drawing | None:
-    """A histogram per cell: how far it is from a loss to the next of the same sender, datagrams.
+    """A histogram per cell: the distance from one loss of a sender to its next, in datagrams.
 
     1 means that neighbours were lost. `upto` is the last distance that is shown; the rest are
     counted as beyond. `streams` chooses senders by their number.
@@ -48,9 +48,9 @@ def _distances(delay: np.ndarray) -> np.ndarray:
 
 def draw(data: dict, *, title: str = "", top: float = 0.0) -> Figure:
     """One panel per entry of `data["series"]`: `label`, `count` of pairs of losses at distances
-    1, 2, … datagrams, and `beyond`, the pairs farther apart, which are told in words.
+    1, 2, … datagrams, and `beyond`, the pairs farther apart, which are given in words.
 
-    All panels have the same axes. Bars are cut at `top` (0: at none), with a break and their
+    All panels have equal axes. Bars are cut at `top` (0: at none), with a break and their
     counts written on them.
     """
     series = data["series"]

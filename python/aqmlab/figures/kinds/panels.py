@@ -1,4 +1,5 @@
-"""A table drawn: a small panel per measure and column, ours with intervals, the paper's beside."""
+"""A table drawn: a small panel per measure and column, ours with intervals, the paper's next to
+it."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def collect(
     from_s: float = 0.0,
     upto_s: float | None = None,
 ) -> Drawing | None:
-    """The first seed of the first cell that is asked for, from `from_s` to `upto_s`.
+    """The first seed of the first selected cell, from `from_s` to `upto_s`.
 
     `port` names the queue (the only one, or the first of the table), `gauge` the average,
     `levels` are parameters of its discipline to be drawn as lines ("max_th"), or pairs of a label

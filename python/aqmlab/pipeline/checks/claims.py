@@ -1,4 +1,4 @@
-"""Claims: what is wrong with a rule, if anything, before it is asked of any run."""
+"""Claims: what is wrong with a rule, if anything, before it is applied to any run."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def claim(entry: Claim, names: Names) -> str | None:
 
 
 def _revisits(entry: Claim, names: Names) -> str | None:
-    """The claim of the paper that one of ours asks again."""
+    """The claim of the paper that one of ours reassesses."""
     again = entry.revisits
     if again is None:
         return None

@@ -47,7 +47,7 @@ class Child:
             wire.send(self.connection, message)
 
     def serve(self) -> None:
-        """Answers questions until there is nobody to ask."""
+        """Answers questions until the parent is gone."""
         threading.Thread(target=self.watch, daemon=True).start()
         while True:
             try:
@@ -93,7 +93,7 @@ class Child:
         return self.registries[key]
 
     def described(self, hooks: Mapping[str, Any]) -> dict[str, Any]:
-        """The simulator's callbacks, which tell the parent."""
+        """The simulator's callbacks, which report to the parent."""
         found: dict[str, Any] = {}
         if hooks.get("progress"):
             found["progress"] = lambda at: self.send("progress", at) or True
@@ -104,8 +104,8 @@ class Child:
         return found
 
     def watch(self) -> None:
-        """Ends the process when a call or loading does not come back, or when nobody waits any
-        more."""
+        """Ends the process when a call or loading does not come back, or when the parent no longer
+        waits."""
         parent, seen, since = os.getppid(), None, time.monotonic()
         while os.getppid() == parent:
             if hasattr(signal, "setitimer"):

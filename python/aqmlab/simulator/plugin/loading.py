@@ -39,7 +39,9 @@ def _add(core: Any, registry: Any, table: Mapping[str, Any]) -> str:
         if not path.is_file():
             raise SpecError(f"{path}: no such file: build the library, or name another")
         if files.digest_of(path) != table.get("blake2b"):
-            raise SpecError(f"{path} is another one than when its results were asked for: ask anew")
+            raise SpecError(
+                f"{path} has changed since its results were requested: run the command again"
+            )
         return registry.add_library(str(path))
     cls = _class_of(table)
     description = json.dumps(_description(core, cls, table["file"]))
@@ -108,7 +110,7 @@ def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
 
 
 def _field(core: Any, name: str, of: Parameter, file: str) -> dict[str, Any]:
-    """A parameter as the catalogue tells fields, in base units."""
+    """A parameter in the form of the catalogue's fields, in base units."""
 
     def wrong(why: str) -> SpecError:
         return SpecError(f"{file}: parameter {name}: {why}")

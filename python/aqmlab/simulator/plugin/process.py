@@ -70,8 +70,8 @@ class Process:
         pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
         watch: tuple[Callable[[str], object], float] | None = None,
     ) -> Any:
-        """What a function of the compiled simulator answers there. Programs that nobody has
-        permitted are refused here, whatever way a scenario has come."""
+        """What a function of the compiled simulator answers there. Programs without permission
+        are refused here, whatever way a scenario has come."""
         trust.require(tables)
         hooks = {
             "progress": progress is not None,
@@ -102,7 +102,7 @@ class Process:
                     raise _garbled(tables)
 
     def _next(self, tables: Tables, progress: Callable[[float], bool] | None, at: float) -> Any:
-        """The next message; asks meanwhile whether to go on."""
+        """The next message; meanwhile `progress` decides whether to go on."""
         try:
             while not self.connection.poll(0.2):
                 self._go_on(progress, at)

@@ -31,7 +31,7 @@ SCHEMA: list[dict[str, Any]] = [
         "description": "a discipline of your own, with its parameters",
     },
 ]
-"""What a queue may be beside a discipline of the registry, as a JSON schema."""
+"""What a queue may be besides a discipline of the registry, as a JSON schema."""
 
 
 def names_file(value: object) -> bool:
@@ -71,7 +71,7 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
 
 
 def of_class(cls: type[Discipline]) -> dict[str, Any]:
-    """The same of a class, which must stand in a file."""
+    """The table of a class, which must stand in a file."""
     import inspect
 
     try:

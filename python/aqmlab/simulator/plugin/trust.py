@@ -29,7 +29,7 @@ _REMEDY = "read it, and if it may, give --trust (in Python trust=True)"
 
 
 class Untrusted(SpecError):
-    """A scenario wants to run a program that nobody has permitted."""
+    """A scenario wants to run a program without permission."""
 
 
 _permitted: set[str] = set()
@@ -98,7 +98,8 @@ def refusal(table: Mapping[str, Any], path: Path | None = None) -> str:
 
 
 def _content(table: Mapping[str, Any]) -> str:
-    """What is known again. A library may load others that lie beside it, so its place counts."""
+    """The content that is remembered. A library may load others from its folder, so its place
+    counts."""
     if "text" in table:
         return files.identity(["text", table["text"]])
     return files.identity(["library", table.get("file"), table.get("blake2b")])
@@ -109,7 +110,7 @@ def _place(path: Path) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether the user has named this file before, and nobody else can have changed it since."""
+    """Whether the user has named this file before, and no other user can have changed it since."""
     try:
         about = path.stat()
     except OSError:
@@ -131,7 +132,7 @@ def folder() -> Path | None:
 
 
 def _is_known(kind: str, identity: str) -> bool:
-    """Whether it was remembered, in a folder that is nobody else's."""
+    """Whether it was remembered, in a folder that belongs to this user alone."""
     place = folder()
     if place is None:
         return False

@@ -1,6 +1,6 @@
 """What a process with a user's disciplines and its parent send each other: JSON and bytes.
 
-Nothing is unpickled: the child runs somebody's program, and what it sends is data to be checked.
+Nothing is unpickled: the child runs a stranger's program, and what it sends is data to be checked.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ _BLOB = "\0blob"
 
 
 class Garbled(ValueError):
-    """A message that nobody of ours has written."""
+    """A message that our programs do not write."""
 
 
 def send(connection: Connection, message: Any) -> None:

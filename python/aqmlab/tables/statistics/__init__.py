@@ -130,7 +130,7 @@ def of_run(run: FinishedRun, how: Metric | Number) -> float:
 
 
 def value(run: FinishedRun, how: Metric | Number) -> float:
-    """The same in the unit of a metric: times its `scale`."""
+    """The value in the unit of a metric: times its `scale`."""
     return how.scale * of_run(run, how)
 
 

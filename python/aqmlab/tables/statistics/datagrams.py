@@ -11,7 +11,7 @@ NO_DELAY = 2**64 - 2
 
 
 def delay_quantile_s(run: FinishedRun, *, percent: float) -> float:
-    """The delay that so many percent of the datagrams that arrived did not exceed, s.
+    """The delay that `percent` percent of the datagrams that arrived did not exceed, s.
 
     Of all senders and of the whole run; the smallest delay with that share (no interpolation).
     """

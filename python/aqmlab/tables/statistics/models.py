@@ -23,7 +23,7 @@ def model_share_upto(*, model: str, variable: str, value: float) -> float:
 
 
 def model_weight_of_largest(*, model: str, variable: str, percent: float) -> float:
-    """Percent of a variable's total that its largest so many percent of draws make up."""
+    """Percent of a variable's total that its largest `percent` percent of draws make up."""
     found = _variable(model, variable)
     values, shares = np.array(found["curve"]).T
     inside = np.linspace(0.0, 1 - percent / 100, 20_001)

@@ -18,7 +18,7 @@ def shares(run: FinishedRun, grid_ms: np.ndarray) -> np.ndarray:
 
 
 def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.ndarray:
-    """The same of a histogram; not a number without responses."""
+    """The share of a histogram's responses below each time; NaN without responses."""
     upper, counts = bins(histogram)
     total = counts.sum()
     if total == 0:
@@ -30,7 +30,7 @@ def share_below(histogram: dict[str, np.ndarray], grid_ms: np.ndarray) -> np.nda
 def bins(histogram: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Upper edges (ms) and counts of all responses.
 
-    With `record.by_group` every group has a block of rows with the same edges: they add up.
+    With `record.by_group` every group has a block of rows with common edges: they add up.
     """
     upper, place = np.unique(histogram["upper_ms"].astype(float), return_inverse=True)
     return upper, np.bincount(place, weights=histogram["count"].astype(float))
@@ -88,7 +88,7 @@ def completed_per_s(run: FinishedRun) -> float:
 
 
 def response_quantile_ms(run: FinishedRun, *, percent: float) -> float:
-    """Response time (upper edge of its bin) that so many percent do not exceed.
+    """Response time (upper edge of its bin) that `percent` percent do not exceed.
 
     Not a number where it falls among the failed ones.
     """
@@ -100,7 +100,7 @@ def response_quantile_ms(run: FinishedRun, *, percent: float) -> float:
 
 
 def lowest_gain_until(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
-    """Smallest difference in points of a's distribution to b's, up to the time at which so many
+    """Smallest difference in points of a's distribution to b's, up to the time at which `percent`
     percent of b's responses have ended.
     """
     until = response_quantile_ms(b, percent=percent)
@@ -108,7 +108,7 @@ def lowest_gain_until(a: FinishedRun, b: FinishedRun, *, percent: float) -> floa
 
 
 def crossings_after(a: FinishedRun, b: FinishedRun, *, percent: float) -> float:
-    """How often the distributions cross beyond the time at which so many percent of b's responses
+    """How often the distributions cross beyond the time at which `percent` percent of b's responses
     have ended, as far as either has responses that ended.
     """
     start = response_quantile_ms(b, percent=percent)

@@ -17,7 +17,7 @@ def _rows(run: FinishedRun) -> Rows:
 
 
 def _upto(rows: Rows, upto_bytes: float) -> Rows:
-    """The rows of responses of at most so many bytes: doublings that lie below it as a whole."""
+    """The rows of responses of at most `upto_bytes`: doublings that lie below it as a whole."""
     small = rows["upto_bytes"] <= upto_bytes
     return {name: values[small] for name, values in rows.items()}
 
@@ -54,7 +54,7 @@ def sized_retransmitted(run: FinishedRun, *, upto_bytes: float) -> float:
 
 
 def bytes_of_largest(run: FinishedRun, *, percent: float) -> float:
-    """Percent of the payload bytes that the largest so many percent of the responses carry.
+    """Percent of the payload bytes that the largest `percent` percent of the responses carry.
 
     Responses within a doubling count as equally long, which understates it a little.
     """
@@ -90,7 +90,7 @@ def _byte_shares(rows: Rows) -> np.ndarray:
 
 
 def _aligned(a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Both with the same doublings; rows that one has not are empty there."""
+    """Both histograms with common doublings; rows that one lacks are empty there."""
     edges = np.union1d(a["upto_bytes"], b["upto_bytes"])
     return _spread(a, edges), _spread(b, edges)
 

@@ -24,7 +24,7 @@ def goodputs(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
 
 
 def relative(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
-    """Every source's goodput over the mean of all; not a number if nobody got anything."""
+    """Every source's goodput over the mean of all; NaN if the mean is zero."""
     found = goodputs(run, groups)
     mean = found.mean() if len(found) else 0.0
     return found / mean if mean > 0 else np.full(max(1, len(found)), math.nan)
@@ -49,6 +49,7 @@ def largest(run: FinishedRun, *, groups: list[str] | None = None) -> float:
 
 
 def jain(run: FinishedRun, *, groups: list[str] | None = None) -> float:
-    """Jain's index: 1 if all got the same, 1/n if one of n got all (Jain, Chiu and Hawe, 1984)."""
+    """Jain's index: 1 if all got an equal share, 1/n if one of n got all (Jain, Chiu and Hawe,
+    1984)."""
     shares = relative(run, groups)
     return float(shares.mean() ** 2 / (shares**2).mean())

@@ -51,7 +51,7 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "reverse_rate_steps, reverse_rate_repeat, reverse_rate_trace",
         "",
         "",
-        "The same from the clients to the servers. Without any of them, and without a reverse_rate, both directions change alike.",
+        "The rate from the clients to the servers, in one of these forms. Without any of them, and without a reverse_rate, both directions change alike.",
     ],
 ];
 

@@ -114,7 +114,7 @@ pub fn mean_rounded_up(of: &dyn Distribution) -> f64 {
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "webtraf",
-        summary: "Sessions that arrive one after the other, fetch pages whose objects are asked for in \
+        summary: "Sessions that arrive one after the other, fetch pages whose objects are requested in \
                   short intervals without waiting, and end.",
         year: 1999,
         source: "ns-2 2.35, webcache/webtraf.cc; distributions of its examples \

@@ -20,7 +20,7 @@ use super::{Control, Entry, Feedback, Rates, Video};
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "gcc",
-        summary: "grows until the delay grows, told by a Kalman filter; losses above 10 % bound it",
+        summary: "grows until a Kalman filter finds that the delay grows; losses above 10 % bound it",
         year: 2016,
         source: "draft-ietf-rmcat-gcc-02, recalled and checked against implementations that quote \
                  it: GStreamer's rtpgccbwe and libwebrtc",
@@ -94,7 +94,7 @@ const FIELDS: &[Field] = &[
         .meaning("How much it grows at a time.")
         .source(LOSSES),
     Field::new("loss_interval", SPAN, Value::Real(0.2))
-        .meaning("Time between two of its changes at least; 20 packets are told of as well.")
+        .meaning("Time between two of its changes at least; 20 packets must be reported as well.")
         .source("read: GStreamer's rtpgccbwe (200 ms), libwebrtc (20 packets); the draft: a report"),
     Field::new("pacing", FACTOR, Value::Real(2.5))
         .meaning("The pacer's rate, as a multiple of the encoder's.")

@@ -202,7 +202,7 @@ impl Window {
     }
 
     fn measure(&mut self, feedback: &Feedback) {
-        let newest = feedback.packets.last().expect("a report tells of a packet");
+        let newest = feedback.packets.last().expect("a report has a packet");
         let forward = newest.arrived.expect("the last one has arrived").since(newest.sent);
         let base = self.base.map_or(forward, |base| base.min(forward));
         self.base = Some(base);
