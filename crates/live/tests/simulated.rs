@@ -71,7 +71,7 @@ pub fn offer(router: &mut Router, arrivals: &[Arrival], late_ns: u64) -> Vec<Dep
         done.clear();
         router.take_done(&mut done);
         free.extend(done.iter().map(|done| match done {
-            Departed::Delivered { id, .. } | Done::Dropped { id } => *id,
+            Departed::Delivered { id, .. } | Departed::Dropped { id } => *id,
         }));
         all.extend(&done);
     }
