@@ -165,7 +165,7 @@ typedef struct aqmlab_packet {
    */
   uint16_t source;
   /**
-   * Destination host, likewise.
+   * Destination host, numbered as the source host is.
    */
   uint16_t destination;
   /**
@@ -251,7 +251,7 @@ typedef struct aqmlab_stats {
    */
   uint64_t dropped_forced;
   /**
-   * Packets dropped for want of room.
+   * Packets dropped because the buffer was full.
    */
   uint64_t dropped_overflow;
   /**
@@ -329,8 +329,8 @@ aqmlab_status aqmlab_create(const char *name,
 void aqmlab_destroy(struct aqmlab_queue *queue);
 
 /**
- * Offers a packet to the queue at `now_ns`. Whether it was queued, marked or dropped, and whether
- * others were dropped to make room, is told by events.
+ * Offers a packet to the queue at `now_ns`. Events report whether it was queued, marked or
+ * dropped, and whether others were dropped to make room.
  */
 aqmlab_status aqmlab_enqueue(struct aqmlab_queue *queue,
                              const struct aqmlab_packet *packet,
@@ -338,9 +338,9 @@ aqmlab_status aqmlab_enqueue(struct aqmlab_queue *queue,
 
 /**
  * Takes the next packet to send, when the line is free at `now_ns`; `departure` says which, and
- * what its ECN field must be. AQMLAB_NONE: the line rests. Ask again after an arrival, or, if
- * packets wait all the same, at the time of aqmlab_next_tick. Packets may be dropped on the way:
- * look at the events.
+ * what its ECN field must be. AQMLAB_NONE: the line rests. Call again after an arrival, or, if
+ * packets still wait, at the time of aqmlab_next_tick. Packets may be dropped on the way: look at
+ * the events.
  */
 aqmlab_status aqmlab_dequeue(struct aqmlab_queue *queue,
                              uint64_t now_ns,

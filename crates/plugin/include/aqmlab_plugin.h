@@ -223,7 +223,7 @@ typedef struct aqmlab_plugin_call {
    */
   uint64_t bytes;
   /**
-   * Packets that wait, likewise.
+   * Packets that wait; the arriving packet counts as in `bytes`.
    */
   uint32_t packets;
   /**
@@ -253,7 +253,7 @@ typedef struct aqmlab_plugin_packet {
    */
   uint64_t flow;
   /**
-   * The packet's name as long as it waits; a later packet may have the same.
+   * The packet's number as long as it waits; a later packet may reuse it.
    */
   uint32_t number;
   /**
@@ -265,7 +265,7 @@ typedef struct aqmlab_plugin_packet {
    */
   uint16_t source;
   /**
-   * Destination host, likewise.
+   * Destination host, numbered as the source host is.
    */
   uint16_t destination;
   /**
@@ -372,8 +372,8 @@ typedef struct aqmlab_plugin {
                   const struct aqmlab_plugin_packet *packet,
                   struct aqmlab_plugin_call *call);
   /**
-   * The number of the next packet to send, or AQMLAB_NOTHING. Packets may wait all the same: then
-   * `next_tick_ns` says when to ask again.
+   * The number of the next packet to send, or AQMLAB_NOTHING. If packets wait nevertheless,
+   * `next_tick_ns` says when to call again.
    */
   int64_t (*dequeue)(void *state, struct aqmlab_plugin_call *call);
   /**
