@@ -126,7 +126,8 @@ def main(arguments: list[str]) -> int:
     stale = sorted(name for name, most in pending.items() if counts[name] < most)
     if stale:
         print(
-            f"words: fewer places than listed in {', '.join(stale)}: run python docs/words.py --write",
+            f"words: fewer places than listed in {', '.join(stale)}: "
+            "run python docs/words.py --write",
             file=sys.stderr,
         )
     return int(bool(more or stale))

@@ -263,7 +263,7 @@ class Compared:
     case: str
     figure: Figure
     ours: list[float | None]
-    """One for each seed; none where there is nothing to report, such as a burst that did not end."""
+    """One for each seed; none if there is no number, such as for a burst that did not end."""
     theirs: list[float | None]
     paired: bool = False
 

@@ -64,7 +64,7 @@ class Experiment:
     source: str = key("whom it follows")
     port: str = key("the queue that is studied, for readers of the file", default="")
     include: tuple[str, ...] = key(
-        "files in its folder whose entries are added; they may add to `[base.NAME]` and `[axis.NAME]`",
+        "files in its folder with more entries; they may add to `[base.NAME]` and `[axis.NAME]`",
         default=(),
     )
     lead: str | None = key("the figure that the report begins with", default=None)

@@ -421,9 +421,7 @@ def _kubernetes(workers: int) -> Any:
     # The names of commands that are written there have left Dask's package.
     (scheduler,) = described["spec"]["scheduler"]["spec"]["containers"]
     scheduler["args"] = ["dask", "scheduler", *scheduler["args"][1:]]
-    say(
-        f"requests {workers} workers from Kubernetes: kubectl get daskcluster,pods -l {LABEL}={name}"
-    )
+    say(f"{workers} workers from Kubernetes: kubectl get daskcluster,pods -l {LABEL}={name}")
     try:
         return operator.KubeCluster(custom_cluster_spec=described, quiet=True)
     except Exception as error:

@@ -34,7 +34,7 @@ struct Connection {
     client: u32,
     member: u32,
     group: u16,
-    asks: bool,
+    requests: bool,
     /// Of opener and acceptor.
     ends: [Option<End>; 2],
     /// Segments that the acceptor had sent again when it answered each request.
@@ -189,9 +189,9 @@ impl Collector {
             Fact::Served { conn, index, resent } => {
                 self.connections.entry(conn).or_default().served.insert(index, resent);
             }
-            Fact::OpenerEnd { conn, asks, connect, end } => {
+            Fact::OpenerEnd { conn, requests, connect, end } => {
                 let of = self.connections.entry(conn).or_default();
-                of.asks = asks;
+                of.requests = requests;
                 of.ends[0] = Some(end);
                 self.connect_s.extend(connect.map(|ns| Duration::from_nanos(ns).secs_f64()));
             }
@@ -290,7 +290,7 @@ impl Collector {
         open.sort_by_key(|(conn, _)| **conn);
         for (_, of) in open {
             self.recorder.data_segments_sent(of.data_segments());
-            let long = at(of.opened) <= self.begin && !of.asks;
+            let long = at(of.opened) <= self.begin && !of.requests;
             self.recorder.connection_open(of.group, long, &connection_end(of));
         }
         self.datagrams.lose_the_rest(&mut self.recorder);

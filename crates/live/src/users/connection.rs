@@ -137,7 +137,7 @@ impl Opener {
     /// What is to be noted of it when it is over, or the run.
     pub(super) fn end(&self, at: Instant, over: bool) -> Fact {
         let connect = self.connected.map(|at| at.since(self.opened).nanos());
-        let asks = self.promised > 0;
-        Fact::OpenerEnd { conn: self.id, asks, connect, end: self.pipe.end(at, over) }
+        let requests = self.promised > 0;
+        Fact::OpenerEnd { conn: self.id, requests, connect, end: self.pipe.end(at, over) }
     }
 }
