@@ -68,6 +68,38 @@ def test_a_real_kernel_shapes_both_directions_at_the_advised_rates(row):
         assert (cake if row["aqm"] == "cake" else htb) in text
 
 
+SIZES = {"cable": 1518, "dsl": 1554, "adsl": 1749, "fibre": 1523}
+"""Bytes on the line of an IP packet of 1,500: DOCSIS; PPPoE in PTM; 33 cells of ATM; GPON."""
+ON_PPP = 14
+"""Bytes that the veth pair of the measurement has and the PPP device of the advice has not."""
+
+
+def of_line(row: dict) -> int:
+    """Bytes that the shaper counts of a packet of 1,500 in the measurement."""
+    if row["access"] == "dsl" and row["aqm"] != "cake":
+        return 1500 + 30 + ON_PPP  # HTB knows no PTM
+    return SIZES[row["access"]]
+
+
+@pytest.mark.parametrize(
+    "row",
+    [row for row in RECORD if row["passed"]],
+    ids=lambda row: f"{row['access']}-{row['aqm']}-{row['system']}",
+)
+def test_as_much_passes_a_real_kernel_as_the_line_could_carry(row):
+    """IP packets at the advised rate, less their frames; streams filled both queues."""
+    for device, rate in ADVISED.items():
+        expected = rate * 1500 / of_line(row)
+        # cake of downloads counts what it drops as sent, of a stream that does not slow down.
+        least = 0.96 if row["aqm"] == "cake" and device == IFB else 0.99
+        assert least * expected < row["passed"][device] < 1.003 * expected, device
+
+
+def test_the_named_disciplines_were_measured():
+    measured = {(row["access"], row["aqm"], row["system"]) for row in RECORD if row["passed"]}
+    assert measured == {case for case in typed.cases() if case[1] in typed.MEASURED}
+
+
 def test_cake_shares_among_the_hosts_of_the_house_behind_their_router():
     (row,) = (r for r in RECORD if (r["access"], r["aqm"], r["system"]) == ("dsl", "cake", "tc"))
     down, up = row["shown"]["qdisc"][IFB], row["shown"]["qdisc"][DEVICE]

@@ -22,6 +22,8 @@ RATE = "50/10mbit"
 DEVICE = "d0"
 ACCESS = ("cable", "dsl", "adsl", "fibre")
 DISCIPLINES = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq", "droptail")
+MEASURED = ("cake", "fq_codel", "fq_pie")
+"""Disciplines through which streams are sent as well, to measure what passes each way."""
 SYSTEMS = ("tc", "openwrt")
 
 
@@ -48,8 +50,10 @@ def main() -> int:
     """Types them, and writes what the kernel then has."""
     those = cases()
     job: dict[str, Any] = {"kind": "typed", "seed": 1, "qdisc": "pfifo", "line": {}}
+    job |= {"device": DEVICE, "cases": [typed(*one) for one in those]}
+    job["measured"] = [aqm in MEASURED for _, aqm, _ in those]
     try:
-        answers = machine.run(job | {"device": DEVICE, "cases": [typed(*one) for one in those]})
+        answers = machine.run(job)
     except machine.Missing as missing:
         print(f"nothing is typed: {missing}")
         return 0

@@ -28,6 +28,7 @@ from validation.linux.guest.network import (
 )
 from validation.linux.guest.packets import trace
 from validation.linux.guest.transfer import transfer, web
+from validation.linux.guest.typed import typed
 
 
 def commands(job: dict, ends: Namespaces) -> dict:
@@ -41,31 +42,6 @@ def commands(job: dict, ends: Namespaces) -> dict:
         described.append({"complaint": done.stderr.strip(), "shown": shown})
         run("tc", "qdisc", "replace", "dev", "line0", "root", "pfifo")
     return {"told": described}
-
-
-def typed(job: dict, ends: Namespaces) -> dict:
-    """Types the lines of each case twice, and says what devices then have and what was refused."""
-    ends.enter(ROUTER)
-    device = job["device"]
-    ifb = f"ifb4{device}"
-    found = []
-    for lines in job["cases"]:
-        run("ip", "link", "add", device, "type", "veth", "peer", "name", "peer")
-        run("ip", "link", "set", device, "up")
-        complaints = []
-        for line in [*lines, *lines]:
-            done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False)
-            if done.returncode or done.stderr.strip():
-                complaints.append(f"{line}: {done.stderr.strip()}")
-        shown = {
-            "qdisc": {n: run("tc", "-d", "qdisc", "show", "dev", n) for n in (device, ifb)},
-            "class": {n: run("tc", "class", "show", "dev", n) for n in (device, ifb)},
-            "filter": run("tc", "filter", "show", "dev", device, "parent", "ffff:"),
-        }
-        found.append({"complaint": "\n".join(complaints), "shown": shown})
-        run("ip", "link", "del", device)
-        run("ip", "link", "del", ifb)
-    return {"typed": found}
 
 
 JOBS = {
