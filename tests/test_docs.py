@@ -39,6 +39,13 @@ def test_the_measures_on_the_page_of_results_are_not_stale():
     )
 
 
+def test_the_page_of_the_command_line_is_not_stale():
+    page = runpy.run_path(str(DOCS / "command_line.py"))["text"]()
+    assert (DOCS / "command-line.md").read_text(encoding="utf-8") == page, (
+        "docs/command-line.md is stale: run `make docs`"
+    )
+
+
 def test_every_discipline_has_its_picture():
     generate = runpy.run_path(str(DOCS / "generate.py"))
     for entry in generate["engine"].catalogue()["aqm"]:

@@ -60,3 +60,34 @@ def test_cpu_time_is_said_where_it_is_known_and_nothing_else_called_so():
     older = {"simulated_s": 200.0, "wall_s": 8.0}
     assert show._effort([older]) == unknown
     assert show._effort([run | {"live": {}, "cpu_s": None}]) == "100 s in real time"
+
+
+def test_a_terminal_gets_a_short_picture_on_one_scale(monkeypatch):
+    import polars as pl
+
+    from aqmlab.cli import sparks
+    from aqmlab.io import terminal
+
+    class Run:
+        def __init__(self, *delays_s):
+            self.summary = {"studied_port": "b.forward", "simulated_s": 3.0}
+            self._delays = delays_s
+
+        def table(self, name):
+            assert name == "seconds"
+            return pl.DataFrame({"b.forward.queue_delay_mean_s": self._delays})
+
+    class Result:
+        labels = ("FIFO", "codel")
+        name = "x"
+        runs = (Run(0.0, 0.5, 1.5), Run(0.001, None, 0.005))
+
+        def variant(self, number):
+            return [self.runs[number]]
+
+    monkeypatch.setattr(terminal, "is_unicode", lambda: True)
+    assert sparks.lines(Result()) == [
+        "how long packets wait, 0 to 3 s (the highest bar is 1.5 s)",
+        "FIFO  | ▃█| at most 1.5 s",
+        "codel |▁ ▁| at most 5.0 ms",
+    ]

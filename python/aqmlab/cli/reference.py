@@ -24,7 +24,7 @@ KINDS = {
     "measures": "measures",
     "scenario": "sections of a scenario",
     "studies": "studies",
-    "examples": "examples, for `aqmlab run example:NAME`",
+    "examples": "examples",
 }
 RATE = "10 Mbit/s"
 """Of the line behind a queue that is described, unless another is given."""

@@ -116,6 +116,11 @@ def result(result: Result, console: Console) -> None:
         from . import by_group
 
         by_group.show(result, console)
+    if console.is_terminal:
+        from . import sparks
+
+        for line in sparks.lines(result):
+            console.print(line, soft_wrap=True)
     console.print(_footnote(result), style="dim")
 
 
