@@ -16,8 +16,8 @@ from aqmlab.cli import answering, guide
 PAGE = Path(__file__).with_name("command-line.md")
 HEAD = """# The command line
 
-`aqmlab COMMAND --help` says the same of one command. Options may stand before or after arguments; what has no
-default is off. Commands print on standard output and nothing else there; progress, notes and mistakes go to standard
+`aqmlab COMMAND --help` shows this of one command. Options may stand before or after arguments; what
+has no default is off. Answers go to standard output; progress, notes and mistakes go to standard
 error, a mistake as one sentence.
 """
 TAIL = """## Exit codes
@@ -32,8 +32,9 @@ TAIL = """## Exit codes
 
 ## Folders and variables
 
-Results go to `results/NAME` below the current folder, or to `--out`; the same command again continues there. A run
-that is there already is not run again. `results/NAME/report.html` is one page without anything from the network.
+Results go to `results/NAME` below the current folder, or to `--out`; the same command again
+continues there, and no finished run is run again. `report.html` there is one page that needs no
+network.
 
 | variable | does |
 | --- | --- |

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
-from . import advising, plugin, sharing
+from . import advising, comparing, plugin, sharing
 from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
@@ -91,7 +91,7 @@ def _unforeseen(error: Exception) -> str:
     return f"internal error ({described}): please report it, with what {DEBUG}=1 shows in addition"
 
 
-COMMANDS = (advising, plugin, sharing)
+COMMANDS = (advising, comparing, plugin, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"
 """The environment variable that shows an internal error in full."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "Try": ("lab", "advise", "run", "new", "list"),
-    "Look": ("describe", "plot", "report", "claims", "study"),
+    "Look": ("describe", "plot", "report", "compare", "claims", "study"),
     "Make": ("from-tc", "learn", "infer", "check-aqm"),
     "Share": ("export", "reproduce"),
     "Real stacks": ("live", "shell", "parity"),
@@ -58,6 +58,13 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
     "report": (
         ("aqmlab report results/red", "report.html of runs that are there already."),
         ("aqmlab report results/tuning-red-quick", "The report of a study, written again."),
+    ),
+    "compare": (
+        ("aqmlab compare results/red ns3.csv", "Their runs, a line each, beside ours."),
+        (
+            "aqmlab compare results/red q1.txt q2.txt --margin 5%",
+            "Two traces of a queue's length, as ns-3's examples write them.",
+        ),
     ),
     "claims": (
         ("aqmlab claims --study tuning-red --run", "Run the quick study, and judge its claims."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from typing import TYPE_CHECKING
 
@@ -58,7 +59,7 @@ def _delays(run: FinishedRun) -> list[float]:
     values = [v if math.isfinite(v) else 0.0 for v in values]
     parts = min(WIDTH, len(values))
     bounds = [round(i * len(values) / parts) for i in range(parts + 1)] if parts else []
-    return [max(values[a:b]) for a, b in zip(bounds, bounds[1:], strict=False)]
+    return [max(values[a:b]) for a, b in itertools.pairwise(bounds)]
 
 
 def _time(seconds: float) -> str:
