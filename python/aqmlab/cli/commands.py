@@ -364,12 +364,11 @@ def claims(
 
     from . import score_card as show
 
-    if run:
-        from aqmlab.infer import two_sets
-
     rows = []
     for name in command.with_claims(study, out, run):
         if run and not registry.has_results(name, out):
+            from aqmlab.infer import two_sets
+
             two_sets.carry_out(name, quick=True, report=True, out=out, jobs=jobs, refresh=True)
         rows += registry.score_card(name, out)
     if json:

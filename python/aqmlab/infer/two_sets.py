@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -54,8 +55,7 @@ def carry_out(name: str, *, figure: str | None = None, **how: Any) -> StudyResul
     with reported(folder):
         Store.existing(folder).write_json(RESULT, joined)
     write_page(folder)
-    front.result.report.update(joined)
-    return front
+    return replace(front, result=replace(front.result, report=joined))
 
 
 def _folder(name: str, quick: bool, out: Path | None, within: bool) -> Path:

@@ -81,7 +81,8 @@ def draw(data: dict, *, title: str = "") -> Figure:
     axes.set_ylim(max(rows) + 0.5, -0.5)
     drawn = {box["name"]: _box(axes, box) for box in data["boxes"]}
     for arrow in data["arrows"]:
-        _arrow(axes, *(drawn[name] for name in arrow["pair"]), arrow.get("label", ""))
+        start, end = arrow["pair"]
+        _arrow(axes, drawn[start], drawn[end], arrow.get("label", ""))
     return figure
 
 
@@ -110,7 +111,13 @@ def _arrow(axes: Axes, start: Any, end: Any, label: str) -> None:
             "shrinkB": 1,
         },
     )
-    middle = (x + to_x) / 2, (y + to_y) / 2
     axes.text(
-        *middle, label, ha="center", va="center", fontsize=7.5, color=SOFT, backgroundcolor="white"
+        (x + to_x) / 2,
+        (y + to_y) / 2,
+        label,
+        ha="center",
+        va="center",
+        fontsize=7.5,
+        color=SOFT,
+        backgroundcolor="white",
     )
