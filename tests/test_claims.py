@@ -338,6 +338,15 @@ class TestRevisited:
         assert list(show.lines(rows))[-1] == reassessed.summary(rows)
         assert "asked again" not in "".join(show.lines(rows[:1]))
 
+    def test_a_terminal_shows_what_a_claim_is_as_printed(self):
+        described = {"study": "s", "claim": "c", "why": "w", "printed": {"verdict": FAILS}}
+        rows = [row | described for row in self.rows((HOLDS, HOLDS))[:1]]
+        shown = list(show.lines(rows))
+        assert shown[-2].strip() == f"as printed: {FAILS}"
+        assert shown[-1] == (
+            "s: 1 claim: 1 hold, 0 do not hold, 0 inconclusive (as printed 0 hold)"
+        )
+
     def test_a_terminal_sees_verdicts_in_colour_and_a_file_does_not(self):
         described = {"study": "s", "claim": "c", "why": "w"}
         rows = [row | described for row in self.rows((HOLDS, FAILS))]
