@@ -336,6 +336,25 @@ def test_the_answer_is_a_sentence_with_milliseconds_and_calls():
     )
 
 
+def test_what_is_as_good_as_the_advised_is_named_with_it():
+    """cake at 0.775 may be taken by chance, fq_codel at 0.774 is then no worse a choice."""
+
+    def place(name, rank, mean, behind, equal):
+        one = Candidate(name, {"aqm": name}, rank=rank)
+        return Place(one, 8, mean, mean, mean, behind, equal, True)
+
+    sfq = place("sfq", 3, 0.820, (0.0, 0.0, 0.0), True)
+    cake = place("cake", 1, 0.775, (0.045, -0.005, 0.095), True)
+    fq_codel = place("fq_codel", 2, 0.774, (0.046, 0.009, 0.083), False)
+    pie = place("pie", 4, 0.696, (0.124, 0.1, 0.15), False)
+    places = [sfq, cake, fq_codel, pie]
+    assert advised(places) is cake
+    assert sentence.standing(fq_codel, cake) == "within 0.02 of the advised"
+    assert sentence.standing(pie, cake) == "worse"
+    said = sentence.of(Told(), places, cake, rows(113, 23), "tc")
+    assert said.startswith("Any of these three will do: cake, fq_codel, sfq; take cake, which tc")
+
+
 # --- the line ---
 
 

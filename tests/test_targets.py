@@ -162,7 +162,7 @@ def test_openwrt_is_told_by_uci():
     assert "uci set sqm.line.upload='18000'" in shown
     assert "sqm.line.linklayer='ethernet'" in shown
     assert "sqm.line.overhead='30'" in shown
-    # SQM's linklayer has no PTM: cake is told by its own word.
+    # SQM's linklayer has no PTM: cake gets its own word.
     assert "eqdisc_opts='diffserv3 triple-isolate no-ack-filter rtt 100ms ptm'" in shown
     red = lines(commands("openwrt", "red"))
     assert "opkg install tc-full kmod-ifb kmod-sched-red" in red
@@ -179,7 +179,7 @@ def test_sqm_gets_the_rate_of_the_direction_that_a_queue_is_of(aqmlab_command, t
     up = aqmlab_command("describe", f"{file}:link.0.reverse", "--openwrt").stdout
     assert "sqm.line.download='0'" in up
     assert "sqm.line.upload='100000'" in up
-    assert "download='18000'" in lines(described("openwrt", "cake", "rate=18 Mbit/s; ingress=true"))
+    assert "download='18000'" in lines(commands("openwrt", "cake", "rate=18 Mbit/s; ingress=true"))
 
 
 def test_freebsd_is_told_by_ipfw():
@@ -246,7 +246,7 @@ def test_a_queue_under_a_shaper_asks_for_its_rate_and_warns_of_red():
     assert made["link"][0]["forward"]["w_q"] == 2**-9
     assert made["link"][0]["header_bytes"] == 14
     assert any("never ages while idle" in remark for remark in remarks)
-    with pytest.raises(SpecError, match="tells no rate: give the line's with --rate"):
+    with pytest.raises(SpecError, match="has no rate: give the line's with --rate"):
         scenario.of_output("qdisc fq_codel 0: dev eth0 root refcnt 2 limit 10240p", None)
 
 

@@ -195,7 +195,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]
         "advised": chosen.candidate.name,
         "discipline": chosen.candidate.aqm,
         "sentence": sentence.of(trial, places, chosen, compared, wish.commands[0]),
-        "places": [_place(place) for place in places],
+        "places": [_place(place, chosen) for place in places],
         "present": compared,
         "parameters": [_effect(effect) for effect in parameters],
         "surroundings": [
@@ -222,7 +222,7 @@ def _term(term: Term) -> dict[str, Any]:
     return {name: getattr(term, name) for name in named}
 
 
-def _place(place: Place) -> dict[str, Any]:
+def _place(place: Place, chosen: Place) -> dict[str, Any]:
     return {
         "name": place.candidate.name,
         "queue": dict(place.candidate.queue) if place.candidate.queue else None,
@@ -231,7 +231,7 @@ def _place(place: Place) -> dict[str, Any]:
         "behind": list(place.behind),
         "equal": place.equal,
         "final": place.final,
-        "standing": place.standing,
+        "standing": sentence.standing(place, chosen),
         "also": list(place.also),
     }
 

@@ -26,7 +26,8 @@ def of(
             "Leave the queue as it is: nothing that was raced is better by more than "
             f"{EQUAL} of a score, or better beyond chance."
         )
-    equal = sorted((p for p in places if p.equal), key=lambda p: p.candidate.rank)
+    good = [place for place in places if place.equal or near(place, chosen)]
+    equal = sorted(good, key=lambda place: place.candidate.rank)
     names = list(dict.fromkeys(place.candidate.aqm for place in equal))
     taken = f"take {chosen.candidate.name}"
     if len(names) > 1 and chosen.equal:
@@ -41,6 +42,18 @@ def of(
     gains = [found for found in (_milliseconds(compared), _calls(compared)) if found]
     ahead = _ahead(trial, places, chosen)
     return ". ".join([f"{head}: {'; '.join(gains)}" if gains else head, *ahead]) + "."
+
+
+def near(place: Place, chosen: Place) -> bool:
+    """Whether a finalist lies within `EQUAL` below what is advised: who takes that may take this."""
+    return place.final and place.mean > chosen.mean - EQUAL and place.candidate.queue is not None
+
+
+def standing(place: Place, chosen: Place) -> str:
+    """How a candidate stands to the best, or to what is advised where it is as good as that."""
+    if not place.equal and near(place, chosen):
+        return f"within {EQUAL} of the advised"
+    return place.standing
 
 
 def _counted(number: int) -> str:
