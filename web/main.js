@@ -4,6 +4,7 @@ import { Calibrations } from './calibrations.js'
 import { Trapped } from './engine.js'
 import { element, Form, sharedForm, sideForm } from './form.js'
 import { Lab } from './lab.js'
+import { cards, lanes, legend } from './lesson.js'
 import { commonScale, Picture } from './picture.js'
 import { fill, Intervals, rows } from './numbers.js'
 import { Plots } from './plots.js'
@@ -11,7 +12,7 @@ import { showResults } from './results.js'
 import { at, fragment, opened, scenario, set, toml } from './scenario.js'
 import { replicate } from './seeds.js'
 import { Side } from './side.js'
-import { csv, MOST_PCAP, png, save, svg } from './take.js'
+import { csv, film, MOST_PCAP, png, save, svg } from './take.js'
 
 const $ = (id) => document.getElementById(id)
 const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity]
@@ -152,6 +153,7 @@ async function asUsers(path) {
 /** Makes the forms anew from the state. */
 function build() {
   if (!catalogue) return
+  legend($('legend'), state.shared.traffic)
   sharedForm(forms[0], state.shared, catalogue)
   sides.forEach((_, s) => sideForm(forms[s + 1], state.sides[s], state.shared, catalogue))
 }
@@ -194,7 +196,7 @@ function frame(now) {
       pictured = now
       const lines = sides.map((_, s) => thresholds(s))
       scale = commonScale(sides.map((side, s) => pictures[s].wanted(side, lines[s])), scale)
-      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: lines[s], packets: withPackets(), groups: groups(), label: label(s), scale }))
+      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: lines[s], packets: withPackets(), groups: groups(), label: label(s), scale, lanes: lanes(at(state.sides[s], path(s, 0)), scenario(state, s).traffic) }))
     }
     frames.first ??= sides.some((side) => side.events.length || side.now > 0) ? now : undefined
     if (now - plotted > 200) {
@@ -223,6 +225,7 @@ function play(on) {
 
 /** The table of numbers beside the plots, and the clock. */
 function numbers() {
+  cards($('cards'), sides)
   fill($('numbers'), rows(sides, replicated, catalogue?.measures))
   $('clock').textContent = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
 }
@@ -282,6 +285,7 @@ function take(what) {
     png: () => png(plots.all(), 'aqmlab.png'),
     svg: () => save('aqmlab.svg', [svg(plots.all())], 'image/svg+xml'),
     pcap: () => [0, 1].forEach((s) => capture(s, `${name(s)}.pcap`)),
+    film: () => film(pictures.map(({ canvas }) => canvas), 'aqmlab.webm', say),
   }
   does[what]()
   if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
@@ -360,7 +364,7 @@ async function begin() {
     pictures.push(new Picture($(`picture-${s}`), (name, packets, queue) => dragged(s, name, packets, queue)))
     forms.push(new Form($(`form-${s}`), 'ab'[s], (path, anew) => edited(s, path, anew)))
   })
-  plots = new Plots($('plots'))
+  plots = new Plots($('plots'), $('lead'))
   presets = await (await fetch('presets.json')).json()
   $('preset').append(...presets.map(({ name, title }) => element('option', { value: name }, title)))
   controls()

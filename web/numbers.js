@@ -15,6 +15,9 @@ export const FIGURES = [
   ['median', 'median response time', 'ms', 'response_p50_s', 1e3],
   ['p90', '90 % responses below', 'ms', 'response_p90_s', 1e3],
 ]
+/** Rows about responses, and those that are known only when a run is over. */
+const RESPONSES = ['within', 'median', 'p90']
+const LATE = ['loss', 'median', 'p90']
 /** Rows about groups at most. */
 const MOST_MEDIA = 24
 
@@ -63,8 +66,13 @@ export class Intervals {
 export function rows(sides, intervals, measures = []) {
   const line = (name, a, b, words) => [name, ...[a, b, difference(a, b)].map(format), words]
   const [a, b] = sides.map((side) => side.figures())
-  const figures = FIGURES.map(([key, name, unit, figure, factor]) =>
-    line(name + (unit ? `, ${unit}` : ''), a[key], b[key], intervals.words((summary) => times(summary[figure], factor))))
+  const over = sides.every((side) => side.summary)
+  const asked = sides.some((side) => side.summary?.responses || side.look?.responses?.total)
+  const shown = FIGURES.filter(([key]) => asked || !RESPONSES.includes(key))
+  const figures = shown.map(([key, name, unit, figure, factor]) => {
+    const cells = line(name + (unit ? `, ${unit}` : ''), a[key], b[key], intervals.words((summary) => times(summary[figure], factor)))
+    return !over && LATE.includes(key) && a[key] == null && b[key] == null ? [cells[0], 'at the end', '', '', ''] : cells
+  })
   return [...figures, ...media(sides, intervals, measures, line)]
 }
 

@@ -9,7 +9,7 @@ const MOST_QUEUES = 4
 /** Seconds of wall clock that a packet is seen before the queue and after it. */
 const FLIGHT_S = 0.6
 /** Okabe and Ito's colours, told apart by colour-blind eyes. */
-const FLOWS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#999933', '#882255']
+export const FLOWS = ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#999933', '#882255']
 
 const colour = (event, groups) => FLOWS[(groups > 1 ? event[ROW.group] : event[ROW.user]) % FLOWS.length]
 
@@ -98,7 +98,7 @@ export class Picture {
   }
 
   /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue, `scale` packets that a queue's width stands for. */
-  draw(side, at, speed, { thresholds, packets, groups, label, scale }) {
+  draw(side, at, speed, { thresholds, packets, groups, label, scale, lanes }) {
     const queues = side.queues.slice(0, MOST_QUEUES)
     this.places = new Map(queues.map(({ port }, place) => [port, place]))
     const size = (this.size = this.#sizes(queues.length || 1))
@@ -109,7 +109,7 @@ export class Picture {
     this.#stage(size, label, queues)
     if (packets) {
       this.#follow(side.events, at)
-      size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups))
+      size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups, q === 0 ? lanes : undefined, size))
       this.#flights(size, side.events, at, speed, groups)
       this.#losses(size, at, speed)
     } else {
@@ -148,14 +148,25 @@ export class Picture {
   }
 
   /** Each waiting packet a bar, the next to leave at the right. */
-  #queue(pen, box, q, groups) {
+  #queue(pen, box, q, groups, lanes, { ink, faint }) {
     const step = box.w / this.most[q]
-    let place = 0
+    const number = lanes?.number ?? 1
+    const high = box.h / number
+    const places = Array(number).fill(0)
     for (const [id, event] of this.waiting[q] ?? []) {
-      const x = box.x + box.w - (place + 1) * step
-      if (x < box.x) break
-      this.#bar(pen, x, box.y + 2, Math.max(step - (step > 3 ? 1 : 0), 0.7), box.h - 4, event, this.marked.has(id), groups)
-      place++
+      const lane = lanes ? lanes.of(event[ROW.group], event[ROW.user]) : 0
+      const x = box.x + box.w - (places[lane] + 1) * step
+      if (x < box.x) continue
+      const inset = number > 1 ? 1 : 2
+      this.#bar(pen, x, box.y + lane * high + inset, Math.max(step - (step > 3 ? 1 : 0), 0.7), high - 2 * inset, event, this.marked.has(id), groups)
+      places[lane]++
+    }
+    pen.strokeStyle = faint
+    pen.fillStyle = ink
+    pen.textAlign = 'right'
+    for (let lane = 0; lane < number && number > 1; lane++) {
+      if (lane) pen.strokeRect(box.x, box.y + lane * high, box.w, 0)
+      if (lanes.names[lane]) pen.fillText(lanes.names[lane], box.x - 4, box.y + (lane + 0.5) * high + 4)
     }
   }
 

@@ -15,6 +15,9 @@ const OVER_TIME = [
   { title: 'Losses and marks', unit: 'per second', lines: [['lost', seconds('loss')], ['marked', seconds('marks')]] },
 ]
 
+/** The plot that carries the lesson. */
+const LESSON = 'Queue delay'
+
 /** What a group's viewers and listeners got, by the end of the series' name: title, unit, factor. */
 const MEDIA = {
   delay_mean_s: ['one-way delay of datagrams', 'ms', 1e3],
@@ -78,29 +81,31 @@ function distribution(look) {
 }
 
 export class Plots {
-  constructor(place) {
+  /** `lead` is where the plot that carries the lesson stands: delay. */
+  constructor(place, lead = place) {
     this.place = place
+    this.lead = lead
     this.plots = OVER_TIME.map((spec) => this.#overTime(spec))
     const logarithmic = { x: { time: false, distr: 3 }, y: { range: [0, 100] }, difference: {} }
     const difference = { label: 'B − A', scale: 'difference', stroke: () => style('--ink'), width: 1, dash: [2, 2], points: { show: false }, value: (_, v) => format(v) }
     const axes = [axis(''), axis('% of responses'), { ...axis('B − A, points'), side: 1, scale: 'difference', grid: { show: false } }]
     this.responses = this.#make('Response time, ms', { cursor: {}, scales: logarithmic, axes, series: [{ label: 'ms' }, ...series(['at most']), difference] })
     this.more = []
-    new ResizeObserver(() => this.#resize()).observe(place)
+    for (const each of new Set([place, lead])) new ResizeObserver(() => this.#resize()).observe(each)
   }
 
   #overTime(spec) {
     const cursor = { sync: { key: 'time' }, drag: { x: true, y: false } }
     const options = { cursor, scales: { x: { time: false } }, axes: [axis(''), axis(spec.unit)], series: [{ label: 's' }, ...series(spec.lines.map(([name]) => name))] }
-    return { spec, plot: this.#make(spec.title, options) }
+    return { spec, plot: this.#make(spec.title, options, spec.title === LESSON ? this.lead : this.place) }
   }
 
-  #make(title, options) {
+  #make(title, options, place = this.place) {
     const figure = document.createElement('figure')
     const caption = document.createElement('figcaption')
     caption.textContent = title
     figure.append(caption)
-    this.place.append(figure)
+    place.append(figure)
     const width = figure.clientWidth || 360
     const empty = options.series.map(() => [])
     const plot = new uPlot({ ...options, width, height: 190, legend: { live: true } }, empty, figure)
@@ -138,6 +143,7 @@ export class Plots {
         const values = plot.data.slice(1).flatMap((column) => column.filter((v) => v != null))
         const most = values.reduce((m, v) => Math.max(m, v), 0)
         plot.setScale('y', { min: 0, max: most * 1.08 || 1 })
+        plot.root.parentElement.hidden = !most && spec.title !== LESSON
       })
     }
     const [a, b] = sides.map((side) => distribution(side.look))

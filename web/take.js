@@ -37,6 +37,32 @@ export function png(plots, name) {
   out.toBlob((blob) => save(name, [blob], 'image/png'))
 }
 
+/** Seconds of a film. */
+const FILM_S = 8
+
+/** A film of both moving pictures side by side, as they are seen from now on. */
+export function film(canvases, name, say) {
+  const kind = ['video/webm;codecs=vp9', 'video/webm'].find((type) => window.MediaRecorder?.isTypeSupported(type))
+  if (!kind) return say('this browser records no film')
+  const out = element('canvas', { width: canvases.reduce((w, c) => w + c.width, 0), height: Math.max(...canvases.map((c) => c.height)) })
+  const pen = out.getContext('2d')
+  const recorder = new MediaRecorder(out.captureStream(30), { mimeType: kind, videoBitsPerSecond: 2_500_000 })
+  const parts = []
+  const draw = () => {
+    if (recorder.state === 'inactive') return
+    pen.fillStyle = getComputedStyle(canvases[0]).backgroundColor
+    pen.fillRect(0, 0, out.width, out.height)
+    canvases.reduce((x, canvas) => (pen.drawImage(canvas, x, 0), x + canvas.width), 0)
+    requestAnimationFrame(draw)
+  }
+  recorder.ondataavailable = ({ data }) => parts.push(data)
+  recorder.onstop = () => { save(name, parts, 'video/webm'); say(`The film of ${FILM_S} s is saved.`) }
+  recorder.start()
+  draw()
+  say(`Recording ${FILM_S} s of what is seen.`)
+  setTimeout(() => recorder.stop(), FILM_S * 1000)
+}
+
 const NS = 'http://www.w3.org/2000/svg'
 
 function node(tag, properties, text) {

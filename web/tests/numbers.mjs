@@ -14,7 +14,7 @@ test('what is undefined has no difference, and no interval', () => {
   assert.equal(difference(1, NaN), null)
   const intervals = new Intervals()
   for (const seed of [1, 2, 3]) intervals.add([{ response_p50_s: null, marks: seed }, { response_p50_s: null, marks: 2 * seed }])
-  const table = rows([side({}, { median: null }), side({}, { median: null })], intervals)
+  const table = rows([side({ responses: 9 }, { median: null }), side({ responses: 9 }, { median: null })], intervals)
   assert.deepEqual(row(table, 'median response time').slice(1), ['–', '–', '–', 'undefined in 3 of 3 seeds'])
   assert.equal(row(table, 'marks')[4], '2.0 ± 2.5')
 })
@@ -22,7 +22,15 @@ test('what is undefined has no difference, and no interval', () => {
 test('a number that one seed lacks has no mean of the others', () => {
   const intervals = new Intervals()
   for (const p50 of [1, 2, null]) intervals.add([{ response_p50_s: 1 }, { response_p50_s: p50 }])
-  assert.equal(row(rows([side({}), side({})], intervals), 'median')[4], 'undefined in 1 of 3 seeds')
+  assert.equal(row(rows([side({ responses: 9 }), side({ responses: 9 })], intervals), 'median')[4], 'undefined in 1 of 3 seeds')
+})
+
+test('rows about responses are there with responses alone, and a late number says when it comes', () => {
+  assert.equal(row(rows([side({}), side({})], new Intervals()), 'median'), undefined)
+  const running = () => ({ look: { responses: { total: 3 } }, figures: () => ({ within: 50 }), seconds: { columns: {} } })
+  const table = rows([running(), running()], new Intervals())
+  assert.deepEqual(row(table, 'median response time').slice(1), ['at the end', '', '', ''])
+  assert.equal(row(table, 'answered within 1 s')[1], '50.0')
 })
 
 test('calls and streams have intervals of their own', () => {
