@@ -53,6 +53,16 @@ def test_a_value_may_take_fields_out_or_leave_all_as_it_is():
             unknown(paths=["a"], values=[1, 2], **keys)
 
 
+def test_what_an_unknown_changes_may_depend_on_another():
+    kind = unknown("kind", paths=["link.*.forward.aqm"], values=["red", "pi"])
+    mine = {"paths": ["link.*.forward.q_ref"], "values": [5, 50], "only": {"aqm": "pi"}}
+    later = unknown("target", **mine)
+    assert Unknowns([kind, later]).untouched([SCENARIO]) == []
+    assert Unknowns([later]).untouched([SCENARIO]) == ["target"]
+    # Of scenarios of which no row trains it need not be found.
+    assert Unknowns([unknown("target", **mine, untrained=True)]).untouched([SCENARIO]) == []
+
+
 @pytest.mark.parametrize(
     ("only", "changes"),
     [

@@ -23,6 +23,9 @@ _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _DIGITS = 4
 """Digits of a value that is drawn from a range: what a person could have set."""
 
+OTHERS = 32
+"""Sets of values drawn at random, with which fields are looked for that only some of them have."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unknown:
@@ -61,6 +64,10 @@ class Unknown:
         default=None,
     )
     kept_with: Any = key("with this one of its values nothing is changed", default=None)
+    untrained: bool = key(
+        "whether it is of scenarios of which no row trains: what is predicted has all its values",
+        default=False,
+    )
     calibrates: bool = key(
         "whether loads are calibrated anew with each of its values (of a list)", default=False
     )
@@ -168,6 +175,17 @@ class Unknown:
                         changed = _without(changed, place.split("."))
         return changed
 
+    def touches(self, scenarios: Sequence[Mapping[str, Any]]) -> bool:
+        """Whether some value of it changes some of these scenarios."""
+        return any(
+            self.places(scenario, path)
+            for scenario in scenarios
+            for value in (self.choices or [self.at(0.5)])
+            if self.kept_with is None or value != self.kept_with
+            for pattern in self.changes(value)
+            for path in alternatives(pattern)
+        )
+
     def places(self, scenario: Mapping[str, Any], path: str) -> list[str]:
         """The paths of a scenario that it changes: what is not there cannot be multiplied."""
         found = _places(scenario, path, self.only)
@@ -210,19 +228,18 @@ class Unknowns:
         return changed
 
     def untouched(self, scenarios: Sequence[Mapping[str, Any]]) -> list[str]:
-        """Unknowns that change nothing in any of these scenarios: their paths are wrong."""
-        return [
-            u.name
-            for u in self.each
-            if not any(
-                u.places(scenario, path)
-                for scenario in scenarios
-                for value in (u.choices or [u.at(0.5)])
-                if u.kept_with is None or value != u.kept_with
-                for pattern in u.changes(value)
-                for path in alternatives(pattern)
-            )
-        ]
+        """Unknowns that change nothing in any of these scenarios: their paths are wrong.
+
+        What one changes may depend on the value of another, so that each is looked for with others
+        drawn at random, too.
+        """
+        rng = np.random.default_rng(1)
+        drawn = [{}, *(self.values(rng.random(len(self))) for _ in range(OTHERS))]
+        left = [u for u in self.each if not u.untrained]
+        for values in drawn:
+            changed = [self.applied(scenario, values) for scenario in scenarios]
+            left = [u for u in left if not u.touches(changed)]
+        return [u.name for u in left]
 
 
 def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> list[str]:
