@@ -14,6 +14,7 @@ from aqmlab.experiment import experiment as experiments
 from aqmlab.experiment import plan, shapes
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.infer import (
+    bench,
     command,
     files,
     pictures,
@@ -25,7 +26,7 @@ from aqmlab.infer.targets import Target, Targets
 from aqmlab.infer.unknowns import Unknown, Unknowns
 from aqmlab.pipeline import calibrating, outcome
 from aqmlab.pipeline import command as pipeline
-from aqmlab.runs.laboratory import checked
+from aqmlab.runs.laboratory import Laboratory, checked
 
 STUDIES = ("tuning-red", "not-deploy-red", "harsh-red")
 PING = SHIPPED / "examples" / "ping"
@@ -207,6 +208,45 @@ def test_a_wrong_file_is_told_in_a_sentence(tmp_path, change, described):
         command.carry_out(str(folder), quick=True, out=tmp_path / "out")
     assert spec.FILE in str(error.value)
     assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "told", "sentence"),
+    [
+        (spec.FILE, "published_s = 300.0", "published_s = 0", "published_s: give the measured"),
+        (spec.FILE, "published_s = 300.0", "published_s = -1", "published_s: give the measured"),
+        (spec.FILE, "published_s = 300.0", "published_s = nan", "published_s: give the measured"),
+        (spec.FILE, "sd = 0.5", "sd = -0.5", "sd: give a number from 0 on"),
+        (spec.FILE, "sd = 0.5", "sd = inf", "sd: give a number from 0 on"),
+        (spec.FILE, "waves = 2", "waves = 0", "waves: give one or more"),
+        (spec.FILE, "[quick]", "[quick]\ncheck = -1\n#", "check: give a number from 0 on"),
+        ("reference/ping.csv", "311.3", "", '"" in the column of'),
+        ("reference/ping.csv", "311.3", "fast", '"fast" in the column of'),
+        ("reference/ping.csv", "311.3", "1e999", '"1e999" in the column of'),
+        ("reference/ping.csv", "9.4,9.4,0.0", "n/a,n/a,n/a", "has no number in the rows"),
+    ],
+)
+def test_what_cannot_be_met_is_refused_before_the_runs(tmp_path, file, change, told, sentence):
+    folder = small(tmp_path)
+    text = (folder / file).read_text("utf-8")
+    assert change in text
+    text = text.replace(change, told, 1)
+    if "n/a" in told:
+        text = "\n".join(text.splitlines()[:2]) + "\n"
+    (folder / file).write_text(text, "utf-8")
+    with pytest.raises(SpecError) as error:
+        command.carry_out(str(folder), quick=True, out=tmp_path / "out")
+    assert sentence in str(error.value)
+    assert not list((tmp_path / "out").glob("runs/*"))
+
+
+def test_a_number_that_there_is_not_is_no_target(real_core, tmp_path):
+    folder = small(tmp_path)
+    table = folder / "reference" / "ping.csv"
+    table.write_text(table.read_text("utf-8").replace("311.3", "n/a"), "utf-8")
+    experiment = experiments.load(str(folder))
+    made = bench.Bench(experiment, spec.load(experiment), True, Laboratory(None))
+    assert len(bench.Training(made).targets) == 8
 
 
 def small(tmp_path: Path) -> Path:

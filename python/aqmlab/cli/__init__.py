@@ -5,6 +5,9 @@ from __future__ import annotations
 
 def main() -> None:
     """Runs the command."""
+    from . import room
+
+    room.check()
     from . import answering
 
     answering.main()

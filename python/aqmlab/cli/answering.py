@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
-from . import advising, comparing, plugin, sharing
+from . import advising, comparing, plugin, room, sharing
 from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
@@ -68,7 +68,8 @@ def _code(arguments: list[str]) -> int:
         return 141
     except Exception as error:
         terminal.abandon_output()
-        known = isinstance(error, OSError | MemoryError)
+        limited = isinstance(error, _OF_LIBRARIES) and room.address_space() is not None
+        known = isinstance(error, OSError | MemoryError) or limited
         return _complain(_unforeseen(error), 2 if known else FaultError.exit_code)
 
 
@@ -85,12 +86,20 @@ def _unforeseen(error: Exception) -> str:
         )
     if DEBUG in os.environ:
         raise error
+    if (allowed := room.address_space()) is not None and isinstance(error, _OF_LIBRARIES):
+        # Libraries that find too little memory fail in many ways; Polars warns and goes on.
+        return (
+            f"a library failed in {allowed >> 20} MiB of address space ({type(error).__name__}: "
+            f"{error}): allow more, for example ulimit -v 4000000"
+        )
     places = traceback.extract_tb(error.__traceback__)
     place = f"{Path(places[-1].filename).name}:{places[-1].lineno}" if places else "nowhere"
     described = f"{type(error).__name__} at {place}: {error}".rstrip(": ")
     return f"internal error ({described}): please report it, with what {DEBUG}=1 shows in addition"
 
 
+_OF_LIBRARIES = (ImportError, NameError, RuntimeError, SystemError)
+"""What they raise then."""
 COMMANDS = (advising, comparing, plugin, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"

@@ -185,6 +185,8 @@ def _carry_out(
         if done.page:
             command.notify(done)
     _say_all(done.result.remarks)
+    if not json:
+        return None  # it is long where there are many links, and nobody reads it
     return show.document(done.result) | ({"report": str(done.page)} if done.page else {})
 
 

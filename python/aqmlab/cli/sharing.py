@@ -33,7 +33,7 @@ def plot(
         Path | None, typer.Option(help="The picture, .svg or .png (default: DIR-KIND.svg).")
     ] = None,
 ) -> None:
-    """Draw a figure of what a results folder holds; nothing is run."""
+    """Draw a figure of what a results folder holds; nothing is run but what is damaged."""
     import aqmlab
     from aqmlab import figures
     from aqmlab.figures.plots import KINDS

@@ -149,7 +149,7 @@ def _single(result: Result) -> Table:
     table.add_column(style="bold")
     table.add_column(justify="right")
     table.add_column()
-    rows = {row["field"]: row for row in measure.statistics_rows(result.runs)}
+    (rows,) = measure.by_variant(result.runs).values()
     for figure in (*map(Figure.of, SHOWN), *_of_groups(rows)):
         row = rows.get(figure.field)
         if row is None or _says_nothing(figure, row, rows):
@@ -210,9 +210,7 @@ def _why(defined: int, seeds: int) -> str:
 
 def _variants(result: Result) -> Table:
     numbers = list(dict.fromkeys(run.variant for run in result.runs))
-    rows: dict[int, dict[str, Any]] = {number: {} for number in numbers}
-    for row in measure.statistics_rows(result.runs):
-        rows[row["variant"]][row["field"]] = row
+    rows = measure.by_variant(result.runs)
     figures = _columns(list(rows.values()), _has_responses(result))
     if _has_groups(result):  # what theirs came to follows
         figures = [f for f in figures if "." not in f.field and not f.field.startswith(_OF_SOME)]

@@ -76,6 +76,8 @@ def _with_text(table: Any, folder: Path, kind: str) -> Any:
 def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
     """The discipline whose file a field names, or those of a sweep; other names are ours."""
     if isinstance(named, list):
+        if any(isinstance(each, list) for each in named):
+            return named  # no list of queues: whoever reads it says so
         found = [_inline_discipline(each, folder, is_queue, by_user=by_user) for each in named]
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]
@@ -93,6 +95,8 @@ def _name(queue: Mapping[str, Any]) -> str:
 def _inline_file(named: Any, folder: Path, field_name: str) -> Any:
     """The file that a field names, or those of a sweep; other models' names have no ending."""
     if isinstance(named, list):
+        if any(isinstance(each, list) for each in named):
+            return named
         files = [_inline_file(each, folder, field_name) for each in named]
         return [
             {"label": file["file"], **file} if isinstance(file, dict) and "file" in file else file

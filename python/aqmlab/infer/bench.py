@@ -185,11 +185,19 @@ class Training:
         cells = bench.cells(spec, where)
         found = published.find(rows, tables.places(spec, cells))
         names = entry.metrics or [m.name for m in columns(experiment, spec)]
+        before = len(self.targets)
         for cell, row in zip(cells, found, strict=True):
             for metric in (experiment.metrics[n] for n in names):
-                number = published.number(row, metric)
+                number = published.needed(
+                    row, metric, f"{FILE}: {spec.reference}, row {cell.label}"
+                )
                 if number is not None:
                     self._add(spec, cell, metric, number)
+        if len(self.targets) == before:
+            raise SpecError(
+                f"{FILE}: table {name} ({spec.reference}) has no number in the rows and columns "
+                "that are to be met: fill them in, or leave the table out"
+            )
         group = next(g for g in experiment.group if g.name == spec.group)
         self._tables.add(group.name)
         return {group.name: _narrowed(group, cells)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -53,6 +54,13 @@ class Noise:
     discrepancy_share: float = key("as a part of the number", default=0.0)
     log: bool = key("compare logarithms", default=False)
 
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        for name in ("sd", "share", "discrepancy", "discrepancy_share"):
+            if not 0 <= getattr(self, name) < math.inf:
+                return f"{name}: give a number from 0 on"
+        return None
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amount:
@@ -75,6 +83,12 @@ class Amount:
 
     def mistake(self) -> str | None:
         """What is wrong with it, if anything."""
+        for name in ("waves", "more", "draws", "confirm"):
+            if getattr(self, name) < 1:
+                return f"{name}: give one or more"
+        for name in ("closer", "check", "rounds", "search"):
+            if getattr(self, name) < 0:
+                return f"{name}: give a number from 0 on"
         if self.seeds < 2:
             return "seeds: the spread between seeds needs two or more"
         return "points: give eight or more" if self.points < 8 else None
@@ -110,6 +124,12 @@ class Inference:
     absent: Mapping[str, str] = key(
         "unknowns that the simulator cannot vary, and why", default_factory=dict
     )
+
+    def mistake(self) -> str | None:
+        """What is wrong with it, if anything."""
+        if not 0 < self.published_s < math.inf:
+            return "published_s: give the measured seconds of a published run, more than 0"
+        return None
 
     @property
     def unknowns(self) -> Unknowns:

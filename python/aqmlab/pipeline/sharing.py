@@ -22,6 +22,7 @@ from aqmlab.io.files import whole
 from aqmlab.runs import pool, run_files
 from aqmlab.runs.laboratory import Laboratory, complete
 from aqmlab.runs.progress import Progress
+from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.simulator.plugin import source as own_source
@@ -60,8 +61,8 @@ def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
     }
     with whole(out) as draft, zipfile.ZipFile(draft, "w", zipfile.ZIP_DEFLATED) as archive:
         _put(archive, INDEX, json.dumps(index, sort_keys=True).encode())
-        for path in _files(folder, tables):
-            _put(archive, path.relative_to(folder).as_posix(), path.read_bytes())
+        for name in _files(store, tables):
+            _put(archive, name, store.contents.read(name))
     return out
 
 
@@ -87,20 +88,30 @@ def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
     archive.writestr(about, content)
 
 
-def _files(folder: Path, tables: bool) -> Iterator[Path]:
-    inside = [folder / name for name in _SHOWN]
+def _files(store: Store, tables: bool) -> Iterator[str]:
+    """The names of what is put in; of a file that is not what was written a sentence follows."""
+    inside = [store.folder / name for name in _SHOWN]
     for name in (*_FOLDERS, *(["runs"] if tables else [])):
-        inside += sorted((folder / name).rglob("*"))
-    yield from (path for path in inside if path.is_file() and not path.is_symlink())
+        inside += sorted((store.folder / name).rglob("*"))
+    there = (path for path in inside if path.is_file() and not path.is_symlink())
+    names = (path.relative_to(store.folder).as_posix() for path in there)
+    yield from (name for name in names if store.contents.holds(name))
 
 
 def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
-    """What each finished run of a folder was."""
-    for key in store.finished():
-        run = store.find(key)
-        if run is not None:
-            manifest = run.manifest
-            yield {name: manifest[name] for name in ("key", "scenario", "seed", "fingerprint")}
+    """What each finished run of a folder was. A folder that lacks some is refused: nobody would
+    see it of a part of it."""
+    listed = [row["folder"] for row in store.manifest.get("runs", []) if row.get("folder")]
+    keys = sorted({*store.finished(), *(key_of(Path(place)) for place in listed)})
+    found = [run for run in map(store.find, keys) if run is not None]
+    if len(found) < len(keys):
+        raise StoreError(
+            f"{store.folder} lacks {len(keys) - len(found)} of its {len(keys)} runs: give the "
+            "command that wrote it again"
+        )
+    for run in found:
+        manifest = run.manifest
+        yield {name: manifest[name] for name in ("key", "scenario", "seed", "fingerprint")}
 
 
 @dataclass(frozen=True)

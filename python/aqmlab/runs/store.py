@@ -56,9 +56,11 @@ def content_key(canonical: Mapping[str, Any], version: Version) -> str:
 class Store:
     """One results folder."""
 
-    def __init__(self, folder: Path, listed: Contents) -> None:
+    def __init__(self, folder: Path, listed: Contents, *, reads: bool = False) -> None:
         self.folder = folder
         self.contents = listed
+        self._reads = reads
+        """Whether it is only read: then what is damaged is not run again."""
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, fresh: bool = False) -> Store:
@@ -92,7 +94,7 @@ class Store:
                 f"{folder} is no results folder of aqmlab (its {contents.NAME} is missing or "
                 "damaged): run the study again into another folder with --out"
             )
-        return cls(folder, listed)
+        return cls(folder, listed, reads=True)
 
     @classmethod
     def is_stale(cls, folder: str | os.PathLike[str]) -> bool:
@@ -148,7 +150,7 @@ class Store:
             try:
                 return self._read(one_file)
             except (Damaged, KeyError, TypeError, AttributeError):
-                say(f"{one_file} is damaged: it is run again")
+                self._say_damaged(one_file, "damaged")
                 return None
         place = self.folder / "runs" / key
         if place.is_symlink() or (place.exists() and not place.is_dir()):
@@ -163,11 +165,14 @@ class Store:
             return self._read(place)
         except (Damaged, KeyError, TypeError, AttributeError):
             # Before the run, not after it.
-            for path in place.iterdir():
+            for path in () if self._reads else place.iterdir():
                 if drafts.is_of_a_run(path):
                     files.make_way(path)
-            say(f"{place} is damaged or incomplete: it is run again")
+            self._say_damaged(place, "damaged or incomplete")
             return None
+
+    def _say_damaged(self, place: Path, how: str) -> None:
+        say(f"{place} is {how}" + ("" if self._reads else ": it is run again"))
 
     def _archive(self, key: str) -> Path:
         """The file of a run that is one."""

@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from aqmlab.intervals import CONFIDENCE, interval
@@ -103,15 +103,41 @@ def statistics(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> p
 
 def statistics_rows(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> list[Row]:
     """The rows of `statistics`; what is undefined is None."""
-    rows: list[Row] = []
-    for (variant, label), members in _by_variant(runs).items():
-        flat = [numbers(run.summary) for run in members]
-        for name in dict.fromkeys(name for values in flat for name in values):
-            sample = [values.get(name) for values in flat]
-            n = sum(value is not None for value in sample)
-            found = (variant, label, name, n, *_interval(sample, confidence))
-            rows.append(_row(_STATISTICS, found))
-    return rows
+    return [row for fields in by_variant(runs, confidence).values() for row in fields.values()]
+
+
+def by_variant(
+    runs: Iterable[Replication], confidence: float = CONFIDENCE
+) -> dict[int, Mapping[str, Row]]:
+    """The rows of `statistics` by variant and field, each computed when it is looked up: a network
+    of many links has a million fields, of which a table shows ten."""
+    groups = _by_variant(runs).items()
+    return {variant: _Fields(variant, label, of, confidence) for (variant, label), of in groups}
+
+
+class _Fields(Mapping[str, Row]):
+    """The rows of one variant by field."""
+
+    def __init__(
+        self, variant: int, label: str, runs: Sequence[Replication], confidence: float
+    ) -> None:
+        self._about, self._confidence = (variant, label), confidence
+        self._flat = [numbers(run.summary) for run in runs]
+        self._names = dict.fromkeys(name for values in self._flat for name in values)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._names:
+            raise KeyError(name)
+        sample = [values.get(name) for values in self._flat]
+        n = sum(value is not None for value in sample)
+        found = (*self._about, name, n, *_interval(sample, self._confidence))
+        return _row(_STATISTICS, found)
 
 
 def paired(

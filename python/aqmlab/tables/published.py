@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
@@ -72,6 +73,19 @@ def number(row: Row | None, metric: Metric) -> float | None:
     """A published number, in the column of the metric's name or title; perhaps there is none."""
     found = _number(_field(row or {}, metric))
     return found if isinstance(found, float) else None
+
+
+def needed(row: Row | None, metric: Metric, where: str) -> float | None:
+    """The same where something depends on it: an empty cell, and a text in the place of a number,
+    are refused. "n/a" says that there is none."""
+    written = _field(row or {}, metric) if row is not None else "n/a"
+    found = _number(written)
+    if not written or isinstance(found, str) or (found is not None and not math.isfinite(found)):
+        raise SpecError(
+            f'{where}: "{written}" in the column of {metric.title} is no number: write one, or n/a '
+            "where there is none"
+        )
+    return found
 
 
 def _field(row: Row, metric: Metric) -> str:

@@ -1,0 +1,40 @@
+"""Whether the shell allows the memory that the command's libraries take (`ulimit -v`).
+
+Asked before any of them is loaded: one that finds too little says so in lines of its own, or ends
+the process. Nothing is imported here for that reason.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+LEAST = 400 << 20
+"""Bytes of address space: Python, NumPy and Arrow on one thread took 340 MiB on Linux."""
+LIMITS = "/proc/self/limits"
+
+
+def check() -> None:
+    """Ends the process in a sentence where less is allowed."""
+    allowed = address_space()
+    if allowed is None:
+        return
+    for threads in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "POLARS_MAX_THREADS"):
+        # They want room for each processor, and some end the process where they get none.
+        os.environ.setdefault(threads, "1")
+    if allowed < LEAST:
+        sys.stderr.write(
+            f"aqmlab: this shell allows {allowed >> 20} MiB of address space and aqmlab's "
+            f"libraries alone take some {LEAST >> 20}: allow more, for example ulimit -v 2000000\n"
+        )
+        sys.exit(2)
+
+
+def address_space() -> int | None:
+    """Bytes that this process may map; None without a limit, or where nobody says."""
+    try:
+        with open(LIMITS, encoding="ascii") as file:  # noqa: PTH123
+            line = next(line for line in file if line.startswith("Max address space"))
+        return int(line.split()[3])
+    except (OSError, StopIteration, ValueError, IndexError):
+        return None
