@@ -45,7 +45,7 @@ def of(
 
 
 def near(place: Place, chosen: Place) -> bool:
-    """Whether a finalist lies within `EQUAL` below what is advised: who takes that may take this."""
+    """Whether a finalist lies within `EQUAL` below what is advised, so that either will do."""
     return place.final and place.mean > chosen.mean - EQUAL and place.candidate.queue is not None
 
 
