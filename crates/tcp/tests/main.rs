@@ -11,6 +11,7 @@ mod idle_restart;
 mod lab;
 mod newreno;
 mod openings;
+mod parameter_ranges;
 mod profiles_and_controls;
 mod properties;
 mod rack_sender;

@@ -172,7 +172,9 @@ impl Curve {
     /// The TCP-friendly region: its slope stays, however large the window (RFC 9438 would grow
     /// like Reno from the old window on).
     fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32, reno_scale: u32) {
-        let price = (cwnd * reno_scale) >> 3;
+        // Constructed: one at least. Linux's loop never ends where a small window and a `beta` below 0.2
+        // make it none.
+        let price = ((cwnd * reno_scale) >> 3).max(1);
         while self.acked > price {
             self.acked -= price;
             epoch.reno += 1;
