@@ -182,7 +182,7 @@ impl ClassicSender {
         let ack = segment.ack;
         let pending = self.rexmt_timer != Instant::NEVER;
         let acked = ack.saturating_sub(cx.snd.una);
-        let echo = read_echo(cx, segment, acked, opening.is_some());
+        let echo = read_echo(cx, &self.recovery, segment, (acked, opening.is_some()));
         if acked > 0 {
             match opening {
                 Some(opening) => opening.sample(cx, false),
@@ -367,8 +367,13 @@ impl ClassicSender {
 
 /// What an ACK says of marks.
 #[inline(always)]
-fn read_echo(cx: &mut SendContext, segment: &Segment, acked: u64, opening: bool) -> Echo {
-    if cx.ecn.on() { Echo::read(cx, segment, acked, opening) } else { Echo::NONE }
+fn read_echo(
+    cx: &mut SendContext,
+    recovery: &Recovery,
+    segment: &Segment,
+    acked: (u64, bool),
+) -> Echo {
+    if cx.ecn.on() { Echo::read(cx, recovery, segment, acked) } else { Echo::NONE }
 }
 
 /// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.

@@ -324,3 +324,23 @@ fn the_openers_first_data_has_the_option_if_the_segment_has_room() {
         assert_eq!(drain(&mut client, 0.2).iter().map(fields).collect::<Vec<_>>(), [0]);
     }
 }
+
+#[test]
+fn a_path_that_thins_acknowledgements_out_looks_like_one_without_marks() {
+    // Of ten acknowledgements one comes through, from the first window on, and no segment is marked: Linux's
+    // sender believes that; by RFC 9768 appendix A.2.1 each acknowledgement reports eight marks or more.
+    let mut world = World::new(&accurate_as("linux", &[]), [HostClock::default(); 2], 2_000_000);
+    let (mut acks, mut stretch, mut before) = (0, 0, 0);
+    world.run(secs(20.0), &mut |sent| {
+        let bare = sent.side == C && sent.segment.len == 0 && sent.number > 3;
+        acks += u32::from(bare);
+        let lost = bare && acks % 10 != 0 && sent.segment.ack < 1_900_000;
+        if bare && !lost {
+            stretch += u32::from(sent.segment.ack >= before + 8 * 1_448);
+            before = sent.segment.ack;
+        }
+        lost
+    });
+    assert!(world.replied.is_some() && stretch > 20, "{stretch}");
+    assert_eq!(world.ends[S].counters().ecn_reductions, 0);
+}

@@ -9,6 +9,7 @@ mod golden;
 mod host_clocks;
 mod idle_restart;
 mod lab;
+mod loss_laws;
 mod newreno;
 mod openings;
 mod parameter_ranges;

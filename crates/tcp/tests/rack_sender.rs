@@ -3,7 +3,7 @@
 
 use crate::lab::one_end::{ack, drain, hear, sacking};
 use crate::lab::{S, Sent, World, ms, profile, secs};
-use aqmlab_tcp::{Flags, HostClock, State};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::params::Raw;
 
 fn text(value: &str) -> Raw {
@@ -44,13 +44,13 @@ fn without_reports_one_loss_is_one_repeat() {
 
 #[test]
 fn what_the_reordering_timer_finds_goes_out_in_a_recovery_too() {
-    // Segment 15 comes 20 ms late and is sent again: reordering is seen, and a hole waits for half a
-    // round trip. Segment 40 starts a recovery at 0.5 s. Of what goes out then, the resend too, only
+    // Segment 15 comes 30 ms late and is sent again after 25: reordering is seen, and a hole waits for half
+    // a round trip. (With a threshold of 100 nothing grows the window out of order.) Segment 40 starts a recovery at 0.5 s. Of what goes out then, the resend too, only
     // segment 100 arrives, and what its report lets go at 0.65 s is lost as well: at 0.7 s the timer
     // finds most of what is out lost. No acknowledgement would come to let it go again. What of it is
     // beyond that recovery's point makes a third one, as in Linux (`tcp_time_to_recover`).
-    let mut world = world(400_000, &[]);
-    world.fate = Box::new(|sent| (false, if data(sent, &[15]) { ms(20) } else { ms(0) }));
+    let mut world = world(400_000, &[("dupack_threshold", Raw::Number(100.0))]);
+    world.fate = Box::new(|sent| (false, if data(sent, &[15]) { ms(30) } else { ms(0) }));
     world.run(secs(20.0), &mut |sent| {
         let silence = secs(0.5)..secs(0.66);
         let silenced = silence.contains(&sent.at) && sent.side == S && sent.data_number != 100;
@@ -197,4 +197,33 @@ fn timeouts_are_counted_until_new_data_is_acknowledged() {
         hear(&mut server, ack(1), due.at.secs_f64() + 0.01);
     }
     assert_eq!((server.counters().timeouts, server.state()), (16, State::Failed));
+}
+
+#[test]
+fn hystart_judges_rounds_from_the_first_on() {
+    // The acknowledgements of packetdrill's cubic-bulk-166k.pkt: every 100 ms two segments of the first
+    // ten, so that round trips grow from 100 to 500 ms. Since Linux 6.14 (25c1a9ca53db; in the stable kernels of that month too)
+    // rounds end at 1, 10 and 30 segments, the ninth of the third comes at a window of 36. Before, rounds
+    // began with a window of 16, so that the script says 48.
+    let settings = [("mss", Raw::Number(1_000.0)), ("timestamps", Raw::Bool(false))];
+    let mut server = Endpoint::new(&profile("linux", &settings), HostClock::default());
+    let mut syn = Segment { flags: Flags::SYN, ..Segment::default() };
+    syn.sack.push(0, 0);
+    hear(&mut server, syn, 0.0);
+    hear(&mut server, Segment { seq: 1, ack: 1, flags: Flags::ACK, ..Segment::default() }, 0.1);
+    server.write(400_000, secs(0.1));
+    assert_eq!(drain(&mut server, 0.1).len(), 10);
+    let mut window = |acked: u32| {
+        let ack = Segment {
+            seq: 1,
+            ack: 2_000 * u64::from(acked) + 1,
+            flags: Flags::ACK,
+            ..Segment::default()
+        };
+        hear(&mut server, ack, 0.1 * f64::from(acked + 1));
+        server.cwnd() / 1_000
+    };
+    let windows: Vec<_> = (1..=20).map(&mut window).collect();
+    assert_eq!([windows[4], windows[9], windows[12]], [20, 30, 36]);
+    assert_eq!(windows[13..], [36; 7]);
 }

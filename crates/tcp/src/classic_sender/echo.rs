@@ -3,7 +3,7 @@
 use packet::Instant;
 
 use super::ClassicSender;
-use crate::recovery::Windows;
+use crate::recovery::{Recovery, Windows};
 use crate::segment::Segment;
 use crate::send_algorithm::{AfterTimer, SendContext};
 
@@ -20,11 +20,18 @@ impl Echo {
     /// That of a connection without ECN.
     pub const NONE: Echo = Echo { asks: false, marked: 0 };
 
-    /// Reads a segment that acknowledges `acked` new numbers; `opening`: it completes the handshake.
+    /// Reads a segment that acknowledges `acked` new numbers, of which `recovery` may know some to have
+    /// arrived; `opening`: it completes the handshake.
     // Out of line: most connections have no ECN.
     #[inline(never)]
-    pub fn read(cx: &mut SendContext, segment: &Segment, acked: u64, opening: bool) -> Self {
-        let news = acked.max(u64::from(!segment.sack.is_empty()));
+    pub fn read(
+        cx: &mut SendContext,
+        recovery: &Recovery,
+        segment: &Segment,
+        (acked, opening): (u64, bool),
+    ) -> Self {
+        let known = if acked > 0 { recovery.reported_below(segment.ack) } else { 0 };
+        let news = acked.saturating_sub(known).max(u64::from(!segment.sack.is_empty()));
         let mss = cx.snd.mss();
         let mut reader = cx.echo_reader();
         let marked = reader.marked_bytes(segment, news, mss, opening);

@@ -54,8 +54,9 @@ pub(crate) struct AckSample {
     /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
     /// before was told then).
     pub acked: u64,
-    /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances; else
-    /// none (Linux's `acked_sacked`, and its condition `FLAG_DATA_ACKED` for growth).
+    /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances, or after
+    /// enough reordering; else none (Linux's `acked_sacked`, and its conditions for growth in
+    /// `tcp_may_raise_cwnd`).
     pub segments: u32,
     /// Bytes newly found lost.
     pub lost: u64,
@@ -147,6 +148,10 @@ pub(crate) struct ControlFlags {
     /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
     /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
     pub own_window: bool,
+    /// The control reads [`AckSample::ca_state`] at each acknowledgement, so that a fast recovery which
+    /// follows another at once goes on for it (`prev_ca_state` of Linux's BBR); else each one is
+    /// announced by [`Cause::Loss`] (Linux's `tcp_enter_recovery`, at each change to Recovery).
+    pub joins_recoveries: bool,
     /// The control reads [`AckSample::marked`] itself and is not told of [`Cause::Mark`].
     pub own_marks: bool,
     /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
@@ -172,6 +177,7 @@ pub(crate) enum EcnMode {
 /// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
 pub(crate) const CLASSIC: ControlFlags = ControlFlags {
     own_window: false,
+    joins_recoveries: false,
     own_marks: false,
     paced: false,
     rates: false,

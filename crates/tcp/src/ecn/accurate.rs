@@ -29,12 +29,29 @@ pub(crate) struct Counters {
     told: u64,
     /// The latest packet was marked.
     marked: bool,
+    /// Packets that an acknowledgement reports in the mean, in 1/64 of one (Linux's `pkts_acked_ewma`);
+    /// 0 before the first. Kept by those who [believe](super::EcnRules::believes_thinned) it alone.
+    mean_reported: u16,
+    believes_thinned: bool,
 }
+
+/// Linux's PKTS_ACKED_WEIGHT and PKTS_ACKED_PREC, as shifts, and ACK_COMP_THRESH, packets.
+const WEIGHT: u32 = 6;
+const FRACTION: u32 = 6;
+const THINNED: u16 = 4;
 
 impl Default for Counters {
     fn default() -> Self {
         // Section 3.2.1.
-        Counters { received: 5, reported: 5, pending: 0, told: 0, marked: false }
+        Counters {
+            received: 5,
+            reported: 5,
+            pending: 0,
+            told: 0,
+            marked: false,
+            mean_reported: 0,
+            believes_thinned: false,
+        }
     }
 }
 
@@ -55,6 +72,26 @@ impl Counters {
         self.received += u8::from(ecn == Ecn::Ce);
     }
 
+    /// The handshake is over; see [`EcnRules::believes_thinned`](super::EcnRules::believes_thinned).
+    pub fn begin(&mut self, believes_thinned: bool) {
+        self.believes_thinned = believes_thinned;
+    }
+
+    /// An acknowledgement reports `packets`; whether that is usual on a path that thins
+    /// acknowledgements out (`__tcp_accecn_process`).
+    fn is_thinned(&mut self, packets: u64) -> bool {
+        if !self.believes_thinned {
+            return false;
+        }
+        let reported = packets.min(1 << 16) << FRACTION;
+        let mean = match u64::from(self.mean_reported) {
+            0 => reported,
+            old => ((old << WEIGHT) - old + reported) >> WEIGHT,
+        };
+        self.mean_reported = mean.min(u64::from(u16::MAX)) as u16;
+        self.mean_reported > THINNED << FRACTION
+    }
+
     /// What segments say of the packets received.
     pub fn ace(&self) -> Flags {
         Flags::ace(self.received)
@@ -62,8 +99,9 @@ impl Counters {
 
     /// Of `delivered` newly reported bytes, those marked (sections 3.2.2.2 and 3.2.2.5.2). Whole
     /// segments are assumed; where so many arrived that the counter may have gone round, the
-    /// largest number of marks that fits is taken for true (appendix A.2.1). `handshake`: an ACK
-    /// without data that completes it tells of the SYN-ACK (table 4).
+    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where
+    /// acknowledgements are thinned out, the smallest. `handshake`: an ACK without data that completes it tells of
+    /// the SYN-ACK (table 4).
     pub fn marked_bytes(
         &mut self,
         segment: &Segment,
@@ -78,7 +116,8 @@ impl Counters {
             segment.flags.ace_value().wrapping_sub(self.reported) % VALUES as u8
         };
         let mut marks = u64::from(least);
-        if packets >= VALUES && !handshake {
+        let believed = handshake || self.is_thinned(packets);
+        if packets >= VALUES && !believed {
             marks = packets - (packets - marks) % VALUES;
         }
         self.reported = self.reported.wrapping_add(marks as u8);
@@ -142,5 +181,17 @@ mod tests {
         assert_eq!(marks(&mut sender, 7, 10), 10);
         assert_eq!(marks(&mut sender, 7, 1), 0, "and the sender counts on from there");
         assert_eq!(marks(&mut sender, 7, 8), 8);
+    }
+
+    #[test]
+    fn where_acknowledgements_are_thinned_out_the_fewest_marks_are_believed() {
+        // Linux's __tcp_accecn_process, ACK_COMP_THRESH: 3 packets an acknowledgement in the mean, and 5/64
+        // more with one of 8, are not above 4; 4 and a 16th are.
+        for (believes, before, marks_of_eight) in [(true, 3, 8), (true, 4, 0), (false, 4, 8)] {
+            let mut sender = Counters::default();
+            sender.begin(believes);
+            (0..200).for_each(|_| assert_eq!(marks(&mut sender, 5, before), 0));
+            assert_eq!(marks(&mut sender, 5, 8), marks_of_eight, "{believes} {before}");
+        }
     }
 }

@@ -124,7 +124,9 @@ impl Endpoint {
     /// The handshake is over: with accurate ECN segments carry the counter.
     pub(crate) fn begin_feedback(&mut self) {
         if self.conn.ecn.feedback == EcnFeedback::Accurate {
-            self.conn.ecn.echo_flags = self.rx.marks().counters.ace();
+            let counters = &mut self.rx.marks().counters;
+            counters.begin(self.profile.ecn.believes_thinned);
+            self.conn.ecn.echo_flags = counters.ace();
         }
     }
 

@@ -49,6 +49,10 @@ pub(crate) struct EcnRules {
     /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
     /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).
     pub waiting_mark_outlasts_cwr: bool,
+    /// Where acknowledgements usually report more than four packets each, one for eight or more is
+    /// believed to report as few marks as its three bits can (`pkts_acked_ewma` of Linux's
+    /// `__tcp_accecn_process`); else of as many (RFC 9768 appendix A.2.1).
+    pub believes_thinned: bool,
     /// What is sent again is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
     /// ns-2.35).
     pub repeats_are_capable: bool,

@@ -311,6 +311,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         scalable: wanted == EcnMode::Scalable,
         fallback: false,
         waiting_mark_outlasts_cwr: false,
+        believes_thinned: false,
         repeats_are_capable: false,
     })
 }

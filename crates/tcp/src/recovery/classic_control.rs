@@ -3,7 +3,7 @@
 
 use packet::{Duration, Instant};
 
-use crate::congestion::{AckSample, CaState, Cause, Control};
+use crate::congestion::{AckSample, CaState, Cause, Control, EcnMode};
 use crate::ecn::{EchoCut, EcnState};
 use crate::recovery::{Implementation, Reaction, Rules};
 use crate::segment::Segment;
@@ -38,6 +38,13 @@ impl Tracked {
             self.tracker.control.on_ack(snd, &AckSample { ca_state, ..ack });
             self.tracker.set_pace(snd);
         }
+    }
+
+    /// Whether a mark reduces the window as much as a loss does, so that both in one window of data are
+    /// one reduction (RFC 3168 section 6.1.2); a proportional answer is less, and a loss reduces the
+    /// window nevertheless (RFC 8257 section 3.4, RFC 9331 section 4.3).
+    fn answers_marks_as_losses(&self) -> bool {
+        self.tracker.flags.ecn == EcnMode::Classic
     }
 
     /// The state outside of a fast recovery.
@@ -216,7 +223,7 @@ impl Windows<'_> {
             None if covered => snd.cwnd.min(snd.ssthresh),
             None => self.rules.reno.cut_at_loss(snd, extra),
             Some(tracked) => {
-                if !covered {
+                if !(covered && tracked.answers_marks_as_losses()) {
                     tracked.tracker.control.on_congestion(snd, Cause::Loss, tracked.now);
                 }
                 tracked.inflation = 0;
@@ -249,7 +256,7 @@ impl Windows<'_> {
             None => self.rules.reno.cut_at_timeout(snd, again),
             Some(tracked) => {
                 tracked.now = now;
-                if !covered && !again {
+                if !(covered && tracked.answers_marks_as_losses() || again) {
                     tracked.tracker.control.on_congestion(snd, Cause::Timeout, now);
                 }
                 (tracked.inflation, tracked.loss_end) = (0, snd.max);
@@ -353,7 +360,8 @@ impl Tracked {
         info.lost = self.tracker.rate.lost - self.lost;
         self.lost = self.tracker.rate.lost;
         let marked = marked.min(info.delivered);
-        let seen = Seen { now, rtt, marked, in_flight_before, ca_state: CaState::Open };
+        let seen =
+            Seen { now, rtt, marked, in_flight_before, ca_state: CaState::Open, any_order: false };
         self.ack = Some(self.tracker.sample(snd, &info, seen));
         self.tracker.run_dry_if_done(snd, 0, now);
     }

@@ -115,6 +115,12 @@ impl Recovery {
         }
     }
 
+    /// Bytes below `ack` that the peer has reported to have arrived before it acknowledges them.
+    pub fn reported_below(&self, ack: u64) -> u64 {
+        let below = self.reports().iter().take_while(|range| range.0 < ack);
+        below.map(|&(from, to)| to.min(ack) - from).sum()
+    }
+
     /// Whether the congestion window is larger than what it lets into the network by the segments
     /// that duplicates said have left it (RFC 5681 section 3.2, step 4).
     fn inflated(&self, rules: &Rules) -> bool {

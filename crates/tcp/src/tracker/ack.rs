@@ -14,6 +14,8 @@ use crate::send_state::SendState;
 pub(crate) struct AckInfo {
     /// The cumulative acknowledgement advances, by so many bytes that were not reported before.
     pub advances: bool,
+    /// The first number that was not acknowledged before.
+    pub from: u64,
     fresh: u64,
     /// Bytes and segments delivered by either way.
     pub delivered: u64,
@@ -182,6 +184,8 @@ impl Tracker {
     ) {
         let dupacks = self.board.dupacks;
         if info.advances {
+            // Without reports nothing says which copies have arrived (`tcp_clean_rtx_queue`).
+            info.original &= !info.resent_acked;
             let known = dupacks.min(info.segments.saturating_sub(1));
             info.segments -= known;
             info.delivered = info.delivered.saturating_sub(u64::from(known) * mss);
@@ -211,7 +215,7 @@ impl Tracker {
     /// What the control is told of an acknowledgement; `in_flight_before`: as it came.
     #[inline(always)]
     pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
-        let Seen { now, rtt, marked, in_flight_before, ca_state } = seen;
+        let Seen { now, rtt, marked, in_flight_before, ca_state, any_order } = seen;
         let round = info.newest.is_some_and(|n| n.prior_delivered >= self.round_end);
         if round {
             self.round_end = self.rate.delivered;
@@ -220,7 +224,7 @@ impl Tracker {
             now,
             delivered: info.delivered,
             acked: info.fresh,
-            segments: if info.advances { info.segments } else { 0 },
+            segments: if info.advances || any_order { info.segments } else { 0 },
             lost: info.lost,
             marked,
             in_flight_before,
@@ -248,6 +252,8 @@ pub(crate) struct Seen {
     pub marked: u64,
     pub in_flight_before: u64,
     pub ca_state: CaState,
+    /// Data grows the window in whatever order it arrives.
+    pub any_order: bool,
 }
 
 fn stretch(span: Option<(Instant, Instant)>, at: Instant) -> (Instant, Instant) {

@@ -7,6 +7,9 @@ use super::scoreboard::Record;
 /// Recoveries for which a wider reordering window lasts (step 4).
 const PERSIST: u8 = 16;
 
+/// net.ipv4.tcp_max_reordering.
+const MOST: u64 = 300;
+
 /// RACK's memory of one connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reordering {
@@ -22,6 +25,11 @@ pub(crate) struct Reordering {
     /// recoveries.
     quarters: u8,
     persist: u8,
+    /// The most segments that a segment was seen to arrive late by (Linux's `tp->reordering`, where that
+    /// is more than its first value).
+    degree: u32,
+    /// The first late segment of the acknowledgement at hand.
+    late: u64,
     /// Duplicates are counted again once this is acknowledged (RACK.dsack_round).
     round: u64,
 }
@@ -35,8 +43,38 @@ impl Reordering {
             reordering_seen: false,
             quarters: 1,
             persist: PERSIST,
+            degree: 0,
+            late: u64::MAX,
             round: 0,
         }
+    }
+
+    /// What begins at `seq` has come late.
+    pub fn note_late(&mut self, seq: u64) {
+        self.late = self.late.min(seq);
+    }
+
+    /// By how many segments of those found late by one acknowledgement the first came late
+    /// (`tcp_check_sack_reordering`).
+    #[inline]
+    pub fn measure(&mut self, mss: u64) {
+        if self.late != u64::MAX {
+            let segments = (self.highest.saturating_sub(self.late)).div_ceil(mss).min(MOST);
+            self.degree = self.degree.max(segments as u32);
+            self.late = u64::MAX;
+        }
+    }
+
+    /// Segments that may be reported above one that is not lost, at least `threshold`.
+    #[inline]
+    pub fn degree(&self, threshold: u32) -> u32 {
+        self.degree.max(threshold)
+    }
+
+    /// A timeout came though as many segments as the threshold were reported: it was taken for too large
+    /// (`tcp_enter_loss`).
+    pub fn forget_degree(&mut self) {
+        self.degree = 0;
     }
 
     /// Whether a segment was sent after the newest delivered one (RACK_sent_after).
@@ -54,6 +92,7 @@ impl Reordering {
             self.highest = record.end;
         } else if !record.ever_resent {
             self.reordering_seen = true;
+            self.note_late(record.seq);
         }
         if ambiguous {
             return;
@@ -97,6 +136,31 @@ impl Reordering {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_degree_is_the_distance_to_the_highest_delivered() {
+        // tcp_check_sack_reordering: metric = fack - low_seq, in whole segments, at most 300.
+        let mut order = Reordering::new();
+        let record = |seq: u64, ever_resent| Record {
+            seq,
+            end: seq + 100,
+            ever_resent,
+            ..Record::default()
+        };
+        let mut late = |highest, seq, resent| {
+            order.deliver(&record(highest, false), true, false, Instant::ZERO);
+            order.deliver(&record(seq, resent), true, false, Instant::ZERO);
+            order.measure(100);
+            order.degree(3)
+        };
+        assert_eq!(late(201, 1, false), 3);
+        assert_eq!(late(401, 101, true), 3, "sent again: it may be the copy");
+        assert_eq!(late(501, 101, false), 5);
+        assert_eq!(late(601, 501, false), 5, "the most");
+        assert_eq!(late(100_001, 1, false), 300);
+        order.forget_degree();
+        assert_eq!(order.degree(3), 3);
+    }
 
     #[test]
     fn a_wider_window_lasts_for_sixteen_recoveries() {

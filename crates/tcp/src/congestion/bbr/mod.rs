@@ -284,7 +284,13 @@ impl Bbr {
 
 impl Control for Bbr {
     fn flags(&self) -> ControlFlags {
-        ControlFlags { own_window: true, paced: true, rates: true, ..CLASSIC }
+        ControlFlags {
+            own_window: true,
+            joins_recoveries: true,
+            paced: true,
+            rates: true,
+            ..CLASSIC
+        }
     }
 
     fn on_open(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {

@@ -260,7 +260,13 @@ fn initial_rate(cwnd: u64, srtt: Duration) -> f64 {
 
 impl Control for Bbr3 {
     fn flags(&self) -> ControlFlags {
-        ControlFlags { own_window: true, paced: true, rates: true, ..CLASSIC }
+        ControlFlags {
+            own_window: true,
+            joins_recoveries: true,
+            paced: true,
+            rates: true,
+            ..CLASSIC
+        }
     }
 
     /// Section 5.2.3.

@@ -52,6 +52,7 @@ impl RackSender {
         let now = cx.moment.at;
         let in_flight_before = self.tracker.board.in_flight;
         let mut info = AckInfo::default();
+        info.from = cx.snd.una;
         if segment.ack > cx.snd.una {
             info.advances = true;
             (cx.snd.una, cx.snd.nxt) = (segment.ack, cx.snd.nxt.max(segment.ack));
@@ -61,6 +62,7 @@ impl RackSender {
         if segment.sack.is_telling() {
             self.tracker.take_reports(segment, self.recovery_point, now, &mut info);
         }
+        self.tracker.reordering.measure(cx.snd.mss());
         if self.settings.detection == Detection::DupAcks {
             self.count_duplicates(cx.snd, segment, &mut info);
         }
@@ -80,7 +82,8 @@ impl RackSender {
         if echoes {
             self.answer_marks(cx.snd, now, &mut outcome);
         }
-        let seen = Seen { now, rtt, marked, in_flight_before, ca_state: self.state };
+        let any_order = self.grows_in_any_order();
+        let seen = Seen { now, rtt, marked, in_flight_before, ca_state: self.state, any_order };
         let sample = self.tracker.sample(cx.snd, &info, seen);
         self.steer(cx.snd, &info, &sample);
         if info.advances || self.hears_of_older_data(&info) {
@@ -88,6 +91,13 @@ impl RackSender {
         }
         self.tracker.run_dry_if_done(cx.snd, 0, now);
         outcome
+    }
+
+    /// Where more reordering was seen than the threshold, data that is reported selectively grows the
+    /// window as well (Linux's `tcp_may_raise_cwnd`); else the cumulative acknowledgement has to advance
+    /// (RFC 5681).
+    fn grows_in_any_order(&self) -> bool {
+        self.tracker.reordering.degree(self.settings.threshold) > self.settings.threshold
     }
 
     /// A report tells of data sent before the first hole was sent again, so that this repeat cannot be

@@ -60,10 +60,10 @@ impl RackSender {
     }
 
     /// Linux's `tcp_update_scoreboard` and `tcp_mark_head_lost`: what has as many segments reported
-    /// above it as the threshold. A retransmission is not found lost.
+    /// above it as the threshold, or as segments were seen to come late by. A retransmission is not found lost.
     fn find_below_reports(&mut self, snd: &SendState, now: Instant) -> u64 {
-        let Some(most_below) = self.tracker.board.sacked.checked_sub(self.settings.threshold)
-        else {
+        let degree = self.tracker.reordering.degree(self.settings.threshold);
+        let Some(most_below) = self.tracker.board.sacked.checked_sub(degree) else {
             return 0;
         };
         let (mut lost, mut below) = (0, 0);
@@ -108,13 +108,9 @@ impl RackSender {
         segment: &Segment,
         info: &mut AckInfo,
     ) {
-        let beyond = snd.max > self.recovery_point;
-        let goes_on = match self.state {
-            CaState::Recovery => true,
-            CaState::Loss => beyond,
-            CaState::Open | CaState::Cwr => false,
-        };
-        let counts = self.state != CaState::Loss || beyond;
+        // What is acknowledged in another state ends the count (`tcp_reset_reno_sack`, in `tcp_process_loss` too).
+        let goes_on = self.state == CaState::Recovery;
+        let counts = self.state != CaState::Loss || snd.max > self.recovery_point;
         self.tracker.count_duplicates(segment, snd.mss(), (goes_on, counts), info);
     }
 

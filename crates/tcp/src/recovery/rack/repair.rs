@@ -7,6 +7,7 @@ use super::prr::Prr;
 use super::{RackSender, TailLossProbe};
 use crate::congestion::{CaState, Cause, EcnMode};
 use crate::f_rto::{Evidence, FRto, Verdict};
+use crate::recovery::Detection;
 use crate::segment::Segment;
 use crate::send_state::SendState;
 use crate::tracker::AckInfo;
@@ -115,6 +116,11 @@ impl RackSender {
             }
             CaState::Cwr => {}
             CaState::Recovery | CaState::Loss if may_undo => {
+                if self.state == CaState::Recovery && info.advances {
+                    // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
+                    self.tracker.reordering.note_late(info.from);
+                    self.tracker.reordering.measure(snd.mss());
+                }
                 self.undo_reduction(snd, outcome);
             }
             CaState::Recovery if passed => {
@@ -267,8 +273,7 @@ impl RackSender {
                     self.tracker.control.on_congestion(snd, Cause::Loss, now);
                 }
             }
-            // Who sets its window itself sees one recovery go on (`prev_ca_state` of Linux's BBR).
-            CaState::Open if follows && self.tracker.flags.own_window => {
+            CaState::Open if follows && self.tracker.flags.joins_recoveries => {
                 self.recovery_point = snd.max;
             }
             state => {
@@ -331,8 +336,9 @@ impl RackSender {
         self.probe.due = !self.tracker.board.is_empty();
     }
 
-    /// The retransmission timer, for the `timeouts`-th time in a row. RFC 8985 section 6.3: lost
-    /// are the first segment and all that had a round trip's time.
+    /// The retransmission timer, for the `timeouts`-th time in a row. Lost is all that is out; with RACK
+    /// the first segment and all that had a round trip's time (RFC 8985 section 6.3;
+    /// `tcp_timeout_mark_lost`).
     pub fn on_timeout(&mut self, snd: &mut SendState, timeouts: u8, rto: Duration, now: Instant) {
         let repairing = matches!(self.state, CaState::Recovery | CaState::Loss);
         let afresh = self.state == CaState::Open
@@ -342,13 +348,16 @@ impl RackSender {
             self.undo = Some(self.remember(snd));
             self.reduce(snd, Cause::Timeout, now);
         }
+        if self.state == CaState::Open && self.tracker.board.sacked >= self.settings.threshold {
+            self.tracker.reordering.forget_degree();
+        }
         self.recovery_point = snd.max;
         self.state = CaState::Loss;
         let on_trial = self.settings.f_rto && (!repairing || timeouts > 1);
         self.f_rto = if on_trial { FRto::FirstAck } else { FRto::Off };
         self.probe = TailLossProbe::default();
         self.tracker.board.set_dupacks(0, 0);
-        self.lose_overdue(snd, now);
+        self.lose_at_timeout(snd, now);
         snd.cwnd = self.tracker.board.in_flight + snd.mss();
         // As in `tcp_enter_loss`, when what is lost is counted.
         self.tracker.control.on_timeout(snd, now);
@@ -358,13 +367,15 @@ impl RackSender {
         self.timers.pace = Instant::NEVER;
     }
 
-    fn lose_overdue(&mut self, snd: &SendState, now: Instant) {
+    fn lose_at_timeout(&mut self, snd: &SendState, now: Instant) {
         let first = self.tracker.board.first();
+        let spares = self.settings.detection == Detection::Rack;
         let mut next = self.tracker.board.oldest();
         while let Some(number) = next {
             next = self.tracker.board.after(number);
-            let record = self.tracker.board.get(number);
-            if number == first || record.at + self.tracker.reordering.rtt <= now {
+            let sent = self.tracker.board.get(number).at;
+            let young = spares && number != first && sent + self.tracker.reordering.rtt > now;
+            if !young {
                 self.mark_lost(snd, number, now);
             }
         }

@@ -326,3 +326,69 @@ fn a_paced_sender_spreads_what_a_timeout_spared() {
     // tcp_pacing_check lets one go.
     assert_eq!(after_a_timeout(true).0, 1);
 }
+
+/// After a timeout with ten segments out the first goes again; then `ack` comes.
+fn hear_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
+    let (mut rack, mut snd) = ten_out(detection);
+    rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
+    assert_eq!(send_all(&mut rack, &mut snd, ms(300)), 1);
+    hear_at(&mut rack, &mut snd, &segment(ack, &[]), ms(450))
+}
+
+#[test]
+fn without_reports_an_acknowledgement_of_a_repeat_says_nothing_of_the_others() {
+    // Linux's `tcp_clean_rtx_queue`: the repeat of the first segment may have filled the only hole. With
+    // selective acknowledgements the others would have been reported.
+    for (detection, spurious) in [(Detection::Rack, true), (Detection::DupAcks, false)] {
+        let outcome = hear_after_a_timeout(detection, 301);
+        assert_eq!(outcome.spurious_rto, spurious, "{detection:?}");
+    }
+}
+
+#[test]
+fn rack_alone_spares_at_a_timeout_what_is_young() {
+    // Linux's `tcp_timeout_mark_lost`: the round trip is 100 ms, the timeout comes 50 ms after ten more.
+    for (detection, in_flight) in
+        [(Detection::Rack, 1_000), (Detection::Sack, 0), (Detection::DupAcks, 0)]
+    {
+        let (mut rack, mut snd) = ten_out(detection);
+        hear(&mut rack, &mut snd, &segment(101, &[]));
+        send_up_to(&mut rack, &mut snd, 2_001, ms(250));
+        rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
+        assert_eq!(snd.cwnd, in_flight + 100, "{detection:?}");
+    }
+}
+
+#[test]
+fn after_a_timeout_an_advance_ends_the_count_of_duplicates() {
+    // Linux's `tcp_process_loss`: tcp_reset_reno_sack; in a recovery all but one of what is
+    // acknowledged had been counted (`tcp_remove_reno_sacks`).
+    for (state, left) in [(CaState::Loss, 0), (CaState::Recovery, 2)] {
+        let (mut rack, mut snd) = ten_out(Detection::DupAcks);
+        (rack.state, rack.recovery_point) = (state, 901);
+        for _ in 0..3 {
+            hear(&mut rack, &mut snd, &segment(1, &[]));
+        }
+        assert_eq!(rack.tracker.board.dupacks, 3, "{state:?}");
+        hear(&mut rack, &mut snd, &segment(201, &[]));
+        assert_eq!(rack.tracker.board.dupacks, left, "{state:?}");
+    }
+}
+
+#[test]
+fn after_enough_reordering_the_window_grows_on_reports_too() {
+    // Linux's `tcp_may_raise_cwnd`: tp->reordering above net.ipv4.tcp_reordering = 3.
+    for (highest, grown) in [(401, 0), (501, 100)] {
+        let (mut rack, mut snd) = ten_out(Detection::Rack);
+        snd.cwnd = 1_500;
+        // The second segment overtakes the first, so that holes wait; then one more or less.
+        hear(&mut rack, &mut snd, &segment(1, &[(101, 201)]));
+        hear(&mut rack, &mut snd, &segment(201, &[]));
+        hear(&mut rack, &mut snd, &segment(201, &[(301, highest + 100)]));
+        hear(&mut rack, &mut snd, &segment(highest + 100, &[]));
+        assert_eq!(rack.state, CaState::Open);
+        let before = snd.cwnd;
+        hear(&mut rack, &mut snd, &segment(highest + 100, &[(801, 901)]));
+        assert_eq!(snd.cwnd - before, grown, "{highest}");
+    }
+}
