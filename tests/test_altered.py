@@ -12,7 +12,7 @@ from aqmlab.report import report
 def test_a_changed_study_has_a_name_of_its_own_and_the_field_in_every_cell():
     study = load("tuning-red")
     changed = altered.with_fields(study, ["link.0.delay=7 ms", "network.servers=3"])
-    assert changed.name == "tuning-red-delay=7ms-servers=3"
+    assert changed.name == "tuning-red-delay-7ms-servers-3"
     assert "link.0.delay=7 ms" in changed.subtitle
     assert changed.claim == study.claim
     assert changed.change is not None
@@ -42,6 +42,6 @@ def test_the_former_word_for_assumptions_works_for_a_version():
         former = unknowns.chosen(["inferred"], None)
     assert former(load("tuning-red")).name == "tuning-red-inferred"
     both = unknowns.chosen(["link.0.delay=7 ms"], "inferred")(load("tuning-red"))
-    assert (both.name, both.set) == ("tuning-red-inferred-delay=7ms", "inferred")
+    assert (both.name, both.set) == ("tuning-red-inferred-delay-7ms", "inferred")
     with pytest.warns(Renamed), pytest.raises(SpecError, match="give --assume once"):
         unknowns.chosen(["inferred"], "by-hand")

@@ -73,7 +73,7 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
     "study": (
         ("aqmlab study tuning-red --quick", "A published study in about two minutes."),
         (
-            "aqmlab study harsh-red --part edge --set link.0.rate=50Mbit/s",
+            "aqmlab study harsh-red --part edge-bulk --set link.0.delay=100ms",
             "One part with a field changed, its claims judged anew.",
         ),
     ),

@@ -57,7 +57,7 @@ def with_fields(
 def suffix(settings: Sequence[str]) -> str:
     """What a changed study's name ends with: the changes, as far as they fit into a name."""
     brief = (re.sub(r"^.*\.(?=[^=]*=)", "", text) for text in settings)
-    words = re.sub(r"[^\w.=-]+", "", "-".join(brief))
+    words = re.sub(r"[^\w.-]+", "", "-".join(brief).replace("=", "-"))
     if len(words) <= _LONGEST:
         return words
     return f"{words[:_LONGEST]}-{hashlib.sha256(words.encode()).hexdigest()[:8]}"
