@@ -9,7 +9,7 @@ import pytest
 from hostile import trials
 from hostile.oracle import Answer, Failure, check, limited
 
-SHARE = {"damage": 12, "names": 10, "toml": 30, "environments": 2}
+SHARE = {"damage": 12, "names": 10, "toml": 30, "environments": 2, "strangers": 25}
 """Trials; a study takes too long to be made for a few of them."""
 
 

@@ -1,4 +1,4 @@
-"""Random trials with what a careless disk, a stranger's capture or a strange shell hand to us.
+"""Random trials with what a careless disk, a stranger or a strange shell hand to us.
 
     python -m hostile [--seed N] [--seconds S | --trials N] [--only CLASS]      (in tests/)
 
@@ -15,7 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
-CLASSES = ("damage", "study", "names", "toml", "environments")
+CLASSES = ("damage", "study", "names", "toml", "environments", "strangers")
 
 
 def trials(name: str, folder: Path) -> Callable[[Random], str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import StoreError
 from aqmlab.experiment import experiment
+from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
@@ -32,7 +34,9 @@ def load(folder: Path) -> Result:
     """What a results folder holds; nothing is run, except for what is found damaged when used."""
     store = Store.existing(folder)
     manifest = store.manifest
-    rows = _rows(store, manifest)
+    with _believed(folder):
+        rows = _rows(store, manifest)
+        _check(rows, manifest.get("sweep") or {})
     if not rows:
         raise StoreError(f"{folder} holds no finished runs: give a folder of `aqmlab run` or study")
     found = [run for row in rows if (run := _finished(store, row)) is not None]
@@ -46,7 +50,35 @@ def load(folder: Path) -> Result:
         sweep = {path: _labelled(path, values, rows) for path, values in sweep.items()}
         document = {**manifest["scenario"], "sweep": {**sweep, "seeds": 1}}
         axes = experiment.load(_nested(document), kept=True).group[0].axes
-    return Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
+    result = Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
+    with _believed(folder):
+        for run in found:
+            result.values(run)
+    return result
+
+
+@contextlib.contextmanager
+def _believed(folder: Path) -> Iterator[None]:
+    """What a manifest says may be a stranger's: what does not fit is a sentence."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise StoreError(
+            f"{folder}: its {MANIFEST} is none that aqmlab wrote: give the command again that "
+            "wrote the folder"
+        ) from error
+
+
+def _check(rows: Sequence[Mapping[str, Any]], sweep: Mapping[str, Sequence[Any]]) -> None:
+    """Whether runs are what a manifest has of them; it may be a stranger's."""
+    wanted = {"variant": int, "label": str, "values": dict, "seed": int}
+    for row in rows:
+        if not all(isinstance(row[name], kind) for name, kind in wanted.items()):
+            raise TypeError
+        if not isinstance(row["folder"], str | None) or not set(sweep) <= set(row["values"]):
+            raise TypeError
+    if not all(isinstance(values, list) for values in sweep.values()):
+        raise TypeError
 
 
 def _labelled(path: str, values: Any, rows: Sequence[Mapping[str, Any]]) -> Any:

@@ -186,6 +186,7 @@ class Questions:
 
     def ask(self, function: str, tables: Tables, *args: Any) -> Any:
         """What a function answers there; a child that crashed is replaced at the next question."""
+        trust.require(tables)  # before a process is started for it
         with self._lock:
             if self._process is None or self._process.is_over:
                 self.end()
@@ -221,6 +222,7 @@ class Remote:
         watch: tuple[Callable[[str], object], float] | None = None,
     ) -> Any:
         """As `_core.run`, in a fresh process: no run sees what another left in a module."""
+        trust.require(self._tables)
         process = Process()
         try:
             hooks = {"progress": progress, "pcap": pcap, "watch": watch}
