@@ -20,7 +20,7 @@ import tomlkit
 import aqmlab
 from aqmlab.io import files
 from aqmlab.pipeline import sharing
-from aqmlab.simulator.own import source, trust
+from aqmlab.simulator.plugin import source, trust
 
 from . import damage
 from .oracle import Failure, command, contents

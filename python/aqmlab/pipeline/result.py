@@ -34,7 +34,7 @@ def load(folder: Path) -> Result:
     """What a results folder holds; nothing is run, except for what is found damaged when used."""
     store = Store.existing(folder)
     manifest = store.manifest
-    with _believed(folder):
+    with believed(folder):
         rows = _rows(store, manifest)
         _check(rows, manifest.get("sweep") or {})
     if not rows:
@@ -51,18 +51,33 @@ def load(folder: Path) -> Result:
         document = {**manifest["scenario"], "sweep": {**sweep, "seeds": 1}}
         axes = experiment.load(_nested(document), kept=True).group[0].axes
     result = Result(manifest.get("name") or folder.name, found, folder=folder, axes=axes)
-    with _believed(folder):
+    with believed(folder):
         for run in found:
             result.values(run)
+            _check_scenario(run.scenario)
     return result
 
 
+def _check_scenario(scenario: Mapping[str, Any]) -> None:
+    """Whether a run's complete scenario has the form that figures read."""
+    for name in ("link", "traffic"):
+        if not isinstance(scenario[name], list):
+            raise TypeError
+        if not all(
+            isinstance(one, dict) and isinstance(one["name"], str) for one in scenario[name]
+        ):
+            raise TypeError
+    queues = [link[side] for link in scenario["link"] for side in ("forward", "reverse")]
+    if not all(isinstance(queue["aqm"], str | dict) for queue in queues):
+        raise TypeError
+
+
 @contextlib.contextmanager
-def _believed(folder: Path) -> Iterator[None]:
+def believed(folder: Path) -> Iterator[None]:
     """What a manifest says may be a stranger's: what does not fit is a sentence."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError) as error:
         raise StoreError(
             f"{folder}: its {MANIFEST} is none that aqmlab wrote: give the command again that "
             "wrote the folder"

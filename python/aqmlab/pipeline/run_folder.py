@@ -15,6 +15,7 @@ from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
 from aqmlab.tables.dataset import Dataset
 
+from .result import believed
 from .study import Study
 
 
@@ -35,13 +36,14 @@ def read(store: Store) -> tuple[Experiment, Dataset]:
         raise StoreError(
             f"{store.folder} holds no finished `aqmlab run`: give the same command again"
         )
-    experiment = load(_document(manifest), kept=True)
-    settings = experiment.setting(quick=False)
-    made = plan.make(experiment, settings, lambda *_: {}, experiment.group)
-    results = {
-        (made.cells[entry["variant"]].key, entry["seed"]): _run(store, entry)
-        for entry in manifest["runs"]
-    }
+    with believed(store.folder):
+        experiment = load(_document(manifest), kept=True)
+        settings = experiment.setting(quick=False)
+        made = plan.make(experiment, settings, lambda *_: {}, experiment.group)
+        results = {
+            (made.cells[entry["variant"]].key, entry["seed"]): _run(store, entry)
+            for entry in manifest["runs"]
+        }
     return experiment, Dataset(made, settings, results, {}, {}, experiment.metrics)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -39,6 +40,11 @@ MOST_BYTES = 64 << 20
 MOST_RATIO = 200
 """Of its length unpacked to that in the file: text packs to a twentieth, a bomb to a thousandth."""
 MOST_RUNS = 200_000
+_NO_ARCHIVE = (
+    *(zipfile.BadZipFile, zlib.error, EOFError),
+    *(NotImplementedError, RuntimeError, OSError),
+)
+"""What reading one raises."""
 _SHOWN = ("manifest.json", "result.json", "advice.json", "report.html")
 _FOLDERS = ("tables", "figures")
 _BUILD = ("version", "build")
@@ -222,7 +228,7 @@ def _index(source: Path) -> dict[str, Any]:
     try:
         with zipfile.ZipFile(source) as archive:
             content = _bounded(archive, source)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError, OSError) as error:
+    except _NO_ARCHIVE as error:
         raise SpecError(f"{source} is no .aqm file ({error}): export it again") from error
     try:
         return _checked(json.loads(content), source)
