@@ -95,7 +95,7 @@ def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
             raise _unreadable(path, error) from error
         if not chunk:
             return
-        yield chunk, file.notify()
+        yield chunk, file.tell()
 
 
 def _unreadable(path: Path, error: Exception) -> SpecError:
