@@ -144,7 +144,7 @@ impl HostClock {
     pub(crate) fn fast(self, period: Duration) -> Grid {
         Grid::new(self.fast, FAST, period)
     }
-    /// Ticks every `period` from the start of the run on, the same for all hosts.
+    /// Ticks every `period` from the start of the run on, common to all hosts.
     pub(crate) fn common(period: Duration) -> Grid {
         Grid { first: 0, period: period.nanos() }
     }

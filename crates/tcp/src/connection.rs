@@ -37,7 +37,7 @@ pub enum State {
     Failed,
 }
 
-/// What a change of state asks of the endpoint.
+/// What a change of state requires of the endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transition {
     /// Nothing more.
@@ -76,8 +76,9 @@ pub(crate) struct Connection {
 pub(crate) struct SynTimer {
     /// When the SYN goes again.
     pub expires: Instant,
-    /// The stamp of its sending ([`RttRules::stamp`](crate::rtt::RttRules::stamp)), `u64::MAX` if it is
-    /// not timed: because it went again (Karn), or because nobody times it.
+    /// The stamp of its sending ([`RttRules::stamp`](crate::rtt::RttRules::stamp)), `u64::MAX` if
+    /// it is not timed: because it was retransmitted (Karn), or because round trips are not
+    /// measured.
     pub sent: u64,
 }
 

@@ -36,7 +36,7 @@ impl Endpoint {
         self.follow(transition, moment);
     }
 
-    /// Does what a change of state asks for. Where no FIN is sent there is no TIME_WAIT either.
+    /// Does what a change of state requires. Where no FIN is sent there is no TIME_WAIT either.
     fn follow(&mut self, transition: Transition, moment: Moment) {
         match transition {
             Transition::None => {}

@@ -133,7 +133,7 @@ impl Endpoint {
         }
     }
 
-    /// When to call [`on_timeout`](Self::on_timeout) next; ask again after every other call.
+    /// When to call [`on_timeout`](Self::on_timeout) next; read it again after every other call.
     pub fn next_timeout(&self) -> Option<Deadline> {
         let slow = self.conn.deadline().min(self.tx.sender.deadline());
         let fast = self.rx.ack_at;
@@ -201,7 +201,7 @@ impl Endpoint {
         let fin = self.tx.snd.una > self.tx.snd.end;
         self.tx.snd.una.saturating_sub(1 + u64::from(fin))
     }
-    /// Whether the peer is through: its FIN has arrived in order, or
+    /// Whether the peer has finished: its FIN has arrived in order, or
     /// [`on_peer_closed`](Self::on_peer_closed) was called.
     pub fn peer_closed(&self) -> bool {
         self.rx.closed() || self.conn.peer_closed

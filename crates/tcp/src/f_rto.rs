@@ -1,5 +1,6 @@
-//! F-RTO (RFC 5682): the steps that tell a spurious retransmission timeout from a real one, whoever
-//! sends. What counts as evidence, and what follows from a verdict, are the senders' own.
+//! F-RTO (RFC 5682): the steps that distinguish a spurious retransmission timeout from a real one,
+//! for every sender. What counts as evidence, and what follows from a verdict, are the senders'
+//! own.
 
 /// Where the detection stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -13,7 +14,7 @@ pub(crate) enum FRto {
     SecondAck,
 }
 
-/// What an ACK tells.
+/// What an ACK shows about the timeout.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     /// It acknowledges something new.
@@ -39,7 +40,7 @@ pub(crate) enum Verdict {
 }
 
 impl FRto {
-    /// Takes the step that an ACK asks for.
+    /// Takes the next step for an ACK.
     pub fn on_ack(&mut self, evidence: Evidence) -> Verdict {
         let verdict = match *self {
             _ if evidence.original => Verdict::Spurious,

@@ -128,7 +128,7 @@ impl Endpoint {
         self.tx.snd.nxt = 0;
         self.conn.syn_repeated = !cached;
         if self.profile.opening.loss_cuts_threshold && !cached {
-            // The same routine runs as for data: two segments of threshold remain.
+            // The routine for data runs here too: two segments of threshold remain.
             self.tx.snd.ssthresh = 2 * self.tx.snd.mss();
         }
         let rules = &self.profile.rtt;
@@ -171,7 +171,7 @@ impl Endpoint {
             return waiting || self.profile.recovery.implementation != Implementation::Rfc;
         }
         if self.profile.opening.syn_ack == SynAck::Request {
-            // Two copies are out: no round trip can be told (`tcp_synack_rtt_meas`).
+            // Two copies are out: the round trip is ambiguous (`tcp_synack_rtt_meas`).
             (self.conn.syn.sent, self.conn.syn_repeated) = (u64::MAX, true);
         }
         self.tx.snd.nxt = 0;

@@ -245,9 +245,9 @@ impl Endpoint {
             && self.profile.remembers()
     }
 
-    /// Whether its host has yet to learn from this end and now may; `over`: both ends are through,
-    /// and the place is about to be used again. FreeBSD: `tcp_close`. Linux: `tcp_time_wait` or
-    /// LAST-ACK to CLOSE, never when given up.
+    /// Whether the host cache is still to be updated from this end and now may be; `over`: both
+    /// ends have finished, and the place is about to be used again. FreeBSD: `tcp_close`. Linux:
+    /// `tcp_time_wait` or LAST-ACK to CLOSE, never when given up.
     #[inline]
     pub fn may_teach(&self, over: bool) -> bool {
         let closed = matches!(self.conn.state, State::FinWait2 | State::TimeWait | State::Closed);

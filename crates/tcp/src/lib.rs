@@ -1,9 +1,9 @@
-//! TCP end systems as state machines: told what arrived, asked what to send, no clock, no I/O.
+//! TCP end systems as state machines: arrivals go in, segments come out, no clock, no I/O.
 //!
 //! An [`Endpoint`] is one side of one connection. A driver that owns the time calls it:
 //!
 //! 1. [`Endpoint::on_segment`], [`Endpoint::write`], [`Endpoint::close`], [`Endpoint::connect`]
-//!    or [`Endpoint::on_timeout`] tell it what happened;
+//! or [`Endpoint::on_timeout`] for each event;
 //! 2. after each of these, [`Endpoint::poll_send`] until it answers `None`;
 //! 3. [`Endpoint::next_timeout`] says when to call [`Endpoint::on_timeout`].
 //!

@@ -11,7 +11,7 @@ use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_algorithm::SendAlgorithm;
 use crate::send_state::Chunk;
 
-/// Where segments are written to: asked for a place only when there is a segment.
+/// Where segments are written: a place is taken only when there is a segment.
 pub trait Outbox {
     /// The place of the next segment.
     fn place(&mut self) -> &mut Segment;
@@ -53,7 +53,7 @@ impl Endpoint {
         }
     }
 
-    /// Begins the next output call, if one is due: first what an event asked for, then, once the
+    /// Begins the next output call, if one is due: first what an event requires, then, once the
     /// connection is open, what the program wrote and its close.
     #[inline(always)]
     fn begin_call(&mut self, moment: Moment) -> bool {
@@ -72,7 +72,7 @@ impl Endpoint {
     }
 
     /// One segment of the call under way; `false` if there is no more. (Before a connection and
-    /// after its end nothing asks for a call.)
+    /// after its end nothing requires a call.)
     #[inline]
     fn output(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         match self.conn.state {
@@ -177,7 +177,7 @@ impl Endpoint {
                 // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
                 self.begin_feedback();
             }
-            // Nothing else can follow: the question need not be asked again.
+            // Nothing else can follow: further calls end at once.
             self.call.active = false;
         }
         owed

@@ -11,8 +11,8 @@ use crate::rtt::RttRules;
 use crate::send_state::SendState;
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
-/// shared by all its connections. Both ends of a connection are taken to have the same receive
-/// window (no segment carries it).
+/// shared by all its connections. Both ends of a connection are assumed to have equal receive
+/// windows (no segment carries it).
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: &'static str,
@@ -89,8 +89,8 @@ pub(crate) enum SynAck {
 pub(crate) enum Ending {
     /// By FINs, and a TIME_WAIT; the FIN rides on the last data if it can.
     Fin,
-    /// The same, but the FIN follows once all data has been sent, alone (it rides on what of that goes
-    /// again).
+    /// As above, but the FIN follows once all data has been sent, alone (on a retransmission of the
+    /// last data it rides along).
     BareFin,
     /// When all data is acknowledged, without a word on the wire.
     Silent,

@@ -332,7 +332,7 @@ impl Receiver {
         self.beyond.as_deref().is_some_and(telling)
     }
 
-    /// The same for the pace of acknowledgements.
+    /// Notes for the pace of acknowledgements that one was sent.
     fn note_ack_sent(&mut self) {
         if let Some(tempo) = self.tempo() {
             tempo.on_ack_sent();

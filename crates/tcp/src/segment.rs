@@ -66,7 +66,7 @@ impl Flags {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SackBlocks {
     len: u8,
-    /// The third block tells of a duplicate (RFC 2883); its offsets may be negative.
+    /// The third block reports a duplicate (RFC 2883); its offsets may be negative.
     duplicate: bool,
     blocks: [(u32, u32); 3],
 }
@@ -99,11 +99,11 @@ impl SackBlocks {
         let (start, end) = self.blocks[2];
         self.duplicate.then(|| (number(start), number(end)))
     }
-    /// Whether a duplicate is told of.
+    /// Whether a duplicate is reported.
     pub(crate) fn tells_duplicate(&self) -> bool {
         self.duplicate
     }
-    /// Bytes of a header's options that the blocks take, at most so many, with padding (RFC 2018).
+    /// Bytes of a header's options that at most `most` of the blocks take, with padding (RFC 2018).
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
     }
@@ -140,7 +140,7 @@ pub struct AccEcn {
 }
 
 impl AccEcn {
-    /// Bytes of an option with so many fields, padded to whole words.
+    /// Bytes of an option with `fields` fields, padded to whole words.
     pub(crate) const fn padded(fields: usize) -> u32 {
         (2 + 3 * fields as u32).next_multiple_of(4)
     }

@@ -97,7 +97,7 @@ impl SendState {
         self.reduced_by_echo && self.una <= self.reduced
     }
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
-    /// one window of data are one reduction (RFC 3168 section 6.1.2). Once asked, the next loss
+    /// one window of data are one reduction (RFC 3168 section 6.1.2). After a call, the next loss
     /// counts again, unless the state of the echo `lasts` (`Rules::cwr_state`).
     pub fn echo_covers_loss(&mut self, lasts: bool) -> bool {
         let covered = self.reduced_by_echo && self.una < self.reduced;

@@ -1,5 +1,5 @@
-//! The senders to choose from. This is the one file that tells them apart: the endpoint and its other
-//! parts see the seven verbs of [`SendAlgorithm`].
+//! The senders to choose from. This is the one file that distinguishes them: the endpoint and its
+//! other parts see the seven verbs of [`SendAlgorithm`].
 
 use packet::{Duration, Instant};
 

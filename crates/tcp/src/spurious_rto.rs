@@ -1,6 +1,6 @@
 //! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
 //!
-//! After a timeout one segment is sent again; what is acknowledged next tells whether the data
+//! After a timeout one segment is retransmitted; what is acknowledged next shows whether the data
 //! sent before had been lost or was only late. If late, the windows are restored and new data goes
 //! on.
 
@@ -60,7 +60,7 @@ impl SpuriousRto {
         blocks.map(|b| segment.ack + u64::from(b.1)).any(|end| end > self.point)
     }
 
-    /// What an ACK tells in the step at hand; `sack`: by RFC 5682 section 3.1, else 2.1.
+    /// What an ACK shows in the step at hand; `sack`: by RFC 5682 section 3.1, else 2.1.
     fn evidence(&self, snd: &SendState, ack: &Ack, sack: bool) -> Evidence {
         let advances = ack.acked > 0;
         if self.f_rto == FRto::FirstAck {

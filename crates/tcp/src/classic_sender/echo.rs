@@ -10,7 +10,7 @@ use crate::send_algorithm::{AfterTimer, SendContext};
 /// What an ACK says of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// It asks for a reduction of the window.
+    /// The echo requires a reduction of the window.
     pub asks: bool,
     /// Of the bytes it reports, those that were marked.
     pub marked: u64,

@@ -1,5 +1,5 @@
 //! Reno as three programs and standards have it: 4.4BSD, RFC 5681 and ns-2. The senders of their
-//! time ask it without a detour ([`Congestion::Reno`](super::Congestion)); others as any control.
+//! time call it directly ([`Congestion::Reno`](super::Congestion)); others as any control.
 
 use packet::{About, Instant};
 

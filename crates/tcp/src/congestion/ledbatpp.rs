@@ -38,7 +38,7 @@ const FIELDS: &[Field] = &[
         .meaning("Queueing delay to keep; three quarters of it end the first slow start.")
         .source("section 4.5, and section 4.1: 45 ms"),
     Field::new("gain_parts", Kind::whole(Unit::Count, 1, 1_000), Value::Whole(16))
-        .meaning("The gain is at least one part in so many.")
+        .meaning("The gain is at least one part in this many.")
         .source("section 4.2"),
     Field::new("constant", Kind::above(Unit::None, 0.0, 100.0), Value::Real(1.0))
         .meaning("Weight of the delay beyond the target.")
@@ -81,7 +81,7 @@ const CURRENT: usize = 4;
 const HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The round trips that tell the queue (RFC 6817 section 3.4.2).
+/// The round trips that measure the queueing delay (RFC 6817 section 3.4.2).
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     current: [Duration; CURRENT],

@@ -1,5 +1,6 @@
-//! For the tests of controls that answer marks: a path that marks what it will, its acknowledgements
-//! a round trip later, and the part of the transport that tells a control of marks.
+//! For the tests of controls that answer marks: a path that marks as the test decides, its
+//! acknowledgements a round trip later, and the part of the transport that reports marks to a
+//! control.
 
 use std::collections::VecDeque;
 
@@ -18,7 +19,7 @@ pub(super) struct Path {
     /// Whether each segment on its way was marked.
     out: VecDeque<bool>,
     rng: Rng,
-    /// Reductions that the path, as transport, asked for.
+    /// Reductions that the path, acting as transport, requested.
     reduced: u64,
 }
 
@@ -53,8 +54,8 @@ impl Path {
         }
     }
 
-    /// Runs for so many acknowledgements; `mark` says with which probability a segment that goes
-    /// out is marked, from how many are out with it.
+    /// Runs for `acks` acknowledgements; `mark` gives the probability with which a segment that
+    /// goes out is marked, from the number of segments in flight.
     pub fn run(&mut self, acks: u64, mark: impl Fn(usize) -> f64) -> Seen {
         let (mut marked, mut time, mut area) = (0, 0.0, 0.0);
         for ack in 0..acks {

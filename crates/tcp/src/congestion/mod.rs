@@ -1,10 +1,10 @@
 //! Congestion control: how fast a sender sends. One file per algorithm, one line each in
 //! [`CONTROLS`].
 //!
-//! The transport (loss detection, ECN, pacing) tells a control what every acknowledgement says
-//! (a [`AckSample`]) and when congestion was noticed; the control keeps `cwnd` and `ssthresh` of the
-//! [`SendState`], and may ask for a pacing rate. It is told everything it needs: it has no clock and
-//! never looks at segments. Windows and amounts are bytes.
+//! The transport (loss detection, ECN, pacing) passes a control what every acknowledgement says (an
+//! [`AckSample`]) and reports congestion; the control keeps `cwnd` and `ssthresh` of the
+//! [`SendState`], and may set a pacing rate. It gets everything it needs: it has no clock and never
+//! looks at segments. Windows and amounts are bytes.
 
 mod bbr;
 mod bbr3;
@@ -34,12 +34,12 @@ use packet::{About, Duration, Instant};
 use crate::send_state::SendState;
 pub(crate) use classic_reno::{Arithmetic, ClassicReno};
 
-/// Why a control is told of congestion.
+/// Why congestion is reported to a control.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
     /// Segments were found lost; the transport has just entered recovery.
     Loss,
-    /// Marks were reported (once per window of data, as RFC 3168 section 6.1.2 asks).
+    /// Marks were reported (once per window of data, as RFC 3168 section 6.1.2 requires).
     Mark,
     /// The retransmission timer expired: everything outstanding is taken for lost.
     Timeout,
@@ -51,8 +51,8 @@ pub(crate) struct AckSample {
     pub now: Instant,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
-    /// before was told then).
+    /// Bytes of `delivered` that the cumulative acknowledgement covers, without those that had been
+    /// reported selectively before.
     pub acked: u64,
     /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances, or after
     /// enough reordering; else none (Linux's `acked_sacked`, and its conditions for growth in
@@ -152,12 +152,12 @@ pub(crate) struct ControlFlags {
     /// follows another at once goes on for it (`prev_ca_state` of Linux's BBR); else each one is
     /// announced by [`Cause::Loss`] (Linux's `tcp_enter_recovery`, at each change to Recovery).
     pub joins_recoveries: bool,
-    /// The control reads [`AckSample::marked`] itself and is not told of [`Cause::Mark`].
+    /// The control reads [`AckSample::marked`] itself and does not get [`Cause::Mark`].
     pub own_marks: bool,
     /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
     pub paced: bool,
-    /// The control reads [`AckSample::rate`] and what [`Lost`] tells of the sending; else they are not
-    /// kept.
+    /// The control reads [`AckSample::rate`] and the sending data in [`Lost`]; otherwise they are
+    /// not kept.
     pub rates: bool,
     /// Which ECN codepoint the control's data segments carry, and the feedback it needs.
     pub ecn: EcnMode,
@@ -168,7 +168,7 @@ pub(crate) struct ControlFlags {
 pub(crate) enum EcnMode {
     /// RFC 3168: ECT(0), one echo per window.
     Classic,
-    /// RFC 8257: ECT(0), the echo tells which bytes were marked.
+    /// RFC 8257: ECT(0), the echo shows which bytes were marked.
     Dctcp,
     /// RFC 9331: ECT(1), accurate ECN (draft-ietf-tcpm-accurate-ecn, RFC 9768).
     Scalable,
@@ -209,7 +209,7 @@ pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample);
 
     /// A segment was found lost. Called for each, before the `on_congestion` it causes and before
-    /// the `on_ack` of the acknowledgement that told.
+    /// the `on_ack` of the acknowledgement that revealed it.
     fn on_lost(&mut self, _flight: &SendState, _lost: &Lost) {}
 
     /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
@@ -221,8 +221,8 @@ pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     /// start.
     fn on_timeout(&mut self, _flight: &SendState, _now: Instant) {}
 
-    /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
-    /// had changed beside the windows, which the transport puts back itself.
+    /// The last `on_congestion` was wrong (the data was only late or reordered): restores what it
+    /// had changed other than the windows, which the transport restores itself.
     fn undo(&mut self, _flight: &mut SendState) {}
 
     /// The sender begins again after a pause of `idle`, with nothing outstanding.
@@ -250,7 +250,7 @@ pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     /// section 4.3); for a scalable control that is new.
     fn detect_classic_queues(&mut self) {}
 
-    /// The same, if it is a Reno that classic senders ask without a detour.
+    /// The control, if it is a Reno that classic senders call directly.
     fn classic(&self) -> Option<ClassicReno> {
         None
     }

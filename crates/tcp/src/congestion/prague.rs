@@ -88,7 +88,7 @@ struct Prague {
     owed: bool,
     /// Bytes in the network.
     in_flight: u64,
-    /// Looks for a classic queue, where that is asked for.
+    /// Detects a classic queue, if that is switched on.
     detector: Option<Detector>,
 }
 

@@ -127,7 +127,7 @@ impl<C: Control> Path<C> {
         self.rate * self.trip.secs_f64()
     }
 
-    /// Runs until `until` holds; false if it does not within so many seconds.
+    /// Runs until `until` holds; false if it does not within `seconds`.
     pub fn run_until(&mut self, seconds: f64, until: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
@@ -153,7 +153,7 @@ impl<C: Control> Path<C> {
         self.run_until(seconds, |_| false);
     }
 
-    /// Share of the line used and mean round trip in units of the base one, for so many seconds.
+    /// Share of the line used, and mean round trip in units of the base one, over `seconds`.
     pub fn measure(&mut self, seconds: f64) -> (f64, f64) {
         let before = self.delivered;
         self.trips = (0.0, 0);

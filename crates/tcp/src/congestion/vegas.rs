@@ -254,8 +254,8 @@ mod tests {
         assert_eq!(snd.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
-    /// The decision about a window of so many bytes with a base of 100 ms and a round trip of 110 ms:
-    /// an eleventh of it is queued.
+    /// The decision about a window of `cwnd` bytes with a base round trip of 100 ms and a round
+    /// trip of 110 ms: an eleventh of it is queued.
     fn judged(cwnd: u64, ssthresh: u64) -> SendState {
         let mut snd = SendState { ssthresh, ..avoiding(cwnd) };
         let mut vegas = Vegas { rests: true, ..Vegas::default() };

@@ -55,7 +55,7 @@ impl Default for Counters {
     }
 }
 
-/// How the ECN field of a SYN or SYN-ACK is told back: by the SYN-ACK (table 2) and by the ACK that
+/// How the ECN field of a SYN or SYN-ACK is reported: by the SYN-ACK (table 2) and by the ACK that
 /// completes the handshake (table 3).
 pub(super) fn handshake(ecn: Ecn) -> Flags {
     Flags::ace(match ecn {

@@ -19,7 +19,7 @@ impl<'a> EchoReader<'a> {
     }
 
     /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
-    /// `opening`: it completes the handshake. To be asked once of every segment that reports any: one
+    /// `opening`: it completes the handshake. Call it once for every segment that reports any: one
     /// that reports nothing new may have been overtaken (RFC 9768 appendix A.1).
     pub fn marked_bytes(
         &mut self,
@@ -49,7 +49,7 @@ impl<'a> EchoReader<'a> {
         if self.echoes(segment, 0) { delivered } else { 0 }
     }
 
-    /// Whether a segment that reports so many marked bytes asks for a reduction of the window:
+    /// Whether a segment that reports `marked` marked bytes requires a reduction of the window:
     /// RFC 3168's echo does even if it reports nothing.
     pub fn echoes(&self, segment: &Segment, marked: u64) -> bool {
         match self.feedback {
@@ -77,7 +77,8 @@ mod tests {
             let mut memory = Memory::default();
             let mut hearing = EchoReader::new(state, || &mut memory);
             assert_eq!(hearing.marked_bytes(&ack, 1_560, 1_460, false), marked);
-            // The header's count is kept in step: the next ACK without option tells of no more marks.
+            // The header's count is kept in step: the next ACK without option reports no more
+            // marks.
             assert_eq!(hearing.marked_bytes(&plain, 1_460, 1_460, false), 0);
         }
         // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.

@@ -1,5 +1,5 @@
-//! Explicit congestion notification, both ends: RFC 3168 section 6.1, and two ways of telling the
-//! sender more than one thing per window: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
+//! Explicit congestion notification, both ends: RFC 3168 section 6.1, and two ways to report more
+//! than one bit per window to the sender: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
 //! ([`accurate`], RFC 9768).
 
 mod abe;
@@ -50,7 +50,7 @@ impl EcnState {
         self.feedback != EcnFeedback::None
     }
 
-    /// The window was reduced, for whatever reason: the peer is to be told (RFC 3168 section 6.1.2),
+    /// The window was reduced, for whatever reason: the peer is notified (RFC 3168 section 6.1.2),
     /// unless its feedback is accurate (RFC 9768 section 3.1.5).
     pub fn reduced(&mut self) {
         self.cwr = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
@@ -58,9 +58,9 @@ impl EcnState {
 }
 
 impl Endpoint {
-    /// RFC 3168 section 6.1.1: a SYN asks by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
-    /// ECN asks and answers by three flags. Asked again, a SYN-ACK says the same, and a SYN unless the
-    /// profile falls back.
+    /// RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a SYN-ACK agrees by ECE alone;
+    /// accurate ECN requests and answers by three flags. A retransmitted SYN-ACK has the flags of
+    /// the first; so has a retransmitted SYN unless the profile falls back.
     pub(crate) fn opening_ecn_flags(&self, accepting: bool, again: bool) -> Flags {
         let rules = &self.profile.ecn;
         if accepting && self.conn.ecn.on() {
@@ -83,7 +83,7 @@ impl Endpoint {
         if capable { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// The acceptor hears the SYN. To a peer that knows less it answers as to RFC 3168 (RFC 9768
+    /// The acceptor receives the SYN. To a peer that knows less it answers as to RFC 3168 (RFC 9768
     /// section 3.1.2).
     pub(crate) fn accept_ecn(&mut self, syn: &Segment) {
         let rules = self.profile.ecn;
@@ -93,7 +93,7 @@ impl Endpoint {
             return;
         }
         if rules.feedback == EcnFeedback::Accurate && asked != classic {
-            // Any other combination asks like all three flags (section 3.1.3).
+            // Any other combination counts as all three flags (section 3.1.3).
             self.conn.ecn.feedback = EcnFeedback::Accurate;
             self.conn.ecn.echo_flags = handshake(syn.ecn);
             self.rx.marks().bytes.test_path(false);
@@ -102,7 +102,7 @@ impl Endpoint {
         }
     }
 
-    /// The opener hears the SYN-ACK. One that says all that the SYN said merely reflects it.
+    /// The opener receives the SYN-ACK. One with all flags of the SYN merely reflects it.
     pub(crate) fn learn_ecn(&mut self, syn_ack: &Segment) {
         let rules = self.profile.ecn;
         let answer = syn_ack.flags.and(Flags::ACE);
@@ -130,8 +130,8 @@ impl Endpoint {
         }
     }
 
-    /// Data or a FIN arrived. A receiver that ignores ECN looks away. RFC 3168 section 6.1.5: what
-    /// has arrived before tells nothing.
+    /// Data or a FIN arrived. A receiver that ignores ECN does nothing. RFC 3168 section 6.1.5:
+    /// data that has arrived before carries no information.
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
         if !self.profile.ecn.honest || segment.end() <= self.rx.next {

@@ -97,8 +97,8 @@ impl Bytes {
         Some(AccEcn { ect1_first: scalable, fields: fields as u8, counters })
     }
 
-    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had
-    /// told before do not count again.
+    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count
+    /// had reported before do not count again.
     pub fn hear(&mut self, option: &AccEcn) -> u64 {
         if usize::from(option.fields) <= CE {
             // No byte was ever marked.
@@ -110,16 +110,16 @@ impl Bytes {
         if grown >> (BITS - 1) == 0 { u64::from(grown) } else { 0 }
     }
 
-    /// The header's count alone told of so many.
+    /// The header's count alone reported `bytes`.
     pub fn estimate(&mut self, bytes: u64) {
         self.reported = modulo(self.reported.wrapping_add(bytes as u32));
     }
 }
 
 impl Endpoint {
-    /// Puts the option on a segment, if one is due and fits beside timestamps and up to two SACK
-    /// blocks, which come first (section 3.2.3.3; constructed: none beside a report of a duplicate), and
-    /// beside the payload.
+    /// Puts the option on a segment, if one is due and fits after timestamps and up to two SACK
+    /// blocks, which come first (section 3.2.3.3; constructed: none together with a report of a
+    /// duplicate), and with the payload.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
         let again = out.flags.has(Flags::AGAIN);
@@ -127,7 +127,7 @@ impl Endpoint {
             return;
         }
         let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };
-        // Beside what a SYN-ACK has there is always room.
+        // A SYN-ACK always has room for it.
         let header = ROOM - stamps - out.sack.wire_bytes(2);
         let room = header.min(u32::from(self.tx.snd.mss) - out.len);
         if out.sack.tells_duplicate() {

@@ -2,7 +2,7 @@
 
 use super::BetaEcn;
 
-/// How the receiver tells the sender of marks.
+/// How the receiver reports marks to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum EcnFeedback {
     /// Not at all: no ECN was agreed on.
@@ -33,10 +33,10 @@ pub(crate) enum EchoCut {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EcnRules {
-    /// The SYN asks for ECN, or the SYN-ACK agrees.
+    /// The SYN requests ECN, or the SYN-ACK agrees.
     pub on: bool,
     pub feedback: EcnFeedback,
-    /// The receiver tells what it saw; else it agrees to ECN and never reports a mark.
+    /// The receiver reports what it saw; else it agrees to ECN and never reports a mark.
     pub honest: bool,
     /// With accurate feedback, segments carry the AccECN option.
     pub option: bool,
@@ -44,7 +44,7 @@ pub(crate) struct EcnRules {
     /// Data says that its sender is scalable, by ECT(1) (RFC 9331 section 4.1), if the feedback
     /// turns out to be accurate.
     pub scalable: bool,
-    /// A SYN that goes again does not ask (RFC 3168 section 6.1.1.1).
+    /// A retransmitted SYN does not request ECN (RFC 3168 section 6.1.1.1).
     pub fallback: bool,
     /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
     /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).

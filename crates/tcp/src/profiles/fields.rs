@@ -74,7 +74,7 @@ pub(super) const F_RTO: Field = Field::new("f_rto", Kind::Switch, Value::Unset)
 pub(super) const ECN: Field = Field::new("ecn", Kind::Switch, Value::Unset)
     .meaning("Explicit congestion notification (RFC 3168).")
     .source(
-        "constructed: off, so that marks are drops unless a scenario asks for them; on with a \
+        "constructed: off, so that marks are drops unless a scenario switches them on; on with a \
              congestion control that needs marks",
     );
 pub(super) const ECN_FEEDBACK: Field = Field::new(
@@ -83,8 +83,8 @@ pub(super) const ECN_FEEDBACK: Field = Field::new(
     Value::Unset,
 )
 .meaning(
-    "What the receiver tells of marks: an echo per window (classic, RFC 3168), an echo of the \
-         marked bytes (dctcp, RFC 8257; asked for like the classic one, so both ends must be set), \
+    "What the receiver reports about marks: an echo per window (classic, RFC 3168), an echo of the \
+         marked bytes (dctcp, RFC 8257; negotiated like the classic one, so both ends must be set), \
          or a count (accurate, RFC 9768; classic towards a peer that knows no other).",
 )
 .source("RFC 3168, unless the congestion control needs to know more");
@@ -97,7 +97,7 @@ pub(super) const ECN_RECEIVER: Field = Field::new(
 .source("RFC 3168; that one may ignore marks, and why it pays: its section 18.1 and RFC 3540");
 pub(super) const ACCECN_OPTION: Field = Field::new("accecn_option", Kind::Switch, OFF)
     .meaning(
-        "With accurate feedback, tell bytes by ECN codepoint in the AccECN option as well: 8 or 12 \
+        "With accurate feedback, report bytes by ECN codepoint in the AccECN option as well: 8 or 12 \
          B on acknowledgements of marked or ECN-capable data.",
     )
     .source(

@@ -115,7 +115,7 @@ fn rto_check(params: &Params, asked: RtoCheck) -> Result<RtoCheck, BadParams> {
     match asked {
         RtoCheck::FRto if own && params.given("false_timeout") => Err(BadParams::new(
             "false_timeout",
-            "asks the question that f_rto answers; set one of the two to false",
+            "decides the question that f_rto answers; set one of the two to false",
         )),
         RtoCheck::Off if own => Ok(RtoCheck::BadRetransmit),
         chosen => Ok(chosen),

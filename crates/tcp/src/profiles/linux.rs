@@ -160,7 +160,7 @@ const FIELDS: &[Field] = &[
     field(
         fields::ECN,
         Value::Unset,
-        "off: net.ipv4.tcp_ecn = 2, only if the peer asks, and no peer does; on with a congestion \
+        "off: net.ipv4.tcp_ecn = 2, only if the peer requests it, and no peer does; on with a congestion \
          control that needs marks (TCP_CONG_NEEDS_ECN)",
     ),
     fields::ECN_FEEDBACK,

@@ -122,7 +122,7 @@ pub(super) fn common(
     Ok(Profile {
         initial_ssthresh: parts.start.ssthresh(parts.window),
         // SYNs are bare headers. A lost one leaves a threshold of two packets; the first window of
-        // FullTcp is that of the settings all the same (`delay_growth_`).
+        // FullTcp is nevertheless that of the settings (`delay_growth_`).
         opening: Opening {
             options: 0,
             loss_cuts_threshold: true,

@@ -58,7 +58,7 @@ impl Parts {
         Parts::read_with(params, Chosen::read(params, ""))
     }
 
-    /// The same with this congestion control.
+    /// Reads the parts, with this congestion control.
     pub fn read_with(params: &Params, chosen: Chosen) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
@@ -159,7 +159,7 @@ impl Parts {
         }
     }
 
-    /// The same of 4.4BSD's lineage; `sendpipe` as in [`host_routes`].
+    /// Reads the parts of 4.4BSD's lineage; `sendpipe` as in [`host_routes`].
     pub fn bsd(
         &self,
         name: &'static str,

@@ -21,7 +21,7 @@ use crate::timer_wheel::TimerWheel;
 /// The rules of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptive {
-    /// More than so many full segments are acknowledged at once.
+    /// More full segments than this are acknowledged at once.
     pub beyond: u32,
     /// Payload and header of a full segment, bytes; what the SYN announces (MSS).
     pub segment: u32,
@@ -62,7 +62,7 @@ pub(super) struct Tempo {
     small: u8,
     /// An ECN-capable packet came (`TCP_ECN_SEEN`).
     capable: bool,
-    /// Marks or their absence ask for acknowledgements at once.
+    /// Marks or their absence require acknowledgements at once.
     urged: bool,
     /// Delay of the next acknowledgement; 0 before the first data (`ato`). And the shortest.
     wait: u64,
@@ -170,8 +170,8 @@ impl Tempo {
         u64::from(rules.ratio * self.full / rules.segment).max(1)
     }
 
-    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room beside
-    /// it; while it grows, acknowledgements go out at once.
+    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for it;
+    /// while it grows, acknowledgements go out at once.
     #[inline(always)]
     fn grow(&mut self, rules: &Adaptive, len: u32) {
         let used = u64::from(len) + self.window;

@@ -10,7 +10,7 @@ const EVERY_OTHER: AckPolicy = AckPolicy {
     duplicates: false,
 };
 
-/// An estimator, for the policies that ask it.
+/// An estimator, for the policies that use one.
 fn exact() -> RttRules {
     let none = Duration::ZERO;
     let initial = Duration::from_secs(1);

@@ -1,4 +1,4 @@
-//! How the classic recoveries ask for a window: Reno without a detour, or any control of the list,
+//! How the classic recoveries change the window: by Reno directly, or by any control of the list,
 //! which needs to know more of the path than they do.
 
 use packet::{Duration, Instant};
@@ -10,8 +10,8 @@ use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 use crate::tracker::{AckInfo, Pacer, Seen, Tracker};
 
-/// The congestion control of a classic sender, if it is not the Reno of its [`Rules`]: that is known
-/// without a virtual call, and needs to be told no more than what it asks.
+/// The congestion control of a classic sender, if it is not the Reno of its [`Rules`]: that one is
+/// called without a virtual call, and needs no more than its arguments.
 #[derive(Clone, Debug)]
 pub(crate) struct ClassicControl(Option<Box<Tracked>>);
 
@@ -19,14 +19,14 @@ pub(crate) struct ClassicControl(Option<Box<Tracked>>);
 #[derive(Clone, Debug)]
 pub(crate) struct Tracked {
     tracker: Tracker,
-    /// What the ACK at hand says, once the control is to be told of it.
+    /// The sample of the ACK at hand, once it must be passed to the control.
     ack: Option<AckSample>,
     now: Instant,
     /// What duplicates have added to the window of a control that sets its window itself.
     inflation: u64,
     /// A timeout is repaired until this is acknowledged.
     loss_end: u64,
-    /// Bytes found lost of which the control was told.
+    /// Bytes found lost that were reported to the control.
     lost: u64,
     /// When the pace lets a segment go that waits for it.
     pacing_timer: Instant,
@@ -154,7 +154,7 @@ impl ClassicControl {
         }
     }
 
-    /// An ACK has come; the recovery is yet to hear of it.
+    /// An ACK has come; the recovery has not processed it yet.
     pub fn hear(&mut self, snd: &SendState, heard: &Heard) {
         if let Some(tracked) = &mut self.0 {
             tracked.hear(snd, heard);
@@ -193,7 +193,7 @@ impl ClassicControl {
     }
 }
 
-/// What a recovery works on: a sender's numbers, its rules, and the control that it asks.
+/// What a recovery works on: a sender's numbers, its rules, and its congestion control.
 pub(crate) struct Windows<'a> {
     pub rules: &'a Rules,
     pub snd: &'a mut SendState,
@@ -268,7 +268,7 @@ impl Windows<'_> {
         snd.cwnd = snd.mss();
     }
 
-    /// An ECN echo asks for a reduction; whether the control answers echoes so.
+    /// An ECN echo requires a reduction; returns whether the control answers echoes so.
     pub fn on_echo(&mut self, cut: EchoCut) -> bool {
         let snd = &mut *self.snd;
         match &mut self.control.0 {
@@ -283,7 +283,7 @@ impl Windows<'_> {
         true
     }
 
-    /// Duplicates say that so many bytes have left the network.
+    /// Duplicates show that `bytes` have left the network.
     #[inline]
     pub fn inflate(&mut self, bytes: u64) {
         match &mut self.control.0 {
@@ -310,7 +310,7 @@ pub(crate) struct Heard<'a> {
     pub acked: u64,
     /// Of the bytes it reports to have arrived, those that were marked.
     pub marked: u64,
-    /// Data is reported selectively: a duplicate alone tells nothing.
+    /// Data is reported selectively: a duplicate alone carries no information.
     pub sack: bool,
     pub now: Instant,
 }
@@ -329,7 +329,7 @@ impl Tracked {
 
     fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         if chunk.seq < snd.max {
-            // That it was lost is known when it goes again.
+            // That it was lost is known when it is retransmitted.
             let number = self.tracker.board.find(chunk.seq);
             let record = self.tracker.board.get(number);
             if !record.lost && !record.sacked {
@@ -380,7 +380,7 @@ mod tests {
     use crate::segment::Flags;
     use packet::params::{Params, Raw};
 
-    /// A control that changes nothing and notes what it is told; copies share their notes.
+    /// A control that changes nothing and records its calls; copies share the record.
     #[derive(Clone, Debug)]
     struct Noting {
         flags: ControlFlags,
@@ -394,7 +394,7 @@ mod tests {
         fn note(&self, what: String) {
             self.notes.lock().unwrap().push(what);
         }
-        /// What it was told since it was asked last.
+        /// The calls since the last call of this method.
         fn told(&self) -> Vec<String> {
             std::mem::take(&mut self.notes.lock().unwrap())
         }
@@ -478,8 +478,8 @@ mod tests {
 
     #[test]
     fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
-        // RFC 4015 sets the windows: the control hears of the ACK once they are put back, and that
-        // they are not to grow.
+        // RFC 4015 sets the windows: the control gets the ACK once they are restored, with the flag
+        // that they must not grow.
         let control = Noting::new(CLASSIC);
         let given = [("f_rto", Raw::Bool(true)), ("initial_window", Raw::Number(4.0))];
         let entry = crate::find("plain").unwrap();

@@ -1,8 +1,8 @@
 //! Loss recovery: one file per kind.
 //!
-//! A recovery is told of acknowledgements and timeouts, changes the windows of the [`SendState`],
+//! A recovery processes acknowledgements and timeouts, changes the windows of the [`SendState`],
 //! and chooses what to send next. Which kind, and in whose manner, are the profile's [`Rules`].
-//! Senders with RACK have a [`RackSender`] beside it, which does all of this and more.
+//! Senders with RACK have a [`RackSender`] instead, which does all of this and more.
 
 mod board;
 mod classic_control;
@@ -28,7 +28,7 @@ pub(crate) use sack1::Sack1;
 pub(crate) use tahoe::Tahoe;
 
 #[derive(Clone, Debug)]
-#[repr(u8)] // a tag of its own is asked faster than one hidden in a field
+#[repr(u8)] // a tag of its own is read faster than one hidden in a field
 pub(crate) enum Recovery {
     Tahoe(Tahoe),
     Reno(Reno),
@@ -37,7 +37,7 @@ pub(crate) enum Recovery {
     Sack1(Sack1),
 }
 
-/// What an acknowledgement asks of the endpoint.
+/// What an acknowledgement requires of the endpoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Reaction {
     /// A recovery begins: stop timing round trips.
@@ -131,7 +131,7 @@ impl Recovery {
         }
     }
 
-    /// Whether new data is acknowledged, `snd.una` has moved and the timer runs on all the same.
+    /// Whether new data is acknowledged, `snd.una` has moved and the timer still runs on.
     pub fn keeps_timer(&self, rules: &Rules, snd: &SendState) -> bool {
         match self {
             Recovery::NewReno(newreno) => newreno.keeps_timer(rules, snd),

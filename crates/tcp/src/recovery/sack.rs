@@ -52,7 +52,7 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        // Few report anything: a test for it costs less than to hear of nothing.
+        // Few segments report anything: this test costs less than an empty report.
         let news = if segment.sack.is_empty() { 0 } else { self.board.hear(w.snd, segment) };
         if news > 0 && self.mode == Mode::Open && w.rules.reports_hold_growth {
             w.snd.growth_held = true;
@@ -77,7 +77,7 @@ impl Sack {
         if news == 0 { Reaction::default() } else { self.on_report(w, news) }
     }
 
-    /// So many bytes are reported for the first time.
+    /// `news` bytes are reported for the first time.
     fn on_report(&mut self, w: &mut Windows, news: u64) -> Reaction {
         let Windows { rules, snd, .. } = w;
         self.reported += news as u32;

@@ -16,7 +16,7 @@ pub(crate) struct Sack1 {
     recovering: bool,
     /// The packet that begins it is yet to go; it is not counted in the pipe.
     begins: bool,
-    /// A timeout came and nothing new was acknowledged since: duplicates tell nothing (`timeout_`).
+    /// A timeout came and nothing new was acknowledged since: duplicates are ignored (`timeout_`).
     deaf: bool,
     /// Duplicates that reported something new.
     duplicates: u32,

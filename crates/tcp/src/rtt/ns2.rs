@@ -1,7 +1,7 @@
 //! The estimator of ns-2.35: Jacobson's filter in whole ticks, RFC 2988's timeout.
 //!
 //! srtt is kept times 8 and rttvar times 4. A round trip is the number of ticks crossed, at least
-//! one; ticks lie on a grid from the start of the run on, the same for all hosts.
+//! one; ticks lie on a grid from the start of the run on, common to all hosts.
 
 use packet::Duration;
 

@@ -1,4 +1,4 @@
-//! What an acknowledgement tells: what was delivered, how long it took, how fast it went.
+//! What an acknowledgement shows: what was delivered, how long it took, how fast it went.
 
 use packet::{Duration, Instant};
 
@@ -9,10 +9,10 @@ use crate::congestion::{AckSample, CaState};
 use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
 
-/// What one acknowledgement has told so far.
+/// What one acknowledgement has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckInfo {
-    /// The cumulative acknowledgement advances, by so many bytes that were not reported before.
+    /// The cumulative acknowledgement advances, by `fresh` bytes that were not reported before.
     pub advances: bool,
     /// The first number that was not acknowledged before.
     pub from: u64,
@@ -31,7 +31,7 @@ pub(crate) struct AckInfo {
     /// When the first and the last of the segments acknowledged, and reported, were sent.
     acked_span: Option<(Instant, Instant)>,
     sacked_span: Option<(Instant, Instant)>,
-    /// The cumulative acknowledgement has told RACK a round trip.
+    /// The cumulative acknowledgement has given RACK a round trip.
     timed: bool,
     /// One acknowledged had been sent again: its round trip is ambiguous (Karn).
     resent_acked: bool,
@@ -54,8 +54,8 @@ impl AckInfo {
         self.fresh += record.bytes();
     }
 
-    /// A segment is delivered, by whichever way it is told, to a sender whose timeout (or other
-    /// state) ends at `recovery_point`.
+    /// A segment is delivered, whether acknowledged cumulatively or reported selectively, to a
+    /// sender whose timeout (or other state) ends at `recovery_point`.
     #[inline]
     fn take(
         &mut self,
@@ -170,10 +170,10 @@ impl Tracker {
         }
     }
 
-    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate tells that
-    /// some segment has arrived; of what is acknowledged next, one segment filled the hole and the
-    /// others had been told of.
-    /// `goes_on`: what they told of is still out; `counts`: a further one tells something.
+    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate shows
+    /// that some segment has arrived; of what is acknowledged next, one segment filled the hole and
+    /// the others had been counted. `goes_on`: the counted segments are still out; `counts`: a
+    /// further duplicate counts.
     #[cold]
     pub fn count_duplicates(
         &mut self,
@@ -200,8 +200,8 @@ impl Tracker {
         }
     }
 
-    /// The round trips that an acknowledgement tells: of the segment sent first, and of the one sent
-    /// last, which is the path's (Linux's `tcp_clean_rtx_queue`).
+    /// The round trips that an acknowledgement gives: of the segment sent first, and of the one
+    /// sent last, which is the path's (Linux's `tcp_clean_rtx_queue`).
     #[inline(always)]
     pub fn round_trips(&mut self, info: &AckInfo, now: Instant) -> Option<(Duration, Duration)> {
         let acked = info.acked_span.filter(|_| !info.resent_acked);
@@ -212,7 +212,7 @@ impl Tracker {
         Some((now.since(first), path))
     }
 
-    /// What the control is told of an acknowledgement; `in_flight_before`: as it came.
+    /// The control's sample of an acknowledgement; `in_flight_before`: bytes in flight as it came.
     #[inline(always)]
     pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
         let Seen { now, rtt, marked, in_flight_before, ca_state, any_order } = seen;
@@ -242,7 +242,7 @@ impl Tracker {
     }
 }
 
-/// What a sample says beside what the tracker has seen.
+/// What a sample says in addition to what the tracker has seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub now: Instant,
@@ -296,7 +296,7 @@ mod tests {
 
     #[test]
     fn without_reports_a_bare_acknowledgement_says_that_a_segment_arrived() {
-        // RFC 5681 section 2: without data, SYN and FIN; and only where it tells something.
+        // RFC 5681 section 2: without data, SYN and FIN; and only where it carries information.
         let flags = [Flags::ACK, Flags::ACK.with(Flags::FIN), Flags::ACK.with(Flags::SYN)];
         for (len, flags, counts, heard) in [
             (0, flags[0], true, 1),

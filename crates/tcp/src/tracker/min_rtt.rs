@@ -80,7 +80,7 @@ mod tests {
         }
     }
 
-    /// The minimum after round trips of so many ms at so many seconds.
+    /// The minimum after round trips, each given in ms with the second at which it was measured.
     fn after(samples: &[(u64, u64)]) -> u64 {
         let mut min = MinRtt::new();
         for &(second, rtt) in samples {

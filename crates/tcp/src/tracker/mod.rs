@@ -1,5 +1,5 @@
 //! What a sender knows of the segments it has out and of the path, and what its congestion control
-//! is told of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
+//! gets of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
 //! pace.
 
 mod ack;
@@ -97,7 +97,8 @@ pub(crate) struct Sent {
 }
 
 impl Tracker {
-    /// With this control, whose segments are spread over the round trip if `paces` or it asks so.
+    /// With this control; segments are spread over the round trip if `paces` or if the control
+    /// wants it.
     pub fn new(control: Box<dyn Control>, paces: bool) -> Self {
         let rate = Rate::new(control.flags().rates);
         Tracker::with(control, (Scoreboard::new(), rate), paces)
@@ -138,8 +139,8 @@ impl Tracker {
         self.set_pace(snd);
     }
 
-    /// Whether the control gets the feedback it needs, by what the handshake agreed on. One that
-    /// needs to know which data was marked and will not be told is to be replaced, as in Linux; a
+    /// Whether the control gets the feedback it needs, by what the handshake agreed on. A control
+    /// that needs to know which data was marked and will not get it is replaced, as in Linux; a
     /// scalable one must be (RFC 9331 section 4.3).
     pub fn is_served(&self, ecn: EcnState) -> bool {
         match self.flags.ecn {

@@ -31,7 +31,7 @@ pub(crate) struct Rate {
     app_limited: u64,
     /// The program left the sender with nothing to send since then.
     dry_since: Option<Instant>,
-    /// The control asks for samples.
+    /// The control uses samples.
     asked: bool,
     /// Then a ring of what was noted of each segment that is out, by its number.
     ring: Vec<Snapshot>,
@@ -44,12 +44,12 @@ pub(crate) struct Newest {
     turn: u64,
     /// Bytes that had been delivered when it was sent.
     pub prior_delivered: u64,
-    /// None if nobody asks for samples.
+    /// `None` if the control uses no samples.
     snapshot: Option<Snapshot>,
 }
 
 impl Rate {
-    /// One that is asked for samples, or not.
+    /// An estimator for a control that uses samples, or not.
     pub fn new(asked: bool) -> Self {
         Rate { asked, ..Rate::default() }
     }
@@ -59,7 +59,7 @@ impl Rate {
         Rate { ring: self.ring, ..Rate::new(asked) }
     }
 
-    /// Another control asks for samples, or does not.
+    /// Another control uses samples, or does not.
     pub fn ask(&mut self, asked: bool) {
         self.asked = asked;
     }
@@ -111,7 +111,7 @@ impl Rate {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// What was noted when a segment that is out was sent; none if nobody asks for samples.
+    /// What was noted when a segment that is out was sent; `None` if the control uses no samples.
     #[inline]
     pub fn snapshot_of(&self, number: u64) -> Option<Snapshot> {
         (self.asked && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
@@ -145,8 +145,8 @@ impl Rate {
         }
     }
 
-    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`, or if nobody
-    /// asks.
+    /// The sample of an acknowledgement; `None` if its interval is shorter than `min_rtt`, or if
+    /// the control uses no samples.
     pub fn sample(
         &mut self,
         newest: Option<Newest>,
@@ -286,7 +286,7 @@ mod tests {
         }
         assert_eq!(rate.ring.len(), 1_024);
         assert!(silent.snapshot_of(0).is_none() && silent.ring.is_empty());
-        // The next control asks; what matters for room is what is out, not how much there has been.
+        // The next control uses them; room is needed for what is out, not for all there has been.
         silent.ask(true);
         assert!(silent.snapshot_of(3_000).is_none());
         silent.keep(3_000, 3_000, note(5));

@@ -1,4 +1,4 @@
-//! What the order of arrivals tells: RFC 8985 section 6.2, steps 1 to 4.
+//! What the order of arrivals shows: RFC 8985 section 6.2, steps 1 to 4.
 
 use packet::{Duration, Instant};
 
@@ -122,8 +122,9 @@ impl Reordering {
         }
     }
 
-    /// Step 4: how long a hole is taken for reordering; at most a smoothed round trip. `settled`:
-    /// a loss is being repaired, or as many segments are reported as the threshold asks.
+    /// Step 4: how long a hole is assumed to be reordering; at most a smoothed round trip.
+    /// `settled`: a loss is being repaired, or as many segments are reported as the threshold
+    /// requires.
     pub fn window(&self, settled: bool, min_rtt: Duration, srtt: Duration) -> Duration {
         if !self.reordering_seen && settled {
             return Duration::ZERO;

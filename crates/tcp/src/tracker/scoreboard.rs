@@ -63,7 +63,7 @@ impl Record {
 }
 
 /// The records of one connection: a ring by sequence, and a list through it by time of sending of
-/// those that are on the way (RFC 8985 section 5.1 asks for both orders).
+/// those that are on the way (RFC 8985 section 5.1 requires both orders).
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Record>,
@@ -75,9 +75,9 @@ pub(crate) struct Scoreboard {
     /// Ends of the list by time.
     oldest: u64,
     newest: u64,
-    /// Bytes of the records in the network, as far as acknowledgements and reports tell.
+    /// Bytes of the records in the network, as far as acknowledgements and reports show.
     records: u64,
-    /// Bytes in the network: those without what was heard of.
+    /// Bytes in the network: those that were neither acknowledged nor reported.
     pub in_flight: u64,
     /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
     pub dupacks: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Fetches into the cache the record of the oldest segment, of which an acknowledgement tells.
+    /// Prefetches the record of the oldest segment, which the next acknowledgement will need.
     #[inline]
     pub fn fetch(&self) {
         if let Some(last) = self.ring.len().checked_sub(1) {
@@ -134,13 +134,13 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Duplicates tell that so many segments of `mss` bytes have left the network.
+    /// Duplicates show that `segments` segments of `mss` bytes have left the network.
     pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
         (self.dupacks, self.heard_bytes) = (segments, u64::from(segments) * mss);
         self.count(0, 0);
     }
 
-    /// So many bytes of records enter the network, and so many leave it.
+    /// `enter` bytes of records enter the network, and `leave` leave it.
     #[inline]
     fn count(&mut self, enter: u64, leave: u64) {
         self.records = self.records + enter - leave;

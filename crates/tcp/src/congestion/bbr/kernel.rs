@@ -1,6 +1,6 @@
-//! The kernel's own code beside ours: `kernel.txt` is a flow's acknowledgements, told to
-//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
-//! timeouts, recoveries, ProbeRTT and a policed rate.
+//! The kernel's own code as reference: `kernel.txt` holds a flow's acknowledgements, given to
+//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It
+//! has timeouts, recoveries, ProbeRTT and a policed rate.
 
 use super::super::RateSample;
 use super::super::testing::{self, ack_sample};
@@ -14,7 +14,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Segments found lost until so many were.
+    /// Marks segments as lost until `lost` were lost in total.
     fn lose(&mut self, now: Instant, lost: u64) {
         let bytes = self.bbr.mss;
         let none =

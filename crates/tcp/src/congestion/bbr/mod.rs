@@ -2,12 +2,12 @@
 //! "BBR: Congestion-Based Congestion Control", ACM Queue 14(5), 2016). Users of Linux call this
 //! `bbr`; version 3 is `bbr3`.
 //!
-//! Methods have the names of the kernel's functions, without `bbr_`; where another stands here, the
-//! kernel's is named beside it. Like the kernel's, all arithmetic is of integers: windows and amounts
-//! in packets, rates in packets per microsecond times 2^24 ([`BW_UNIT`]), gains times 2^8 ([`UNIT`]),
-//! round trips in microseconds, long times in milliseconds (jiffies at HZ = 1000). Reading order: here
-//! the modes, `model` what the path is like (rate, round trip, bunched acknowledgements), `policer` the
-//! long-term rate, `window` what is sent.
+//! Methods have the names of the kernel's functions, without `bbr_`; where a name differs, the
+//! kernel's is given with it. Like the kernel's, all arithmetic is of integers: windows and amounts
+//! in packets, rates in packets per microsecond times 2^24 ([`BW_UNIT`]), gains times 2^8
+//! ([`UNIT`]), round trips in microseconds, long times in milliseconds (jiffies at HZ = 1000).
+//! Reading order: here the modes, `model` what the path is like (rate, round trip, bunched
+//! acknowledgements), `policer` the long-term rate, `window` what is sent.
 
 #[cfg(test)]
 mod kernel;
@@ -171,7 +171,8 @@ fn jiffies(at: Instant) -> u64 {
     at.since(Instant::ZERO).nanos() / 1_000_000
 }
 
-/// Packets that so many bytes are: whole segments, a shorter last one, and a FIN, which is on it.
+/// The number of packets that `bytes` make: whole segments, a shorter last one, and a FIN, which is
+/// on it.
 fn packets(bytes: u64, mss: u64) -> u64 {
     if bytes == 0 { 0 } else { (bytes - 1).div_ceil(mss).max(1) }
 }

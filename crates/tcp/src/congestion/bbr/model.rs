@@ -20,7 +20,8 @@ pub(super) struct Rounds {
     pub count: u64,
     /// This acknowledgement begins one.
     pub started: bool,
-    /// A round ends when a segment is delivered that was sent with so many bytes delivered.
+    /// A round ends when a segment is delivered that was sent after this many bytes had been
+    /// delivered.
     pub next_delivered: u64,
     pub bw: WindowedMax,
 }

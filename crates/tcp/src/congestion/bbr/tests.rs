@@ -64,7 +64,7 @@ fn gains_and_rates_are_the_kernels_integers() {
     let (mut bbr, mut snd) = opened();
     // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
     assert_eq!(bbr.pacing_rate, 285_662);
-    // The same delivery rate: one round trip's rate times the high gain is no more than that.
+    // The delivery rate stays: one round trip's rate times the high gain is no more than that.
     let ack = ack(&bbr, 100, 10, 100, 10);
     bbr.on_ack(&mut snd, &ack);
     assert_eq!((bbr.rounds.max_bw(), bbr.pacing_rate), (1_677, 285_662));

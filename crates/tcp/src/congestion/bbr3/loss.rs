@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_spurious_loss_takes_back_the_end_of_a_probe_only() {
-        // The same line, with "if (BBR.undo_state == ProbeBW_UP) BBRStartProbeBW_REFILL()".
+        // The line of the draft with "if (BBR.undo_state == ProbeBW_UP) BBRStartProbeBW_REFILL()".
         let after = |state| {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             bbr.undo.state = Some(State::Up);

@@ -38,7 +38,7 @@ pub(crate) const ENTRY: Entry = Entry {
         deviations: "Startup's count of lost ranges is of acknowledgements \
              that found losses, and what a loss saves for an undo is saved once per recovery, as \
              in Linux's BBRv3; constructed: a window of marks is answered like a round trip with \
-             more than 2 % loss (the draft only asks that marks count as congestion), and the \
+             more than 2 % loss (the draft only requires that marks count as congestion), and the \
              waits between probes, random in the draft, are a hash of the time and of the bytes \
              delivered",
         fields: FIELDS,

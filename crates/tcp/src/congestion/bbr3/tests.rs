@@ -12,7 +12,7 @@ fn path(bdps: u64) -> Path<Bbr3> {
     Path::new(Bbr3::default(), 20.0, 40, bdps * 100_000)
 }
 
-/// The same, run to this state.
+/// A path that has run until the control is in this state.
 fn path_in(bdps: u64, state: State) -> Path<Bbr3> {
     let mut path = path(bdps);
     assert!(path.run_until(30.0, |path| path.control.state == state), "{state:?}");
@@ -49,7 +49,7 @@ fn drain_empties_the_queue() {
     // Appendix A.3.
     let mut path = path_in(4, State::Drain);
     let (from, rounds) = (path.now, path.control.rounds.count);
-    // Down ends with the same acknowledgement: the queue is gone.
+    // Down ends with this acknowledgement: the queue is empty.
     assert!(path.run_until(1.0, |path| path.control.state == State::Cruise));
     let control = &path.control;
     assert!(control.sample.in_flight <= control.inflight(control.model.bw, 1.0));

@@ -64,7 +64,7 @@ fn the_target_is_at_most_half_a_window_away_and_never_below() {
     ack(&mut cubic, &mut snd, 20.0, MSS);
     let grown = snd.cwnd - before;
     assert!(grown.abs_diff(MSS / 2) <= 1, "{grown}");
-    // At the plateau the curve is flat; the window stays above what W_est and it ask for.
+    // At the plateau the curve is flat; the window stays above what W_est and the curve require.
     let (mut cubic, mut snd) = after_loss(1_000);
     ack(&mut cubic, &mut snd, 0.0, 1);
     snd.cwnd = 1_200 * MSS;

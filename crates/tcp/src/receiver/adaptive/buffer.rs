@@ -7,7 +7,7 @@ use packet::Instant;
 use super::{Adaptive, Receiver, Tempo, Timing};
 use crate::segment::{Flags, Segment};
 
-/// Segments of cushion beside twice what was read.
+/// Segments of cushion, in addition to twice what was read.
 const CUSHION: u64 = 16;
 
 /// What autotuning knows.
@@ -40,7 +40,7 @@ impl Buffer {
         self.edge
     }
 
-    /// A buffer of so many bytes; more than `most` in a round trip make it grow.
+    /// A buffer of `bytes` bytes; more than `most` in a round trip make it grow.
     pub fn new(bytes: u64, most: u64) -> Buffer {
         Buffer {
             bytes,

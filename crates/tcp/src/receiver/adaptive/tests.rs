@@ -315,7 +315,7 @@ fn a_fin_waits_for_the_program_to_close() {
     assert!(end.take(70, &Segment { seq, len: 100, flags, ..Segment::default() }), "again");
 }
 
-/// A buffer that begins with 128 KiB; its first segment, at 100 ms, tells of a round trip of 40 ms.
+/// A buffer that begins with 128 KiB; its first segment, at 100 ms, shows a round trip of 40 ms.
 fn growing(most: u64) -> End {
     let mut end = End::new(164);
     let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };

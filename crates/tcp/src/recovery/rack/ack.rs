@@ -1,4 +1,4 @@
-//! What an acknowledgement tells a sender: what was delivered, how long it took, how fast it went.
+//! What an acknowledgement shows a sender: what was delivered, how long it took, how fast it went.
 
 use packet::{Duration, Instant};
 
@@ -38,7 +38,7 @@ impl AckContext<'_> {
 pub(crate) struct Outcome {
     /// Fast recovery began.
     pub entered: bool,
-    /// The window was reduced: the peer is to be told (RFC 3168).
+    /// The window was reduced: the peer is notified (RFC 3168).
     pub reduced: bool,
     /// That answered marks.
     pub by_echo: bool,
@@ -100,9 +100,9 @@ impl RackSender {
         self.tracker.reordering.degree(self.settings.threshold) > self.settings.threshold
     }
 
-    /// A report tells of data sent before the first hole was sent again, so that this repeat cannot be
-    /// answered yet: the timeout waits for it (Linux's `tcp_clean_rtx_queue`). Linux has one timer,
-    /// and RACK's may be in its place.
+    /// A report covers data sent before the first hole was retransmitted, so that this
+    /// retransmission cannot be answered yet: the timeout waits for it (Linux's
+    /// `tcp_clean_rtx_queue`). Linux has one timer, and RACK's may be in its place.
     fn hears_of_older_data(&self, info: &AckInfo) -> bool {
         let sent = info.reported_from().zip(self.tracker.board.first_sent_at());
         sent.is_some_and(|(reported, first)| reported < first)
@@ -139,7 +139,7 @@ impl RackSender {
         Some(path)
     }
 
-    /// Only the echoed timestamp tells which copy was answered.
+    /// Only the echoed timestamp shows which copy was answered.
     fn measure_echo(&mut self, cx: &mut AckContext, segment: &Segment) {
         cx.rules.sample_echo(cx.rtt, segment.echo, cx.clock, cx.moment);
         self.note_rtt(cx);

@@ -85,7 +85,7 @@ impl RackSender {
     fn find_first(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         let due = match self.state {
             CaState::Open | CaState::Cwr => self.tracker.board.dupacks >= self.settings.threshold,
-            // What was out at the beginning is all there: nothing tells of what came later.
+            // What was out at the beginning is all there: nothing is known of what came later.
             CaState::Recovery => advanced && snd.una < self.recovery_point,
             CaState::Loss => false,
         };

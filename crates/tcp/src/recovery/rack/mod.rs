@@ -1,8 +1,9 @@
-//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and what a
-//! congestion control is told ([`AckSample`]).
+//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and the samples for a
+//! congestion control ([`AckSample`]).
 //!
-//! Every segment that is out has a record on the [`Tracker`]'s scoreboard; `detect` judges which are lost,
-//! `ack` digests acknowledgements, `repair` moves between the states, `timers` keeps the deadlines.
+//! Every segment that is out has a record on the [`Tracker`]'s scoreboard; `detect` decides which
+//! are lost, `ack` processes acknowledgements, `repair` moves between the states, `timers` keeps
+//! the deadlines.
 
 mod ack;
 mod detect;
@@ -113,7 +114,7 @@ impl RackSender {
         self.tracker.begin(snd, srtt, now);
     }
 
-    /// The ACK that completes the handshake may tell of a marked SYN-ACK (RFC 9768 section 3.2.2.2).
+    /// The ACK that completes the handshake may report a marked SYN-ACK (RFC 9768 section 3.2.2.2).
     pub fn on_opening(
         &mut self,
         snd: &mut SendState,

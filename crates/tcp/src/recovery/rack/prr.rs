@@ -20,7 +20,7 @@ impl Prr {
         Prr { delivered: 0, out: 0, before: cwnd.max(1) }
     }
 
-    /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and tells of no
+    /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and reports no
     /// further loss. Sets the window.
     pub fn on_ack(&mut self, snd: &mut SendState, in_flight: u64, delivered: u64, safe: bool) {
         if delivered == 0 {
@@ -92,8 +92,8 @@ mod tests {
         prr.on_ack(&mut f, 4 * MSS, MSS, false);
         assert_eq!(f.cwnd, 5 * MSS);
         prr.out += MSS;
-        // ... and one more segment per ACK that advances and tells of no loss (RFC 9937), up to
-        // the threshold.
+        // ... and one more segment per ACK that advances and reports no loss (RFC 9937), up to the
+        // threshold.
         prr.on_ack(&mut f, 4 * MSS, MSS, true);
         assert_eq!(f.cwnd, 6 * MSS);
         prr.on_ack(&mut f, 9 * MSS + 1, 5 * MSS, true);

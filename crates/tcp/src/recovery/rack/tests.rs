@@ -77,7 +77,7 @@ fn segment(ack: u64, blocks: &[(u64, u64)]) -> Segment {
     segment
 }
 
-/// The sender hears of it 100 ms after it sent.
+/// The sender receives it 100 ms after it sent.
 fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcome {
     hear_at(rack, snd, segment, ms(100))
 }
@@ -105,7 +105,7 @@ fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: In
     rack.process_ack(&mut cx, segment)
 }
 
-/// What an acknowledgement has told that advances, or that reports a duplicate.
+/// The information of an acknowledgement that advances, or that reports a duplicate.
 fn told(advances: bool, duplicate: Option<(u64, u64)>) -> AckInfo {
     let mut info = AckInfo::default();
     (info.advances, info.duplicate) = (advances, duplicate);

@@ -19,7 +19,7 @@ pub(super) struct Timers {
     pub pace: Instant,
 }
 
-/// What a deadline asks for.
+/// What is due at a deadline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// Nothing: a deadline has moved.

@@ -99,7 +99,7 @@ fn the_third_duplicate_with_news_begins_and_each_further_one_lets_a_packet_out()
         end.sends()
     });
     assert_eq!(told, [vec![], vec![], vec![10], vec![11]]);
-    // One that tells nothing new lets one out too: acknowledgements are counted.
+    // One that reports nothing new lets one out too: acknowledgements are counted.
     end.duplicate(0, &[(1, 8)]);
     assert_eq!(end.sends(), [12]);
 }

@@ -10,7 +10,7 @@ fn with_hole() -> End {
 }
 
 impl End {
-    /// A full segment so many after the one expected; whether it is acknowledged at once.
+    /// A full segment, `by` segments after the expected one; whether it is acknowledged at once.
     fn beyond(&mut self, at: u64, by: u64) -> bool {
         let seq = self.receiver.next + by * u64::from(SEGMENT);
         let segment = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
@@ -77,7 +77,8 @@ fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_told_at_once() 
     assert!(!end.beyond(22, 10), "moving told of one already");
     assert!(end.beyond(23, 0), "and by four segments, more than may wait");
     assert!(end.receiver.has_hole());
-    // Two segments more are no more than may wait where every fourth is acknowledged: that was told.
+    // Two more segments are no more than may wait where every fourth is acknowledged: already
+    // reported.
     let mut end = with_hole();
     let AtOnce::Adaptive(rules) = &mut end.policy.at_once else { panic!("linux") };
     rules.beyond = 3;
