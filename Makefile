@@ -46,13 +46,14 @@ test: dev ## Set everything up and run every test
 	@web/build.sh --missing || $(MAKE) --silent web
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow'
 
-check: dev ## Formatting, lints, types and links of the documentation, Rust and Python
+check: dev ## Formatting, lints, types, links and words of the documentation, Rust and Python
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
 	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
+	@$(BIN)/python docs/words.py
 
 format: dev ## Format all code
 	@$(CARGO) fmt --all

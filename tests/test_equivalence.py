@@ -59,27 +59,29 @@ class TestJudge:
 
     def test_each_end_may_lie_on_the_margin(self):
         exact = (10.0, 10.0, 10.0)
-        assert judge_means(exact, (8.0, 8.0, 8.0), Margin(0.25)).verdict == "same"
-        assert judge_means((10.5, 10.5, 10.5), (8.0, 8.0, 8.0), Margin(0.25)).verdict == "apart"
+        assert judge_means(exact, (8.0, 8.0, 8.0), Margin(0.25)).verdict == "equivalent"
+        assert judge_means((10.5, 10.5, 10.5), (8.0, 8.0, 8.0), Margin(0.25)).verdict == "different"
         # 10 ± 1 about 8 ± 0 with a margin of 1: the interval begins where the margin ends.
-        assert judge_means((10.0, 9.0, 11.0), (8.0, 8.0, 8.0), Margin(0.125)).verdict == "open"
-        assert judge_means((10.0, 9.5, 10.5), (8.0, 8.0, 8.0), Margin(0.125)).verdict == "apart"
+        assert (
+            judge_means((10.0, 9.0, 11.0), (8.0, 8.0, 8.0), Margin(0.125)).verdict == "inconclusive"
+        )
+        assert judge_means((10.0, 9.5, 10.5), (8.0, 8.0, 8.0), Margin(0.125)).verdict == "different"
 
     def test_the_sign_of_a_difference_does_not_count(self):
         low, high = (8.0, 7.9, 8.1), (10.0, 9.9, 10.1)
-        assert judge_means(low, high, Margin(0.1)).verdict == "apart"
-        assert judge_means(low, high, Margin(0.3)).verdict == "same"
+        assert judge_means(low, high, Margin(0.1)).verdict == "different"
+        assert judge_means(low, high, Margin(0.3)).verdict == "equivalent"
 
     def test_of_nothing_there_is_no_ratio(self):
         zero, one = (0.0, 0.0, 0.0), (1.0, 1.0, 1.0)
         for a, b in ((zero, one), (one, zero), (zero, zero)):
             found = judge_means(a, b, Margin(0.1))
             assert math.isnan(found.ratio) and math.isnan(found.ratio_half)
-        assert judge_means(zero, one, Margin(0.1)).verdict == "apart"
+        assert judge_means(zero, one, Margin(0.1)).verdict == "different"
 
     def test_one_run_of_either_says_nothing(self):
         found = judge([10.0], [10.0, 10.1], Margin(0.1))
-        assert math.isnan(found.half) and found.verdict == "open"
+        assert math.isnan(found.half) and found.verdict == "inconclusive"
 
     def test_pairs(self):
         found = judge_paired([11.0, 22.0, 33.0], [10.0, 20.0, 30.0], Margin(0.25))
@@ -87,9 +89,9 @@ class TestJudge:
         assert found.ratio_half == pytest.approx(HALF / 20)
         behind = judge_paired([-11.0, -22.0, -33.0], [-10.0, -20.0, -30.0], Margin(0.25))
         assert (behind.ratio, behind.ratio_half) == (found.ratio, found.ratio_half)
-        assert behind.verdict == found.verdict == "same"
+        assert behind.verdict == found.verdict == "equivalent"
         lower = judge_paired([9.0, 18.0, 27.0], [10.0, 20.0, 30.0], Margin(0.2))
-        assert (lower.half, lower.verdict) == (pytest.approx(HALF), "open")
+        assert (lower.half, lower.verdict) == (pytest.approx(HALF), "inconclusive")
         for a, b in (([0.0, 0.0], [1.0, 1.0]), ([1.0, 1.0], [0.0, 0.0])):
             nothing = judge_paired(a, b, Margin(0.1))
             assert math.isnan(nothing.ratio) and math.isnan(nothing.ratio_half)
@@ -347,26 +349,29 @@ class TestCompared:
 
     def test_pairs_are_judged_by_their_differences(self):
         alone = Compared("f", "one", MARGIN, [1.0, 2.0, 3.0], [1.01, 2.01, 3.01])
-        assert not alone.paired and alone.row().endswith("| **open** |")
-        assert replace(alone, paired=True).row().endswith("| same |")
+        assert not alone.paired and alone.row().endswith("| **inconclusive** |")
+        assert replace(alone, paired=True).row().endswith("| equivalent |")
 
     def test_a_floor_makes_the_smallest_the_same(self):
         tiny = Compared("f", "one", FIGURES["drop_rate"], [0.00003] * 3, [0.00001] * 3)
-        assert tiny.row().endswith("| same |")
-        assert replace(tiny, ours=[0.0003] * 3).row().endswith("| **apart** |")
+        assert tiny.row().endswith("| equivalent |")
+        assert replace(tiny, ours=[0.0003] * 3).row().endswith("| **different** |")
 
     def test_what_a_program_lacks_is_open_and_apart_if_it_lacks_all(self):
         one = Compared("f", "one", MARGIN, [None, 1.0], [1.0, 1.0])
-        assert (one.found.verdict, one.found.half) == ("open", pytest.approx(math.nan, nan_ok=True))
-        assert replace(one, ours=[1.0, 1.0], theirs=[None, 1.0]).found.verdict == "open"
-        assert replace(one, ours=[None, None]).found.verdict == "apart"
-        assert replace(one, ours=[1.0, 1.0], theirs=[None, None]).found.verdict == "apart"
-        assert replace(one, ours=[0.0, None], theirs=[None, 0.0]).found.verdict == "open"
+        assert (one.found.verdict, one.found.half) == (
+            "inconclusive",
+            pytest.approx(math.nan, nan_ok=True),
+        )
+        assert replace(one, ours=[1.0, 1.0], theirs=[None, 1.0]).found.verdict == "inconclusive"
+        assert replace(one, ours=[None, None]).found.verdict == "different"
+        assert replace(one, ours=[1.0, 1.0], theirs=[None, None]).found.verdict == "different"
+        assert replace(one, ours=[0.0, None], theirs=[None, 0.0]).found.verdict == "inconclusive"
 
     def test_the_figures_own_margin_and_floor_decide(self):
         one = Compared("f", "one", replace(MARGIN, floor=0.2), [0.3, 0.3], [0.1, 0.1])
-        assert (one.found.verdict, one.found.margin) == ("same", 0.2)
-        assert replace(one, figure=replace(MARGIN, floor=0.1)).found.verdict == "apart"
+        assert (one.found.verdict, one.found.margin) == ("equivalent", 0.2)
+        assert replace(one, figure=replace(MARGIN, floor=0.1)).found.verdict == "different"
 
     def test_narrow_is_half_the_margin(self):
         # Half width 12.706 of two runs that differ by 2: margins of 10 % about 254.12 and 254.
@@ -377,12 +382,15 @@ class TestCompared:
         one = Compared("f", "one", MARGIN, [0.3, 0.3], [0.2, 0.2])
         assert (
             one.row()
-            == "| one | drops, % | 2 | 30 ± 0 | 20 ± 0 | 1.500 ± 0.000 | 10% | **apart** |"
+            == "| one | drops, % | 2 | 30 ± 0 | 20 ± 0 | 1.500 ± 0.000 | 10% | **different** |"
         )
         same = replace(one, theirs=[0.3, 0.3])
-        assert same.row().endswith("| 1.000 ± 0.000 | 10% | same |")
+        assert same.row().endswith("| 1.000 ± 0.000 | 10% | equivalent |")
         none = replace(one, ours=[None, 0.3])
-        assert none.row() == "| one | drops, % | 2 | in 1 of 2 runs | 20 ± 0 |  | 10% | **open** |"
+        assert (
+            none.row()
+            == "| one | drops, % | 2 | in 1 of 2 runs | 20 ± 0 |  | 10% | **inconclusive** |"
+        )
         wide = replace(one, ours=[0.0, 0.2])
         assert "| 10 ± 1.3e+02 |" in wide.row()
 
@@ -401,7 +409,7 @@ class TestCompared:
         one = Compared("f", "one", MARGIN, [0.3, 0.3], [0.2, 0.2])
         other = replace(one, figure=FIGURES["mark_rate"], ours=[0.2, 0.2])
         assert equivalence.verdicts([one, other, replace(one, ours=[0.2, 0.2]), one]) == (
-            "drops, %: 2 apart, 1 same; marked, %: 1 same"
+            "drops, %: 2 different, 1 equivalent; marked, %: 1 equivalent"
         )
 
     def test_ratios_of_what_has_one(self):
@@ -416,7 +424,7 @@ class TestCompared:
                 "ratio": pytest.approx(1.5),
                 "half": 0.0,
                 "margin": 0.10,
-                "verdict": "apart",
+                "verdict": "different",
             }
         ]
 
@@ -474,7 +482,7 @@ class TestCommand:
         assert (status, len(runs)) == (0, 6)
         described = capsys.readouterr().out
         assert "**streams**" in described and "| two | dropped, % | 3 |" in described
-        assert described.endswith("\n\ndropped, %: 2 open\n")
+        assert described.endswith("\n\ndropped, %: 2 inconclusive\n")
 
     def test_quick_is_three_seeds_unless_told(self, tmp_path):
         parser = self.parser(tmp_path)
@@ -530,7 +538,9 @@ class TestCommand:
         cases = [*(Case(f"case {n}") for n in range(60)), last]
         described = replace(program, run=answer)
         equivalence.compare(parser, parser.parse_args(["--seeds", "2"]), described, cases)
-        assert capsys.readouterr().out.endswith("dropped, %: 61 same; marked, %: 1 apart\n")
+        assert capsys.readouterr().out.endswith(
+            "dropped, %: 61 equivalent; marked, %: 1 different\n"
+        )
 
     def test_a_record_of_it(self, tmp_path, monkeypatch):
         kept: list[Any] = []
@@ -543,7 +553,7 @@ class TestCommand:
         self.compare(tmp_path, "--out", str(tmp_path / "out"), "--only", "two")
         ((prog, version, text, summary),) = kept
         assert (prog, version) == ("python -m validation.other", "1")
-        assert text.startswith("**bulk**") and summary == "dropped, %: 1 open"
+        assert text.startswith("**bulk**") and summary == "dropped, %: 1 inconclusive"
         runs = pl.read_csv(tmp_path / "out" / "runs.csv")
         assert runs["seed"].to_list() == [1, 2, 3] * 2
         assert pl.read_csv(tmp_path / "out" / "ratios.csv")["case"].to_list() == ["two"]

@@ -42,10 +42,10 @@ def test_two_one_sided_tests_by_hand():
     # Means 10 and 10.5; half widths 2.4841 (t = 4.303 of 3 runs, s = 1) and the same: 3.513.
     found = judge([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], Margin(0.5))
     assert found.half == pytest.approx(math.sqrt(2) * 4.302653 / math.sqrt(3), rel=1e-6)
-    assert (found.margin, found.verdict) == (5.25, "same")
-    assert judge([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "open"
-    assert judge([29.0, 30.0, 31.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "apart"
-    assert judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).verdict == "same"
+    assert (found.margin, found.verdict) == (5.25, "equivalent")
+    assert judge([9.0, 10.0, 11.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "inconclusive"
+    assert judge([29.0, 30.0, 31.0], [9.5, 10.5, 11.5], Margin(0.3)).verdict == "different"
+    assert judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).verdict == "equivalent"
     assert math.isnan(judge([0.0, 0.0], [0.0, 0.0], Margin(0.1)).ratio)
 
 
@@ -55,25 +55,25 @@ def test_pairs_have_the_interval_of_their_differences_by_hand():
     found = judge_paired(ours, theirs, Margin(0.25))
     assert (found.ours, found.theirs) == (22.0, 20.0)
     assert found.half == pytest.approx(4.302653 / math.sqrt(3), rel=1e-6)
-    assert (found.margin, found.verdict) == (5.0, "same")
-    assert judge_paired(ours, theirs, Margin(0.2)).verdict == "open"
+    assert (found.margin, found.verdict) == (5.0, "equivalent")
+    assert judge_paired(ours, theirs, Margin(0.2)).verdict == "inconclusive"
     assert judge(ours, theirs, Margin(0.25)).half > 30
-    assert judge_paired([30.0, 40.5], [10.0, 20.0], Margin(0.1)).verdict == "apart"
+    assert judge_paired([30.0, 40.5], [10.0, 20.0], Margin(0.1)).verdict == "different"
 
 
 def test_what_is_equal_is_told_the_same_and_what_is_not_is_not(tmp_path: Path):
     found = parity.run(load(SCENARIO, seeds=3), out=tmp_path, how=doubled_queue)
     rows = {row.number: row for row in found.rows}
-    assert rows["queue_mean_packets"].verdict == "apart"
+    assert rows["queue_mean_packets"].verdict == "different"
     assert rows["queue_mean_packets"].live == pytest.approx(
         2 * rows["queue_mean_packets"].simulated
     )
-    assert rows["utilisation"].verdict == "same"
+    assert rows["utilisation"].verdict == "equivalent"
     assert "events" not in rows
     assert found.notes[0].endswith("no rto_initial")
     kept = json.loads((tmp_path / "parity.json").read_text())
     assert kept["verdicts"] == found.counts()
-    assert "apart" in (tmp_path / "parity.md").read_text()
+    assert "different" in (tmp_path / "parity.md").read_text()
 
 
 def test_one_run_of_each_has_no_interval():

@@ -73,7 +73,7 @@ def test_gauges_and_trace_arrive_and_are_documented(scenario):
     assert result.statistics().rows_by_key("field", named=True)["gauge_mean.avg"]
     drops = trace.filter((trace["event"] == 2) & (trace["time_ns"] >= 5_000_000_000))
     assert len(drops) == result.summary["drops"] > 0
-    assert drops["again"].sum() == result.summary["drops_again"]
+    assert drops["again"].sum() == result.summary["retransmissions_dropped"]
 
 
 def test_the_same_seed_is_the_same_run_on_any_number_of_threads(scenario):

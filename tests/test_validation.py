@@ -66,11 +66,11 @@ class Case:
     ("ours", "theirs", "described"),
     [
         # Means 100 and 101 with half widths of a few tenths: inside a tenth of 101.
-        ([99.9, 100.0, 100.1], [100.9, 101.0, 101.1], "same"),
+        ([99.9, 100.0, 100.1], [100.9, 101.0, 101.1], "equivalent"),
         # 20 above: outside.
-        ([119.9, 120.0, 120.1], [99.9, 100.0, 100.1], "apart"),
+        ([119.9, 120.0, 120.1], [99.9, 100.0, 100.1], "different"),
         # The interval alone is wider than the margin.
-        ([80.0, 100.0, 120.0], [80.0, 100.0, 120.0], "open"),
+        ([80.0, 100.0, 120.0], [80.0, 100.0, 120.0], "inconclusive"),
     ],
 )
 def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, described):
@@ -79,7 +79,7 @@ def test_a_verdict_needs_the_whole_interval_inside_the_margin(ours, theirs, desc
 
 def test_small_differences_do_not_matter_where_the_floor_says_so():
     figure = Figure("drops, %", 1, 0.10, 0.5)
-    assert Compared("", "", figure, [0.3, 0.3], [0.1, 0.1]).found.verdict == "same"
+    assert Compared("", "", figure, [0.3, 0.3], [0.1, 0.1]).found.verdict == "equivalent"
 
 
 def test_what_was_run_is_kept_and_a_damaged_file_is_as_good_as_none(tmp_path):
@@ -136,19 +136,21 @@ def test_a_table_leaves_out_what_neither_program_did():
     each = compared(pl.DataFrame(runs), "Linux")
     lines = table(each, "Linux").splitlines()
     assert [line for line in lines if line.startswith("| one")] == [
-        "| one | goodput, Mbit/s | 2 | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | same |"
+        "| one | goodput, Mbit/s | 2 | 9.5 ± 0 | 9.5 ± 0 | 1.000 ± 0.000 | 5% | equivalent |"
     ]
-    assert verdicts(each) == "goodput, Mbit/s: 1 same"
-    assert ratios(each).rows() == [("one", "goodput", 1.0, 0.0, 0.05, "same")]
+    assert verdicts(each) == "goodput, Mbit/s: 1 equivalent"
+    assert ratios(each).rows() == [("one", "goodput", 1.0, 0.0, 0.05, "equivalent")]
 
 
 def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.argv", ["__main__.py", "--quick", "--only", "a b"])
-    recorded.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 same").keep(tmp_path)
+    recorded.record("python -m validation.ns2", "ns-2.35", "| a |", "queue: 1 equivalent").keep(
+        tmp_path
+    )
     known = recorded.found(tmp_path)
     text = page.text(known, {"ns2": "ns2.svg"}, {})
     assert "`python -m validation.ns2 --quick --only 'a b'`, 20" in text
-    assert "ns-2.35.\n\nqueue: 1 same.\n\n![ratios](ns2.svg)\n\n| a |" in text
+    assert "ns-2.35.\n\nqueue: 1 equivalent.\n\n![ratios](ns2.svg)\n\n| a |" in text
     assert text.count("Not run.") == len(page.PARTS) - 1
 
 
@@ -156,46 +158,57 @@ def test_what_is_open_says_how_many_runs_would_decide_it():
     assert page.runs_to_decide(24, 1.02, 0.06, 0.05) == pytest.approx(24 * 4)
     assert page.runs_to_decide(24, 0.92, 0.06, 0.05) == pytest.approx(24 * 4)
     assert page.runs_to_decide(24, 1.0, 0.05, 0.05) == 24
-    row = "| a | queue, packets | 24 | 9 ± 1 | 8 ± 1 | 1.020 ± 0.061 | 5% | **open** |"
+    row = "| a | queue, packets | 24 | 9 ± 1 | 8 ± 1 | 1.020 ± 0.061 | 5% | **inconclusive** |"
     rows = [
         row,
         row.replace("1.020", "1.050"),
         row.replace("1.020 ± 0.061", ""),
-        row.replace("**open**", "same"),
+        row.replace("**inconclusive**", "equivalent"),
     ]
     one = recorded.Record("ns2", "", "", {"aqmlab": "1", "other": "2"}, "\n".join(rows))
     described = page.text({"ns2": one}, {}, {})
     verdicts = [
         line.rpartition("5% | ")[2] for line in described.splitlines() if line.startswith("| a")
     ]
-    assert verdicts == ["**open**: 99 |", "**open**: over 100,000 |", "**open** |", "same |"]
+    assert verdicts == [
+        "**inconclusive**: 99 |",
+        "**inconclusive**: over 100,000 |",
+        "**inconclusive** |",
+        "equivalent |",
+    ]
 
 
 def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     def row(case: str, title: str, mean: int, verdict: str) -> str:
-        half = {"same": 0.02, "**open**": 0.03, "**apart**": 0.025}[verdict]
+        half = {"equivalent": 0.02, "**inconclusive**": 0.03, "**different**": 0.025}[verdict]
         return f"| {case} | {title} | 3 | {mean} | 1 | 1.000 ± {half} | 5% | {verdict} |"
 
     head = "**one**\n\n| case | figure |\n| --- | --- |\n"
-    rows = [row("a", "queue, packets", 1, "same"), row("b", "queue, packets", 1, "**open**")]
-    rows += [row("b", "dropped, %", 1, "same"), row("c", "dropped, %", 1, "**apart**")]
+    rows = [
+        row("a", "queue, packets", 1, "equivalent"),
+        row("b", "queue, packets", 1, "**inconclusive**"),
+    ]
+    rows += [row("b", "dropped, %", 1, "equivalent"), row("c", "dropped, %", 1, "**different**")]
     old = recorded.Record(
         "ns2", "all", "2026-01-01", {"aqmlab": "1", "other": "2"}, head + "\n".join(rows)
     )
     assert recorded.wide(old.text, 4) == {"b"} and not recorded.wide(old.text, 3)
     assert recorded.wide(old.text.replace("1.000 ± 0.02 ", ""), 4) == {"a", "b"}
     monkeypatch.setattr("sys.argv", ["__main__.py", "--wide", "--most", "20"])
-    news = [row("b", "queue, packets", 2, "same"), row("b", "marked, %", 2, "same")]
+    news = [row("b", "queue, packets", 2, "equivalent"), row("b", "marked, %", 2, "equivalent")]
     new = recorded.record("python -m validation.ns2", "2", head + "\n".join(news))
     found = recorded.renewed(old, new)
     assert found.text == head + "\n".join([rows[0], *news, rows[3]])
-    assert found.summary == "queue, packets: 2 same; marked, %: 1 same; dropped, %: 1 apart"
+    assert (
+        found.summary
+        == "queue, packets: 2 equivalent; marked, %: 1 equivalent; dropped, %: 1 different"
+    )
     (again,) = found.again
     assert again.startswith("`python -m validation.ns2 --wide --most 20`, 2")
     assert again.endswith(": 1 cases")
     assert (found.command, found.made) == ("all", "2026-01-01")
     assert again in page.text({"ns2": found}, {}, {})
-    fresh = row("d", "dropped, %", 1, "same")
+    fresh = row("d", "dropped, %", 1, "equivalent")
     grown = recorded.renewed(old, replace(new, text=head + fresh))
     assert grown.text == f"{old.text}\n{fresh}"
     other = f"{head.replace('one', 'two')}{fresh}"
@@ -223,17 +236,17 @@ def test_the_page_is_that_of_the_records():
 @pytest.mark.parametrize("part", RATIOS)
 def test_what_is_apart_has_a_cause_and_a_control_shows_it(part):
     for one in causes.differences(part, RATIOS[part], causes.known()):
-        assert one.verdict == "open" or one.shown, one
+        assert one.verdict == "inconclusive" or one.shown, one
 
 
 def test_a_cause_is_believed_as_far_as_its_control_is_the_same():
     rows = [
-        ("a-1", "queue", 1.2, 0.01, "apart"),
-        ("a-1", "dropped", 0.9, 0.2, "open"),
-        ("a-1", "marked", 0.9, 0.2, "open"),
-        ("b-1", "queue", 1.01, 0.02, "same"),
-        ("b-1", "marked", 1.3, 0.02, "apart"),
-        ("c-1", "queue", 1.3, 0.02, "apart"),
+        ("a-1", "queue", 1.2, 0.01, "different"),
+        ("a-1", "dropped", 0.9, 0.2, "inconclusive"),
+        ("a-1", "marked", 0.9, 0.2, "inconclusive"),
+        ("b-1", "queue", 1.01, 0.02, "equivalent"),
+        ("b-1", "marked", 1.3, 0.02, "different"),
+        ("c-1", "queue", 1.3, 0.02, "different"),
     ]
     names = ("case", "figure", "ratio", "half", "verdict")
     table = pl.DataFrame([dict(zip(names, row, strict=True)) for row in rows])
@@ -245,14 +258,18 @@ def test_a_cause_is_believed_as_far_as_its_control_is_the_same():
     found = {(one.case, one.figure): one for one in causes.differences("x", table, known)}
     assert len(found) == 5
     queue = found["a-1", "queue"]
-    assert (queue.control, queue.described, queue.shown) == ("b-1", "1.010 ± 0.020, same", True)
+    assert (queue.control, queue.described, queue.shown) == (
+        "b-1",
+        "1.010 ± 0.020, equivalent",
+        True,
+    )
     # Neither program dropped any in the control.
     assert (found["a-1", "dropped"].described, found["a-1", "dropped"].shown) == (causes.NONE, True)
     assert found["a-1", "marked"].why == found["b-1", "marked"].why == ""
     assert (found["c-1", "queue"].described, found["c-1", "queue"].shown) == ("not run", False)
     other = causes.Cause("x", "a-1", "b-1", "why", ("queue",), "marked")
     (first, *_) = causes.differences("x", table, [other])
-    assert (first.described, first.shown) == ("1.300 ± 0.020, apart", False)
+    assert (first.described, first.shown) == ("1.300 ± 0.020, different", False)
 
 
 def test_every_cause_names_cases_that_there_are():
@@ -412,9 +429,9 @@ def test_what_a_program_does_not_tell_is_never_the_same():
         for seed, mean in enumerate(means)
     ]
     (one,) = compared(pl.DataFrame(runs), "ns-2")
-    assert one.found.verdict == "open"
+    assert one.found.verdict == "inconclusive"
     assert "in 2 of 3 runs | 1000 ± 0" in one.row()
-    assert replace(one, ours=[None] * 3).found.verdict == "apart"
+    assert replace(one, ours=[None] * 3).found.verdict == "different"
     neither = [run | {"transfer_mean_s": None} for run in runs]
     assert compared(pl.DataFrame(neither), "ns-2") == []
 
@@ -458,8 +475,8 @@ def test_every_part_of_the_page_is_a_comparison_that_can_be_run():
 
 def test_runs_of_the_same_users_are_judged_by_their_differences():
     ours, theirs = [80.0, 100.0, 120.0], [80.5, 100.4, 120.6]
-    assert Compared("", "", MARGIN, ours, theirs, paired=True).found.verdict == "same"
-    assert Compared("", "", MARGIN, ours, theirs).found.verdict == "open"
+    assert Compared("", "", MARGIN, ours, theirs, paired=True).found.verdict == "equivalent"
+    assert Compared("", "", MARGIN, ours, theirs).found.verdict == "inconclusive"
 
 
 def test_without_ns3_one_sentence_says_how_to_get_it(monkeypatch, tmp_path):

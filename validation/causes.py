@@ -1,7 +1,7 @@
-"""Why a figure is not the same in both programs, and the case without that cause.
+"""Why a figure is not equivalent in both programs, and the case without that cause.
 
 `causes.toml` says it, by hand. A cause is believed only as far as a run shows it: the control, the
-case with nothing but the cause taken out, must be the same in both programs.
+case with nothing but the cause taken out, must be equivalent in both programs.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Cause:
 
 @dataclass(frozen=True)
 class Difference:
-    """A figure that is not the same."""
+    """A figure that is not equivalent."""
 
     case: str
     figure: str
@@ -57,7 +57,7 @@ class Difference:
     described: str = ""
     """What the control showed: its ratio, or that neither program had any."""
     shown: bool = False
-    """Whether the control is the same."""
+    """Whether the counter-experiment is equivalent."""
 
 
 def known() -> list[Cause]:
@@ -67,8 +67,8 @@ def known() -> list[Cause]:
 
 
 def differences(part: str, ratios: pl.DataFrame, causes: list[Cause]) -> Iterator[Difference]:
-    """What is not the same in a comparison, in the order of its table."""
-    for row in ratios.filter(pl.col("verdict") != "same").iter_rows(named=True):
+    """What is not equivalent in a comparison, in the order of its table."""
+    for row in ratios.filter(pl.col("verdict") != "equivalent").iter_rows(named=True):
         case, figure = row["case"], row["figure"]
         one = Difference(case, figure, _ratio(row), row["verdict"])
         yield next(
@@ -87,7 +87,7 @@ def _explained(one: Difference, cause: Cause, control: str, ratios: pl.DataFrame
     if found:
         described, shown = (
             f"{_ratio(found[0])}, {found[0]['verdict']}",
-            found[0]["verdict"] == "same",
+            found[0]["verdict"] == "equivalent",
         )
     else:
         # A figure that neither program has anything of is not in the table.

@@ -25,7 +25,14 @@ import aqmlab
 from aqmlab.intervals import interval
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
-from aqmlab.tables.equivalence import APART, OPEN, Judgement, Margin, judge, judge_paired
+from aqmlab.tables.equivalence import (
+    DIFFERENT,
+    INCONCLUSIVE,
+    Judgement,
+    Margin,
+    judge,
+    judge_paired,
+)
 from validation import recorded
 from validation.external import several
 
@@ -270,10 +277,10 @@ class Compared:
     @property
     def found(self) -> Judgement:
         """The ratio with its 95 % interval, and the verdict; what a program lacks cannot be judged:
-        it is open, or apart if it has none at all."""
+        it is inconclusive, or different if it has none at all."""
         if None in self.ours or None in self.theirs:
             both = any(x is not None for x in self.ours) and any(x is not None for x in self.theirs)
-            return Judgement(*[math.nan] * 6, OPEN if both else APART)
+            return Judgement(*[math.nan] * 6, INCONCLUSIVE if both else DIFFERENT)
         judged = judge_paired if self.paired else judge
         return judged(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
 
@@ -287,7 +294,7 @@ class Compared:
         """The two means, the ratio and the verdict, as a row of a table."""
         found = self.found
         ratio = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
-        described = found.verdict if found.verdict == "same" else f"**{found.verdict}**"
+        described = found.verdict if found.verdict == "equivalent" else f"**{found.verdict}**"
         shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
         title, margin = self.figure.title, f"{self.figure.margin:.0%}"
         columns = (self.case, title, len(self.ours), shown, ratio, margin, described)
@@ -328,7 +335,7 @@ def _mean(values: list[float | None], figure: Figure) -> str:
 
 
 def verdicts(each: Sequence[Compared]) -> str:
-    """How many figures are the same, open and apart, by figure: one line of words."""
+    """How many figures are equivalent, inconclusive and different, by figure: one line of words."""
     return recorded.verdicts([(one.figure.title, one.found.verdict) for one in each])
 
 

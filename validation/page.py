@@ -40,11 +40,12 @@ HEAD = """\
 
 Written by `python -m validation.page`, the last step of `make validate`: do not edit. What is
 compared, how it is judged, and the cause of every difference that is known stand in
-[validation.md](validation.md). *same*: the whole 95 % interval of the ratio lies within the
-margin; *apart*: beyond it; *open*: neither. The number behind *open* is about how many runs of each
-program would make it *same* or *apart* if the ratio is what it seems, since an interval shrinks
-with their square root. The cause of a difference is believed as far as its control shows it: the
-case with nothing but the cause taken out, which must be the same.
+[validation.md](validation.md). *equivalent*: the whole 95 % interval of the ratio
+lies within the margin; *different*: beyond it; *inconclusive*: neither. The number behind
+*inconclusive* is about how many runs of each program would decide it if the ratio is what it
+seems, since an interval shrinks with their square root. The cause of a difference is believed as
+far as its counter-experiment shows it: the case with nothing but the cause taken out, which must
+be equivalent.
 """
 
 
@@ -55,9 +56,9 @@ def runs_to_decide(runs: int, ratio: float, half: float, margin: float) -> float
 
 
 def _described(line: str) -> str:
-    """A record's line for the page: what is open says how many runs would decide it."""
+    """A record's line for the page: an inconclusive one says how many runs would decide it."""
     row = cells(line)
-    if not row or row[-1] != "**open**":
+    if not row or row[-1] != "**inconclusive**":
         return line
     ratio, _, half = row[-3].partition(" ± ")
     if not half:
@@ -65,7 +66,7 @@ def _described(line: str) -> str:
     margin = float(row[-2].strip("%")) / 100
     count = runs_to_decide(int(row[2]), float(ratio), float(half), margin)
     described = f"{float(f'{count:.2g}'):,.0f}" if count <= MOST_RUNS else f"over {MOST_RUNS:,}"
-    return f"{line.removesuffix('**open** |')}**open**: {described} |"
+    return f"{line.removesuffix('**inconclusive** |')}**inconclusive**: {described} |"
 
 
 def text(
@@ -94,13 +95,13 @@ def text(
 
 
 def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
-    """What is apart or open, and why as far as it is known."""
+    """What is different or inconclusive, and why as far as it is known."""
     if not each:
         return []
     shown = sum(one.shown for one in each)
-    head = ("case", "figure", "ratio", "verdict", "cause", "control", "its ratio")
+    head = ("case", "figure", "ratio", "verdict", "cause", "counter-experiment", "its ratio")
     return [
-        f"**Not the same: {len(each)} figures, of {shown} a control shows the cause**",
+        f"**Not equivalent: {len(each)} figures, of {shown} a counter-experiment shows the cause**",
         "",
         f"| {' | '.join(head)} |",
         "| --- " * len(head) + "|",

@@ -29,7 +29,7 @@ def drawn(ratios: pl.DataFrame, path: Path) -> None:
         squeeze=False,
         figsize=(3 + 1.9 * len(titles), height),
     )
-    colours = {"same": "#1b7f5c", "open": "#8a8a8a", "apart": "#c0392b"}
+    colours = {"equivalent": "#1b7f5c", "inconclusive": "#8a8a8a", "different": "#c0392b"}
     for axis, title in zip(axes[0], titles, strict=True):
         of = ratios.filter(pl.col("figure") == title)
         margin = float(of["margin"][0])

@@ -61,7 +61,7 @@ def found(folder: Path) -> dict[str, Record]:
 
 
 def verdicts(rows: Sequence[tuple[str, str]]) -> str:
-    """How many figures are the same, open and apart, from their titles and verdicts."""
+    """How many figures are equivalent, inconclusive and different, from titles and verdicts."""
     described: dict[str, Counter[str]] = {}
     for title, verdict in rows:
         described.setdefault(title, Counter())[verdict] += 1

@@ -119,7 +119,7 @@ fn the_trace_adds_up_to_the_summary() {
             }
         }
         let again = count(&|r| r.event == DROPPED && r.again == 1.0);
-        assert_eq!(again, s.number("drops_again"), "{name}");
+        assert_eq!(again, s.number("retransmissions_dropped"), "{name}");
         // Begun in the measured interval, ended in it: but for the ends the same.
         let started = count(&|r| r.event == STARTED);
         assert!((started - s.number("departures")).abs() <= 1.0, "{name}");
@@ -144,7 +144,9 @@ fn the_trace_adds_up_to_the_summary() {
     assert_eq!(s.number("longest_drop_run_packets"), most);
     assert_eq!(s.number("longest_drop_run_s"), longest / 1e9);
     // Every cause and kind of drop is there, or the sums above would say little.
-    for figure in ["drops_syn", "drops_data", "drops_again", "drops_early", "marks_early"] {
+    for figure in
+        ["drops_syn", "drops_data", "retransmissions_dropped", "drops_early", "marks_early"]
+    {
         assert!(s.number(figure) > 0.0, "no {figure}");
     }
     assert!(most >= 3.0, "{most}");

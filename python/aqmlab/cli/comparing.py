@@ -1,4 +1,4 @@
-"""`aqmlab compare`: another simulator's runs, or measurements, beside ours."""
+"""`aqmlab compare`: another simulator's runs, or measurements, next to ours."""
 
 from __future__ import annotations
 

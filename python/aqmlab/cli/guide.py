@@ -60,7 +60,7 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
         ("aqmlab report results/tuning-red-quick", "The report of a study, written again."),
     ),
     "compare": (
-        ("aqmlab compare results/red ns3.csv", "Their runs, a line each, beside ours."),
+        ("aqmlab compare results/red ns3.csv", "Their runs, a line each, next to ours."),
         (
             "aqmlab compare results/red q1.txt q2.txt --margin 5%",
             "Two traces of a queue's length, as ns-3's examples write them.",

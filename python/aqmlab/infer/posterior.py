@@ -23,7 +23,7 @@ REACH = 0.3
 """How far what runs have shown at a point holds, as a part of half an unknown's range, all of them
 together. Constructed."""
 STARTS = 4
-"""One of so many particles starts at a point that was confirmed: a narrow region of a cube of many
+"""One particle in this many starts at a point that was confirmed: a narrow region of a cube of many
 unknowns is not found by chance."""
 
 

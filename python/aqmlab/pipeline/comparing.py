@@ -1,8 +1,9 @@
-"""Somebody else's numbers beside ours: another simulator's runs, or measurements, from text files.
+"""Numbers from elsewhere next to ours: another simulator's runs, or measurements, from text files.
 
-A file with a heading of measures (`queue_mean_packets,drop_rate`) has a line for each of their runs.
-A file of two columns without a heading is a trace, time in seconds and value, as ns-3's examples
-write queue lengths; several traces are several runs, each of which counts by its average over time.
+A file with a heading of measures (`queue_mean_packets,drop_rate`) has a line for each of their
+runs. A file of two columns without a heading is a trace, time in seconds and value, as ns-3's
+examples write queue lengths; several traces are several runs, each of which counts by its average
+over time.
 """
 
 from __future__ import annotations
@@ -17,12 +18,11 @@ from aqmlab import units
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.simulator import measures, renamed
 from aqmlab.tables import measure
-from aqmlab.tables.equivalence import APART, OPEN, SAME, Margin, judge
+from aqmlab.tables.equivalence import INCONCLUSIVE, Margin, judge
 from aqmlab.tables.result import Result
 
 TRACED = "queue_time_mean_packets"
 """What a trace is of unless another measure is named."""
-WORDS = {SAME: "equivalent", APART: "different", OPEN: "inconclusive"}
 Trace = list[tuple[float, float]]
 
 
@@ -102,7 +102,7 @@ def _row(name: str, ours: list[float | None], theirs: list[float], allowed: Marg
         _half(theirs),
         (len(known), len(theirs)),
         found.margin,
-        WORDS[OPEN if math.isnan(found.half) else found.verdict],
+        INCONCLUSIVE if math.isnan(found.half) else found.verdict,
     )
 
 

@@ -22,7 +22,7 @@ from aqmlab.runs.progress import Progress
 from aqmlab.simulator import measures
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables import measure
-from aqmlab.tables.equivalence import OPEN, Judgement, Margin, judge_paired
+from aqmlab.tables.equivalence import INCONCLUSIVE, Judgement, Margin, judge_paired
 from aqmlab.tables.result import Result
 
 from .study import Study
@@ -94,7 +94,7 @@ class Parity:
     def counts(self) -> dict[str, int]:
         """How many numbers are equivalent, inconclusive and different."""
         found = Counter(row.verdict for row in self.rows)
-        return {verdict: found[verdict] for verdict in ("same", "open", "apart")}
+        return {verdict: found[verdict] for verdict in ("equivalent", "inconclusive", "different")}
 
     def document(self) -> dict[str, Any]:
         """The whole as JSON has it."""
@@ -162,9 +162,9 @@ def _title(number: str, about: Mapping[str, Any]) -> str:
 
 
 def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement:
-    """A verdict; open where a single run has no interval."""
+    """A verdict; inconclusive where a single run has no interval."""
     found = judge_paired(ours, theirs, margin)
-    return found if math.isfinite(found.half) else replace(found, verdict=OPEN)
+    return found if math.isfinite(found.half) else replace(found, verdict=INCONCLUSIVE)
 
 
 def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:

@@ -20,7 +20,7 @@ def headline(result: Mapping[str, Any]) -> list[str]:
 
 
 def closing(result: Mapping[str, Any]) -> str:
-    """All of that in one paragraph, for whoever has just run the study."""
+    """All of that in one paragraph, for the user who has just run the study."""
     lines = headline(result)
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 

@@ -15,6 +15,7 @@ from aqmlab.errors import Renamed
 
 FORMER: Mapping[str, str] = {
     "wait_mean_s": "queue_delay_mean_s",  # since 0.1; to be removed in the next version but one
+    "drops_again": "retransmissions_dropped",  # since 0.1
 }
 """Former names and the names in force."""
 

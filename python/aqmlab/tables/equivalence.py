@@ -2,10 +2,10 @@
 
 A margin is stated before. The difference of the means has an interval; lies all of it within the
 margin, both one-sided hypotheses (lower by more than the margin, higher by more than it) are
-refused and the number is the same; lies all of it beyond, it is apart; else nothing can be said
-(D. J. Schuirmann, A comparison of the two one-sided tests procedure, J. Pharmacokinetics and
-Biopharmaceutics, 1987). The interval is put together from those of both means, at 95 %: each test
-is made at 2.5 %.
+refused and the number is equivalent; lies all of it beyond, it is different; else it is
+inconclusive (D. J. Schuirmann, A comparison of the two one-sided tests procedure, J.
+Pharmacokinetics and Biopharmaceutics, 1987). The interval is put together from those of both means,
+at 95 %: each test is made at 2.5 %.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from aqmlab.intervals import interval
 
-SAME, APART, OPEN = "same", "apart", "open"
+EQUIVALENT, DIFFERENT, INCONCLUSIVE = "equivalent", "different", "inconclusive"
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Judgement:
     ratio_half: float
     """Half of the ratio's interval."""
     verdict: str
-    """`same`, `apart` or `open`."""
+    """`equivalent`, `different` or `inconclusive`."""
 
 
 def judge(ours: Sequence[float], theirs: Sequence[float], margin: Margin) -> Judgement:
@@ -91,4 +91,6 @@ def judge_means(ours: Estimate, theirs: Estimate, margin: Margin) -> Judgement:
 
 
 def _verdict(apart: float, half: float, allowed: float) -> str:
-    return SAME if apart + half <= allowed else APART if apart - half > allowed else OPEN
+    if apart + half <= allowed:
+        return EQUIVALENT
+    return DIFFERENT if apart - half > allowed else INCONCLUSIVE

@@ -47,7 +47,7 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         "of the drops: pure acknowledgements and FINs, both without payload"),
     whole("drops_data", PACKETS, "drops, data", |m| m.measured.lost.sorts()[2],
         "of the drops: segments with payload, whatever their flags"),
-    whole("drops_again", PACKETS, "retransmissions dropped", |m| m.measured.lost.retransmissions(),
+    whole("retransmissions_dropped", PACKETS, "retransmissions dropped", |m| m.measured.lost.retransmissions(),
         "dropped retransmissions of any kind: they begin with a number that was sent before"),
     real("longest_drop_run_s", SECONDS, "longest run of drops", |m| m.drop_run.longest_s(),
         "longest time in which every arrival was dropped: from the first drop of a run of arrivals all \

@@ -113,7 +113,7 @@ fn packets_are_counted_by_what_they_are() {
         let count = |sort| s.number(&format!("{what}_{sort}"));
         assert_eq!([count("syn"), count("ack"), count("data")], [1.0, 2.0, 0.0], "{what}");
     }
-    assert_eq!((s.number("drops_again"), m.data_packets()), (1.0, 1));
+    assert_eq!((s.number("retransmissions_dropped"), m.data_packets()), (1.0, 1));
 }
 
 #[test]

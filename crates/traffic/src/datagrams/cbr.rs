@@ -97,7 +97,7 @@ static FIELDS: [Field; 9] = [
         .source("the preset's"),
     Field::new("burst", Kind::whole(Unit::Packets, 1, 1_000), Value::Whole(1))
         .meaning(
-            "Datagrams that leave at one instant, the next ones so many distances later, so that \
+            "Datagrams that leave at one instant, the next ones as many distances later, so that \
                   the rate stays: a large buffer that is handed over at once and cut into packets.",
         )
         .source("constructed: 1, evenly paced"),

@@ -25,7 +25,7 @@ pub const HTTP: Field = Field::new(
               of a persistent stay share connections, one request after the other; \
               http11-pipelined: after the first reply of a connection its further requests of the \
               page are written at once; http2: when the first file of a page is there all others \
-              are asked for at once, on one connection to each server, which sends its replies in \
+              are requested at once, on one connection to each server, which sends its replies in \
               frames of 16 KiB, one of each in turn. If not given, http10 for web and http, http11 \
               for unc and threegpp-http, http2 for web-2024.",
 )

@@ -59,8 +59,8 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
 pub const LINK: &[Field] = &[
     Field::new("rate", Kind::from(Unit::Rate, 1.0, 1e15), Value::Unset)
         .meaning(
-            "Line rate of both directions. Where the rate changes, the one that disciplines are \
-             told: by default the mean of what repeats, the first positive one of steps that do \
+            "Line rate of both directions. Where the rate changes, the one that disciplines \
+             assume: by default the mean of what repeats, the first positive one of steps that do \
              not.",
         )
         .source("required, or what changes it"),
