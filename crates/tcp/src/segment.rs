@@ -292,7 +292,7 @@ mod tests {
         assert_ne!(told(&[(3, 6)]), SackBlocks::NONE);
         assert_ne!(told(&[(3, 6)]), told(&[(3, 7)]));
         twice.set_duplicate(3, 6, 1);
-        assert_ne!(twice, told(&[(3, 6)]), "it tells of a duplicate besides");
+        assert_ne!(twice, told(&[(3, 6)]), "it reports a duplicate as well");
         let mut later = told(&[(3, 6)]);
         later.set_duplicate(3, 7, 1);
         assert_ne!(twice, later);

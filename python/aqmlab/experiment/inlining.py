@@ -77,7 +77,7 @@ def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: boo
     """The discipline whose file a field names, or those of a sweep; other names are ours."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):
-            return named  # no list of queues: whoever reads it says so
+            return named  # no list of queues: the reader of the scenario says so
         found = [_inline_discipline(each, folder, is_queue, by_user=by_user) for each in named]
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]

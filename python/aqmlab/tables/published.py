@@ -76,7 +76,7 @@ def number(row: Row | None, metric: Metric) -> float | None:
 
 
 def needed(row: Row | None, metric: Metric, where: str) -> float | None:
-    """The same where something depends on it: an empty cell, and a text in the place of a number,
+    """As above, where something depends on it: an empty cell, and a text in the place of a number,
     are refused. "n/a" says that there is none."""
     written = _field(row or {}, metric) if row is not None else "n/a"
     found = _number(written)

@@ -98,10 +98,10 @@ impl Counters {
     }
 
     /// Of `delivered` newly reported bytes, those marked (sections 3.2.2.2 and 3.2.2.5.2). Whole
-    /// segments are assumed; where so many arrived that the counter may have gone round, the
-    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where
-    /// acknowledgements are thinned out, the smallest. `handshake`: an ACK without data that completes it tells of
-    /// the SYN-ACK (table 4).
+    /// segments are assumed; where the counter may have wrapped, the largest number of marks that
+    /// fits is taken for true (appendix A.2.1), or, where acknowledgements are thinned out, the
+    /// smallest. `handshake`: an ACK without data that completes it reports on the SYN-ACK (table
+    /// 4).
     pub fn marked_bytes(
         &mut self,
         segment: &Segment,

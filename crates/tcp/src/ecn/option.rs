@@ -217,7 +217,7 @@ mod tests {
         sender.estimate(2_000);
         assert_eq!(sender.hear(&option(5_000)), 3_000);
         sender.estimate(4_000);
-        assert_eq!(sender.hear(&option(6_000)), 0, "it told too much");
+        assert_eq!(sender.hear(&option(6_000)), 0, "it had reported too much");
         assert_eq!(sender.hear(&option(7_000)), 1_000);
         assert_eq!(sender.hear(&AccEcn { fields: 1, ..option(0) }), 0);
     }

@@ -74,7 +74,7 @@ fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_told_at_once() 
     assert!(end.beyond(22, 0), "the number expected moves by a segment");
     assert!(end.beyond(22, 8));
     assert!(end.beyond(22, 9));
-    assert!(!end.beyond(22, 10), "moving told of one already");
+    assert!(!end.beyond(22, 10), "moving has reported one already");
     assert!(end.beyond(23, 0), "and by four segments, more than may wait");
     assert!(end.receiver.has_hole());
     // Two more segments are no more than may wait where every fourth is acknowledged: already
