@@ -54,7 +54,7 @@ pub struct Counts {
 
 /// Position of a cause in [`DropReason::ALL`].
 pub fn cause(why: DropReason) -> usize {
-    DropReason::ALL.iter().position(|one| *one == why).expect("Why::ALL has every cause")
+    DropReason::ALL.iter().position(|one| *one == why).expect("DropReason::ALL has every cause")
 }
 
 /// A queue discipline with its random stream. Runs the discipline's periodic updates itself,

@@ -44,11 +44,11 @@ def search(trial: Trial, winner: Candidate, wish: Wish) -> list[Candidate]:
         requested = study.ask()
         one = _proposed(requested, winner, {name: ranges[name] for name in chosen}, number)
         if not taken(trial.situation, one):
-            study.notify(requested, state=optuna.trial.TrialState.PRUNED)
+            study.tell(requested, state=optuna.trial.TrialState.PRUNED)
             continue
         (scores,) = trial.evaluate([one], seeds)
         mean = math.fsum(scores.values()) / len(scores)
-        study.notify(requested, mean)
+        study.tell(requested, mean)
         found[one.name] = (mean, one)
     best = sorted(found.values(), key=lambda pair: -pair[0])
     return [one for _, one in best[:KEPT]]
