@@ -2,7 +2,7 @@
 
 use alloc::{boxed::Box, collections::VecDeque};
 
-use packet::{Backlog, Event, Instant, Packet, Rng};
+use packet::{Backlog, Event, Instant, Packet, Rng, TcpHeader};
 
 use crate::{Admission, Gate};
 
@@ -20,6 +20,14 @@ pub struct Cx<'a> {
 pub trait Discipline: Send {
     /// Takes in a packet: it is queued, or it (or another) is reported dropped.
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
+    /// Whether [`Discipline::enqueue_tcp`] reads the header, so that the driver should provide it.
+    fn reads_tcp(&self) -> bool {
+        false
+    }
+    /// Takes in a TCP segment whose header is at hand; see [`Discipline::enqueue`].
+    fn enqueue_tcp(&mut self, packet: Packet, _header: &TcpHeader, cx: &mut Cx) {
+        self.enqueue(packet, cx);
+    }
     /// The next packet to transmit. Called when the line becomes free; `None` starts the idle time.
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
     /// What waits.

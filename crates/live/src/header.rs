@@ -8,13 +8,11 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use capture::flags;
-use packet::Ecn;
+use packet::{Ecn, TcpHeader};
 
 /// Protocol numbers.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// The option "selective acknowledgement" (RFC 2018).
-const SACK: u8 = 5;
 /// Extension headers of IPv6 in front of the transport: hop-by-hop, routing, destination.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
 
@@ -48,8 +46,8 @@ pub struct Segment {
     pub flags: u16,
     /// Bytes of payload.
     pub payload: u32,
-    /// Whether it has blocks of selective acknowledgement.
-    pub sack: bool,
+    /// What a queue that filters acknowledgements reads.
+    pub queue_header: TcpHeader,
 }
 
 impl Segment {
@@ -149,32 +147,56 @@ fn segment(data: &[u8]) -> Option<Segment> {
     let head = data.get(..20)?;
     let header = usize::from(head[12] >> 4) * 4;
     let options = data.get(20..header)?;
-    let number =
-        |at: usize| u32::from_be_bytes([head[at], head[at + 1], head[at + 2], head[at + 3]]);
-    Some(Segment {
-        seq: number(4),
-        ack: number(8),
-        flags: u16::from_be_bytes([head[12], head[13]]) & 0x1ff,
-        payload: (data.len() - header) as u32,
-        sack: has_option(options, SACK),
-    })
+    let payload = (data.len() - header) as u32;
+    let flags = u16::from_be_bytes([head[12], head[13]]) & 0x1ff;
+    let ack = number(head, 8);
+    let queue_header = queue_header(options, ack, flags, payload);
+    Some(Segment { seq: number(head, 4), ack, flags, payload, queue_header })
 }
 
-fn has_option(mut options: &[u8], wanted: u8) -> bool {
+/// The 32-bit number at `at`, which must be there.
+fn number(bytes: &[u8], at: usize) -> u32 {
+    u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// What a queue that filters acknowledgements reads, from the header and its options. A malformed
+/// option ends the list, as in Linux.
+fn queue_header(mut options: &[u8], ack: u32, flags: u16, payload: u32) -> TcpHeader {
+    let has = |flag: u16| flags & flag != 0;
+    let mut header = TcpHeader {
+        ack,
+        acks: has(flags::ACK),
+        opens: has(flags::SYN),
+        ece: has(flags::ECE),
+        cwr: has(flags::CWR),
+        other_flags: has(!(flags::ACK | flags::ECE | flags::CWR)),
+        payload,
+        ..TcpHeader::default()
+    };
     while let [kind, rest @ ..] = options {
-        match (*kind, rest.first()) {
-            (0, _) => return false,
+        match (*kind, rest.first().map(|&length| usize::from(length))) {
+            (0, _) => break,
             (1, _) => options = rest,
-            (kind, Some(&length)) if length >= 2 => {
-                if kind == wanted {
-                    return true;
-                }
-                options = options.get(usize::from(length)..).unwrap_or(&[]);
+            (kind, Some(length)) if (2..=options.len()).contains(&length) => {
+                read_option(&mut header, kind, &options[2..length]);
+                options = &options[length..];
             }
-            _ => return false,
+            _ => break,
         }
     }
-    false
+    header
+}
+
+/// Reads one option: SACK (RFC 2018), timestamps (RFC 7323), MD5 (RFC 2385), or another.
+fn read_option(header: &mut TcpHeader, kind: u8, body: &[u8]) {
+    match (kind, body.len()) {
+        (5, bytes) if bytes % 8 == 0 => {
+            body.chunks(8).for_each(|block| header.sack.push(number(block, 0), number(block, 4)));
+        }
+        (8, 8) => header.stamps = Some((number(body, 0), number(body, 4))),
+        (19, _) => {}
+        _ => header.other_options = true,
+    }
 }
 
 /// Marks a packet "congestion experienced". The checksum of IPv4's header is mended by what has
@@ -244,7 +266,8 @@ mod tests {
         assert_eq!(facts.to, "10.0.0.7:40000".parse().expect("an address"));
         let segment = facts.segment.expect("a segment");
         assert_eq!((segment.seq, segment.ack, segment.payload), (256, 512, 8));
-        assert!(segment.sack && segment.has(flags::ACK) && !segment.has(flags::SYN));
+        assert_eq!(segment.queue_header.sack.as_slice(), [(1, 2)]);
+        assert!(segment.has(flags::ACK) && !segment.has(flags::SYN));
         assert_eq!(segment.end(), 264);
     }
 

@@ -25,7 +25,13 @@ fn end(side: Side, port: u16) -> SocketAddr {
 fn packet(protocol: Protocol, from: Side, client_port: u16) -> Facts {
     let ends = [end(Side::Clients, client_port), end(Side::Servers, 80)];
     let [from, to] = if from == Side::Clients { ends } else { [ends[1], ends[0]] };
-    let segment = Segment { seq: 1, ack: 1, flags: flags::ACK, payload: 960, sack: false };
+    let segment = Segment {
+        seq: 1,
+        ack: 1,
+        flags: flags::ACK,
+        payload: 960,
+        queue_header: packet::TcpHeader::default(),
+    };
     Facts {
         bytes: 1_000,
         ecn: Ecn::NotEct,

@@ -43,7 +43,7 @@ fn a_decision_that_was_not_the_queue_s_is_found() {
     let mut forged = Log::new(usize::MAX);
     let later = |at: Instant| Instant::from_nanos(at.nanos() + 1);
     for row in log.rows() {
-        let number = forged.arrived(&row.packet, row.class);
+        let number = forged.arrived(&row.packet, row.tcp, row.class);
         let fate = match row.fate {
             Fate::Left { at, marked } if number == 700 => Fate::Left { at: later(at), marked },
             fate => fate,

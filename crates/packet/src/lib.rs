@@ -14,6 +14,7 @@ mod packet;
 pub mod params;
 pub mod random;
 mod rate;
+mod tcp_header;
 mod time;
 pub mod units;
 
@@ -23,4 +24,5 @@ pub use framing::{Cells, Framing};
 pub use packet::{Ack, Backlog, Ecn, Header, Packet};
 pub use random::Rng;
 pub use rate::Rate;
+pub use tcp_header::{SackList, TcpHeader};
 pub use time::{Duration, Instant};

@@ -66,6 +66,9 @@ struct Measured {
     drop_bytes: u64,
     lost: ClassCounts,
     marks: [u64; DropReason::ALL.len()],
+    /// Of the packets that arrived in the measured interval: those dropped, and those marked.
+    own_drops: u64,
+    own_marks: u64,
     packet_ns: u64,
     byte_ns: u128,
     queue_delay_ns: u128,
@@ -186,14 +189,15 @@ impl Meter {
         }
     }
 
-    /// The packet was dropped.
-    pub fn dropped(&mut self, now: Instant, bytes: u32, why: DropReason) {
+    /// A packet that had come at `arrived` was dropped.
+    pub fn dropped(&mut self, now: Instant, arrived: Instant, bytes: u32, why: DropReason) {
         self.dropped.0 += 1;
         self.dropped.1 += u64::from(bytes);
         self.drops.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.drops[why as usize] += 1;
             self.measured.drop_bytes += u64::from(bytes);
+            self.measured.own_drops += u64::from(arrived >= self.settings.window.from);
         }
     }
 
@@ -205,11 +209,19 @@ impl Meter {
         }
     }
 
-    /// The packet was marked.
-    pub fn marked(&mut self, now: Instant, why: DropReason) {
+    /// Whether what happens at `now` lies in the measured interval.
+    #[inline]
+    pub fn measures(&self, now: Instant) -> bool {
+        self.settings.window.contains(now)
+    }
+
+    /// A packet was marked. `counts` says whether it arrived in the measured interval and had no
+    /// mark of this queue yet.
+    pub fn marked(&mut self, now: Instant, why: DropReason, counts: bool) {
         self.marks.count(now, why as usize);
         if self.settings.window.contains(now) {
             self.measured.marks[why as usize] += 1;
+            self.measured.own_marks += u64::from(counts);
         }
     }
 

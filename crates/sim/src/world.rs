@@ -16,6 +16,7 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod script;
+mod tcp_header;
 
 use std::sync::Arc;
 

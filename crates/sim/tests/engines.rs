@@ -129,7 +129,7 @@ fn changing(rng: &mut Rng) -> Value {
 }
 
 /// A scenario with one to three links, any queues, traffic both ways, over all or some links.
-fn scenario(seed: u64) -> Value {
+pub fn scenario(seed: u64) -> Value {
     let mut rng = Rng::indexed(seed, "scenario", 0);
     let mut links: Vec<Value> = (0..1 + rng.below(3))
         .map(|i| {

@@ -35,6 +35,7 @@ mod rooms;
 mod scenarios;
 mod scripts;
 mod shaper;
+mod shares;
 mod sizes;
 mod steer;
 mod theory;

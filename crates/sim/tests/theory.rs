@@ -81,7 +81,7 @@ fn simulate(load: &Load, seed: u64, explicit: bool) -> Summary {
             while let Some(at) = free_at.filter(|at| *at <= packet.arrived) {
                 free_at = port.finish_transmission(at, &mut |_| {}).1;
             }
-            let began = port.offer(packet, DATA, &mut |_| {});
+            let began = port.offer(packet, None, DATA, &mut |_| {});
             free_at = began.or(free_at);
         }
         port.meter_mut().finish();

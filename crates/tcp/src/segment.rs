@@ -193,6 +193,14 @@ impl Segment {
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
     }
+    /// What the SACK option reports, as sequence numbers in the order of the header: a duplicate
+    /// first (RFC 2883 section 4), then the blocks, latest first.
+    pub fn sack_numbers(&self) -> impl Iterator<Item = (u64, u64)> {
+        let number = |offset: u32| self.ack + u64::from(offset);
+        let blocks = self.sack.as_slice().iter();
+        let blocks = blocks.map(move |&(start, end)| (number(start), number(end)));
+        self.sack.duplicate(self.ack).into_iter().chain(blocks)
+    }
     /// The AccECN option, if there is one.
     pub fn accecn(&self) -> Option<AccEcn> {
         let fields = (self.accurate >> 24 & 3) as u8;

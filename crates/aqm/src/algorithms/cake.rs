@@ -32,7 +32,7 @@ mod tins;
 use alloc::{boxed::Box, vec::Vec};
 
 use packet::params::{BadParams, Params};
-use packet::{About, Backlog, Cells, DropReason, Ecn, Event, Framing, Instant, Packet};
+use packet::{About, Backlog, Cells, DropReason, Ecn, Event, Framing, Instant, Packet, TcpHeader};
 
 use crate::shells::flows::hash_seed;
 use crate::shells::pool::Pool;
@@ -61,9 +61,10 @@ pub(crate) const ENTRY: Entry = Entry {
                      64-bit mix; of equally long queues the first tin's and lowest loses. BLUE \
                      draws also where CoDel drops (recent versions of the program: only where it \
                      does not). Host counts follow the accounting that the program has since \
-                     2025. The filter of acknowledgements knows only whether one is pure, and \
-                     whether it says all that earlier ones said: data trigger nothing, and one \
-                     that must arrive keeps those before it. Without autorate, NAT, GSO, firewall \
+                     2025. The filter of acknowledgements reads the TCP headers that \
+                     simulated and live runs have; of a packet without one (test vectors, \
+                     programs in C) it knows only whether it is a pure acknowledgement that says \
+                     all that earlier ones said. Without autorate, NAT, GSO, firewall \
                      marks, and washing of code points.",
         fields: fields::FIELDS,
     },
@@ -167,6 +168,36 @@ impl Cake {
         let Some(place) = self.acks.victim(&self.pool, own) else { return };
         let Some(packet) = self.pool.remove(own, place) else { return };
         self.give_up(tin, queue, packet, DropReason::AckFiltered, cx);
+    }
+
+    /// Takes in a packet, with its TCP header if that is known.
+    fn take_in(&mut self, packet: Packet, header: Option<&TcpHeader>, cx: &mut Cx) {
+        let number = usize::from(self.tin_of[usize::from(packet.header.dscp & 63)]);
+        let tin = &mut self.tins[number];
+        let queue = tin.rotation.place(&packet);
+        if tin.bytes == 0 {
+            tin.clock.wake(cx.now);
+            if self.total.packets == 0 {
+                self.shaper.wake(cx.now);
+            }
+        }
+        (cx.out)(Event::Queued { id: packet.id });
+        self.total.packets += 1;
+        self.total.bytes += u64::from(packet.bytes);
+        tin.bytes += u64::from(packet.bytes);
+        let own = &mut tin.lanes[queue].queue;
+        self.pool.push(own, packet);
+        if self.longest.is_kept() {
+            self.longest.change((number * self.queues + queue) as u32, own.backlog().bytes);
+        }
+        tin.rotation.arrival(queue);
+        if self.acks.is_on() {
+            self.acks.keep(&self.pool, own, header);
+            self.thin(number, queue, cx);
+        }
+        while self.total.bytes > self.limit {
+            self.make_room(cx);
+        }
     }
 
     /// Drops the head of the longest queue.
@@ -276,31 +307,13 @@ fn charge(shaper: &mut Shaper, clock: &mut TinClock, size: u64, sent: bool, now:
 
 impl Discipline for Cake {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        let number = usize::from(self.tin_of[usize::from(packet.header.dscp & 63)]);
-        let tin = &mut self.tins[number];
-        let queue = tin.rotation.place(&packet);
-        if tin.bytes == 0 {
-            tin.clock.wake(cx.now);
-            if self.total.packets == 0 {
-                self.shaper.wake(cx.now);
-            }
-        }
-        (cx.out)(Event::Queued { id: packet.id });
-        self.total.packets += 1;
-        self.total.bytes += u64::from(packet.bytes);
-        tin.bytes += u64::from(packet.bytes);
-        let own = &mut tin.lanes[queue].queue;
-        self.pool.push(own, packet);
-        if self.longest.is_kept() {
-            self.longest.change((number * self.queues + queue) as u32, own.backlog().bytes);
-        }
-        tin.rotation.arrival(queue);
-        if self.acks != AckFilter::No {
-            self.thin(number, queue, cx);
-        }
-        while self.total.bytes > self.limit {
-            self.make_room(cx);
-        }
+        self.take_in(packet, None, cx);
+    }
+    fn reads_tcp(&self) -> bool {
+        self.acks.is_on()
+    }
+    fn enqueue_tcp(&mut self, packet: Packet, header: &TcpHeader, cx: &mut Cx) {
+        self.take_in(packet, Some(header), cx);
     }
 
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {

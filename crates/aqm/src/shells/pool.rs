@@ -82,6 +82,11 @@ impl Pool {
         self.nodes.get(queue.tail as usize)?.packet.as_ref()
     }
 
+    /// The place of the packet at the tail of `queue`, which it keeps until it leaves.
+    pub fn tail_place(&self, queue: &Queue) -> Option<u32> {
+        (queue.tail != NONE).then_some(queue.tail)
+    }
+
     /// Takes the packet at the head of `queue`.
     pub fn pop(&mut self, queue: &mut Queue) -> Option<Packet> {
         let index = queue.head;

@@ -1,12 +1,14 @@
 //! CAKE against a second transcription, packet by packet and draw by draw.
 
+mod headers;
 mod model;
 mod rig;
 mod shares;
 
-use packet::{Ack, Ecn, Header, Instant, Packet, Rng};
+use packet::{Ack, Ecn, Header, Instant, Packet, Rng, TcpHeader};
 
 use super::line::{Did, RATE, Seen};
+use headers::Headers;
 use model::{BASE, Cake, Conf, SEED};
 use rig::Rig;
 
@@ -21,12 +23,14 @@ struct Traffic {
     unit: f64,
     /// Of so many flows one acknowledges.
     flows_per_ack: u64,
+    /// The TCP headers, if packets have them.
+    headers: Option<Headers>,
 }
 
 const DSCPS: [u8; 12] = [0, 0, 0, 0, 46, 8, 0, 16, 34, 2, 48, 1];
 
 impl Traffic {
-    fn next(&mut self) -> Packet {
+    fn next(&mut self) -> (Packet, Option<TcpHeader>) {
         let rng = &mut self.rng;
         if rng.below(1200) == 0 {
             self.mean_gap = [0.3, 0.7, 0.9, 1.1, 4.0][rng.below(5) as usize] * self.unit;
@@ -55,7 +59,10 @@ impl Traffic {
         };
         let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
         let arrived = Instant::from_nanos(self.now);
-        Packet { id: self.id, flow, bytes: size, ecn, arrived, header }
+        // Of every ninth flow no header is known.
+        let known = self.headers.as_mut().filter(|_| flow % 9 != 0);
+        let tcp = known.map(|headers| headers.next(flow, size, rng));
+        (Packet { id: self.id, flow, bytes: size, ecn, arrived, header }, tcp)
     }
 }
 
@@ -97,11 +104,12 @@ fn compare(conf: Conf, seed: u64, packets: u32) -> Seen {
         mean_gap: unit,
         unit,
         flows_per_ack,
+        headers: conf.headers.then(Headers::default),
     };
     let mut busy_until: Option<u64> = None;
     let mut seen = Seen::default();
     for n in 0..packets {
-        let p = traffic.next();
+        let (p, header) = traffic.next();
         let mut arrival = Some(p);
         while let Some(p) = &arrival {
             assert_eq!(rig.next_tick(), model.watchdog, "{conf:?}, packet {n}");
@@ -116,8 +124,8 @@ fn compare(conf: Conf, seed: u64, packets: u32) -> Seen {
             } else {
                 let p = arrival.take().expect("it is there");
                 let mut expected = Vec::new();
-                model.enqueue(p.clone(), &mut expected);
-                let did = rig.enqueue(p);
+                model.enqueue(p.clone(), header.as_ref(), &mut expected);
+                let did = rig.enqueue(p, header.as_ref());
                 assert_eq!(did, expected, "{conf:?}, seed {seed}, packet {n}");
                 seen.count(&did);
             }
@@ -201,8 +209,11 @@ fn both_transcriptions_agree_on_framing_and_acknowledgements() {
         for (ack_filter, ingress) in
             [("filter", false), ("filter", true), ("aggressive", false), ("aggressive", true)]
         {
-            for (framing, overhead, mpu) in [("none", 38, 84), ("atm", 40, 0), ("ptm", 30, 64)] {
-                let conf = Conf { ack_filter, ingress, rate, framing, overhead, mpu, ..BASE };
+            for (framing, overhead, mpu, headers) in
+                [("none", 38, 84, false), ("atm", 40, 0, true), ("ptm", 30, 64, true)]
+            {
+                let conf =
+                    Conf { ack_filter, headers, ingress, rate, framing, overhead, mpu, ..BASE };
                 let seen = compare(conf, n as u64, 5_000);
                 assert!(seen.sent > 1500 && seen.superseded > 20, "{conf:?} {seen:?}");
             }

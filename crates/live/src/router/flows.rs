@@ -103,7 +103,8 @@ impl Flow {
         if !bare {
             return Ack::No;
         }
-        let says_more = segment.flags & !flags::PSH != flags::ACK || segment.sack;
+        let says_more =
+            segment.flags & !flags::PSH != flags::ACK || !segment.queue_header.sack.is_empty();
         if newer && !says_more { Ack::Newer } else { Ack::Needed }
     }
 }

@@ -1,6 +1,6 @@
 //! The log of a port: what arrived and what became of it, for a replay without any network.
 
-use packet::{Instant, Packet};
+use packet::{Instant, Packet, TcpHeader};
 use record::PacketClass;
 
 /// What became of a packet at a port.
@@ -25,6 +25,8 @@ pub enum Fate {
 pub struct Row {
     /// The packet as the queue saw it; the handle is the driver's.
     pub packet: Packet,
+    /// Its TCP header, if the queue reads it.
+    pub tcp: Option<TcpHeader>,
     /// What it is to those who count.
     pub class: PacketClass,
     /// What became of it.
@@ -48,11 +50,11 @@ impl Log {
     }
 
     /// A packet arrives. Returns its row.
-    pub fn arrived(&mut self, packet: &Packet, class: PacketClass) -> u32 {
+    pub fn arrived(&mut self, packet: &Packet, tcp: Option<TcpHeader>, class: PacketClass) -> u32 {
         if self.rows.len() >= self.most {
             return NONE;
         }
-        self.rows.push(Row { packet: packet.clone(), class, fate: Fate::Waits });
+        self.rows.push(Row { packet: packet.clone(), tcp, class, fate: Fate::Waits });
         (self.rows.len() - 1) as u32
     }
 

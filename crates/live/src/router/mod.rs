@@ -12,7 +12,7 @@ mod future;
 pub mod log;
 pub mod replay;
 
-use packet::{Duration, Ecn, Header, Instant, Packet, Rng};
+use packet::{Duration, Ecn, Header, Instant, Packet, Rng, TcpHeader};
 use record::{PacketClass, Who};
 use sim::port::{Offered, Port};
 use sim::topology::Side;
@@ -55,6 +55,8 @@ struct InFlight {
     ecn: Ecn,
     marked: bool,
     header: Header,
+    /// Of TCP.
+    tcp: Option<TcpHeader>,
     class: PacketClass,
     owner: (u16, u32),
     to: Side,
@@ -224,6 +226,7 @@ impl Router {
             ecn: facts.ecn,
             marked: false,
             header: Header { dscp: facts.dscp, ack, source, destination },
+            tcp: facts.segment.map(|segment| segment.queue_header),
             class,
             owner: (flow.owner.group, flow.owner.member),
             to: from.other(),
@@ -246,7 +249,9 @@ impl Router {
             };
             in_flight.hop += 1;
             let mut packet = in_flight.at_port(id, at);
-            in_flight.row = self.logs[port as usize].arrived(&packet, in_flight.class);
+            let reads = matches!(self.network.port(port), Port::Explicit(it) if it.reads_tcp());
+            let tcp = in_flight.tcp.filter(|_| reads);
+            in_flight.row = self.logs[port as usize].arrived(&packet, tcp, in_flight.class);
             let (owner, class) = (in_flight.owner, in_flight.class);
             match self.network.port(port) {
                 Port::Folded(folded) => match folded.offer(&mut packet, class) {
@@ -258,7 +263,7 @@ impl Router {
                         let (group, user) = owner;
                         trace.arrived(at, id, Who { class, group, user, bytes: packet.bytes });
                     }
-                    let finish = self.network.offer(port, packet, class);
+                    let finish = self.network.offer(port, packet, tcp.as_ref(), class);
                     return self.after_explicit(port, finish);
                 }
             }

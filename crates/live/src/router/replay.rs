@@ -61,7 +61,7 @@ fn event_by_event(port: &mut ExplicitPort, log: &Log) -> Vec<Fate> {
         serve(port, &mut finish, row.packet.arrived, log, &mut fates);
         let packet = packet::Packet { id: number, ..row.packet.clone() };
         let mut lost = |packet: packet::Packet| fates[packet.id as usize] = Fate::Dropped;
-        finish = finish.or(port.offer(packet, row.class, &mut lost));
+        finish = finish.or(port.offer(packet, row.tcp.as_ref(), row.class, &mut lost));
     }
     // What the log's last arrivals met later lies beyond it: updates may have come in between.
     let last = log.rows().last().map_or(Instant::ZERO, |row| row.packet.arrived);

@@ -87,7 +87,7 @@ fn the_warm_up_is_counted_apart() {
     let mut m = meter(1_000, 2_000);
     for t in [10, 999, 1_000, 1_500, 2_000] {
         m.arrival(ms(t), 40, PacketClass::new(Kind::Ack, false));
-        m.dropped(ms(t), 40, DropReason::Early);
+        m.dropped(ms(t), ms(t), 40, DropReason::Early);
     }
     m.finish();
     let mut s = Summary::default();
@@ -98,13 +98,31 @@ fn the_warm_up_is_counted_apart() {
 }
 
 #[test]
+fn a_share_is_of_the_packets_that_arrived_in_the_measured_interval() {
+    // Of 10 packets of the warm-up 5 are dropped and 5 marked in the interval, in which 4 arrive: 2
+    // of them are dropped, and 1 is marked twice.
+    let mut m = meter(1_000, 2_000);
+    (0..10).for_each(|t| m.arrival(ms(t), 40, DATA));
+    (0..4).for_each(|t| m.arrival(ms(1_000 + t), 40, DATA));
+    (0..5).for_each(|t| m.dropped(ms(1_100), ms(t), 40, DropReason::Early));
+    (0..5).for_each(|_| m.marked(ms(1_100), DropReason::Early, false));
+    (0..2).for_each(|t| m.dropped(ms(1_200), ms(1_000 + t), 40, DropReason::Early));
+    [true, false].iter().for_each(|counts| m.marked(ms(1_200), DropReason::Early, *counts));
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!((s.number("drops"), s.number("marks")), (7.0, 7.0), "of whatever age");
+    assert_eq!((s.number("drop_rate"), s.number("mark_rate")), (0.5, 0.25));
+}
+
+#[test]
 fn packets_are_counted_by_what_they_are() {
     let mut m = meter(5, 10);
     let packets = [(Kind::Syn, true), (Kind::Ack, false), (Kind::Fin, false)];
     let classes = packets.map(|(kind, again)| PacketClass::new(kind, again));
     for (t, class) in (4..).zip([DATA].into_iter().chain(classes)) {
         m.arrival(ms(t), 40, class);
-        m.dropped(ms(t), 40, DropReason::Overflow);
+        m.dropped(ms(t), ms(t), 40, DropReason::Overflow);
         m.dropped_class(ms(t), class);
     }
     let mut s = Summary::default();

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use aqm::{Cx, Discipline};
-use packet::{Backlog, Event, Instant, Packet, Rng};
+use packet::{Backlog, Event, Instant, Packet, Rng, TcpHeader};
 use record::{Capacity, Meter, PacketClass, PacketTrace};
 
 use super::Wire;
@@ -19,15 +19,43 @@ pub struct ExplicitPort {
     reported: Vec<Event>,
     /// Whether gauges are sampled or packets traced.
     watched: bool,
+    reads_tcp: bool,
+    /// Packets that a mark is the first of, among those that arrived in the measured interval.
+    unmarked: Unmarked,
     /// The last arrival, and whether it was dropped before its `offer` was over.
     arriving: u32,
     refused: bool,
 }
 
+/// Which packets, by their handles, arrived in the measured interval and have no mark yet.
+#[derive(Default)]
+struct Unmarked(Vec<bool>);
+
+impl Unmarked {
+    /// The packet arrives, within the interval or not.
+    #[inline]
+    fn set(&mut self, id: u32, measured: bool) {
+        match self.0.get_mut(id as usize) {
+            Some(of) => *of = measured,
+            // Handles without an entry are those of packets that arrived before the interval.
+            None if measured => {
+                self.0.resize(id as usize + 1, false);
+                self.0[id as usize] = true;
+            }
+            None => {}
+        }
+    }
+
+    /// The packet is marked: whether it counts.
+    fn take(&mut self, id: u32) -> bool {
+        self.0.get_mut(id as usize).is_some_and(std::mem::take)
+    }
+}
+
 impl ExplicitPort {
     /// An idle port.
     pub fn new(discipline: Box<dyn Discipline>, wire: Wire, rng: Rng, meter: Meter) -> Self {
-        let watched = meter.watches();
+        let (watched, reads_tcp) = (meter.watches(), discipline.reads_tcp());
         ExplicitPort {
             discipline,
             wire,
@@ -36,16 +64,26 @@ impl ExplicitPort {
             device: VecDeque::new(),
             reported: Vec::new(),
             watched,
+            reads_tcp,
+            unmarked: Unmarked::default(),
             arriving: 0,
             refused: false,
         }
     }
 
-    /// A packet arrives. Dropped packets (this or others) go to `lost`. Returns when the
-    /// transmission that this arrival started will end, if it started one.
+    /// Whether the discipline reads TCP headers, which [`ExplicitPort::offer`] then needs.
+    #[inline]
+    pub fn reads_tcp(&self) -> bool {
+        self.reads_tcp
+    }
+
+    /// A packet arrives, with its TCP header if the discipline reads it. Dropped packets (this or
+    /// others) go to `lost`. Returns when the transmission that this arrival started will end, if
+    /// it started one.
     pub fn offer(
         &mut self,
         mut packet: Packet,
+        header: Option<&TcpHeader>,
         class: PacketClass,
         lost: &mut impl FnMut(Packet),
     ) -> Option<Instant> {
@@ -53,8 +91,12 @@ impl ExplicitPort {
         self.look_at_gauges(now.nanos() + 1);
         self.meter.arrival(now, packet.bytes, class);
         (self.arriving, self.refused) = (id, false);
+        self.unmarked.set(id, self.meter.measures(now));
         packet.bytes += self.wire.header();
-        self.call(now, lost, |d, cx| d.enqueue(packet, cx));
+        self.call(now, lost, |d, cx| match header {
+            Some(header) => d.enqueue_tcp(packet, header, cx),
+            None => d.enqueue(packet, cx),
+        });
         if self.refused {
             self.meter.dropped_on_arrival(now);
         } else {
@@ -141,10 +183,13 @@ impl ExplicitPort {
         for event in self.reported.drain(..) {
             match event {
                 Event::Queued { .. } => {}
-                Event::Marked { why, .. } => self.meter.marked(now, why),
+                Event::Marked { id, why } => {
+                    let counts = self.unmarked.take(id);
+                    self.meter.marked(now, why, counts);
+                }
                 Event::Dropped { mut packet, why } => {
                     packet.bytes -= self.wire.header();
-                    self.meter.dropped(now, packet.bytes, why);
+                    self.meter.dropped(now, packet.arrived, packet.bytes, why);
                     self.refused |= packet.id == self.arriving;
                     lost(packet);
                 }
@@ -274,7 +319,7 @@ mod tests {
         let packet = Packet { flow: 0, id: 7, bytes: 1_500, header, ecn: Ecn::NotEct, arrived };
         let mut lost = Vec::new();
         let class = PacketClass::new(Kind::Data, false);
-        assert_eq!(port.offer(packet, class, &mut |packet| lost.push(packet.id)), None);
+        assert_eq!(port.offer(packet, None, class, &mut |packet| lost.push(packet.id)), None);
         assert_eq!(port.tick(arrived, &mut |_| {}), None);
         assert_eq!((lost, requested.load(Ordering::Relaxed)), (vec![7], 0));
     }

@@ -91,12 +91,13 @@ impl FoldedPort {
         packet.bytes += self.wire.header();
         let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {
-                self.meter.dropped(now, bytes, why);
+                self.meter.dropped(now, now, bytes, why);
                 self.meter.dropped_on_arrival(now);
                 return Offered::Dropped;
             }
             Admission::Marked(why) => {
-                self.meter.marked(now, why);
+                let counts = self.meter.measures(now);
+                self.meter.marked(now, why, counts);
                 true
             }
             Admission::Queued => false,

@@ -12,6 +12,7 @@ use crate::recorder::Conservation;
 use crate::topology::Side;
 use crate::world::connection::{ACCEPTOR, Connection, OPENER, Serial};
 use crate::world::payload::{Datagram, Payload};
+use crate::world::tcp_header::tcp_header;
 use crate::world::{Event, Network, World, event_order};
 
 /// Bytes of IPv4 and UDP headers.
@@ -360,7 +361,8 @@ impl World {
             let (class, bytes) = (inflight.class, packet.bytes);
             trace.arrived(at, id, Who { class, group, user, bytes });
         }
-        let finish = self.network.offer(port, packet, inflight.class);
+        let header = if explicit.reads_tcp() { tcp_header(&inflight.payload) } else { None };
+        let finish = self.network.offer(port, packet, header.as_ref(), inflight.class);
         self.after_explicit(port, finish);
     }
 

@@ -1,6 +1,6 @@
 //! The network: ports, what they hold back for later, and the delay behind the last one.
 
-use packet::{Duration, Instant, Packet};
+use packet::{Duration, Instant, Packet, TcpHeader};
 use record::PacketClass;
 
 use crate::port::{ExplicitPort, Port};
@@ -74,10 +74,17 @@ impl Network {
         }
     }
 
-    /// A packet arrives at an explicit port. Returns the end of the transmission that this began.
-    pub fn offer(&mut self, port: u32, packet: Packet, class: PacketClass) -> Option<Instant> {
+    /// A packet arrives at an explicit port, with its TCP header if the port reads it. Returns the
+    /// end of the transmission that this began.
+    pub fn offer(
+        &mut self,
+        port: u32,
+        packet: Packet,
+        header: Option<&TcpHeader>,
+        class: PacketClass,
+    ) -> Option<Instant> {
         let (explicit, lost) = self.explicit(port);
-        explicit.offer(packet, class, &mut |p| lost.push(p.id))
+        explicit.offer(packet, header, class, &mut |p| lost.push(p.id))
     }
 
     /// A transmission of an explicit port ends: its packet, and the end of the next.

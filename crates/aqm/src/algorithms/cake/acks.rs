@@ -1,12 +1,19 @@
-//! The filter that drops acknowledgements which later ones in the same queue make unnecessary.
+//! The filter that drops acknowledgements which later ones in the same queue make unnecessary:
+//! `cake_ack_filter`, `cake_tcph_may_drop` and `cake_tcph_sack_compare` of Linux `sch_cake`.
+//!
+//! A driver that has the TCP headers provides them ([`crate::Discipline::enqueue_tcp`]), and the
+//! rules are the kernel's. Of a packet that came without its header only [`packet::Ack`] is known;
+//! the second, shorter rule decides for those.
 
-use packet::Ack;
+use alloc::vec::Vec;
+
+use packet::{Ack, TcpHeader};
 
 use crate::shells::pool::{Pool, Queue};
 
 /// How much it drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum AckFilter {
+pub(super) enum Mode {
     No,
     /// One acknowledgement for each that comes, if two are waiting that it makes unnecessary.
     Filter,
@@ -14,22 +21,91 @@ pub(super) enum AckFilter {
     Aggressive,
 }
 
+/// The filter, with the headers of what waits.
+pub(super) struct AckFilter {
+    mode: Mode,
+    /// By the packet's place in the pool; `None` of a packet that came without its header.
+    headers: Vec<Option<TcpHeader>>,
+}
+
 impl AckFilter {
     /// The filter called so.
     pub fn named(name: &str) -> Self {
-        match name {
-            "filter" => AckFilter::Filter,
-            "aggressive" => AckFilter::Aggressive,
-            _ => AckFilter::No,
+        let mode = match name {
+            "filter" => Mode::Filter,
+            "aggressive" => Mode::Aggressive,
+            _ => Mode::No,
+        };
+        AckFilter { mode, headers: Vec::new() }
+    }
+
+    /// Whether it drops anything.
+    pub fn is_on(&self) -> bool {
+        self.mode != Mode::No
+    }
+
+    /// Keeps the header of the packet just put at the tail of `queue`.
+    pub fn keep(&mut self, pool: &Pool, queue: &Queue, header: Option<&TcpHeader>) {
+        let Some(place) = pool.tail_place(queue) else { return };
+        let place = place as usize;
+        if self.headers.len() <= place {
+            self.headers.resize(place + 1, None);
+        }
+        self.headers[place] = header.copied();
+    }
+
+    /// The place of the acknowledgement in `queue` that the packet just put at its tail makes
+    /// unnecessary: the oldest of its flow.
+    pub fn victim(&self, pool: &Pool, queue: &Queue) -> Option<u32> {
+        if self.mode == Mode::No || queue.backlog().packets < 2 {
+            return None;
+        }
+        match self.header(pool.tail_place(queue)?) {
+            Some(newest) => self.by_headers(pool, queue, newest),
+            None => self.by_summary(pool, queue),
         }
     }
 
-    /// The place of the acknowledgement in `queue` that the one just put at its tail makes
-    /// unnecessary: the oldest of its flow. One that must arrive, as one with other ECN flags
-    /// must, keeps those before it.
-    pub fn victim(self, pool: &Pool, queue: &Queue) -> Option<u32> {
+    fn header(&self, place: u32) -> Option<&TcpHeader> {
+        self.headers.get(place as usize)?.as_ref()
+    }
+
+    /// `cake_ack_filter`. Any segment with ACK and without SYN makes room, data included. Where
+    /// ECE or CWR change, the acknowledgement before is the last that shows what they were: it
+    /// stays.
+    fn by_headers(&self, pool: &Pool, queue: &Queue, newest: &TcpHeader) -> Option<u32> {
+        if !newest.acks || newest.opens {
+            return None;
+        }
+        let flow = pool.tail(queue)?.flow;
+        let mut oldest: Option<(u32, (bool, bool))> = None;
+        let mut found = 0;
+        let mut last = None;
+        for (place, packet) in pool.iter(queue).take(queue.backlog().packets as usize - 1) {
+            last = Some(place);
+            let Some(header) = self.header(place).filter(|_| packet.flow == flow) else { continue };
+            if oldest.is_some_and(|(_, echoes)| echoes != (header.ece, header.cwr)) {
+                (oldest, found) = (None, found - 1);
+            }
+            if !may_drop(header, newest) || !covers(newest, header) {
+                continue;
+            }
+            let (first, _) = *oldest.get_or_insert((place, (header.ece, header.cwr)));
+            found += 1;
+            if found > 1 {
+                return Some(first);
+            }
+        }
+        let (place, echoes) = oldest?;
+        let adjacent = last == Some(place) && echoes == (newest.ece, newest.cwr);
+        (self.mode == Mode::Aggressive && adjacent).then_some(place)
+    }
+
+    /// The rule where only [`Ack`] is known. An acknowledgement that must arrive, as one with other
+    /// ECN flags must, keeps those before it.
+    fn by_summary(&self, pool: &Pool, queue: &Queue) -> Option<u32> {
         let tail = pool.tail(queue)?;
-        if self == AckFilter::No || tail.header.ack != Ack::Newer || queue.backlog().packets == 1 {
+        if tail.header.ack != Ack::Newer {
             return None;
         }
         let mut oldest = None;
@@ -48,59 +124,40 @@ impl AckFilter {
                 }
             }
         }
-        oldest.filter(|_| self == AckFilter::Aggressive && adjacent)
+        oldest.filter(|_| self.mode == Mode::Aggressive && adjacent)
     }
+}
+
+/// `cake_tcph_may_drop`, and that it carries no data and acknowledges no more than `newest`.
+fn may_drop(header: &TcpHeader, newest: &TcpHeader) -> bool {
+    let later = |(value, echo): (u32, u32)| {
+        let (new_value, new_echo) = newest.stamps.unwrap_or_default();
+        TcpHeader::is_after(value, new_value) || TcpHeader::is_after(echo, new_echo)
+    };
+    header.acks
+        && !header.other_flags
+        && !header.other_options
+        && !header.stamps.is_some_and(later)
+        && header.payload == 0
+        && !TcpHeader::is_after(header.ack, newest.ack)
+}
+
+/// Whether `newest` reports all that `older` does, and acknowledges or reports more
+/// (`cake_tcph_sack_compare`). A block below the acknowledgement number reports a duplicate
+/// (RFC 2883) and is never covered. Blocks count as covered by blocks alone.
+fn covers(newest: &TcpHeader, older: &TcpHeader) -> bool {
+    let (new, old) = (newest.sack.as_slice(), older.sack.as_slice());
+    let within = |&(start, end): &(u32, u32)| {
+        let is_part = |&(new_start, new_end): &(u32, u32)| {
+            !TcpHeader::is_after(new_start, start) && !TcpHeader::is_after(end, new_end)
+        };
+        !TcpHeader::is_after(older.ack, start) && new.iter().any(is_part)
+    };
+    let bytes = |blocks: &[(u32, u32)]| -> u32 {
+        blocks.iter().fold(0, |sum: u32, &(start, end)| sum.wrapping_add(end.wrapping_sub(start)))
+    };
+    old.iter().all(within) && (newest.ack != older.ack || bytes(new) > bytes(old))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::{Ecn, Header, Instant, Packet};
-
-    /// The number of the victim among packets written as letters: a for an acknowledgement, n for
-    /// one that is needed, d for data, A for an acknowledgement of another flow.
-    fn victim(filter: AckFilter, packets: &str) -> Option<usize> {
-        let (mut pool, mut queue) = (Pool::default(), Queue::new());
-        for (id, letter) in packets.chars().enumerate() {
-            let ack = match letter {
-                'd' => Ack::No,
-                'n' => Ack::Needed,
-                _ => Ack::Newer,
-            };
-            let packet = Packet {
-                id: id as u32,
-                flow: u64::from(letter == 'A'),
-                bytes: 40,
-                ecn: Ecn::NotEct,
-                arrived: Instant::ZERO,
-                header: Header { ack, ..Header::default() },
-            };
-            pool.push(&mut queue, packet);
-        }
-        let place = filter.victim(&pool, &queue)?;
-        pool.remove(&mut queue, place).map(|packet| packet.id as usize)
-    }
-
-    #[test]
-    fn two_must_wait_or_the_last_one() {
-        for (packets, filter, aggressive) in [
-            ("a", None, None),
-            ("aa", None, Some(0)),
-            ("aaa", Some(0), Some(0)),
-            ("daaa", Some(1), Some(1)),
-            ("ada", None, None), // not adjacent
-            ("adaa", Some(0), Some(0)),
-            ("aaaad", None, None), // data triggers nothing
-            ("aan", None, None),
-            ("anaa", None, Some(2)), // the first is kept by the needed one
-            ("anaaa", Some(2), Some(2)),
-            ("AAa", None, None),
-            ("aAa", None, None),
-            ("aAaAaA", Some(1), Some(1)),
-        ] {
-            assert_eq!(victim(AckFilter::No, packets), None);
-            assert_eq!(victim(AckFilter::Filter, packets), filter, "{packets}");
-            assert_eq!(victim(AckFilter::Aggressive, packets), aggressive, "{packets}");
-        }
-    }
-}
+mod tests;

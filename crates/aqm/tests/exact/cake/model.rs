@@ -1,8 +1,10 @@
 //! A second transcription of sch_cake's routines over plain lists.
 
-use std::collections::VecDeque;
+mod acks;
 
-use packet::{Ack, DropReason, Ecn, Packet, Rng};
+use std::collections::{HashMap, VecDeque};
+
+use packet::{Ack, DropReason, Ecn, Packet, Rng, TcpHeader};
 
 use super::super::line::Did;
 
@@ -109,6 +111,8 @@ pub struct Conf {
     pub isolation: &'static str,
     pub ingress: bool,
     pub ack_filter: &'static str,
+    /// Whether packets come with TCP headers.
+    pub headers: bool,
     pub ecn: bool,
     pub memory: u64,
     pub overhead: u64,
@@ -123,6 +127,7 @@ pub const BASE: Conf = Conf {
     isolation: "triple-isolate",
     ingress: false,
     ack_filter: "no",
+    headers: false,
     ecn: true,
     memory: 0,
     overhead: 0,
@@ -137,6 +142,8 @@ const MTU: u64 = 1514;
 /// struct cake_sched_data.
 pub struct Cake {
     conf: Conf,
+    /// By the packet's id.
+    headers: HashMap<u32, TcpHeader>,
     tins: Vec<Tin>,
     cur_tin: usize,
     pace: u128,
@@ -213,6 +220,7 @@ impl Cake {
         let default = if rate > 0 { (rate * 4 / 10).max(4 << 20) } else { u64::MAX };
         Cake {
             conf,
+            headers: HashMap::new(),
             tins: divided.into_iter().map(tin).collect(),
             cur_tin: 0,
             pace: pace(rate),
@@ -350,9 +358,16 @@ impl Cake {
         len as i64
     }
 
-    /// cake_ack_filter, for headers that say what must be known.
+    /// cake_ack_filter, for headers or for what is known without them.
     fn ack_filter(&mut self, t: usize, i: usize) -> Option<Packet> {
         let packets = &mut self.tins[t].flows[i].packets;
+        let is_known = packets.back().is_some_and(|tail| self.headers.contains_key(&tail.id));
+        if is_known && self.conf.ack_filter != "no" {
+            let known = |p: &Packet| (p.flow, self.headers.get(&p.id).copied());
+            let waiting: Vec<_> = packets.iter().map(known).collect();
+            let place = acks::filter(&waiting, self.conf.ack_filter == "aggressive")?;
+            return packets.remove(place);
+        }
         let tail = packets.len() - 1;
         if self.conf.ack_filter == "no" || packets[tail].header.ack != Ack::Newer {
             return None;
@@ -485,7 +500,8 @@ impl Cake {
         did.push(Did::Drop(p.id, DropReason::Overflow));
     }
 
-    pub fn enqueue(&mut self, p: Packet, did: &mut Vec<Did>) {
+    pub fn enqueue(&mut self, p: Packet, header: Option<&TcpHeader>, did: &mut Vec<Did>) {
+        self.headers.extend(header.map(|header| (p.id, *header)));
         let now = p.arrived.nanos() as i64;
         let t = usize::from(table(self.conf.tins).as_bytes()[usize::from(p.header.dscp)] - b'0');
         let i = self.hash(t, &p);

@@ -1,7 +1,7 @@
 //! A queue that looks into headers and may hold packets back, and what it reports.
 
 use aqmlab_aqm::{Cx, Discipline};
-use packet::{Event, Instant, Packet, Rng};
+use packet::{Event, Instant, Packet, Rng, TcpHeader};
 
 use super::super::Pairs;
 use super::super::line::{Did, Product};
@@ -30,9 +30,14 @@ impl Rig {
         (answer, did)
     }
 
-    pub fn enqueue(&mut self, packet: Packet) -> Vec<Did> {
+    /// With its TCP header, or without.
+    pub fn enqueue(&mut self, packet: Packet, header: Option<&TcpHeader>) -> Vec<Did> {
         let now = packet.arrived.nanos();
-        self.call(now, |discipline, cx| discipline.enqueue(packet, cx)).1
+        let offer = |discipline: &mut dyn Discipline, cx: &mut Cx| match header {
+            Some(header) => discipline.enqueue_tcp(packet, header, cx),
+            None => discipline.enqueue(packet, cx),
+        };
+        self.call(now, offer).1
     }
 
     pub fn dequeue(&mut self, now: u64) -> (Option<Packet>, Vec<Did>) {

@@ -66,7 +66,7 @@ impl Line {
         let arrived = Instant::from_nanos(self.now);
         let flow = which as u64;
         let packet = Packet { id, flow, bytes, ecn: Ecn::NotEct, arrived, header };
-        let did = self.rig.enqueue(packet);
+        let did = self.rig.enqueue(packet, None);
         self.refill(&did);
     }
 
@@ -302,7 +302,7 @@ fn a_full_buffer_takes_from_the_longest_queue() {
         let header = Header { dscp: if thin { 46 } else { 0 }, ..Header::default() };
         let (flow, bytes) = (u64::from(thin), if thin { 500 } else { 1000 });
         let arrived = Instant::ZERO;
-        let did = rig.enqueue(Packet { id, flow, bytes, ecn: Ecn::Ect0, arrived, header });
+        let did = rig.enqueue(Packet { id, flow, bytes, ecn: Ecn::Ect0, arrived, header }, None);
         lost.extend(did.into_iter().filter_map(|did| match did {
             Did::Drop(id, _) => Some(id),
             _ => None,
