@@ -246,7 +246,14 @@ fn threegpp_objects() {
     main.check((10_734.0, 1.3), (4_235.0, 1.0), (24_320.0, 1.3), (101_200.0, 2.5));
     let embedded = sizes("embedded", threegpp::embedded_object().as_ref());
     embedded.check((8_221.0, 4.0), (790.0, 1.6), (12_540.0, 2.2), (134_000.0, 5.0));
+    // The standard: 5.64 on average, 53 at most, which are there with probability (2/55)^1.1.
     let files = threegpp::files();
+    assert_near("standard", files.mean() - 1.0, (5.642, 0.001));
+    let count = Sample::of("count", |rng| threegpp::embedded_count(files.sample(rng)));
+    assert_eq!((count.0[0], count.0[DRAWS - 1]), (0.0, 53.0));
+    let largest = count.0.iter().filter(|n| **n == 53.0).count() as f64 / DRAWS as f64;
+    assert!((largest - 0.0265).abs() < 0.002, "{largest}");
+    let files = threegpp::files_of_ns3();
     let count = Sample::of("count", |rng| threegpp::embedded_count(files.sample(rng)));
     count.check((3.918, 1.0), (1.0, 0.0), (11.0, 0.0), (39.0, 0.0));
     assert!(main.0[0] >= 100.0 && embedded.0[0] >= 50.0 && count.0[0] == 0.0);

@@ -167,6 +167,8 @@ ENTRIES = (
             Row("limit_bytes"),
             Row("quantum", always=1500, note="the device's MTU, or SetQuantum"),
             Row("mtu", always=1500),
+            Row("ce_threshold_selector", always=0, note="UseL4s is 1 with mask 3"),
+            Row("ce_threshold_mask", always=0, note="UseL4s is 1 with mask 3"),
         ),
         "ns3",
     ),

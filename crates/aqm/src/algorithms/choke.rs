@@ -67,8 +67,8 @@ const FIELDS: &[Field] = &[
         .source("the paper's simulation (recalled); tc"),
     Field::new("max_th", PACKETS, Value::Unset)
         .meaning(
-            "Average queue above which every packet is signalled. paper: 200; linux: 3 min_th if \
-             that is given, else a quarter of the limit, rounded down; whole there.",
+            "Average queue above which every packet is signalled. paper: 200; linux: a \
+             quarter of the limit, rounded down; whole there.",
         )
         .source("the paper's simulation (recalled); tc"),
     Field::new("w_q", PROBABILITY, Value::Unset)
@@ -117,8 +117,8 @@ fn settings(params: &Params, line: &Line, linux: bool) -> Result<Settings, BadPa
     let given = |name| params.given(name).then(|| params.real(name));
     let (min, max) = (given("min_th"), given("max_th"));
     let (min_th, max_th) = if linux {
-        let quarter = (params.whole("limit") / 4).max(1) as f64;
-        let max = max.unwrap_or(min.map_or(quarter, |min| 3.0 * min));
+        // tc's choke: not from min_th, unlike its red.
+        let max = max.unwrap_or((params.whole("limit") / 4).max(1) as f64);
         (min.unwrap_or_else(|| packet::math::floor(max / 3.0)), max)
     } else {
         (min.unwrap_or(100.0), max.unwrap_or(200.0))

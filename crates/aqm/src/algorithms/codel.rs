@@ -17,6 +17,7 @@
 //! | first count of a new series | delta rule | delta rule | delta rule | last − 1 |
 //! | after a mark within a series | counts from the plan | from the plan | from now | cannot mark |
 //! | 1/√count | exact | Newton, 16 bits | Newton, 16 bits | exact |
+//! | times are cut to | – | units of 1,024 ns | units of 1,024 ns (a packet's stay, not its arrival) | – |
 
 pub(crate) mod controlled_delay;
 mod law;
@@ -41,9 +42,7 @@ pub(crate) const ENTRY: Entry = Entry {
         year: 2012,
         source: "Nichols and Jacobson, ACM Queue 10(5), 2012; RFC 8289; profiles after Linux \
                  codel_impl.h, ns-3, ns-2.35",
-        deviations: "linux, ns3: packets' times, target and interval are whole nanoseconds; only \
-                     the waits between signals are in units of 1,024 ns, as all times are there. \
-                     rfc8289: the count grows at each drop within a series, also if the next \
+        deviations: "rfc8289: the count grows at each drop within a series, also if the next \
                      packet ends it, as in Linux, ns-3 and ns-2. linux: packet sizes include the link header that Linux adds \
                      (14 bytes on Ethernet) only if the link's header_bytes says so, while mtu is \
                      1514 as there; the wrap of the 32-bit clock is absent; a queue that has never \
@@ -120,6 +119,25 @@ pub(crate) const CE_THRESHOLD: Field = Field::new(
          signals; no such mark unless given.",
 )
 .source("read: Linux TCA_CODEL_CE_THRESHOLD");
+
+/// The traffic classes for which `ce_threshold` holds, in FQ-CoDel.
+pub(crate) const CE_THRESHOLD_SELECTOR: Field =
+    Field::new("ce_threshold_selector", Kind::whole(Unit::None, 0, 255), Value::Whole(0))
+        .meaning(
+            "ce_threshold marks only packets whose traffic class (DSCP and ECN), masked by \
+             ce_threshold_mask, is this; 1 with mask 3 is ECT(1) alone. None is, if it has bits that the \
+             mask has not.",
+        )
+        .source("read: Linux TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR, since 5.16");
+
+/// The mask of the selector.
+pub(crate) const CE_THRESHOLD_MASK: Field = Field::new(
+    "ce_threshold_mask",
+    Kind::whole(Unit::None, 0, 255),
+    Value::Whole(0),
+)
+.meaning("Bits of the traffic class that ce_threshold_selector is compared with; 0: all packets.")
+.source("read: Linux TCA_FQ_CODEL_CE_THRESHOLD_MASK, since 5.16");
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let profile = match params.choice("profile") {

@@ -7,12 +7,25 @@
 //! of the line and drop a packet with probability 1 - alpha/r: a flow is cut down to the fair share,
 //! and slower ones lose nothing. alpha follows from what arrives and what is accepted. Here the edge
 //! and the core are one router, so labels need no header.
+//!
+//! The paper and the authors' program for ns-2 differ in one rule that decides over a lone flow:
+//!
+//! | | `ns2` | `paper` |
+//! |---|---|---|
+//! | a window without congestion ends | alpha is forgotten while the queue is short: nothing is dropped | alpha is the largest label of the window |
+//! | alpha begins | with the largest label seen, when the queue is no longer short | at the line's rate |
+//! | the line is congested | if as much arrives as it takes | and the queue has been long since then |
+//! | overflows lower alpha | 30 times at most in a time of congestion | to three quarters in a window |
+//! | alpha | at most the line's rate | without bound |
+//!
+//! With the paper's rule a flow that resumes after a silence meets the label of its last lone packets,
+//! some 100 byte/s, as its fair share, and loses nearly all it sends.
 
 use alloc::boxed::Box;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
+use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng, math};
 
 use crate::buffer::{self, LIMIT_100, LIMIT_BYTES, TIME};
 use crate::periodic::Ticker;
@@ -28,11 +41,13 @@ pub(crate) const ENTRY: Entry = Entry {
                   arrivals.",
         year: 1998,
         source: "Stoica, Shenker and Zhang, SIGCOMM 1998, figure 3 and section 2 (recalled; \
-                 constants weakly)",
-        deviations: "Edge and core in one, no weights. No program was read. alpha begins at the \
-                     line's rate. The packet that ends a window without congestion counts in it \
+                 constants weakly); the authors' program for ns-2, as INET's CSFQVLANQueue2 and \
+                 CSFQVLANTBFQueue keep it (read)",
+        deviations: "Edge and core in one, no weights. paper: alpha begins at the \
+                     line's rate; the packet that ends a window without congestion counts in it \
                      (in figure 3 a lone packet would set alpha to 0, and all after it were \
-                     dropped). Of packets at one instant each adds bytes/K to its flow's rate. A \
+                     dropped). ns2: the averages and the window have a constant each, which are \
+                     one in the program. Of packets at one instant each adds bytes/K to its flow's rate. A \
                      flow that has been silent for ten K is forgotten.",
         fields: FIELDS,
     },
@@ -46,6 +61,13 @@ pub(crate) const ENTRY: Entry = Entry {
 const SHARE: Kind = Kind::from(Unit::None, 0.0, 1.0);
 
 const FIELDS: &[Field] = &[
+    Field::new("fair_share", Kind::Choice(&["ns2", "paper"]), Value::Choice("ns2"))
+        .meaning(
+            "How the fair share alpha is estimated: ns2, as the authors' program does (without \
+             congestion nothing is dropped), or paper, as figure 3 has it (a flow alone on the \
+             line can starve after a silence).",
+        )
+        .source("read: the authors' program for ns-2, kept in INET; recalled: figure 3"),
     Field::new("K", TIME, Value::Real(0.1))
         .meaning("Time constant of the average of a flow's rate.")
         .source("Stoica et al. 1998 (recalled)"),
@@ -106,17 +128,28 @@ fn threshold(params: &Params) -> Backlog {
     Backlog { packets: u32::try_from(packets).unwrap_or(u32::MAX), bytes }
 }
 
-/// The core router's estimate of the fair share, figure 3's estimate_alpha.
+/// By which rule alpha is estimated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Rule {
+    Ns2,
+    Paper,
+}
+
+/// The core router's estimate of the fair share: figure 3's estimate_alpha, or the program's.
 struct FairShare {
+    rule: Rule,
     /// C. All rates are in bytes/s.
     capacity: f64,
     /// A.
     arrived: RateAverage,
     /// F.
     accepted: RateAverage,
+    /// Infinite while nothing is to be dropped.
     alpha: f64,
-    /// The least that overflows may leave of alpha before it is computed anew.
+    /// paper: the least that overflows may leave of alpha before it is computed anew.
     floor: f64,
+    /// ns2: how often overflows may still lower alpha.
+    reductions: u32,
     /// The largest label in a window without congestion.
     label_max: f64,
     congested: bool,
@@ -131,20 +164,26 @@ struct FairShare {
 impl FairShare {
     fn new(params: &Params, capacity: f64) -> Self {
         let rates = RateAverage::over(params.real("K_alpha"));
-        FairShare {
+        let rule = if params.choice("fair_share") == "paper" { Rule::Paper } else { Rule::Ns2 };
+        let mut share = FairShare {
+            rule,
             capacity,
             arrived: rates,
             accepted: rates,
-            alpha: capacity,
+            alpha: if rule == Rule::Paper { capacity } else { f64::INFINITY },
             floor: 0.0,
+            reductions: 0,
             label_max: 0.0,
-            congested: false,
+            // As in the program, whose first time of congestion needs no beginning.
+            congested: rule == Rule::Ns2,
             since: Instant::ZERO,
             window: params.time("K_c"),
             kept_at_overflow: 1.0 - params.real("overflow_step"),
             kept_at_least: 1.0 - params.real("overflow_most"),
             congested_from: threshold(params),
-        }
+        };
+        share.reductions = share.most_reductions();
+        share
     }
 
     /// A packet with this label has arrived, found `backlog`, and was accepted or not.
@@ -162,6 +201,50 @@ impl FairShare {
         }
         let full = backlog.packets >= self.congested_from.packets
             || backlog.bytes >= self.congested_from.bytes;
+        match self.rule {
+            Rule::Ns2 => self.estimate_as_ns2(label, full, now),
+            Rule::Paper => self.estimate_as_paper(label, full, now),
+        }
+    }
+
+    /// The program: alpha holds only from when the queue has become long until a whole window has
+    /// passed without congestion and the queue is short.
+    fn estimate_as_ns2(&mut self, label: f64, full: bool, now: Instant) {
+        if self.alpha.is_infinite() {
+            if !full {
+                self.label_max = self.label_max.max(label);
+                return;
+            }
+            // Half of the line where no label was seen: arbitrary, as the program says of it.
+            let first = if self.label_max > 0.0 { self.label_max } else { self.capacity / 2.0 };
+            (self.alpha, self.label_max) = (first, 0.0);
+        }
+        let congested = self.arrived.bytes_per_s() >= self.capacity;
+        let over = now.since(self.since) >= self.window;
+        if congested != self.congested {
+            (self.congested, self.since) = (congested, now);
+            if congested { self.reductions = self.most_reductions() } else { self.label_max = 0.0 }
+        } else if congested && over {
+            let fair = self.alpha * self.capacity / self.accepted.bytes_per_s();
+            self.set(fair.min(self.capacity), now);
+        } else if !congested && !over {
+            self.label_max = self.label_max.max(label);
+        } else if !congested && full && self.label_max > 0.0 {
+            self.set(self.label_max, now);
+            self.label_max = 0.0;
+        } else if !congested {
+            (self.alpha, self.since) = (f64::INFINITY, now);
+        }
+    }
+
+    /// How many steps of `overflow_step` take `overflow_most`, and one more: 30 in the program.
+    fn most_reductions(&self) -> u32 {
+        let steps = math::ln(self.kept_at_least) / math::ln(self.kept_at_overflow);
+        if steps.is_finite() { (-math::floor(-steps)) as u32 + 1 } else { 1 }
+    }
+
+    /// Figure 3.
+    fn estimate_as_paper(&mut self, label: f64, full: bool, now: Instant) {
         let congested = self.arrived.bytes_per_s() >= self.capacity && (self.congested || full);
         if congested != self.congested {
             self.congested = congested;
@@ -190,7 +273,13 @@ impl FairShare {
     }
 
     fn on_overflow(&mut self) {
-        self.alpha = (self.alpha * self.kept_at_overflow).max(self.floor);
+        let less = self.alpha * self.kept_at_overflow;
+        if self.rule == Rule::Paper {
+            self.alpha = less.max(self.floor);
+        } else if self.reductions > 0 {
+            self.reductions -= 1;
+            self.alpha = less;
+        }
     }
 }
 
@@ -225,7 +314,9 @@ impl Aqm for Csfq {
         self.flows.retain(|flow| flow.rate.is_some_and(heard));
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        show("alpha", self.share.alpha * 8.0);
+        // 0 while there is none, as in the program.
+        let alpha = self.share.alpha;
+        show("alpha", if alpha.is_finite() { alpha * 8.0 } else { 0.0 });
         show("A", self.share.arrived.bytes_per_s() * 8.0);
         show("F", self.share.accepted.bytes_per_s() * 8.0);
         show("flows", self.flows.len() as f64);
@@ -233,121 +324,4 @@ impl Aqm for Csfq {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use packet::params::Raw;
-    use packet::{Ecn, Rate};
-
-    /// Constant flows of these shares of a 10 Mbit/s line for ten seconds: what of it each gets in
-    /// the last nine, where the line takes whatever is accepted.
-    fn accepted(shares: &[f64]) -> Vec<f64> {
-        let line = Line::of(Rate::from_bits_per_s(10_000_000));
-        let raw = [("congested_from".to_string(), Raw::Text("0".into()))];
-        let params = Params::check(FIELDS, &raw).unwrap();
-        let Built::Gate(mut gate) = build(&params, &line).unwrap() else { panic!() };
-        let mut rng = Rng::named(1, "csfq");
-        let mut next: Vec<f64> = shares.iter().map(|share| 0.0008 / share).collect();
-        let mut got = vec![0.0; shares.len()];
-        loop {
-            let first = (0..shares.len()).min_by(|a, b| next[*a].total_cmp(&next[*b])).unwrap();
-            let at = next[first];
-            if at >= 10.0 {
-                return got.iter().map(|bytes| bytes / (9.0 * 1.25e6)).collect();
-            }
-            next[first] += 0.0008 / shares[first];
-            let now = Instant::from_nanos((at * 1e9) as u64);
-            let mut packet = Packet {
-                id: 0,
-                flow: first as u64,
-                bytes: 1000,
-                ecn: Ecn::NotEct,
-                arrived: now,
-                header: Default::default(),
-            };
-            let admission = gate.admit(&mut packet, Backlog::default(), now, &mut rng);
-            if admission == crate::Admission::Queued && at >= 1.0 {
-                got[first] += 1000.0;
-            }
-        }
-    }
-
-    #[test]
-    fn every_flow_gets_the_fair_share_and_no_more() {
-        // The fair share of a line with 0.1, 0.5 and 1.0 is 0.45.
-        let got = accepted(&[0.1, 0.5, 1.0]);
-        for (got, fair) in got.iter().zip([0.1, 0.45, 0.45]) {
-            assert!((got - fair).abs() < 0.02, "{got} is not {fair}");
-        }
-    }
-
-    #[test]
-    fn overflows_take_a_percent_each_and_a_quarter_in_all() {
-        let mut share = FairShare::new(&Params::defaults(FIELDS), 1000.0);
-        share.set(1000.0, Instant::ZERO);
-        share.on_overflow();
-        assert_eq!(share.alpha, 990.0);
-        (0..100).for_each(|_| share.on_overflow());
-        assert_eq!(share.alpha, 750.0);
-        share.set(800.0, Instant::ZERO);
-        (0..100).for_each(|_| share.on_overflow());
-        assert_eq!(share.alpha, 600.0);
-    }
-
-    #[test]
-    fn without_congestion_nothing_is_lost() {
-        assert!((accepted(&[0.3, 0.6]).iter().sum::<f64>() - 0.9).abs() < 0.002);
-    }
-
-    #[test]
-    fn a_flow_that_was_silent_for_a_whole_period_is_forgotten() {
-        let line = Line::of(Rate::from_bits_per_s(10_000_000));
-        let Built::Gate(mut gate) = build(&Params::defaults(FIELDS), &line).unwrap() else {
-            panic!()
-        };
-        let mut rng = Rng::named(1, "csfq");
-        let mut flows_after = |gate: &mut Box<dyn crate::Gate>, heard: Instant, tick: Instant| {
-            let mut packet = Packet {
-                id: 0,
-                flow: 7,
-                bytes: 1000,
-                ecn: Ecn::NotEct,
-                arrived: heard,
-                header: Default::default(),
-            };
-            gate.admit(&mut packet, Backlog::default(), heard, &mut rng);
-            gate.on_tick(Backlog::default(), tick, &mut rng);
-            let mut flows = f64::NAN;
-            gate.gauges(&mut |name, value| flows = if name == "flows" { value } else { flows });
-            flows
-        };
-        let first = gate.next_tick().expect("a tick");
-        let period = first.since(Instant::ZERO);
-        assert_eq!(flows_after(&mut gate, Instant::ZERO, first), 0.0);
-        let second = first + period;
-        assert_eq!(flows_after(&mut gate, first + Duration::from_nanos(1), second), 1.0);
-    }
-
-    #[test]
-    fn a_window_of_congestion_must_be_over() {
-        let mut share = FairShare::new(&Params::defaults(FIELDS), 1000.0);
-        let window = share.window;
-        let full = Backlog { packets: u32::MAX, bytes: u64::MAX };
-        let packet = Packet {
-            id: 0,
-            flow: 7,
-            bytes: 1_000_000,
-            ecn: Ecn::NotEct,
-            arrived: Instant::ZERO,
-            header: Default::default(),
-        };
-        let mut at = |now: Instant| {
-            share.update(&packet, 1.0, true, full, now);
-            (share.congested, share.since)
-        };
-        let begin = Instant::ZERO;
-        assert_eq!(at(begin), (true, begin));
-        assert_eq!(at(begin + window), (true, begin), "figure 3: longer than K_c");
-        let later = begin + window + Duration::from_nanos(1);
-        assert_eq!(at(later), (true, later));
-    }
-}
+mod tests;

@@ -22,7 +22,7 @@ mod signals;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 
-use packet::params::{BadParams, Params};
+use packet::params::{BadParams, Params, Value};
 use packet::{About, Backlog, DropReason, Duration, Ecn, Event, Instant, Packet};
 
 use crate::periodic::Ticker;
@@ -73,6 +73,10 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     };
     fields::foreign(linux).iter().for_each(|field| params.ignore(field));
     params.ignore(if numbers.step_packets.is_some() { "step" } else { "step_packets" });
+    let any_ect = params.given("any_ect") && params.switch("any_ect");
+    if linux {
+        params.settle("any_ect", Value::Switch(any_ect));
+    }
     let steps = Steps::new(if linux { params.whole_or("min_qlen_step", 0) as u32 } else { 0 });
     let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
     let classic = params.whole("c_weight") as i64;
@@ -83,6 +87,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         classic: Queue::new(),
         scalable: Queue::new(),
         steps,
+        any_ect,
         credit: Credit::new(mtu as i64, classic),
         limit: buffer::limit(params, 10_000),
         // The RFC refuses whatever might not fit.
@@ -152,6 +157,8 @@ struct DualPi2 {
     classic: Queue,
     scalable: Queue,
     steps: Steps,
+    /// Whether ECT(0) goes to the scalable queue as well.
+    any_ect: bool,
     credit: Credit,
     limit: BufferLimit,
     /// The size that the limit takes an arrival for, if not its own.
@@ -171,12 +178,16 @@ impl Discipline for DualPi2 {
             return;
         }
         (cx.out)(Event::Queued { id: packet.id });
-        let queue = match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => {
-                self.steps.on_arrival(self.scalable.backlog().packets);
-                &mut self.scalable
-            }
-            Ecn::NotEct | Ecn::Ect0 => &mut self.classic,
+        let scalable = match packet.ecn {
+            Ecn::Ect1 | Ecn::Ce => true,
+            Ecn::Ect0 => self.any_ect,
+            Ecn::NotEct => false,
+        };
+        let queue = if scalable {
+            self.steps.on_arrival(self.scalable.backlog().packets);
+            &mut self.scalable
+        } else {
+            &mut self.classic
         };
         self.pool.push(queue, packet);
     }
@@ -269,6 +280,30 @@ mod tests {
         assert_eq!(credit.turn(&classic, &empty), Some((Which::Classic, 0)));
         assert_eq!(credit.turn(&empty, &scalable), Some((Which::Scalable, 0)));
         assert_eq!((credit.turn(&empty, &empty), credit.value), (None, -121_120));
+    }
+
+    #[test]
+    fn any_ect_lets_ect0_into_the_scalable_queue() {
+        use packet::params::Raw;
+        let scalable = |any_ect: &str| {
+            let pairs = [("profile", "linux"), ("any_ect", any_ect)];
+            let raw = pairs.map(|(name, text)| (name.to_string(), Raw::Text(text.into())));
+            let params = Params::check(fields::FIELDS, &raw).unwrap();
+            let line = Line::of(packet::Rate::from_bits_per_s(10_000_000));
+            let mut queue = build(&params, &line).unwrap().into_discipline();
+            let mut rng = packet::Rng::named(1, "dualpi2");
+            for (id, ecn) in (0..).zip([Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]) {
+                let (arrived, header) = (Instant::ZERO, Default::default());
+                let packet = Packet { id, flow: 0, bytes: 1500, ecn, arrived, header };
+                queue.enqueue(packet, &mut Cx { now: arrived, rng: &mut rng, out: &mut |_| {} });
+            }
+            let mut waiting = f64::NAN;
+            queue.gauges(&mut |name, value| {
+                waiting = if name == "scalable_packets" { value } else { waiting };
+            });
+            waiting
+        };
+        assert_eq!(["false", "true"].map(scalable), [2.0, 3.0]);
     }
 
     #[test]

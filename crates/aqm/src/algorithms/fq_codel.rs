@@ -22,7 +22,9 @@ use packet::units::Unit;
 
 use crate::buffer::{BYTES, LIMIT};
 
-use super::controlled_delay::{CE_THRESHOLD, Control, INTERVAL, Profile, TARGET};
+use super::controlled_delay::{
+    CE_THRESHOLD, CE_THRESHOLD_MASK, CE_THRESHOLD_SELECTOR, Control, INTERVAL, Profile, TARGET,
+};
 use crate::shells::departure::Rules;
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
@@ -41,8 +43,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      queue that has never signalled begins at count 1, whatever the clock and the \
                      buffer's drops say. linux: memory is counted in packet bytes, not in buffer \
                      sizes, and drop_batch is what it says (one version of Linux always takes 1 if \
-                     it is configured). ns3: without set-associative hashing and without the \
-                     separate threshold for ECT(1).",
+                     it is configured). ns3: without set-associative hashing; its \
+                     UseL4s is ce_threshold_selector = 1 with ce_threshold_mask = 3.",
         fields: FIELDS,
     },
     per_flow: PerFlowState::Queues,
@@ -87,6 +89,8 @@ const FIELDS: &[Field] = &[
         .meaning("Whether ECN-capable packets are marked where others are dropped by a signal.")
         .source("read: Linux, ns-3"),
     CE_THRESHOLD,
+    CE_THRESHOLD_SELECTOR,
+    CE_THRESHOLD_MASK,
     HASH_SEED,
 ];
 
@@ -108,8 +112,10 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         judges_see_all: name == "linux",
     };
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
+    let byte = |name| params.whole(name) as u8;
+    let (selector, mask) = (byte("ce_threshold_selector"), byte("ce_threshold_mask"));
     let judge = || Leaving {
-        judge: Control::new(profile, params, params.whole_or("mtu", mtu)),
+        judge: Control::new(profile, params, params.whole_or("mtu", mtu)).selecting(selector, mask),
         rules,
         learns_of_cuts: name != "ns3",
     };

@@ -82,16 +82,27 @@ fn little_that_waits_long_is_left_alone() {
 
 #[test]
 fn exactly_one_interval_is_enough_but_not_for_linux() {
-    for (profile, drops) in [("rfc8289", 1), ("ns2", 1), ("linux", 0), ("ns3", 0)] {
+    // Linux and ns-3 count units of 1,024 ns: above the target from unit 4,882 on, and an interval of
+    // 97,656 units must be over for a unit more.
+    let last_unit = (4_882 + 97_656) * 1_024 + 1_023;
+    for (profile, at, drops) in [
+        ("rfc8289", 105_000_000, 1),
+        ("rfc8289", 104_999_999, 0),
+        ("ns2", 105_000_000, 1),
+        ("linux", last_unit, 0),
+        ("linux", last_unit + 1, 1),
+        ("ns3", last_unit, 0),
+        ("ns3", last_unit + 1, 1),
+    ] {
         let mut product = Product::new("codel", &[("profile", profile)], 1);
         for id in 0..20 {
             product.enqueue(P { id, flow: 0, size: 1000, ecn: Ecn::NotEct, t: 0 });
         }
-        let mut dropped = |ms: u64| {
-            let (_, did) = product.dequeue(ms * 1_000_000);
+        let mut dropped = |ns: u64| {
+            let (_, did) = product.dequeue(ns);
             did.iter().filter(|d| matches!(d, Did::Drop(..))).count()
         };
-        assert_eq!((dropped(5), dropped(105)), (0, drops), "{profile}");
+        assert_eq!((dropped(5_000_000), dropped(at)), (0, drops), "{profile}, {at} ns");
     }
 }
 

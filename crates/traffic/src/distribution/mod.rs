@@ -30,7 +30,7 @@ pub use pareto::{Lomax, Pareto};
 pub use parse::BadTable;
 pub(crate) use read::read_or;
 pub use read::{parse, read};
-pub use shaped::{Affine, Truncated};
+pub use shaped::{Affine, Capped, Truncated};
 pub use summary::{CAP_BYTES, Summary};
 pub use table::{Knot, Table};
 pub use weibull::Weibull;

@@ -45,6 +45,34 @@ impl Distribution for Truncated {
     }
 }
 
+/// Another distribution's values, with those above a limit put at it: the limit has a probability of
+/// its own.
+#[derive(Clone, Debug)]
+pub struct Capped {
+    /// What is drawn.
+    pub inner: Arc<dyn Distribution>,
+    /// The largest value.
+    pub most: f64,
+}
+
+impl Distribution for Capped {
+    fn quantile(&self, u: f64) -> f64 {
+        self.inner.quantile(u).min(self.most)
+    }
+    fn below(&self, x: f64) -> f64 {
+        if x > self.most { 1.0 } else { self.inner.below(x) }
+    }
+    fn mean(&self) -> f64 {
+        self.inner.capped_mean(self.most)
+    }
+    fn mean_below(&self, x: f64) -> f64 {
+        if x > self.most { self.mean() } else { self.inner.mean_below(x) }
+    }
+    fn variance(&self) -> f64 {
+        numeric_variance(self)
+    }
+}
+
 /// Another distribution's values times a factor plus a constant.
 #[derive(Clone, Debug)]
 pub struct Affine {

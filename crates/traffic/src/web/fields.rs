@@ -189,7 +189,7 @@ pub const START: Field =
         .source("constructed: a load is what was requested from the first second on");
 
 /// The fields of a model that has a default of its own for everything else.
-pub static ALL: &[Field] = &[
+pub const ALL: &[Field] = &[
     HTTP,
     STREAMS,
     PARALLEL_OF_MODEL,

@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use packet::params::{BadParams, Params};
+use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, math};
 
 use super::fields::always;
 use super::{Persistence, UserModel, fields};
-use crate::distribution::{Affine, Distribution, Exponential, LogNormal, Pareto, Truncated};
+use crate::distribution::{
+    Affine, Capped, Distribution, Exponential, LogNormal, Pareto, Truncated,
+};
 use crate::models::{Model, Variable};
 use crate::registry::{Entry, Group, Population, USERS};
 
@@ -33,8 +35,17 @@ pub fn embedded_object() -> Arc<dyn Distribution> {
     kept(LogNormal::with_mean(7_758.0, 126_168.0), 50.0, 2e6)
 }
 
-/// Files of a page: the main object and the whole part of a Pareto value, from 2 to 55, minus 2.
+/// Files of a page by the standard's table: the main object and a Pareto value minus 2, where all
+/// values above 55 are put at 55, so that 5.64 objects are embedded on average and 53 at most. Drawn
+/// before they are rounded, which the standard says nothing of.
 pub fn files() -> Arc<dyn Distribution> {
+    let inner = Arc::new(Pareto { min: 2.0, shape: 1.1 });
+    Arc::new(Affine { inner: Arc::new(Capped { inner, most: 55.0 }), times: 1.0, plus: -1.0 })
+}
+
+/// Files of a page in ns-3: the main object and the whole part of a Pareto value, drawn again from
+/// 55 on, minus 2. That makes 3.92 embedded objects, not 5.64.
+pub fn files_of_ns3() -> Arc<dyn Distribution> {
     // Half of what is cut off is added back by rounding.
     Arc::new(Affine {
         inner: kept(Pareto { min: 2.0, shape: 1.1 }, 2.0, 55.0),
@@ -62,17 +73,41 @@ pub(super) fn model(servers: u32) -> UserModel {
     }
 }
 
+/// How many objects a page embeds.
+const EMBEDDED_OBJECTS: Field = Field::new(
+    "embedded_objects",
+    Kind::Choice(&["standard", "ns3"]),
+    Value::Choice("standard"),
+)
+.meaning(
+    "How many objects a page embeds unless files is given: standard (Pareto values above 55 are put \
+     at 55: 5.64 on average, 53 at most) or ns3 (they are drawn again, and the rest is cut to whole \
+     numbers: 3.92).",
+)
+.source("recalled: table of the 3GPP2 and IEEE 802.16m methodologies; read: ns-3 GetNumOfEmbeddedObjects");
+
+const FIELDS: &[Field] = &{
+    let mut all = [EMBEDDED_OBJECTS; fields::ALL.len() + 1];
+    let mut i = 0;
+    while i < fields::ALL.len() {
+        all[i + 1] = fields::ALL[i];
+        i += 1;
+    }
+    all
+};
+
 /// What the registry says of them.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "threegpp-http",
         summary: "Users who read a page for 30 s on average and fetch all of it over one connection.",
         year: 2009,
-        source: "ns-3, ThreeGppHttpVariables (3GPP2 TSG-C.R1002, IEEE 802.16m evaluation methodology)",
-        deviations: "The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
+        source: "3GPP2 C.R1002 and IEEE 802.16m evaluation methodologies (tables recalled); read: ns-3, \
+                 ThreeGppHttpVariables",
+        deviations: "Embedded objects are rounded to whole ones. The segment size is the TCP profile's (ns-3 uses 536 B for 24 % of the users). Sizes \
                      are rounded, not cut to whole bytes. The connection stays open for ever, as ns-3's \
                      does while its server lives.",
-        fields: fields::ALL,
+        fields: FIELDS,
     },
     noun: USERS,
     fetches: true,
@@ -81,7 +116,11 @@ pub const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
-    fields::users(model(group.peers), params, &PERSISTENCE, group)
+    let mut model = model(group.peers);
+    if params.choice("embedded_objects") == "ns3" {
+        model.files = files_of_ns3();
+    }
+    fields::users(model, params, &PERSISTENCE, group)
 }
 
 /// The model's variables.

@@ -3,8 +3,8 @@
 use packet::params::Params;
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
-use super::law::Law;
-pub(crate) use super::{CE_THRESHOLD, INTERVAL, TARGET};
+use super::law::{Law, UNIT};
+pub(crate) use super::{CE_THRESHOLD, CE_THRESHOLD_MASK, CE_THRESHOLD_SELECTOR, INTERVAL, TARGET};
 use crate::Verdict;
 use crate::shells::departure::AtDeparture;
 
@@ -17,6 +17,42 @@ pub(crate) enum Least {
     Below,
     /// It leaves no more than the largest packet seen.
     LargestSeen,
+}
+
+/// What of a time a program sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    /// All of it.
+    Exact,
+    /// Whole units of 1,024 ns: of now, of a packet's arrival, of target, interval and threshold
+    /// (Linux `codel_get_time`, `CODEL_SHIFT`).
+    Units,
+    /// As `Units`, but of how long a packet stayed, not of when it came (ns-3 `Time2CoDel`).
+    UnitsOfStays,
+}
+
+impl Clock {
+    fn now(self, now: Instant) -> Instant {
+        match self {
+            Clock::Exact => now,
+            _ => Instant::from_nanos(now.nanos() >> UNIT << UNIT),
+        }
+    }
+    fn span(self, span: Duration) -> Duration {
+        match self {
+            Clock::Exact => span,
+            _ => Duration::from_nanos(span.nanos() >> UNIT << UNIT),
+        }
+    }
+    /// How long `packet` has stayed.
+    #[inline]
+    fn stay(self, packet: &Packet, now: Instant) -> Duration {
+        match self {
+            Clock::Exact => now.since(packet.arrived),
+            Clock::Units => self.now(now).since(self.now(packet.arrived)),
+            Clock::UnitsOfStays => self.span(now.since(packet.arrived)),
+        }
+    }
 }
 
 /// What distinguishes the programs.
@@ -35,6 +71,8 @@ pub(crate) struct Profile {
     plans_marks_from_now: bool,
     /// Whether roots are Linux's approximations.
     newton: bool,
+    /// What times are cut to.
+    clock: Clock,
 }
 
 impl Profile {
@@ -45,12 +83,15 @@ impl Profile {
         delta_rule: true,
         plans_marks_from_now: false,
         newton: false,
+        clock: Clock::Exact,
     };
-    pub const LINUX: Profile = Profile { strictly_later: true, newton: true, ..Profile::RFC8289 };
+    pub const LINUX: Profile =
+        Profile { strictly_later: true, newton: true, clock: Clock::Units, ..Profile::RFC8289 };
     pub const NS3: Profile = Profile {
         least: Least::Below,
         plans_marks_from_now: true,
         empty_resets: false,
+        clock: Clock::UnitsOfStays,
         ..Profile::LINUX
     };
     pub const NS2: Profile =
@@ -74,6 +115,8 @@ pub(crate) struct Control {
     target: Duration,
     interval: Duration,
     ce_threshold: Option<Duration>,
+    /// The threshold holds for packets whose traffic class, masked, is this: value and mask.
+    selector: Option<(u8, u8)>,
     least: u64,
     law: Law,
     last_count: u32,
@@ -89,13 +132,15 @@ impl Control {
     /// A queue that has seen no packet, with the parameters `target`, `interval` and
     /// `ce_threshold`; `least` is in bytes.
     pub fn new(profile: Profile, params: &Params, least: u64) -> Self {
-        let interval = params.time("interval");
-        let threshold = params.given("ce_threshold").then(|| params.time("ce_threshold"));
+        let time = |name| profile.clock.span(params.time(name));
+        let interval = time("interval");
+        let threshold = params.given("ce_threshold").then(|| time("ce_threshold"));
         Control {
             profile,
-            target: params.time("target"),
+            target: time("target"),
             interval,
             ce_threshold: threshold,
+            selector: None,
             least,
             law: Law::new(interval, profile.newton),
             last_count: 0,
@@ -104,6 +149,12 @@ impl Control {
             dropping: false,
             next: Next::First,
         }
+    }
+
+    /// The threshold for marks holds only for packets whose traffic class, masked by `mask`, is
+    /// `selector`; a `mask` of 0 lets it hold for all.
+    pub fn selecting(self, selector: u8, mask: u8) -> Self {
+        Control { selector: (mask != 0).then_some((selector, mask)), ..self }
     }
 
     /// Whether packets have stayed too long for an interval.
@@ -117,10 +168,11 @@ impl Control {
                 left <= self.least
             }
         };
-        if short || now.since(packet.arrived) < self.target {
+        if short || self.profile.clock.stay(packet, now) < self.target {
             self.first_above = None;
             return false;
         }
+        let now = self.profile.clock.now(now);
         match self.first_above {
             None => {
                 self.first_above = Some(now + self.interval);
@@ -165,6 +217,7 @@ impl AtDeparture for Control {
         _rng: &mut Rng,
     ) -> Verdict {
         let too_long = self.too_long(packet, left.bytes, now);
+        let now = self.profile.clock.now(now);
         let next = core::mem::replace(&mut self.next, Next::First);
         if next == Next::BehindFirstDrop {
             return Verdict::Pass;
@@ -198,7 +251,7 @@ impl AtDeparture for Control {
         }
         if core::mem::replace(&mut self.next, Next::First) == Next::BehindDrop {
             if self.profile.plans_marks_from_now {
-                self.drop_next = Some(self.law.after(now));
+                self.drop_next = Some(self.law.after(self.profile.clock.now(now)));
             } else {
                 self.plan_from_plan();
             }
@@ -206,7 +259,10 @@ impl AtDeparture for Control {
     }
 
     fn hints(&self, packet: &Packet, now: Instant) -> bool {
-        self.ce_threshold.is_some_and(|threshold| now.since(packet.arrived) > threshold)
+        let stayed = || self.profile.clock.stay(packet, now);
+        let class = packet.header.dscp << 2 | packet.ecn.code_point();
+        self.ce_threshold.is_some_and(|threshold| stayed() > threshold)
+            && self.selector.is_none_or(|(selector, mask)| class & mask == selector)
     }
 
     fn on_empty(&mut self, _now: Instant) {
@@ -253,6 +309,55 @@ mod tests {
             assert_eq!(control.drop_next, Some(now + Duration::from_nanos(wait_ns)));
         }
     }
+    #[test]
+    fn linux_and_ns3_see_whole_units_of_1024_ns() {
+        // Above the target from 1,023 ns on, which is unit 0: an interval of 97,656 units later the
+        // delay must be longer still, at unit 97,657.
+        let params = Params::defaults(super::super::FIELDS);
+        let packet = |arrived: u64| Packet {
+            id: 0,
+            flow: 0,
+            bytes: 1500,
+            ecn: packet::Ecn::NotEct,
+            arrived: Instant::from_nanos(arrived),
+            header: packet::Header::default(),
+        };
+        let begin = 1_000_000 * 1_024 + 1_023;
+        for (profile, last) in [
+            (Profile::LINUX, (1_000_000 + 97_657) * 1_024),
+            (Profile::NS3, (1_000_000 + 97_657) * 1_024),
+            (Profile::RFC8289, begin + 100_000_000),
+        ] {
+            let mut control = Control::new(profile, &params, 1500);
+            let mut late = |at| control.too_long(&packet(0), 9000, Instant::from_nanos(at));
+            assert!(!late(begin) && !late(last - 1), "{profile:?}");
+            assert!(late(last), "{profile:?}");
+        }
+        // 4,882 units are the target: Linux cuts arrival and departure, ns-3 the stay.
+        let stays = |profile: Profile, arrived, left| {
+            profile.clock.stay(&packet(arrived), Instant::from_nanos(left)).nanos() / 1_024
+        };
+        assert_eq!([Profile::LINUX, Profile::NS3].map(|of| stays(of, 1_023, 1_024)), [1, 0]);
+    }
+
+    #[test]
+    fn a_threshold_for_some_marks_the_packets_of_its_class() {
+        // Linux since 5.16: 1 under the mask 3 is ECT(1), whatever the code point above it.
+        let given = [("ce_threshold".to_string(), packet::params::Raw::Text("1 ms".into()))];
+        let params = Params::check(super::super::FIELDS, &given).unwrap();
+        let hints = |selector, mask, ecn| {
+            let control = Control::new(Profile::LINUX, &params, 1500).selecting(selector, mask);
+            let header = packet::Header { dscp: 46, ..Default::default() };
+            let packet =
+                Packet { id: 0, flow: 0, bytes: 1500, ecn, arrived: Instant::ZERO, header };
+            control.hints(&packet, Instant::from_nanos(2_000_000))
+        };
+        use packet::Ecn::{Ce, Ect0, Ect1};
+        assert_eq!([Ect1, Ect0, Ce].map(|ecn| hints(1, 3, ecn)), [true, false, false]);
+        assert_eq!([Ect1, Ect0].map(|ecn| hints(0, 0, ecn)), [true, true], "no mask: all");
+        assert_eq!([Ect1, Ect0].map(|ecn| hints(46 << 2, 0xfc, ecn)), [true, true], "by DSCP");
+    }
+
     #[test]
     fn a_series_of_ns2_soon_after_another_begins_with_one_less_than_that_one_reached() {
         for (profile, count) in [(Profile::RFC8289, 6), (Profile::NS2, 9)] {

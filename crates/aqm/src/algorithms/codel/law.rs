@@ -3,7 +3,7 @@
 use packet::{Duration, Instant, math};
 
 /// The binary logarithm of Linux's unit of time, in ns (CODEL_SHIFT).
-const UNIT: u32 = 10;
+pub(crate) const UNIT: u32 = 10;
 
 /// The control law of one series of signals, and the number of signals in it.
 #[derive(Clone, Debug)]

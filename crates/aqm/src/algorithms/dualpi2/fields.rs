@@ -62,6 +62,12 @@ pub(super) const FIELDS: &[Field] = &[
              count for it. 0.",
         )
         .source("read: Linux (skb_apply_step)"),
+    Field::new("any_ect", Kind::Switch, Value::Unset)
+        .meaning(
+            "linux only: whether every ECN-capable packet goes to the scalable queue, ECT(0) too. \
+             false.",
+        )
+        .source("read: Linux ecn_mask, tc any_ect and l4s_ect"),
     Field::new("min_backlog", Kind::whole(Unit::Bytes, 0, 1_000_000_000), Value::Unset)
         .meaning(
             "IP bytes left in both queues below which neither is signalled for the controller, and \
@@ -94,7 +100,11 @@ pub(super) const FIELDS: &[Field] = &[
 
 /// The fields that a profile does not have.
 pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
-    if linux { &["min_th", "range", "th_len"] } else { &["step", "step_packets", "min_qlen_step"] }
+    if linux {
+        &["min_th", "range", "th_len"]
+    } else {
+        &["step", "step_packets", "min_qlen_step", "any_ect"]
+    }
 }
 
 /// Refuses what the profile does not have.
