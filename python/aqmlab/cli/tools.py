@@ -60,10 +60,17 @@ def learn(
 def from_tc(
     output: Annotated[
         str,
-        typer.Argument(help="What `tc -s -d qdisc show` printed, a file with it, or - to read it."),
+        typer.Argument(
+            help="What `tc -s -d qdisc show` printed, a file with it or /etc/config/sqm, or - to "
+            "read it."
+        ),
     ],
     rate: Annotated[
         str | None, typer.Option(help="The line's rate, where the output does not give it.")
+    ] = None,
+    dev: Annotated[
+        str | None,
+        typer.Option(help="The device whose queue is wanted (default: one that shapes)."),
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The file (default: standard output).")] = None,
     json: Json = False,
@@ -74,13 +81,9 @@ def from_tc(
     from aqmlab.io.files import whole
     from aqmlab.targets import scenario
 
-    text = sys.stdin.read() if output == "-" else output
-    if "\n" not in text and len(text) < 1000 and "qdisc" not in text:
-        if not Path(text).is_file():
-            raise SpecError(f"{text}: neither a file nor what tc prints, which begins with qdisc")
-        text = Path(text).read_text("utf-8")
+    text = sys.stdin.read() if output == "-" else _text_of(output)
     with typed({f'"{rate}" is not a rate': f"--rate {rate}"}):
-        made, remarks = scenario.of_output(text, rate)
+        made, remarks = scenario.of_output(text, rate, dev)
     if json:
         print_json({"scenario": made, "remarks": remarks})
     elif out is None:
@@ -91,6 +94,16 @@ def from_tc(
         for remark in remarks:
             terminal.say(remark)
         print(terminal.printable(str(out)))
+
+
+def _text_of(given: str) -> str:
+    """The content of a file of this name, or the text itself."""
+    is_name = "\n" not in given and len(given) < 1000
+    if is_name and Path(given).is_file():
+        return Path(given).read_text("utf-8", errors="replace")
+    if is_name and not any(word in given for word in ("qdisc", "config queue", "sqm.")):
+        raise SpecError(f"{given}: neither a file nor what tc prints, which begins with qdisc")
+    return given
 
 
 @app.command()

@@ -10,22 +10,28 @@ import tomlkit
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
-from .from_tc import DeviceQueue, queues
+from . import devices, sqm_config
 from .words import line_of, number
 
-HEADER_BYTES = 14
-"""Of Ethernet, which tc counts in every packet."""
 RTT = "40 ms"
 """Besides the queue; constructed."""
-_IFB = "ifb"
 
 
-def of_output(text: str, rate: str | None) -> tuple[dict[str, Any], list[str]]:
-    """The scenario, and remarks about what could not be taken over."""
-    found = queues(text)
-    ways = _ways(found)
+def of_output(
+    text: str, rate: str | None, device: str | None = None
+) -> tuple[dict[str, Any], list[str]]:
+    """The scenario, and remarks about what could not be taken over.
+
+    Args:
+        text: What tc printed, commands of tc, or the configuration of OpenWrt's SQM.
+        rate: The line's rate, where the text does not say it.
+        device: The device whose queue is wanted; else one that shapes.
+    """
+    if sqm_config.is_config(text):
+        ways, remarks = sqm_config.ways(text, device)
+    else:
+        ways, remarks = devices.ways(text, device)
     link: dict[str, Any] = {"name": "line"}
-    remarks: list[str] = []
     for way, one in ways.items():
         key = "rate" if way == "forward" else "reverse_rate"
         known = line_of(rate) if rate is not None else one.rate
@@ -33,39 +39,28 @@ def of_output(text: str, rate: str | None) -> tuple[dict[str, Any], list[str]]:
             raise SpecError(f"{one.device}: the output has no rate: give the line's with --rate")
         link[key] = f"{number(known)} bit/s"
         link[way] = dict(one.queue)
-        remarks += [f"{one.device}: {remark}" for remark in one.remarks]
-    if any(one.ethernet for one in ways.values()):
-        link |= {"framing": "ethernet", "header_bytes": HEADER_BYTES}
+        said = [told for told in one.remarks if rate is None or "--rate" not in told]
+        remarks += [f"{one.device}: {remark}" for remark in said]
+    framings = [one.link for one in ways.values()]
+    link |= next((known for known in framings if known), {})
+    if any(known != framings[0] for known in framings):
+        remarks.append("the two directions frame packets differently: one framing is taken")
     scenario = {
         "name": "from-tc",
         "duration": "2 min",
         "warmup": "20 s",
         "network": {"rtt": RTT},
         "link": [link],
-        "traffic": _users("reverse" if "forward" not in ways else "forward"),
+        "traffic": _users(),
         "record": {"queues": [f"line.{way}" for way in ways], "by_group": True},
     }
-    if "reverse" in ways and "forward" not in ways:
-        link["rate"] = link["reverse_rate"]
     engine.check(scenario)
     return scenario, remarks
 
 
-def _ways(found: Sequence[DeviceQueue]) -> dict[str, DeviceQueue]:
-    """Downloads pass an ifb device, uploads the device that it mirrors; one queue alone is
-    forward."""
-    down = [one for one in found if one.device.startswith(_IFB)]
-    up = [one for one in found if not one.device.startswith(_IFB)]
-    if down and up:
-        return {"forward": down[0], "reverse": up[0]}
-    return {"forward": found[0]}
-
-
-def _users(way: str) -> list[dict[str, Any]]:
-    """Four transfers without end and a call; constructed, to be replaced."""
+def _users() -> list[dict[str, Any]]:
+    """Four transfers without end and a call beside them; constructed, to be replaced."""
     bulk = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
-    if way == "reverse":
-        bulk["direction"] = "reverse"
     return [bulk, {"name": "talk", "app": "voip", "users": 1}]
 
 

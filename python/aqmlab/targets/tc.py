@@ -13,11 +13,13 @@ from .tc_words import (
     COUNT,
     EWMA,
     IDLE_RATE,
+    MASK,
     MILLISECONDS,
     PACKETS_AS_BYTES,
     PERCENT,
     RATE,
     REAL,
+    SELECTOR,
     TIME,
     WHOLE_PERCENT,
     in_units,
@@ -83,6 +85,10 @@ _CODEL = (
     Row("ce_threshold", "ce_threshold", TIME),
     Row("ecn", kind=flag("ecn", "noecn")),
     Row("mtu", always=1514, note=DEVICE_MTU),
+)
+_SELECTOR = (
+    Row("ce_threshold_selector", "ce_threshold_selector", SELECTOR),
+    Row("ce_threshold_mask", "ce_threshold_selector", MASK, only="read"),
 )
 _PIE = (
     Row("limit", "limit", COUNT),
@@ -175,6 +181,7 @@ ENTRIES = (
         "fq_codel",
         (
             *_CODEL,
+            *_SELECTOR,
             Row("flows", "flows", COUNT),
             Row("quantum", "quantum", BYTES),
             Row("limit_bytes", "memory_limit", BYTES, note="of buffers, not of packets"),
@@ -334,6 +341,7 @@ ENTRIES = (
             Row("step_packets", "step_thresh", COUNT, only="write"),
             Row("min_qlen_step", "min_qlen_step", COUNT),
             Row("drop_overload", kind=flag("drop_on_overload", "overflow")),
+            Row("any_ect", kind=flag("any_ect", "l4s_ect")),
             Row("c_weight", "classic_protection", WHOLE_PERCENT),
             Row("mtu", always=1514, note=DEVICE_MTU),
             Row("min_backlog", always=3028, note="two of the device's largest packets"),

@@ -11,19 +11,39 @@ from aqmlab.errors import SpecError
 from . import red_average
 from .words import LINE, Given, Kind, number
 
-TIMES = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-RATES = {"bit": 1.0, "Kbit": 1e3, "Mbit": 1e6, "Gbit": 1e9, "Tbit": 1e12}
-SIZES = {"": 1, "b": 1, "Kb": 2**10, "Mb": 2**20, "Gb": 2**30}
+_SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+TIMES = {
+    "": 1e-6,
+    **_SECONDS,
+    **{unit[:-1] + long: n for unit, n in _SECONDS.items() for long in ("sec", "secs")},
+}
+"""What tc takes as a unit of time; none is a microsecond (lib/utils.c get_time, get_time64)."""
+RATES = {
+    "": 1.0,
+    **{f"{prefix}bit": 1e3**n for n, prefix in enumerate(("", "k", "m", "g", "t"))},
+    **{f"{prefix}ibit": 2.0 ** (10 * n) for n, prefix in enumerate("kmgt", 1)},
+    **{f"{prefix}bps": 8 * 1e3**n for n, prefix in enumerate(("", "k", "m", "g", "t"))},
+    **{f"{prefix}ibps": 8 * 2.0 ** (10 * n) for n, prefix in enumerate("kmgt", 1)},
+}
+"""Of rates; none is bit/s (lib/utils_math.c)."""
+SIZES = {
+    "": 1,
+    "b": 1,
+    **{unit: 2 ** (10 * n) for n, k in enumerate("kmg", 1) for unit in (k, f"{k}b")},
+    **{f"{k}bit": 2 ** (10 * n) / 8 for n, k in enumerate("kmg", 1)},
+}
+"""Of sizes (get_size64)."""
 AVPKT = 1000
 """Bytes of tc's mean packet where its output does not say: the manual's own value (tc-red(8))."""
 
 
 def _split(text: str, units: dict[str, float] | dict[str, int], what: str) -> float:
-    found = re.fullmatch(r"([-+0-9.e]+?)([A-Za-z]*)", text)
-    known = {unit.lower(): factor for unit, factor in units.items()}
-    if found is None or found[2].lower() not in known:
+    found = re.fullmatch(r"(\+?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[-+]?[0-9]+)?)([A-Za-z%]*)", text)
+    factor = units.get(found[2].lower()) if found else None
+    value = math.inf if found is None or factor is None else float(found[1]) * factor
+    if not math.isfinite(value):
         raise SpecError(f'"{text}" is no {what} that tc prints: give its output unchanged')
-    return float(found[1]) * known[found[2].lower()]
+    return value
 
 
 def _time(value: Any, _: Given) -> str:
@@ -33,10 +53,10 @@ def _time(value: Any, _: Given) -> str:
 
 
 def _rate(value: float, _: Given) -> str:
-    for unit in ("Gbit", "Mbit", "Kbit"):
+    for unit in ("gbit", "mbit", "kbit"):
         scaled = value / RATES[unit]
         if scaled >= 1 and math.isclose(scaled, round(scaled), rel_tol=1e-12):
-            return f"{round(scaled)}{unit.lower()}"
+            return f"{round(scaled)}{unit}"
     return f"{round(value)}bit"
 
 
@@ -54,7 +74,7 @@ TIME = Kind(_time, lambda text, _: _split(text, TIMES, "time"))
 MILLISECONDS = Kind(
     # Written without a unit, printed with one.
     lambda value, _: str(round(value * 1e3)),
-    lambda text, _: float(text) / 1e3 if text.isdigit() else _split(text, TIMES, "time"),
+    lambda text, _: _split(text, {**TIMES, "": 1e-3}, "time"),
 )
 RATE = Kind(_rate, read_rate)
 REAL = Kind(lambda value, _: f"{value:.9g}", lambda text, _: float(text))
@@ -98,6 +118,21 @@ IDLE_RATE = Kind(
     lambda value, given: _rate(8 * _packet(given) / value, given),
     lambda text, given: 8 * _packet(given) / read_rate(text, given),
 )
+
+
+def _selector(text: str) -> list[int]:
+    """`0x1/0x3`: what the masked traffic class must be, and the mask."""
+    selector, _, mask = text.partition("/")
+    return [int(selector, 0), int(mask or "0", 0)]
+
+
+SELECTOR = Kind(
+    lambda value, given: (
+        f"{value:#x}/{mask:#x}" if (mask := given.get("ce_threshold_mask", 0)) else ""
+    ),
+    lambda text, _: _selector(text)[0],
+)
+MASK = Kind(lambda _, __: "", lambda text, _: _selector(text)[1])
 
 
 def rate_words(given: Given) -> str:

@@ -1,0 +1,277 @@
+"""Which queues of a machine are the line's: a device that shapes and the ifb beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab.errors import SpecError
+
+from . import tc
+from .from_tc import parameters
+from .tc_text import NO_DEVICE, Seen, read
+from .tc_words import read_rate
+
+SHAPERS = ("htb", "tbf", "hfsc", "cbq")
+"""Disciplines that only set a rate: what hangs below them is the queue."""
+PARENTS = (*SHAPERS, "mq", "mqprio", "prio", "multiq", "ets", "drr")
+NOTHING = ("noqueue", "ingress", "clsact", "noop")
+_NO_LEAVES = frozenset((*PARENTS, *NOTHING))
+_PREFIXES = ("ifb4", "ifb", "ifb-")
+HEADER_BYTES = 14
+"""Of Ethernet, which tc counts in every packet of most devices."""
+_BARE_DEVICES = ("ppp", "pppoe", "tun", "wg", "ipip", "sit", "gre")
+"""How devices are named whose packets have no such header."""
+_NAME = 15
+"""Letters of a device's name: `ifb4` and a long name lose the rest (SQM scripts)."""
+
+
+@dataclass(frozen=True)
+class DeviceQueue:
+    """A queue of a device in our words."""
+
+    device: str
+    queue: Mapping[str, Any]
+    """As a scenario has it."""
+    rate: float | None
+    """bit/s, where a shaper tells it."""
+    link: Mapping[str, Any] = field(default_factory=dict)
+    """What of the link's framing is known by it."""
+    remarks: Sequence[str] = field(default_factory=tuple)
+
+
+@dataclass(frozen=True)
+class Device:
+    """A device with a queue, as tc names it."""
+
+    name: str
+    queue: Seen
+    """The discipline that holds its packets."""
+    rate: float | None
+    """bit/s, where a shaper tells it."""
+    shapers: Sequence[Seen]
+    stab: Mapping[str, str]
+    remarks: Sequence[str]
+
+    @property
+    def rank(self) -> int:
+        """What shapes goes before what does not, and what is known here before what is not."""
+        return 2 * (self.rate is not None or bool(self.shapers)) + (self.queue.kind in _NAMES)
+
+
+_NAMES = {"pfifo_fast", "cake_mq", *(entry.name for entry in tc.ENTRIES)}
+
+
+def devices(text: str) -> list[Device]:
+    """Every device that has a queue; nothing found is a mistake."""
+    everything = read(text)
+    if not any(not one.is_class for one in everything):
+        raise SpecError("there is no line `qdisc …`: give what `tc -s -d qdisc show` prints")
+    those: dict[str, list[Seen]] = {}
+    for one in everything:
+        those.setdefault(one.device, []).append(one)
+    _place_classes(those)
+    kept = [one for one in map(_device, those.values()) if one is not None]
+    if not kept:
+        raise SpecError(f"no device has a queue: there is only {everything[0].kind}")
+    return kept
+
+
+def _place_classes(those: dict[str, list[Seen]]) -> None:
+    """`tc class show dev eth0` names no device: its classes belong to the only shaper there is."""
+    classes = those.get(NO_DEVICE, [])
+    if not all(one.is_class for one in classes):
+        return
+    shaping = [
+        name
+        for name, own in those.items()
+        if name != NO_DEVICE and any(one.kind in SHAPERS and not one.is_class for one in own)
+    ]
+    if classes and len(shaping) == 1:
+        those[shaping[0]] += classes
+
+
+def _device(those: list[Seen]) -> Device | None:
+    """The discipline at the leaf, with the rate of the shaper above it."""
+    classes = {one.handle: one for one in those if one.is_class}
+    all_seen = [one for one in those if not one.is_class]
+    leaves = [one for one in all_seen if one.kind not in _NO_LEAVES]
+    # The queues of cake_mq are its own.
+    leaves = [one for one in leaves if one.kind == "cake_mq"] or leaves
+    if not leaves:
+        return None
+    leaf = _main(all_seen, leaves)
+    remarks = []
+    if len(leaves) > 1:
+        remarks.append(
+            f"{leaf.device} has {len(leaves)} queues side by side: {_named(leaf)} is taken"
+        )
+    shapers = [one for one in all_seen if one.kind in SHAPERS]
+    rate, told = _rate(leaf, shapers, classes)
+    stab = next((one.stab for one in all_seen if one.stab), {})
+    return Device(leaf.device, leaf, rate, shapers, stab, (*remarks, *told))
+
+
+def found(device: Device) -> DeviceQueue:
+    """Its queue in our words."""
+    leaf = device.queue
+    queue, remarks = _parameters(leaf)
+    if device.shapers and queue["aqm"] in ("red", "ared", "choke"):
+        remarks.append(tc.ENTRIES[3].pitfalls[0])
+    if leaf.sent is not None and leaf.sent + (leaf.dropped or 0):
+        share = (leaf.dropped or 0) / (leaf.sent + (leaf.dropped or 0))
+        remarks.append(f"it dropped {share:.2%} of {leaf.sent + (leaf.dropped or 0)} packets")
+    link, told = _link(leaf, queue, device.stab)
+    return DeviceQueue(device.name, queue, device.rate, link, (*device.remarks, *remarks, *told))
+
+
+def _named(leaf: Seen) -> str:
+    return f"{leaf.kind} {leaf.handle}:" if leaf.handle else f"the first, {leaf.kind}"
+
+
+def _main(all_seen: Sequence[Seen], leaves: Sequence[Seen]) -> Seen:
+    """The queue of a shaper's default class, else the first."""
+    for one in all_seen:
+        if one.kind == "htb" and "default" in one.words[:-1]:
+            default = one.words[one.words.index("default") + 1].removeprefix("0x").lstrip("0")
+            for leaf in leaves:
+                if leaf.parent == f"{one.handle}:{default}":
+                    return leaf
+    return leaves[0]
+
+
+def _parameters(leaf: Seen) -> tuple[dict[str, Any], list[str]]:
+    try:
+        return parameters(leaf.kind, leaf.words, leaf.printed)
+    except SpecError as error:
+        raise SpecError(f"{leaf.device}: {error}") from None
+
+
+def _after(words: Sequence[str], word: str) -> str | None:
+    return words[words.index(word) + 1] if word in words[:-1] else None
+
+
+def _rate(
+    leaf: Seen, shapers: Sequence[Seen], classes: Mapping[str, Seen]
+) -> tuple[float | None, list[str]]:
+    """What a shaper lets through: cake's own, that of tbf, or of the class that holds the queue."""
+    if leaf.kind in ("cake", "cake_mq"):
+        own = _after(leaf.words, "bandwidth")
+        if own is not None and own != "unlimited":
+            return read_rate(own, {}), []
+    rates = []
+    place = leaf.parent
+    while place in classes:
+        most = _after(classes[place].words, "ceil") or _after(classes[place].words, "rate")
+        rates += [read_rate(most, {})] if most else []
+        place = classes[place].parent if classes[place].parent != place else "root"
+    for one in shapers:
+        if one.kind == "tbf" and (most := _after(one.words, "rate")):
+            rates.append(read_rate(most, {}))
+    if rates or not shapers:
+        return min(rates, default=None), []
+    kind = shapers[0].kind
+    return None, [
+        f"{kind} has its rate in its classes (`tc class show dev {leaf.device}`): give it with "
+        "--rate, or that output too"
+    ]
+
+
+def _header(device: str) -> int:
+    name = device.removeprefix("ifb4")
+    return 0 if name.startswith(_BARE_DEVICES) else HEADER_BYTES
+
+
+def _link(
+    leaf: Seen, queue: Mapping[str, Any], stab: Mapping[str, str]
+) -> tuple[dict[str, Any], list[str]]:
+    """What frames packets on the line, as far as the shaper knows it."""
+    header = _header(leaf.device)
+    if stab.get("linklayer", "ethernet") != "ethernet" or "overhead" in stab or "mpu" in stab:
+        return sized(header, stab)
+    if queue["aqm"] == "cake" and "overhead" in queue:
+        return {}, []
+    ethernet = {"framing": "ethernet", "header_bytes": HEADER_BYTES}
+    return (ethernet if header else {}), []
+
+
+_BY_LAYER = {"atm": ("pppoa-vcmux", 10), "adsl": ("pppoa-vcmux", 10), "ptm": ("bridged-ptm", 22)}
+"""A framing of ours of this kind, and its bytes; `framing_bytes` are what is more."""
+
+
+def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+    """tc-stab(8): the device's size plus overhead, at least mpu, in cells of ATM if it says so."""
+    layer, overhead = stab.get("linklayer", "ethernet"), header + int(stab.get("overhead", "0"))
+    remarks = []
+    if int(stab.get("mpu", "0")):
+        remarks.append(f"mpu {stab['mpu']} of the size table is left out")
+    framing, least = _BY_LAYER.get(layer, ("none", 0))
+    if overhead < least:
+        remarks.append(f"{overhead} bytes around a packet ({layer}) are taken as {least}")
+    made: dict[str, Any] = {"framing": framing}
+    if overhead > least:
+        made["framing_bytes"] = overhead - least
+    if header:
+        made["header_bytes"] = header
+    return made, remarks
+
+
+def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], list[str]]:
+    """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward.
+
+    What shapes goes before what does not; what was passed over is told.
+    """
+    those = devices(text)
+    pairs = _pairs(those)
+    if device is not None:
+        pairs = [pair for pair in pairs if any(one.name == device for one in pair)]
+        if not pairs:
+            names = _list([one.name for one in those])
+            raise SpecError(f"{device} has no queue here: {names} have one")
+    chosen = max(pairs, key=lambda pair: sum(one.rank for one in pair))
+    remarks = []
+    taken = {one.name for one in chosen}
+    left = [f"{one.name} ({one.queue.kind})" for one in those if one.name not in taken]
+    if left and device is None:
+        remarks.append(f"passed over: {_list(left)}; --dev takes another")
+    down = [one for one in chosen if _is_ifb(one)]
+    up = [one for one in chosen if not _is_ifb(one)]
+    if not (down and up):
+        return {"forward": found(chosen[0])}, remarks
+    if not _belongs(down[0].name, up[0].name):
+        remarks.append(f"{down[0].name} is taken as the downloads of {up[0].name}")
+    return {"forward": found(down[0]), "reverse": found(up[0])}, remarks
+
+
+def _list(names: Sequence[str]) -> str:
+    most = 8
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
+
+
+def _is_ifb(one: Device) -> bool:
+    return one.name.startswith("ifb")
+
+
+def _belongs(ifb: str, device: str) -> bool:
+    return ifb in {f"{prefix}{device}"[:_NAME] for prefix in _PREFIXES}
+
+
+def _pairs(those: Sequence[Device]) -> list[list[Device]]:
+    """Each device with its ifb; an ifb that is nobody's goes with the only device that shapes."""
+    named = {one.name: one for one in those if _is_ifb(one)}
+    pairs = []
+    for one in those:
+        if not _is_ifb(one):
+            names = (f"{prefix}{one.name}"[:_NAME] for prefix in _PREFIXES)
+            own = next((named.pop(name) for name in names if name in named), None)
+            pairs.append([one] if own is None else [own, one])
+    alone = [pair for pair in pairs if len(pair) == 1]
+    alone = [pair for pair in alone if pair[0].rank > 1] or (alone if len(pairs) == 1 else [])
+    for ifb in named.values():
+        if len(alone) == 1 and len(named) == 1:
+            alone[0].insert(0, ifb)
+        else:
+            pairs.append([ifb])
+    return pairs
