@@ -224,3 +224,121 @@ def test_counts_agree_with_tshark(tmp_path):
     seen = learn.learn(path).header["seen"]
     ours = [seen[n] for n in ("resent", "reordered", "duplicate_acks", "keep_alives")]
     assert ours == theirs == [3, 1, 3, 1]
+
+
+ECE, CWR = 0x40, 0x80
+
+
+def replay_of(answer: learn.Answer) -> dict:
+    """The scenario that was written."""
+    assert answer.scenario is not None
+    return tomllib.loads(answer.scenario.read_text())
+
+
+def with_ecn(data: bytes, code_point: int) -> bytes:
+    """The packet with this ECN field."""
+    return data[:1] + bytes([code_point]) + data[2:]
+
+
+def ecn_capture(accurate: bool = False) -> bytes:
+    """The requests with ECN agreed, ECT(0) on data and one mark, which is echoed."""
+    packets = []
+    for n, (ms, sender, flags, seq, ack, payload) in enumerate(REQUEST):
+        flags |= {0: ECE | CWR, 1: CWR if accurate else ECE, 5: ECE if not accurate else 0}.get(
+            n, 0
+        )
+        data = packet((ms, sender, flags, seq, ack, payload), 40_000)
+        if accurate:
+            # AE of the SYN; a count of 5, and of 6 from the mark on.
+            count = {0: (1, 0)}.get(n, (0, 0) if n < 2 else (1, ECE if n < 5 else CWR))
+            data = bytearray(data)
+            data[32] |= count[0]
+            data[33] |= count[1]
+        packets.append((ms, with_ecn(bytes(data), (3 if n == 4 else 2) if payload else 0)))
+    return pcap(packets)
+
+
+@pytest.mark.parametrize("kind", ["classic", "accurate"])
+def test_ecn_is_read_and_replayed(tmp_path, aqmlab_command, kind):
+    path = tmp_path / "ecn.pcap"
+    path.write_bytes(ecn_capture(accurate=kind == "accurate"))
+    answer = learn.learn(path)
+    header, connection = lines(answer.model)
+    assert connection["ecn"] == kind
+    # Packets with ECT(1), ECT(0), CE: requests are ECT(0), the first reply is marked.
+    assert connection["ect"] == [[0, 2, 0], [0, 1, 1]]
+    assert connection["echoed"] == [1, 1 if kind == "accurate" else 0]
+    assert header["seen"]["ecn"] == {"refused": 0, "classic": 0, "accurate": 0} | {kind: 1}
+    (group,) = replay_of(answer)["traffic"]
+    assert group["agreed_ecn"] == kind
+    assert group["tcp"]["ecn"] is True
+    ran = aqmlab_command("run", answer.scenario, "--out", tmp_path / "out", "--json")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_connections_with_and_without_ecn_get_a_group_each(tmp_path):
+    plain = [(500 + said[0], packet(said, 40_001)) for said in REQUEST]
+    path = tmp_path / "both.pcap"
+    path.write_bytes(ecn_capture() + pcap(plain)[24:])
+    groups = replay_of(learn.learn(path))["traffic"]
+    assert [group["agreed_ecn"] for group in groups] == ["none", "classic"]
+    assert ["tcp" in group for group in groups] == [False, True]
+
+
+def test_a_gap_of_years_is_named_and_its_scenario_runs(tmp_path, aqmlab_command):
+    years = 3 * 365.25 * 86_400_000
+    first = [(said[0], packet(said, 40_000)) for said in REQUEST]
+    second = [(years + said[0], packet(said, 40_001)) for said in REQUEST]
+    path = tmp_path / "years.pcap"
+    path.write_bytes(pcap(first + second))
+    answer = learn.learn(path)
+    assert any("3.0 years without any packet" in told for told in answer.header["warnings"])
+    made = replay_of(answer)
+    assert made["duration"] == "1 s"
+    ran = aqmlab_command("run", answer.scenario, "--out", tmp_path / "out", "--json")
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_a_day_s_capture_is_sampled_so_that_it_runs(tmp_path):
+    # Two packets a minute keep it from having a gap.
+    minutes = 24 * 60
+    packets = [
+        (60_000 * n + said[0], packet(said, 40_000 + n % 1000))
+        for n in range(0, minutes, 30)
+        for said in REQUEST
+    ]
+    path = tmp_path / "day.pcap"
+    path.write_bytes(pcap(packets))
+    made = replay_of(learn.learn(path))
+    assert made["record"] == {"queue_every": "85 ms"}
+
+
+def test_holes_and_copies_are_named(tmp_path):
+    # The first kilobyte of the reply in two halves, of which the first was not captured.
+    missing = [
+        said if said[3:] != (1, 101, 1000) else (said[0], "<", ACK, 501, 101, 500)
+        for said in REQUEST
+    ]
+    path = tmp_path / "holes.pcap"
+    path.write_bytes(pcap([(said[0], packet(said)) for said in missing]))
+    answer = learn.learn(path)
+    assert answer.header["seen"]["missed_bytes"] == 500
+    assert any(
+        "at least 500 bytes were sent but not captured" in t for t in answer.header["warnings"]
+    )
+
+    def numbered(n: int, data: bytes) -> bytes:
+        return data[:4] + bytes([1, n]) + data[6:]
+
+    twice = [
+        (said[0] + late, numbered(n, packet(said)))
+        for n, said in enumerate(REQUEST)
+        for late in (0, 0.1)
+    ]
+    path.write_bytes(pcap(twice))
+    answer = learn.learn(path)
+    assert answer.header["seen"]["copies"] == len(REQUEST)
+    assert answer.header["seen"]["resent"] == 0
+    assert any("came twice within a millisecond" in told for told in answer.header["warnings"])
+    _, connection = lines(answer.model)
+    assert connection["epochs"] == EPOCHS

@@ -12,12 +12,19 @@ use crate::learner::Finished;
 use crate::limits::Limits;
 use crate::line::{self, About, Vector};
 use crate::load::Load;
+use crate::marks::Negotiated;
 use crate::report::{self, Seen};
 use crate::sides::{Prefix, Sides};
 use crate::table::{Entry, Key, STAGES, Table};
 use crate::units::Unit;
 use crate::vector::{self, Epoch, Piece};
 use crate::warnings;
+
+/// A time without any packet that is named: longer than most clients and servers keep a connection
+/// (an hour; assumed).
+const GAP_NS: i64 = 3_600 * 1_000_000_000;
+/// How many are kept.
+const MOST_GAPS: usize = 100;
 
 /// Everything behind the container.
 pub struct Analysis {
@@ -69,6 +76,10 @@ impl Analysis {
         if at < self.latest_ns {
             self.seen.backwards += 1;
             self.seen.backwards_ns = self.seen.backwards_ns.max(self.latest_ns - at);
+        }
+        if at - self.latest_ns > GAP_NS && self.seen.gaps.len() < MOST_GAPS {
+            let micros = |ns: i64| (ns / 1_000) as u64;
+            self.seen.gaps.push([micros(self.latest_ns), micros(at - self.latest_ns)]);
         }
         self.latest_ns = self.latest_ns.max(at);
         self.expire();
@@ -223,6 +234,18 @@ impl Analysis {
         c.control_resent += sum(|h| h.control_resent);
         c.duplicate_acks += sum(|h| h.duplicate_acks);
         c.keep_alives += sum(|h| h.keep_alives);
+        c.copies += sum(|h| u64::from(h.copies));
+        for direction in &connection.directions {
+            for (all, own) in c.code_points.iter_mut().zip(direction.ecn.code_points) {
+                *all += u64::from(own);
+            }
+        }
+        match connection.ecn() {
+            Negotiated::Nothing => {}
+            Negotiated::Refused => c.ecn[0] += 1,
+            Negotiated::Classic => c.ecn[1] += 1,
+            Negotiated::Accurate => c.ecn[2] += 1,
+        }
         if !connection.has_payload() {
             c.silent += 1;
             c.unanswered += u64::from(!acceptor.seen && opener.first.is_some());
@@ -232,6 +255,16 @@ impl Analysis {
         let one = |condition: bool| u64::from(condition);
         let partial = line::partial(connection);
         c.kept += 1;
+        let side = connection.link_side.map_or(2, |side| usize::from(side).min(2));
+        let agreed = match connection.ecn() {
+            Negotiated::Classic => 1,
+            Negotiated::Accurate => 2,
+            Negotiated::Nothing | Negotiated::Refused => 0,
+        };
+        c.kept_ecn[side][agreed] += 1;
+        let missed = sum(Direction::missed);
+        c.missing += u64::from(missed > 0);
+        c.missed_bytes += missed;
         c.concurrent += one(connection.concurrent);
         c.sequential += one(!connection.concurrent);
         c.partial += one(!partial.is_empty());

@@ -2,6 +2,7 @@
 
 use crate::direction::{Direction, Kind};
 use crate::headers::{ACK, RST, SYN, Segment};
+use crate::marks::Negotiated;
 use crate::units::{Open, Units};
 
 /// Silence of a side, with everything acknowledged, that ends a unit: the value of the a-b-t
@@ -86,6 +87,9 @@ impl Connection {
         let at = self.last_ns;
         let [opener, acceptor] = &mut self.directions;
         let (own, other) = if side == 0 { (opener, acceptor) } else { (acceptor, opener) };
+        if own.is_copy(segment, at) {
+            return Kind::Resent;
+        }
         let kind = own.take(segment, at, other, self.handshake_ns);
         if segment.has(RST) {
             self.reset |= !(own.fin && other.fin);
@@ -242,6 +246,12 @@ impl Connection {
             handshake_ns: self.handshake_ns,
             ..Connection::new(serial, at_ns, None)
         }
+    }
+
+    /// What was agreed on ECN.
+    pub fn ecn(&self) -> Negotiated {
+        let [opener, acceptor] = &self.directions;
+        Negotiated::of(opener.ecn.syn, acceptor.ecn.syn)
     }
 
     pub fn stage(&self) -> Stage {

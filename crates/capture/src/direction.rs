@@ -1,6 +1,7 @@
 //! One direction of a connection in sequence space.
 
 use crate::headers::{ACK, FIN, RST, SYN, Segment};
+use crate::marks::{Marks, Recent};
 use crate::units::Open;
 
 /// Further ahead than any window (RFC 7323, 2.3: 2^30 bytes) no segment can be.
@@ -37,6 +38,13 @@ pub struct Direction {
     pub first: Option<u32>,
     /// Largest window advertised, bytes.
     pub window: u64,
+    /// Payload of all its packets, those sent again included, bytes.
+    pub payload: u64,
+    /// What its packets say of ECN.
+    pub ecn: Marks,
+    /// Packets that came twice.
+    pub copies: u32,
+    recent: Recent,
     /// Segments with payload, and those of them that were sent again.
     pub segments: u64,
     pub resent: u64,
@@ -110,7 +118,9 @@ impl Direction {
         }
         if payload > 0 && !matches!(kind, Kind::KeepAlive | Kind::Probe) {
             self.segments += 1;
+            self.payload += u64::from(payload);
         }
+        self.ecn.take(segment);
         let end = segment.seq.wrapping_add(payload).wrapping_add(u32::from(control));
         if kind != Kind::Probe && self.next.is_none_or(|next| after(end, next)) {
             self.next = Some(end);
@@ -180,6 +190,18 @@ impl Direction {
         } else {
             Kind::Resent
         }
+    }
+
+    /// Whether a packet is a copy of one just before, as a mirror port of both directions makes.
+    pub fn is_copy(&mut self, segment: &Segment, at: i64) -> bool {
+        let is_copy = self.recent.has(segment, at);
+        self.copies += u32::from(is_copy);
+        is_copy
+    }
+
+    /// Bytes that lie in its sequence space but in no packet: the capture lacks at least so many.
+    pub fn missed(&self) -> u64 {
+        if self.seen { self.bytes.saturating_sub(self.payload) } else { 0 }
     }
 
     /// Notes what a SYN says.

@@ -22,6 +22,7 @@ mod learner;
 mod limits;
 mod line;
 mod load;
+mod marks;
 mod report;
 mod sides;
 mod table;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use crate::connection::Connection;
+use crate::marks::{Marks, Negotiated};
 use crate::vector::{Epoch, Piece};
 
 /// What a line shows apart from the connection.
@@ -48,6 +49,7 @@ fn lines(
     if opener.resent + acceptor.resent > 0 {
         write!(out, ",\"resent\":[{},{}]", opener.resent, acceptor.resent)?;
     }
+    ecn(out, connection)?;
     write!(out, ",\"end\":\"{}\"", end(connection))?;
     let partial = partial(connection);
     if !partial.is_empty() {
@@ -69,6 +71,30 @@ fn lines(
         }
     }
     out.extend_from_slice(b"]}\n");
+    Ok(())
+}
+
+/// What was agreed on ECN, and what of it was seen: packets with ECT(1), ECT(0) and CE of each side,
+/// and how many marks it reported.
+fn ecn(out: &mut Vec<u8>, connection: &Connection) -> std::io::Result<()> {
+    let [opener, acceptor] = connection.directions.each_ref().map(|direction| direction.ecn);
+    let agreed = connection.ecn();
+    if let Some(name) = agreed.name() {
+        write!(out, ",\"ecn\":\"{name}\"")?;
+    }
+    if [opener, acceptor].iter().any(|side| side.code_points[1..] != [0; 3]) {
+        let [a, b] = [opener, acceptor].map(|side| side.code_points);
+        write!(out, ",\"ect\":[[{},{},{}],[{},{},{}]]", a[1], a[2], a[3], b[1], b[2], b[3])?;
+    }
+    let reported = |marks: Marks| match agreed {
+        Negotiated::Accurate => marks.counted,
+        Negotiated::Classic => marks.echoes,
+        _ => 0,
+    };
+    let reports = [opener, acceptor].map(reported);
+    if reports != [0; 2] {
+        write!(out, ",\"echoed\":[{},{}]", reports[0], reports[1])?;
+    }
     Ok(())
 }
 

@@ -32,6 +32,8 @@ pub struct Seen {
     /// Packets with an earlier time than one before them, and the longest step back.
     pub backwards: u64,
     pub backwards_ns: i64,
+    /// Times without any packet: when each began and how long it lasted, microseconds.
+    pub gaps: Vec<[u64; 2]>,
     pub connections: Connections,
 }
 
@@ -68,6 +70,18 @@ pub struct Connections {
     /// Segments longer than either side's announced maximum: joined by the capturing host.
     pub joined: u64,
     pub most_open: u64,
+    /// ECN by what was agreed: refused, classic, accurate.
+    pub ecn: [u64; 3],
+    /// Of connections in the model: nothing, classic, accurate, by the opener's side of the link (the
+    /// third: unknown).
+    pub kept_ecn: [[u64; 3]; 3],
+    /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
+    pub code_points: [u64; 4],
+    /// Packets that came twice within a millisecond; each counts once.
+    pub copies: u64,
+    /// Connections that lack bytes of their sequence space, and how many.
+    pub missing: u64,
+    pub missed_bytes: u64,
     /// Payload of openers, acceptors.
     pub bytes: [u64; 2],
     /// Connections by the side of the link, 0 or 1, on which they were opened.
@@ -142,6 +156,18 @@ impl Seen {
             "reordered": c.reordered, "control_resent": c.control_resent,
             "duplicate_acks": c.duplicate_acks, "keep_alives": c.keep_alives,
             "joined_segments": c.joined,
+            "ecn": { "refused": c.ecn[0], "classic": c.ecn[1], "accurate": c.ecn[2] },
+            "kept_ecn": {
+                "none": c.kept_ecn.map(|of| of[0]),
+                "classic": c.kept_ecn.map(|of| of[1]),
+                "accurate": c.kept_ecn.map(|of| of[2]),
+            },
+            "code_points": {
+                "not_ect": c.code_points[0], "ect1": c.code_points[1],
+                "ect0": c.code_points[2], "ce": c.code_points[3],
+            },
+            "copies": c.copies, "missing": c.missing, "missed_bytes": c.missed_bytes,
+            "gaps": self.gaps,
         })
     }
 

@@ -28,6 +28,18 @@ impl Warnings {
             seen.packets > 0 && seen.connections.kept == 0,
             "No TCP connection with payload was found: the model is empty.".to_owned(),
         );
+        if let Some([at, length]) = seen.gaps.first() {
+            let more = match seen.gaps.len() {
+                1 => String::new(),
+                n => format!(" ({} such gaps in all)", n),
+            };
+            self.0.push(format!(
+                "{} without any packet begin {:.1} s after the first one{more}: the clock was \
+                 set, or several captures were joined; the scenario of the replay ends there.",
+                long(*length),
+                *at as f64 / 1e6
+            ));
+        }
         let links: Vec<String> = seen.links.keys().map(u32::to_string).collect();
         self.when(
             seen.unknown_link > 0,
@@ -64,6 +76,14 @@ impl Warnings {
             format!(
                 "{} of {kept} had no end within the capture: the last response may be cut.",
                 c.open
+            ),
+        );
+        self.when(
+            c.missing > 0,
+            format!(
+                "{} of {kept} have holes: at least {} bytes were sent but not captured (a busy \
+                 capturing host, or another path); sizes are those of the sequence numbers.",
+                c.missing, c.missed_bytes
             ),
         );
         self.when(
@@ -116,6 +136,14 @@ impl Warnings {
             ),
         );
         self.when(
+            seen.connections.copies > 0,
+            format!(
+                "{} came twice within a millisecond, as from a mirror port of both directions: \
+                 each is counted once.",
+                packets(seen.connections.copies)
+            ),
+        );
+        self.when(
             seen.connections.joined > 0,
             format!(
                 "{} longer than the announced maximum: the capturing host joins segments \
@@ -142,6 +170,16 @@ impl Warnings {
             hosts_full,
             "More hosts than can be distinguished: the later ones have number 0.".to_owned(),
         );
+    }
+}
+
+/// A long time in the unit that suits it.
+fn long(us: u64) -> String {
+    let hours = us as f64 / 3.6e9;
+    match hours {
+        h if h < 48.0 => format!("{h:.1} hours"),
+        h if h < 24.0 * 700.0 => format!("{:.1} days", h / 24.0),
+        h => format!("{:.1} years", h / (24.0 * 365.25)),
     }
 }
 

@@ -56,7 +56,8 @@ def connection(of: Mapping[str, Any]) -> str:
     # A side without a unit leaves two spaces.
     talk = talk.replace("  ", " ").strip()
     side = of.get("side", "-")
-    return f"{of['at_us']} {round_trip} {side} {opener} {acceptor} {of['end']} {talk}"
+    end = f"{of['end']}+{of['ecn']}" if "ecn" in of else of["end"]
+    return f"{of['at_us']} {round_trip} {side} {opener} {acceptor} {end} {talk}"
 
 
 def _rows(rows: list[list[int]]) -> str:

@@ -15,6 +15,15 @@ LOAD = 0.8
 """The load of the capture's traffic in the busier direction, as a share of the link
 (constructed)."""
 LEAST_BITS_PER_S = 100_000.0
+SAMPLES = 1_000_000
+"""Samples of the queue that a run keeps, at most (assumed)."""
+SAMPLED_S = 3_000
+"""Seconds in which the usual distance of samples, 3 ms, makes so many."""
+ECN = {
+    "classic": {"profile": "linux", "ecn": True},
+    "accurate": {"profile": "linux", "ecn": True, "ecn_feedback": "accurate"},
+}
+"""End systems that agree on ECN as those of the capture did."""
 
 
 def text(model: str, header: dict[str, Any]) -> str:
@@ -28,7 +37,12 @@ def text(model: str, header: dict[str, Any]) -> str:
         "rate to have another load; `aqmlab list aqm` shows the queues.",
     ):
         document.add(tomlkit.comment(line))
-    document["duration"] = f"{max(1, math.ceil(header['duration_us'] / 1e6))} s"
+    if gaps(header):
+        document.add(tomlkit.comment("It ends where the capture holds no packet for a long time."))
+    seconds = duration(header)
+    document["duration"] = f"{seconds} s"
+    if seconds > SAMPLED_S:
+        document["record"] = {"queue_every": f"{math.ceil(1e3 * seconds / SAMPLES)} ms"}
     link = tomlkit.table()
     link["rate"] = f"{rate:g} Mbit/s"
     for direction in ("forward", "reverse"):
@@ -47,13 +61,39 @@ def text(model: str, header: dict[str, Any]) -> str:
 
 def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
     """A group for each side of the captured link, where all connections have one."""
-    replay = {"app": "replay", "model": model}
-    if not _two_sided(header):
-        return [replay]
-    return [
-        {"name": f"side {side}", **replay, "openers": str(side), "side": place}
-        for side, place in enumerate(("clients", "servers"))
-    ]
+    sides = (("0", "clients"), ("1", "servers")) if _two_sided(header) else ()
+    made = []
+    for kind, by_side in _ecn(header).items():
+        replay: dict[str, Any] = {"app": "replay", "model": model}
+        if len(_ecn(header)) > 1 or kind in ECN:
+            replay = {"name": f"ECN {kind}", **replay, "agreed_ecn": kind}
+        if kind in ECN:
+            replay["tcp"] = ECN[kind]
+        if not sides:
+            made.append(replay)
+        for n, place in sides:
+            if by_side[int(n)]:
+                name = f"{replay['name']}, side {n}" if "name" in replay else f"side {n}"
+                made.append({**replay, "name": name, "openers": n, "side": place})
+    return made
+
+
+def _ecn(header: dict[str, Any]) -> dict[str, list[int]]:
+    """Connections by what was agreed on ECN, and by the opener's side of the link."""
+    counted = header["seen"].get("kept_ecn", {})
+    kinds = [kind for kind in ("none", *ECN) if sum(counted.get(kind, ()))]
+    return {kind: counted[kind] for kind in kinds} or {"none": [1, 1, 1]}
+
+
+def gaps(header: dict[str, Any]) -> list[list[int]]:
+    """Times without any packet: begin and length, microseconds."""
+    return header["seen"].get("gaps", [])
+
+
+def duration(header: dict[str, Any]) -> int:
+    """Seconds that the scenario lasts: to the capture's end, or to its first gap."""
+    end = gaps(header)[0][0] if gaps(header) else header["duration_us"]
+    return max(1, math.ceil(end / 1e6))
 
 
 def _two_sided(header: dict[str, Any]) -> bool:
@@ -69,7 +109,8 @@ def link_rate(header: dict[str, Any]) -> float:
             side["bytes"] for side in header["seen"]["sides"]
         )
         directions = [to_zero + back_to_zero, to_one + back_to_one]
-    bits_per_s = 8 * max(directions) / max(header["duration_us"] / 1e6, 1.0)
+    busy_us = header["duration_us"] - sum(length for _, length in gaps(header))
+    bits_per_s = 8 * max(directions) / max(busy_us / 1e6, 1.0)
     wanted = max(bits_per_s / LOAD, LEAST_BITS_PER_S)
     digits = 1 - math.floor(math.log10(wanted))
     return round(wanted, digits) / 1e6

@@ -1,6 +1,6 @@
 //! IPv4 (RFC 791) and IPv6 (RFC 8200) down to the protocol above.
 
-use super::{Address, Content, IP_HEADER, Packet, TCP, UDP, tcp};
+use super::{Address, Content, IP_HEADER, Packet, Segment, TCP, UDP, tcp};
 use crate::bytes::be16;
 
 /// Extension headers of IPv6 that are walked over.
@@ -22,6 +22,8 @@ struct Above<'a> {
     to: Address,
     data: &'a [u8],
     length: usize,
+    ecn: u8,
+    id: u16,
 }
 
 /// Reads a packet whose IP header starts at `data`; it was `length` bytes long on the link, which
@@ -45,7 +47,12 @@ pub fn read(data: &[u8], length: usize, version: u8) -> Packet {
 
 fn content(above: &Above<'_>) -> Content {
     match above.protocol {
-        TCP => tcp::read(above.data, above.length, above.from, above.to),
+        TCP => match tcp::read(above.data, above.length, above.from, above.to) {
+            Content::Tcp(segment) => {
+                Content::Tcp(Segment { ecn: above.ecn, id: above.id, ..segment })
+            }
+            other => other,
+        },
         UDP => {
             let port = |at| be16(above.data, at) == Some(443);
             Content::Udp { quic: port(0) || port(2) }
@@ -77,7 +84,9 @@ fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
     let end = total.min(data.len());
     let above = data.get(header..end).ok_or(Content::Short)?;
     let (from, to) = (mapped(12), mapped(16));
-    Ok((Above { protocol: head[9], from, to, data: above, length: total - header }, total))
+    let id = u16::from_be_bytes([head[4], head[5]]);
+    let (protocol, ecn, length) = (head[9], head[1] & 3, total - header);
+    Ok((Above { protocol, from, to, data: above, length, ecn, id }, total))
 }
 
 fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
@@ -109,7 +118,9 @@ fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
                 }
                 let above = data.get(at..).ok_or(Content::Short)?;
                 let (from, to) = (address(8), address(24));
-                return Ok((Above { protocol, from, to, data: above, length: total - at }, total));
+                let (ecn, length) = (data[1] >> 4 & 3, total - at);
+                let above = Above { protocol, from, to, data: above, length, ecn, id: 0 };
+                return Ok((above, total));
             }
         };
         protocol = part(0)?;

@@ -77,6 +77,10 @@ pub struct Segment {
     pub payload: u32,
     /// Of a segment with SYN alone.
     pub options: Options,
+    /// The ECN field of its IP header (RFC 3168 section 5).
+    pub ecn: u8,
+    /// IPv4's identification; 0 of IPv6, and of who sends none.
+    pub id: u16,
 }
 
 impl Segment {

@@ -38,6 +38,8 @@ fn segment(data: &[u8], length: usize, from: Address, to: Address) -> Result<Seg
         window: field(14),
         payload: (length - header) as u32,
         options,
+        ecn: 0,
+        id: 0,
     })
 }
 

@@ -19,7 +19,7 @@ use crate::registry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
 
 use player::{Player, RoundTrips};
-use recording::{Recording, Vector};
+use recording::{Ecn, Recording, Vector};
 use schedule::{Gaps, Plan, Schedule};
 
 /// What the registry says of it.
@@ -92,6 +92,17 @@ static FIELDS: &[Field] = &[
                   group on each side of the link its part to have both directions.",
         )
         .source("constructed"),
+    Field::new(
+        "agreed_ecn",
+        Kind::Choice(&["all", "none", "classic", "accurate"]),
+        Value::Choice("all"),
+    )
+    .meaning(
+        "Which connections by what their hosts agreed on: all, those without ECN, with ECN \
+                  (RFC 3168), or with accurate ECN (RFC 9768). Give each a group whose tcp agrees \
+                  on it.",
+    )
+    .source("constructed"),
 ];
 
 /// One player for each member.
@@ -146,6 +157,19 @@ fn recorded(params: &Params) -> Result<Recording, BadParams> {
     if all.connections.is_empty() {
         let why = format!("{file} has no connection begun on that side; write \"all\"");
         return Err(BadParams::new("openers", why));
+    }
+    let agreed = match params.choice("agreed_ecn") {
+        "none" => Some(Ecn::None),
+        "classic" => Some(Ecn::Classic),
+        "accurate" => Some(Ecn::Accurate),
+        _ => None,
+    };
+    if agreed.is_some() {
+        all.connections.retain(|connection| Some(connection.ecn) == agreed);
+    }
+    if all.connections.is_empty() {
+        let why = format!("{file} has no such connection; write \"all\"");
+        return Err(BadParams::new("agreed_ecn", why));
     }
     Ok(all)
 }

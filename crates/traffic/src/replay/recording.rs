@@ -8,6 +8,8 @@
 //! <at_us> <rtt_us or -> <side or -> <opener> <acceptor> <end> epochs <think>,<a>,<delay>,<b> …
 //! <at_us> <rtt_us or -> <side or -> <opener> <acceptor> <end> units <gap>,<bytes>,<after> … / …
 //! ```
+//!
+//! Behind an end of a connection with ECN stands what was agreed: `fin+classic`, `open+accurate`.
 
 use packet::Duration;
 
@@ -44,6 +46,18 @@ pub enum Vector {
     Concurrent([Vec<Unit>; 2]),
 }
 
+/// What the hosts of a connection agreed on about ECN.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Nothing, or the handshake was not seen.
+    #[default]
+    None,
+    /// RFC 3168.
+    Classic,
+    /// RFC 9768.
+    Accurate,
+}
+
 /// One recorded connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recorded {
@@ -57,6 +71,8 @@ pub struct Recorded {
     pub hosts: [u32; 2],
     /// Whether its end was seen.
     pub ends: bool,
+    /// What its hosts agreed on.
+    pub ecn: Ecn,
     /// What it carries.
     pub vector: Vector,
 }
@@ -146,10 +162,18 @@ fn connection(line: &str) -> Option<Recorded> {
     };
     let mut host = || number(words.next()?).map(|host| host as u32);
     let hosts = [host()?, host()?];
-    let ends = match words.next()? {
+    let end = words.next()?;
+    let (end, ecn) = end.split_once('+').map_or((end, None), |(end, ecn)| (end, Some(ecn)));
+    let ends = match end {
         "open" => false,
         "fin" | "rst" => true,
         _ => return None,
+    };
+    let ecn = match ecn {
+        None => Ecn::None,
+        Some("classic") => Ecn::Classic,
+        Some("accurate") => Ecn::Accurate,
+        Some(_) => return None,
     };
     let vector = match words.next()? {
         "epochs" => Vector::Sequential(words.map(epoch).collect::<Option<_>>()?),
@@ -161,7 +185,7 @@ fn connection(line: &str) -> Option<Recorded> {
         }
         _ => return None,
     };
-    let read = Recorded { at, round_trip, side, hosts, ends, vector };
+    let read = Recorded { at, round_trip, side, hosts, ends, ecn, vector };
     (read.bytes() != [0, 0]).then_some(read)
 }
 
@@ -198,6 +222,18 @@ mod tests {
         let Vector::Concurrent([_, acceptor]) = &second.vector else { panic!("units") };
         assert_eq!(acceptor[1], Unit { gap: micros(900), bytes: 48_211, after: 610 });
         assert_eq!((third.side, third.ends, third.bytes()), (Some(1), true, [1, 90]));
+    }
+
+    #[test]
+    fn what_was_agreed_on_ecn_stands_behind_the_end() {
+        let ecn = |end: &str| {
+            let text = TEXT.replacen("fin", end, 1);
+            Recording::parse(&text).map(|read| (read.connections[0].ends, read.connections[0].ecn))
+        };
+        assert_eq!(ecn("fin"), Ok((true, Ecn::None)));
+        assert_eq!(ecn("fin+classic"), Ok((true, Ecn::Classic)));
+        assert_eq!(ecn("open+accurate"), Ok((false, Ecn::Accurate)));
+        assert_eq!(ecn("fin+other"), Err("line 2 is damaged".into()));
     }
 
     #[test]

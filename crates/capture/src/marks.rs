@@ -1,0 +1,191 @@
+//! What packets of one direction say of ECN, and which came twice.
+
+use crate::headers::flags::{AE, CWR, ECE};
+use crate::headers::{ACK, SYN, Segment};
+
+/// The flags by which ECN is negotiated and reported.
+const ECN: u16 = AE | CWR | ECE;
+/// The counter of accurate ECN begins with 5 (RFC 9768 section 3.2.1).
+const FIRST_COUNT: u8 = 5;
+/// A copy comes within this time, microseconds: sooner than any retransmission.
+const COPIED_US: u32 = 1_000;
+
+/// What two hosts agreed on in their handshake.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Negotiated {
+    /// The handshake was not seen, or nobody asked.
+    Nothing,
+    /// Asked for and not granted.
+    Refused,
+    /// RFC 3168.
+    Classic,
+    /// RFC 9768.
+    Accurate,
+}
+
+impl Negotiated {
+    /// By the flags of the SYN and of the SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 table 2).
+    pub fn of(syn: Option<u16>, syn_ack: Option<u16>) -> Negotiated {
+        let (Some(syn), Some(syn_ack)) = (syn.map(|f| f & ECN), syn_ack.map(|f| f & ECN)) else {
+            return Negotiated::Nothing;
+        };
+        let asked = syn & (CWR | ECE) == CWR | ECE;
+        match syn_ack {
+            _ if !asked => Negotiated::Nothing,
+            ECE => Negotiated::Classic,
+            granted
+                if syn & AE != 0 && (granted == AE || (granted & CWR != 0 && granted != ECN)) =>
+            {
+                Negotiated::Accurate
+            }
+            _ => Negotiated::Refused,
+        }
+    }
+
+    /// As it stands in the model; nothing of what has no ECN.
+    pub fn name(self) -> Option<&'static str> {
+        match self {
+            Negotiated::Classic => Some("classic"),
+            Negotiated::Accurate => Some("accurate"),
+            Negotiated::Nothing | Negotiated::Refused => None,
+        }
+    }
+}
+
+/// Counts over one direction's packets.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Marks {
+    /// Flags of its SYN.
+    pub syn: Option<u16>,
+    /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
+    pub code_points: [u32; 4],
+    /// Packets with ECE besides the SYN (of accurate ECN: with an odd count).
+    pub echoes: u32,
+    /// Marks that the counter of accurate ECN has counted, if it is one.
+    pub counted: u32,
+    count: Option<u8>,
+    /// Whether it has acknowledged anything besides the SYN.
+    acks: bool,
+}
+
+impl Marks {
+    pub fn take(&mut self, segment: &Segment) {
+        self.code_points[usize::from(segment.ecn & 3)] += 1;
+        if segment.has(SYN) {
+            self.syn = Some(segment.flags);
+            return;
+        }
+        self.echoes += u32::from(segment.has(ECE));
+        if !segment.has(ACK) {
+            return;
+        }
+        let first = !core::mem::replace(&mut self.acks, true);
+        // The opener's first says which code point the SYN-ACK had (RFC 9768 section 3.2.2.1).
+        if first && self.syn.is_some_and(|flags| flags & ACK == 0) {
+            return;
+        }
+        let flag = |flag: u16, value: u8| if segment.has(flag) { value } else { 0 };
+        let count = flag(AE, 4) | flag(CWR, 2) | flag(ECE, 1);
+        let before = self.count.replace(count).unwrap_or(FIRST_COUNT);
+        let more = count.wrapping_sub(before) & 7;
+        // One that comes late counts less: it is nothing new.
+        if more < 7 {
+            self.counted += u32::from(more);
+        } else {
+            self.count = Some(before);
+        }
+    }
+}
+
+/// The last packets of a direction, to know a copy by: a hash of what a header says, and when it
+/// passed, microseconds. (A connection is to take little memory: millions may be open.)
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Recent {
+    kept: [(u32, u32); 2],
+    last: bool,
+}
+
+impl Recent {
+    /// Whether the packet was there within the last millisecond; if not, it is kept. A pure
+    /// acknowledgement may be sent twice: it is a copy only if its identification says so.
+    pub fn has(&mut self, segment: &Segment, at_ns: i64) -> bool {
+        let s = segment;
+        let numbers = u64::from(s.seq) << 32 | u64::from(s.ack);
+        let rest = u64::from(s.payload) << 32 | u64::from(s.window) << 16 | u64::from(s.id);
+        let mixed = (numbers ^ u64::from(s.flags)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ mixed >> 32 ^ rest).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // Zero is an empty place.
+        let (name, at) = ((mixed >> 32) as u32 | 1, (at_ns / 1_000) as u32);
+        let named = s.id != 0 || s.payload > 0;
+        let known = named
+            && self
+                .kept
+                .iter()
+                .any(|&(kept, then)| kept == name && at.wrapping_sub(then) < COPIED_US);
+        if !known {
+            self.last = !self.last;
+            self.kept[usize::from(self.last)] = (name, at);
+        }
+        known
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn segment(flags: u16, ecn: u8) -> Segment {
+        let end = ([0; 16], 1);
+        let (seq, ack, window, payload, id) = (1, 1, 1, 0, 7);
+        let options = Default::default();
+        Segment { from: end, to: end, seq, ack, flags, window, payload, options, ecn, id }
+    }
+
+    #[test]
+    fn hosts_agree_as_the_tables_of_the_rfcs_say() {
+        use Negotiated::{Accurate, Classic, Nothing, Refused};
+        let classic = Some(ECE | CWR);
+        let accurate = Some(AE | ECE | CWR);
+        for (syn, syn_ack, agreed) in [
+            (classic, Some(ECE), Classic),
+            (classic, Some(0), Refused),
+            (classic, Some(ECE | CWR), Refused),
+            (Some(0), Some(ECE), Nothing),
+            (classic, None, Nothing),
+            (accurate, Some(CWR), Accurate),
+            (accurate, Some(CWR | ECE), Accurate),
+            (accurate, Some(AE), Accurate),
+            (accurate, Some(AE | CWR), Accurate),
+            (accurate, Some(ECE), Classic),
+            (accurate, Some(AE | ECE), Refused),
+            (accurate, Some(AE | ECE | CWR), Refused),
+            (accurate, Some(0), Refused),
+        ] {
+            assert_eq!(Negotiated::of(syn, syn_ack), agreed, "{syn:?} {syn_ack:?}");
+        }
+    }
+
+    #[test]
+    fn the_counter_is_read_over_its_wrap_and_code_points_are_counted() {
+        let mut marks = Marks { syn: Some(SYN), ..Marks::default() };
+        // The handshake's ACK says what the SYN-ACK was; then 5, 6, 7, 0 and 2: five marks.
+        for (count, ecn) in [(4, 0), (5, 2), (6, 2), (7, 3), (0, 1), (2, 1), (1, 1)] {
+            let flag = |bit: u16, flag: u16| if count & bit != 0 { flag } else { 0 };
+            let flags = ACK | flag(4, AE) | flag(2, CWR) | flag(1, ECE);
+            marks.take(&segment(flags, ecn));
+        }
+        assert_eq!((marks.counted, marks.code_points), (5, [1, 3, 2, 1]));
+    }
+
+    #[test]
+    fn a_packet_that_comes_again_at_once_is_a_copy() {
+        let mut recent = Recent::default();
+        let (ack, data) = (segment(ACK, 0), Segment { payload: 9, id: 0, ..segment(ACK, 0) });
+        assert!(!recent.has(&ack, 0) && recent.has(&ack, 900_000));
+        assert!(!recent.has(&ack, 1_100_000), "a millisecond later it may be another");
+        assert!(!recent.has(&Segment { id: 8, ..ack }, 1_100_001), "another packet");
+        assert!(!recent.has(&data, 0) && recent.has(&data, 1));
+        let bare = Segment { id: 0, ..ack };
+        assert!(!recent.has(&bare, 0) && !recent.has(&bare, 1), "a duplicate acknowledgement");
+    }
+}
