@@ -53,11 +53,15 @@ def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Score cards and decisions end the explanation; reports, if there are any, the site."""
+    """Score cards, decisions and the notebook end the explanation; reports, if there are any, the site."""
     if reports():
         (config.nav or []).append({"Reports": INDEX})
     explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)
-    for title, folder in (("Score cards", "score-cards"), ("Decisions", "decisions")):
+    for title, folder in (
+        ("Score cards", "score-cards"),
+        ("Decisions", "decisions"),
+        ("Notebook", "notebook"),
+    ):
         pages = sorted((ROOT / "docs" / folder).glob("*.md"))
         explanation.append({title: [path.relative_to(ROOT).as_posix() for path in pages]})
     return config

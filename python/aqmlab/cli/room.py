@@ -1,6 +1,6 @@
 """Whether the shell allows the memory that the command's libraries take (`ulimit -v`).
 
-Asked before any of them is loaded: one that finds too little says so in lines of its own, or ends
+Checked before any of them is loaded: one that finds too little says so in lines of its own, or ends
 the process. Nothing is imported here for that reason.
 """
 
