@@ -199,7 +199,7 @@ impl Direction {
         is_copy
     }
 
-    /// Bytes that lie in its sequence space but in no packet: the capture lacks at least so many.
+    /// Bytes that lie in its sequence space but in no packet: the capture lacks at least these.
     pub fn missed(&self) -> u64 {
         if self.seen { self.bytes.saturating_sub(self.payload) } else { 0 }
     }

@@ -13,9 +13,9 @@ const COPIED_US: u32 = 1_000;
 /// What two hosts agreed on in their handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Negotiated {
-    /// The handshake was not seen, or nobody asked.
+    /// The handshake was not seen, or nobody requested ECN.
     Nothing,
-    /// Asked for and not granted.
+    /// Requested and not granted.
     Refused,
     /// RFC 3168.
     Classic,

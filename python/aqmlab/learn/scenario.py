@@ -18,7 +18,7 @@ LEAST_BITS_PER_S = 100_000.0
 SAMPLES = 1_000_000
 """Samples of the queue that a run keeps, at most (assumed)."""
 SAMPLED_S = 3_000
-"""Seconds in which the usual distance of samples, 3 ms, makes so many."""
+"""Seconds in which the usual distance of samples, 3 ms, makes that number."""
 ECN = {
     "classic": {"profile": "linux", "ecn": True},
     "accurate": {"profile": "linux", "ecn": True, "ecn_feedback": "accurate"},

@@ -39,7 +39,7 @@ WITHOUT_EFFECT = ("via-ethernet", "diffserv-llt", "no-sce", "sce")
 
 
 def plain(words: Sequence[str]) -> list[str]:
-    """The same settings in words with values: `pppoe-ptm ether-vlan` is `ptm overhead 34`."""
+    """These settings in words with values: `pppoe-ptm ether-vlan` is `ptm overhead 34`."""
     left: list[str] = []
     frame, overhead, least = "", 0, ""
     has_overhead = False

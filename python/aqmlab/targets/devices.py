@@ -35,7 +35,7 @@ class DeviceQueue:
     queue: Mapping[str, Any]
     """As a scenario has it."""
     rate: float | None
-    """bit/s, where a shaper tells it."""
+    """bit/s, if a shaper gives it."""
     link: Mapping[str, Any] = field(default_factory=dict)
     """What of the link's framing is known by it."""
     remarks: Sequence[str] = field(default_factory=tuple)
@@ -49,7 +49,7 @@ class Device:
     queue: Seen
     """The discipline that holds its packets."""
     rate: float | None
-    """bit/s, where a shaper tells it."""
+    """bit/s, if a shaper gives it."""
     shapers: Sequence[Seen]
     stab: Mapping[str, str]
     remarks: Sequence[str]
@@ -220,7 +220,7 @@ def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, Any], list[st
 def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], list[str]]:
     """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward.
 
-    What shapes goes before what does not; what was passed over is told.
+    What shapes goes before what does not; what was passed over is listed.
     """
     those = devices(text)
     pairs = _pairs(those)

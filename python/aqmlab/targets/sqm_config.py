@@ -64,8 +64,8 @@ def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], 
         wanted = [one for one in sections if one[1].get("enabled", "1") == "1"] or sections
     if not wanted:
         names = ", ".join(options.get("interface", name) for name, options in sections)
-        told = f"{device} is none of its queues: it has {names}" if sections else "it has no queue"
-        raise SpecError(f"the configuration of sqm: {told}")
+        why = f"{device} is none of its queues: it has {names}" if sections else "it has no queue"
+        raise SpecError(f"the configuration of sqm: {why}")
     name, options = wanted[0]
     remarks = []
     if options.get("enabled", "1") != "1":
