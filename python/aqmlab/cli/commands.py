@@ -268,14 +268,16 @@ def describe(
     commands by which a real system has this queue; NAME may then be a scenario's queue
     (home.toml:link.0.reverse).
     """
-    from . import describing, translations
-
     if out is not None and not plot:
         raise AqmlabError("--out names a picture: give --plot beside it")
     flags = {"tc": tc, "openwrt": openwrt, "freebsd": freebsd, "cisco": cisco, "ns3": ns3}
     if wanted := [target for target, given in flags.items() if given]:
+        from . import translations
+
         translations.answer(name, settings or [], rate, wanted, json)
     else:
+        from . import describing
+
         describing.answer(name, settings or (), rate, json, plot, out)
 
 
@@ -301,7 +303,7 @@ def study(
 
     Run the command again to continue where it was stopped.
     """
-    from aqmlab.pipeline import command, registry
+    from aqmlab.pipeline import registry
 
     if name == "list":
         if part or figure or out:
@@ -313,6 +315,8 @@ def study(
     _refuse(changed, "--set and --assume are of one study: give its name in place of `all`")
     if live and (every or part or figure):
         raise SpecError("--live adds to the report of one study: leave out --part and --figure")
+    from aqmlab.pipeline import command
+
     names = command.chosen(name, part, figure)
     given = {"aqm": aqm or ()}
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}

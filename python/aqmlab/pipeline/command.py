@@ -8,19 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.experiment.experiment import Experiment, load
 from aqmlab.experiment.folders import shipped
 from aqmlab.io.terminal import printable
-from aqmlab.runs.store import Store
-from aqmlab.simulator.engine import Simulate
 
 from . import registry
-from .study import Study
 
 if TYPE_CHECKING:
+    from aqmlab.experiment.experiment import Experiment
     from aqmlab.runs.cluster import Cluster
     from aqmlab.runs.progress import Progress
     from aqmlab.simulator.capture import Capture
+    from aqmlab.simulator.engine import Simulate
     from aqmlab.tables.result import Result
 
 
@@ -52,6 +50,8 @@ def chosen(name: str, part: list[str] | None, figure: str | None) -> Sequence[st
     every = name == registry.ALL
     if figure is not None and (part or every):
         raise SpecError("--figure draws one figure of one study: leave out --part and `all`")
+    from aqmlab.experiment.experiment import load
+
     names = shipped() if every else [name]
     for each in names:
         load(each).check_parts(None if every else part)
@@ -99,6 +99,11 @@ def carry_out(
     what another version wrote. `given` are changes and seeds of a scenario (see `load`); `alter`
     makes another experiment of it.
     """
+    from aqmlab.experiment.experiment import load
+    from aqmlab.runs.store import Store
+
+    from .study import Study
+
     experiment = load(name, **given or {})
     experiment = alter(experiment) if alter is not None else experiment
     if capture is not None and not experiment.swept:
