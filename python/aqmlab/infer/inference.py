@@ -112,11 +112,10 @@ def _inferred(
     history = verified(history, closer, bench.amount.check, bench.amount.rounds, seed)
     history = directed.searched(history, training, bench.amount.search, seed)
     impossible = conflicts.found(history, seed)
-    features = inference.unknowns.features
     weighed = posterior.weigh(history, seed)
     points, seen = confirmed(training, history, weighed)
     values = inference.unknowns.values(points[int(np.argmax(seen))])
-    weighed = posterior.mixed(history, points, seen, features, seed)
+    weighed = posterior.mixed(weighed, points, seen, seed)
     whole = Training(bench, every=True)
     name, confirm = experiment.name, bench.amount.confirm
     plain, inferred = whole.runs([{}, values], confirm, f"{name}: the plain and the inferred set")

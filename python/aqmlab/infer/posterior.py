@@ -13,18 +13,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from . import sampling
-from .emulator import Features
 from .waves import History
 
 PARTICLES = 1000
 CHUNK = 250
 """Points at a time: a matrix of all targets for each is in memory."""
-REACH = 0.3
-"""How far what runs have shown at a point holds, as a part of half an unknown's range, all of them
-together. Constructed."""
-STARTS = 4
-"""One particle in this many starts at a point that was confirmed: a narrow region of a cube of many
-unknowns is not found by chance."""
+NEAR = 0.03
+"""How far a draw lies from a point that runs have confirmed: a deviation on the unit cube.
+Constructed."""
+LEAST = 0.1
+"""The least part of the draws that is the emulator's. Constructed."""
 
 
 @dataclass(frozen=True)
@@ -50,58 +48,27 @@ def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
     return Posterior(points, points[int(np.argmax(values))])
 
 
-def mixed(
-    history: History,
-    points: np.ndarray,
-    seen: np.ndarray,
-    features: Features,
-    seed: int,
-    particles: int = PARTICLES,
-) -> Posterior:
+def mixed(weighed: Posterior, points: np.ndarray, seen: np.ndarray, seed: int) -> Posterior:
     """The posterior with what more seeds have shown of a few points (the logarithms of their
     likelihoods by runs alone) mixed in.
 
     An emulator of few runs may be sure and wrong: it gave the most likely set of a study 0.3 %.
-    Near a point that was run its likelihood is what runs say; far from all of them it is the
-    emulator's.
+    Each point has the weight that runs give it; the emulator's best point stands for its whole
+    posterior, the others for themselves and what lies near.
     """
-    dimensions = history.points.shape[1]
     known = np.isfinite(seen)
     if not known.any():
-        return weigh(history, seed, particles)
-    start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
-    rng = np.random.default_rng(seed)
-    most = particles - particles // STARTS
-    start = np.vstack(
-        [
-            start[rng.integers(len(start), size=most)],
-            points[known][rng.integers(known.sum(), size=particles // STARTS)],
-        ]
-    )
-    likelihood = Confirmed(Likelihood(history), points[known], seen[known], features)
-    found, values = sampling.tempered(start, likelihood, particles, seed)
-    return Posterior(found, found[int(np.argmax(values))])
-
-
-class Confirmed:
-    """A likelihood on the emulator that takes its values from runs where there are some."""
-
-    def __init__(
-        self, likelihood: Likelihood, points: np.ndarray, seen: np.ndarray, features: Features
-    ) -> None:
-        self.likelihood, self.features = likelihood, features
-        self.places = features(points)
-        near = self._near(self.places) + 1e-6 * np.eye(len(points))
-        self.gaps = np.linalg.solve(near, seen - likelihood(points))
-
-    def __call__(self, points: np.ndarray) -> np.ndarray:
-        """At these points of the cube."""
-        return self.likelihood(points) + self._near(self.features(points)) @ self.gaps
-
-    def _near(self, places: np.ndarray) -> np.ndarray:
-        """1 at a point that was run, 0 far from it."""
-        apart = ((places[:, None, :] - self.places[None, :, :]) ** 2).mean(axis=2)
-        return np.exp(-0.5 * apart / REACH**2)
+        return weighed
+    own = (points == weighed.best).all(axis=1)
+    weight = np.where(known, np.exp(seen - seen[known].max()), 0.0)
+    rest = weight[~own].sum()
+    weight[own] = np.maximum(weight[own], LEAST / (1.0 - LEAST) * rest / max(own.sum(), 1))
+    count, rng = len(weighed.points), np.random.default_rng(seed)
+    chosen = rng.choice(len(points), size=count, p=weight / weight.sum())
+    near = points[chosen] + NEAR * rng.standard_normal((count, points.shape[1]))
+    near = np.abs(np.mod(near + 1.0, 2.0) - 1.0)
+    sample = np.where(own[chosen][:, None], weighed.points[rng.permutation(count)], near)
+    return Posterior(sample, points[int(np.argmax(np.where(known, seen, -np.inf)))])
 
 
 class Likelihood:
