@@ -59,8 +59,8 @@ class Experiment:
 
     name: str = key("as typed on the command line")
     title: str = key("what the report begins with")
-    subtitle: str = key("likewise")
-    question: str = key("likewise")
+    subtitle: str = key("the second line of the title")
+    question: str = key("the question that the study answers")
     source: str = key("whom it follows")
     port: str = key("the queue that is studied, for readers of the file", default="")
     include: tuple[str, ...] = key(

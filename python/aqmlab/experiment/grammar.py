@@ -32,7 +32,7 @@ class Settings:
 
     seeds: Seeds = key("runs of every scenario, under the seeds 1 to this number; or their list")
     duration: str | None = key("of runs whose base or group has none", default=None)
-    warmup: str | None = key("likewise", default=None)
+    warmup: str | None = key("the warm-up in place of the scenario's", default=None)
     looks: tuple[int, ...] = key(
         "multiples of `seeds` at which open claims are looked at again", default=(1,)
     )

@@ -104,9 +104,9 @@ def _queue(options: Mapping[str, str], side: str, rate: float) -> DeviceQueue:
         queue = {**queue, "rate": f"{rate:.12g} bit/s"}
     elif script not in _ONE:
         remarks.append(f"{script} has three classes with a queue each: one is taken for all")
-    link, told = _link(options, kind)
+    link, shown = _link(options, kind)
     name = device if side == "e" else f"ifb4{device}"
-    return DeviceQueue(name, queue, rate, link, (*remarks, *told))
+    return DeviceQueue(name, queue, rate, link, (*remarks, *shown))
 
 
 def _words(
