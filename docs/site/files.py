@@ -53,7 +53,7 @@ def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Score cards, decisions and the notebook end the explanation; reports, if there are any, the site."""
+    """Score cards, decisions and the notebook end the explanation; reports end the site."""
     if reports():
         (config.nav or []).append({"Reports": INDEX})
     explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)

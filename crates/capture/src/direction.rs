@@ -199,11 +199,7 @@ impl Direction {
         is_copy
     }
 
-<<<<<<< HEAD
     /// Bytes that lie in its sequence space but in no packet: the capture lacks at least these.
-=======
-    /// Bytes that lie in its sequence space but in no packet: the capture lacks at least this number.
->>>>>>> 9435fe92 (docs: write keys, kinds of figures and schemas anew)
     pub fn missed(&self) -> u64 {
         if self.seen { self.bytes.saturating_sub(self.payload) } else { 0 }
     }

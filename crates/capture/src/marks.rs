@@ -13,11 +13,7 @@ const COPIED_US: u32 = 1_000;
 /// What two hosts agreed on in their handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Negotiated {
-<<<<<<< HEAD
     /// The handshake was not seen, or nobody requested ECN.
-=======
-    /// The handshake was not seen, or ECN was not requested.
->>>>>>> 9435fe92 (docs: write keys, kinds of figures and schemas anew)
     Nothing,
     /// Requested and not granted.
     Refused,

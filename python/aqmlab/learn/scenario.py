@@ -18,11 +18,7 @@ LEAST_BITS_PER_S = 100_000.0
 SAMPLES = 1_000_000
 """Samples of the queue that a run keeps, at most (assumed)."""
 SAMPLED_S = 3_000
-<<<<<<< HEAD
 """Seconds in which the usual distance of samples, 3 ms, makes that number."""
-=======
-"""Seconds in which samples at the usual distance, 3 ms, make this number."""
->>>>>>> 9435fe92 (docs: write keys, kinds of figures and schemas anew)
 ECN = {
     "classic": {"profile": "linux", "ecn": True},
     "accurate": {"profile": "linux", "ecn": True, "ecn_feedback": "accurate"},

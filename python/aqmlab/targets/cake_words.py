@@ -39,11 +39,7 @@ WITHOUT_EFFECT = ("via-ethernet", "diffserv-llt", "no-sce", "sce")
 
 
 def plain(words: Sequence[str]) -> list[str]:
-<<<<<<< HEAD
     """These settings in words with values: `pppoe-ptm ether-vlan` is `ptm overhead 34`."""
-=======
-    """The settings in words with values: `pppoe-ptm ether-vlan` is `ptm overhead 34`."""
->>>>>>> 9435fe92 (docs: write keys, kinds of figures and schemas anew)
     left: list[str] = []
     frame, overhead, least = "", 0, ""
     has_overhead = False

@@ -220,11 +220,7 @@ def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, Any], list[st
 def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], list[str]]:
     """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward.
 
-<<<<<<< HEAD
     What shapes goes before what does not; what was passed over is listed.
-=======
-    What shapes goes before what does not; what was passed over is reported.
->>>>>>> 9435fe92 (docs: write keys, kinds of figures and schemas anew)
     """
     those = devices(text)
     pairs = _pairs(those)
