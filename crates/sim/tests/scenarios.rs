@@ -66,6 +66,14 @@ fn mistakes_are_named_by_path_with_a_remedy() {
         ("/traffic", json!([]), "traffic: there is none"),
         ("/traffic/0/users", json!(null), "gives neither users nor a load"),
         ("/traffic/0/load", json!("98%"), "gives both users and a load"),
+        // What the file calls flows is never called users, and flows are among what is known.
+        ("/traffic/0/flow", json!(5), "unknown field \"flow\"; did you mean \"flows\"?"),
+        ("/traffic", json!([{"app": "bulk", "flows": -1}]), "traffic.0.flows: "),
+        (
+            "/traffic",
+            json!([{"app": "bulk", "flows": 1, "load": "98%"}]),
+            "gives both flows and a load",
+        ),
         (
             "/traffic/0/app",
             json!("wbe"),
@@ -222,7 +230,7 @@ fn an_open_loop_is_given_by_its_rate_or_a_load() {
         ),
         (
             json!({"app": "packmime", "flows": 5, "connections_per_s": 3}),
-            "traffic.0.users: packmime has no users or flows; give connections_per_s or a load",
+            "traffic.0.flows: packmime has no users or flows; give connections_per_s or a load",
         ),
         (
             json!({"app": "packmime", "load": 0.5, "connections_per_s": 3}),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
@@ -19,6 +20,7 @@ def answer(
 ) -> None:
     """Prints the entry, and draws its distributions on request."""
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
+    entry: dict[str, Any]
     if table is None:
         with typed({"rate": f"--rate {rate}"}):
             entry = reference.described(name, settings, rate)

@@ -161,10 +161,11 @@ fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, Sce
     let (profile, tcp) = end_system::read(&tcp_path, given)?;
     let via = read_via(&path, section.take("via"), links)?;
     section.rename("flows", "users")?;
+    let users_word = section.written("users");
     let rtt = section.take("rtt").map(|json| read_rtt(&format!("{path}.rtt"), json)).transpose()?;
     let script = script::read(&format!("{path}.script"), section.take("script"))?;
     let start_after = read_start_after(&path, section.take("start_after"))?;
-    let own = ["app", "name", "tcp", "via", "rtt", "script", "start_after"];
+    let own = ["app", "name", "tcp", "via", "rtt", "script", "start_after", "flows"];
     let (params, app) = section.split(schema::TRAFFIC, entry.about.fields, &own)?;
     let users = match entry.is_open_loop() {
         true => Some(0),
@@ -173,12 +174,12 @@ fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, Sce
     script::check(&path, &script, users)?;
     let group = Traffic { name, entry, app, params, profile, tcp, via, rtt, script, start_after };
     if entry.is_open_loop() {
-        check_rate(&path, entry, &group.params, &group.app)?;
+        check_rate(&path, &users_word, entry, &group.params, &group.app)?;
         return Ok(group);
     }
     match (group.params.given("users"), group.params.given("load")) {
         (true, true) => Err(ScenarioError(format!(
-            "{path}: gives both users and a load; a load is calibrated into users, so give one of them"
+            "{path}: gives both {users_word} and a load; a load is calibrated into users, so give one of them"
         ))),
         (false, false) => Err(ScenarioError(format!(
             "{path}: gives neither users nor a load; write for example load = \"98%\""
@@ -201,6 +202,7 @@ fn read_start_after(path: &str, json: Option<&Json>) -> Result<Option<StartAfter
 /// An application without users is given by its rate or by a load.
 fn check_rate(
     path: &str,
+    users_word: &str,
     entry: &traffic::Entry,
     params: &Params,
     app: &Params,
@@ -208,7 +210,7 @@ fn check_rate(
     let (name, rate) = (entry.about.name, traffic::registry::RATE);
     if params.given("users") {
         return Err(ScenarioError(format!(
-            "{path}.users: {name} has no users or flows; give {rate} or a load"
+            "{path}.{users_word}: {name} has no users or flows; give {rate} or a load"
         )));
     }
     match (app.given(rate), params.given("load")) {

@@ -10,6 +10,8 @@ use crate::error::ScenarioError;
 pub struct Section<'a> {
     path: String,
     fields: Vec<(String, &'a Json)>,
+    /// Names in force and the aliases that the file writes for them.
+    written: Vec<(String, String)>,
 }
 
 fn join(path: &str, field: &str) -> String {
@@ -24,7 +26,7 @@ impl<'a> Section<'a> {
             ScenarioError(format!("{at}: must be a table, not {json}"))
         })?;
         let fields = object.iter().map(|(k, v)| (k.clone(), v)).collect();
-        Ok(Section { path: path.to_owned(), fields })
+        Ok(Section { path: path.to_owned(), fields, written: Vec::new() })
     }
 
     /// A variant: its bare name, or a table whose field `key` names it.
@@ -36,7 +38,8 @@ impl<'a> Section<'a> {
     ) -> Result<(String, Self), ScenarioError> {
         let (name, section) = match json {
             Json::String(name) => {
-                (name.clone(), Section { path: path.to_owned(), fields: Vec::new() })
+                let (path, fields, written) = (path.to_owned(), Vec::new(), Vec::new());
+                (name.clone(), Section { path, fields, written })
             }
             _ => {
                 let mut section = Section::of(path, json)?;
@@ -100,7 +103,7 @@ impl<'a> Section<'a> {
             .collect()
     }
 
-    /// Lets `alias` stand for `name`.
+    /// Lets `alias` stand for `name`; messages keep the word that the file has.
     pub fn rename(&mut self, alias: &str, name: &str) -> Result<(), ScenarioError> {
         let has = |n: &str, fields: &[(String, &Json)]| fields.iter().any(|(f, _)| f == n);
         if has(alias, &self.fields) && has(name, &self.fields) {
@@ -110,9 +113,16 @@ impl<'a> Section<'a> {
         for (field, _) in &mut self.fields {
             if field == alias {
                 *field = name.to_owned();
+                self.written.push((name.to_owned(), alias.to_owned()));
             }
         }
         Ok(())
+    }
+
+    /// The word that the file has for the field `name`.
+    pub fn written(&self, name: &str) -> String {
+        let alias = self.written.iter().find(|(known, _)| known == name);
+        alias.map_or(name, |(_, alias)| alias).to_owned()
     }
 
     /// What is left, checked against `fields`; `also` are names taken elsewhere, for the list
@@ -142,10 +152,13 @@ impl<'a> Section<'a> {
                 return Err(ScenarioError(format!("{at}: {}", unknown("field", &name, &known))));
             }
         }
-        let path = self.path;
+        let (path, written) = (self.path, self.written);
         let check = |fields, raw: &[(String, Raw)]| {
-            Params::check(fields, raw)
-                .map_err(|bad| ScenarioError(format!("{}: {}", join(&path, &bad.field), bad.why)))
+            Params::check(fields, raw).map_err(|bad| {
+                let alias = written.iter().find(|(name, _)| *name == bad.field);
+                let field = alias.map_or(&bad.field, |(_, alias)| alias);
+                ScenarioError(format!("{}: {}", join(&path, field), bad.why))
+            })
         };
         Ok((check(first, &one)?, check(second, &two)?))
     }
