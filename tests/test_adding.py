@@ -55,7 +55,7 @@ WITNESSES = [
         "congestion control",
         "vegas",
         ("crates/tcp/src/congestion/vegas.rs",),
-        {"crates/tcp/src/congestion/mod.rs": 2},
+        {"crates/tcp/src/congestion/mod.rs": 1, "crates/tcp/src/congestion/registry.rs": 1},
         {"crates/live/src/users/end_system.rs": 1},
     ),
     Witness(

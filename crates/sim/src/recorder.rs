@@ -187,7 +187,7 @@ impl Recorder {
         let measured = self.window.contains(now);
         if measured {
             self.losses.segments += 1;
-            self.losses.retransmissions += u64::from(segment.flags.has(Flags::AGAIN));
+            self.losses.retransmissions += u64::from(segment.flags.has(Flags::RETRANSMISSION));
         }
         let connection = &mut connections[packet.place()];
         if packet.is_of(connection) {

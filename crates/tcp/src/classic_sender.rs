@@ -1,6 +1,7 @@
 //! The sender of BSD's lineage: one retransmission timer, one segment timed at a time, a loss recovery of
 //! [`recovery`](crate::recovery), which consults a congestion control.
 
+mod choice;
 mod echo;
 
 use packet::{Duration, Instant};
@@ -8,10 +9,10 @@ use packet::{Duration, Instant};
 use self::echo::Echo;
 use crate::congestion::Control;
 use crate::profile::IdleRule;
-use crate::recovery::{ClassicControl, Heard, Reaction, Recovery, RecoveryKind, Windows};
+use crate::recovery::{AckNews, ClassicControl, Reaction, Recovery, RecoveryKind, Windows};
 use crate::segment::Segment;
 use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
-use crate::send_state::{Chunk, SendState};
+use crate::send_state::Chunk;
 use crate::spurious_rto::SpuriousRto;
 
 /// No segment is timed.
@@ -56,7 +57,6 @@ impl SendAlgorithm for ClassicSender {
         }
     }
 
-    #[inline(always)]
     fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
         self.take_ack(cx, segment, None)
     }
@@ -72,7 +72,6 @@ impl SendAlgorithm for ClassicSender {
         self.on_rexmt_timer(cx)
     }
 
-    #[inline(always)]
     fn next(&mut self, cx: &mut SendContext, call_idle: bool) -> Option<Chunk> {
         if cx.snd.resend {
             return Some(self.recovery.first(cx.snd));
@@ -80,13 +79,15 @@ impl SendAlgorithm for ClassicSender {
         if cx.ecn.held {
             return None;
         }
-        let reno = self.control.is_reno();
-        let chunk = if reno {
+        let chunk = if self.control.is_reno() {
             self.allowed(cx, cx.snd, call_idle)?
         } else {
             self.allowed_tracked(cx, call_idle)?
         };
-        if self.restarts_after_pause(cx) { self.allowed_anew(cx, call_idle) } else { Some(chunk) }
+        if self.restarts_after_pause(cx) {
+            return self.allowed_anew(cx, call_idle);
+        }
+        Some(chunk)
     }
 
     #[inline(always)]
@@ -117,7 +118,7 @@ impl SendAlgorithm for ClassicSender {
         if self.control.on_restart(cx.snd, idle, now) {
             cx.snd.active_at = now;
         } else {
-            cx.snd.cwnd = cx.profile.initial_window(cx.snd);
+            cx.snd.win.cwnd = cx.profile.initial_window(cx.snd);
         }
     }
 }
@@ -171,6 +172,28 @@ impl ClassicSender {
         }
     }
 
+    /// Whether an acknowledgement of new data only grows Reno's window, and what goes out is new.
+    #[inline(always)]
+    pub fn is_calm(&self) -> bool {
+        self.recovery.is_calm() && self.consults_reno_only()
+    }
+
+    /// What an acknowledgement of new data comes to in a sender that [`is_calm`](Self::is_calm), without
+    /// reports and ECN.
+    #[inline(always)]
+    pub fn take_calm_ack(&mut self, cx: &mut SendContext, segment: &Segment) {
+        let ack = segment.ack;
+        self.sample(cx, segment);
+        cx.profile.rtt.on_advance(cx.rtt);
+        let snd = &mut *cx.snd;
+        let acked = ack - snd.una;
+        (snd.una, snd.nxt) = (ack, snd.nxt.max(ack));
+        (snd.timed_out, snd.win.held) = (false, false);
+        let window = snd.window();
+        cx.profile.recovery.reno.grow(&mut snd.win, window, acked);
+        self.rexmt_timer = if snd.idle() { Instant::NEVER } else { cx.rexmt_deadline() };
+    }
+
     /// An acknowledgement; `opening` if it completes the handshake.
     #[inline(always)]
     fn take_ack(
@@ -196,7 +219,7 @@ impl ClassicSender {
                 && !cx.profile.opening.handshake_grows
             {
                 opening.start_from_cached(cx); // anew, now that there is a sample
-                if !echo.asks {
+                if !echo.reduces {
                     return AfterAck::Output;
                 }
             }
@@ -204,9 +227,9 @@ impl ClassicSender {
         let reaction = if acked == 0 && cx.snd.idle() {
             Reaction::default() // a receiver's: nothing is out
         } else if self.consults_reno_only() {
-            self.recover_inline(cx, Ack { segment, acked, pending, echoed: echo.asks })
+            self.recover_inline(cx, Ack { segment, acked, pending, echoed: echo.reduces })
         } else {
-            let ack = Ack { segment, acked, pending, echoed: echo.asks };
+            let ack = Ack { segment, acked, pending, echoed: echo.reduces };
             self.recover_tracked(cx, &ack, echo.marked)
         };
         self.react(cx, reaction, echo, acked)
@@ -229,8 +252,8 @@ impl ClassicSender {
         if reaction.stop_timer {
             self.rexmt_timer = Instant::NEVER;
         }
-        if echo.asks || cx.ecn.held {
-            let answers = echo.asks && (acked > 0 || !cx.profile.recovery.cwr_state);
+        if echo.reduces || cx.ecn.held {
+            let answers = echo.reduces && (acked > 0 || !cx.profile.recovery.cwr_state);
             self.on_echo(cx, answers);
         }
         if reaction.resend_only { AfterAck::Resend } else { AfterAck::Output }
@@ -239,7 +262,7 @@ impl ClassicSender {
     /// Hands the recovery an acknowledgement of new numbers, or a duplicate.
     #[inline(always)]
     fn recover_inline(&mut self, cx: &mut SendContext, ack: Ack) -> Reaction {
-        cx.snd.growth_held = ack.echoed;
+        cx.snd.win.held = ack.echoed;
         let rules = &cx.profile.recovery;
         let w = &mut Windows { rules, snd: cx.snd, control: &mut self.control };
         if ack.acked == 0 {
@@ -268,7 +291,7 @@ impl ClassicSender {
     fn recover_tracked(&mut self, cx: &mut SendContext, ack: &Ack, marked: u64) -> Reaction {
         let Ack { segment, acked, .. } = *ack;
         let (sack, now, rules) = (cx.sack, cx.moment.at, &cx.profile.recovery);
-        self.control.hear(cx.snd, &Heard { segment, acked, marked, sack, now });
+        self.control.process_ack(cx.snd, &AckNews { segment, acked, marked, sack, now });
         let recovering = self.recovery.recovering(rules);
         let checks = self.rto_check.as_ref().is_some_and(|check| check.runs());
         let reaction = if checks { self.on_ack_after_rto(cx, ack) } else { self.recover(cx, ack) };
@@ -322,47 +345,6 @@ impl ClassicSender {
         self.rexmt_timer = cx.rexmt_deadline();
         AfterTimer::Output
     }
-
-    /// What the windows let go.
-    #[inline(always)]
-    fn allowed(&self, cx: &SendContext, snd: &SendState, call_idle: bool) -> Option<Chunk> {
-        let rules = &cx.profile.recovery;
-        if cx.profile.output.bsd {
-            bsd_next(cx, self.recovery.next_part(rules, snd)?, call_idle)
-        } else {
-            self.recovery.next(rules, snd)
-        }
-    }
-
-    #[cold]
-    fn allowed_anew(&self, cx: &SendContext, call_idle: bool) -> Option<Chunk> {
-        self.allowed(cx, cx.snd, call_idle)
-    }
-
-    /// What the windows let go with a control that may pace, and sets its window itself.
-    #[cold]
-    fn allowed_tracked(&mut self, cx: &SendContext, call_idle: bool) -> Option<Chunk> {
-        let inflated = SendState { cwnd: cx.snd.cwnd + self.control.inflation(), ..*cx.snd };
-        let chunk = self.allowed(cx, &inflated, call_idle)?;
-        self.control.paces_now(cx.moment.at).then_some(chunk)
-    }
-
-    /// Whether a pause has closed the congestion window, or the control has done what it does then.
-    #[inline(always)]
-    fn restarts_after_pause(&mut self, cx: &mut SendContext) -> bool {
-        match cx.profile.idle {
-            IdleRule::Off | IdleRule::Decay => return false,
-            IdleRule::SinceReceived if !cx.snd.idle() => return false,
-            _ => {}
-        }
-        let since = cx.snd.active_at;
-        let restarts = cx.snd.cwnd > cx.profile.initial_window(cx.snd)
-            && cx.profile.rtt.idle_too_long(cx.rtt, since, cx.host, cx.moment);
-        if restarts {
-            self.on_restart(cx, cx.moment.at.since(since));
-        }
-        restarts
-    }
 }
 
 /// What an ACK says of marks.
@@ -374,20 +356,4 @@ fn read_echo(
     acked: (u64, bool),
 ) -> Echo {
     if cx.ecn.on() { Echo::read(cx, recovery, segment, acked) } else { Echo::NONE }
-}
-
-/// BSD's choice: silly-window avoidance and Nagle's rule, judged for the whole call.
-#[inline(always)]
-fn bsd_next(cx: &SendContext, chunk: Chunk, call_idle: bool) -> Option<Chunk> {
-    let f = &*cx.snd;
-    let to_end = chunk.seq + u64::from(chunk.len) == f.end;
-    let sends_data = chunk.len > 0
-        && (u64::from(chunk.len) == f.mss()
-            || (call_idle && to_end)
-            || u64::from(chunk.len) >= f.window() / 2
-            || chunk.seq < f.max
-            || cx.rx.ack_now);
-    // With SACK a FIN is offered only where it is due.
-    let sends_fin = chunk.fin() && (!f.fin_sent || chunk.seq == f.una || cx.sack);
-    (sends_data || sends_fin).then_some(chunk)
 }

@@ -40,37 +40,24 @@ pub(crate) struct Moment {
     pub phase: Phase,
 }
 
-/// The clocks of an endpoint's host, and where within the instant at hand the endpoint is.
+/// The clocks of an endpoint's host, in a quarter of the memory: their first ticks come within 4 s, ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalClock {
-    pub host: HostClock,
-    /// The phase within the instant `phase_at`.
-    phase: Phase,
-    phase_at: Instant,
+    slow: u32,
+    fast: u32,
 }
 
 impl LocalClock {
     pub fn new(host: HostClock) -> Self {
-        LocalClock { host, phase: Phase::Events, phase_at: Instant::NEVER }
+        let ns =
+            |phase: Duration| u32::try_from(phase.nanos()).expect("a first tick within 500 ms");
+        LocalClock { slow: ns(host.slow), fast: ns(host.fast) }
     }
 
-    /// The driver reports an event of `now`, which comes before the ticks of that instant.
-    pub fn event(&mut self, now: Instant) -> Moment {
-        self.phase_at = Instant::NEVER;
-        Moment { at: now, phase: Phase::Events }
-    }
-
-    /// A tick of `now` runs.
-    pub fn enter(&mut self, now: Instant, phase: Phase) -> Moment {
-        (self.phase_at, self.phase) = (now, phase);
-        Moment { at: now, phase }
-    }
-
-    /// Where the endpoint is when the driver polls.
-    #[inline]
-    pub fn moment(&self, now: Instant) -> Moment {
-        let phase = if self.phase_at == now { self.phase } else { Phase::Events };
-        Moment { at: now, phase }
+    #[inline(always)]
+    pub fn host(self) -> HostClock {
+        let phase = |ns| Duration::from_nanos(u64::from(ns));
+        HostClock { slow: phase(self.slow), fast: phase(self.fast) }
     }
 }
 

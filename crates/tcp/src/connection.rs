@@ -37,7 +37,7 @@ pub enum State {
     Failed,
 }
 
-/// What a change of state requires of the endpoint.
+/// What the endpoint does after a change of state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Transition {
     /// Nothing more.
@@ -52,16 +52,12 @@ pub(crate) enum Transition {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connection {
     pub state: State,
-    /// The program has closed; the FIN is queued once all it wrote is.
-    pub closing: bool,
     /// SYN or SYN-ACK was repeated.
     pub syn_repeated: bool,
     /// Both SYNs said that selective acknowledgements are understood.
     pub sack: bool,
     /// Both SYNs carried a timestamp.
     pub stamps: bool,
-    /// The peer, which sends no FIN, has closed, and all its data has arrived.
-    pub peer_closed: bool,
     /// What both SYNs agreed on, and what either role remembers of marks.
     pub ecn: EcnState,
     /// Written by the program and not yet handed to TCP, bytes.
@@ -92,11 +88,9 @@ impl Default for Connection {
     fn default() -> Self {
         Connection {
             state: State::Listen,
-            closing: false,
             syn_repeated: false,
             sack: false,
             stamps: false,
-            peer_closed: false,
             ecn: EcnState::default(),
             unwritten: 0,
             conn_timer: Instant::NEVER,

@@ -18,8 +18,8 @@ impl Endpoint {
 
     /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
     pub fn on_peer_closed(&mut self, now: Instant) {
-        let moment = self.clock.event(now);
-        if !std::mem::replace(&mut self.conn.peer_closed, true) {
+        let moment = self.call.event(now);
+        if !std::mem::replace(&mut self.rx.peer_closed, true) {
             self.take_peer_close(moment);
         }
     }
@@ -36,7 +36,7 @@ impl Endpoint {
         self.follow(transition, moment);
     }
 
-    /// Does what a change of state requires. Where no FIN is sent there is no TIME_WAIT either.
+    /// Does what follows from a change of state. Where no FIN is sent there is no TIME_WAIT either.
     fn follow(&mut self, transition: Transition, moment: Moment) {
         match transition {
             Transition::None => {}

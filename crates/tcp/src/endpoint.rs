@@ -7,7 +7,7 @@ use packet::{Duration, Instant};
 use crate::clock::{HostClock, LocalClock, Moment, Phase};
 use crate::connection::{Connection, State};
 use crate::ecn::EcnFeedback;
-use crate::host_cache::HostMetrics;
+use crate::host_metrics::HostMetrics;
 use crate::output_call::OutputCall;
 use crate::probe::Counters;
 use crate::profile::{IdleRule, Profile, SynAck, TimeLimit};
@@ -76,7 +76,7 @@ impl Endpoint {
     /// If the endpoint is not fresh.
     pub fn connect(&mut self, now: Instant) {
         assert_eq!(self.conn.state, State::Listen, "connect() on an endpoint that is not fresh");
-        let moment = self.clock.event(now);
+        let moment = self.call.event(now);
         self.conn.state = State::SynSent;
         self.tx.snd.active_at = now;
         self.conn.conn_timer = self.end_of(self.profile.connect_limit, moment);
@@ -89,15 +89,15 @@ impl Endpoint {
     /// # Panics
     /// After [`close`](Self::close).
     pub fn write(&mut self, bytes: u64, now: Instant) {
-        assert!(!self.conn.closing, "write() after close()");
-        self.clock.event(now);
+        assert!(!self.call.closing, "write() after close()");
+        self.call.event(now);
         self.conn.unwritten = self.conn.unwritten.saturating_add(bytes);
     }
 
     /// What has never been sent is not sent any more; returns the payload bytes that have been. To
     /// close is a call of its own.
     pub fn stop_writing(&mut self, now: Instant) -> u64 {
-        self.clock.event(now);
+        self.call.event(now);
         self.conn.unwritten = 0;
         self.tx.snd.end = self.tx.snd.max.clamp(1, self.tx.snd.end);
         self.tx.snd.end - 1
@@ -105,35 +105,35 @@ impl Endpoint {
 
     /// Nothing more will be written: a FIN follows all data written before.
     pub fn close(&mut self, now: Instant) {
-        self.clock.event(now);
-        self.conn.closing = true;
+        self.call.event(now);
+        self.call.closing = true;
     }
 
     /// A segment has arrived.
     #[inline]
     pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
-        self.on_segment_recalling(segment, &HostMetrics::NONE, now);
+        self.on_segment_cached(segment, &HostMetrics::NONE, now);
     }
 
     /// A segment has arrived at a host that remembers this of the peer.
     // Out of line: the one body of both ways to deliver.
     #[inline(never)]
-    pub(crate) fn on_segment_recalling(
+    pub(crate) fn on_segment_cached(
         &mut self,
         segment: &Segment,
-        recalled: &HostMetrics,
+        cached: &HostMetrics,
         now: Instant,
     ) {
-        let moment = self.clock.event(now);
+        let moment = self.call.event(now);
         match self.conn.state {
-            State::Listen => self.accept(segment, recalled, moment),
-            State::SynSent => self.on_syn_ack(segment, recalled, moment),
+            State::Listen => self.accept(segment, cached, moment),
+            State::SynSent => self.on_syn_ack(segment, cached, moment),
             State::Closed | State::Failed => {}
-            _ => self.on_synchronised(segment, recalled, moment),
+            _ => self.on_synchronised(segment, cached, moment),
         }
     }
 
-    /// When to call [`on_timeout`](Self::on_timeout) next; read it again after every other call.
+    /// When to call [`on_timeout`](Self::on_timeout) next; it may change with every other call.
     pub fn next_timeout(&self) -> Option<Deadline> {
         let slow = self.conn.deadline().min(self.tx.sender.deadline());
         let fast = self.rx.ack_at;
@@ -149,7 +149,7 @@ impl Endpoint {
     /// of the second.
     pub fn on_timeout(&mut self, now: Instant) {
         if self.conn.deadline() <= now || self.tx.sender.deadline() <= now {
-            let moment = self.clock.enter(now, Phase::Slow);
+            let moment = self.call.tick(now, Phase::Slow);
             if self.conn.syn.expires <= now {
                 self.on_syn_timer(moment);
             } else if self.tx.sender.deadline() <= now {
@@ -161,7 +161,7 @@ impl Endpoint {
                 self.finish(state);
             }
         } else if self.rx.ack_at <= now {
-            self.clock.enter(now, Phase::Fast);
+            self.call.tick(now, Phase::Fast);
             self.rx.on_ack_due(Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt });
             self.call.due = true;
         }
@@ -201,10 +201,10 @@ impl Endpoint {
         let fin = self.tx.snd.una > self.tx.snd.end;
         self.tx.snd.una.saturating_sub(1 + u64::from(fin))
     }
-    /// Whether the peer has finished: its FIN has arrived in order, or
+    /// Whether the peer has closed: its FIN has arrived in order, or
     /// [`on_peer_closed`](Self::on_peer_closed) was called.
     pub fn peer_closed(&self) -> bool {
-        self.rx.closed() || self.conn.peer_closed
+        self.rx.closed() || self.rx.peer_closed
     }
     /// State of the connection.
     pub fn state(&self) -> State {
@@ -216,11 +216,11 @@ impl Endpoint {
     }
     /// Congestion window, bytes.
     pub fn cwnd(&self) -> u64 {
-        self.tx.snd.cwnd
+        self.tx.snd.win.cwnd
     }
     /// Slow-start threshold, bytes; [`u64::MAX`] where it starts unbounded.
     pub fn ssthresh(&self) -> u64 {
-        self.tx.snd.ssthresh
+        self.tx.snd.win.ssthresh
     }
     /// Bytes (and FIN) sent and not acknowledged.
     pub fn outstanding(&self) -> u64 {
@@ -251,7 +251,7 @@ impl Endpoint {
             rx,
             counters,
             profile,
-            host: clock.host,
+            host: clock.host(),
             moment,
             sack: conn.sack,
             stamps: conn.stamps,
@@ -261,25 +261,25 @@ impl Endpoint {
 
     pub(crate) fn end_of(&self, limit: TimeLimit, moment: Moment) -> Instant {
         match limit {
-            TimeLimit::Ticks { n, tick } => self.clock.host.slow(tick).deadline(moment, n),
+            TimeLimit::Ticks { n, tick } => self.clock.host().slow(tick).deadline(moment, n),
             TimeLimit::Exact(span) => moment.at + span,
             TimeLimit::Unlimited => Instant::NEVER,
         }
     }
 
-    fn on_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+    fn on_synchronised(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         self.call.due = true;
-        self.take_synchronised(segment, recalled, moment);
+        self.take_synchronised(segment, cached, moment);
         // A call that finds nothing need not be made.
         self.call.due &= self.rx.ack_now || self.tx.sender.may_choose(&self.tx.snd);
     }
 
     #[inline(always)]
-    fn take_synchronised(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+    fn take_synchronised(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         if self.profile.idle == IdleRule::SinceReceived {
             self.tx.snd.active_at = moment.at;
         }
-        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(segment, recalled, moment) {
+        if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(segment, cached, moment) {
             return;
         }
         if !segment.flags.has(Flags::ACK) {
@@ -288,7 +288,7 @@ impl Endpoint {
         if self.conn.stamps {
             self.rx.on_stamp(segment);
         }
-        let opening = (self.conn.state == State::SynReceived).then_some(recalled);
+        let opening = (self.conn.state == State::SynReceived).then_some(cached);
         if opening.is_some() {
             if segment.ack != self.tx.snd.max {
                 return;
@@ -296,18 +296,16 @@ impl Endpoint {
             if self.profile.opening.syn_ack == SynAck::Cache {
                 // The socket is made only here: whatever befell the SYN-ACK is forgotten.
                 self.tx.rtt = self.profile.rtt.fresh();
-                self.start_from_route(recalled, None);
+                self.start_from_route(cached, None);
             }
-            self.establish(recalled);
+            self.establish(cached);
             self.begin_feedback();
-            self.begin_sender(Some((segment, recalled)), moment);
+            self.begin_sender(Some((segment, cached)), moment);
         } else if segment.ack <= self.tx.snd.max {
-            let (sender, mut cx) = self.lend(moment);
-            if sender.on_ack(&mut cx, segment) == AfterAck::Resend {
-                self.call.due = false;
-            }
+            // A fast retransmit of BSD is a call of its own.
+            self.call.due = self.on_ack(segment, moment) == AfterAck::Output;
         }
-        if self.conn.closing && self.all_acknowledged() {
+        if self.call.closing && self.all_acknowledged() {
             self.on_fin_acked(moment);
         }
         let occupies = segment.len > 0 || segment.flags.has(Flags::FIN);
@@ -317,7 +315,7 @@ impl Endpoint {
             }
             let was_closed = self.rx.closed();
             let trip = Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt };
-            self.rx.on_data(segment, &self.profile.ack, trip, self.clock.host, moment);
+            self.rx.on_data(segment, &self.profile.ack, trip, self.clock.host(), moment);
             if self.rx.closed() && !was_closed {
                 self.take_peer_close(moment);
                 // Nothing of its own is to follow.

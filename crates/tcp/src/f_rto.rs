@@ -1,6 +1,5 @@
 //! F-RTO (RFC 5682): the steps that distinguish a spurious retransmission timeout from a real one,
-//! for every sender. What counts as evidence, and what follows from a verdict, are the senders'
-//! own.
+//! for every sender. What counts as evidence, and what follows from a verdict, are the senders' own.
 
 /// Where the detection stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,7 +13,7 @@ pub(crate) enum FRto {
     SecondAck,
 }
 
-/// What an ACK shows about the timeout.
+/// What an ACK shows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Evidence {
     /// It acknowledges something new.
@@ -40,7 +39,7 @@ pub(crate) enum Verdict {
 }
 
 impl FRto {
-    /// Takes the next step for an ACK.
+    /// Takes the step that an ACK leads to.
     pub fn on_ack(&mut self, evidence: Evidence) -> Verdict {
         let verdict = match *self {
             _ if evidence.original => Verdict::Spurious,

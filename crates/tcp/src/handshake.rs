@@ -7,7 +7,7 @@ use packet::{Duration, Instant};
 use crate::clock::Moment;
 use crate::connection::State;
 use crate::endpoint::Endpoint;
-use crate::host_cache::HostMetrics;
+use crate::host_metrics::HostMetrics;
 use crate::profile::{Ending, SynAck};
 use crate::recovery::Implementation;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
@@ -15,7 +15,7 @@ use crate::send_algorithm::{Opening, SendAlgorithm};
 
 impl Endpoint {
     /// A SYN reaches an end that listens.
-    pub(crate) fn accept(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+    pub(crate) fn accept(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
             return;
         }
@@ -27,13 +27,13 @@ impl Endpoint {
         };
         self.rx.open();
         self.agree(segment);
-        self.start_from_route(recalled, Some(self.profile.opening.syn_ack));
+        self.start_from_route(cached, Some(self.profile.opening.syn_ack));
         self.accept_ecn(segment);
         self.call.due = true;
     }
 
     /// Something reaches an end that has sent a SYN.
-    pub(crate) fn on_syn_ack(&mut self, segment: &Segment, recalled: &HostMetrics, moment: Moment) {
+    pub(crate) fn on_syn_ack(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         // A bare ACK answers a repeated SYN; it does not open the connection.
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
             return;
@@ -42,14 +42,14 @@ impl Endpoint {
         // A one-way agent's data is its only answer (ns-2).
         self.rx.ack_now = self.profile.ending != Ending::Silent;
         self.agree(segment);
-        self.start_from_route(recalled, None);
-        self.learn_ecn(segment);
+        self.start_from_route(cached, None);
+        self.conclude_ecn(segment);
         self.tx.snd.active_at = moment.at;
-        self.sample_syn(segment, recalled, moment);
+        self.sample_syn(segment, cached, moment);
         self.tx.snd.una = 1;
         self.tx.snd.timed_out = false;
         self.tx.snd.nxt = 1;
-        self.establish(recalled);
+        self.establish(cached);
         self.begin_sender(None, moment);
         self.call.due = true;
     }
@@ -63,17 +63,17 @@ impl Endpoint {
         if self.conn.stamps {
             self.rx.on_stamp(syn);
             // Every segment has room for so much less; windows count such segments.
-            let loss = self.tx.snd.ssthresh == 2 * self.tx.snd.mss();
-            self.tx.snd.mss -= STAMP_BYTES as u16;
-            self.tx.snd.cwnd = self.profile.initial_window(&self.tx.snd);
+            let loss = self.tx.snd.win.ssthresh == 2 * self.tx.snd.mss();
+            self.tx.snd.win.mss -= STAMP_BYTES as u16;
+            self.tx.snd.win.cwnd = self.profile.initial_window(&self.tx.snd);
             if loss {
-                self.tx.snd.ssthresh = 2 * self.tx.snd.mss();
+                self.tx.snd.win.ssthresh = 2 * self.tx.snd.mss();
             }
         }
     }
 
     /// The handshake is over.
-    pub(crate) fn establish(&mut self, recalled: &HostMetrics) {
+    pub(crate) fn establish(&mut self, cached: &HostMetrics) {
         self.conn.establish();
         let repeats = if self.conn.syn_repeated { self.counters.resent_syn } else { 0 };
         // Linux: a timestamp may have shown the round trip of a repeated SYN (`tcp_init_metrics`), and
@@ -85,9 +85,9 @@ impl Endpoint {
         };
         self.profile.rtt.on_established(&mut self.tx.rtt, repeats > 0 && unmeasured);
         if repeats > forgiven && self.profile.opening.loss_closes_window {
-            self.tx.snd.cwnd = self.tx.snd.mss();
+            self.tx.snd.win.cwnd = self.tx.snd.mss();
         }
-        recalled.start_linux(&self.profile, &mut self.tx.rtt, &mut self.tx.snd);
+        cached.start_linux(&self.profile, &mut self.tx.rtt, &mut self.tx.snd);
     }
 
     /// The sender begins with what the handshake has shown; `opening`: the acknowledgement that completed
@@ -128,12 +128,12 @@ impl Endpoint {
         self.tx.snd.nxt = 0;
         self.conn.syn_repeated = !cached;
         if self.profile.opening.loss_cuts_threshold && !cached {
-            // The routine for data runs here too: two segments of threshold remain.
-            self.tx.snd.ssthresh = 2 * self.tx.snd.mss();
+            // As for data (one routine serves both): two segments of threshold remain.
+            self.tx.snd.win.ssthresh = 2 * self.tx.snd.mss();
         }
         let rules = &self.profile.rtt;
         self.conn.syn.sent = u64::MAX;
-        self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host, moment);
+        self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host(), moment);
         self.call.due = true;
     }
 
@@ -156,7 +156,7 @@ impl Endpoint {
     pub(crate) fn on_repeated_syn(
         &mut self,
         segment: &Segment,
-        recalled: &HostMetrics,
+        cached: &HostMetrics,
         moment: Moment,
     ) -> bool {
         if self.profile.opening.syn_ack == SynAck::Sink && segment.flags.has(Flags::ACK) {
@@ -165,19 +165,19 @@ impl Endpoint {
         let waiting = self.conn.state == State::SynReceived;
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
             if waiting {
-                self.start_from_route(recalled, Some(SynAck::Timer));
+                self.start_from_route(cached, Some(SynAck::Timer));
             }
             self.rx.ack_now = true;
             return waiting || self.profile.recovery.implementation != Implementation::Rfc;
         }
         if self.profile.opening.syn_ack == SynAck::Request {
-            // Two copies are out: the round trip is ambiguous (`tcp_synack_rtt_meas`).
+            // Two copies are out: no round trip can be measured (`tcp_synack_rtt_meas`).
             (self.conn.syn.sent, self.conn.syn_repeated) = (u64::MAX, true);
         }
         self.tx.snd.nxt = 0;
         if self.conn.syn.expires != Instant::NEVER {
             let rules = &self.profile.rtt;
-            self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host, moment);
+            self.conn.syn.expires = rules.deadline(&self.tx.rtt, self.clock.host(), moment);
         }
         false
     }
@@ -185,7 +185,7 @@ impl Endpoint {
     /// The SYN cache drops its entry: as if no SYN had come.
     pub(crate) fn forget_opening(&mut self) {
         let counters = self.counters;
-        let (profile, clock) = (Arc::clone(&self.profile), self.clock.host);
+        let (profile, clock) = (Arc::clone(&self.profile), self.clock.host());
         self.reset(&profile, clock);
         self.counters = counters;
     }

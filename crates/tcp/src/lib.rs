@@ -1,9 +1,9 @@
-//! TCP end systems as state machines: arrivals go in, segments come out, no clock, no I/O.
+//! TCP end systems as state machines without clock and I/O: they take what arrives, and give what to send.
 //!
 //! An [`Endpoint`] is one side of one connection. A driver that owns the time calls it:
 //!
 //! 1. [`Endpoint::on_segment`], [`Endpoint::write`], [`Endpoint::close`], [`Endpoint::connect`]
-//! or [`Endpoint::on_timeout`] for each event;
+//!    or [`Endpoint::on_timeout`] report what happened;
 //! 2. after each of these, [`Endpoint::poll_send`] until it answers `None`;
 //! 3. [`Endpoint::next_timeout`] says when to call [`Endpoint::on_timeout`].
 //!
@@ -27,11 +27,14 @@ mod connection;
 mod ecn;
 mod ending;
 mod endpoint;
+mod entry;
 mod f_rto;
 mod handshake;
 mod host_cache;
+mod host_metrics;
 mod output;
 mod output_call;
+mod predicted;
 mod probe;
 mod profile;
 mod profiles;
@@ -53,9 +56,10 @@ pub use clock::HostClock;
 pub use congestion::controls;
 pub use connection::State;
 pub use endpoint::{Deadline, Endpoint};
+pub use entry::Entry;
 pub use host_cache::{HostCache, HostPair};
 pub use output::Outbox;
 pub use probe::Counters;
 pub use profile::Profile;
-pub use registry::{Entry, PROFILES, find};
+pub use registry::{PROFILES, find};
 pub use segment::{AccEcn, Flags, SackBlocks, Segment};

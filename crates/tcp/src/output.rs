@@ -8,10 +8,9 @@ use crate::ecn::EcnFeedback;
 use crate::endpoint::Endpoint;
 use crate::profile::{IdleRule, SynAck};
 use crate::segment::{Flags, STAMP_BYTES, Segment};
-use crate::send_algorithm::SendAlgorithm;
 use crate::send_state::Chunk;
 
-/// Where segments are written: a place is taken only when there is a segment.
+/// Where segments are written to. A place is requested only when there is a segment.
 pub trait Outbox {
     /// The place of the next segment.
     fn place(&mut self) -> &mut Segment;
@@ -31,7 +30,7 @@ impl Endpoint {
         segment
     }
 
-    /// Whether [`Endpoint::poll_send`] may have something to say; where not, asking it is idle.
+    /// Whether [`Endpoint::poll_send`] may have a segment; where not, the call is idle.
     #[inline]
     pub fn may_send(&self) -> bool {
         self.call.active || self.call.due || self.tx.snd.resend || self.has_writes()
@@ -41,7 +40,7 @@ impl Endpoint {
     /// is none. (Moving a segment just written costs as much as making it.)
     #[inline]
     pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
-        let moment = self.clock.moment(now);
+        let moment = self.call.moment(now);
         loop {
             if !self.call.active && !self.begin_call(moment) {
                 return false;
@@ -53,7 +52,7 @@ impl Endpoint {
         }
     }
 
-    /// Begins the next output call, if one is due: first what an event requires, then, once the
+    /// Begins the next output call, if one is due: first what an event made necessary, then, once the
     /// connection is open, what the program wrote and its close.
     #[inline(always)]
     fn begin_call(&mut self, moment: Moment) -> bool {
@@ -72,7 +71,7 @@ impl Endpoint {
     }
 
     /// One segment of the call under way; `false` if there is no more. (Before a connection and
-    /// after its end nothing requires a call.)
+    /// after its end no call is due.)
     #[inline]
     fn output(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         match self.conn.state {
@@ -88,8 +87,9 @@ impl Endpoint {
             let again = self.tx.snd.max > 0;
             self.counters.resent_syn += u16::from(again);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
-            let flags =
-                flags.with(self.opening_ecn_flags(accepting, again)).with(Flags::again(again));
+            let flags = flags
+                .with(self.opening_ecn_flags(accepting, again))
+                .with(Flags::retransmission(again));
             let out = out.place();
             self.segment(out, 0, 0, flags, moment);
             out.ecn = self.opening_ecn();
@@ -138,7 +138,7 @@ impl Endpoint {
 
     /// Accounts for a SYN that goes out: timing, timer, idle rule.
     fn time_syn(&mut self, moment: Moment) {
-        let (rules, host, snd) = (&self.profile.rtt, self.clock.host, &mut self.tx.snd);
+        let (rules, host, snd) = (&self.profile.rtt, self.clock.host(), &mut self.tx.snd);
         if snd.max == 0 {
             // One that goes again is not timed (Karn).
             self.conn.syn.sent = rules.stamp(host, moment);
@@ -177,20 +177,10 @@ impl Endpoint {
                 // The one that answered the SYN-ACK has gone (RFC 9768 section 3.2.2.1).
                 self.begin_feedback();
             }
-            // Nothing else can follow: further calls end at once.
+            // Nothing else can follow, so the call ends here.
             self.call.active = false;
         }
         owed
-    }
-
-    #[inline(always)]
-    fn choose(&mut self, moment: Moment) -> Option<Chunk> {
-        if self.tx.snd.is_through() && !self.tx.snd.resend {
-            return None;
-        }
-        let call_idle = self.call.idle;
-        let (sender, mut cx) = self.lend(moment);
-        sender.next(&mut cx, call_idle)
     }
 
     /// Sends payload or a FIN.
@@ -202,12 +192,11 @@ impl Endpoint {
         } else {
             self.counters.resent_fin += u16::from(again);
         }
-        let (sender, mut cx) = self.lend(moment);
-        sender.on_sent(&mut cx, chunk);
+        self.on_sent(chunk, moment);
         self.tx.snd.max = self.tx.snd.max.max(chunk.end());
         self.tx.snd.fin_sent |= chunk.fin();
         let flags = if chunk.fin() { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        let flags = flags.with(Flags::again(again));
+        let flags = flags.with(Flags::retransmission(again));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if chunk.len > 0 {
             self.rx.on_data_sent(moment.at);
@@ -217,7 +206,7 @@ impl Endpoint {
         }
         if self.profile.output.whole_packets {
             // ns-2 counts packets: the last one is as long as any.
-            out.extra += self.tx.snd.mss - chunk.len as u16;
+            out.extra += self.tx.snd.win.mss - chunk.len as u16;
         }
         if self.conn.ecn.on() && chunk.len > 0 {
             self.make_capable(out, again);
@@ -277,7 +266,7 @@ impl Endpoint {
     /// The timestamps option (RFC 7323).
     fn put_stamp(&self, out: &mut Segment, moment: Moment) {
         out.flags = out.flags.with(Flags::STAMPED);
-        out.stamp = self.profile.rtt.timestamp(self.clock.host, moment);
+        out.stamp = self.profile.rtt.timestamp(self.clock.host(), moment);
         out.echo = self.rx.recent;
         out.extra += STAMP_BYTES as u16;
     }

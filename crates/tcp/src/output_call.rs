@@ -1,6 +1,10 @@
 //! One call of BSD's `tcp_output` as a value. What an event makes necessary, what the program wrote, and a
 //! fast retransmit are calls of their own, each of which sends as many segments as it finds.
 
+use packet::Instant;
+
+use crate::clock::{Moment, Phase};
+
 /// The call under way, and whether another is due.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OutputCall {
@@ -14,6 +18,10 @@ pub(crate) struct OutputCall {
     pub idle: bool,
     /// It has sent a full segment that has no partner yet (Linux hands down two as one).
     pub unpaired: bool,
+    /// The program has closed; the FIN is queued once all it wrote is.
+    pub closing: bool,
+    /// The phase within the instant of the event that the calls follow.
+    phase: Phase,
 }
 
 impl OutputCall {
@@ -21,6 +29,24 @@ impl OutputCall {
     #[inline(always)]
     pub fn begin(&mut self, idle: bool) {
         (self.idle, self.unpaired, self.active) = (idle, false, true);
+    }
+
+    /// The driver reports an event of `now`, which comes before the ticks of that instant.
+    #[inline]
+    pub fn event(&mut self, now: Instant) -> Moment {
+        self.tick(now, Phase::Events)
+    }
+
+    /// A tick of `now` runs.
+    pub fn tick(&mut self, now: Instant, phase: Phase) -> Moment {
+        self.phase = phase;
+        Moment { at: now, phase }
+    }
+
+    /// Where the endpoint is when the driver polls, at the instant of that event.
+    #[inline]
+    pub fn moment(&self, now: Instant) -> Moment {
+        Moment { at: now, phase: self.phase }
     }
 
     /// Nothing is sent any more.

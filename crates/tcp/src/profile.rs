@@ -4,11 +4,11 @@ use packet::Duration;
 
 use crate::congestion::Control;
 use crate::ecn::EcnRules;
-use crate::host_cache::Remembers;
+use crate::host_metrics::Remembers;
 use crate::receiver::{AckClock, AckPolicy};
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
-use crate::send_state::SendState;
+use crate::send_state::{SendState, Window};
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
 /// shared by all its connections. Both ends of a connection are assumed to have equal receive
@@ -89,8 +89,8 @@ pub(crate) enum SynAck {
 pub(crate) enum Ending {
     /// By FINs, and a TIME_WAIT; the FIN rides on the last data if it can.
     Fin,
-    /// As above, but the FIN follows once all data has been sent, alone (on a retransmission of the
-    /// last data it rides along).
+    /// As [`Ending::Fin`], but the FIN follows once all data has been sent, alone (it rides on what of that goes
+    /// again).
     BareFin,
     /// When all data is acknowledged, without a word on the wire.
     Silent,
@@ -158,12 +158,11 @@ impl Profile {
     pub(crate) fn fresh_send_state(&self) -> SendState {
         let mut snd = SendState {
             end: 1,
-            ssthresh: self.initial_ssthresh,
             window: self.window as u32,
-            mss: self.mss,
+            win: Window { ssthresh: self.initial_ssthresh, mss: self.mss, ..Window::default() },
             ..SendState::default()
         };
-        snd.cwnd = self.initial_window(&snd);
+        snd.win.cwnd = self.initial_window(&snd);
         snd
     }
     /// First congestion window, bytes.

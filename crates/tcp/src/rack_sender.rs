@@ -115,14 +115,14 @@ impl SendAlgorithm for RackSender {
             return;
         }
         let mss = snd.mss();
-        let cwnd = snd.cwnd / mss;
-        snd.ssthresh = snd.ssthresh.max(((cwnd >> 1) + (cwnd >> 2)) * mss);
+        let cwnd = snd.win.cwnd / mss;
+        snd.win.ssthresh = snd.win.ssthresh.max(((cwnd >> 1) + (cwnd >> 2)) * mss);
         let halvings = (idle.nanos() - 1) / rto.nanos().max(1);
-        snd.cwnd = ((cwnd >> halvings.min(63)) * mss).max(floor.min(snd.cwnd));
+        snd.win.cwnd = ((cwnd >> halvings.min(63)) * mss).max(floor.min(snd.win.cwnd));
     }
 }
 
-/// What an event has led to is counted, and the peer learns of a reduction.
+/// Counts what an event has led to; a reduction of the window is reported to the peer (RFC 3168).
 fn apply(cx: &mut SendContext, outcome: Outcome) {
     if outcome == Outcome::default() {
         return;

@@ -102,6 +102,8 @@ pub(crate) struct Receiver {
     pub ack_now: bool,
     /// The last segment with news was marked (RFC 3168's echo alone keeps it).
     pub last_marked: bool,
+    /// The peer, which sends no FIN, has closed, and all its data has arrived.
+    pub peer_closed: bool,
     /// Data segments that wait for an acknowledgement.
     waiting: u8,
     /// The timestamp to echo (TS.Recent of RFC 7323).
@@ -120,6 +122,7 @@ impl Receiver {
             ack_at: Instant::NEVER,
             ack_now: false,
             last_marked: false,
+            peer_closed: false,
             waiting: 0,
             recent: 0,
             beyond: None,
@@ -332,7 +335,7 @@ impl Receiver {
         self.beyond.as_deref().is_some_and(telling)
     }
 
-    /// Notes for the pace of acknowledgements that one was sent.
+    /// The pace of acknowledgements goes on from here.
     fn note_ack_sent(&mut self) {
         if let Some(tempo) = self.tempo() {
             tempo.on_ack_sent();

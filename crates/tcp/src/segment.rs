@@ -22,7 +22,7 @@ impl Flags {
     /// Not in the header's flags: the segment has the timestamps option (RFC 7323).
     pub const STAMPED: Flags = Flags(32);
     /// Not in the header either: a retransmission, which begins with a number that was sent before.
-    pub const AGAIN: Flags = Flags(64);
+    pub const RETRANSMISSION: Flags = Flags(64);
     /// Accurate ECN (RFC 9768), once the nonce sum of RFC 3540.
     pub const AE: Flags = Flags(128);
     /// The ACE field of RFC 9768: three flags read as one number.
@@ -48,8 +48,8 @@ impl Flags {
     pub const fn ace_value(self) -> u8 {
         self.0 >> 3 & 3 | self.0 >> 5 & 4
     }
-    /// [`Flags::AGAIN`] if `again`, else none.
-    pub(crate) const fn again(again: bool) -> Flags {
+    /// [`Flags::RETRANSMISSION`] if `again`, else none.
+    pub(crate) const fn retransmission(again: bool) -> Flags {
         Flags((again as u8) << 6)
     }
     /// These without the others.
@@ -100,15 +100,15 @@ impl SackBlocks {
         self.duplicate.then(|| (number(start), number(end)))
     }
     /// Whether a duplicate is reported.
-    pub(crate) fn tells_duplicate(&self) -> bool {
+    pub(crate) fn has_duplicate(&self) -> bool {
         self.duplicate
     }
-    /// Bytes of a header's options that at most `most` of the blocks take, with padding (RFC 2018).
+    /// Bytes of a header's options that at most `most` blocks take, with padding (RFC 2018).
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
     }
     /// Whether there is a block or a duplicate.
-    pub(crate) fn is_telling(&self) -> bool {
+    pub(crate) fn reports(&self) -> bool {
         self.len > 0 || self.duplicate
     }
     /// The blocks, latest first.
@@ -140,7 +140,7 @@ pub struct AccEcn {
 }
 
 impl AccEcn {
-    /// Bytes of an option with `fields` fields, padded to whole words.
+    /// Bytes of an option with this number of fields, padded to whole words.
     pub(crate) const fn padded(fields: usize) -> u32 {
         (2 + 3 * fields as u32).next_multiple_of(4)
     }
@@ -268,7 +268,7 @@ mod tests {
         let (mut block, mut twice) = (SackBlocks::NONE, SackBlocks::NONE);
         block.push(3, 6);
         twice.set_duplicate(3, 6, 9);
-        let says = |blocks: SackBlocks| (blocks.is_telling(), blocks.tells_duplicate());
+        let says = |blocks: SackBlocks| (blocks.reports(), blocks.has_duplicate());
         assert_eq!(
             [says(SackBlocks::NONE), says(block), says(twice)],
             [(false, false), (true, false), (true, true)]

@@ -8,7 +8,7 @@ use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment};
 use crate::ecn::{EchoReader, EcnState};
-use crate::host_cache::HostMetrics;
+use crate::host_metrics::HostMetrics;
 use crate::probe::Counters;
 use crate::profile::Profile;
 use crate::receiver::Receiver;

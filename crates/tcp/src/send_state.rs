@@ -2,6 +2,53 @@
 
 use packet::Instant;
 
+/// What a congestion control sets, and the unit in which it counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Window {
+    /// Congestion window, bytes.
+    pub cwnd: u64,
+    /// Slow-start threshold, bytes.
+    pub ssthresh: u64,
+    /// What `cwnd` holds beyond whole bytes in ns-2, which counts fractions: 2^-32 B.
+    pub fraction: u32,
+    /// Segment size, bytes.
+    pub mss: u16,
+    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2), or by ns-3's rule
+    /// a report from beyond a hole (`Rules::reports_hold_growth`).
+    pub held: bool,
+    /// The last reduction ([`SendState::reduced`]) answered an ECN echo, and no loss has been noticed since.
+    pub by_echo: bool,
+}
+
+impl Window {
+    /// Segment size as a window quantity.
+    pub fn mss(&self) -> u64 {
+        u64::from(self.mss)
+    }
+}
+
+/// What is out, as a congestion control sees it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Flight {
+    /// Oldest unacknowledged number.
+    pub una: u64,
+    /// Highest number ever sent, plus one.
+    pub max: u64,
+    /// The peer's receive window, bytes.
+    pub window: u32,
+}
+
+impl Flight {
+    /// Bytes (and FIN) sent and not acknowledged.
+    pub fn outstanding(&self) -> u64 {
+        self.max - self.una
+    }
+    /// The smaller of the peer's window and the congestion window.
+    pub fn usable(&self, win: &Window) -> u64 {
+        win.cwnd.min(u64::from(self.window))
+    }
+}
+
 /// Sequence numbers and windows of one direction. Numbers never wrap: 0 is the SYN, byte n of
 /// the data is n, the FIN follows the last byte.
 #[derive(Clone, Copy, Debug, Default)]
@@ -14,27 +61,15 @@ pub(crate) struct SendState {
     pub max: u64,
     /// One past the last byte handed to TCP, which is the FIN's number.
     pub end: u64,
-    /// Congestion window, bytes.
-    pub cwnd: u64,
-    /// Slow-start threshold, bytes.
-    pub ssthresh: u64,
+    pub win: Window,
     /// Highest number sent, plus one, when the window was last reduced.
     pub reduced: u64,
     /// The last time that counts for the idle rule ([`IdleRule`](crate::profile::IdleRule)).
     pub active_at: Instant,
     /// The peer's receive window, bytes.
     pub window: u32,
-    /// What `cwnd` holds beyond whole bytes in ns-2, which counts fractions: 2^-32 B.
-    pub cwnd_fraction: u32,
-    /// Segment size, bytes.
-    pub mss: u16,
-    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2), or by ns-3's rule
-    /// a report from beyond a hole (`Rules::reports_hold_growth`).
-    pub growth_held: bool,
     /// The first unacknowledged segment has timed out.
     pub timed_out: bool,
-    /// That reduction answered an ECN echo, and no loss has been noticed since.
-    pub reduced_by_echo: bool,
     /// The program has closed: a FIN follows the data.
     pub fin_queued: bool,
     /// The FIN has been sent at least once.
@@ -78,7 +113,11 @@ impl Chunk {
 impl SendState {
     /// Segment size as a window quantity.
     pub fn mss(&self) -> u64 {
-        u64::from(self.mss)
+        self.win.mss()
+    }
+    /// What is out.
+    pub fn flight(&self) -> Flight {
+        Flight { una: self.una, max: self.max, window: self.window }
     }
     /// The peer's receive window among other amounts.
     pub fn window(&self) -> u64 {
@@ -88,21 +127,17 @@ impl SendState {
     pub fn outstanding(&self) -> u64 {
         self.max - self.una
     }
-    /// The smaller of the two windows.
-    pub fn usable(&self) -> u64 {
-        self.cwnd.min(self.window())
-    }
     /// Whether an ECN echo has reduced the window, and what was out then is not yet passed.
     pub fn in_cwr(&self) -> bool {
-        self.reduced_by_echo && self.una <= self.reduced
+        self.win.by_echo && self.una <= self.reduced
     }
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
-    /// one window of data are one reduction (RFC 3168 section 6.1.2). After a call, the next loss
+    /// one window of data are one reduction (RFC 3168 section 6.1.2). After a call the next loss
     /// counts again, unless the state of the echo `lasts` (`Rules::cwr_state`).
     pub fn echo_covers_loss(&mut self, lasts: bool) -> bool {
-        let covered = self.reduced_by_echo && self.una < self.reduced;
+        let covered = self.win.by_echo && self.una < self.reduced;
         if !(covered && lasts) {
-            (self.reduced, self.reduced_by_echo) = (self.max, false);
+            (self.reduced, self.win.by_echo) = (self.max, false);
         }
         covered
     }
@@ -126,6 +161,23 @@ impl SendState {
         let len = (stop - seq).min(self.mss()) as u32;
         let fin = self.fin_queued && seq + u64::from(len) == self.end;
         Chunk::new(seq, len, fin)
+    }
+    /// The next segment from `nxt`, if it fits whole into `window` and the peer's window.
+    pub fn fitting(&self, window: u64) -> Option<Chunk> {
+        if self.nxt == self.max && self.max > self.end {
+            return None;
+        }
+        let chunk = self.chunk(self.nxt, u64::MAX);
+        // A bare FIN needs no room.
+        let fits = chunk.len == 0
+            || chunk.seq + u64::from(chunk.len) <= self.una + window.min(self.window());
+        ((chunk.len > 0 || chunk.fin()) && fits).then_some(chunk)
+    }
+    /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
+    pub fn beyond_window(&self, chunk: Chunk) -> u64 {
+        let new = chunk.seq >= self.max;
+        let beyond = chunk.end() > self.una + self.win.cwnd;
+        if new && beyond { chunk.end() - chunk.seq } else { 0 }
     }
     /// The next new segment, if there is one and the peer's window has room for it.
     pub fn new_chunk(&self) -> Option<Chunk> {

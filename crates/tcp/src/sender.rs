@@ -1,5 +1,5 @@
-//! The senders to choose from. This is the one file that distinguishes them: the endpoint and its
-//! other parts see the seven verbs of [`SendAlgorithm`].
+//! The senders to choose from. No other file distinguishes them: the endpoint and its other
+//! parts see the seven verbs of [`SendAlgorithm`].
 
 use packet::{Duration, Instant};
 
@@ -86,6 +86,15 @@ impl Sender {
         some || snd.resend
     }
 
+    /// The classic sender, if it is one: the predicted path is its.
+    #[inline(always)]
+    pub fn classic(&mut self) -> Option<&mut ClassicSender> {
+        match self {
+            Sender::Classic(classic) => Some(classic),
+            Sender::Rack(_) => None,
+        }
+    }
+
     /// Whether it knows of every segment when it was sent.
     pub fn keeps_records(&self) -> bool {
         matches!(self, Sender::Rack(_))
@@ -133,43 +142,51 @@ impl Sender {
     }
 }
 
-/// Calls the sender at hand, without a virtual call.
-macro_rules! of_either {
-    ($sender:expr, $one:ident => $call:expr) => {
-        match $sender {
-            Sender::Classic($one) => $call,
-            Sender::Rack($one) => $call,
-        }
-    };
-}
-
 impl SendAlgorithm for Sender {
     #[inline]
     fn begin(&mut self, cx: &mut SendContext, opening: Option<&Opening>) {
-        of_either!(self, one => one.begin(cx, opening))
+        match self {
+            Sender::Classic(classic) => classic.begin(cx, opening),
+            Sender::Rack(rack) => rack.begin(cx, opening),
+        }
     }
-    #[inline(always)]
     fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
-        of_either!(self, one => one.on_ack(cx, segment))
+        match self {
+            Sender::Classic(classic) => classic.on_ack(cx, segment),
+            Sender::Rack(rack) => rack.on_ack(cx, segment),
+        }
     }
     #[inline]
     fn on_timer(&mut self, cx: &mut SendContext) -> AfterTimer {
-        of_either!(self, one => one.on_timer(cx))
+        match self {
+            Sender::Classic(classic) => classic.on_timer(cx),
+            Sender::Rack(rack) => rack.on_timer(cx),
+        }
     }
-    #[inline(always)]
     fn next(&mut self, cx: &mut SendContext, call_idle: bool) -> Option<Chunk> {
-        of_either!(self, one => one.next(cx, call_idle))
+        match self {
+            Sender::Classic(classic) => classic.next(cx, call_idle),
+            Sender::Rack(rack) => rack.next(cx, call_idle),
+        }
     }
-    #[inline(always)]
     fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk) {
-        of_either!(self, one => one.on_sent(cx, chunk))
+        match self {
+            Sender::Classic(classic) => classic.on_sent(cx, chunk),
+            Sender::Rack(rack) => rack.on_sent(cx, chunk),
+        }
     }
     #[inline(always)]
     fn deadline(&self) -> Instant {
-        of_either!(self, one => one.deadline())
+        match self {
+            Sender::Classic(classic) => classic.deadline(),
+            Sender::Rack(rack) => rack.deadline(),
+        }
     }
     fn on_restart(&mut self, cx: &mut SendContext, idle: Duration) {
-        of_either!(self, one => one.on_restart(cx, idle))
+        match self {
+            Sender::Classic(classic) => classic.on_restart(cx, idle),
+            Sender::Rack(rack) => rack.on_restart(cx, idle),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
 //!
-//! After a timeout one segment is retransmitted; what is acknowledged next shows whether the data
+//! After a timeout one segment is sent again; what is acknowledged next shows whether the data
 //! sent before had been lost or was only late. If late, the windows are restored and new data goes
 //! on.
 
@@ -12,7 +12,7 @@ use crate::profile::RtoCheck;
 use crate::recovery::Reaction;
 use crate::segment::Segment;
 use crate::send_algorithm::SendContext;
-use crate::send_state::SendState;
+use crate::send_state::{SendState, Window};
 
 /// What a connection remembers of its last timeout.
 #[derive(Clone, Debug, Default)]
@@ -89,7 +89,7 @@ impl ClassicSender {
         let check = self.rto_check.get_or_insert_default();
         let repeated = check.point > snd.una;
         // With SACK several segments may have been sent again by a recovery.
-        let repairing = cx.sack && !snd.reduced_by_echo && snd.una < snd.reduced;
+        let repairing = cx.sack && !snd.win.by_echo && snd.una < snd.reduced;
         // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
         // SACK, any loss (section 3.1).
         let tries = rule == RtoCheck::FRto && !repeated && !repairing;
@@ -98,10 +98,10 @@ impl ClassicSender {
         let soon = rule == RtoCheck::BadRetransmit && timeouts == 1;
         check.until = soon.then(|| cx.moment.at + cx.profile.rtt.half_round_trip(cx.rtt));
         (check.point, check.resent) = (snd.max, self.recovery.first(snd).end());
-        (check.cwnd, check.ssthresh) = (snd.cwnd, snd.ssthresh);
+        (check.cwnd, check.ssthresh) = (snd.win.cwnd, snd.win.ssthresh);
         if rule == RtoCheck::FRto {
             // RFC 4015 step 1: pipe_prev.
-            check.ssthresh = snd.ssthresh.max(snd.outstanding());
+            check.ssthresh = snd.win.ssthresh.max(snd.outstanding());
         }
         check.reports.clear();
         check.reports.extend_from_slice(self.recovery.reports());
@@ -131,7 +131,7 @@ impl ClassicSender {
             (Verdict::Undecided, FRto::SecondAck) => Reaction::default(),
             (Verdict::Genuine, FRto::SecondAck) => {
                 self.recovery.resume(cx.snd, point);
-                cx.snd.cwnd = cx.snd.cwnd.min(3 * cx.snd.mss());
+                cx.snd.win.cwnd = cx.snd.win.cwnd.min(3 * cx.snd.mss());
                 self.recover(cx, ack)
             }
             _ => self.recover(cx, ack),
@@ -142,7 +142,7 @@ impl ClassicSender {
     fn try_new_data(&mut self, cx: &mut SendContext, ack: &Ack) -> Reaction {
         let reaction = self.recover(cx, ack);
         self.recovery.suspend(cx.snd);
-        cx.snd.cwnd = cx.snd.outstanding() + 2 * cx.snd.mss();
+        cx.snd.win.cwnd = cx.snd.outstanding() + 2 * cx.snd.mss();
         reaction
     }
 
@@ -152,7 +152,7 @@ impl ClassicSender {
         let most = cx.profile.initial_window(cx.snd);
         let cwnd = cx.snd.outstanding() + ack.acked.min(most);
         if ack.echoed {
-            let SendState { cwnd, ssthresh, .. } = *cx.snd;
+            let Window { cwnd, ssthresh, .. } = cx.snd.win;
             self.restore_windows(cx, cwnd.min(ssthresh), ssthresh);
         } else {
             self.restore_windows(cx, cwnd, ssthresh);
@@ -162,7 +162,7 @@ impl ClassicSender {
 
     /// New data goes on from where it was, with these windows.
     fn restore_windows(&mut self, cx: &mut SendContext, cwnd: u64, ssthresh: u64) {
-        (cx.snd.cwnd, cx.snd.ssthresh) = (cwnd, ssthresh);
+        (cx.snd.win.cwnd, cx.snd.win.ssthresh) = (cwnd, ssthresh);
         self.recovery.suspend(cx.snd);
         let una = cx.snd.una;
         if let Some(check) = &mut self.rto_check {
@@ -212,8 +212,13 @@ mod tests {
         let ack = Ack { segment: &segment, acked: 100, pending: true, echoed: false };
         let check = SpuriousRto { f_rto: FRto::FirstAck, ..check() };
         let tries = |snd: SendState| check.evidence(&snd, &ack, false).new_data;
-        let snd =
-            SendState { max: 1_001, end: 5_001, window: 1 << 20, mss: 100, ..SendState::default() };
+        let snd = SendState {
+            max: 1_001,
+            end: 5_001,
+            window: 1 << 20,
+            win: Window { mss: 100, ..Window::default() },
+            ..SendState::default()
+        };
         for (una, expected) in [(101, false), (201, true), (901, true), (1_001, false)] {
             assert_eq!(tries(SendState { una, ..snd }), expected, "{una}");
         }

@@ -16,7 +16,7 @@ impl Endpoint {
     /// Whether what the program wrote, or its close, may reach TCP.
     #[inline]
     pub(crate) fn has_writes(&self) -> bool {
-        (self.conn.unwritten > 0 || self.conn.closing && self.fin_is_due())
+        (self.conn.unwritten > 0 || self.call.closing && self.fin_is_due())
             && matches!(self.conn.state, State::Established | State::CloseWait)
     }
 
@@ -59,7 +59,7 @@ impl Endpoint {
     }
 
     fn queue_fin(&mut self, moment: Moment) {
-        if !self.conn.closing || self.tx.snd.fin_queued || !self.fin_is_due() {
+        if !self.call.closing || self.tx.snd.fin_queued || !self.fin_is_due() {
             return;
         }
         self.conn.on_close();

@@ -134,7 +134,7 @@ fn all_that_prague_sends_again_is_scalable_too() {
     let mut world = World::new(&prague, [HostClock::default(); 2], 100_000);
     world.run(secs(10.0), &mut |sent| sent.side == S && [3, 9].contains(&sent.data_number));
     let data: Vec<_> = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0).collect();
-    assert_eq!(data.iter().filter(|s| s.segment.flags.has(Flags::AGAIN)).count(), 2);
+    assert_eq!(data.iter().filter(|s| s.segment.flags.has(Flags::RETRANSMISSION)).count(), 2);
     assert!(data.iter().all(|s| s.segment.ecn == Ecn::Ect1));
 }
 

@@ -141,3 +141,8 @@ fn plain_stays_as_it_is() {
 fn linux_stays_as_it_is() {
     stays("linux");
 }
+
+#[test]
+fn ns3_stays_as_it_is() {
+    stays("ns3");
+}

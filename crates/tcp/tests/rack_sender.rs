@@ -78,7 +78,8 @@ fn a_recovery_that_follows_another_keeps_the_stamp_of_its_first_repeat() {
         fifteenth && copies <= 2 || data(sent, &[44, 50, 300])
     });
     let sent: Vec<&Sent> = world.sent.iter().filter(|s| s.side == S && s.segment.len > 0).collect();
-    let again: Vec<&&Sent> = sent.iter().filter(|s| s.segment.flags.has(Flags::AGAIN)).collect();
+    let again: Vec<&&Sent> =
+        sent.iter().filter(|s| s.segment.flags.has(Flags::RETRANSMISSION)).collect();
     let times: Vec<u64> = again.iter().map(|s| s.at.nanos() / 1_000_000).collect();
     assert_eq!(times[..4], [350, 450, 480, 550]);
     let lost = sent.iter().find(|s| s.data_number == 300).expect("it was sent");
@@ -111,7 +112,7 @@ fn a_lost_retransmission_after_a_timeout_reduces_once_more() {
     let mut world = world(100_000, &[]);
     let mut again = 0;
     world.run(secs(20.0), &mut |sent| {
-        let resend = sent.side == S && sent.segment.flags.has(Flags::AGAIN);
+        let resend = sent.side == S && sent.segment.flags.has(Flags::RETRANSMISSION);
         again += u32::from(resend);
         sent.side == S && (secs(0.24)..secs(0.7)).contains(&sent.at) || resend && again == 6
     });
@@ -170,7 +171,7 @@ fn a_hole_waits_for_the_last_round_trip_also_where_that_was_not_of_the_newest() 
     world.fate = Box::new(move |sent| (false, if sent.side == S { late(sent) } else { ms(0) }));
     world.run(secs(20.0), &mut |_| false);
     assert!(world.replied.is_some());
-    let again = world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::AGAIN));
+    let again = world.sent.iter().filter(|sent| sent.segment.flags.has(Flags::RETRANSMISSION));
     let again: Vec<u64> = again.map(|sent| sent.segment.seq / 1_448 + 1).collect();
     assert_eq!(again, [3]);
 }

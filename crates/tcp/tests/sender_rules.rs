@@ -1,7 +1,7 @@
 //! Rules that need no second endpoint: pauses, and what Nagle's rule lets go.
 
 use crate::lab::one_end::{
-    ack, asked, burst, drain, hear, report, request, sacking, said, ten_out,
+    ack, asked, burst, drain, hear, report, request, sacking, said, ten_out_of,
 };
 use crate::lab::{S, Sent, World, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
@@ -131,13 +131,13 @@ fn onlookers_can_tell_what_was_sent_before() {
     server.write(4_380, secs(0.2));
     let first = drain(&mut server, 0.2);
     assert_eq!(first.len(), 3);
-    assert!(first.iter().all(|s| !s.flags.has(Flags::AGAIN)));
+    assert!(first.iter().all(|s| !s.flags.has(Flags::RETRANSMISSION)));
     assert_eq!((server.snd_una(), server.snd_max()), (1, 4_381));
     hear(&mut server, ack(1_461), 0.3);
     let due = server.next_timeout().unwrap().at;
     server.on_timeout(due);
     let again = server.poll_send(due).expect("the first unacknowledged segment");
-    assert_eq!((again.seq, again.flags.has(Flags::AGAIN)), (1_461, true));
+    assert_eq!((again.seq, again.flags.has(Flags::RETRANSMISSION)), (1_461, true));
     assert_eq!((server.snd_una(), server.snd_max()), (1_461, 4_381), "it does not fall back");
 }
 
@@ -474,8 +474,12 @@ fn what_goes_again_is_not_pushed_in_pairs() {
     // A flight is lost, and what the probe brings: after the timeout each ACK lets two go at once.
     world.run(secs(10.0), &mut |sent| sent.side == S && (secs(0.2)..secs(0.6)).contains(&sent.at));
     let data = |s: &&Sent| s.side == S && s.segment.len > 0;
-    let again: Vec<_> =
-        world.sent.iter().filter(data).filter(|s| s.segment.flags.has(Flags::AGAIN)).collect();
+    let again: Vec<_> = world
+        .sent
+        .iter()
+        .filter(data)
+        .filter(|s| s.segment.flags.has(Flags::RETRANSMISSION))
+        .collect();
     let at_once = again.windows(2).filter(|two| two[0].at == two[1].at).count();
     assert!(at_once > 0 && again.iter().all(|s| !s.segment.pushes()), "{at_once}");
     assert!(world.sent.iter().filter(data).filter(|s| s.segment.pushes()).count() > 30);
@@ -485,7 +489,7 @@ fn what_goes_again_is_not_pushed_in_pairs() {
 fn with_sack_the_impatient_timer_starts_anew_at_the_first_partial_acknowledgement_alone() {
     // Segments 0, 4 and 6 of ten are lost; two partial acknowledgements come at 0.5 and 0.9 s.
     for (impatient, started) in [(false, 0.9), (true, 0.5)] {
-        let mut server = ten_out(&[("impatient", Raw::Bool(impatient))]);
+        let mut server = ten_out_of("ns3", &[("impatient", Raw::Bool(impatient))]);
         hear(&mut server, said(1, &[(7, 10), (5, 6), (1, 4)]), 0.2);
         hear(&mut server, said(4_001, &[(7, 10), (5, 6)]), 0.5);
         hear(&mut server, said(6_001, &[(7, 10)]), 0.9);

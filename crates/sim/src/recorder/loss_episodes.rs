@@ -38,7 +38,7 @@ impl Episode {
             let (until, timeouts) = (end.snd_max(), end.counters().timeouts);
             *self = Episode { until, timeouts, measured, ..Episode::default() };
             losses.episodes += u64::from(measured);
-        } else if !segment.flags.has(Flags::AGAIN) && !self.multiple {
+        } else if !segment.flags.has(Flags::RETRANSMISSION) && !self.multiple {
             // A segment lost once more is no other segment.
             self.multiple = true;
             losses.multiple += u64::from(self.measured);
@@ -132,7 +132,7 @@ mod tests {
         episode.dropped(&sender, &sent[0], true, &mut losses);
         for _ in 0..2 {
             let again = expire(&mut sender, &mut episode, &mut losses);
-            assert!(again[0].flags.has(Flags::AGAIN) && again[0].seq == sent[0].seq);
+            assert!(again[0].flags.has(Flags::RETRANSMISSION) && again[0].seq == sent[0].seq);
             episode.dropped(&sender, &again[0], true, &mut losses);
         }
         assert_eq!(counts(&losses), (1, 0, 1), "one episode, whose timer expired twice");

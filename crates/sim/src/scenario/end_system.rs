@@ -22,12 +22,32 @@ pub(super) fn read(
     if let Some(why) = mistaken(json) {
         return Err(ScenarioError(format!("{path}{why}")));
     }
+    if let Some(why) = moved_to_ns3(json) {
+        return Err(ScenarioError(format!("{path}{why}")));
+    }
     let (name, mut section) = Section::variant(path, json, "profile", &profiles())?;
     let profile = tcp::find(&name).expect("the name was checked against the registry");
     for (alias, name) in ALIASES {
         section.rename(alias, name)?;
     }
     Ok((profile, section.rest(profile.about.fields, &["profile"])?))
+}
+
+/// Switches that `plain` had until version 0.2, and that are rules of the profile `ns3` now.
+const RULES_OF_NS3: &[&str] =
+    &["sack_growth", "partial_ack", "impatient", "backoff_ends", "ack_first"];
+
+/// Of a switch that `plain` no longer has: what to write. It continues a path.
+fn moved_to_ns3(json: &Json) -> Option<String> {
+    let profile = json.as_str().or(json["profile"].as_str()).unwrap_or("plain");
+    let given = RULES_OF_NS3.iter().find(|field| !json[**field].is_null());
+    let field = given.or((json["ecn_cut"] == "ns3").then_some(&"ecn_cut"))?;
+    (profile == "plain").then(|| {
+        format!(
+            ".{field}: what ns-3 does here is a rule of profile \"ns3\" now; write profile = \"ns3\", or \
+             leave {field} out to follow the RFCs"
+        )
+    })
 }
 
 fn profiles() -> Vec<&'static str> {

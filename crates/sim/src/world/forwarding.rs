@@ -45,7 +45,7 @@ pub(crate) struct InFlight {
 /// What a segment is to those who count.
 #[inline]
 fn class(segment: &Segment) -> PacketClass {
-    let again = segment.flags.has(Flags::AGAIN);
+    let again = segment.flags.has(Flags::RETRANSMISSION);
     if segment.len > 0 {
         PacketClass::new(Kind::Data, again)
     } else if !segment.flags.any(Flags::SYN.with(Flags::FIN)) {

@@ -56,7 +56,7 @@ impl World {
         if !late {
             let follows = self.recorder.follows_goodput();
             let before = if follows { connection.ends[end].delivered() } else { 0 };
-            if self.host_cache.is_some() && connection.ends[end].may_recall() {
+            if self.host_cache.is_some() && connection.ends[end].may_look_up() {
                 self.deliver_with_host_cache(id, end);
             } else {
                 connection.ends[end].on_segment(segment, self.now);
@@ -132,7 +132,7 @@ impl World {
         let over = self.connections[index].over();
         if self.host_cache.is_some() {
             for end in [OPENER, ACCEPTOR] {
-                if self.connections[index].ends[end].may_teach(over) {
+                if self.connections[index].ends[end].may_update_cache(over) {
                     self.update_host_cache(index, end);
                 }
             }
@@ -161,7 +161,7 @@ impl World {
         let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
-            cache.learn(pair, &mut connection.ends[end], self.now);
+            cache.update(pair, &mut connection.ends[end], self.now);
         }
     }
 

@@ -167,7 +167,7 @@ impl World {
         let packet = match &inflight.payload {
             Payload::Segment(segment) => Sent {
                 data: segment.len > 0,
-                again: segment.flags.has(Flags::AGAIN),
+                again: segment.flags.has(Flags::RETRANSMISSION),
                 first_byte: segment.seq,
             },
             Payload::Datagram(Datagram { number, bytes, .. }) => {

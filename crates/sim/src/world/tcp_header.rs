@@ -52,7 +52,7 @@ mod tests {
         assert!(header.acks && header.ece && !header.cwr && !header.other_flags);
         let mut counts = Segment { flags: Flags::ACK.with(Flags::AE), ..Segment::default() };
         assert!(of_segment(&counts).other_flags, "AE was reserved");
-        counts.flags = Flags::ACK.with(Flags::STAMPED).with(Flags::AGAIN);
+        counts.flags = Flags::ACK.with(Flags::STAMPED).with(Flags::RETRANSMISSION);
         assert!(!of_segment(&counts).other_flags, "these two are no flags of a header");
     }
 }

@@ -10,15 +10,15 @@ use crate::send_algorithm::{AfterTimer, SendContext};
 /// What an ACK says of marks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Echo {
-    /// The echo requires a reduction of the window.
-    pub asks: bool,
+    /// It requires a reduction of the window.
+    pub reduces: bool,
     /// Of the bytes it reports, those that were marked.
     pub marked: u64,
 }
 
 impl Echo {
     /// That of a connection without ECN.
-    pub const NONE: Echo = Echo { asks: false, marked: 0 };
+    pub const NONE: Echo = Echo { reduces: false, marked: 0 };
 
     /// Reads a segment that acknowledges `acked` new numbers, of which `recovery` may know some to have
     /// arrived; `opening`: it completes the handshake.
@@ -35,7 +35,7 @@ impl Echo {
         let mss = cx.snd.mss();
         let mut reader = cx.echo_reader();
         let marked = reader.marked_bytes(segment, news, mss, opening);
-        Echo { asks: reader.echoes(segment, marked), marked }
+        Echo { reduces: reader.echoes(segment, marked), marked }
     }
 }
 
@@ -49,7 +49,7 @@ impl ClassicSender {
         let passed = cx.snd.una > cx.snd.reduced;
         if echoed && if rules.cwr_state { !cx.snd.in_cwr() } else { passed } {
             let holds = self.control.is_reno() && !rules.cwr_state;
-            let held = holds && ecn.holds(cx.snd.cwnd, cx.snd.mss());
+            let held = holds && ecn.holds(cx.snd.win.cwnd, cx.snd.mss());
             let control = &mut self.control;
             if (Windows { rules, snd: cx.snd, control }).on_echo(ecn.cut) {
                 cx.ecn.held = held;

@@ -1,11 +1,11 @@
 //! Reno as three programs and standards have it: 4.4BSD, RFC 5681 and ns-2. The senders of their
-//! time call it directly ([`Congestion::Reno`](super::Congestion)); others as any control.
+//! time call it directly (the field `reno` of their rules); others as any control.
 
 use packet::{About, Instant};
 
-use super::{AckSample, Cause, Control, Entry};
+use super::control::{AckSample, Cause, Control, Entry};
 use crate::ecn::EchoCut;
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// FreeBSD's.
 pub(crate) const BSD: Entry = Entry {
@@ -69,54 +69,54 @@ pub(crate) enum Arithmetic {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ClassicReno(pub Arithmetic);
 
-/// Of `SendState::cwnd_fraction` in a byte.
+/// Of [`Window::fraction`] in a byte.
 const FRACTIONS: f64 = 4_294_967_296.0;
 
 /// Largest window without the window-scale option.
 const UNSCALED: u64 = 65_535;
 
 impl ClassicReno {
-    /// `acked` new numbers were acknowledged by one ACK.
+    /// `acked` new numbers were acknowledged by one ACK; `window`: the peer's, bytes.
     #[inline]
-    pub fn grow(self, snd: &mut SendState, acked: u64) {
-        let mss = snd.mss();
+    pub fn grow(self, win: &mut Window, window: u64, acked: u64) {
+        let mss = win.mss();
         let slow_start = match self.0 {
-            Arithmetic::Bsd => snd.cwnd <= snd.ssthresh,
-            Arithmetic::Rfc | Arithmetic::Ns2 => snd.cwnd < snd.ssthresh,
+            Arithmetic::Bsd => win.cwnd <= win.ssthresh,
+            Arithmetic::Rfc | Arithmetic::Ns2 => win.cwnd < win.ssthresh,
         };
         match self.0 {
             Arithmetic::Bsd => {
-                let step = if slow_start { mss } else { mss * mss / snd.cwnd };
-                snd.cwnd = (snd.cwnd + step).min(UNSCALED.max(snd.window()));
+                let step = if slow_start { mss } else { mss * mss / win.cwnd };
+                win.cwnd = (win.cwnd + step).min(UNSCALED.max(window));
             }
-            Arithmetic::Rfc if !slow_start => snd.cwnd += (mss * mss / snd.cwnd).max(1),
-            Arithmetic::Rfc => snd.cwnd += acked.min(mss),
+            Arithmetic::Rfc if !slow_start => win.cwnd += (mss * mss / win.cwnd).max(1),
+            Arithmetic::Rfc => win.cwnd += acked.min(mss),
             Arithmetic::Ns2 if !slow_start => {
-                let cwnd = snd.cwnd as f64 + f64::from(snd.cwnd_fraction) / FRACTIONS;
+                let cwnd = win.cwnd as f64 + f64::from(win.fraction) / FRACTIONS;
                 let grown = cwnd + (mss * mss) as f64 / cwnd;
-                snd.cwnd = grown as u64;
-                snd.cwnd_fraction = (grown.fract() * FRACTIONS) as u32;
+                win.cwnd = grown as u64;
+                win.fraction = (grown.fract() * FRACTIONS) as u32;
             }
-            Arithmetic::Ns2 => snd.cwnd += mss,
+            Arithmetic::Ns2 => win.cwnd += mss,
         }
     }
 
     /// A loss was noticed by duplicates; `extra` bytes went out by limited transmit. Reduces the
     /// threshold; returns the window, not inflated: the threshold, in ns-2 half the window with its
     /// fraction, at least one packet (`TcpAgent::slowdown`).
-    pub fn cut_at_loss(self, snd: &mut SendState, extra: u64) -> u64 {
-        let halved = halved(snd);
-        snd.ssthresh = match self.0 {
-            Arithmetic::Bsd | Arithmetic::Ns2 => half_in_segments(snd),
-            Arithmetic::Rfc => half(snd, in_network(snd, extra)),
+    pub fn cut_at_loss(self, win: &mut Window, flight: &Flight, extra: u64) -> u64 {
+        let halved = halved(win, flight);
+        win.ssthresh = match self.0 {
+            Arithmetic::Bsd | Arithmetic::Ns2 => half_in_segments(win, flight),
+            Arithmetic::Rfc => half(win, in_network(win, flight, extra)),
         };
-        if self.0 == Arithmetic::Ns2 { halved } else { snd.ssthresh }
+        if self.0 == Arithmetic::Ns2 { halved } else { win.ssthresh }
     }
 
     /// The retransmission timer expired: the threshold. `again`: of the same first byte.
-    pub fn cut_at_timeout(self, snd: &mut SendState, again: bool) {
+    pub fn cut_at_timeout(self, win: &mut Window, flight: &Flight, again: bool) {
         if self.0 != Arithmetic::Rfc || !again {
-            self.cut_at_loss(snd, 0);
+            self.cut_at_loss(win, flight, 0);
         }
     }
 
@@ -124,17 +124,19 @@ impl ClassicReno {
     /// never more than before, and the threshold to at least two segments. As after a loss, RFC 5681
     /// halves FlightSize, in which there are whole segments alone: the fraction by which the window has
     /// grown beyond them is not out.
-    pub fn cut_by_echo(self, snd: &mut SendState, cut: EchoCut) {
-        let halved = halved(snd);
-        snd.ssthresh = match (cut, self.0) {
-            (EchoCut::Beta(beta), _) => beta.threshold(snd.usable(), snd.mss()),
-            (_, Arithmetic::Bsd | Arithmetic::Ns2) => half_in_segments(snd),
-            (EchoCut::AsLoss, Arithmetic::Rfc) => half(snd, snd.usable() / snd.mss() * snd.mss()),
-            (EchoCut::Half, Arithmetic::Rfc) => half(snd, snd.usable()),
+    pub fn cut_by_echo(self, win: &mut Window, flight: &Flight, cut: EchoCut) {
+        let halved = halved(win, flight);
+        win.ssthresh = match (cut, self.0) {
+            (EchoCut::Beta(beta), _) => beta.threshold(flight.usable(win), win.mss()),
+            (_, Arithmetic::Bsd | Arithmetic::Ns2) => half_in_segments(win, flight),
+            (EchoCut::AsLoss, Arithmetic::Rfc) => {
+                half(win, flight.usable(win) / win.mss() * win.mss())
+            }
+            (EchoCut::Half, Arithmetic::Rfc) => half(win, flight.usable(win)),
         };
-        snd.cwnd = snd.cwnd.min(match cut {
+        win.cwnd = win.cwnd.min(match cut {
             EchoCut::Half => halved,
-            EchoCut::AsLoss | EchoCut::Beta(_) => snd.ssthresh,
+            EchoCut::AsLoss | EchoCut::Beta(_) => win.ssthresh,
         });
     }
 }
@@ -145,39 +147,39 @@ impl ClassicReno {
 /// is no longer in the network; the window bounds what is, since in a recovery RFC 6675's pipe is
 /// held to it. The pipe itself would be too little: it leaves out what is known to be lost, which
 /// FlightSize counts (RFC 6675 section 5, step 4.2), and at a timeout it has run dry.
-fn in_network(snd: &SendState, extra: u64) -> u64 {
-    (snd.outstanding() - extra).min(snd.cwnd)
+fn in_network(win: &Window, flight: &Flight, extra: u64) -> u64 {
+    (flight.outstanding() - extra).min(win.cwnd)
 }
 
 /// Half of `bytes`, at least two segments (RFC 5681 equation 4).
-fn half(snd: &SendState, bytes: u64) -> u64 {
-    (bytes / 2).max(2 * snd.mss())
+fn half(win: &Window, bytes: u64) -> u64 {
+    (bytes / 2).max(2 * win.mss())
 }
 
 /// Half of the usable window, at least one segment.
-fn halved(snd: &SendState) -> u64 {
-    (snd.usable() / 2).max(snd.mss())
+fn halved(win: &Window, flight: &Flight) -> u64 {
+    (flight.usable(win) / 2).max(win.mss())
 }
 
 /// Half of the usable window in whole segments, at least two.
-fn half_in_segments(snd: &SendState) -> u64 {
-    (snd.usable() / 2 / snd.mss()).max(2) * snd.mss()
+fn half_in_segments(win: &Window, flight: &Flight) -> u64 {
+    (flight.usable(win) / 2 / win.mss()).max(2) * win.mss()
 }
 
 impl Control for ClassicReno {
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if ack.may_grow() && ack.acked > 0 {
-            self.grow(snd, ack.acked);
+            self.grow(win, u64::from(ack.flight.window), ack.acked);
         }
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, flight: &Flight, cause: Cause, _now: Instant) {
         match cause {
-            Cause::Loss | Cause::Timeout => _ = self.cut_at_loss(snd, 0),
+            Cause::Loss | Cause::Timeout => _ = self.cut_at_loss(win, flight, 0),
             Cause::Mark => {
-                let cwnd = snd.cwnd;
-                self.cut_by_echo(snd, EchoCut::AsLoss);
-                snd.cwnd = cwnd;
+                let cwnd = win.cwnd;
+                self.cut_by_echo(win, flight, EchoCut::AsLoss);
+                win.cwnd = cwnd;
             }
         }
     }
@@ -192,9 +194,9 @@ mod tests {
     use super::*;
 
     fn grown(arithmetic: Arithmetic, cwnd: u64, ssthresh: u64, acked: u64) -> u64 {
-        let mut snd = SendState { cwnd, ssthresh, mss: 1_460, ..SendState::default() };
-        ClassicReno(arithmetic).grow(&mut snd, acked);
-        snd.cwnd - cwnd
+        let mut win = Window { cwnd, ssthresh, mss: 1_460, ..Window::default() };
+        ClassicReno(arithmetic).grow(&mut win, 0, acked);
+        win.cwnd - cwnd
     }
 
     #[test]
@@ -215,9 +217,9 @@ mod tests {
         // 100 segments of 1,000 B: 10 B for each acknowledgement, and a little less from then on.
         let after = |arithmetic| {
             let (cwnd, ssthresh, mss) = (100_000, 0, 1_000);
-            let mut snd = SendState { cwnd, ssthresh, mss, ..SendState::default() };
-            (0..100).for_each(|_| ClassicReno(arithmetic).grow(&mut snd, 1_000));
-            (snd.cwnd, snd.cwnd_fraction)
+            let mut win = Window { cwnd, ssthresh, mss, ..Window::default() };
+            (0..100).for_each(|_| ClassicReno(arithmetic).grow(&mut win, 0, 1_000));
+            (win.cwnd, win.fraction)
         };
         let exact = (0..100).fold(100_f64, |w, _| w + 1.0 / w);
         let (cwnd, fraction) = after(Arithmetic::Ns2);
@@ -229,10 +231,11 @@ mod tests {
     #[test]
     fn an_echo_taken_as_a_loss_halves_whole_segments() {
         let left = |cut, cwnd| {
-            let mut snd = SendState { cwnd, mss: 1_000, window: u32::MAX, ..SendState::default() };
-            ClassicReno(Arithmetic::Rfc).cut_by_echo(&mut snd, cut);
-            assert_eq!(snd.cwnd.max(2_000), snd.ssthresh);
-            snd.cwnd
+            let mut win = Window { cwnd, mss: 1_000, ..Window::default() };
+            let flight = Flight { window: u32::MAX, ..Flight::default() };
+            ClassicReno(Arithmetic::Rfc).cut_by_echo(&mut win, &flight, cut);
+            assert_eq!(win.cwnd.max(2_000), win.ssthresh);
+            win.cwnd
         };
         assert_eq!([5_900, 5_000].map(|cwnd| left(EchoCut::AsLoss, cwnd)), [2_500, 2_500]);
         assert_eq!([5_900, 5_000].map(|cwnd| left(EchoCut::Half, cwnd)), [2_950, 2_500]);
@@ -245,10 +248,10 @@ mod tests {
         use super::super::testing::ack_sample;
         let grown = |sample: AckSample| {
             let mut reno = ClassicReno(Arithmetic::Rfc);
-            let mut snd =
-                SendState { cwnd: 4_000, ssthresh: u64::MAX, mss: 1_000, ..SendState::default() };
-            reno.on_ack(&mut snd, &sample);
-            snd.cwnd
+            let mut win =
+                Window { cwnd: 4_000, ssthresh: u64::MAX, mss: 1_000, ..Window::default() };
+            reno.on_ack(&mut win, &sample);
+            win.cwnd
         };
         assert_eq!(grown(ack_sample(1_000)), 5_000);
         assert_eq!(grown(AckSample { window_limited: false, ..ack_sample(1_000) }), 4_000);
@@ -259,17 +262,11 @@ mod tests {
     fn a_second_timeout_of_the_same_segment_halves_nothing_more() {
         // RFC 5681 section 3.1, after equation 4; the kernels of the time cut again.
         for (arithmetic, left) in [(Arithmetic::Rfc, 5_000), (Arithmetic::Bsd, 4_000)] {
-            let mut snd = SendState {
-                una: 1,
-                max: 8_001,
-                cwnd: 8_000,
-                mss: 1_000,
-                window: 1 << 20,
-                ..SendState::default()
-            };
-            snd.ssthresh = 5_000;
-            ClassicReno(arithmetic).cut_at_timeout(&mut snd, true);
-            assert_eq!(snd.ssthresh, left);
+            let mut win = Window { cwnd: 8_000, mss: 1_000, ..Window::default() };
+            let flight = Flight { una: 1, max: 8_001, window: 1 << 20 };
+            win.ssthresh = 5_000;
+            ClassicReno(arithmetic).cut_at_timeout(&mut win, &flight, true);
+            assert_eq!(win.ssthresh, left);
         }
     }
 }

@@ -10,10 +10,10 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
+use super::control::{AckSample, Cause, Control, Entry};
 use super::growth::{Increase, segments};
 use super::hystart::HyStart;
-use super::{AckSample, Cause, Control, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -238,7 +238,7 @@ impl Cubic {
     }
 
     /// `cubictcp_acked`: round trips of the second after congestion avoidance began do not count.
-    fn measure(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn measure(&mut self, win: &mut Window, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
         let young = |epoch: Epoch| jiffies(ack.now) - epoch.start < HZ;
         if self.curve.epoch.is_some_and(young) {
@@ -248,8 +248,8 @@ impl Cubic {
         if self.delay_min == 0 || delay < self.delay_min {
             self.delay_min = delay;
         }
-        if snd.cwnd < snd.ssthresh && self.settings.hystart {
-            self.hystart.on_sample(snd, ack, delay, self.delay_min);
+        if win.cwnd < win.ssthresh && self.settings.hystart {
+            self.hystart.on_sample(win, ack, delay, self.delay_min);
         }
     }
 }
@@ -260,40 +260,40 @@ fn jiffies(now: Instant) -> u64 {
 }
 
 impl Control for Cubic {
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
-        self.measure(snd, ack);
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
+        self.measure(win, ack);
         if !ack.may_grow() {
             return;
         }
-        let rest = Increase::slow_start(snd, ack.segments);
+        let rest = Increase::slow_start(win, ack.segments);
         if rest > 0 {
-            let cwnd = segments(snd);
+            let cwnd = segments(win);
             self.curve.update(&self.settings, cwnd, rest, self.delay_min, jiffies(ack.now));
-            self.increase.add(snd, self.curve.count, rest);
+            self.increase.add(win, self.curve.count, rest);
         }
     }
 
     /// `cubictcp_recalc_ssthresh`.
-    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
-        let cwnd = segments(snd);
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
+        let cwnd = segments(win);
         self.increase.forget();
         self.curve.epoch = None;
         let Settings { beta, fast_convergence, .. } = self.settings;
         let less = fast_convergence && cwnd < self.curve.last_max;
         // Fast convergence: room for others.
         self.curve.last_max = if less { cwnd * (SCALE + beta) / (2 * SCALE) } else { cwnd };
-        snd.ssthresh = u64::from((cwnd * beta / SCALE).max(2)) * snd.mss();
+        win.ssthresh = u64::from((cwnd * beta / SCALE).max(2)) * win.mss();
     }
 
     /// `cubictcp_state`: all is forgotten, and HyStart runs again.
-    fn on_timeout(&mut self, snd: &SendState, now: Instant) {
+    fn on_timeout(&mut self, _win: &Window, flight: &Flight, now: Instant) {
         self.curve = Curve::default();
         self.delay_min = 0;
-        self.hystart = HyStart::begin(snd, now);
+        self.hystart = HyStart::begin(flight, now);
     }
 
     /// `cubictcp_cwnd_event`: a pause is no time on the curve.
-    fn on_tx_start(&mut self, _: &mut SendState, last: Instant, _app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, _: &mut Window, last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
             let (last, now) = (jiffies(last), jiffies(now));
             epoch.start = (epoch.start + (now - last)).min(now);

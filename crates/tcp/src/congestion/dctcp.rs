@@ -11,9 +11,9 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
+use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
 use super::reno::Reno;
-use super::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -70,16 +70,16 @@ impl Dctcp {
     }
 
     /// Section 3.3, steps 1 to 8.
-    fn observe(&mut self, snd: &SendState, ack: &AckSample) {
+    fn observe(&mut self, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
-        if snd.una <= self.window_end || self.delivered == 0 {
+        if ack.flight.una <= self.window_end || self.delivered == 0 {
             return;
         }
         let fraction = self.marked as f64 / self.delivered as f64;
         self.alpha += self.settings.g * (fraction - self.alpha);
         (self.delivered, self.marked) = (0, 0);
-        self.window_end = snd.max;
+        self.window_end = ack.flight.max;
     }
 }
 
@@ -88,17 +88,17 @@ impl Control for Dctcp {
         ControlFlags { ecn: EcnMode::Dctcp, ..CLASSIC }
     }
 
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
-        self.observe(snd, ack);
-        self.reno.on_ack(snd, ack);
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
+        self.observe(ack);
+        self.reno.on_ack(win, ack);
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
-        self.reno.on_congestion(snd, cause, now);
+    fn on_congestion(&mut self, win: &mut Window, flight: &Flight, cause: Cause, now: Instant) {
+        self.reno.on_congestion(win, flight, cause, now);
         if cause == Cause::Mark {
             // Section 3.3, step 9.
-            let rest = snd.cwnd as f64 * (1.0 - self.alpha / 2.0);
-            snd.ssthresh = (rest as u64).max(2 * snd.mss());
+            let rest = win.cwnd as f64 * (1.0 - self.alpha / 2.0);
+            win.ssthresh = (rest as u64).max(2 * win.mss());
         }
     }
 }
@@ -115,42 +115,43 @@ mod tests {
         }
     }
 
-    fn snd() -> SendState {
-        SendState { una: 1, max: 10_001, cwnd: 10_000, mss: 1_000, ..SendState::default() }
+    fn window_of() -> Window {
+        Window { cwnd: 10_000, mss: 1_000, ..Window::default() }
     }
 
-    fn hear(dctcp: &mut Dctcp, snd: &mut SendState, acked: u64, marked: u64) {
-        snd.una += acked;
-        dctcp.observe(snd, &AckSample { marked, ..ack_sample(acked) });
+    fn hear(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
+        flight.una += acked;
+        dctcp.observe(&AckSample { flight: *flight, marked, ..ack_sample(acked) });
     }
 
     #[test]
     fn alpha_takes_a_sixteenth_of_a_window_s_fraction() {
-        let (mut dctcp, mut snd) = (Dctcp::default(), snd());
+        let mut dctcp = Dctcp::default();
+        let mut flight = Flight { una: 1, max: 10_001, ..Flight::default() };
         // The first window ends at once: nothing was sent before it.
-        hear(&mut dctcp, &mut snd, 1_000, 1_000);
+        hear(&mut dctcp, &mut flight, 1_000, 1_000);
         assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
         // Bytes up to the end of the window count together...
-        snd.max = 20_001;
-        hear(&mut dctcp, &mut snd, 4_000, 1_000);
-        hear(&mut dctcp, &mut snd, 5_000, 2_000);
+        flight.max = 20_001;
+        hear(&mut dctcp, &mut flight, 4_000, 1_000);
+        hear(&mut dctcp, &mut flight, 5_000, 2_000);
         assert_eq!(dctcp.alpha, 1.0);
         // ... and with the first ACK beyond it: 4,000 of 10,000.
-        hear(&mut dctcp, &mut snd, 1_000, 1_000);
+        hear(&mut dctcp, &mut flight, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);
     }
 
     #[test]
     fn marks_cut_by_half_of_alpha_and_losses_by_half() {
-        let (mut dctcp, mut snd) = (Dctcp { alpha: 0.3, ..Dctcp::default() }, snd());
-        dctcp.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
-        assert_eq!((snd.ssthresh, snd.cwnd), (8_500, 10_000));
-        dctcp.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-        assert_eq!(snd.ssthresh, 5_000);
-        (dctcp.alpha, snd.cwnd) = (1.0, 3_000);
-        dctcp.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
-        assert_eq!(snd.ssthresh, 2_000);
+        let (mut dctcp, mut win) = (Dctcp { alpha: 0.3, ..Dctcp::default() }, window_of());
+        dctcp.on_congestion(&mut win, &Flight::default(), Cause::Mark, Instant::ZERO);
+        assert_eq!((win.ssthresh, win.cwnd), (8_500, 10_000));
+        dctcp.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+        assert_eq!(win.ssthresh, 5_000);
+        (dctcp.alpha, win.cwnd) = (1.0, 3_000);
+        dctcp.on_congestion(&mut win, &Flight::default(), Cause::Mark, Instant::ZERO);
+        assert_eq!(win.ssthresh, 2_000);
     }
 
     #[test]

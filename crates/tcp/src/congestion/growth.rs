@@ -1,23 +1,23 @@
 //! How windows grow in slow start and by additive increase: in bytes, and in whole segments as
 //! Linux counts them (`tcp_slow_start` and `tcp_cong_avoid_ai` of its `tcp_cong.c`).
 
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// Slow start by what was acknowledged, up to ssthresh; returns what is left for congestion
 /// avoidance. In bytes (RFC 3465, without its limit L).
-pub(super) fn slow_start(snd: &mut SendState, acked: u64) -> u64 {
-    if snd.cwnd >= snd.ssthresh {
+pub(super) fn slow_start(win: &mut Window, acked: u64) -> u64 {
+    if win.cwnd >= win.ssthresh {
         return acked;
     }
-    let grown = (snd.cwnd + acked).min(snd.ssthresh);
-    let used = grown - snd.cwnd;
-    snd.cwnd = grown;
+    let grown = (win.cwnd + acked).min(win.ssthresh);
+    let used = grown - win.cwnd;
+    win.cwnd = grown;
     acked - used
 }
 
 /// The window in whole segments (Linux's `snd_cwnd`).
-pub(super) fn segments(snd: &SendState) -> u32 {
-    (snd.cwnd / snd.mss()) as u32
+pub(super) fn segments(win: &Window) -> u32 {
+    (win.cwnd / win.mss()) as u32
 }
 
 /// Growth by whole segments.
@@ -30,29 +30,29 @@ pub(super) struct Increase {
 impl Increase {
     /// Linux's `tcp_slow_start`: a segment for each acknowledged, up to ssthresh; returns how many
     /// are left for congestion avoidance.
-    pub fn slow_start(snd: &mut SendState, acked: u32) -> u32 {
-        if snd.cwnd >= snd.ssthresh {
+    pub fn slow_start(win: &mut Window, acked: u32) -> u32 {
+        if win.cwnd >= win.ssthresh {
             return acked;
         }
-        let mss = snd.mss();
-        let room = (snd.ssthresh - snd.cwnd).div_ceil(mss);
+        let mss = win.mss();
+        let room = (win.ssthresh - win.cwnd).div_ceil(mss);
         let used = room.min(u64::from(acked));
-        snd.cwnd = (snd.cwnd + used * mss).min(snd.ssthresh);
+        win.cwnd = (win.cwnd + used * mss).min(win.ssthresh);
         acked - used as u32
     }
 
     /// Linux's `tcp_cong_avoid_ai`: a segment for every `w` acknowledged.
-    pub fn add(&mut self, snd: &mut SendState, w: u32, acked: u32) {
+    pub fn add(&mut self, win: &mut Window, w: u32, acked: u32) {
         if self.count >= w {
             // What was saved up while more were needed counts for one segment.
             self.count = 0;
-            snd.cwnd += snd.mss();
+            win.cwnd += win.mss();
         }
         self.count += acked;
         if self.count >= w {
             let more = self.count / w;
             self.count -= more * w;
-            snd.cwnd += u64::from(more) * snd.mss();
+            win.cwnd += u64::from(more) * win.mss();
         }
     }
 
@@ -66,23 +66,23 @@ impl Increase {
 mod tests {
     use super::*;
 
-    fn snd(cwnd: u64, ssthresh: u64) -> SendState {
-        SendState { cwnd, ssthresh, mss: 1_000, ..SendState::default() }
+    fn window_of(cwnd: u64, ssthresh: u64) -> Window {
+        Window { cwnd, ssthresh, mss: 1_000, ..Window::default() }
     }
 
     #[test]
     fn slow_start_stops_at_the_threshold_and_leaves_the_rest() {
-        let mut f = snd(10_000, 13_000);
+        let mut f = window_of(10_000, 13_000);
         assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (0, 12_000));
         assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (1, 13_000));
         assert_eq!((Increase::slow_start(&mut f, 2), f.cwnd), (2, 13_000));
-        let mut f = snd(10_000, 11_500);
+        let mut f = window_of(10_000, 11_500);
         assert_eq!((slow_start(&mut f, 2_000), f.cwnd), (500, 11_500));
     }
 
     #[test]
     fn a_segment_for_every_w_acknowledged() {
-        let (mut increase, mut f) = (Increase::default(), snd(10_000, 0));
+        let (mut increase, mut f) = (Increase::default(), window_of(10_000, 0));
         (0..4).for_each(|_| increase.add(&mut f, 10, 2));
         assert_eq!((increase.count, f.cwnd), (8, 10_000));
         increase.add(&mut f, 10, 25);

@@ -5,8 +5,8 @@
 
 use packet::Instant;
 
-use super::AckSample;
-use crate::send_state::SendState;
+use super::control::AckSample;
+use crate::send_state::{Flight, Window};
 
 /// `hystart_low_window`: smaller windows, in segments, are left alone.
 const LOW_WINDOW: u64 = 16;
@@ -40,39 +40,39 @@ pub(super) struct HyStart {
 
 impl HyStart {
     /// The search begins, and with it a round.
-    pub fn begin(snd: &SendState, now: Instant) -> Self {
+    pub fn begin(flight: &Flight, now: Instant) -> Self {
         let now = micros(now);
-        HyStart { round_start: now, last: now, round_end: snd.max, ..HyStart::default() }
+        HyStart { round_start: now, last: now, round_end: flight.max, ..HyStart::default() }
     }
 
     /// A round trip of `delay` was measured in slow start, `delay_min` being the smallest: perhaps
     /// ends slow start by setting `ssthresh`.
-    pub fn on_sample(&mut self, snd: &mut SendState, ack: &AckSample, delay: u32, delay_min: u32) {
+    pub fn on_sample(&mut self, win: &mut Window, ack: &AckSample, delay: u32, delay_min: u32) {
         if self.found {
             return;
         }
-        if snd.una > self.round_end {
-            *self = HyStart::begin(snd, ack.now);
+        if ack.flight.una > self.round_end {
+            *self = HyStart::begin(&ack.flight, ack.now);
         }
-        if snd.cwnd < LOW_WINDOW * snd.mss() {
+        if win.cwnd < LOW_WINDOW * win.mss() {
             return;
         }
-        let train = self.is_train(snd, ack, delay_min);
+        let train = self.is_train(win, ack, delay_min);
         // Both detections run.
         let rising = self.is_rising(delay, delay_min);
         if train || rising {
             self.found = true;
-            snd.ssthresh = snd.cwnd;
+            win.ssthresh = win.cwnd;
         }
     }
 
-    fn is_train(&mut self, snd: &SendState, ack: &AckSample, delay_min: u32) -> bool {
+    fn is_train(&mut self, win: &Window, ack: &AckSample, delay_min: u32) -> bool {
         let now = micros(ack.now);
         if now - self.last > CLOSE {
             return false;
         }
         self.last = now;
-        let span = u64::from(delay_min) + ack_delay(snd, ack);
+        let span = u64::from(delay_min) + ack_delay(win, ack);
         // Pacing may have spread the segments over half a round trip.
         let enough = if ack.paced { span } else { span >> 1 };
         now - self.round_start > enough
@@ -88,8 +88,8 @@ impl HyStart {
     }
 }
 
-fn ack_delay(snd: &SendState, ack: &AckSample) -> u64 {
-    let rate = super::linux_pacing_rate(snd, ack.srtt);
+fn ack_delay(win: &Window, ack: &AckSample) -> u64 {
+    let rate = super::control::linux_pacing_rate(win, &ack.flight, ack.srtt);
     rate.map_or(0, |rate| (BURST * 4 * 1_000_000 / rate).min(MAX_ACK_DELAY))
 }
 
@@ -105,30 +105,26 @@ mod tests {
     use super::*;
 
     const MSS: u64 = 1_000;
+    const FLIGHT: Flight = Flight { una: 1_001, max: 90_001, window: 0 };
 
-    fn snd(segments: u64) -> SendState {
-        SendState {
-            cwnd: segments * MSS,
-            ssthresh: u64::MAX,
-            mss: MSS as u16,
-            ..SendState::default()
-        }
+    fn window_of(segments: u64) -> Window {
+        Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
     }
 
     /// At which of these instants, microseconds, acknowledgements with a round trip of `delay` end
-    /// slow start. `una` is theirs.
+    /// slow start.
     fn ends(
         hystart: &mut HyStart,
-        snd: &mut SendState,
+        (win, flight): (&mut Window, Flight),
         delay: u32,
         instants: impl Iterator<Item = u64>,
         paced: bool,
     ) -> Option<u64> {
         for at in instants {
             let now = Instant::ZERO + Duration::from_micros(at);
-            let ack = testing::AckSample { now, paced, ..testing::ack_sample(MSS) };
-            hystart.on_sample(snd, &ack, delay, 100_000);
-            if snd.ssthresh < u64::MAX {
+            let ack = testing::AckSample { now, flight, paced, ..testing::ack_sample(MSS) };
+            hystart.on_sample(win, &ack, delay, 100_000);
+            if win.ssthresh < u64::MAX {
                 return Some(at);
             }
         }
@@ -140,72 +136,77 @@ mod tests {
         // delay_min 100 ms and hystart_ack_delay 1 ms (the pacing rate is far below 2 Gbit/s): a train
         // must last longer than 50.5 ms, with pacing longer than 101 ms.
         for (paced, end) in [(false, 51_000), (true, 102_000)] {
-            let (mut hystart, mut snd) = (HyStart::default(), snd(20));
-            (snd.una, snd.max) = (1_001, 90_001);
-            let seen = ends(&mut hystart, &mut snd, 100_000, (0..200).map(|i| i * 1_000), paced);
+            let (mut hystart, mut win) = (HyStart::default(), window_of(20));
+            let seen =
+                ends(&mut hystart, (&mut win, FLIGHT), 100_000, (0..200).map(|i| i * 1_000), paced);
             assert_eq!(seen, Some(end), "paced: {paced}");
-            assert_eq!(snd.ssthresh, snd.cwnd);
+            assert_eq!(win.ssthresh, win.cwnd);
         }
     }
 
     #[test]
     fn a_gap_of_more_than_two_milliseconds_breaks_the_train() {
-        let (mut hystart, mut snd) = (HyStart::default(), snd(20));
-        (snd.una, snd.max) = (1_001, 90_001);
+        let (mut hystart, mut win) = (HyStart::default(), window_of(20));
         // Every 2 ms up to 38 ms, which keeps it, then a microsecond too late.
         let instants = (0..200).map(|i| if i < 20 { i * 2_000 } else { 20_001 + i * 1_000 });
-        assert_eq!(ends(&mut hystart, &mut snd, 100_000, instants, false), None);
-        let (mut hystart, mut snd) = (HyStart::default(), self::snd(20));
-        (snd.una, snd.max) = (1_001, 90_001);
+        assert_eq!(ends(&mut hystart, (&mut win, FLIGHT), 100_000, instants, false), None);
+        let (mut hystart, mut win) = (HyStart::default(), window_of(20));
         let instants = (0..200).map(|i| i * 2_000);
-        assert_eq!(ends(&mut hystart, &mut snd, 100_000, instants, false), Some(52_000));
+        assert_eq!(ends(&mut hystart, (&mut win, FLIGHT), 100_000, instants, false), Some(52_000));
     }
 
     #[test]
     fn a_round_lasts_until_more_than_its_end_is_acknowledged() {
         // hystart_update: after(tp->snd_una, ca->end_seq). At its end it goes on, to nine samples.
-        let (mut hystart, mut snd) = (HyStart::default(), snd(16));
-        (snd.una, snd.max, hystart.round_end) = (90_001, 90_001, 90_001);
+        let (mut hystart, mut win) = (HyStart::default(), window_of(16));
+        hystart.round_end = 90_001;
+        let at_its_end = Flight { una: 90_001, ..FLIGHT };
         let instants = (0..20).map(|i| i * 10_000);
-        assert_eq!(ends(&mut hystart, &mut snd, 112_501, instants, false), Some(80_000));
+        assert_eq!(
+            ends(&mut hystart, (&mut win, at_its_end), 112_501, instants, false),
+            Some(80_000)
+        );
     }
 
     #[test]
     fn a_rise_of_an_eighth_seen_nine_times_ends_slow_start() {
         // 100 ms and an eighth: more than 112.5 ms, in each of the round, from the ninth on.
         for (delay, end) in [(112_500, None), (112_501, Some(80_000))] {
-            let (mut hystart, mut snd) = (HyStart::default(), snd(16));
-            (snd.una, snd.max) = (1_001, 90_001);
+            let (mut hystart, mut win) = (HyStart::default(), window_of(16));
             let instants = (0..20).map(|i| i * 10_000);
-            assert_eq!(ends(&mut hystart, &mut snd, delay, instants, false), end);
+            assert_eq!(ends(&mut hystart, (&mut win, FLIGHT), delay, instants, false), end);
         }
     }
 
     #[test]
     fn windows_below_sixteen_segments_are_left_alone() {
-        let (mut hystart, mut snd) = (HyStart::default(), snd(15));
-        (snd.una, snd.max) = (1_001, 90_001);
+        let (mut hystart, mut win) = (HyStart::default(), window_of(15));
         let instants = (0..20).map(|i| i * 10_000);
-        assert_eq!(ends(&mut hystart, &mut snd, 200_000, instants, false), None);
+        assert_eq!(ends(&mut hystart, (&mut win, FLIGHT), 200_000, instants, false), None);
     }
 
     #[test]
     fn an_offloaded_burst_delays_acknowledgements_by_four_of_its_times() {
         // 10 MB in 10 ms, twice that in slow start: 4 x 65,215 B at 2 GB/s.
-        let mut snd =
-            SendState { cwnd: 10_000_000, ssthresh: u64::MAX, mss: 1_000, ..SendState::default() };
+        let mut win =
+            Window { cwnd: 10_000_000, ssthresh: u64::MAX, mss: 1_000, ..Window::default() };
         let ack = AckSample { srtt: Duration::from_millis(10), ..testing::ack_sample(1_000) };
-        assert_eq!(ack_delay(&snd, &ack), 130);
+        assert_eq!(ack_delay(&win, &ack), 130);
         // A burst is 65,535 - 320 B: 4 x 65,215 B at 260,864,000 B/s take 999.98 us.
-        snd.cwnd = 13_043_200;
+        win.cwnd = 13_043_200;
         let ack = AckSample { srtt: Duration::from_millis(100), ..ack };
-        assert_eq!(ack_delay(&snd, &ack), 999);
+        assert_eq!(ack_delay(&win, &ack), 999);
         // From half the threshold on 120 % of the window go out in a round trip (`tcp_update_pacing_rate`).
-        let rate =
-            |snd: &SendState| super::super::linux_pacing_rate(snd, Duration::from_millis(100));
-        (snd.cwnd, snd.ssthresh) = (9_999, 20_000);
-        assert_eq!(rate(&snd), Some(199_980));
-        snd.cwnd = 10_000;
-        assert_eq!(rate(&snd), Some(120_000));
+        let rate = |win: &Window| {
+            super::super::control::linux_pacing_rate(
+                win,
+                &Flight::default(),
+                Duration::from_millis(100),
+            )
+        };
+        (win.cwnd, win.ssthresh) = (9_999, 20_000);
+        assert_eq!(rate(&win), Some(199_980));
+        win.cwnd = 10_000;
+        assert_eq!(rate(&win), Some(120_000));
     }
 }

@@ -4,8 +4,8 @@
 
 use packet::Duration;
 
-use super::AckSample;
-use crate::send_state::SendState;
+use super::control::AckSample;
+use crate::send_state::Window;
 
 /// RFC 9406 section 4.3: a rise of an eighth of the last round's smallest round trip, at least
 /// 4 ms and at most 16 ms, seen in at least eight samples of a round.
@@ -44,22 +44,22 @@ pub(super) struct HyStart {
 impl HyStart {
     /// An acknowledgement in slow start: grows the window, or ends slow start by setting
     /// `ssthresh`. Returns the acknowledged bytes left for congestion avoidance.
-    pub fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) -> u64 {
+    pub fn on_ack(&mut self, win: &mut Window, ack: &AckSample) -> u64 {
         if self.phase == Phase::Over {
-            return super::growth::slow_start(snd, ack.acked);
+            return super::growth::slow_start(win, ack.acked);
         }
         if ack.round {
             self.begin_round();
         }
         self.sample(ack.rtt);
-        let counted = ack.acked.min(BURST * snd.mss());
+        let counted = ack.acked.min(BURST * win.mss());
         let Phase::Conservative { rounds, .. } = self.phase else {
-            super::growth::slow_start(snd, counted);
+            super::growth::slow_start(win, counted);
             return 0;
         };
-        super::growth::slow_start(snd, counted / GROWTH_DIVISOR);
+        super::growth::slow_start(win, counted / GROWTH_DIVISOR);
         if rounds >= ROUNDS {
-            snd.ssthresh = snd.cwnd;
+            win.ssthresh = win.cwnd;
             self.phase = Phase::Over;
         }
         0
@@ -114,16 +114,16 @@ mod tests {
         Duration::from_millis(x)
     }
 
-    fn fresh() -> SendState {
-        SendState { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..SendState::default() }
+    fn fresh() -> Window {
+        Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
     }
 
     /// A round of `n` acknowledgements of a segment, all with this round trip.
-    fn round(hystart: &mut HyStart, snd: &mut SendState, rtt: Duration, n: u32) {
+    fn round(hystart: &mut HyStart, win: &mut Window, rtt: Duration, n: u32) {
         for i in 0..n {
             let ack =
                 testing::AckSample { round: i == 0, rtt: Some(rtt), ..testing::ack_sample(MSS) };
-            hystart.on_ack(snd, &ack);
+            hystart.on_ack(win, &ack);
         }
     }
 
@@ -136,49 +136,49 @@ mod tests {
 
     #[test]
     fn a_rise_slows_the_growth_to_a_quarter_and_five_rounds_end_it() {
-        let (mut hystart, mut snd) = (HyStart::default(), fresh());
-        round(&mut hystart, &mut snd, ms(80), 10);
-        assert_eq!(snd.cwnd, 20 * MSS);
+        let (mut hystart, mut win) = (HyStart::default(), fresh());
+        round(&mut hystart, &mut win, ms(80), 10);
+        assert_eq!(win.cwnd, 20 * MSS);
         // Seven samples are not enough, and 89 ms are below 80 + 10.
-        round(&mut hystart, &mut snd, ms(90), 7);
+        round(&mut hystart, &mut win, ms(90), 7);
         assert_eq!(hystart.phase, Phase::SlowStart);
-        round(&mut hystart, &mut snd, ms(80), 8);
-        round(&mut hystart, &mut snd, ms(89), 8);
+        round(&mut hystart, &mut win, ms(80), 8);
+        round(&mut hystart, &mut win, ms(89), 8);
         assert_eq!(hystart.phase, Phase::SlowStart);
-        round(&mut hystart, &mut snd, ms(80), 8);
-        let before = snd.cwnd;
-        round(&mut hystart, &mut snd, ms(90), 8);
+        round(&mut hystart, &mut win, ms(80), 8);
+        let before = win.cwnd;
+        round(&mut hystart, &mut win, ms(90), 8);
         // The eighth sample alarms and already grows by a quarter.
-        assert_eq!(snd.cwnd, before + 7 * MSS + MSS / 4);
+        assert_eq!(win.cwnd, before + 7 * MSS + MSS / 4);
         assert_eq!(hystart.phase, Phase::Conservative { baseline: ms(90), rounds: 0 });
-        let before = snd.cwnd;
-        (0..4).for_each(|_| round(&mut hystart, &mut snd, ms(95), 8));
-        assert_eq!(snd.cwnd, before + 4 * 8 * MSS / 4);
-        assert_eq!(snd.ssthresh, u64::MAX);
-        round(&mut hystart, &mut snd, ms(95), 1);
-        assert_eq!(snd.ssthresh, snd.cwnd);
+        let before = win.cwnd;
+        (0..4).for_each(|_| round(&mut hystart, &mut win, ms(95), 8));
+        assert_eq!(win.cwnd, before + 4 * 8 * MSS / 4);
+        assert_eq!(win.ssthresh, u64::MAX);
+        round(&mut hystart, &mut win, ms(95), 1);
+        assert_eq!(win.ssthresh, win.cwnd);
         assert_eq!(hystart.phase, Phase::Over);
     }
 
     #[test]
     fn a_faster_round_takes_the_alarm_back() {
-        let (mut hystart, mut snd) = (HyStart::default(), fresh());
-        round(&mut hystart, &mut snd, ms(80), 8);
-        round(&mut hystart, &mut snd, ms(90), 8);
-        round(&mut hystart, &mut snd, ms(90), 8);
-        round(&mut hystart, &mut snd, ms(89), 7);
+        let (mut hystart, mut win) = (HyStart::default(), fresh());
+        round(&mut hystart, &mut win, ms(80), 8);
+        round(&mut hystart, &mut win, ms(90), 8);
+        round(&mut hystart, &mut win, ms(90), 8);
+        round(&mut hystart, &mut win, ms(89), 7);
         assert!(matches!(hystart.phase, Phase::Conservative { .. }));
-        round(&mut hystart, &mut snd, ms(89), 8);
+        round(&mut hystart, &mut win, ms(89), 8);
         assert_eq!(hystart.phase, Phase::SlowStart);
     }
 
     #[test]
     fn an_acknowledgement_counts_for_eight_segments_at_most() {
-        let (mut hystart, mut snd) = (HyStart::default(), fresh());
-        hystart.on_ack(&mut snd, &testing::ack_sample(50 * MSS));
-        assert_eq!(snd.cwnd, 18 * MSS);
+        let (mut hystart, mut win) = (HyStart::default(), fresh());
+        hystart.on_ack(&mut win, &testing::ack_sample(50 * MSS));
+        assert_eq!(win.cwnd, 18 * MSS);
         hystart.stop();
-        hystart.on_ack(&mut snd, &testing::ack_sample(50 * MSS));
-        assert_eq!(snd.cwnd, 68 * MSS);
+        hystart.on_ack(&mut win, &testing::ack_sample(50 * MSS));
+        assert_eq!(win.cwnd, 68 * MSS);
     }
 }

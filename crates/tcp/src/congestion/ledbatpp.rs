@@ -14,8 +14,8 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CaState, Cause, Control, Entry};
-use crate::send_state::SendState;
+use super::control::{AckSample, CaState, Cause, Control, Entry};
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -81,7 +81,7 @@ const CURRENT: usize = 4;
 const HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The round trips that measure the queueing delay (RFC 6817 section 3.4.2).
+/// The round trips that show the queue (RFC 6817 section 3.4.2).
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     current: [Duration; CURRENT],
@@ -100,7 +100,7 @@ impl Default for Delays {
 }
 
 impl Delays {
-    fn learn(&mut self, rtt: Duration, now: Instant) {
+    fn update(&mut self, rtt: Duration, now: Instant) {
         self.current[self.next] = rtt;
         self.next = (self.next + 1) % CURRENT;
         if now.since(self.minute) >= MINUTE {
@@ -160,50 +160,50 @@ impl LedbatPp {
         }
     }
 
-    fn set(&mut self, snd: &mut SendState, window: f64) {
-        let window = window.max((LEAST * snd.mss()) as f64);
-        snd.cwnd = window as u64;
-        self.rest = window - snd.cwnd as f64;
+    fn set(&mut self, win: &mut Window, window: f64) {
+        let window = window.max((LEAST * win.mss()) as f64);
+        win.cwnd = window as u64;
+        self.rest = window - win.cwnd as f64;
     }
 
     /// Slow start ends, or a loss has ended it.
-    fn avoid(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn avoid(&mut self, win: &mut Window, ack: &AckSample) {
         let wait = match self.began.take() {
             Some(began) => ack.now.since(began) * PAUSE,
             None => ack.srtt * TRIPS,
         };
         self.due.get_or_insert(ack.now + wait);
         self.phase = Phase::Avoid;
-        snd.ssthresh = snd.ssthresh.min(snd.cwnd);
+        win.ssthresh = win.ssthresh.min(win.cwnd);
     }
 
     /// Section 4.4.
-    fn slow_down(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn slow_down(&mut self, win: &mut Window, ack: &AckSample) {
         self.began = Some(ack.now);
         self.due = None;
-        snd.ssthresh = snd.cwnd;
-        self.set(snd, 0.0);
+        win.ssthresh = win.cwnd;
+        self.set(win, 0.0);
         self.phase = Phase::Slowdown(ack.now + ack.srtt * TRIPS);
     }
 
     /// Section 4.1: slow start times the gain.
-    fn start(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn start(&mut self, win: &mut Window, ack: &AckSample) {
         let early = self.phase == Phase::Start && self.delays.queueing() > self.settings.early();
         if !early && ack.window_limited {
-            let grown = snd.cwnd as f64
+            let grown = win.cwnd as f64
                 + self.rest
                 + self.settings.gain(self.delays.base()) * ack.acked as f64;
-            self.set(snd, grown.min(snd.ssthresh as f64));
+            self.set(win, grown.min(win.ssthresh as f64));
         }
-        if early || snd.cwnd >= snd.ssthresh {
-            self.avoid(snd, ack);
+        if early || win.cwnd >= win.ssthresh {
+            self.avoid(win, ack);
         }
     }
 
     /// Section 4.3: what a round trip would change, an acknowledgement's share of it.
-    fn adapt(&mut self, snd: &mut SendState, ack: &AckSample) {
-        let mss = snd.mss() as f64;
-        let window = (snd.cwnd as f64 + self.rest) / mss;
+    fn adapt(&mut self, win: &mut Window, ack: &AckSample) {
+        let mss = win.mss() as f64;
+        let window = (win.cwnd as f64 + self.rest) / mss;
         let Settings { target, constant, .. } = self.settings;
         let mut change = self.settings.gain(self.delays.base());
         let queueing = self.delays.queueing();
@@ -213,45 +213,45 @@ impl LedbatPp {
         }
         if change < 0.0 || ack.window_limited {
             let share = (ack.acked as f64 / mss / window).min(1.0);
-            self.set(snd, (window + change * share) * mss);
+            self.set(win, (window + change * share) * mss);
         }
     }
 }
 
 impl Control for LedbatPp {
-    fn on_open(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
+    fn on_open(&mut self, win: &mut Window, srtt: Duration, now: Instant) {
         self.delays.minute = now;
         if srtt > Duration::ZERO {
-            self.delays.learn(srtt, now);
+            self.delays.update(srtt, now);
         }
-        snd.cwnd = snd.cwnd.min(LEAST * snd.mss());
+        win.cwnd = win.cwnd.min(LEAST * win.mss());
     }
 
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if let Some(rtt) = ack.rtt {
-            self.delays.learn(rtt, ack.now);
+            self.delays.update(rtt, ack.now);
         }
         if matches!(ack.ca_state, CaState::Recovery | CaState::Cwr) {
             return;
         }
         match self.phase {
-            Phase::Start | Phase::Ramp | Phase::Again => self.start(snd, ack),
+            Phase::Start | Phase::Ramp | Phase::Again => self.start(win, ack),
             Phase::Slowdown(until) if ack.now < until => {}
             Phase::Slowdown(_) => self.phase = Phase::Ramp,
             Phase::Avoid => match self.due {
-                None => self.avoid(snd, ack),
-                Some(due) if ack.now >= due => self.slow_down(snd, ack),
-                Some(_) => self.adapt(snd, ack),
+                None => self.avoid(win, ack),
+                Some(due) if ack.now >= due => self.slow_down(win, ack),
+                Some(_) => self.adapt(win, ack),
             },
         }
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, _now: Instant) {
         self.rest = 0.0;
         self.phase = if cause == Cause::Timeout { Phase::Again } else { Phase::Avoid };
         // A loss ends a slowdown; it was of the window before that.
-        let before = self.began.map_or(0, |_| snd.ssthresh);
-        snd.ssthresh = (snd.cwnd.max(before) / 2).max(LEAST * snd.mss());
+        let before = self.began.map_or(0, |_| win.ssthresh);
+        win.ssthresh = (win.cwnd.max(before) / 2).max(LEAST * win.mss());
     }
 }
 
@@ -271,21 +271,21 @@ mod tests {
     }
 
     /// A flow whose path has this base round trip, in congestion avoidance.
-    fn avoiding(base: u64, segments: u64) -> (LedbatPp, SendState) {
+    fn avoiding(base: u64, segments: u64) -> (LedbatPp, Window) {
         let cwnd = segments * MSS;
-        let snd = SendState { cwnd, ssthresh: cwnd, mss: MSS as u16, ..SendState::default() };
+        let win = Window { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Window::default() };
         let due = Some(Instant::NEVER);
         let mut ledbat = LedbatPp { phase: Phase::Avoid, due, ..LedbatPp::default() };
-        ledbat.delays.learn(ms(base), Instant::ZERO);
-        (ledbat, snd)
+        ledbat.delays.update(ms(base), Instant::ZERO);
+        (ledbat, win)
     }
 
     /// A window's acknowledgements with this round trip, in one.
-    fn trip(ledbat: &mut LedbatPp, snd: &mut SendState, rtt: u64) -> f64 {
+    fn trip(ledbat: &mut LedbatPp, win: &mut Window, rtt: u64) -> f64 {
         ledbat.delays.current = [ms(rtt); CURRENT];
-        let ack = testing::AckSample { rtt: Some(ms(rtt)), ..ack_sample(snd.cwnd) };
-        ledbat.on_ack(snd, &ack);
-        (snd.cwnd as f64 + ledbat.rest) / MSS as f64
+        let ack = testing::AckSample { rtt: Some(ms(rtt)), ..ack_sample(win.cwnd) };
+        ledbat.on_ack(win, &ack);
+        (win.cwnd as f64 + ledbat.rest) / MSS as f64
     }
 
     #[test]
@@ -304,25 +304,25 @@ mod tests {
         for (rtt, window) in
             [(20, 100.0 + 1.0 / 6.0), (80, 100.0 + 1.0 / 6.0), (86, 90.0 + 1.0 / 6.0)]
         {
-            let (mut ledbat, mut snd) = avoiding(20, 100);
-            let seen = trip(&mut ledbat, &mut snd, rtt);
+            let (mut ledbat, mut win) = avoiding(20, 100);
+            let seen = trip(&mut ledbat, &mut win, rtt);
             assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
         }
         // At most half in a round trip, and two segments are left.
-        let (mut ledbat, mut snd) = avoiding(20, 100);
-        assert_eq!(trip(&mut ledbat, &mut snd, 1_000), 50.0);
-        let (mut ledbat, mut snd) = avoiding(20, 3);
-        assert_eq!(trip(&mut ledbat, &mut snd, 1_000), 2.0);
+        let (mut ledbat, mut win) = avoiding(20, 100);
+        assert_eq!(trip(&mut ledbat, &mut win, 1_000), 50.0);
+        let (mut ledbat, mut win) = avoiding(20, 3);
+        assert_eq!(trip(&mut ledbat, &mut win, 1_000), 2.0);
     }
 
     #[test]
     fn an_unused_window_shrinks_by_an_excess_and_does_not_grow() {
         for (rtt, window) in [(20, 100.0), (86, 90.0 + 1.0 / 6.0)] {
-            let (mut ledbat, mut snd) = avoiding(20, 100);
+            let (mut ledbat, mut win) = avoiding(20, 100);
             ledbat.delays.current = [ms(rtt); CURRENT];
-            let unused = testing::AckSample { window_limited: false, ..ack_sample(snd.cwnd) };
-            ledbat.on_ack(&mut snd, &unused);
-            let seen = (snd.cwnd as f64 + ledbat.rest) / MSS as f64;
+            let unused = testing::AckSample { window_limited: false, ..ack_sample(win.cwnd) };
+            ledbat.on_ack(&mut win, &unused);
+            let seen = (win.cwnd as f64 + ledbat.rest) / MSS as f64;
             assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
         }
     }
@@ -331,9 +331,9 @@ mod tests {
     fn the_first_slow_start_ends_beyond_three_quarters_of_the_target() {
         // Section 4.1: "exceeds 3/4 of the target", 45 ms over 20.
         for (rtt, phase) in [(65, Phase::Start), (66, Phase::Avoid)] {
-            let (mut ledbat, mut snd) = avoiding(20, 10);
-            (ledbat.phase, snd.ssthresh) = (Phase::Start, u64::MAX);
-            trip(&mut ledbat, &mut snd, rtt);
+            let (mut ledbat, mut win) = avoiding(20, 10);
+            (ledbat.phase, win.ssthresh) = (Phase::Start, u64::MAX);
+            trip(&mut ledbat, &mut win, rtt);
             assert_eq!(ledbat.phase, phase, "{rtt} ms");
         }
     }
@@ -341,18 +341,18 @@ mod tests {
     #[test]
     fn slow_start_keeps_the_parts_of_a_byte() {
         // A base of 20 ms: a sixth of what is acknowledged, three times 166.67 B.
-        let (mut ledbat, mut snd) = avoiding(20, 10);
-        (ledbat.phase, snd.ssthresh) = (Phase::Again, u64::MAX);
-        (0..3).for_each(|_| ledbat.on_ack(&mut snd, &ack_sample(MSS)));
-        assert!((snd.cwnd as f64 + ledbat.rest - 10_500.0).abs() < 1e-6, "{}", snd.cwnd);
+        let (mut ledbat, mut win) = avoiding(20, 10);
+        (ledbat.phase, win.ssthresh) = (Phase::Again, u64::MAX);
+        (0..3).for_each(|_| ledbat.on_ack(&mut win, &ack_sample(MSS)));
+        assert!((win.cwnd as f64 + ledbat.rest - 10_500.0).abs() < 1e-6, "{}", win.cwnd);
     }
 
     #[test]
     fn the_handshake_tells_the_first_base() {
         for (srtt, base) in [(50, ms(50)), (0, NONE)] {
-            let (mut ledbat, mut snd) = (LedbatPp::default(), avoiding(20, 10).1);
-            ledbat.on_open(&mut snd, ms(srtt), Instant::ZERO);
-            assert_eq!((ledbat.delays.base(), snd.cwnd), (base, 2 * MSS));
+            let (mut ledbat, mut win) = (LedbatPp::default(), avoiding(20, 10).1);
+            ledbat.on_open(&mut win, ms(srtt), Instant::ZERO);
+            assert_eq!((ledbat.delays.base(), win.cwnd), (base, 2 * MSS));
         }
     }
 
@@ -361,23 +361,23 @@ mod tests {
         let (mut ledbat, _) = avoiding(50, 10);
         let delays = &mut ledbat.delays;
         let at = |s| Instant::ZERO + Duration::from_secs(s);
-        [90, 70, 80, 100].into_iter().for_each(|rtt| delays.learn(ms(rtt), at(1)));
+        [90, 70, 80, 100].into_iter().for_each(|rtt| delays.update(ms(rtt), at(1)));
         assert_eq!(delays.queueing(), ms(20));
-        delays.learn(ms(60), at(2));
+        delays.update(ms(60), at(2));
         assert_eq!(delays.queueing(), ms(10));
-        (1..10).for_each(|minute| delays.learn(ms(75), at(60 * minute)));
+        (1..10).for_each(|minute| delays.update(ms(75), at(60 * minute)));
         assert_eq!(delays.base(), ms(50));
-        delays.learn(ms(75), at(600));
+        delays.update(ms(75), at(600));
         assert_eq!((delays.base(), delays.queueing()), (ms(75), ms(0)));
     }
 
     #[test]
     fn the_first_window_is_two_segments_and_slow_start_ends_at_three_quarters_of_the_target() {
         let mut path = Path::new(LedbatPp::default(), 20.0, 120, 10_000_000);
-        assert_eq!(path.snd.cwnd, 2 * MSS);
+        assert_eq!(path.win.cwnd, 2 * MSS);
         assert!(path.run_until(30.0, |path| path.control.phase == Phase::Avoid));
         // The line's 300 segments and 45 ms of queue, 112, which a round trip more has doubled.
-        assert!((412..=830).contains(&(path.snd.cwnd / MSS)), "{}", path.snd.cwnd);
+        assert!((412..=830).contains(&(path.win.cwnd / MSS)), "{}", path.win.cwnd);
         assert_eq!(path.lost, 0);
     }
 
@@ -388,13 +388,13 @@ mod tests {
         assert!(path.run_until(60.0, slow));
         let mut shares = Vec::new();
         for _ in 0..3 {
-            let (began, goal) = (path.now, path.snd.ssthresh);
-            assert_eq!(path.snd.cwnd, 2 * MSS);
+            let (began, goal) = (path.now, path.win.ssthresh);
+            assert_eq!(path.win.cwnd, 2 * MSS);
             assert!(path.run_until(5.0, |path| path.control.phase == Phase::Ramp));
             let frozen = path.now.since(began).secs_f64();
             assert!((0.12..0.35).contains(&frozen), "{frozen}");
             assert!(path.run_until(20.0, |path| path.control.phase == Phase::Avoid));
-            assert_eq!(path.snd.cwnd, goal);
+            assert_eq!(path.win.cwnd, goal);
             let slowed = path.now.since(began).secs_f64();
             assert!(path.run_until(90.0, slow));
             shares.push(slowed / path.now.since(began).secs_f64());
@@ -404,15 +404,15 @@ mod tests {
 
     #[test]
     fn a_loss_in_a_slowdown_halves_the_window_before_and_ends_it() {
-        let (mut ledbat, mut snd) = avoiding(60, 40);
+        let (mut ledbat, mut win) = avoiding(60, 40);
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let acked_at = |ms| testing::AckSample { now: at(ms), ..ack_sample(MSS) };
         ledbat.due = Some(at(1_000));
-        ledbat.on_ack(&mut snd, &acked_at(1_000));
-        assert_eq!((snd.cwnd, snd.ssthresh), (2 * MSS, 40 * MSS));
-        ledbat.on_congestion(&mut snd, Cause::Loss, at(1_100));
-        assert_eq!((snd.ssthresh, ledbat.phase), (20 * MSS, Phase::Avoid));
-        ledbat.on_ack(&mut snd, &acked_at(1_200));
+        ledbat.on_ack(&mut win, &acked_at(1_000));
+        assert_eq!((win.cwnd, win.ssthresh), (2 * MSS, 40 * MSS));
+        ledbat.on_congestion(&mut win, &Flight::default(), Cause::Loss, at(1_100));
+        assert_eq!((win.ssthresh, ledbat.phase), (20 * MSS, Phase::Avoid));
+        ledbat.on_ack(&mut win, &acked_at(1_200));
         assert_eq!(ledbat.due, Some(at(1_200 + 9 * 200)));
     }
 

@@ -1,25 +1,25 @@
-//! For the tests of controls that answer marks: a path that marks as the test decides, its
-//! acknowledgements a round trip later, and the part of the transport that reports marks to a
-//! control.
+//! For the tests of controls that answer marks: a path that marks what it will, its acknowledgements
+//! a round trip later, and the part of the transport that notifies a control of marks.
 
 use std::collections::VecDeque;
 
 use packet::{Duration, Instant, Rng};
 
+use super::control::{AckSample, CaState, Cause, Control};
 use super::testing::{MSS, ack_sample};
-use super::{AckSample, CaState, Cause, Control};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// A path with a fixed round trip, whatever the window, and an acknowledgement for every segment.
 pub(super) struct Path {
     pub control: Box<dyn Control>,
-    pub snd: SendState,
+    pub win: Window,
+    flight: Flight,
     pub rtt: Duration,
     pub now: Instant,
     /// Whether each segment on its way was marked.
     out: VecDeque<bool>,
     rng: Rng,
-    /// Reductions that the path, acting as transport, requested.
+    /// Up to where the path, as transport, has reduced the window.
     reduced: u64,
 }
 
@@ -34,18 +34,13 @@ pub(super) struct Seen {
 
 impl Path {
     pub fn new(control: Box<dyn Control>, rtt_ms: u64, seed: u64) -> Self {
-        let snd = SendState {
-            una: 1,
-            max: 1,
-            cwnd: 10 * MSS,
-            ssthresh: u64::MAX,
-            window: u32::MAX,
-            mss: MSS as u16,
-            ..SendState::default()
-        };
+        let (cwnd, ssthresh, mss) = (10 * MSS, u64::MAX, MSS as u16);
+        let win = Window { cwnd, ssthresh, mss, ..Window::default() };
+        let flight = Flight { una: 1, max: 1, window: u32::MAX };
         Path {
             control,
-            snd,
+            win,
+            flight,
             rtt: Duration::from_millis(rtt_ms),
             now: Instant::ZERO,
             out: VecDeque::new(),
@@ -54,15 +49,15 @@ impl Path {
         }
     }
 
-    /// Runs for `acks` acknowledgements; `mark` gives the probability with which a segment that
-    /// goes out is marked, from the number of segments in flight.
+    /// Runs for `acks` acknowledgements; `mark` says with which probability a segment that goes
+    /// out is marked, from how many are out with it.
     pub fn run(&mut self, acks: u64, mark: impl Fn(usize) -> f64) -> Seen {
         let (mut marked, mut time, mut area) = (0, 0.0, 0.0);
         for ack in 0..acks {
-            while self.out.len() as u64 * MSS + MSS <= self.snd.cwnd {
+            while self.out.len() as u64 * MSS + MSS <= self.win.cwnd {
                 let drawn = self.rng.uniform() < mark(self.out.len() + 1);
                 self.out.push_back(drawn);
-                self.snd.max += MSS;
+                self.flight.max += MSS;
             }
             let out = self.out.len() as f64;
             let step = self.rtt.secs_f64() / out;
@@ -79,22 +74,23 @@ impl Path {
     }
 
     fn hear(&mut self, marked: bool) {
-        self.snd.una += MSS;
-        if marked && self.snd.una > self.reduced {
-            self.reduced = self.snd.max;
-            self.control.on_congestion(&mut self.snd, Cause::Mark, self.now);
+        self.flight.una += MSS;
+        if marked && self.flight.una > self.reduced {
+            self.reduced = self.flight.max;
+            self.control.on_congestion(&mut self.win, &self.flight, Cause::Mark, self.now);
             if !self.control.flags().own_window {
-                self.snd.cwnd = self.snd.ssthresh;
+                self.win.cwnd = self.win.ssthresh;
             }
         }
-        let reducing = self.reduced > 0 && self.snd.una <= self.reduced;
+        let reducing = self.reduced > 0 && self.flight.una <= self.reduced;
         let ack = AckSample {
             now: self.now,
+            flight: self.flight,
             marked: if marked { MSS } else { 0 },
             srtt: self.rtt,
             ca_state: if reducing { CaState::Cwr } else { CaState::Open },
             ..ack_sample(MSS)
         };
-        self.control.on_ack(&mut self.snd, &ack);
+        self.control.on_ack(&mut self.win, &ack);
     }
 }

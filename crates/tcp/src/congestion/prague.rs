@@ -14,9 +14,9 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
+use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
 use super::growth::slow_start;
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 use classic::Detector;
 
 /// The registry's line.
@@ -88,7 +88,7 @@ struct Prague {
     owed: bool,
     /// Bytes in the network.
     in_flight: u64,
-    /// Detects a classic queue, if that is switched on.
+    /// Looks for a classic queue, where `classic_fallback` is set.
     detector: Option<Detector>,
 }
 
@@ -114,29 +114,29 @@ impl Prague {
     }
 
     /// Whether short round trips count like the reference.
-    fn independent(&self, snd: &SendState) -> bool {
-        snd.cwnd >= snd.ssthresh && self.rounds >= ROUNDS_BEFORE
+    fn independent(&self, win: &Window) -> bool {
+        win.cwnd >= win.ssthresh && self.rounds >= ROUNDS_BEFORE
     }
 
     /// Whether `since` is a virtual round trip ago, the real one being over.
-    fn virtual_round(&self, snd: &SendState, since: Instant, now: Instant) -> bool {
-        !self.independent(snd) || now.since(since) >= self.settings.rtt_virtual
+    fn virtual_round(&self, win: &Window, since: Instant, now: Instant) -> bool {
+        !self.independent(win) || now.since(since) >= self.settings.rtt_virtual
     }
 
     /// Linux's `prague_enter_cwr`, once per virtual round trip.
-    fn answer_marks(&mut self, snd: &SendState, now: Instant) {
-        self.owed = !self.virtual_round(snd, self.reduced, now);
+    fn answer_marks(&mut self, win: &Window, now: Instant) {
+        self.owed = !self.virtual_round(win, self.reduced, now);
         if !self.owed {
             let least = self.detector.as_ref().map_or(0.0, Detector::alpha);
-            self.shrink(snd, self.alpha.max(least) / 2.0);
+            self.shrink(win, self.alpha.max(least) / 2.0);
             self.reduced = now;
         }
     }
 
     /// Takes a part of the window. What is left has a floor: far below a segment the next unmarked
     /// one, which adds mss/window segments, would let go a flood.
-    fn shrink(&mut self, snd: &SendState, part: f64) {
-        self.window = (self.window * (1.0 - part)).max((LEAST * snd.mss()) as f64);
+    fn shrink(&mut self, win: &Window, part: f64) {
+        self.window = (self.window * (1.0 - part)).max((LEAST * win.mss()) as f64);
     }
 
     /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
@@ -150,38 +150,38 @@ impl Prague {
         ratio * ratio
     }
 
-    fn grow(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn grow(&mut self, win: &mut Window, ack: &AckSample) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
         if unmarked == 0 || self.losing || !ack.window_limited {
             return;
         }
         let mut rest = unmarked;
-        if snd.cwnd < snd.ssthresh {
-            rest = slow_start(snd, unmarked);
-            self.window = snd.cwnd as f64;
+        if win.cwnd < win.ssthresh {
+            rest = slow_start(win, unmarked);
+            self.window = win.cwnd as f64;
         }
         let share = self.share_of_increase(ack.srtt);
-        self.window += share * rest as f64 * snd.mss() as f64 / self.window;
+        self.window += share * rest as f64 * win.mss() as f64 / self.window;
     }
 
     /// Leads `cwnd` to the window, rounded up to whole segments, by a segment per ACK.
-    fn lead(&self, snd: &mut SendState) {
-        let mss = snd.mss();
+    fn lead(&self, win: &mut Window) {
+        let mss = win.mss();
         let goal = (self.window as u64).div_ceil(mss).max(LEAST) * mss;
-        if snd.cwnd > goal {
-            snd.cwnd = goal.max(snd.cwnd - mss);
-            snd.ssthresh = snd.cwnd;
+        if win.cwnd > goal {
+            win.cwnd = goal.max(win.cwnd - mss);
+            win.ssthresh = win.cwnd;
         } else {
-            snd.cwnd = goal.min(snd.cwnd + mss);
+            win.cwnd = goal.min(win.cwnd + mss);
         }
     }
 
     /// Linux's `prague_update_alpha`, once per virtual round trip.
-    fn observe(&mut self, snd: &SendState, ack: &AckSample) {
+    fn observe(&mut self, win: &Window, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
-        let over = snd.una >= self.round_end && self.delivered > 0;
-        if !over || !self.virtual_round(snd, self.sampled, ack.now) {
+        let over = ack.flight.una >= self.round_end && self.delivered > 0;
+        if !over || !self.virtual_round(win, self.sampled, ack.now) {
             return;
         }
         if self.marked_once {
@@ -193,8 +193,8 @@ impl Prague {
             }
         }
         (self.delivered, self.marked) = (0, 0);
-        self.round_end = snd.max;
-        self.rounds += u32::from(snd.cwnd >= snd.ssthresh);
+        self.round_end = ack.flight.max;
+        self.rounds += u32::from(win.cwnd >= win.ssthresh);
     }
 }
 
@@ -203,49 +203,49 @@ impl Control for Prague {
         ControlFlags { own_window: true, paced: true, ecn: EcnMode::Scalable, ..CLASSIC }
     }
 
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if self.window == 0.0 {
-            self.window = snd.cwnd as f64;
+            self.window = win.cwnd as f64;
         }
         self.in_flight = ack.in_flight;
         if let (Some(detector), Some(rtt)) = (&mut self.detector, ack.rtt) {
-            detector.learn(rtt);
+            detector.update(rtt);
         }
         self.losing &= ack.ca_state != CaState::Open;
         if self.owed && ack.marked > 0 {
-            self.answer_marks(snd, ack.now);
+            self.answer_marks(win, ack.now);
         }
         if ack.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
-            self.shrink(snd, 0.5);
+            self.shrink(win, 0.5);
         }
-        self.grow(snd, ack);
-        self.lead(snd);
-        self.observe(snd, ack);
+        self.grow(win, ack);
+        self.lead(win);
+        self.observe(win, ack);
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, now: Instant) {
         if self.window == 0.0 {
-            self.window = snd.cwnd as f64;
+            self.window = win.cwnd as f64;
         }
         if let Some(detector) = &mut self.detector {
-            detector.scale(snd.ssthresh / snd.mss());
+            detector.scale(win.ssthresh / win.mss());
         }
         if cause == Cause::Mark {
-            return self.answer_marks(snd, now);
+            return self.answer_marks(win, now);
         }
         self.before_loss = self.window;
-        self.shrink(snd, 0.5);
+        self.shrink(win, 0.5);
         (self.losing, self.owed) = (true, false);
-        snd.ssthresh = self.window as u64;
+        win.ssthresh = self.window as u64;
     }
 
-    fn undo(&mut self, _flight: &mut SendState) {
+    fn undo(&mut self, _win: &mut Window) {
         self.window = self.window.max(self.before_loss);
         self.losing = false;
     }
 
-    fn on_restart(&mut self, snd: &mut SendState, _idle: Duration, _now: Instant) {
-        self.window = snd.cwnd as f64;
+    fn on_restart(&mut self, win: &mut Window, _idle: Duration, _now: Instant) {
+        self.window = win.cwnd as f64;
     }
 
     fn detect_classic_queues(&mut self) {
@@ -254,12 +254,12 @@ impl Control for Prague {
 
     /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
     /// that below half of ssthresh.
-    fn pacing_rate(&self, snd: &SendState, srtt: Duration) -> Option<u64> {
+    fn pacing_rate(&self, win: &Window, _flight: &Flight, srtt: Duration) -> Option<u64> {
         if srtt == Duration::ZERO {
             return None;
         }
-        let window = (self.window as u64).max(self.in_flight).max(snd.mss());
-        let times = if snd.cwnd < snd.ssthresh / 2 { 2 } else { 1 };
+        let window = (self.window as u64).max(self.in_flight).max(win.mss());
+        let times = if win.cwnd < win.ssthresh / 2 { 2 } else { 1 };
         let rate = u128::from(window) * times * 1_000_000_000 / u128::from(srtt.nanos());
         Some(rate.max(1) as u64)
     }
@@ -308,34 +308,36 @@ mod tests {
 
     #[test]
     fn the_first_mark_halves_the_window_and_ends_slow_start() {
-        let (mut prague, mut snd) = (Prague::default(), SendState::default());
-        (snd.mss, snd.cwnd, snd.ssthresh) = (1_000, 10_000, u64::MAX);
-        (0..30).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
-        assert_eq!(snd.cwnd, 70_000);
-        (snd.una, snd.max) = (70_001, 140_001);
-        prague.on_ack(&mut snd, &AckSample { marked: MSS, ..ack_sample(MSS) });
-        assert_eq!((snd.cwnd, snd.ssthresh), (69_000, 69_000), "a segment per ACK");
+        let (mut prague, mut win) = (Prague::default(), Window::default());
+        (win.mss, win.cwnd, win.ssthresh) = (1_000, 10_000, u64::MAX);
+        (0..30).for_each(|_| prague.on_ack(&mut win, &ack_sample(2_000)));
+        assert_eq!(win.cwnd, 70_000);
+        let flight = Flight { una: 70_001, max: 140_001, ..Flight::default() };
+        let ack = |marked, acked| AckSample { flight, marked, ..ack_sample(acked) };
+        prague.on_ack(&mut win, &ack(MSS, MSS));
+        assert_eq!((win.cwnd, win.ssthresh), (69_000, 69_000), "a segment per ACK");
         // Down to half, less what unmarked bytes add meanwhile: a segment in 18 ACKs.
-        (0..33).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
-        assert_eq!((snd.cwnd, snd.ssthresh), (37_000, 37_000));
+        (0..33).for_each(|_| prague.on_ack(&mut win, &ack(0, 2_000)));
+        assert_eq!((win.cwnd, win.ssthresh), (37_000, 37_000));
     }
 
     #[test]
     fn a_loss_halves_the_window_and_stops_its_growth_until_it_is_repaired() {
-        let (mut prague, mut snd) = (Prague::default(), SendState::default());
-        (snd.mss, snd.cwnd, snd.ssthresh) = (1_000, 20_000, 20_000);
-        (snd.una, snd.max) = (1, 20_001);
-        prague.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-        let ca_state = AckSample { ca_state: CaState::Recovery, ..ack_sample(2_000) };
-        (0..15).for_each(|_| prague.on_ack(&mut snd, &ca_state));
-        assert_eq!((snd.cwnd, snd.ssthresh), (10_000, 10_000));
-        (0..5).for_each(|_| prague.on_ack(&mut snd, &ack_sample(2_000)));
-        assert_eq!(snd.cwnd, 11_000, "a segment per window again");
-        prague.undo(&mut snd);
+        let (mut prague, mut win) = (Prague::default(), Window::default());
+        (win.mss, win.cwnd, win.ssthresh) = (1_000, 20_000, 20_000);
+        let flight = Flight { una: 1, max: 20_001, ..Flight::default() };
+        prague.on_congestion(&mut win, &flight, Cause::Loss, Instant::ZERO);
+        let ca_state = AckSample { flight, ca_state: CaState::Recovery, ..ack_sample(2_000) };
+        (0..15).for_each(|_| prague.on_ack(&mut win, &ca_state));
+        assert_eq!((win.cwnd, win.ssthresh), (10_000, 10_000));
+        let open = AckSample { flight, ..ack_sample(2_000) };
+        (0..5).for_each(|_| prague.on_ack(&mut win, &open));
+        assert_eq!(win.cwnd, 11_000, "a segment per window again");
+        prague.undo(&mut win);
         (0..20).for_each(|_| {
-            prague.on_ack(&mut snd, &AckSample { window_limited: false, ..ca_state })
+            prague.on_ack(&mut win, &AckSample { window_limited: false, ..ca_state })
         });
-        assert_eq!(snd.cwnd, 20_000);
+        assert_eq!(win.cwnd, 20_000);
     }
 
     #[test]
@@ -344,17 +346,17 @@ mod tests {
         let floor = LEAST as f64 * MSS as f64;
         for cause in [Cause::Mark, Cause::Loss] {
             let mut prague = Prague { alpha: 1.0, marked_once: true, ..Prague::default() };
-            let mut snd =
-                SendState { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
+            let mut win =
+                Window { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Window::default() };
             for trip in 1..200 {
-                prague.on_congestion(&mut snd, cause, at(100 * trip));
+                prague.on_congestion(&mut win, &Flight::default(), cause, at(100 * trip));
                 let all = AckSample { now: at(100 * trip), marked: MSS, ..ack_sample(MSS) };
-                prague.on_ack(&mut snd, &all);
+                prague.on_ack(&mut win, &all);
             }
-            assert_eq!((prague.window, snd.cwnd), (floor, LEAST * MSS), "{cause:?}");
-            prague.on_ack(&mut snd, &AckSample { now: at(20_000), ..ack_sample(MSS) });
+            assert_eq!((prague.window, win.cwnd), (floor, LEAST * MSS), "{cause:?}");
+            prague.on_ack(&mut win, &AckSample { now: at(20_000), ..ack_sample(MSS) });
             assert!(prague.window <= floor + MSS as f64 / 2.0, "{}", prague.window);
-            assert!(snd.cwnd <= (LEAST + 1) * MSS, "{}", snd.cwnd);
+            assert!(win.cwnd <= (LEAST + 1) * MSS, "{}", win.cwnd);
         }
     }
 
@@ -363,35 +365,33 @@ mod tests {
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         let old = Prague { alpha: 0.5, window: 20_000.0, rounds: 4, ..Prague::default() };
         let mut prague = Prague { marked_once: true, reduced: at(100), round_end: u64::MAX, ..old };
-        let mut snd =
-            SendState { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
-        let hear = |prague: &mut Prague, snd: &mut SendState, ms, marked| {
-            prague.on_ack(snd, &AckSample { now: at(ms), marked, ..ack_sample(1_000) });
+        let mut win = Window { cwnd: 20_000, ssthresh: 20_000, mss: 1_000, ..Window::default() };
+        let hear = |prague: &mut Prague, win: &mut Window, ms, marked| {
+            prague.on_ack(win, &AckSample { now: at(ms), marked, ..ack_sample(1_000) });
             prague.window
         };
-        prague.on_congestion(&mut snd, Cause::Mark, at(121));
+        prague.on_congestion(&mut win, &Flight::default(), Cause::Mark, at(121));
         assert_eq!(prague.window, 20_000.0);
-        assert_eq!(hear(&mut prague, &mut snd, 124, 1_000), 20_000.0);
-        assert!(hear(&mut prague, &mut snd, 126, 0) > 20_000.0, "unmarked bytes grow it");
-        let cut = hear(&mut prague, &mut snd, 127, 1_000);
+        assert_eq!(hear(&mut prague, &mut win, 124, 1_000), 20_000.0);
+        assert!(hear(&mut prague, &mut win, 126, 0) > 20_000.0, "unmarked bytes grow it");
+        let cut = hear(&mut prague, &mut win, 127, 1_000);
         assert!((cut / 15_000.0 - 1.0).abs() < 0.01, "{cut}");
-        assert_eq!(hear(&mut prague, &mut snd, 160, 1_000), cut, "until the next mark");
-        prague.on_congestion(&mut snd, Cause::Mark, at(161));
+        assert_eq!(hear(&mut prague, &mut win, 160, 1_000), cut, "until it is told again");
+        prague.on_congestion(&mut win, &Flight::default(), Cause::Mark, at(161));
         assert!(prague.window < 0.76 * cut);
     }
 
     #[test]
     fn a_window_goes_out_per_round_trip() {
         let prague = Prague { window: 25_500.0, in_flight: 20_000, ..Prague::default() };
-        let mut snd =
-            SendState { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..SendState::default() };
-        let rate = |prague: &Prague, snd: &SendState, ms| {
-            prague.pacing_rate(snd, Duration::from_millis(ms))
+        let mut win = Window { mss: 1_000, cwnd: 26_000, ssthresh: 26_000, ..Window::default() };
+        let rate = |prague: &Prague, win: &Window, ms| {
+            prague.pacing_rate(win, &Flight::default(), Duration::from_millis(ms))
         };
-        assert_eq!(rate(&prague, &snd, 50), Some(510_000));
-        snd.ssthresh = u64::MAX;
-        assert_eq!(rate(&prague, &snd, 50), Some(1_020_000));
-        assert_eq!(rate(&prague, &snd, 0), None);
+        assert_eq!(rate(&prague, &win, 50), Some(510_000));
+        win.ssthresh = u64::MAX;
+        assert_eq!(rate(&prague, &win, 50), Some(1_020_000));
+        assert_eq!(rate(&prague, &win, 0), None);
     }
 
     #[test]
@@ -416,10 +416,9 @@ mod tests {
     #[test]
     fn after_a_pause_it_grows_from_the_window_it_is_left() {
         let mut prague = Prague { window: 20_000.0, ..Prague::default() };
-        let mut snd =
-            SendState { cwnd: 10_000, ssthresh: 5_000, mss: 1_000, ..SendState::default() };
-        prague.on_restart(&mut snd, Duration::from_secs(1), Instant::ZERO);
-        prague.on_ack(&mut snd, &ack_sample(5_000));
-        assert_eq!((prague.window, snd.cwnd), (10_500.0, 11_000));
+        let mut win = Window { cwnd: 10_000, ssthresh: 5_000, mss: 1_000, ..Window::default() };
+        prague.on_restart(&mut win, Duration::from_secs(1), Instant::ZERO);
+        prague.on_ack(&mut win, &ack_sample(5_000));
+        assert_eq!((prague.window, win.cwnd), (10_500.0, 11_000));
     }
 }

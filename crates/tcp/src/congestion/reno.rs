@@ -3,9 +3,9 @@
 
 use packet::{About, Instant};
 
+use super::control::{AckSample, Cause, Control, Entry};
 use super::growth::{Increase, segments};
-use super::{AckSample, Cause, Control, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -27,19 +27,19 @@ pub(super) struct Reno {
 }
 
 impl Control for Reno {
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if !ack.may_grow() {
             return;
         }
-        let rest = Increase::slow_start(snd, ack.segments);
+        let rest = Increase::slow_start(win, ack.segments);
         if rest > 0 {
-            self.increase.add(snd, segments(snd), rest);
+            self.increase.add(win, segments(win), rest);
         }
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
         self.increase.forget();
-        snd.ssthresh = u64::from((segments(snd) >> 1).max(2)) * snd.mss();
+        win.ssthresh = u64::from((segments(win) >> 1).max(2)) * win.mss();
     }
 }
 
@@ -50,32 +50,30 @@ mod tests {
 
     #[test]
     fn a_window_doubles_below_the_threshold_and_gains_a_segment_above() {
-        let mut snd =
-            SendState { cwnd: 10_000, ssthresh: 20_000, mss: 1_000, ..SendState::default() };
+        let mut win = Window { cwnd: 10_000, ssthresh: 20_000, mss: 1_000, ..Window::default() };
         let mut reno = Reno::default();
         let ack = ack_sample(10_000);
-        reno.on_ack(&mut snd, &ack);
-        assert_eq!(snd.cwnd, 20_000);
-        (0..2).for_each(|_| reno.on_ack(&mut snd, &ack));
-        assert_eq!(snd.cwnd, 21_000);
+        reno.on_ack(&mut win, &ack);
+        assert_eq!(win.cwnd, 20_000);
+        (0..2).for_each(|_| reno.on_ack(&mut win, &ack));
+        assert_eq!(win.cwnd, 21_000);
         // Half of 21 segments is ten.
-        reno.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-        assert_eq!(snd.ssthresh, 10_000);
-        snd.cwnd = 3_000;
-        reno.on_congestion(&mut snd, Cause::Timeout, Instant::ZERO);
-        assert_eq!(snd.ssthresh, 2_000);
+        reno.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+        assert_eq!(win.ssthresh, 10_000);
+        win.cwnd = 3_000;
+        reno.on_congestion(&mut win, &Flight::default(), Cause::Timeout, Instant::ZERO);
+        assert_eq!(win.ssthresh, 2_000);
     }
 
     #[test]
     fn what_was_saved_up_waits_while_slow_start_takes_all() {
         // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai. Nine of ten segments were
         // saved up when a pause left a window of two.
-        let mut snd =
-            SendState { cwnd: 10_000, ssthresh: 10_000, mss: 1_000, ..SendState::default() };
+        let mut win = Window { cwnd: 10_000, ssthresh: 10_000, mss: 1_000, ..Window::default() };
         let mut reno = Reno::default();
-        reno.on_ack(&mut snd, &ack_sample(9_000));
-        snd.cwnd = 2_000;
-        reno.on_ack(&mut snd, &ack_sample(1_000));
-        assert_eq!(snd.cwnd, 3_000);
+        reno.on_ack(&mut win, &ack_sample(9_000));
+        win.cwnd = 2_000;
+        reno.on_ack(&mut win, &ack_sample(1_000));
+        assert_eq!(win.cwnd, 3_000);
     }
 }

@@ -8,9 +8,9 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant, math};
 
+use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::hystart_plus::HyStart;
-use super::{AckSample, CaState, Cause, Control, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -139,9 +139,9 @@ impl Cubic {
     }
 
     /// Sections 4.2 to 4.5.
-    fn avoid(&mut self, snd: &mut SendState, ack: &AckSample, acked: u64) {
-        let mss = snd.mss() as f64;
-        let cwnd = (snd.cwnd as f64 + self.credit) / mss;
+    fn avoid(&mut self, win: &mut Window, ack: &AckSample, acked: u64) {
+        let mss = win.mss() as f64;
+        let cwnd = (win.cwnd as f64 + self.credit) / mss;
         let mut epoch = match self.curve.epoch {
             Some(epoch) => epoch,
             None => self.curve.begin(self.settings.c, cwnd, ack.now),
@@ -160,13 +160,13 @@ impl Cubic {
             cwnd + (target - cwnd) * share
         };
         let bytes = grown * mss;
-        snd.cwnd = bytes as u64;
-        self.credit = bytes - snd.cwnd as f64;
+        win.cwnd = bytes as u64;
+        self.credit = bytes - win.cwnd as f64;
     }
 }
 
 impl Control for Cubic {
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         if matches!(ack.ca_state, CaState::Recovery | CaState::Cwr) {
             return;
         }
@@ -178,32 +178,32 @@ impl Control for Cubic {
             return;
         }
         let mut rest = ack.acked;
-        if snd.cwnd < snd.ssthresh {
-            rest = self.hystart.on_ack(snd, ack);
+        if win.cwnd < win.ssthresh {
+            rest = self.hystart.on_ack(win, ack);
         }
         if rest > 0 {
-            self.avoid(snd, ack, rest);
+            self.avoid(win, ack, rest);
         }
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, _now: Instant) {
         self.hystart.stop();
         self.before = Some(self.curve);
         self.credit = 0.0;
-        self.curve.end(&self.settings, snd.cwnd as f64 / snd.mss() as f64);
+        self.curve.end(&self.settings, win.cwnd as f64 / win.mss() as f64);
         if cause == Cause::Timeout {
             self.curve.w_max = None;
         }
-        snd.ssthresh = ((snd.cwnd as f64 * self.settings.beta) as u64).max(2 * snd.mss());
+        win.ssthresh = ((win.cwnd as f64 * self.settings.beta) as u64).max(2 * win.mss());
     }
 
-    fn undo(&mut self, _flight: &mut SendState) {
+    fn undo(&mut self, _win: &mut Window) {
         if let Some(before) = self.before.take() {
             self.curve = before;
         }
     }
 
-    fn on_tx_start(&mut self, _: &mut SendState, _last: Instant, _app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, _: &mut Window, _last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
             epoch.seen = now;
         }

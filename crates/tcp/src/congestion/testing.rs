@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-pub(super) use super::AckSample;
-use super::{CaState, Cause, Control, Lost, RateSample};
-use crate::send_state::SendState;
+pub(super) use super::control::AckSample;
+use super::control::{CaState, Cause, Control, Lost, RateSample};
+use crate::send_state::{Flight, Window};
 
 /// Segment size of the path, bytes.
 pub(super) const MSS: u64 = 1_000;
@@ -15,6 +15,7 @@ pub(super) const MSS: u64 = 1_000;
 /// The report of an acknowledgement of this many bytes to a sender that uses its window.
 pub(super) fn ack_sample(acked: u64) -> AckSample {
     AckSample {
+        flight: Flight::default(),
         now: Instant::ZERO,
         delivered: acked,
         acked,
@@ -53,7 +54,8 @@ struct Sent {
 #[derive(Debug)]
 pub(super) struct Path<C> {
     pub control: C,
-    pub snd: SendState,
+    pub win: Window,
+    flight: Flight,
     /// Bytes per second of the line, the empty path's round trip, the queue's room in bytes.
     pub rate: f64,
     pub trip: Duration,
@@ -84,19 +86,15 @@ pub(super) struct Path<C> {
 
 impl<C: Control> Path<C> {
     pub fn new(control: C, megabits: f64, trip_ms: u64, room: u64) -> Self {
-        let mut snd = SendState {
-            cwnd: 10 * MSS,
-            ssthresh: u64::MAX,
-            window: u32::MAX,
-            mss: MSS as u16,
-            ..SendState::default()
-        };
+        let mut win =
+            Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() };
         let trip = Duration::from_millis(trip_ms);
         let mut control = control;
-        control.on_open(&mut snd, trip, Instant::ZERO);
+        control.on_open(&mut win, trip, Instant::ZERO);
         Path {
             control,
-            snd,
+            win,
+            flight: Flight { una: 0, max: 0, window: u32::MAX },
             rate: megabits * 125_000.0,
             trip,
             room,
@@ -127,7 +125,7 @@ impl<C: Control> Path<C> {
         self.rate * self.trip.secs_f64()
     }
 
-    /// Runs until `until` holds; false if it does not within `seconds`.
+    /// Runs until `until` holds; false if it does not within this time, seconds.
     pub fn run_until(&mut self, seconds: f64, until: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
@@ -153,7 +151,7 @@ impl<C: Control> Path<C> {
         self.run_until(seconds, |_| false);
     }
 
-    /// Share of the line used, and mean round trip in units of the base one, over `seconds`.
+    /// Share of the line used and mean round trip in units of the base one, for this time, seconds.
     pub fn measure(&mut self, seconds: f64) -> (f64, f64) {
         let before = self.delivered;
         self.trips = (0.0, 0);
@@ -163,7 +161,7 @@ impl<C: Control> Path<C> {
     }
 
     fn open(&mut self) -> bool {
-        let limited = self.in_flight + MSS > self.snd.cwnd;
+        let limited = self.in_flight + MSS > self.win.cwnd;
         self.limited[0] |= limited;
         let idle = self.in_flight + MSS > self.supply;
         if idle && !limited {
@@ -179,11 +177,11 @@ impl<C: Control> Path<C> {
                 self.first_sent = self.now;
                 self.delivered_at = self.now;
                 let limited = self.app_limited > 0;
-                self.control.on_tx_start(&mut self.snd, last, limited, self.now);
+                self.control.on_tx_start(&mut self.win, last, limited, self.now);
             }
             self.send();
             let srtt = Duration::from_secs_f64(self.srtt);
-            let rate = self.control.pacing_rate(&self.snd, srtt).unwrap_or(u64::MAX);
+            let rate = self.control.pacing_rate(&self.win, &self.flight, srtt).unwrap_or(u64::MAX);
             let paced = self.control.flags().paced;
             let gap = if paced { MSS as f64 / rate as f64 } else { 0.0 };
             self.next_send = self.now.max(self.next_send) + Duration::from_secs_f64(gap);
@@ -193,7 +191,7 @@ impl<C: Control> Path<C> {
     fn send(&mut self) {
         self.sent += 1;
         self.in_flight += MSS;
-        self.snd.max = self.sent * MSS;
+        self.flight.max = self.sent * MSS;
         let waits = self.line_free.since(self.now).secs_f64() * self.rate;
         let lost = waits as u64 + MSS > self.room || self.sent.is_multiple_of(self.lose_every);
         let mut arrives = None;
@@ -220,7 +218,7 @@ impl<C: Control> Path<C> {
         let sent = self.out.remove(index).expect("it is there");
         let in_flight_before = self.in_flight;
         self.in_flight -= MSS;
-        self.snd.una = sent.number * MSS;
+        self.flight.una = sent.number * MSS;
         self.delivered += MSS;
         self.delivered_at = self.now;
         self.first_sent = sent.at;
@@ -239,6 +237,7 @@ impl<C: Control> Path<C> {
         }
         let ack = AckSample {
             now: self.now,
+            flight: self.flight,
             lost: newly_lost,
             in_flight_before,
             in_flight: self.in_flight,
@@ -255,7 +254,7 @@ impl<C: Control> Path<C> {
         if self.recover.is_some_and(|point| sent.number >= point) {
             self.recover = None;
         }
-        self.control.on_ack(&mut self.snd, &ack);
+        self.control.on_ack(&mut self.win, &ack);
     }
 
     fn rate_sample(&self, sent: &Sent) -> RateSample {
@@ -287,13 +286,13 @@ impl<C: Control> Path<C> {
                 total_delivered: self.delivered,
                 app_limited: sent.app_limited,
             };
-            self.control.on_lost(&self.snd, &lost);
+            self.control.on_lost(&self.win, &lost);
         }
         if newly > 0 && self.recover.is_none() {
             self.recover = Some(self.sent + 1);
-            self.control.on_congestion(&mut self.snd, Cause::Loss, self.now);
+            self.control.on_congestion(&mut self.win, &self.flight, Cause::Loss, self.now);
             if !self.control.flags().own_window {
-                self.snd.cwnd = self.snd.ssthresh;
+                self.win.cwnd = self.win.ssthresh;
             }
         }
         newly
@@ -305,8 +304,8 @@ impl<C: Control> Path<C> {
         self.in_flight = 0;
         self.out.clear();
         self.now += Duration::from_millis(1_000);
-        self.control.on_congestion(&mut self.snd, Cause::Timeout, self.now);
-        self.control.on_timeout(&self.snd, self.now);
-        self.snd.cwnd = MSS;
+        self.control.on_congestion(&mut self.win, &self.flight, Cause::Timeout, self.now);
+        self.control.on_timeout(&self.win, &self.flight, self.now);
+        self.win.cwnd = MSS;
     }
 }

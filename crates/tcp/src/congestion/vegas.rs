@@ -5,9 +5,9 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
+use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::growth::slow_start;
-use super::{AckSample, CaState, Cause, Control, Entry};
-use crate::send_state::SendState;
+use crate::send_state::{Flight, Window};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -84,46 +84,46 @@ impl Vegas {
     }
 
     /// The once-per-window decision.
-    fn judge(&mut self, snd: &mut SendState, base: Duration, rtt: Duration, ack: &AckSample) {
-        let mss = snd.mss();
-        if snd.cwnd < snd.ssthresh {
+    fn judge(&mut self, win: &mut Window, base: Duration, rtt: Duration, ack: &AckSample) {
+        let mss = win.mss();
+        if win.cwnd < win.ssthresh {
             // Only after a rest a round trip belongs to the window at hand, and only the newest,
             // of the paper's distinguished segment: the smallest is of one sent while it grew.
-            let queued = queued(snd.cwnd, base, ack.rtt.unwrap_or(rtt));
+            let queued = queued(win.cwnd, base, ack.rtt.unwrap_or(rtt));
             let rested = self.rests;
             self.rests = !rested;
             if rested && queued > self.settings.gamma * mss {
-                snd.cwnd = (snd.cwnd - queued + mss).min(snd.cwnd);
-                snd.ssthresh = snd.cwnd;
+                win.cwnd = (win.cwnd - queued + mss).min(win.cwnd);
+                win.ssthresh = win.cwnd;
             } else {
-                self.begin_slowly(snd, ack);
+                self.begin_slowly(win, ack);
             }
         } else {
-            let queued = queued(snd.cwnd, base, rtt);
+            let queued = queued(win.cwnd, base, rtt);
             if queued > self.settings.beta * mss {
-                snd.cwnd -= mss;
-                snd.ssthresh = snd.ssthresh.min(snd.cwnd);
+                win.cwnd -= mss;
+                win.ssthresh = win.ssthresh.min(win.cwnd);
             } else if queued < self.settings.alpha * mss && ack.window_limited {
-                snd.cwnd += mss;
+                win.cwnd += mss;
             }
         }
-        snd.cwnd = snd.cwnd.max(2 * mss);
-        snd.ssthresh = snd.ssthresh.max(snd.cwnd / 4 * 3);
+        win.cwnd = win.cwnd.max(2 * mss);
+        win.ssthresh = win.ssthresh.max(win.cwnd / 4 * 3);
     }
 
     /// Slow start, in every other round trip.
-    fn begin_slowly(&self, snd: &mut SendState, ack: &AckSample) {
+    fn begin_slowly(&self, win: &mut Window, ack: &AckSample) {
         if !self.rests && ack.window_limited {
-            slow_start(snd, ack.acked);
+            slow_start(win, ack.acked);
         }
     }
 
-    fn as_reno(&mut self, snd: &mut SendState, acked: u64) {
-        let rest = slow_start(snd, acked);
+    fn as_reno(&mut self, win: &mut Window, acked: u64) {
+        let rest = slow_start(win, acked);
         self.credit += rest;
-        if rest > 0 && self.credit >= snd.cwnd {
-            self.credit -= snd.cwnd;
-            snd.cwnd += snd.mss();
+        if rest > 0 && self.credit >= win.cwnd {
+            self.credit -= win.cwnd;
+            win.cwnd += win.mss();
         }
     }
 
@@ -140,36 +140,36 @@ fn queued(cwnd: u64, base: Duration, rtt: Duration) -> u64 {
 }
 
 impl Control for Vegas {
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         self.measure(ack.rtt);
         match ack.ca_state {
             CaState::Recovery | CaState::Cwr => return self.end_window(),
             CaState::Loss => {
                 self.end_window();
-                return self.as_reno(snd, ack.acked);
+                return self.as_reno(win, ack.acked);
             }
             CaState::Open => {}
         }
         if !ack.round {
-            return self.begin_slowly(snd, ack);
+            return self.begin_slowly(win, ack);
         }
         match (self.base, self.least) {
             (Some(base), Some(rtt)) if self.samples >= SAMPLES => {
-                self.judge(snd, base, rtt, ack);
+                self.judge(win, base, rtt, ack);
             }
-            _ if ack.window_limited => self.as_reno(snd, ack.acked),
+            _ if ack.window_limited => self.as_reno(win, ack.acked),
             _ => {}
         }
         self.end_window();
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
         self.credit = 0;
         self.rests = false;
-        snd.ssthresh = (snd.cwnd / 2).max(2 * snd.mss());
+        win.ssthresh = (win.cwnd / 2).max(2 * win.mss());
     }
 
-    fn on_restart(&mut self, _flight: &mut SendState, _idle: Duration, _now: Instant) {
+    fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {
         // The path may be another one: Linux forgets what it measured.
         *self = Vegas::new(self.settings);
     }
@@ -194,16 +194,16 @@ mod tests {
 
     /// A window's acknowledgements, four of them, all with this round trip; the first ends the
     /// window before.
-    fn window(vegas: &mut Vegas, snd: &mut SendState, rtt: Duration) {
+    fn window(vegas: &mut Vegas, win: &mut Window, rtt: Duration) {
         for i in 0..4 {
             let ack =
                 testing::AckSample { round: i == 0, rtt: Some(rtt), ..testing::ack_sample(MSS) };
-            vegas.on_ack(snd, &ack);
+            vegas.on_ack(win, &ack);
         }
     }
 
-    fn avoiding(cwnd: u64) -> SendState {
-        SendState { cwnd, ssthresh: cwnd, mss: MSS as u16, ..SendState::default() }
+    fn avoiding(cwnd: u64) -> Window {
+        Window { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Window::default() }
     }
 
     #[test]
@@ -217,51 +217,51 @@ mod tests {
     fn two_to_four_queued_segments_hold_the_window() {
         // 20 segments, base 100 ms: 1.8 queued at 110 ms, 3.3 at 120 ms, 4.6 at 130 ms.
         for (rtt, change) in [(110, 1), (120, 0), (130, -1)] {
-            let (mut vegas, mut snd) = (Vegas::default(), avoiding(20 * MSS));
+            let (mut vegas, mut win) = (Vegas::default(), avoiding(20 * MSS));
             vegas.base = Some(ms(100));
             (vegas.least, vegas.samples) = (Some(ms(rtt)), 3);
-            window(&mut vegas, &mut snd, ms(rtt));
-            assert_eq!(snd.cwnd as i64, (20 + change) * MSS as i64, "{rtt} ms");
+            window(&mut vegas, &mut win, ms(rtt));
+            assert_eq!(win.cwnd as i64, (20 + change) * MSS as i64, "{rtt} ms");
         }
     }
 
     #[test]
     fn slow_start_doubles_every_other_window_and_ends_with_one_segment_queued() {
-        let mut snd = SendState { ssthresh: u64::MAX, ..avoiding(4 * MSS) };
+        let mut win = Window { ssthresh: u64::MAX, ..avoiding(4 * MSS) };
         let mut vegas = Vegas::default();
         let mut windows = Vec::new();
         for _ in 0..6 {
-            window(&mut vegas, &mut snd, ms(100));
-            windows.push(snd.cwnd / MSS);
+            window(&mut vegas, &mut win, ms(100));
+            windows.push(win.cwnd / MSS);
         }
         // The first has no samples to judge by and grows by its first ACK too.
         assert_eq!(windows, [8, 8, 12, 12, 16, 16]);
         // 16 segments at 112 ms: 1.714 queued, which counts after a rest.
-        window(&mut vegas, &mut snd, ms(112));
-        assert_eq!(snd.cwnd, 16 * MSS - 1_714 + MSS);
-        assert_eq!(snd.ssthresh, snd.cwnd);
+        window(&mut vegas, &mut win, ms(112));
+        assert_eq!(win.cwnd, 16 * MSS - 1_714 + MSS);
+        assert_eq!(win.ssthresh, win.cwnd);
     }
 
     #[test]
     fn slow_start_is_judged_after_a_rest_only() {
         // 20 segments at 112 ms: 2.1 queued.
-        let mut snd = SendState { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
+        let mut win = Window { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
         let mut vegas = Vegas::default();
         (vegas.base, vegas.least, vegas.samples) = (Some(ms(100)), Some(ms(112)), 3);
-        window(&mut vegas, &mut snd, ms(112));
-        assert_eq!((snd.cwnd, snd.ssthresh), (20 * MSS, u64::MAX));
-        window(&mut vegas, &mut snd, ms(112));
-        assert_eq!(snd.cwnd, 20 * MSS - 2_142 + MSS);
+        window(&mut vegas, &mut win, ms(112));
+        assert_eq!((win.cwnd, win.ssthresh), (20 * MSS, u64::MAX));
+        window(&mut vegas, &mut win, ms(112));
+        assert_eq!(win.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
-    /// The decision about a window of `cwnd` bytes with a base round trip of 100 ms and a round
-    /// trip of 110 ms: an eleventh of it is queued.
-    fn judged(cwnd: u64, ssthresh: u64) -> SendState {
-        let mut snd = SendState { ssthresh, ..avoiding(cwnd) };
+    /// The decision about a window of so many bytes with a base of 100 ms and a round trip of 110 ms:
+    /// an eleventh of it is queued.
+    fn judged(cwnd: u64, ssthresh: u64) -> Window {
+        let mut win = Window { ssthresh, ..avoiding(cwnd) };
         let mut vegas = Vegas { rests: true, ..Vegas::default() };
         let ack = testing::AckSample { rtt: Some(ms(110)), ..testing::ack_sample(MSS) };
-        vegas.judge(&mut snd, ms(100), ms(110), &ack);
-        snd
+        vegas.judge(&mut win, ms(100), ms(110), &ack);
+        win
     }
 
     #[test]
@@ -280,14 +280,14 @@ mod tests {
     fn what_was_saved_up_waits_while_slow_start_takes_all() {
         // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai.
         let mut vegas = Vegas { credit: 5_000, ..Vegas::default() };
-        let mut snd = SendState { ssthresh: 20_000, ..avoiding(4_000) };
-        vegas.as_reno(&mut snd, MSS);
-        assert_eq!(snd.cwnd, 5_000);
+        let mut win = Window { ssthresh: 20_000, ..avoiding(4_000) };
+        vegas.as_reno(&mut win, MSS);
+        assert_eq!(win.cwnd, 5_000);
     }
 
     #[test]
     fn with_two_samples_it_is_reno() {
-        let (mut vegas, mut snd) = (Vegas::default(), avoiding(4 * MSS));
+        let (mut vegas, mut win) = (Vegas::default(), avoiding(4 * MSS));
         vegas.base = Some(ms(100));
         for _ in 0..4 {
             let ack = testing::AckSample {
@@ -295,16 +295,16 @@ mod tests {
                 rtt: Some(ms(300)),
                 ..testing::ack_sample(2 * MSS)
             };
-            vegas.on_ack(&mut snd, &ack);
+            vegas.on_ack(&mut win, &ack);
         }
-        assert_eq!(snd.cwnd, 5 * MSS);
-        vegas.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-        assert_eq!(snd.ssthresh, 2_500);
+        assert_eq!(win.cwnd, 5 * MSS);
+        vegas.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+        assert_eq!(win.ssthresh, 2_500);
     }
 
     #[test]
     fn an_unused_window_does_not_grow_and_a_restart_forgets() {
-        let (mut vegas, mut snd) = (Vegas::default(), avoiding(20 * MSS));
+        let (mut vegas, mut win) = (Vegas::default(), avoiding(20 * MSS));
         for i in 0..20 {
             let ack = testing::AckSample {
                 round: i % 4 == 0,
@@ -312,10 +312,10 @@ mod tests {
                 window_limited: false,
                 ..testing::ack_sample(MSS)
             };
-            vegas.on_ack(&mut snd, &ack);
+            vegas.on_ack(&mut win, &ack);
         }
-        assert_eq!(snd.cwnd, 20 * MSS);
-        vegas.on_restart(&mut snd, ms(5_000), Instant::ZERO);
+        assert_eq!(win.cwnd, 20 * MSS);
+        vegas.on_restart(&mut win, ms(5_000), Instant::ZERO);
         assert_eq!(vegas.base, None);
     }
 

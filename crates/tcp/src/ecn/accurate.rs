@@ -7,7 +7,6 @@
 
 use packet::Ecn;
 
-use crate::endpoint::Endpoint;
 use crate::segment::{Flags, Segment};
 
 /// Values of the ACE field.
@@ -26,8 +25,8 @@ pub(crate) struct Counters {
     reported: u8,
     /// Received since the last segment went out, which was this one's number.
     pending: u8,
-    told: u64,
-    /// The latest packet was marked.
+    sent: u64,
+    /// A marked packet has arrived.
     marked: bool,
     /// Packets that an acknowledgement reports in the mean, in 1/64 of one (Linux's `pkts_acked_ewma`);
     /// 0 before the first. Kept by those who [believe](super::EcnRules::believes_thinned) it alone.
@@ -47,7 +46,7 @@ impl Default for Counters {
             received: 5,
             reported: 5,
             pending: 0,
-            told: 0,
+            sent: 0,
             marked: false,
             mean_reported: 0,
             believes_thinned: false,
@@ -55,7 +54,7 @@ impl Default for Counters {
     }
 }
 
-/// How the ECN field of a SYN or SYN-ACK is reported: by the SYN-ACK (table 2) and by the ACK that
+/// How the ECN field of a SYN or SYN-ACK is reported back: by the SYN-ACK (table 2) and by the ACK that
 /// completes the handshake (table 3).
 pub(super) fn handshake(ecn: Ecn) -> Flags {
     Flags::ace(match ecn {
@@ -70,6 +69,19 @@ impl Counters {
     /// A SYN-ACK agreed; a marked one counts (section 3.2.2.2).
     pub fn read_syn_ack(&mut self, ecn: Ecn) {
         self.received += u8::from(ecn == Ecn::Ce);
+    }
+
+    /// A marked packet arrived when `sent` segments had gone out; whether it is acknowledged at once
+    /// (section 3.2.2.5.1): the first marked data, and every second mark
+    /// (third, while no data waits: `waits` is false).
+    pub fn count(&mut self, occupies: bool, waits: bool, sent: u64) -> bool {
+        let first = !std::mem::replace(&mut self.marked, true);
+        self.received = self.received.wrapping_add(1);
+        if std::mem::replace(&mut self.sent, sent) != sent {
+            self.pending = 0;
+        }
+        self.pending += 1;
+        self.pending >= AT_ONCE[usize::from(waits)] || first && occupies
     }
 
     /// The handshake is over; see [`EcnRules::believes_thinned`](super::EcnRules::believes_thinned).
@@ -98,10 +110,10 @@ impl Counters {
     }
 
     /// Of `delivered` newly reported bytes, those marked (sections 3.2.2.2 and 3.2.2.5.2). Whole
-    /// segments are assumed; where the counter may have wrapped, the largest number of marks that
-    /// fits is taken for true (appendix A.2.1), or, where acknowledgements are thinned out, the
-    /// smallest. `handshake`: an ACK without data that completes it reports on the SYN-ACK (table
-    /// 4).
+    /// segments are assumed; where enough arrived that the counter may have gone round, the
+    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where
+    /// acknowledgements are thinned out, the smallest. `handshake`: an ACK without data that completes it reports
+    /// the mark of the SYN-ACK (table 4).
     pub fn marked_bytes(
         &mut self,
         segment: &Segment,
@@ -122,31 +134,6 @@ impl Counters {
         }
         self.reported = self.reported.wrapping_add(marks as u8);
         (marks * mss).min(delivered)
-    }
-}
-
-impl Endpoint {
-    /// A packet arrived. Section 3.2.2.5.1: the first marked data after a packet without a mark is
-    /// acknowledged at once, and so is every second mark (third, while no data waits).
-    pub(super) fn count_mark(&mut self, segment: &Segment, occupies: bool) {
-        let marked = segment.ecn == Ecn::Ce;
-        let waits = occupies || self.rx.owes_ack();
-        let sent = self.counters.segments_sent;
-        let counters = &mut self.rx.marks().counters;
-        let first = marked && !std::mem::replace(&mut counters.marked, marked);
-        if !marked {
-            return;
-        }
-        counters.received = counters.received.wrapping_add(1);
-        if std::mem::replace(&mut counters.told, sent) != sent {
-            counters.pending = 0;
-        }
-        counters.pending += 1;
-        let enough = counters.pending >= AT_ONCE[usize::from(waits)];
-        self.conn.ecn.echo_flags = counters.ace();
-        if enough || first && occupies {
-            self.rx.ack_now = true;
-        }
     }
 }
 

@@ -8,11 +8,10 @@
 
 use packet::Ecn;
 
-use crate::endpoint::Endpoint;
-use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
+use crate::segment::AccEcn;
 
 /// Room for options in a TCP header.
-const ROOM: u32 = 40;
+pub(super) const ROOM: u32 = 40;
 /// The counters' size.
 const BITS: u32 = 24;
 
@@ -97,9 +96,9 @@ impl Bytes {
         Some(AccEcn { ect1_first: scalable, fields: fields as u8, counters })
     }
 
-    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count
-    /// had reported before do not count again.
-    pub fn hear(&mut self, option: &AccEcn) -> u64 {
+    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had
+    /// reported before do not count again.
+    pub fn read(&mut self, option: &AccEcn) -> u64 {
         if usize::from(option.fields) <= CE {
             // No byte was ever marked.
             return 0;
@@ -110,32 +109,9 @@ impl Bytes {
         if grown >> (BITS - 1) == 0 { u64::from(grown) } else { 0 }
     }
 
-    /// The header's count alone reported `bytes`.
+    /// The header's count alone reported `bytes` marked ones.
     pub fn estimate(&mut self, bytes: u64) {
         self.reported = modulo(self.reported.wrapping_add(bytes as u32));
-    }
-}
-
-impl Endpoint {
-    /// Puts the option on a segment, if one is due and fits after timestamps and up to two SACK
-    /// blocks, which come first (section 3.2.3.3; constructed: none together with a report of a
-    /// duplicate), and with the payload.
-    #[cold]
-    pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
-        let again = out.flags.has(Flags::AGAIN);
-        if again && (out.flags.has(Flags::SYN) || out.len > 0) {
-            return;
-        }
-        let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };
-        // A SYN-ACK always has room for it.
-        let header = ROOM - stamps - out.sack.wire_bytes(2);
-        let room = header.min(u32::from(self.tx.snd.mss) - out.len);
-        if out.sack.tells_duplicate() {
-            return;
-        }
-        let Some(option) = self.rx.marks().bytes.option(room, out.len > 0) else { return };
-        out.set_accecn(option);
-        out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
     }
 }
 
@@ -205,7 +181,7 @@ mod tests {
         let mut sum = 0;
         for _ in 0..4_000 {
             receiver.count(9_000, Ecn::Ce);
-            sum += sender.hear(&receiver.option(40, false).expect("one is due"));
+            sum += sender.read(&receiver.option(40, false).expect("one is due"));
         }
         assert_eq!(sum, 36_000_000);
     }
@@ -215,10 +191,10 @@ mod tests {
         let mut sender = Bytes::default();
         let option = |ceb| AccEcn { ect1_first: false, fields: 2, counters: [1, ceb, 1] };
         sender.estimate(2_000);
-        assert_eq!(sender.hear(&option(5_000)), 3_000);
+        assert_eq!(sender.read(&option(5_000)), 3_000);
         sender.estimate(4_000);
-        assert_eq!(sender.hear(&option(6_000)), 0, "it had reported too much");
-        assert_eq!(sender.hear(&option(7_000)), 1_000);
-        assert_eq!(sender.hear(&AccEcn { fields: 1, ..option(0) }), 0);
+        assert_eq!(sender.read(&option(6_000)), 0, "it told too much");
+        assert_eq!(sender.read(&option(7_000)), 1_000);
+        assert_eq!(sender.read(&AccEcn { fields: 1, ..option(0) }), 0);
     }
 }

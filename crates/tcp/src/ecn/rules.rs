@@ -1,6 +1,6 @@
 //! What a profile says of ECN.
 
-use super::BetaEcn;
+use super::abe::BetaEcn;
 
 /// How the receiver reports marks to the sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct EcnRules {
     /// Data says that its sender is scalable, by ECT(1) (RFC 9331 section 4.1), if the feedback
     /// turns out to be accurate.
     pub scalable: bool,
-    /// A retransmitted SYN does not request ECN (RFC 3168 section 6.1.1.1).
+    /// A SYN that goes again does not request ECN (RFC 3168 section 6.1.1.1).
     pub fallback: bool,
     /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
     /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).

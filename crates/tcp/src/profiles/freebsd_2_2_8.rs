@@ -6,9 +6,9 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::entry::Entry;
 use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
-use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts};
 
 /// The registry's line.

@@ -6,8 +6,8 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::entry::Entry;
 use crate::profile::{Opening, Profile, RtoCheck, SynAck};
-use crate::registry::Entry;
 use crate::rtt::{Bsd, Callouts};
 
 /// The registry's line.

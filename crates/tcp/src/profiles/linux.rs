@@ -8,11 +8,11 @@ use super::fields::{self, OFF, ON, field};
 use super::parts::{Chosen, Parts};
 use super::start::Start;
 use crate::congestion::EcnMode;
-use crate::host_cache::Remembers;
+use crate::entry::Entry;
+use crate::host_metrics::Remembers;
 use crate::profile::{IdleRule, Opening, Profile, SynAck, SynRetries};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
-use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::timer_wheel::TimerWheel;
 

@@ -12,6 +12,7 @@ pub(crate) mod freebsd_4_5;
 pub(crate) mod linux;
 pub(crate) mod ns2;
 pub(crate) mod ns2_full;
+pub(crate) mod ns3;
 mod parts;
 pub(crate) mod plain;
 mod start;

@@ -6,9 +6,9 @@ use packet::{About, Duration};
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
 use crate::ecn::{EchoCut, EcnRules};
+use crate::entry::Entry;
 use crate::profile::{Ending, Opening, Output, Profile, SynAck};
 use crate::recovery::{Implementation, Leaving};
-use crate::registry::Entry;
 use crate::rtt::{Ns2, RttRules};
 
 /// The registry's line.

@@ -5,10 +5,10 @@ use packet::params::{BadParams, Field, Params, Value};
 
 use super::fields::{self, OFF, field};
 use super::parts::Parts;
+use crate::entry::Entry;
 use crate::profile::{Ending, Profile};
 use crate::receiver::AtOnce;
 use crate::recovery::{Leaving, Rules};
-use crate::registry::Entry;
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {

@@ -6,7 +6,7 @@ use packet::params::{BadParams, Params, Value};
 use super::start::Start;
 use crate::congestion::{self, Arithmetic, ClassicReno, Control, ControlFlags, EcnMode};
 use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
-use crate::host_cache::Remembers;
+use crate::host_metrics::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Output, Profile, RtoCheck, SynAck, TimeLimit};
 use crate::receiver::{AckClock, AckPolicy, AtOnce};
 use crate::recovery::{Implementation, Leaving, RecoveryKind, Rules};
@@ -58,7 +58,7 @@ impl Parts {
         Parts::read_with(params, Chosen::read(params, ""))
     }
 
-    /// Reads the parts, with this congestion control.
+    /// Reads the shared fields, with this congestion control.
     pub fn read_with(params: &Params, chosen: Chosen) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
@@ -159,7 +159,7 @@ impl Parts {
         }
     }
 
-    /// Reads the parts of 4.4BSD's lineage; `sendpipe` as in [`host_routes`].
+    /// A profile of 4.4BSD's lineage of these parts; `sendpipe` as in [`host_routes`].
     pub fn bsd(
         &self,
         name: &'static str,

@@ -6,9 +6,9 @@ use packet::{About, Duration};
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
 use crate::ecn::EchoCut;
+use crate::entry::Entry;
 use crate::profile::Profile;
 use crate::recovery::{Implementation, RecoveryKind};
-use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::timer_wheel::TimerWheel;
 
@@ -37,59 +37,25 @@ const FIELDS: &[Field] = &[
         .meaning("Short for recovery: true means \"sack\", false \"newreno\".")
         .source("constructed"),
     field(fields::RECOVERY, Value::Choice("sack"), "constructed"),
-    Field::new("partial_ack", Kind::Choice(&["rfc6675", "ns3"]), Value::Choice("rfc6675"))
-        .meaning(
-            "What a partial ACK sends in a recovery with SACK. rfc6675: what the pipe has room for. ns3: \
-             one segment whatever the pipe, unless the first outstanding one was sent again already.",
-        )
-        .source("RFC 6675 section 5; ns-3.44 (TcpSocketBase::ProcessAck)"),
-    Field::new("impatient", Kind::Switch, OFF)
-        .meaning(
-            "In a recovery with SACK only the first partial ACK starts the retransmission timer anew, so that \
-             many losses end in a timeout (\"Impatient\" in RFC 6582 section 4). Recovery without SACK \
-             always does so here.",
-        )
-        .source("RFC 6298 (5.3): no; ns-3.44: yes (TcpSocketBase::ProcessAck)"),
-    Field::new("sack_growth", Kind::Choice(&["rfc5681", "ns3"]), Value::Choice("rfc5681"))
-        .meaning(
-            "Whether an ACK of new data that reports more beyond a hole makes the window grow, while nothing \
-             is known to be lost. rfc5681: yes, as each ACK of new data does. ns3: no, since it is a \
-             duplicate too (RFC 6675 section 2).",
-        )
-        .source("RFC 5681 section 3.1; ns-3.44 (TcpSocketBase::ProcessAck)"),
     field(fields::CONGESTION, Value::Choice("rfc5681"), "RFC 5681"),
     fields::DUPACK_THRESHOLD,
     field(fields::LIMITED_TRANSMIT, ON, "RFC 3042"),
     field(fields::RTO_MIN, Value::Real(1.0), "RFC 6298 (2.4)"),
-    Field::new("backoff_ends", Kind::Choice(&["sample", "ack"]), Value::Choice("sample"))
-        .meaning(
-            "What undoes the doubling of the retransmission timeout. sample: the next measured round \
-             trip. ack: any acknowledgement of new data, if a round trip was ever measured.",
-        )
-        .source("RFC 6298 section 5; ns-3.44 (TcpSocketBase::NewAck)"),
     field(fields::TICK, Value::Real(0.0), "constructed: exact times"),
     field(fields::DELAYED_ACK, Value::Real(0.2), "constructed; RFC 1122 allows 0.5 s"),
     field(fields::ACK_EVERY, Value::Whole(2), "RFC 1122 section 4.2.3.2"),
-    Field::new("ack_first", Kind::Switch, OFF)
-        .meaning("Acknowledge the first segment of data at once, whatever ack_every says.")
-        .source("ns-3.44 does (TcpSocketBase::ProcessSynRcvd); RFC 1122 says nothing of it"),
     field(fields::DELAYED_ACK_CLOCK, Value::Choice("connection"), "constructed"),
     field(fields::TIMESTAMPS, OFF, "constructed"),
     field(fields::F_RTO, OFF, "constructed"),
     fields::ECN,
-    Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681", "ns3"]), Value::Choice("rfc3168"))
+    Field::new("ecn_cut", Kind::Choice(&["rfc3168", "rfc5681"]), Value::Choice("rfc3168"))
         .meaning(
             "What an ECN echo leaves of the window. rfc3168: half; of less than two segments one, \
              and nothing new goes out before the timer expires. rfc5681: half of its whole segments, \
-             but at least two, as after a loss; ns-3, Linux and FreeBSD leave at least two. ns3: as \
-             rfc5681, but in a recovery and after a timeout too, where it raises the window to two \
-             segments, and a timeout after it halves once more. Controls that are no Reno of classic \
-             senders answer in their own way.",
+             but at least two, as after a loss; ns-3, Linux and FreeBSD leave at least two. Controls that are \
+             no Reno of classic senders answer in their own way.",
         )
-        .source(
-            "RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4; ns-3.44 \
-             (TcpSocketBase::EnterCwr)",
-        ),
+        .source("RFC 3168 section 6.1.2, as in ns-2.35; RFC 5681 equation 4"),
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
     fields::ACCECN_OPTION,
@@ -111,20 +77,14 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         margin: Duration::ZERO,
         max: Duration::from_secs(60),
         tick: parts.tick,
-        any_ack_ends_backoff: params.choice("backoff_ends") == "ack",
+        any_ack_ends_backoff: false,
         wheel: TimerWheel::EXACT,
     };
     let mut profile = parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc);
     if params.given("sack") {
         profile.recovery.kind = by_switch(params)?;
     }
-    let kind = profile.recovery.kind;
-    profile.recovery.partial_ack_sends = of_ns3(params, "partial_ack", kind)?;
-    profile.recovery.reports_hold_growth = of_ns3(params, "sack_growth", kind)?;
-    profile.recovery.impatient_with_sack = with_sack(params, "impatient", kind)?;
     profile.ecn.cut = echo_cut(params, &parts)?;
-    profile.recovery.cwr_state = params.choice("ecn_cut") == "ns3";
-    profile.ack.first = params.switch("ack_first");
     Ok(profile)
 }
 
@@ -154,76 +114,10 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
     }
 }
 
-/// Whether a choice that goes with SACK is ns-3's.
-fn of_ns3(params: &Params, field: &'static str, kind: RecoveryKind) -> Result<bool, BadParams> {
-    goes_with_sack(params, field, kind)?;
-    Ok(params.choice(field) == "ns3")
-}
-
-/// A switch that goes with SACK.
-fn with_sack(params: &Params, field: &'static str, kind: RecoveryKind) -> Result<bool, BadParams> {
-    goes_with_sack(params, field, kind)?;
-    Ok(params.switch(field))
-}
-
-fn goes_with_sack(
-    params: &Params,
-    field: &'static str,
-    kind: RecoveryKind,
-) -> Result<(), BadParams> {
-    if kind != RecoveryKind::Sack {
-        if params.given(field) {
-            return Err(BadParams::new(field, "goes with recovery = \"sack\"; leave it out"));
-        }
-        params.ignore(field);
-    }
-    Ok(())
-}
-
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
     let kind = if params.switch("sack") { RecoveryKind::Sack } else { RecoveryKind::NewReno };
     if params.given("recovery") && parts::kind(params.choice("recovery")) != kind {
         return Err(BadParams::new("sack", "contradicts recovery; leave one of the two out"));
     }
     Ok(kind)
-}
-
-#[cfg(test)]
-mod tests {
-    use packet::params::Raw;
-
-    use super::*;
-
-    fn built(said: &[(&str, &str)]) -> Result<Profile, BadParams> {
-        let raw: Vec<_> = said.iter().map(|&(n, v)| (n.to_owned(), Raw::Text(v.into()))).collect();
-        build(&Params::check(FIELDS, &raw).expect("settings that the table knows"))
-    }
-
-    #[test]
-    fn rules_of_ns3_with_sack_are_as_told_and_only_with_sack() {
-        let rules = |said: &[(&str, &str)]| {
-            built(said).map(|p| (p.recovery.partial_ack_sends, p.recovery.reports_hold_growth))
-        };
-        assert_eq!(rules(&[]).ok(), Some((false, false)));
-        let rfc = [("partial_ack", "rfc6675"), ("sack_growth", "rfc5681")];
-        assert_eq!(rules(&rfc).ok(), Some((false, false)));
-        assert_eq!(rules(&[("partial_ack", "ns3")]).ok(), Some((true, false)));
-        assert_eq!(rules(&[("sack_growth", "ns3")]).ok(), Some((false, true)));
-        assert_eq!(rules(&[("recovery", "newreno")]).ok(), Some((false, false)));
-        for field in ["partial_ack", "sack_growth"] {
-            let refused = rules(&[("recovery", "newreno"), (field, "ns3")]).unwrap_err();
-            assert_eq!(refused.field, field);
-        }
-    }
-
-    #[test]
-    fn impatience_goes_with_sack() {
-        for (recovery, taken) in [("sack", Some(true)), ("newreno", None)] {
-            let raw = [("recovery", Raw::Text(recovery.into())), ("impatient", Raw::Bool(true))];
-            let raw = raw.map(|(name, value)| (name.to_owned(), value));
-            let profile = build(&Params::check(FIELDS, &raw).expect("in range"));
-            assert_eq!(profile.ok().map(|p| p.recovery.impatient_with_sack), taken);
-        }
-        assert_eq!(built(&[]).map(|p| p.recovery.impatient_with_sack).ok(), Some(false));
-    }
 }

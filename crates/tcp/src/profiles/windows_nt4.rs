@@ -6,9 +6,9 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::Parts;
+use crate::entry::Entry;
 use crate::profile::{Profile, TimeLimit};
 use crate::recovery::Implementation;
-use crate::registry::Entry;
 use crate::rtt::{Exact, RttRules};
 use crate::timer_wheel::TimerWheel;
 

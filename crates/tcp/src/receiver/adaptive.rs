@@ -21,7 +21,7 @@ use crate::timer_wheel::TimerWheel;
 /// The rules of a profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Adaptive {
-    /// More full segments than this are acknowledged at once.
+    /// More than this number of full segments are acknowledged at once.
     pub beyond: u32,
     /// Payload and header of a full segment, bytes; what the SYN announces (MSS).
     pub segment: u32,
@@ -170,8 +170,8 @@ impl Tempo {
         u64::from(rules.ratio * self.full / rules.segment).max(1)
     }
 
-    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for it;
-    /// while it grows, acknowledgements go out at once.
+    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for more
+    /// than it; while it grows, acknowledgements go out at once.
     #[inline(always)]
     fn grow(&mut self, rules: &Adaptive, len: u32) {
         let used = u64::from(len) + self.window;
@@ -378,7 +378,7 @@ impl Receiver {
     /// mark, and a packet that cannot be marked after some that could, probably a repeat, make
     /// the next two acknowledgements quick; CWR is acknowledged at once, for the sender's window
     /// may be a single segment.
-    pub fn hear_ecn(&mut self, ecn: packet::Ecn, first_mark: bool, cwr: bool) {
+    pub fn on_ecn(&mut self, ecn: packet::Ecn, first_mark: bool, cwr: bool) {
         let Some(tempo) = self.tempo() else { return };
         let capable = ecn != packet::Ecn::NotEct;
         tempo.urged |= first_mark || !capable && tempo.capable;

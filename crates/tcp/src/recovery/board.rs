@@ -17,7 +17,7 @@ impl Board {
     }
 
     /// Takes what an acknowledgement reports; how many bytes of it are news.
-    pub fn hear(&mut self, snd: &SendState, segment: &Segment) -> u64 {
+    pub fn process(&mut self, snd: &SendState, segment: &Segment) -> u64 {
         let clipped = segment.sack.as_slice().iter().map(|&(start, end)| {
             let start = (segment.ack + u64::from(start)).max(snd.una);
             (start, (segment.ack + u64::from(end)).min(snd.max))

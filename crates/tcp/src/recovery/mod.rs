@@ -8,6 +8,7 @@ mod board;
 mod classic_control;
 mod newreno;
 mod rack;
+mod reaction;
 mod reno;
 mod rules;
 mod sack;
@@ -18,9 +19,10 @@ use packet::Instant;
 
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
-pub(crate) use classic_control::{ClassicControl, Heard, Windows};
+pub(crate) use classic_control::{AckNews, ClassicControl, Windows};
 pub(crate) use newreno::NewReno;
 pub(crate) use rack::{AckContext, Due, Outcome, RackSender};
+pub(crate) use reaction::Reaction;
 pub(crate) use reno::Reno;
 pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, RecoveryKind, Rules};
 pub(crate) use sack::Sack;
@@ -35,17 +37,6 @@ pub(crate) enum Recovery {
     NewReno(NewReno),
     Sack(Sack),
     Sack1(Sack1),
-}
-
-/// What an acknowledgement requires of the endpoint.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Reaction {
-    /// A recovery begins: stop timing round trips.
-    pub entered: bool,
-    /// Stop the retransmission timer; the next segment starts it again.
-    pub stop_timer: bool,
-    /// Only the segment marked for resending may go out now.
-    pub resend_only: bool,
 }
 
 impl Recovery {
@@ -97,7 +88,7 @@ impl Recovery {
     /// The retransmission timer expired after the handshake.
     pub fn on_timeout(&mut self, w: &mut Windows, now: Instant) {
         if self.inflated(w.rules) && w.rules.deflates_at_timeout() {
-            w.deflate(w.snd.cwnd.min(w.snd.ssthresh), 0);
+            w.deflate(w.snd.win.cwnd.min(w.snd.win.ssthresh), 0);
         }
         w.on_timeout(now);
         match self {
@@ -149,6 +140,19 @@ impl Recovery {
         }
     }
 
+    /// Whether nothing is repaired, and nothing was reported or counted since the last advance: an
+    /// acknowledgement of new data only grows the window, and a segment that goes out is new.
+    #[inline(always)]
+    pub fn is_calm(&self) -> bool {
+        match self {
+            Recovery::Tahoe(tahoe) => tahoe.is_calm(),
+            Recovery::Reno(reno) => reno.is_calm(),
+            Recovery::NewReno(newreno) => newreno.is_calm(),
+            Recovery::Sack(sack) => sack.is_calm(),
+            Recovery::Sack1(_) => false,
+        }
+    }
+
     /// Whether it sends nothing but what comes next, at `snd.nxt`.
     #[inline]
     pub fn sends_in_order(&self) -> bool {
@@ -161,7 +165,7 @@ impl Recovery {
         match self {
             Recovery::Sack(sack) => sack.next(rules, snd),
             Recovery::Sack1(sack) => sack.next(rules, snd),
-            _ => fitting(snd, snd.cwnd + self.beyond(rules, snd)),
+            _ => snd.fitting(snd.win.cwnd + self.beyond(rules, snd)),
         }
     }
 
@@ -173,7 +177,7 @@ impl Recovery {
             Recovery::Sack1(sack) => sack.next(rules, snd),
             _ if snd.nxt > snd.end => None,
             _ => {
-                let window = snd.cwnd + self.beyond(rules, snd);
+                let window = snd.win.cwnd + self.beyond(rules, snd);
                 Some(snd.chunk(snd.nxt, snd.una + window.min(snd.window())))
             }
         }
@@ -240,25 +244,6 @@ impl Recovery {
     }
 }
 
-/// The next segment from `snd.nxt`, if it fits whole into `window` and the peer's window.
-fn fitting(snd: &SendState, window: u64) -> Option<Chunk> {
-    if snd.nxt == snd.max && snd.max > snd.end {
-        return None;
-    }
-    let chunk = snd.chunk(snd.nxt, u64::MAX);
-    // A bare FIN needs no room.
-    let fits =
-        chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + window.min(snd.window());
-    ((chunk.len > 0 || chunk.fin()) && fits).then_some(chunk)
-}
-
-/// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
-fn beyond_window(snd: &SendState, chunk: Chunk) -> u64 {
-    let new = chunk.seq >= snd.max;
-    let beyond = chunk.end() > snd.una + snd.cwnd;
-    if new && beyond { chunk.end() - chunk.seq } else { 0 }
-}
-
 #[cfg(test)]
 fn with_reno<T>(rules: &Rules, snd: &mut SendState, act: impl FnOnce(&mut Windows) -> T) -> T {
     act(&mut Windows { rules, snd, control: &mut ClassicControl::reno() })
@@ -268,6 +253,7 @@ fn with_reno<T>(rules: &Rules, snd: &mut SendState, act: impl FnOnce(&mut Window
 mod tests {
     use super::*;
     use crate::congestion::{Arithmetic, ClassicReno};
+    use crate::send_state::Window;
 
     /// The RFCs' rules with limited transmit, as the senders' own tests take them.
     pub(super) const fn rfc(kind: RecoveryKind) -> Rules {
@@ -336,9 +322,8 @@ mod tests {
             nxt: 1_001,
             max: 1_001,
             end: 10_000,
-            cwnd: 1_000,
             window: 1 << 20,
-            mss: 100,
+            win: Window { cwnd: 1_000, mss: 100, ..Window::default() },
             ..SendState::default()
         }
     }
@@ -359,7 +344,12 @@ mod tests {
     #[test]
     fn behind_a_fin_nothing_goes_out() {
         let (rules, recovery) = (rfc(RecoveryKind::Reno), Recovery::new(RecoveryKind::Reno));
-        let mut snd = SendState { end: 1_001, cwnd: 2_000, fin_queued: true, ..ten_out() };
+        let mut snd = SendState {
+            end: 1_001,
+            fin_queued: true,
+            win: Window { cwnd: 2_000, ..ten_out().win },
+            ..ten_out()
+        };
         let fin = Some(Chunk::new(1_001, 0, true));
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
         (snd.fin_sent, snd.nxt, snd.max) = (true, 1_002, 1_002);

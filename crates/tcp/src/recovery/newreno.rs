@@ -1,6 +1,8 @@
 //! NewReno without SACK: RFC 6582; in BSD's manner as in FreeBSD 4.x.
 
-use crate::recovery::{Leaving, Reaction, Rules, Windows, beyond_window};
+use crate::recovery::classic_control::Windows;
+use crate::recovery::reaction::Reaction;
+use crate::recovery::rules::{Leaving, Rules};
 use crate::send_state::{Chunk, SendState};
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,10 +39,10 @@ impl NewReno {
         self.recovering = false;
         let outstanding = snd.outstanding();
         let window = match rules.leaving {
-            Leaving::Refilled => snd.ssthresh.min(outstanding.max(mss) + mss),
-            Leaving::Outstanding => snd.ssthresh.min(outstanding + mss),
-            Leaving::Deflated => snd.cwnd.saturating_sub(self.inflation).max(mss),
-            Leaving::Threshold => snd.ssthresh.min(snd.cwnd),
+            Leaving::Refilled => snd.win.ssthresh.min(outstanding.max(mss) + mss),
+            Leaving::Outstanding => snd.win.ssthresh.min(outstanding + mss),
+            Leaving::Deflated => snd.win.cwnd.saturating_sub(self.inflation).max(mss),
+            Leaving::Threshold => snd.win.ssthresh.min(snd.win.cwnd),
         };
         w.deflate(window, 0);
         if w.rules.grows_on_leaving() {
@@ -56,7 +58,7 @@ impl NewReno {
         let opened = if acked >= mss { mss } else { 0 };
         w.snd.resend = true;
         self.inflation = self.inflation.saturating_sub(acked) + opened;
-        w.deflate(w.snd.cwnd.saturating_sub(acked).max(mss) + opened, self.inflation);
+        w.deflate(w.snd.win.cwnd.saturating_sub(acked).max(mss) + opened, self.inflation);
     }
 
     pub fn on_duplicate(&mut self, w: &mut Windows, counts: bool) -> Reaction {
@@ -96,6 +98,11 @@ impl NewReno {
         self.recovering
     }
 
+    /// Whether no duplicates have come and nothing is repaired.
+    pub fn is_calm(&self) -> bool {
+        self.duplicates == 0 && !self.recovering
+    }
+
     pub fn resume(&mut self, point: u64) {
         self.recovering = false;
         self.recover = point;
@@ -108,7 +115,7 @@ impl NewReno {
 
     pub fn on_sent(&mut self, snd: &SendState, chunk: Chunk) {
         if self.duplicates > 0 && !self.recovering {
-            self.limited += beyond_window(snd, chunk);
+            self.limited += snd.beyond_window(chunk);
         }
     }
 }
@@ -118,6 +125,7 @@ mod tests {
     use super::*;
     use crate::recovery::tests::rfc;
     use crate::recovery::{Implementation, RecoveryKind, Rules, with_reno};
+    use crate::send_state::Window;
 
     /// Ten segments of 100 B are outstanding, much more is to be sent.
     fn ten_out(cwnd: u64) -> SendState {
@@ -125,10 +133,8 @@ mod tests {
             una: 1,
             max: 1_001,
             end: 10_000,
-            cwnd,
-            ssthresh: u64::MAX,
             window: 1 << 20,
-            mss: 100,
+            win: Window { cwnd, ssthresh: u64::MAX, mss: 100, ..Window::default() },
             ..SendState::default()
         }
     }
@@ -141,7 +147,7 @@ mod tests {
         with_reno(&rules, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
         snd.nxt = snd.una;
         newreno.resume(snd.max);
-        assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (1, 100, 500));
+        assert_eq!((snd.nxt, snd.win.cwnd, snd.win.ssthresh), (1, 100, 500));
         let thrice = |newreno: &mut NewReno, snd: &mut SendState| {
             (0..3)
                 .map(|_| with_reno(&rules, snd, |w| newreno.on_duplicate(w, true)).entered)
@@ -183,14 +189,18 @@ mod tests {
         let left = |leaving, rest: u64| {
             // The RFC's does not grow in the end.
             let rules = Rules { limited_transmit: false, leaving, ..rfc(RecoveryKind::NewReno) };
-            let mut snd =
-                SendState { una: 1, max: 1_001, cwnd: 1_000, mss: 100, ..SendState::default() };
+            let mut snd = SendState {
+                una: 1,
+                max: 1_001,
+                win: Window { cwnd: 1_000, mss: 100, ..Window::default() },
+                ..SendState::default()
+            };
             let mut newreno = NewReno::default();
             (0..8).for_each(|_| _ = with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)));
-            assert_eq!((snd.cwnd, snd.ssthresh), (1_300, 500));
+            assert_eq!((snd.win.cwnd, snd.win.ssthresh), (1_300, 500));
             (snd.una, snd.max) = (1_001, 1_001 + rest);
             with_reno(&rules, &mut snd, |w| newreno.on_advance(w, 1_000));
-            snd.cwnd
+            snd.win.cwnd
         };
         for (leaving, nothing_out, two_out, all_out) in [
             (Leaving::Refilled, 200, 300, 500),
@@ -240,7 +250,7 @@ mod tests {
             snd.max = chunk.end();
         }
         assert!(with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)).entered);
-        assert_eq!((snd.max, snd.ssthresh), (1_201, 500));
+        assert_eq!((snd.max, snd.win.ssthresh), (1_201, 500));
     }
 
     #[test]
@@ -254,6 +264,6 @@ mod tests {
         newreno.on_sent(&snd, chunk);
         snd.max = chunk.end();
         (0..3).for_each(|_| _ = with_reno(&rules, &mut snd, |w| newreno.on_duplicate(w, true)));
-        assert_eq!((snd.max, snd.ssthresh), (1_002, 500));
+        assert_eq!((snd.max, snd.win.ssthresh), (1_002, 500));
     }
 }

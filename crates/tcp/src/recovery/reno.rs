@@ -4,7 +4,9 @@
 //! ACK of new data ends the recovery. No partial ACKs. In BSD's manner (FreeBSD 2.2) there is no
 //! guard against duplicates that its own resends cause after a timeout.
 
-use crate::recovery::{Implementation, Reaction, Rules, Windows};
+use crate::recovery::classic_control::Windows;
+use crate::recovery::reaction::Reaction;
+use crate::recovery::rules::{Implementation, Rules};
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Reno {
@@ -27,9 +29,9 @@ impl Reno {
                 // dupwnd_ becomes 0.
                 Implementation::Ns2 => {
                     let inflation = u64::from(self.duplicates) * snd.mss();
-                    snd.cwnd.saturating_sub(inflation).max(snd.mss())
+                    snd.win.cwnd.saturating_sub(inflation).max(snd.mss())
                 }
-                Implementation::Bsd | Implementation::Rfc => snd.cwnd.min(snd.ssthresh),
+                Implementation::Bsd | Implementation::Rfc => snd.win.cwnd.min(snd.win.ssthresh),
             };
             w.deflate(window, 0);
         }
@@ -57,6 +59,11 @@ impl Reno {
             return w.fast_retransmit();
         }
         Reaction::default()
+    }
+
+    /// Whether no duplicates have come.
+    pub fn is_calm(&self) -> bool {
+        self.duplicates == 0
     }
 
     pub fn resume(&mut self, point: u64) {

@@ -27,11 +27,11 @@ pub(crate) enum RecoveryKind {
 pub(crate) struct RackSettings {
     /// How losses are found.
     pub detection: Detection,
-    /// Segments are spread over the round trip even if the control does not require it.
+    /// Segments are spread over the round trip even if the control does not need it.
     pub paces: bool,
     /// Reported segments that make the reordering window zero (RFC 8985 section 6.2, step 4).
     pub threshold: u32,
-    /// New segments go out while reports show a hole that is not yet assumed lost.
+    /// New segments go out while reports show a hole not yet taken for lost.
     pub limited_transmit: bool,
     /// Spurious timeouts are looked for (RFC 5682).
     pub f_rto: bool,
@@ -110,9 +110,8 @@ pub(crate) struct Rules {
     /// that many losses end in a timeout rather than in a round trip for each (RFC 6582 section 3.2,
     /// step 3; "Impatient" in its section 4). Else each one does ("Slow-but-Steady").
     pub impatient: bool,
-    /// The timer rule above in a recovery with selective acknowledgements
-    /// (`TcpSocketBase::ProcessAck` of ns-3.44). RFC 6675 leaves the timer to RFC 6298 (5.3): each
-    /// one restarts it.
+    /// As `impatient`, in a recovery with selective acknowledgements (`TcpSocketBase::ProcessAck` of ns-3.44).
+    /// RFC 6675 leaves the timer to RFC 6298 (5.3): each one starts it anew.
     pub impatient_with_sack: bool,
     /// Each partial acknowledgement of a recovery with selective acknowledgements sends one segment
     /// whatever the window allows, unless the first outstanding one was sent again already
@@ -150,9 +149,9 @@ impl Rules {
         self.implementation != Implementation::Bsd
     }
 
-    /// The count after one more of the duplicates that start nothing (`is_beyond`). ns-2.35 still
-    /// counts them for limited transmit: `singledup_` only requires that fewer than `numdupacks_`
-    /// have come. The others begin anew.
+    /// What is counted after one more of the duplicates that start nothing (`is_beyond`). ns-2.35 counts them
+    /// for limited transmit all the same: `singledup_` requires nothing but that fewer than `numdupacks_` have come.
+    /// The others begin anew.
     pub fn counted_for_limited_transmit(&self, duplicates: u32) -> u32 {
         match self.implementation {
             Implementation::Ns2 => (duplicates + 1).min(self.threshold.saturating_sub(1)),

@@ -1,7 +1,9 @@
 //! Recovery with selective acknowledgements: RFC 6675 without rescue retransmission.
 
 use super::board::Board;
-use crate::recovery::{Reaction, Rules, Windows, beyond_window};
+use crate::recovery::classic_control::Windows;
+use crate::recovery::reaction::Reaction;
+use crate::recovery::rules::Rules;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 
@@ -52,10 +54,10 @@ impl Sack {
             self.drop_acknowledged(w.rules, w.snd);
         }
         (self.duplicates, self.limited) = (0, 0);
-        // Few segments report anything: this test costs less than an empty report.
-        let news = if segment.sack.is_empty() { 0 } else { self.board.hear(w.snd, segment) };
+        // Few report anything: a test for it costs less than to process an empty report.
+        let news = if segment.sack.is_empty() { 0 } else { self.board.process(w.snd, segment) };
         if news > 0 && self.mode == Mode::Open && w.rules.reports_hold_growth {
-            w.snd.growth_held = true;
+            w.snd.win.held = true;
         }
         if self.mode != Mode::Recovery {
             w.grow(acked);
@@ -73,7 +75,7 @@ impl Sack {
         if segment.sack.is_empty() || segment.ack != w.snd.una {
             return Reaction::default();
         }
-        let news = self.board.hear(w.snd, segment);
+        let news = self.board.process(w.snd, segment);
         if news == 0 { Reaction::default() } else { self.on_report(w, news) }
     }
 
@@ -122,6 +124,16 @@ impl Sack {
     pub fn suspend(&mut self) {
         self.mode = Mode::Open;
         (self.duplicates, self.limited) = (0, 0);
+    }
+
+    /// Whether nothing is reported and nothing repaired.
+    #[inline]
+    pub fn is_calm(&self) -> bool {
+        self.mode == Mode::Open
+            && self.duplicates == 0
+            && !self.partial
+            && !self.unbounded
+            && self.board.ranges().is_empty()
     }
 
     /// Whether a fast recovery is under way.
@@ -198,7 +210,7 @@ impl Sack {
             }
             Mode::Recovery => {
                 // The FIN's number must not keep back a full segment.
-                if self.pipe(snd) + mss > snd.cwnd + u64::from(snd.fin_sent) {
+                if self.pipe(snd) + mss > snd.win.cwnd + u64::from(snd.fin_sent) {
                     return None;
                 }
                 let top = self.board.ranges().last().map_or(0, |r| r.0);
@@ -210,7 +222,7 @@ impl Sack {
                 Some(chunk) => {
                     let sum = self.resent(snd) + chunk.end() - chunk.seq;
                     // Nor here.
-                    (sum <= snd.cwnd + u64::from(chunk.fin())).then_some(chunk)
+                    (sum <= snd.win.cwnd + u64::from(chunk.fin())).then_some(chunk)
                 }
                 None => new_within(snd),
             },
@@ -220,7 +232,7 @@ impl Sack {
     fn next_open(&self, rules: &Rules, snd: &SendState) -> Option<Chunk> {
         let fits = new_within(snd);
         let limited = self.duplicates > 0 && fits.is_none() && rules.limited_transmit;
-        if limited && self.pipe(snd) + snd.mss() <= snd.cwnd {
+        if limited && self.pipe(snd) + snd.mss() <= snd.win.cwnd {
             return snd.new_chunk();
         }
         fits
@@ -230,7 +242,7 @@ impl Sack {
         self.unbounded = false;
         if self.mode == Mode::Open {
             if self.duplicates > 0 {
-                self.limited += beyond_window(snd, chunk) as u32;
+                self.limited += snd.beyond_window(chunk) as u32;
             }
         } else if chunk.seq < snd.max {
             self.resent_to = self.resent_to.max(chunk.end());
@@ -241,7 +253,7 @@ impl Sack {
 /// New data, limited by the congestion window against all outstanding bytes.
 fn new_within(snd: &SendState) -> Option<Chunk> {
     let chunk = snd.new_chunk()?;
-    let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + snd.cwnd;
+    let fits = chunk.len == 0 || chunk.seq + u64::from(chunk.len) <= snd.una + snd.win.cwnd;
     fits.then_some(chunk)
 }
 

@@ -6,7 +6,9 @@
 //! counts from the first duplicate to the end of the recovery alone.
 
 use super::board::Board;
-use crate::recovery::{Reaction, Rules, Windows, fitting};
+use crate::recovery::classic_control::Windows;
+use crate::recovery::reaction::Reaction;
+use crate::recovery::rules::Rules;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 
@@ -16,8 +18,8 @@ pub(crate) struct Sack1 {
     recovering: bool,
     /// The packet that begins it is yet to go; it is not counted in the pipe.
     begins: bool,
-    /// A timeout came and nothing new was acknowledged since: duplicates are ignored (`timeout_`).
-    deaf: bool,
+    /// A timeout came and nothing new was acknowledged since: duplicates do not count (`timeout_`).
+    ignores_duplicates: bool,
     /// Duplicates that reported something new.
     duplicates: u32,
     /// Packets taken to be in the network during a recovery (`pipe_`), which may be less than none.
@@ -42,7 +44,7 @@ impl Sack1 {
             // One for the acknowledgement, one for the packet that filled the hole.
             self.pipe -= 2;
             self.board.drop_below(w.snd.una);
-            self.board.hear(w.snd, segment);
+            self.board.process(w.snd, segment);
             return;
         }
         if !self.recovering {
@@ -50,17 +52,20 @@ impl Sack1 {
         } else {
             (self.recovering, self.point) = (false, 0);
         }
-        (self.duplicates, self.deaf) = (0, false);
+        (self.duplicates, self.ignores_duplicates) = (0, false);
         self.board.clear();
     }
 
     pub fn on_duplicate(&mut self, w: &mut Windows, segment: &Segment) -> Reaction {
         if self.recovering {
             self.pipe -= 1;
-            self.board.hear(w.snd, segment);
+            self.board.process(w.snd, segment);
             return Reaction::default();
         }
-        if self.deaf || segment.ack != w.snd.una || self.board.hear(w.snd, segment) == 0 {
+        if self.ignores_duplicates
+            || segment.ack != w.snd.una
+            || self.board.process(w.snd, segment) == 0
+        {
             return Reaction::default();
         }
         self.duplicates += 1;
@@ -69,7 +74,7 @@ impl Sack1 {
 
     fn enter(&mut self, w: &mut Windows) -> Reaction {
         let snd = &w.snd;
-        let echoed = snd.reduced_by_echo && snd.una < snd.reduced;
+        let echoed = snd.win.by_echo && snd.una < snd.reduced;
         if snd.una <= self.point && !echoed {
             return Reaction::default();
         }
@@ -85,12 +90,12 @@ impl Sack1 {
     /// Everything goes again, up to `point`.
     pub fn resume(&mut self, point: u64) {
         self.suspend();
-        (self.deaf, self.point) = (true, point);
+        (self.ignores_duplicates, self.point) = (true, point);
     }
 
     /// Nothing goes again for the time being (RFC 5682 section 3), and duplicates count.
     pub fn suspend(&mut self) {
-        (self.recovering, self.deaf) = (false, false);
+        (self.recovering, self.ignores_duplicates) = (false, false);
         (self.duplicates, self.point) = (0, 0);
         self.board.clear();
     }
@@ -113,9 +118,9 @@ impl Sack1 {
         if !self.recovering {
             let limited =
                 self.duplicates.min(rules.threshold - 1) * u32::from(rules.limited_transmit);
-            return fitting(snd, snd.cwnd + u64::from(limited) * snd.mss());
+            return snd.fitting(snd.win.cwnd + u64::from(limited) * snd.mss());
         }
-        if i64::from(self.pipe) >= (snd.cwnd / snd.mss()) as i64 {
+        if i64::from(self.pipe) >= (snd.win.cwnd / snd.mss()) as i64 {
             return None;
         }
         let top = self.board.ranges().last().map_or(0, |r| r.0);

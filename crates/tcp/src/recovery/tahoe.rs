@@ -5,7 +5,9 @@
 //! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
 //! ns-2.35; without it the resent segments' own duplicates start it anew).
 
-use crate::recovery::{Reaction, Rules, Windows};
+use crate::recovery::classic_control::Windows;
+use crate::recovery::reaction::Reaction;
+use crate::recovery::rules::Rules;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tahoe {
@@ -31,10 +33,15 @@ impl Tahoe {
             return Reaction::default();
         }
         w.on_loss(0, 0);
-        w.snd.cwnd = w.snd.mss();
+        w.snd.win.cwnd = w.snd.mss();
         w.snd.nxt = w.snd.una;
         self.recover = w.snd.max;
         Reaction { entered: true, stop_timer: true, resend_only: false }
+    }
+
+    /// Whether no duplicates have come.
+    pub fn is_calm(&self) -> bool {
+        self.duplicates == 0
     }
 
     pub fn resume(&mut self, point: u64) {
@@ -51,7 +58,7 @@ mod tests {
     use super::*;
     use crate::recovery::tests::rfc;
     use crate::recovery::{RecoveryKind, with_reno};
-    use crate::send_state::SendState;
+    use crate::send_state::{SendState, Window};
 
     #[test]
     fn three_duplicates_close_the_window_once_per_flight() {
@@ -61,10 +68,8 @@ mod tests {
             nxt: 1_101,
             max: 1_101,
             end: 10_000,
-            cwnd: 1_000,
-            ssthresh: u64::MAX,
             window: 1 << 20,
-            mss: 100,
+            win: Window { cwnd: 1_000, ssthresh: u64::MAX, mss: 100, ..Window::default() },
             ..SendState::default()
         };
         let mut tahoe = Tahoe::default();
@@ -74,12 +79,12 @@ mod tests {
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 1));
         assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 2));
         assert_eq!(duplicate(&mut tahoe, &mut snd), (true, 0));
-        assert_eq!((snd.nxt, snd.cwnd, snd.ssthresh), (101, 100, 500));
+        assert_eq!((snd.nxt, snd.win.cwnd, snd.win.ssthresh), (101, 100, 500));
         for _ in 0..5 {
             assert_eq!(duplicate(&mut tahoe, &mut snd), (false, 0));
         }
         snd.una = 1_101;
         with_reno(&rules, &mut snd, |w| tahoe.on_advance(w, 1_000));
-        assert_eq!((snd.cwnd, duplicate(&mut tahoe, &mut snd)), (200, (false, 1)));
+        assert_eq!((snd.win.cwnd, duplicate(&mut tahoe, &mut snd)), (200, (false, 1)));
     }
 }

@@ -188,7 +188,7 @@ mod tests {
     fn half_a_round_trip_is_half_the_estimate() {
         let rules = RttRules::Exact(rules(Duration::from_millis(200), Duration::ZERO));
         let mut e = rules.fresh();
-        rules.learn(&mut e, Duration::from_millis(100));
+        rules.sample_span(&mut e, Duration::from_millis(100));
         assert_eq!(rules.half_round_trip(&e), Duration::from_millis(50));
     }
 

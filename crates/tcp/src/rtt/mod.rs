@@ -44,8 +44,8 @@ pub(crate) struct Rtt {
     backed_off: bool,
     /// Samples so far, as far as BSD counts them ([`RTT_SAMPLES_TO_KEEP`]).
     samples: u8,
-    /// The host has learnt from it ([`HostCache`](crate::HostCache)).
-    pub taught: bool,
+    /// It is in its host's cache ([`HostCache`](crate::HostCache)).
+    pub cached: bool,
 }
 
 /// Samples of a connection of which a FreeBSD host keeps the estimate (`tcp_close`: as many as
@@ -114,7 +114,7 @@ impl RttRules {
     }
 
     /// New data was acknowledged after `round_trip`, measured by the sender itself.
-    pub fn learn(&self, rtt: &mut Rtt, round_trip: Duration) {
+    pub fn sample_span(&self, rtt: &mut Rtt, round_trip: Duration) {
         if let RttRules::Exact(exact) = self {
             exact.sample(rtt, round_trip);
         }

@@ -12,7 +12,7 @@ use crate::send_state::SendState;
 /// What one acknowledgement has shown so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct AckInfo {
-    /// The cumulative acknowledgement advances, by `fresh` bytes that were not reported before.
+    /// The cumulative acknowledgement advances; `fresh`: by this number of bytes not reported before.
     pub advances: bool,
     /// The first number that was not acknowledged before.
     pub from: u64,
@@ -54,8 +54,8 @@ impl AckInfo {
         self.fresh += record.bytes();
     }
 
-    /// A segment is delivered, whether acknowledged cumulatively or reported selectively, to a
-    /// sender whose timeout (or other state) ends at `recovery_point`.
+    /// A segment is delivered, cumulatively or selectively, to a sender whose timeout (or other
+    /// state) ends at `recovery_point`.
     #[inline]
     fn take(
         &mut self,
@@ -170,10 +170,10 @@ impl Tracker {
         }
     }
 
-    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate shows
-    /// that some segment has arrived; of what is acknowledged next, one segment filled the hole and
-    /// the others had been counted. `goes_on`: the counted segments are still out; `counts`: a
-    /// further duplicate counts.
+    /// Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`: without reports a duplicate means that
+    /// some segment has arrived; of what is acknowledged next, one segment filled the hole and the
+    /// others had been counted.
+    /// `goes_on`: what they counted is still out; `counts`: a further one counts.
     #[cold]
     pub fn count_duplicates(
         &mut self,
@@ -200,19 +200,19 @@ impl Tracker {
         }
     }
 
-    /// The round trips that an acknowledgement gives: of the segment sent first, and of the one
-    /// sent last, which is the path's (Linux's `tcp_clean_rtx_queue`).
+    /// The round trips that an acknowledgement shows: of the segment sent first, and of the one sent
+    /// last, which is the path's (Linux's `tcp_clean_rtx_queue`).
     #[inline(always)]
     pub fn round_trips(&mut self, info: &AckInfo, now: Instant) -> Option<(Duration, Duration)> {
         let acked = info.acked_span.filter(|_| !info.resent_acked);
         let (first, last) = acked.or(info.sacked_span)?;
         // As there, a report has the last word on the path.
         let path = now.since(info.sacked_span.map_or(last, |(_, last)| last));
-        self.min_rtt.learn(path, now);
+        self.min_rtt.update(path, now);
         Some((now.since(first), path))
     }
 
-    /// The control's sample of an acknowledgement; `in_flight_before`: bytes in flight as it came.
+    /// What the control learns of an acknowledgement; `in_flight_before`: as it came.
     #[inline(always)]
     pub fn sample(&mut self, snd: &SendState, info: &AckInfo, seen: Seen) -> AckSample {
         let Seen { now, rtt, marked, in_flight_before, ca_state, any_order } = seen;
@@ -222,6 +222,7 @@ impl Tracker {
         }
         AckSample {
             now,
+            flight: snd.flight(),
             delivered: info.delivered,
             acked: info.fresh,
             segments: if info.advances || any_order { info.segments } else { 0 },
@@ -242,7 +243,7 @@ impl Tracker {
     }
 }
 
-/// What a sample says in addition to what the tracker has seen.
+/// What a sample contains besides what the tracker has seen.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen {
     pub now: Instant,

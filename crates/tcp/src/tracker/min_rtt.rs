@@ -23,7 +23,7 @@ impl MinRtt {
         if value.nanos() == u64::MAX { Duration::ZERO } else { value }
     }
 
-    pub fn learn(&mut self, rtt: Duration, now: Instant) {
+    pub fn update(&mut self, rtt: Duration, now: Instant) {
         let sample = (rtt, now);
         if rtt <= self.best[0].0 || now.since(self.best[2].1) > WINDOW {
             self.best = [sample; 3];
@@ -70,7 +70,7 @@ mod tests {
                 200 => ms(15),
                 _ => ms(20),
             };
-            min.learn(rtt, Instant::ZERO + Duration::from_secs(second));
+            min.update(rtt, Instant::ZERO + Duration::from_secs(second));
             let least = match second {
                 0..=300 => ms(10),
                 301..=500 => ms(15),
@@ -84,7 +84,7 @@ mod tests {
     fn after(samples: &[(u64, u64)]) -> u64 {
         let mut min = MinRtt::new();
         for &(second, rtt) in samples {
-            min.learn(Duration::from_millis(rtt), Instant::ZERO + Duration::from_secs(second));
+            min.update(Duration::from_millis(rtt), Instant::ZERO + Duration::from_secs(second));
         }
         min.get().nanos() / 1_000_000
     }

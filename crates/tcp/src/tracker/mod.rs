@@ -1,5 +1,5 @@
 //! What a sender knows of the segments it has out and of the path, and what its congestion control
-//! gets of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
+//! learns of both: the scoreboard, delivery rates, round trips, how much of the window is used, the
 //! pace.
 
 mod ack;
@@ -97,8 +97,7 @@ pub(crate) struct Sent {
 }
 
 impl Tracker {
-    /// With this control; segments are spread over the round trip if `paces` or if the control
-    /// wants it.
+    /// With this control, whose segments are spread over the round trip if `paces` is set or the control paces.
     pub fn new(control: Box<dyn Control>, paces: bool) -> Self {
         let rate = Rate::new(control.flags().rates);
         Tracker::with(control, (Scoreboard::new(), rate), paces)
@@ -133,14 +132,14 @@ impl Tracker {
     pub fn begin(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
         self.srtt = srtt;
         if srtt > Duration::ZERO {
-            self.min_rtt.learn(srtt, now);
+            self.min_rtt.update(srtt, now);
         }
-        self.control.on_open(snd, srtt, now);
+        self.control.on_open(&mut snd.win, srtt, now);
         self.set_pace(snd);
     }
 
-    /// Whether the control gets the feedback it needs, by what the handshake agreed on. A control
-    /// that needs to know which data was marked and will not get it is replaced, as in Linux; a
+    /// Whether the control gets the feedback it needs, by what the handshake agreed on. One that
+    /// needs to know which data was marked and gets no such feedback is replaced, as in Linux; a
     /// scalable one must be (RFC 9331 section 4.3).
     pub fn is_served(&self, ecn: EcnState) -> bool {
         match self.flags.ecn {
@@ -154,7 +153,7 @@ impl Tracker {
     pub fn replace(&mut self, control: Box<dyn Control>, paces: bool) {
         self.flags = control.flags();
         self.control = control;
-        self.rate.ask(self.flags.rates);
+        self.rate.enable(self.flags.rates);
         self.pacer.on = paces || self.flags.paced;
     }
 
@@ -162,7 +161,8 @@ impl Tracker {
     #[inline]
     pub fn set_pace(&mut self, snd: &SendState) {
         if self.pacer.on {
-            self.pacer.rate = self.control.pacing_rate(snd, self.srtt).unwrap_or(0);
+            self.pacer.rate =
+                self.control.pacing_rate(&snd.win, &snd.flight(), self.srtt).unwrap_or(0);
         }
     }
 
@@ -172,7 +172,7 @@ impl Tracker {
         let bytes = chunk.end() - chunk.seq;
         let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
         if self.board.in_flight == 0 {
-            self.control.on_tx_start(snd, self.sent_at, snapshot.app_limited, now);
+            self.control.on_tx_start(&mut snd.win, self.sent_at, snapshot.app_limited, now);
             if self.flags.own_window {
                 self.set_pace(snd);
             }
@@ -216,7 +216,7 @@ impl Tracker {
     }
 
     fn note_usage(&mut self, snd: &SendState, chunk: Chunk) {
-        let limited = self.board.in_flight + snd.mss() > snd.cwnd;
+        let limited = self.board.in_flight + snd.mss() > snd.win.cwnd;
         let until = snd.max.max(chunk.end());
         let out = until - snd.una;
         let usage = &mut self.usage;
@@ -227,14 +227,14 @@ impl Tracker {
 
     /// Whether the window was used (Linux's `tcp_is_cwnd_limited`).
     fn window_limited(&self, snd: &SendState) -> bool {
-        let slow_start = snd.cwnd < snd.ssthresh;
-        self.usage.limited || (slow_start && snd.cwnd < 2 * self.usage.most)
+        let slow_start = snd.win.cwnd < snd.win.ssthresh;
+        self.usage.limited || (slow_start && snd.win.cwnd < 2 * self.usage.most)
     }
 
     /// Notes when the program has nothing more to send though the window has room.
     pub fn run_dry_if_done(&mut self, snd: &SendState, sent_to: u64, now: Instant) {
         let out_of_data = sent_to.max(snd.max) >= snd.end && self.board.waiting == 0;
-        if out_of_data && self.board.in_flight < snd.cwnd {
+        if out_of_data && self.board.in_flight < snd.win.cwnd {
             self.rate.run_dry(now);
         }
     }
@@ -253,7 +253,7 @@ impl Tracker {
             app_limited: sent.app_limited,
         };
         self.board.mark_lost(number);
-        self.control.on_lost(snd, &lost);
+        self.control.on_lost(&snd.win, &lost);
     }
 }
 
@@ -261,6 +261,7 @@ impl Tracker {
 mod tests {
     use super::*;
     use crate::congestion::{linux_reno, make_usual};
+    use crate::send_state::Window;
 
     fn at(ms: u64) -> Instant {
         Instant::ZERO + Duration::from_millis(ms)
@@ -269,8 +270,13 @@ mod tests {
     /// Ten segments of 100 B are out, which is all that was written.
     pub(super) fn ten_out() -> (Tracker, SendState) {
         let mut tracker = Tracker::new(linux_reno(), false);
-        let mut snd =
-            SendState { una: 1, max: 1, end: 1_001, cwnd: 2_000, mss: 100, ..SendState::default() };
+        let mut snd = SendState {
+            una: 1,
+            max: 1,
+            end: 1_001,
+            win: Window { cwnd: 2_000, mss: 100, ..Window::default() },
+            ..SendState::default()
+        };
         while snd.max < snd.end {
             let chunk = snd.chunk(snd.max, u64::MAX);
             tracker.on_sent(&mut snd, chunk, Instant::ZERO);
@@ -298,7 +304,7 @@ mod tests {
             tracker.begin(&mut snd, srtt, at(60));
             assert_eq!((tracker.srtt, tracker.min_rtt.get()), (srtt, srtt));
             // The first sample is the smallest whatever it is.
-            tracker.min_rtt.learn(Duration::from_millis(80), at(100));
+            tracker.min_rtt.update(Duration::from_millis(80), at(100));
             let least = if srtt == Duration::ZERO { Duration::from_millis(80) } else { srtt };
             assert_eq!(tracker.min_rtt.get(), least);
         }
@@ -323,7 +329,12 @@ mod tests {
         // Linux's `tcp_cwnd_validate`: anew when the flight is acknowledged at whose sending it was
         // noted, or when more is out.
         let mut tracker = Tracker::new(linux_reno(), false);
-        let mut snd = SendState { una: 1, max: 1, cwnd: 10_000, mss: 100, ..SendState::default() };
+        let mut snd = SendState {
+            una: 1,
+            max: 1,
+            win: Window { cwnd: 10_000, mss: 100, ..Window::default() },
+            ..SendState::default()
+        };
         let mut most = |una, to| {
             snd.una = una;
             tracker.note_usage(&snd, Chunk::new(snd.max, (to - snd.max) as u32, false));
@@ -342,7 +353,7 @@ mod tests {
         for (cwnd, room) in [(1_000, false), (1_001, true)] {
             let (mut tracker, mut snd) = ten_out();
             tracker.rate = Rate::default();
-            snd.cwnd = cwnd;
+            snd.win.cwnd = cwnd;
             tracker.run_dry_if_done(&snd, 0, at(1));
             assert_eq!(tracker.rate.snapshot(1_000, 100, at(2)).app_limited, room, "{cwnd}");
         }

@@ -31,8 +31,8 @@ pub(crate) struct Rate {
     app_limited: u64,
     /// The program left the sender with nothing to send since then.
     dry_since: Option<Instant>,
-    /// The control uses samples.
-    asked: bool,
+    /// The control needs samples.
+    sampling: bool,
     /// Then a ring of what was noted of each segment that is out, by its number.
     ring: Vec<Snapshot>,
 }
@@ -44,24 +44,24 @@ pub(crate) struct Newest {
     turn: u64,
     /// Bytes that had been delivered when it was sent.
     pub prior_delivered: u64,
-    /// `None` if the control uses no samples.
+    /// None if samples are not needed.
     snapshot: Option<Snapshot>,
 }
 
 impl Rate {
-    /// An estimator for a control that uses samples, or not.
-    pub fn new(asked: bool) -> Self {
-        Rate { asked, ..Rate::default() }
+    /// One that takes samples if `sampling`.
+    pub fn new(sampling: bool) -> Self {
+        Rate { sampling, ..Rate::default() }
     }
 
     /// As new, keeping the heap buffer.
-    pub fn renewed(self, asked: bool) -> Self {
-        Rate { ring: self.ring, ..Rate::new(asked) }
+    pub fn renewed(self, sampling: bool) -> Self {
+        Rate { ring: self.ring, ..Rate::new(sampling) }
     }
 
-    /// Another control uses samples, or does not.
-    pub fn ask(&mut self, asked: bool) {
-        self.asked = asked;
+    /// Another control needs samples, or does not.
+    pub fn enable(&mut self, sampling: bool) {
+        self.sampling = sampling;
     }
 
     /// A segment goes out; `in_flight` without it.
@@ -87,7 +87,7 @@ impl Rate {
     /// Keeps the snapshot of a segment that is out; `first`: the number of the first that is.
     #[inline]
     pub fn keep(&mut self, first: u64, number: u64, snapshot: Snapshot) {
-        if !self.asked {
+        if !self.sampling {
             return;
         }
         if number - first >= self.ring.len() as u64 {
@@ -111,10 +111,10 @@ impl Rate {
         number as usize & (self.ring.len() - 1)
     }
 
-    /// What was noted when a segment that is out was sent; `None` if the control uses no samples.
+    /// What was noted when a segment that is out was sent; none if samples are not needed.
     #[inline]
     pub fn snapshot_of(&self, number: u64) -> Option<Snapshot> {
-        (self.asked && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
+        (self.sampling && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
     }
 
     /// Nothing is left to send although the window has room.
@@ -145,8 +145,8 @@ impl Rate {
         }
     }
 
-    /// The sample of an acknowledgement; `None` if its interval is shorter than `min_rtt`, or if
-    /// the control uses no samples.
+    /// The sample of an acknowledgement; none if its interval is shorter than `min_rtt`, or if samples are not
+    /// needed.
     pub fn sample(
         &mut self,
         newest: Option<Newest>,
@@ -286,8 +286,8 @@ mod tests {
         }
         assert_eq!(rate.ring.len(), 1_024);
         assert!(silent.snapshot_of(0).is_none() && silent.ring.is_empty());
-        // The next control uses them; room is needed for what is out, not for all there has been.
-        silent.ask(true);
+        // The next control needs samples; what matters for room is what is out, not how much there has been.
+        silent.enable(true);
         assert!(silent.snapshot_of(3_000).is_none());
         silent.keep(3_000, 3_000, note(5));
         assert_eq!(silent.snapshot_of(3_000).map(|it| it.delivered), Some(5));

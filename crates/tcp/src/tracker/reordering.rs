@@ -122,9 +122,8 @@ impl Reordering {
         }
     }
 
-    /// Step 4: how long a hole is assumed to be reordering; at most a smoothed round trip.
-    /// `settled`: a loss is being repaired, or as many segments are reported as the threshold
-    /// requires.
+    /// Step 4: how long a hole is taken for reordering; at most a smoothed round trip. `settled`:
+    /// a loss is being repaired, or as many segments are reported as the threshold requires.
     pub fn window(&self, settled: bool, min_rtt: Duration, srtt: Duration) -> Duration {
         if !self.reordering_seen && settled {
             return Duration::ZERO;

@@ -63,7 +63,7 @@ impl Record {
 }
 
 /// The records of one connection: a ring by sequence, and a list through it by time of sending of
-/// those that are on the way (RFC 8985 section 5.1 requires both orders).
+/// those that are on the way (RFC 8985 section 5.1 needs both orders).
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Vec<Record>,
@@ -77,7 +77,7 @@ pub(crate) struct Scoreboard {
     newest: u64,
     /// Bytes of the records in the network, as far as acknowledgements and reports show.
     records: u64,
-    /// Bytes in the network: those that were neither acknowledged nor reported.
+    /// Bytes in the network: those without what duplicates have reported.
     pub in_flight: u64,
     /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
     pub dupacks: u32,
@@ -91,7 +91,7 @@ pub(crate) struct Scoreboard {
 }
 
 impl Scoreboard {
-    /// Prefetches the record of the oldest segment, which the next acknowledgement will need.
+    /// Fetches into the cache the record of the oldest segment, which an acknowledgement concerns.
     #[inline]
     pub fn fetch(&self) {
         if let Some(last) = self.ring.len().checked_sub(1) {
@@ -134,13 +134,13 @@ impl Scoreboard {
         &mut self.ring[slot]
     }
 
-    /// Duplicates show that `segments` segments of `mss` bytes have left the network.
+    /// Duplicates report that `n` segments of `mss` bytes have left the network.
     pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
         (self.dupacks, self.heard_bytes) = (segments, u64::from(segments) * mss);
         self.count(0, 0);
     }
 
-    /// `enter` bytes of records enter the network, and `leave` leave it.
+    /// Counts bytes of records that enter the network, and bytes that leave it.
     #[inline]
     fn count(&mut self, enter: u64, leave: u64) {
         self.records = self.records + enter - leave;

@@ -66,9 +66,18 @@ pub fn report(from: u32, to: u32) -> Segment {
 /// A server of profile plain with selective acknowledgements, whose first window of ten segments of
 /// 1,000 B has gone out at 0.1.
 pub fn ten_out(settings: &[(&str, Raw)]) -> Endpoint {
-    let mut all = vec![("mss", Raw::Number(1_000.0)), ("initial_window", Raw::Number(10.0))];
+    ten_out_of("plain", settings)
+}
+
+/// As [`ten_out`], of this profile.
+pub fn ten_out_of(name: &str, settings: &[(&str, Raw)]) -> Endpoint {
+    let mut all = vec![
+        ("mss", Raw::Number(1_000.0)),
+        ("initial_window", Raw::Number(10.0)),
+        ("timestamps", Raw::Bool(false)),
+    ];
     all.extend(settings.iter().cloned());
-    let mut server = Endpoint::new(&profile("plain", &all), HostClock::default());
+    let mut server = Endpoint::new(&profile(name, &all), HostClock::default());
     let asks = Flags::SYN.with(Flags::ECE).with(Flags::CWR);
     let mut syn = Segment { flags: asks, ..Segment::default() };
     syn.sack.push(0, 0);

@@ -1,8 +1,8 @@
-//! The kernel's own code as reference: `kernel.txt` holds a flow's acknowledgements, given to
-//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It
-//! has timeouts, recoveries, ProbeRTT and a policed rate.
+//! The kernel's own code and ours: `kernel.txt` is a flow's acknowledgements, told to
+//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
+//! timeouts, recoveries, ProbeRTT and a policed rate.
 
-use super::super::RateSample;
+use super::super::control::RateSample;
 use super::super::testing::{self, ack_sample};
 use super::*;
 
@@ -10,24 +10,24 @@ const SEEN: &str = include_str!("kernel.txt");
 
 struct Replay {
     bbr: Bbr,
-    snd: SendState,
+    win: Window,
 }
 
 impl Replay {
-    /// Marks segments as lost until `lost` were lost in total.
+    /// Segments found lost so far.
     fn lose(&mut self, now: Instant, lost: u64) {
         let bytes = self.bbr.mss;
         let none =
             Lost { now, bytes, sent_in_flight: 0, lost: 0, total_delivered: 0, app_limited: false };
         while self.bbr.lost < lost {
-            self.bbr.on_lost(&self.snd, &none);
+            self.bbr.on_lost(&self.win, &none);
         }
     }
 
     fn open(&mut self, fields: &[u64]) {
         let &[now, cwnd, mss, srtt, rate] = fields else { panic!("five fields") };
-        (self.snd.cwnd, self.snd.mss) = (cwnd * mss, mss as u16);
-        self.bbr.on_open(&mut self.snd, Duration::from_micros(srtt), Instant::from_nanos(now));
+        (self.win.cwnd, self.win.mss) = (cwnd * mss, mss as u16);
+        self.bbr.on_open(&mut self.win, Duration::from_micros(srtt), Instant::from_nanos(now));
         assert_eq!(self.bbr.pacing_rate, rate);
     }
 
@@ -68,10 +68,10 @@ impl Replay {
         let value = |i: usize| f[i].expect("a number");
         let ack = self.ack_sample(f);
         self.lose(ack.now, value(2));
-        self.snd.cwnd = value(14) * self.bbr.mss;
-        self.bbr.on_ack(&mut self.snd, &ack);
+        self.win.cwnd = value(14) * self.bbr.mss;
+        self.bbr.on_ack(&mut self.win, &ack);
         let bbr = &mut self.bbr;
-        let seen = [self.snd.cwnd / bbr.mss, bbr.pacing_rate, bbr.mode as u64];
+        let seen = [self.win.cwnd / bbr.mss, bbr.pacing_rate, bbr.mode as u64];
         assert_eq!(seen, [value(15), value(16), value(17)], "line {line}");
         if bbr.mode == Mode::ProbeBw {
             assert_eq!(bbr.cycle.index as u64, value(18), "line {line}");
@@ -81,7 +81,7 @@ impl Replay {
 
 #[test]
 fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
-    let mut replay = Replay { bbr: Bbr::default(), snd: SendState::default() };
+    let mut replay = Replay { bbr: Bbr::default(), win: Window::default() };
     let mut ruled = 0;
     for (line, text) in SEEN.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
         let (what, rest) = text.split_once(' ').unwrap_or((text, ""));
@@ -90,14 +90,23 @@ fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
         match what {
             "open" => replay.open(&whole),
             "cut" => {
-                replay.snd.cwnd = whole[0] * replay.bbr.mss;
-                replay.bbr.on_congestion(&mut replay.snd, Cause::Loss, Instant::ZERO);
+                replay.win.cwnd = whole[0] * replay.bbr.mss;
+                replay.bbr.on_congestion(
+                    &mut replay.win,
+                    &Flight::default(),
+                    Cause::Loss,
+                    Instant::ZERO,
+                );
             }
             "loss" => {
                 replay.lose(Instant::from_nanos(whole[0]), whole[1]);
-                replay.bbr.on_timeout(&replay.snd, Instant::from_nanos(whole[0]));
+                replay.bbr.on_timeout(
+                    &replay.win,
+                    &Flight::default(),
+                    Instant::from_nanos(whole[0]),
+                );
             }
-            "undo" => replay.bbr.undo(&mut replay.snd),
+            "undo" => replay.bbr.undo(&mut replay.win),
             _ => replay.acknowledge(line + 1, &fields),
         }
         ruled += u32::from(replay.bbr.policer.rules);

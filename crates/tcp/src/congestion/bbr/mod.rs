@@ -22,8 +22,8 @@ use packet::random::{GOLDEN, mix};
 
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
-use crate::send_state::SendState;
+use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use crate::send_state::{Flight, Window};
 use model::{Aggregation, FullPipe, Rounds, Trips};
 use policer::Policer;
 use settings::{FIELDS, Settings};
@@ -205,13 +205,13 @@ impl Bbr {
         sample.delayed = alone && ack.delivered < mss && ack.acked == ack.delivered;
     }
 
-    fn update_model(&mut self, snd: &mut SendState) {
+    fn update_model(&mut self, win: &mut Window) {
         self.update_bw();
-        self.update_ack_aggregation(snd);
+        self.update_ack_aggregation(win);
         self.update_cycle_phase();
         self.check_full_bw_reached();
-        self.check_drain(snd);
-        self.update_min_rtt(snd);
+        self.check_drain(win);
+        self.update_min_rtt(win);
         self.update_gains();
     }
 
@@ -258,14 +258,14 @@ impl Bbr {
         }
     }
 
-    fn check_drain(&mut self, snd: &mut SendState) {
+    fn check_drain(&mut self, win: &mut Window) {
         if !matches!(self.mode, Mode::Startup | Mode::Drain) {
             return;
         }
         let goal = self.inflight(self.rounds.max_bw(), UNIT);
         if self.mode == Mode::Startup && self.pipe.reached {
             self.mode = Mode::Drain;
-            snd.ssthresh = goal * self.mss;
+            win.ssthresh = goal * self.mss;
         }
         if self.mode == Mode::Drain && self.packets_in_net_at_edt(self.sample.in_flight) <= goal {
             self.reset_probe_bw_mode();
@@ -294,33 +294,33 @@ impl Control for Bbr {
         }
     }
 
-    fn on_open(&mut self, snd: &mut SendState, srtt: Duration, now: Instant) {
-        (self.now, self.mss) = (now, snd.mss());
+    fn on_open(&mut self, win: &mut Window, srtt: Duration, now: Instant) {
+        (self.now, self.mss) = (now, win.mss());
         self.trips.begin(srtt, now);
         self.aggregation.restart(now);
-        self.init_pacing_rate(snd.cwnd, srtt);
+        self.init_pacing_rate(win.cwnd, srtt);
     }
 
     /// `bbr_main`.
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         self.take(ack);
-        self.update_model(snd);
-        self.set_pacing_rate(snd, self.bw(), self.pacing_gain, ack.srtt);
-        self.set_cwnd(snd, ack.ca_state);
+        self.update_model(win);
+        self.set_pacing_rate(win, self.bw(), self.pacing_gain, ack.srtt);
+        self.set_cwnd(win, ack.ca_state);
     }
 
-    fn on_lost(&mut self, _flight: &SendState, lost: &Lost) {
+    fn on_lost(&mut self, _win: &Window, lost: &Lost) {
         self.now = lost.now;
         self.lost += packets(lost.bytes, self.mss);
     }
 
     /// `bbr_ssthresh`: the threshold stays.
-    fn on_congestion(&mut self, snd: &mut SendState, _cause: Cause, _now: Instant) {
-        self.save_cwnd(snd);
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, _cause: Cause, _now: Instant) {
+        self.save_cwnd(win);
     }
 
     /// `bbr_set_state`: a timeout is like the end of a round with a loss.
-    fn on_timeout(&mut self, _: &SendState, now: Instant) {
+    fn on_timeout(&mut self, _: &Window, _flight: &Flight, now: Instant) {
         self.now = now;
         self.saved.state = CaState::Loss;
         self.pipe.bw = 0;
@@ -330,13 +330,13 @@ impl Control for Bbr {
     }
 
     /// `bbr_undo_cwnd`.
-    fn undo(&mut self, _flight: &mut SendState) {
+    fn undo(&mut self, _win: &mut Window) {
         self.pipe.forget();
         self.reset_long_term();
     }
 
     /// `bbr_cwnd_event`.
-    fn on_tx_start(&mut self, snd: &mut SendState, _: Instant, app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, win: &mut Window, _: Instant, app_limited: bool, now: Instant) {
         if !app_limited && !self.trips.slowed(self.delivered_bytes) {
             return;
         }
@@ -345,12 +345,12 @@ impl Control for Bbr {
         self.aggregation.restart(now);
         match self.mode {
             Mode::ProbeBw => self.pace_at(self.bw(), UNIT),
-            Mode::ProbeRtt => self.check_probe_rtt_done(snd),
+            Mode::ProbeRtt => self.check_probe_rtt_done(win),
             Mode::Startup | Mode::Drain => {}
         }
     }
 
-    fn pacing_rate(&self, _flight: &SendState, _srtt: Duration) -> Option<u64> {
+    fn pacing_rate(&self, _win: &Window, _flight: &Flight, _srtt: Duration) -> Option<u64> {
         Some(self.pacing_rate.max(1))
     }
 }

@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use super::super::windowed::WindowedMax;
 use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, micros, stamps};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// bbr_full_bw_thresh and bbr_full_bw_cnt: growth that counts, rounds without it that fill the pipe.
 const FULL_GROWTH: u64 = UNIT * 5 / 4;
@@ -20,8 +20,7 @@ pub(super) struct Rounds {
     pub count: u64,
     /// This acknowledgement begins one.
     pub started: bool,
-    /// A round ends when a segment is delivered that was sent after this many bytes had been
-    /// delivered.
+    /// A round ends when a segment is delivered that was sent when this number of bytes had been delivered.
     pub next_delivered: u64,
     pub bw: WindowedMax,
 }
@@ -123,7 +122,7 @@ impl Bbr {
         }
     }
 
-    pub(super) fn update_ack_aggregation(&mut self, snd: &SendState) {
+    pub(super) fn update_ack_aggregation(&mut self, win: &Window) {
         let acked = self.sample.acked;
         if acked == 0 || self.sample.rate.is_none_or(|rate| rate.1 == 0) {
             return;
@@ -139,7 +138,7 @@ impl Bbr {
             expected = 0;
         }
         epoch.acked = (epoch.acked + acked).min(EPOCH_MOST - 1);
-        let extra = (epoch.acked - expected).min(snd.cwnd / self.mss);
+        let extra = (epoch.acked - expected).min(win.cwnd / self.mss);
         epoch.extra[epoch.index] = epoch.extra[epoch.index].max(extra);
     }
 
@@ -156,7 +155,7 @@ impl Bbr {
         pipe.reached = pipe.rounds >= FULL_ROUNDS;
     }
 
-    pub(super) fn update_min_rtt(&mut self, snd: &mut SendState) {
+    pub(super) fn update_min_rtt(&mut self, win: &mut Window) {
         let now = jiffies(self.now);
         let trips = &mut self.trips;
         let expired = now > trips.stamp + self.settings.min_rtt_ms;
@@ -168,19 +167,19 @@ impl Bbr {
         }
         if expired && !self.idle_restart && self.mode != Mode::ProbeRtt {
             self.mode = Mode::ProbeRtt;
-            self.save_cwnd(snd);
+            self.save_cwnd(win);
             self.trips.done = None;
             self.trips.slowed.0 = self.delivered_bytes;
         }
         if self.mode == Mode::ProbeRtt {
-            self.stay_in_probe_rtt(snd, now);
+            self.stay_in_probe_rtt(win, now);
         }
         if self.sample.acked > 0 {
             self.idle_restart = false;
         }
     }
 
-    fn stay_in_probe_rtt(&mut self, snd: &mut SendState, now: u64) {
+    fn stay_in_probe_rtt(&mut self, win: &mut Window, now: u64) {
         let out = self.sample.in_flight;
         self.trips.slowed.1 = self.delivered_bytes + out * self.mss + 1;
         if self.trips.done.is_none() {
@@ -193,15 +192,15 @@ impl Bbr {
         }
         self.trips.round_done |= self.rounds.started;
         if self.trips.round_done {
-            self.check_probe_rtt_done(snd);
+            self.check_probe_rtt_done(win);
         }
     }
 
-    pub(super) fn check_probe_rtt_done(&mut self, snd: &mut SendState) {
+    pub(super) fn check_probe_rtt_done(&mut self, win: &mut Window) {
         let now = jiffies(self.now);
         if self.trips.done.is_some_and(|done| now > done) {
             self.trips.stamp = now;
-            snd.cwnd = snd.cwnd.max(self.saved.cwnd * self.mss);
+            win.cwnd = win.cwnd.max(self.saved.cwnd * self.mss);
             self.reset_mode();
         }
     }

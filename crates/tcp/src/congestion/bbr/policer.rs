@@ -8,8 +8,8 @@ use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, window};
 const MIN_ROUNDS: u32 = 4;
 /// bbr_lt_loss_thresh: packets lost to packets delivered from which an interval is lossy, of 256.
 const LOSS_THRESHOLD: u64 = 50;
-/// bbr_lt_bw_ratio and bbr_lt_bw_diff: two rates are alike if they differ by at most this share of
-/// the first (in 256ths), or by at most this many bytes per second.
+/// bbr_lt_bw_ratio and bbr_lt_bw_diff: rates no further apart than this share of the first, of 256,
+/// or than this number of bytes per second are alike.
 const LIKE_RATIO: u64 = UNIT / 8;
 const LIKE_BYTES: u64 = 4_000 / 8;
 /// bbr_lt_bw_max_rtts: round trips for which the rate rules.

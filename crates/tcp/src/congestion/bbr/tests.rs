@@ -1,6 +1,6 @@
 //! Against tcp_bbr.c: its integers by hand, its states on a path with one queue.
 
-use super::super::RateSample;
+use super::super::control::RateSample;
 use super::super::testing::{self, MSS, Path, ack_sample};
 use super::window::bytes_per_s;
 use super::*;
@@ -24,12 +24,12 @@ fn path_in(bdps: u64, mode: Mode) -> Path<Bbr> {
 }
 
 /// A sender with a window of 10 packets and a round trip of 100 ms.
-fn opened() -> (Bbr, SendState) {
-    let mut snd =
-        SendState { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..SendState::default() };
+fn opened() -> (Bbr, Window) {
+    let mut win =
+        Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() };
     let mut bbr = Bbr::default();
-    bbr.on_open(&mut snd, Duration::from_millis(100), at(0));
-    (bbr, snd)
+    bbr.on_open(&mut win, Duration::from_millis(100), at(0));
+    (bbr, win)
 }
 
 fn at(ms: u64) -> Instant {
@@ -61,19 +61,19 @@ fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> test
 fn gains_and_rates_are_the_kernels_integers() {
     assert_eq!((HIGH_GAIN, DRAIN_GAIN, Bbr::default().settings.cwnd_gain), (739, 88, 512));
     assert_eq!(CYCLE[..3], [320, 192, 256]);
-    let (mut bbr, mut snd) = opened();
+    let (mut bbr, mut win) = opened();
     // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
     assert_eq!(bbr.pacing_rate, 285_662);
     // The delivery rate stays: one round trip's rate times the high gain is no more than that.
     let ack = ack(&bbr, 100, 10, 100, 10);
-    bbr.on_ack(&mut snd, &ack);
+    bbr.on_ack(&mut win, &ack);
     assert_eq!((bbr.rounds.max_bw(), bbr.pacing_rate), (1_677, 285_662));
     assert_eq!(bytes_per_s(1_677, UNIT, MSS), 98_957);
     // ceil(1,677 x 100,000 us / 2^24) = 10; x 739 >> 8 = 28.9, so 29; and three bursts of two
     // packets (285 kB/s is above the 150 of one), to an even number.
     assert_eq!((bbr.bdp(1_677, UNIT), bbr.bdp(1_677, HIGH_GAIN)), (10, 29));
     assert_eq!(bbr.inflight(1_677, HIGH_GAIN), 36);
-    assert_eq!(snd.cwnd, 20 * MSS);
+    assert_eq!(win.cwnd, 20 * MSS);
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     assert!((41_500..=42_000).contains(&bw), "{bw}");
     assert_eq!(path.control.pacing_gain, DRAIN_GAIN);
     // 100 packets and three bursts of the 6 that 7.1 MB/s send in 2^-10 s.
-    assert_eq!(path.snd.ssthresh, 118 * MSS);
+    assert_eq!(path.win.ssthresh, 118 * MSS);
     assert!(path.run_until(1.0, |path| path.control.mode == Mode::ProbeBw));
     let control = &path.control;
     let left = control.packets_in_net_at_edt(control.sample.in_flight);
@@ -136,12 +136,12 @@ fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
     let stamp = path.control.trips;
     assert!(path.run_until(21.0, |path| path.control.mode == Mode::ProbeRtt), "{stamp:?}");
     let (entered, saved) = (path.now, path.control.saved.cwnd);
-    assert_eq!(path.snd.cwnd, 4 * MSS);
+    assert_eq!(path.win.cwnd, 4 * MSS);
     let rate = path.control.rounds.max_bw();
     assert!(path.run_until(2.0, |path| path.control.mode != Mode::ProbeRtt));
     let stay = path.now.since(entered).secs_f64();
     assert!((0.2..0.4).contains(&stay), "{stay}");
-    assert!(path.snd.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
+    assert!(path.win.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
     assert_eq!(path.control.rounds.max_bw(), rate, "low rates in ProbeRTT count");
     // The next is ten seconds away.
     assert!(!path.run_until(9.9, |path| path.control.mode == Mode::ProbeRtt));
@@ -149,10 +149,10 @@ fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
 
 #[test]
 fn a_policed_rate_rules_for_48_round_trips() {
-    let (mut bbr, mut snd) = opened();
+    let (mut bbr, mut win) = opened();
     bbr.pipe.reached = true;
     bbr.reset_probe_bw_mode();
-    let lossy = |bbr: &mut Bbr, snd: &mut SendState, ms: u64| {
+    let lossy = |bbr: &mut Bbr, win: &mut Window, ms: u64| {
         // A fifth of what is delivered is lost: 2 x 256 >= 50 x 10.
         let lost = Lost {
             now: at(ms),
@@ -162,23 +162,23 @@ fn a_policed_rate_rules_for_48_round_trips() {
             total_delivered: 0,
             app_limited: false,
         };
-        (0..2).for_each(|_| bbr.on_lost(snd, &lost));
+        (0..2).for_each(|_| bbr.on_lost(win, &lost));
         let ack = testing::AckSample { lost: 2 * MSS, ..ack(bbr, ms, 10, 100, 10) };
-        bbr.on_ack(snd, &ack);
+        bbr.on_ack(win, &ack);
     };
     // The first loss begins an interval; it ends with the fourth round and a loss.
-    (1..=3).for_each(|i| lossy(&mut bbr, &mut snd, 100 * i));
+    (1..=3).for_each(|i| lossy(&mut bbr, &mut win, 100 * i));
     assert_eq!(bbr.policer.bw, 0);
-    lossy(&mut bbr, &mut snd, 400);
+    lossy(&mut bbr, &mut win, 400);
     // 30 packets in 300 ms; the second interval has 40 in 400.
     assert_eq!((bbr.policer.bw, bbr.policer.rules), (1_677, false));
-    (5..=8).for_each(|i| lossy(&mut bbr, &mut snd, 100 * i));
+    (5..=8).for_each(|i| lossy(&mut bbr, &mut win, 100 * i));
     assert_eq!((bbr.policer.bw, bbr.policer.rules, bbr.pacing_gain), (1_677, true, UNIT));
     for i in 9..=55 {
-        lossy(&mut bbr, &mut snd, 100 * i);
+        lossy(&mut bbr, &mut win, 100 * i);
         assert!(bbr.policer.rules && bbr.pacing_gain == UNIT, "round {i}");
     }
-    lossy(&mut bbr, &mut snd, 5_600);
+    lossy(&mut bbr, &mut win, 5_600);
     assert!(!bbr.policer.rules);
 }
 
@@ -191,11 +191,11 @@ fn fewer_losses_than_a_fifth_are_no_policer() {
 
 #[test]
 fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_window() {
-    let (mut bbr, mut snd) = opened();
+    let (mut bbr, mut win) = opened();
     bbr.pipe.reached = true;
     bbr.rounds.bw.update(0, 1_677, 10);
-    snd.cwnd = 26 * MSS;
-    bbr.on_congestion(&mut snd, Cause::Loss, at(100));
+    win.cwnd = 26 * MSS;
+    bbr.on_congestion(&mut win, &Flight::default(), Cause::Loss, at(100));
     let first = testing::AckSample {
         lost: MSS,
         in_flight: 20 * MSS,
@@ -203,56 +203,56 @@ fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_wind
         ca_state: CaState::Recovery,
         ..ack(&bbr, 100, 2, 100, 10)
     };
-    bbr.on_ack(&mut snd, &first);
-    assert_eq!((snd.cwnd, bbr.saved.conserves), (22 * MSS, true));
+    bbr.on_ack(&mut win, &first);
+    assert_eq!((win.cwnd, bbr.saved.conserves), (22 * MSS, true));
     // In that round nothing more than is delivered, losses or not; the next round grows again.
     let second = testing::AckSample { in_flight: 21 * MSS, lost: 0, ..first };
     let same_round = RateSample { prior_delivered: 0, ..second.rate.expect("a rate") };
-    bbr.on_ack(&mut snd, &testing::AckSample { rate: Some(same_round), ..second });
-    assert_eq!(snd.cwnd, 23 * MSS);
+    bbr.on_ack(&mut win, &testing::AckSample { rate: Some(same_round), ..second });
+    assert_eq!(win.cwnd, 23 * MSS);
     let third = testing::AckSample { ca_state: CaState::Recovery, ..ack(&bbr, 200, 2, 100, 10) };
-    bbr.on_ack(&mut snd, &third);
-    assert_eq!((snd.cwnd, bbr.saved.conserves), (25 * MSS, false));
-    snd.cwnd = 5 * MSS;
+    bbr.on_ack(&mut win, &third);
+    assert_eq!((win.cwnd, bbr.saved.conserves), (25 * MSS, false));
+    win.cwnd = 5 * MSS;
     let last = ack(&bbr, 300, 2, 100, 10);
-    bbr.on_ack(&mut snd, &last);
+    bbr.on_ack(&mut win, &last);
     // 26, restored, and 2; the target is 20 and the bunches' 2 and three bursts of two.
-    assert_eq!((snd.cwnd, bbr.saved.state), (28 * MSS, CaState::Open));
+    assert_eq!((win.cwnd, bbr.saved.state), (28 * MSS, CaState::Open));
 }
 
 #[test]
 fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
-    let (mut bbr, snd) = opened();
+    let (mut bbr, win) = opened();
     (bbr.pipe.bw, bbr.policer.rules, bbr.policer.bw) = (1_677, true, 1_677);
-    bbr.on_timeout(&snd, at(1_000));
+    bbr.on_timeout(&win, &Flight::default(), at(1_000));
     assert_eq!((bbr.pipe.bw, bbr.saved.state, bbr.rounds.started), (0, CaState::Loss, true));
-    let mut snd = snd;
+    let mut win = win;
     bbr.pipe.bw = 1_677;
-    bbr.undo(&mut snd);
+    bbr.undo(&mut win);
     assert_eq!((bbr.policer.rules, bbr.policer.bw, bbr.pipe.bw), (false, 0, 0));
 }
 
 #[test]
 fn bunched_acknowledgements_widen_the_window_up_to_a_tenth_of_a_second() {
-    let (mut bbr, mut snd) = opened();
+    let (mut bbr, mut win) = opened();
     bbr.pipe.reached = true;
     // 0.1 packets per ms; 50 come 100 ms after the last, where 10 were due, then 30 at once.
     for (ms, acked) in [(100, 10), (200, 50), (200, 30)] {
-        snd.cwnd = 100 * MSS;
+        win.cwnd = 100 * MSS;
         let ack = ack(&bbr, ms, acked, 1_000, 100);
-        bbr.on_ack(&mut snd, &ack);
+        bbr.on_ack(&mut win, &ack);
     }
     // An epoch began at 100 ms with 10 and at 200 ms has 90, where 9 (1,677 x 100,000 >> 24) were due.
     assert_eq!(bbr.aggregation.greatest(), 81);
     let most = bbr.bw() * 100_000 / BW_UNIT;
     assert_eq!(most, 9);
-    assert!(snd.cwnd <= (20 + most + 8) * MSS);
+    assert!(win.cwnd <= (20 + most + 8) * MSS);
 }
 
 #[test]
 fn after_a_pause_the_sender_paces_at_the_rate_and_does_not_make_way() {
     let mut path = path_in(4, Mode::ProbeBw);
-    path.control.on_tx_start(&mut path.snd, path.now, true, path.now);
+    path.control.on_tx_start(&mut path.win, path.now, true, path.now);
     let rate = bytes_per_s(path.control.bw(), UNIT, MSS);
     assert_eq!((path.control.pacing_rate, path.control.idle_restart), (rate, true));
 }
@@ -270,10 +270,10 @@ fn a_flow_fills_the_line() {
 }
 
 /// A control that knows a rate of 2.5 packets in a millisecond and a round trip of 100 ms.
-fn modelled() -> (Bbr, SendState) {
-    let (mut bbr, snd) = opened();
+fn modelled() -> (Bbr, Window) {
+    let (mut bbr, win) = opened();
     bbr.rounds.bw.update(0, 41_943, 10);
-    (bbr, snd)
+    (bbr, win)
 }
 
 #[test]
@@ -330,35 +330,35 @@ fn a_phase_lasts_longer_than_the_smallest_round_trip() {
 #[test]
 fn a_sample_without_an_interval_is_none() {
     // bbr_update_bw: rs->interval_us <= 0 is no sample.
-    let (mut bbr, mut snd) = modelled();
+    let (mut bbr, mut win) = modelled();
     let sample = ack(&bbr, 100, 1, 0, 1);
-    bbr.on_ack(&mut snd, &sample);
+    bbr.on_ack(&mut win, &sample);
     assert_eq!((bbr.rounds.max_bw(), bbr.rounds.count, bbr.aggregation.greatest()), (41_943, 0, 0));
 }
 
 #[test]
 fn an_epoch_of_acknowledgements_counts_up_to_a_million_packets() {
     // bbr_ack_epoch_acked_reset_thresh, 1 << 20: 2,600 are far from it, and as many as that are one less.
-    let (mut bbr, mut snd) = opened();
-    snd.cwnd = (1 << 22) * MSS;
+    let (mut bbr, mut win) = opened();
+    win.cwnd = (1 << 22) * MSS;
     for acked in [2_000, 600] {
         let sample = ack(&bbr, 0, acked, 1_000, 100);
-        bbr.on_ack(&mut snd, &sample);
+        bbr.on_ack(&mut win, &sample);
     }
     assert_eq!(bbr.aggregation.greatest(), 2_600);
-    snd.cwnd = (1 << 22) * MSS;
+    win.cwnd = (1 << 22) * MSS;
     let sample = ack(&bbr, 0, 1 << 20, 1_000, 100);
-    bbr.on_ack(&mut snd, &sample);
+    bbr.on_ack(&mut win, &sample);
     assert_eq!(bbr.aggregation.greatest(), 0xf_ffff);
 }
 
 #[test]
 fn all_that_is_out_in_probe_rtt_is_slowed_by_it() {
     // bbr_update_min_rtt: tp->app_limited = tp->delivered + tcp_packets_in_flight(tp).
-    let (mut bbr, mut snd) = modelled();
+    let (mut bbr, mut win) = modelled();
     bbr.mode = Mode::ProbeRtt;
     bbr.sample.in_flight = 6;
-    bbr.update_min_rtt(&mut snd);
+    bbr.update_min_rtt(&mut win);
     assert!(bbr.trips.slowed(6 * MSS) && !bbr.trips.slowed(6 * MSS + 1));
 }
 
@@ -378,12 +378,12 @@ fn a_burst_is_a_millisecond_at_the_rate_within_bounds() {
 #[test]
 fn without_a_round_trip_the_first_rate_stays() {
     // bbr_set_pacing_rate: it is set anew once srtt_us is known, and not before.
-    let (mut bbr, mut snd) = (Bbr::default(), opened().1);
-    bbr.on_open(&mut snd, Duration::ZERO, at(0));
+    let (mut bbr, mut win) = (Bbr::default(), opened().1);
+    bbr.on_open(&mut win, Duration::ZERO, at(0));
     let first = bbr.pacing_rate;
-    snd.cwnd = 2 * MSS;
-    bbr.set_pacing_rate(&snd, 0, UNIT, Duration::ZERO);
+    win.cwnd = 2 * MSS;
+    bbr.set_pacing_rate(&win, 0, UNIT, Duration::ZERO);
     assert_eq!(bbr.pacing_rate, first);
-    bbr.set_pacing_rate(&snd, 0, UNIT, Duration::from_millis(100));
+    bbr.set_pacing_rate(&win, 0, UNIT, Duration::from_millis(100));
     assert!(bbr.pacing_rate < first / 100);
 }

@@ -2,9 +2,9 @@
 
 use packet::Duration;
 
-use super::super::CaState;
+use super::super::control::CaState;
 use super::{BW_SCALE, BW_UNIT, Bbr, HIGH_GAIN, Mode, SCALE, UNIT, micros};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// bbr_cwnd_min_target, packets.
 pub(super) const MIN_CWND: u64 = 4;
@@ -52,9 +52,9 @@ impl Bbr {
         self.pacing_rate = bytes_per_s(bw, HIGH_GAIN, self.mss);
     }
 
-    pub(super) fn set_pacing_rate(&mut self, snd: &SendState, bw: u64, gain: u64, srtt: Duration) {
+    pub(super) fn set_pacing_rate(&mut self, win: &Window, bw: u64, gain: u64, srtt: Duration) {
         if !self.has_seen_rtt && srtt > Duration::ZERO {
-            self.init_pacing_rate(snd.cwnd, srtt);
+            self.init_pacing_rate(win.cwnd, srtt);
         }
         self.pace_at(bw, gain);
     }
@@ -104,14 +104,14 @@ impl Bbr {
         self.aggregation.greatest().min(self.bw() * EXTRA_MOST_US / BW_UNIT)
     }
 
-    pub(super) fn save_cwnd(&mut self, snd: &SendState) {
-        let cwnd = snd.cwnd / self.mss;
+    pub(super) fn save_cwnd(&mut self, win: &Window) {
+        let cwnd = win.cwnd / self.mss;
         let cut = repairs(self.saved.state) || self.mode == Mode::ProbeRtt;
         self.saved.cwnd = if cut { self.saved.cwnd.max(cwnd) } else { cwnd };
     }
 
-    pub(super) fn set_cwnd(&mut self, snd: &mut SendState, state: CaState) {
-        let mut cwnd = snd.cwnd / self.mss;
+    pub(super) fn set_cwnd(&mut self, win: &mut Window, state: CaState) {
+        let mut cwnd = win.cwnd / self.mss;
         if self.sample.acked > 0 {
             cwnd = self.recover_or_restore(cwnd, state);
             if !self.saved.conserves {
@@ -121,7 +121,7 @@ impl Bbr {
         if self.mode == Mode::ProbeRtt {
             cwnd = cwnd.min(MIN_CWND);
         }
-        snd.cwnd = cwnd * self.mss;
+        win.cwnd = cwnd * self.mss;
     }
 
     /// Slow start towards the target, or down to it.

@@ -1,7 +1,8 @@
-//! What losses and marks teach, and the way back when there was none (sections 5.5.10, 5.5.11).
+//! What losses and marks change in the model, and the way back when there was none (sections 5.5.10, 5.5.11).
 
-use super::{Bbr3, Lost, Settings, State};
-use crate::send_state::SendState;
+use super::super::control::Lost;
+use super::{Bbr3, Settings, State};
+use crate::send_state::Window;
 
 /// What is saved when a recovery begins (section 2.15).
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,13 +33,13 @@ impl Settings {
 
 impl Bbr3 {
     /// `NoteLoss`, and the saving that begins a recovery.
-    pub(super) fn note_loss(&mut self, snd: &SendState) {
+    pub(super) fn note_loss(&mut self, win: &Window) {
         if self.rounds.loss {
             return;
         }
         self.rounds.loss = true;
         self.rounds.loss_delivered = self.delivered;
-        self.save_cwnd(snd);
+        self.save_cwnd(win);
         if !self.undo.saved {
             self.undo = Undo {
                 state: None,
@@ -51,29 +52,29 @@ impl Bbr3 {
     }
 
     /// `HandleLostPacket`.
-    pub(super) fn handle_lost(&mut self, snd: &SendState, lost: &Lost) {
-        self.note_loss(snd);
+    pub(super) fn handle_lost(&mut self, win: &Window, lost: &Lost) {
+        self.note_loss(win);
         if self.cycle.probe_sample && self.settings.too_much_lost(lost.lost, lost.sent_in_flight) {
-            self.too_high(snd, self.settings.inflight_at_loss(lost), lost.app_limited);
+            self.too_high(win, self.settings.inflight_at_loss(lost), lost.app_limited);
         }
     }
 
     /// A window of marks: as a round trip with too much loss (constructed, see `ENTRY`).
-    pub(super) fn handle_mark(&mut self, snd: &SendState) {
-        self.note_loss(snd);
+    pub(super) fn handle_mark(&mut self, win: &Window) {
+        self.note_loss(win);
         if self.state == State::Startup && !self.pipe.reached {
             self.end_startup_by_loss();
         } else if self.cycle.probe_sample {
-            self.too_high(snd, self.sample.sent_in_flight, self.sample.app_limited);
+            self.too_high(win, self.sample.sent_in_flight, self.sample.app_limited);
         }
     }
 
     /// `HandleInflightTooHigh`.
-    fn too_high(&mut self, snd: &SendState, volume: u64, app_limited: bool) {
+    fn too_high(&mut self, win: &Window, volume: u64, app_limited: bool) {
         self.cycle.too_high = true;
         self.cycle.probe_sample = false;
         if !app_limited {
-            let floor = (self.target_inflight(snd) as f64 * self.settings.beta) as u64;
+            let floor = (self.target_inflight(win) as f64 * self.settings.beta) as u64;
             self.model.inflight_longterm = volume.max(floor);
         }
         if self.state == State::Up {
@@ -83,8 +84,8 @@ impl Bbr3 {
     }
 
     /// `HandleSpuriousLossDetection`.
-    pub(super) fn handle_spurious_loss(&mut self, snd: &mut SendState) {
-        self.restore_cwnd(snd);
+    pub(super) fn handle_spurious_loss(&mut self, win: &mut Window) {
+        self.restore_cwnd(win);
         self.rounds.loss = false;
         self.pipe.reset(0.0);
         let (model, undo) = (&mut self.model, self.undo);
@@ -135,7 +136,7 @@ mod tests {
         let after = |state, full| {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             (bbr.pipe.reached, bbr.undo.state) = (full, Some(State::Startup));
-            bbr.handle_spurious_loss(&mut SendState::default());
+            bbr.handle_spurious_loss(&mut Window::default());
             (bbr.state, bbr.pipe.reached)
         };
         assert_eq!(after(State::Drain, true), (State::Startup, false));
@@ -149,7 +150,7 @@ mod tests {
         let after = |state| {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             bbr.undo.state = Some(State::Up);
-            bbr.handle_spurious_loss(&mut SendState::default());
+            bbr.handle_spurious_loss(&mut Window::default());
             bbr.state
         };
         for (state, then) in [
@@ -172,7 +173,7 @@ mod tests {
         ] {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             bbr.pipe.reached = reached;
-            bbr.handle_mark(&SendState::default());
+            bbr.handle_mark(&Window::default());
             assert_eq!(bbr.pipe.reached, then, "{state:?}");
         }
     }

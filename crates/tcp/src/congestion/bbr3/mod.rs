@@ -19,8 +19,8 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
-use super::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
-use crate::send_state::SendState;
+use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use crate::send_state::{Flight, Window};
 use loss::Undo;
 use model::{Aggregation, Model, Rounds};
 use probe_bw::Cycle;
@@ -212,15 +212,15 @@ impl Bbr3 {
     }
 
     /// Section 5.2.1, at the first event that brings a time.
-    fn begin(&mut self, snd: &SendState, now: Instant, srtt: Duration) {
+    fn begin(&mut self, win: &Window, now: Instant, srtt: Duration) {
         self.now = now;
-        self.mss = snd.mss();
+        self.mss = win.mss();
         if self.begun {
             return;
         }
         self.begun = true;
-        self.initial_cwnd = snd.cwnd;
-        self.pacing_rate = initial_rate(snd.cwnd, srtt);
+        self.initial_cwnd = win.cwnd;
+        self.pacing_rate = initial_rate(win.cwnd, srtt);
         self.trips.begin(now);
         self.aggregation.restart(now);
     }
@@ -270,59 +270,59 @@ impl Control for Bbr3 {
     }
 
     /// Section 5.2.3.
-    fn on_ack(&mut self, snd: &mut SendState, ack: &AckSample) {
-        self.begin(snd, ack.now, ack.srtt);
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
+        self.begin(win, ack.now, ack.srtt);
         let repaired = self.in_recovery();
         self.ca_state = ack.ca_state;
         if repaired && !self.in_recovery() {
-            self.restore_cwnd(snd);
+            self.restore_cwnd(win);
         }
         self.undo.saved = self.in_recovery();
         self.take(ack);
 
         self.update_latest_delivery();
-        self.update_congestion(snd);
-        self.update_aggregation(snd);
+        self.update_congestion(win);
+        self.update_aggregation(win);
         self.check_full_pipe();
         self.check_startup_done();
         self.check_drain_done();
-        self.update_probe_bw(snd);
+        self.update_probe_bw(win);
         self.update_min_rtt();
-        self.check_probe_rtt(snd);
+        self.check_probe_rtt(win);
         self.advance_latest_delivery();
         self.model.bound_rate();
 
         self.set_pacing_rate(self.state.pacing_gain());
-        self.set_cwnd(snd);
+        self.set_cwnd(win);
     }
 
-    fn on_lost(&mut self, snd: &SendState, lost: &Lost) {
-        self.begin(snd, lost.now, Duration::ZERO);
+    fn on_lost(&mut self, win: &Window, lost: &Lost) {
+        self.begin(win, lost.now, Duration::ZERO);
         self.delivered = lost.total_delivered;
-        self.handle_lost(snd, lost);
+        self.handle_lost(win, lost);
     }
 
-    fn on_congestion(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
-        self.begin(snd, now, Duration::ZERO);
+    fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, now: Instant) {
+        self.begin(win, now, Duration::ZERO);
         match cause {
-            Cause::Mark => self.handle_mark(snd),
-            Cause::Loss | Cause::Timeout => self.note_loss(snd),
+            Cause::Mark => self.handle_mark(win),
+            Cause::Loss | Cause::Timeout => self.note_loss(win),
         }
     }
 
-    fn undo(&mut self, snd: &mut SendState) {
-        self.handle_spurious_loss(snd);
+    fn undo(&mut self, win: &mut Window) {
+        self.handle_spurious_loss(win);
     }
 
-    fn on_tx_start(&mut self, snd: &mut SendState, _: Instant, app_limited: bool, now: Instant) {
+    fn on_tx_start(&mut self, win: &mut Window, _: Instant, app_limited: bool, now: Instant) {
         if self.begun && (app_limited || self.trips.slowed(self.delivered)) {
             self.now = now;
-            self.handle_restart(snd);
+            self.handle_restart(win);
         }
     }
 
-    fn pacing_rate(&self, snd: &SendState, srtt: Duration) -> Option<u64> {
-        let rate = if self.begun { self.pacing_rate } else { initial_rate(snd.cwnd, srtt) };
+    fn pacing_rate(&self, win: &Window, _flight: &Flight, srtt: Duration) -> Option<u64> {
+        let rate = if self.begun { self.pacing_rate } else { initial_rate(win.cwnd, srtt) };
         Some(rate.max(1.0) as u64)
     }
 }

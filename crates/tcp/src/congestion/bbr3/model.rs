@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use super::super::windowed::WindowedMax;
 use super::{Bbr3, UNBOUNDED};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// Round trips for which bunching is remembered (section 2.12).
 const AGGREGATION_ROUNDS: u64 = 10;
@@ -156,18 +156,18 @@ impl Bbr3 {
         self.model.inflight_latest = 0;
     }
 
-    pub(super) fn update_congestion(&mut self, snd: &SendState) {
+    pub(super) fn update_congestion(&mut self, win: &Window) {
         self.update_max_bw();
         if !self.rounds.loss_started {
             return;
         }
         if self.rounds.loss && !self.state.accelerates() {
-            self.model.adapt_shortterm(snd.cwnd, self.settings.beta);
+            self.model.adapt_shortterm(win.cwnd, self.settings.beta);
         }
         self.rounds.loss = false;
     }
 
-    pub(super) fn update_aggregation(&mut self, snd: &SendState) {
+    pub(super) fn update_aggregation(&mut self, win: &Window) {
         let expected = |since: Duration| (self.model.bw * since.secs_f64()) as u64;
         let aggregation = &mut self.aggregation;
         let mut explained = expected(self.now.since(aggregation.since));
@@ -177,7 +177,7 @@ impl Bbr3 {
             explained = 0;
         }
         aggregation.delivered += self.sample.newly_acked;
-        let extra = (aggregation.delivered - explained).min(snd.cwnd);
+        let extra = (aggregation.delivered - explained).min(win.cwnd);
         let window = if self.pipe.reached { AGGREGATION_ROUNDS } else { 1 };
         aggregation.greatest.update(self.rounds.count, extra, window);
     }

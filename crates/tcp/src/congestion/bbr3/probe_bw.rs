@@ -5,7 +5,7 @@ use packet::random::{GOLDEN, mix};
 use packet::{Duration, Instant};
 
 use super::{Bbr3, State, UNBOUNDED};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// Round trips after which a Reno flow of the same window would probe, at most (section 5.3.3.8).
 const RENO_ROUNDS: u64 = 63;
@@ -85,40 +85,40 @@ impl Bbr3 {
         self.state = State::Refill;
     }
 
-    pub(super) fn start_up(&mut self, snd: &SendState) {
+    pub(super) fn start_up(&mut self, win: &Window) {
         self.cycle.ack_phase = AckPhase::Starting;
         self.start_round();
         self.pipe.reset(self.sample.rate);
         self.state = State::Up;
-        self.steepen(snd);
+        self.steepen(win);
     }
 
     /// `UpdateProbeBWCyclePhase`.
-    pub(super) fn update_probe_bw(&mut self, snd: &SendState) {
-        if !self.pipe.reached || self.adapt_long_term(snd) {
+    pub(super) fn update_probe_bw(&mut self, win: &Window) {
+        if !self.pipe.reached || self.adapt_long_term(win) {
             return;
         }
         match self.state {
-            State::Down | State::Cruise if self.time_to_probe(snd) => self.start_refill(),
+            State::Down | State::Cruise if self.time_to_probe(win) => self.start_refill(),
             State::Down if self.time_to_cruise() => self.start_cruise(),
             State::Refill if self.rounds.started => {
                 self.cycle.probe_sample = true;
-                self.start_up(snd);
+                self.start_up(win);
             }
-            State::Up => self.check_up_done(snd),
+            State::Up => self.check_up_done(win),
             _ => {}
         }
     }
 
-    pub(super) fn check_up_done(&mut self, snd: &SendState) {
-        if self.time_to_go_down(snd) {
+    pub(super) fn check_up_done(&mut self, win: &Window) {
+        if self.time_to_go_down(win) {
             self.cycle.too_high = false;
             self.start_down();
         }
     }
 
     /// `AdaptLongTermModel`; true if it has changed the state.
-    fn adapt_long_term(&mut self, snd: &SendState) -> bool {
+    fn adapt_long_term(&mut self, win: &Window) -> bool {
         let cycle = &mut self.cycle;
         if self.rounds.started && cycle.ack_phase == AckPhase::Starting {
             cycle.ack_phase = AckPhase::Probing;
@@ -140,15 +140,15 @@ impl Bbr3 {
             let bound = &mut self.model.inflight_longterm;
             *bound = self.sample.sent_in_flight.max(*bound);
             if self.state == State::Up {
-                self.raise_long_term(snd);
+                self.raise_long_term(win);
             }
         }
         false
     }
 
     /// `ProbeInflightLongtermUpward`.
-    pub(super) fn raise_long_term(&mut self, snd: &SendState) {
-        if !self.sample.window_limited || snd.cwnd < self.model.inflight_longterm {
+    pub(super) fn raise_long_term(&mut self, win: &Window) {
+        if !self.sample.window_limited || win.cwnd < self.model.inflight_longterm {
             return;
         }
         let cycle = &mut self.cycle;
@@ -157,15 +157,15 @@ impl Bbr3 {
         cycle.up_acked -= steps * cycle.up_acked_per_step;
         self.model.inflight_longterm += steps * self.mss;
         if self.rounds.started {
-            self.steepen(snd);
+            self.steepen(win);
         }
     }
 
     /// `RaiseInflightLongtermSlope`: twice as many segments per round trip as in the last.
-    pub(super) fn steepen(&mut self, snd: &SendState) {
+    pub(super) fn steepen(&mut self, win: &Window) {
         let growth = 1 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_UP_ROUNDS);
-        self.cycle.up_acked_per_step = (snd.cwnd / growth).max(self.mss);
+        self.cycle.up_acked_per_step = (win.cwnd / growth).max(self.mss);
     }
 
     /// `PickProbeWait`. The draft's random numbers are a hash of the time in nanoseconds and of
@@ -176,9 +176,9 @@ impl Bbr3 {
         self.cycle.wait = WAIT + Duration::from_nanos((draw >> 1) % (WAIT_SPREAD_NS + 1));
     }
 
-    fn time_to_probe(&self, snd: &SendState) -> bool {
+    fn time_to_probe(&self, win: &Window) -> bool {
         let waited = self.now > self.cycle.started + self.cycle.wait;
-        let rounds = (self.target_inflight(snd) / self.mss).min(RENO_ROUNDS);
+        let rounds = (self.target_inflight(win) / self.mss).min(RENO_ROUNDS);
         waited || self.cycle.rounds_since_probe >= rounds
     }
 
@@ -189,13 +189,13 @@ impl Bbr3 {
     }
 
     /// `IsTimeToGoDown` (section 5.3.3.7).
-    fn time_to_go_down(&mut self, snd: &SendState) -> bool {
+    fn time_to_go_down(&mut self, win: &Window) -> bool {
         let bound = self.model.inflight_longterm;
         if self.cycle.too_high && self.sample.in_flight >= bound {
             self.cycle.cautious = true;
             return true;
         }
-        if self.sample.window_limited && snd.cwnd >= bound {
+        if self.sample.window_limited && win.cwnd >= bound {
             self.pipe.reset(self.sample.rate);
             return false;
         }

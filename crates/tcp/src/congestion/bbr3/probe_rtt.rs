@@ -3,7 +3,7 @@
 use packet::{Duration, Instant};
 
 use super::{Bbr3, State};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// Round trips, and the state of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
@@ -56,17 +56,17 @@ impl Bbr3 {
         }
     }
 
-    pub(super) fn check_probe_rtt(&mut self, snd: &mut SendState) {
+    pub(super) fn check_probe_rtt(&mut self, win: &mut Window) {
         if self.state != State::ProbeRtt && self.trips.expired && !self.trips.restarts {
             self.state = State::ProbeRtt;
-            self.save_cwnd(snd);
+            self.save_cwnd(win);
             self.trips.done_at = None;
             self.cycle.ack_phase = super::probe_bw::AckPhase::Stopping;
             self.trips.slowed.0 = self.delivered;
             self.start_round();
         }
         if self.state == State::ProbeRtt {
-            self.stay_in_probe_rtt(snd);
+            self.stay_in_probe_rtt(win);
         }
         if self.sample.delivered > 0 {
             self.trips.restarts = false;
@@ -74,7 +74,7 @@ impl Bbr3 {
     }
 
     /// `HandleProbeRTT`.
-    fn stay_in_probe_rtt(&mut self, snd: &mut SendState) {
+    fn stay_in_probe_rtt(&mut self, win: &mut Window) {
         // `MarkConnectionAppLimited`: low rates now say nothing of the path.
         self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
         if self.trips.done_at.is_none() {
@@ -87,14 +87,14 @@ impl Bbr3 {
         }
         self.trips.round_done |= self.rounds.started;
         if self.trips.round_done {
-            self.check_probe_rtt_done(snd);
+            self.check_probe_rtt_done(win);
         }
     }
 
-    fn check_probe_rtt_done(&mut self, snd: &mut SendState) {
+    fn check_probe_rtt_done(&mut self, win: &mut Window) {
         if self.trips.done_at.is_some_and(|done| self.now > done) {
             self.trips.recent_at = self.now;
-            self.restore_cwnd(snd);
+            self.restore_cwnd(win);
             self.leave_probe_rtt();
         }
     }
@@ -111,13 +111,13 @@ impl Bbr3 {
     }
 
     /// Section 5.4.1.
-    pub(super) fn handle_restart(&mut self, snd: &mut SendState) {
+    pub(super) fn handle_restart(&mut self, win: &mut Window) {
         self.trips.restarts = true;
         self.aggregation.restart(self.now);
         if self.state.probes_bw() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {
-            self.check_probe_rtt_done(snd);
+            self.check_probe_rtt_done(win);
         }
     }
 }
@@ -146,13 +146,13 @@ mod tests {
 
     #[test]
     fn a_connection_that_begins_late_visits_probe_rtt_no_sooner() {
-        let mut snd = SendState { cwnd: 10_000, mss: 1_000, ..SendState::default() };
+        let mut win = Window { cwnd: 10_000, mss: 1_000, ..Window::default() };
         let mut bbr = Bbr3::default();
-        bbr.begin(&snd, Instant::from_secs_f64(20.0), Duration::from_millis(50));
+        bbr.begin(&win, Instant::from_secs_f64(20.0), Duration::from_millis(50));
         for (now, visits) in [(20.05, false), (25.0, false), (25.1, true)] {
             bbr.now = Instant::from_secs_f64(now);
             bbr.update_min_rtt();
-            bbr.check_probe_rtt(&mut snd);
+            bbr.check_probe_rtt(&mut win);
             assert_eq!(bbr.state == State::ProbeRtt, visits, "{now} s");
         }
     }
@@ -160,13 +160,13 @@ mod tests {
     #[test]
     fn a_restart_lasts_until_something_is_delivered() {
         // Section 5.3.4.3: "if (RS.delivered > 0) BBR.idle_restart = false".
-        let mut snd = SendState { mss: 1_000, ..SendState::default() };
+        let mut win = Window { mss: 1_000, ..Window::default() };
         let mut bbr = Bbr3::default();
-        bbr.handle_restart(&mut snd);
-        bbr.check_probe_rtt(&mut snd);
+        bbr.handle_restart(&mut win);
+        bbr.check_probe_rtt(&mut win);
         assert!(bbr.trips.restarts);
         bbr.sample.delivered = 1;
-        bbr.check_probe_rtt(&mut snd);
+        bbr.check_probe_rtt(&mut win);
         assert!(!bbr.trips.restarts);
     }
 

@@ -98,7 +98,7 @@ impl Bbr3 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::CaState;
+    use super::super::super::control::CaState;
     use super::*;
 
     #[test]

@@ -119,7 +119,7 @@ fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
     let stay = path.now.since(entered).secs_f64();
     assert!((0.2..0.4).contains(&stay), "{stay}");
     assert_eq!(path.control.state, State::Cruise);
-    assert!(path.snd.cwnd <= before);
+    assert!(path.win.cwnd <= before);
     assert!(path.control.model.max_bw() > 0.95 * path.rate, "low rates in ProbeRTT count");
     // The longer path is learnt when the old minimum is 10 s old.
     path.run(10.0);
@@ -132,8 +132,8 @@ fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
 fn half_a_bandwidth_delay_product_is_in_flight_in_probe_rtt() {
     let mut path = path_in(4, State::ProbeRtt);
     assert!(path.run_until(2.0, |path| path.control.trips.done_at.is_some()));
-    assert!(path.snd.cwnd <= 52_000, "{}", path.snd.cwnd);
-    assert!(path.snd.cwnd >= 46_000, "{}", path.snd.cwnd);
+    assert!(path.win.cwnd <= 52_000, "{}", path.win.cwnd);
+    assert!(path.win.cwnd >= 46_000, "{}", path.win.cwnd);
 }
 
 #[test]
@@ -223,8 +223,8 @@ fn a_spurious_recovery_is_undone() {
         path.run_until(1.0, |path| path.control.cycle.ack_phase
             == super::probe_bw::AckPhase::Probing)
     );
-    let (control, mut snd) = (&mut path.control, path.snd);
-    let before = (snd.cwnd, control.model.inflight_longterm);
+    let (control, mut win) = (&mut path.control, path.win);
+    let before = (win.cwnd, control.model.inflight_longterm);
     let lost = Lost {
         now: control.now,
         bytes: 9_000,
@@ -233,13 +233,13 @@ fn a_spurious_recovery_is_undone() {
         total_delivered: control.delivered,
         app_limited: false,
     };
-    control.on_lost(&snd, &lost);
-    control.on_congestion(&mut snd, Cause::Loss, control.now);
+    control.on_lost(&win, &lost);
+    control.on_congestion(&mut win, &Flight::default(), Cause::Loss, control.now);
     assert_eq!(control.state, State::Down);
     assert!(control.model.inflight_longterm < UNBOUNDED);
-    snd.cwnd = MSS;
-    control.undo(&mut snd);
-    assert_eq!((snd.cwnd, control.model.inflight_longterm), before);
+    win.cwnd = MSS;
+    control.undo(&mut win);
+    assert_eq!((win.cwnd, control.model.inflight_longterm), before);
     assert_eq!(control.state, State::Refill);
 }
 
@@ -247,11 +247,11 @@ fn a_spurious_recovery_is_undone() {
 fn marks_count_as_congestion() {
     let mut path = path_in(4, State::Startup);
     path.run(0.1);
-    path.control.on_congestion(&mut path.snd, Cause::Mark, path.now);
+    path.control.on_congestion(&mut path.win, &Flight::default(), Cause::Mark, path.now);
     assert!(path.control.pipe.reached);
     let mut path = path_in(4, State::Up);
     path.run(0.05);
-    path.control.on_congestion(&mut path.snd, Cause::Mark, path.now);
+    path.control.on_congestion(&mut path.win, &Flight::default(), Cause::Mark, path.now);
     assert_eq!(path.control.state, State::Down);
     assert!(path.control.model.inflight_longterm < UNBOUNDED);
 }
@@ -261,8 +261,9 @@ fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
     // Appendix A.11.
     let mut path = path_in(4, State::Down);
     let later = path.now + Duration::from_secs(6);
-    path.control.on_tx_start(&mut path.snd, path.now, true, later);
-    let rate = path.control.pacing_rate(&path.snd, Duration::ZERO).unwrap() as f64;
+    path.control.on_tx_start(&mut path.win, path.now, true, later);
+    let rate =
+        path.control.pacing_rate(&path.win, &Flight::default(), Duration::ZERO).unwrap() as f64;
     assert!((rate / (path.control.model.bw * 0.99) - 1.0).abs() < 1e-6);
     path.now = later;
     path.run_until(1.0, |path| path.delivered % (100 * MSS) == 0);
@@ -270,38 +271,38 @@ fn after_a_pause_it_paces_at_the_modelled_rate_and_spares_probe_rtt() {
 }
 
 /// A control in the middle of a connection over 1 MB/s and 100 ms, in this state.
-fn modelled(state: State) -> (Bbr3, SendState) {
-    let snd = SendState { cwnd: 200 * MSS, mss: MSS as u16, ..SendState::default() };
+fn modelled(state: State) -> (Bbr3, Window) {
+    let win = Window { cwnd: 200 * MSS, mss: MSS as u16, ..Window::default() };
     let mut bbr = Bbr3 { state, ..Bbr3::default() };
-    bbr.begin(&snd, Instant::ZERO, Duration::from_millis(100));
+    bbr.begin(&win, Instant::ZERO, Duration::from_millis(100));
     bbr.pipe.reached = true;
     bbr.trips.least = Some(Duration::from_millis(100));
     bbr.model.bw = 1e6;
-    (bbr, snd)
+    (bbr, win)
 }
 
 #[test]
 fn bunched_acknowledgements_widen_the_window() {
     // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate explains 10,000.
-    let (mut bbr, mut snd) = modelled(State::Cruise);
+    let (mut bbr, mut win) = modelled(State::Cruise);
     bbr.sample.newly_acked = 1_000;
     bbr.now = Instant::from_secs_f64(1.0);
-    bbr.update_aggregation(&snd);
+    bbr.update_aggregation(&win);
     assert_eq!(bbr.aggregation.extra(), 1_000);
     bbr.now = Instant::from_secs_f64(1.01);
     bbr.sample.newly_acked = 40_000;
-    bbr.update_aggregation(&snd);
+    bbr.update_aggregation(&win);
     // The interval began anew: 1,000 of 10,000 expected had come.
     assert_eq!(bbr.aggregation.extra(), 40_000);
     bbr.now = Instant::from_secs_f64(1.02);
     bbr.sample.newly_acked = 20_000;
-    bbr.update_aggregation(&snd);
+    bbr.update_aggregation(&win);
     assert_eq!(bbr.aggregation.extra(), 50_000);
-    bbr.set_cwnd(&mut snd);
-    assert_eq!(snd.cwnd, 220_000);
+    bbr.set_cwnd(&mut win);
+    assert_eq!(win.cwnd, 220_000);
     bbr.sample.newly_acked = 90_000;
-    bbr.set_cwnd(&mut snd);
-    assert_eq!(snd.cwnd, 250_000);
+    bbr.set_cwnd(&mut win);
+    assert_eq!(win.cwnd, 250_000);
 }
 
 #[test]
@@ -318,31 +319,31 @@ fn bounds_cap_the_window_by_the_table() {
         (State::Down, 1_000, 4_000),
         (State::ProbeRtt, UNBOUNDED, 50_000),
     ] {
-        let (mut bbr, mut snd) = modelled(state);
+        let (mut bbr, mut win) = modelled(state);
         bbr.model.inflight_longterm = 120_000;
         bbr.model.inflight_shortterm = shortterm;
-        bbr.set_cwnd(&mut snd);
-        assert_eq!(snd.cwnd, cwnd, "{state:?} {shortterm}");
-        assert_eq!(snd.ssthresh, cwnd, "slow start is over");
+        bbr.set_cwnd(&mut win);
+        assert_eq!(win.cwnd, cwnd, "{state:?} {shortterm}");
+        assert_eq!(win.ssthresh, cwnd, "slow start is over");
     }
 }
 
 #[test]
 fn the_long_term_bound_grows_twice_as_fast_every_round() {
     // Section 5.3.3.5: by 1, 2, 4 segments per window.
-    let (mut bbr, snd) = modelled(State::Up);
+    let (mut bbr, win) = modelled(State::Up);
     bbr.model.inflight_longterm = 200_000;
     bbr.sample = Sample { window_limited: true, newly_acked: 50_000, ..Sample::default() };
     bbr.rounds.started = true;
     bbr.cycle.up_rounds = 0;
-    bbr.steepen(&snd);
+    bbr.steepen(&win);
     let mut grown = Vec::new();
     for _ in 0..3 {
         let before = bbr.model.inflight_longterm;
         for i in 0..4 {
             bbr.rounds.started = i == 3;
-            let snd = SendState { cwnd: bbr.model.inflight_longterm, ..snd };
-            bbr.raise_long_term(&snd);
+            let win = Window { cwnd: bbr.model.inflight_longterm, ..win };
+            bbr.raise_long_term(&win);
         }
         grown.push((bbr.model.inflight_longterm - before) / MSS);
     }
@@ -350,7 +351,7 @@ fn the_long_term_bound_grows_twice_as_fast_every_round() {
     assert!(grown[1] >= 1 && grown[2] >= 3, "{grown:?}");
     bbr.sample.window_limited = false;
     let before = bbr.model.inflight_longterm;
-    bbr.raise_long_term(&snd);
+    bbr.raise_long_term(&win);
     assert_eq!(bbr.model.inflight_longterm, before);
 }
 
@@ -358,7 +359,7 @@ fn the_long_term_bound_grows_twice_as_fast_every_round() {
 fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
     // Section 5.3.3.6: Up ends when the flight reaches the bound; without loss Refill follows a
     // round later, and the next Up stays.
-    let (mut bbr, mut snd) = modelled(State::Up);
+    let (mut bbr, mut win) = modelled(State::Up);
     let lost = Lost {
         now: Instant::from_secs_f64(1.0),
         bytes: 1_000,
@@ -368,27 +369,27 @@ fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
         app_limited: false,
     };
     bbr.cycle.probe_sample = true;
-    bbr.on_lost(&snd, &lost);
+    bbr.on_lost(&win, &lost);
     // 129,000 B before it with 2,000 lost: (2,580 - 2,000)/0.98 more.
     assert_eq!((bbr.state, bbr.model.inflight_longterm), (State::Down, 129_591));
     // Only once per probe.
-    bbr.on_lost(&snd, &Lost { sent_in_flight: 50_000, ..lost });
+    bbr.on_lost(&win, &Lost { sent_in_flight: 50_000, ..lost });
     assert_eq!(bbr.model.inflight_longterm, 129_591);
     bbr.start_refill();
-    bbr.start_up(&snd);
-    snd.cwnd = 129_591;
+    bbr.start_up(&win);
+    win.cwnd = 129_591;
     bbr.sample.in_flight = 129_000;
-    bbr.check_up_done(&snd);
+    bbr.check_up_done(&win);
     assert_eq!(bbr.state, State::Up);
     bbr.sample.in_flight = 130_000;
-    bbr.check_up_done(&snd);
+    bbr.check_up_done(&win);
     assert_eq!(bbr.state, State::Down);
     bbr.rounds.started = true;
-    bbr.update_probe_bw(&snd);
+    bbr.update_probe_bw(&win);
     assert_eq!(bbr.state, State::Refill);
-    bbr.update_probe_bw(&snd);
+    bbr.update_probe_bw(&win);
     assert_eq!(bbr.state, State::Up);
-    bbr.check_up_done(&snd);
+    bbr.check_up_done(&win);
     assert_eq!(bbr.state, State::Up);
 }
 
@@ -414,19 +415,19 @@ fn low_rates_the_program_or_probe_rtt_cause_do_not_enter_the_model() {
 
 #[test]
 fn every_recovery_saves_anew() {
-    let (mut bbr, mut snd) = modelled(State::Cruise);
+    let (mut bbr, mut win) = modelled(State::Cruise);
     let ack = |ca_state| super::super::testing::AckSample {
         ca_state,
         ..super::super::testing::ack_sample(MSS)
     };
-    bbr.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-    bbr.on_ack(&mut snd, &ack(CaState::Recovery));
-    bbr.on_ack(&mut snd, &ack(CaState::Open));
+    bbr.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+    bbr.on_ack(&mut win, &ack(CaState::Recovery));
+    bbr.on_ack(&mut win, &ack(CaState::Open));
     bbr.rounds.loss = false;
     bbr.model.inflight_longterm = 150_000;
-    bbr.on_congestion(&mut snd, Cause::Timeout, Instant::ZERO);
+    bbr.on_congestion(&mut win, &Flight::default(), Cause::Timeout, Instant::ZERO);
     bbr.model.inflight_longterm = 70_000;
-    bbr.undo(&mut snd);
+    bbr.undo(&mut win);
     assert_eq!(bbr.model.inflight_longterm, 150_000);
 }
 
@@ -434,10 +435,10 @@ fn every_recovery_saves_anew() {
 fn the_next_probe_comes_after_the_wait() {
     // Section 5.3.3.8: Now() > BBR.cycle_stamp + BBR.bw_probe_wait.
     for (nanos, state) in [(2_000_000_000, State::Cruise), (2_000_000_001, State::Refill)] {
-        let (mut bbr, snd) = modelled(State::Cruise);
+        let (mut bbr, win) = modelled(State::Cruise);
         bbr.cycle.wait = Duration::from_secs(2);
         bbr.now = Instant::from_nanos(nanos);
-        bbr.update_probe_bw(&snd);
+        bbr.update_probe_bw(&win);
         assert_eq!(bbr.state, state, "{nanos} ns");
     }
 }

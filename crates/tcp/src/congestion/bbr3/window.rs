@@ -1,7 +1,7 @@
 //! What is sent: pacing rate and window from the model (section 5.6).
 
 use super::{Bbr3, State};
-use crate::send_state::SendState;
+use crate::send_state::Window;
 
 /// Paced this much below the model (section 2.5).
 const MARGIN: f64 = 0.99;
@@ -44,8 +44,8 @@ impl Bbr3 {
     }
 
     /// `TargetInflight` (section 5.3.3.8).
-    pub(super) fn target_inflight(&self, snd: &SendState) -> u64 {
-        self.bdp_multiple(self.model.bw, 1.0).min(snd.cwnd)
+    pub(super) fn target_inflight(&self, win: &Window) -> u64 {
+        self.bdp_multiple(self.model.bw, 1.0).min(win.cwnd)
     }
 
     /// `SetPacingRateWithGain`: before the pipe was full it only rises.
@@ -57,23 +57,23 @@ impl Bbr3 {
     }
 
     /// Section 5.6.4.6.
-    pub(super) fn set_cwnd(&self, snd: &mut SendState) {
+    pub(super) fn set_cwnd(&self, win: &mut Window) {
         let acked = self.sample.newly_acked;
         let volume = self.bdp_multiple(self.model.bw, self.state.cwnd_gain());
         let most = self.with_budget(volume + self.aggregation.extra());
         if self.pipe.reached {
-            snd.cwnd = (snd.cwnd + acked).min(most);
-        } else if snd.cwnd < most || self.delivered < self.initial_cwnd {
-            snd.cwnd += acked;
+            win.cwnd = (win.cwnd + acked).min(most);
+        } else if win.cwnd < most || self.delivered < self.initial_cwnd {
+            win.cwnd += acked;
         }
-        snd.cwnd = snd.cwnd.max(self.min_cwnd());
+        win.cwnd = win.cwnd.max(self.min_cwnd());
         if self.state == State::ProbeRtt {
-            snd.cwnd = snd.cwnd.min(self.probe_rtt_cwnd());
+            win.cwnd = win.cwnd.min(self.probe_rtt_cwnd());
         }
-        snd.cwnd = snd.cwnd.min(self.cap());
+        win.cwnd = win.cwnd.min(self.cap());
         if self.pipe.reached {
             // BBR has no threshold; but above one a window counts as the limit only when full.
-            snd.ssthresh = snd.cwnd;
+            win.ssthresh = win.cwnd;
         }
     }
 
@@ -93,14 +93,14 @@ impl Bbr3 {
     }
 
     /// `SaveCwnd` (section 5.6.4.4).
-    pub(super) fn save_cwnd(&mut self, snd: &SendState) {
+    pub(super) fn save_cwnd(&mut self, win: &Window) {
         let reduced = self.in_recovery() || self.state == State::ProbeRtt;
         let last = if reduced { self.prior_cwnd } else { 0 };
-        self.prior_cwnd = snd.cwnd.max(last);
+        self.prior_cwnd = win.cwnd.max(last);
     }
 
     /// `RestoreCwnd`.
-    pub(super) fn restore_cwnd(&self, snd: &mut SendState) {
-        snd.cwnd = snd.cwnd.max(self.prior_cwnd);
+    pub(super) fn restore_cwnd(&self, win: &mut Window) {
+        win.cwnd = win.cwnd.max(self.prior_cwnd);
     }
 }

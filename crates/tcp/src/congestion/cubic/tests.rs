@@ -14,24 +14,20 @@ fn ms(t: u64) -> Instant {
 }
 
 /// Congestion at this window, which is then that of the threshold; round trips of 100 ms.
-fn after_loss(window: u64) -> (Cubic, SendState) {
+fn after_loss(window: u64) -> (Cubic, Window) {
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-    let mut snd = SendState {
-        cwnd: window * MSS,
-        ssthresh: u64::MAX,
-        mss: MSS as u16,
-        ..SendState::default()
-    };
-    cubic.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-    snd.cwnd = snd.ssthresh;
-    (cubic, snd)
+    let mut win =
+        Window { cwnd: window * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() };
+    cubic.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+    win.cwnd = win.ssthresh;
+    (cubic, win)
 }
 
 /// An acknowledgement of a whole window; the window it leaves.
-fn window_acknowledged(cubic: &mut Cubic, snd: &mut SendState, at: u64) -> u64 {
-    let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(snd.cwnd) };
-    cubic.on_ack(snd, &ack);
-    snd.cwnd / MSS
+fn window_acknowledged(cubic: &mut Cubic, win: &mut Window, at: u64) -> u64 {
+    let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(win.cwnd) };
+    cubic.on_ack(win, &ack);
+    win.cwnd / MSS
 }
 
 #[test]
@@ -41,14 +37,14 @@ fn a_small_window_regains_the_old_one_at_once() {
     // - at 100 ms, t = 204: 410 x 1799^3 >> 40 = 2, the target 8 = cwnd, cnt = 800;
     // - at 200 ms, t = 307: 410 x 1696^3 >> 40 = 1, the target 9, cnt = 8/1: the 8 saved up buy one
     //   segment and the 8 acknowledged another.
-    let (mut cubic, mut snd) = after_loss(10);
-    assert_eq!(snd.ssthresh, 7 * MSS);
-    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_000), 8);
+    let (mut cubic, mut win) = after_loss(10);
+    assert_eq!(win.ssthresh, 7 * MSS);
+    assert_eq!(window_acknowledged(&mut cubic, &mut win, 1_000), 8);
     let epoch = cubic.curve.epoch.expect("congestion avoidance");
     assert_eq!((epoch.origin, epoch.k, epoch.reno, cubic.curve.count), (10, 2_003, 7, 7));
-    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_100), 8);
+    assert_eq!(window_acknowledged(&mut cubic, &mut win, 1_100), 8);
     assert_eq!(cubic.curve.count, 800);
-    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_200), 10);
+    assert_eq!(window_acknowledged(&mut cubic, &mut win, 1_200), 10);
 }
 
 #[test]
@@ -67,12 +63,12 @@ fn reno_s_equal_never_grows_faster_than_nine_seventeenths() {
 
 #[test]
 fn the_count_is_computed_anew_with_a_new_window_or_after_31_jiffies() {
-    let (mut cubic, mut snd) = after_loss(100);
-    snd.cwnd = 99 * MSS;
+    let (mut cubic, mut win) = after_loss(100);
+    win.cwnd = 99 * MSS;
     let mut counts = Vec::new();
     for at in [1_000, 1_000, 1_031, 1_032] {
         let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(0) };
-        cubic.on_ack(&mut snd, &testing::AckSample { segments: 1, ..ack });
+        cubic.on_ack(&mut win, &testing::AckSample { segments: 1, ..ack });
         counts.push((cubic.curve.last_time, cubic.curve.acked));
     }
     assert_eq!(counts, [(1_000, 1), (1_000, 2), (1_000, 3), (1_032, 4)]);
@@ -81,56 +77,56 @@ fn the_count_is_computed_anew_with_a_new_window_or_after_31_jiffies() {
 #[test]
 fn the_first_growth_is_a_twentieth_per_round_trip() {
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-    let mut snd =
-        SendState { cwnd: 100 * MSS, ssthresh: 100 * MSS, mss: MSS as u16, ..SendState::default() };
-    assert_eq!(window_acknowledged(&mut cubic, &mut snd, 1_000), 105);
+    let mut win =
+        Window { cwnd: 100 * MSS, ssthresh: 100 * MSS, mss: MSS as u16, ..Window::default() };
+    assert_eq!(window_acknowledged(&mut cubic, &mut win, 1_000), 105);
     assert_eq!(cubic.curve.count, 20);
 }
 
 #[test]
 fn congestion_leaves_whole_segments() {
     // 100 x 717/1024 = 70.02; 80 < 100: 80 x 1741/2048 = 68.01, 80 x 717/1024 = 56.02.
-    let (mut cubic, mut snd) = after_loss(100);
-    assert_eq!((snd.ssthresh, cubic.curve.last_max), (70 * MSS, 100));
-    snd.cwnd = 80 * MSS;
-    cubic.on_congestion(&mut snd, Cause::Mark, Instant::ZERO);
-    assert_eq!((snd.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
+    let (mut cubic, mut win) = after_loss(100);
+    assert_eq!((win.ssthresh, cubic.curve.last_max), (70 * MSS, 100));
+    win.cwnd = 80 * MSS;
+    cubic.on_congestion(&mut win, &Flight::default(), Cause::Mark, Instant::ZERO);
+    assert_eq!((win.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
     // 4 x 717/1024 = 2.8, and two at least.
     for (window, left) in [(4, 2), (3, 2), (1, 2)] {
-        snd.cwnd = window * MSS;
-        cubic.on_congestion(&mut snd, Cause::Loss, Instant::ZERO);
-        assert_eq!(snd.ssthresh, left * MSS);
+        win.cwnd = window * MSS;
+        cubic.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
+        assert_eq!(win.ssthresh, left * MSS);
     }
 }
 
 #[test]
 fn a_timeout_forgets_the_curve_and_searches_again() {
-    let (mut cubic, mut snd) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut snd, 1_000);
-    cubic.on_congestion(&mut snd, Cause::Timeout, ms(2_000));
-    cubic.on_timeout(&snd, ms(2_000));
+    let (mut cubic, mut win) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut win, 1_000);
+    cubic.on_congestion(&mut win, &Flight::default(), Cause::Timeout, ms(2_000));
+    cubic.on_timeout(&win, &Flight::default(), ms(2_000));
     assert_eq!((cubic.curve.last_max, cubic.delay_min), (0, 0));
     assert!(cubic.curve.epoch.is_none());
 }
 
 #[test]
 fn a_pause_is_no_time_on_the_curve() {
-    let (mut cubic, mut snd) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut snd, 1_000);
-    cubic.on_tx_start(&mut snd, ms(1_200), true, ms(9_000));
+    let (mut cubic, mut win) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut win, 1_000);
+    cubic.on_tx_start(&mut win, ms(1_200), true, ms(9_000));
     let start = |cubic: &Cubic| cubic.curve.epoch.expect("congestion avoidance").start;
     assert_eq!(start(&cubic), 8_800);
-    cubic.on_tx_start(&mut snd, ms(0), true, ms(9_100));
+    cubic.on_tx_start(&mut win, ms(0), true, ms(9_100));
     assert_eq!(start(&cubic), 9_100);
 }
 
 #[test]
 fn round_trips_of_the_first_second_of_an_epoch_do_not_count() {
-    let (mut cubic, mut snd) = after_loss(100);
-    window_acknowledged(&mut cubic, &mut snd, 1_000);
+    let (mut cubic, mut win) = after_loss(100);
+    window_acknowledged(&mut cubic, &mut win, 1_000);
     for (at, least) in [(1_999, 100_000), (2_000, 50_000)] {
         let rtt = Some(Duration::from_micros(50_000));
-        cubic.on_ack(&mut snd, &testing::AckSample { now: ms(at), rtt, ..testing::ack_sample(0) });
+        cubic.on_ack(&mut win, &testing::AckSample { now: ms(at), rtt, ..testing::ack_sample(0) });
         assert_eq!(cubic.delay_min, least, "at {at} ms");
     }
 }
@@ -154,22 +150,22 @@ fn slow_start_ends_with_the_path_about_full() {
     // 50.5 ms, half of 100 ms and 1 ms, when the round sent 127 segments, half a BDP; twice as
     // many are out then.
     let mut path = Path::new(Cubic::default(), 20.0, 100, 4_000_000);
-    assert!(path.run_until(20.0, |path| path.snd.ssthresh < u64::MAX));
+    assert!(path.run_until(20.0, |path| path.win.ssthresh < u64::MAX));
     assert_eq!(path.lost, 0);
-    let windows = path.snd.cwnd as f64 / path.bdp();
+    let windows = path.win.cwnd as f64 / path.bdp();
     assert!((0.5..1.2).contains(&windows), "{windows}");
 }
 
 #[test]
 fn nothing_grows_in_recovery_or_unused() {
-    use crate::congestion::CaState;
-    let (mut cubic, mut snd) = after_loss(100);
+    use crate::congestion::control::CaState;
+    let (mut cubic, mut win) = after_loss(100);
     for (ca_state, window_limited) in
         [(CaState::Recovery, true), (CaState::Cwr, true), (CaState::Open, false)]
     {
         let ack = testing::AckSample { ca_state, window_limited, ..testing::ack_sample(100 * MSS) };
-        cubic.on_ack(&mut snd, &ack);
-        assert_eq!(snd.cwnd, 70 * MSS);
+        cubic.on_ack(&mut win, &ack);
+        assert_eq!(win.cwnd, 70 * MSS);
     }
 }
 
@@ -177,28 +173,28 @@ fn nothing_grows_in_recovery_or_unused() {
 fn hystart_looks_at_slow_start_alone() {
     // cubictcp_acked: if (!ca->found && tcp_in_slow_start(tp) && hystart), with tcp_in_slow_start:
     // snd_cwnd < snd_ssthresh. Ten round trips of 200 ms where 100 were the least.
-    let rises = |cubic: &mut Cubic, snd: &mut SendState| {
+    let rises = |cubic: &mut Cubic, win: &mut Window| {
         for i in 1..=10 {
             let rtt = Some(Duration::from_millis(200));
             let ack = testing::ack_sample(MSS);
             let ack = testing::AckSample { now: ms(10 * i), rtt, window_limited: false, ..ack };
-            cubic.on_ack(snd, &ack);
+            cubic.on_ack(win, &ack);
         }
-        snd.ssthresh / MSS
+        win.ssthresh / MSS
     };
-    let snd = |cwnd, ssthresh| SendState {
+    let window_of = |cwnd, ssthresh| Window {
         cwnd: cwnd * MSS,
         ssthresh: ssthresh * MSS,
         mss: MSS as u16,
-        ..SendState::default()
+        ..Window::default()
     };
     for (on, ssthresh, then) in [(true, 1_000, 20), (false, 1_000, 1_000), (true, 10, 10)] {
         let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
         cubic.settings.hystart = on;
-        assert_eq!(rises(&mut cubic, &mut snd(20, ssthresh)), then, "{on} {ssthresh}");
+        assert_eq!(rises(&mut cubic, &mut window_of(20, ssthresh)), then, "{on} {ssthresh}");
     }
     // At the threshold it has not begun: it looks when a pause has taken the window below.
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-    assert_eq!(rises(&mut cubic, &mut snd(20, 20)), 20);
-    assert_eq!(rises(&mut cubic, &mut snd(16, 20)), 16);
+    assert_eq!(rises(&mut cubic, &mut window_of(20, 20)), 20);
+    assert_eq!(rises(&mut cubic, &mut window_of(16, 20)), 16);
 }

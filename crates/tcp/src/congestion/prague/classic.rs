@@ -45,7 +45,7 @@ fn micros(span: Duration) -> f64 {
 
 impl Detector {
     /// `prague_rtt_estimator`.
-    pub fn learn(&mut self, rtt: Duration) {
+    pub fn update(&mut self, rtt: Duration) {
         let rtt = micros(rtt);
         if self.srtt == 0.0 {
             self.srtt = rtt;
@@ -86,8 +86,8 @@ impl Detector {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::congestion::{Cause, Control};
-    use crate::send_state::SendState;
+    use crate::congestion::control::{Cause, Control};
+    use crate::send_state::{Flight, Window};
 
     fn after(mdev: f64, depth_us: u64, rounds: u32) -> Detector {
         let mut detector =
@@ -132,7 +132,7 @@ mod tests {
         }
         // 2 segments: a quarter for the round trip, an eighth for the deviation.
         detector.scale(2);
-        [40, 48].into_iter().for_each(|ms| detector.learn(Duration::from_millis(ms)));
+        [40, 48].into_iter().for_each(|ms| detector.update(Duration::from_millis(ms)));
         assert_eq!((detector.srtt, detector.mdev), (42_000.0, 1.0 + 7_999.0 / 8.0));
     }
 
@@ -140,8 +140,8 @@ mod tests {
     fn a_reduction_smooths_by_its_threshold_in_segments() {
         let mut prague = super::super::Prague::default();
         prague.detect_classic_queues();
-        let mut snd = SendState { ssthresh: 64_000, mss: 1_000, ..SendState::default() };
-        prague.on_congestion(&mut snd, Cause::Loss, packet::Instant::ZERO);
+        let mut win = Window { ssthresh: 64_000, mss: 1_000, ..Window::default() };
+        prague.on_congestion(&mut win, &Flight::default(), Cause::Loss, packet::Instant::ZERO);
         assert_eq!(prague.detector.map(|detector| detector.shift), Some(10));
     }
 }

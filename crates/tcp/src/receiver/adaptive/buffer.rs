@@ -7,7 +7,7 @@ use packet::Instant;
 use super::{Adaptive, Receiver, Tempo, Timing};
 use crate::segment::{Flags, Segment};
 
-/// Segments of cushion, in addition to twice what was read.
+/// Segments of cushion on top of twice what was read.
 const CUSHION: u64 = 16;
 
 /// What autotuning knows.
@@ -56,7 +56,7 @@ impl Buffer {
 
     /// `tcp_rcv_rtt_update`: a shorter round trip is taken at once, of longer ones an eighth, and none
     /// of a whole window.
-    pub fn learn(&mut self, us: u64, of_window: bool) {
+    pub fn update(&mut self, us: u64, of_window: bool) {
         let sample = 8 * us;
         if self.trip == 0 || sample < self.trip {
             self.trip = sample;
@@ -76,12 +76,12 @@ impl Tempo {
             let ticks = timing.trip.rules.timestamp(timing.clock, timing.moment);
             let ms = ticks.wrapping_sub(segment.echo);
             if segment.len >= self.full && ms > 0 {
-                buffer.learn(u64::from(ms) * 1_000, false);
+                buffer.update(u64::from(ms) * 1_000, false);
             }
         }
         if segment.seq + u64::from(segment.len) >= buffer.edge {
             if buffer.edge > 0 {
-                buffer.learn((now.since(buffer.opened).nanos() / 1_000).max(1), true);
+                buffer.update((now.since(buffer.opened).nanos() / 1_000).max(1), true);
             }
             buffer.edge = segment.seq + u64::from(segment.len) + self.window;
             buffer.opened = now;

@@ -198,7 +198,7 @@ fn the_round_trip_bounds_the_delay() {
     for (trip, due) in [(0, 178), (60, 160), (10, 140)] {
         let mut end = End::warm();
         if trip > 0 {
-            end.rules.learn(&mut end.rtt, Duration::from_millis(trip));
+            end.rules.sample_span(&mut end.rtt, Duration::from_millis(trip));
         }
         end.receiver.tempo().expect("linux").wait = 80;
         // A gap of 38 ms: 80/2 + 38 = 78 ms.
@@ -262,7 +262,7 @@ fn a_full_segment_with_psh_is_acknowledged_when_the_program_has_read_it() {
 fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
     let mut end = End::warm();
     let mut hear = |at, ecn, first, cwr| {
-        end.receiver.hear_ecn(ecn, first, cwr);
+        end.receiver.on_ecn(ecn, first, cwr);
         end.arrives(at, SEGMENT, ecn)
     };
     assert!(!hear(20, Ecn::Ect0, false, false));
@@ -299,7 +299,7 @@ fn a_hole_and_what_fills_it_make_no_later_one_quick() {
     for seq in [first + u64::from(SEGMENT), first] {
         let flags = Flags::ACK;
         assert!(end.take(20, &Segment { seq, len: SEGMENT, flags, ..Segment::default() }));
-        assert!(!end.receiver.report().tells_duplicate(), "nothing came twice");
+        assert!(!end.receiver.report().has_duplicate(), "nothing came twice");
     }
     assert!(!end.full(21));
 }
@@ -410,7 +410,7 @@ fn a_fin_alone_waits_and_is_no_data() {
 #[test]
 fn before_the_first_data_in_order_nothing_is_an_answer() {
     let mut end = End::new(NEVER_GROWS);
-    end.receiver.hear_ecn(Ecn::Ce, true, false);
+    end.receiver.on_ecn(Ecn::Ce, true, false);
     let beyond = Segment { seq: 1_449, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };
     assert!(end.take(5, &beyond));
     assert_eq!(end.wait(), 40);

@@ -6,7 +6,7 @@ use super::RackSender;
 use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::AckSample;
 use crate::ecn::EchoReader;
-use crate::recovery::Detection;
+use crate::recovery::rules::Detection;
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, Segment};
 use crate::send_state::SendState;
@@ -38,7 +38,7 @@ impl AckContext<'_> {
 pub(crate) struct Outcome {
     /// Fast recovery began.
     pub entered: bool,
-    /// The window was reduced: the peer is notified (RFC 3168).
+    /// The window was reduced: the peer is to be notified (RFC 3168).
     pub reduced: bool,
     /// That answered marks.
     pub by_echo: bool,
@@ -59,7 +59,7 @@ impl RackSender {
             let earlier = |sent| cx.answers_earlier(segment, sent);
             self.tracker.take_cumulative(segment.ack, earlier, self.recovery_point, now, &mut info);
         }
-        if segment.sack.is_telling() {
+        if segment.sack.reports() {
             self.tracker.take_reports(segment, self.recovery_point, now, &mut info);
         }
         self.tracker.reordering.measure(cx.snd.mss());
@@ -86,7 +86,7 @@ impl RackSender {
         let seen = Seen { now, rtt, marked, in_flight_before, ca_state: self.state, any_order };
         let sample = self.tracker.sample(cx.snd, &info, seen);
         self.steer(cx.snd, &info, &sample);
-        if info.advances || self.hears_of_older_data(&info) {
+        if info.advances || self.reports_older_data(&info) {
             self.restart_timers(now);
         }
         self.tracker.run_dry_if_done(cx.snd, 0, now);
@@ -100,10 +100,10 @@ impl RackSender {
         self.tracker.reordering.degree(self.settings.threshold) > self.settings.threshold
     }
 
-    /// A report covers data sent before the first hole was retransmitted, so that this
-    /// retransmission cannot be answered yet: the timeout waits for it (Linux's
-    /// `tcp_clean_rtx_queue`). Linux has one timer, and RACK's may be in its place.
-    fn hears_of_older_data(&self, info: &AckInfo) -> bool {
+    /// A report is about data sent before the first hole was sent again, so that this repeat cannot be
+    /// answered yet: the timeout waits for it (Linux's `tcp_clean_rtx_queue`). Linux has one timer,
+    /// and RACK's may be in its place.
+    fn reports_older_data(&self, info: &AckInfo) -> bool {
         let sent = info.reported_from().zip(self.tracker.board.first_sent_at());
         sent.is_some_and(|(reported, first)| reported < first)
             && self.timers.reorder == Instant::NEVER
@@ -111,7 +111,7 @@ impl RackSender {
 
     /// Windows and pace.
     fn steer(&mut self, snd: &mut SendState, info: &AckInfo, sample: &AckSample) {
-        self.tracker.control.on_ack(snd, sample);
+        self.tracker.control.on_ack(&mut snd.win, sample);
         if self.is_led() {
             let safe = info.advances && info.lost == 0;
             self.prr.on_ack(snd, self.tracker.board.in_flight, info.delivered, safe);
@@ -134,7 +134,7 @@ impl RackSender {
             }
             return None;
         };
-        cx.rules.learn(cx.rtt, first);
+        cx.rules.sample_span(cx.rtt, first);
         self.note_rtt(cx);
         Some(path)
     }

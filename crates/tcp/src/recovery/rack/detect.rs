@@ -7,7 +7,7 @@ use packet::Instant;
 
 use super::RackSender;
 use crate::congestion::CaState;
-use crate::recovery::Detection;
+use crate::recovery::rules::Detection;
 use crate::segment::Segment;
 use crate::send_state::SendState;
 use crate::tracker::AckInfo;
@@ -85,7 +85,7 @@ impl RackSender {
     fn find_first(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
         let due = match self.state {
             CaState::Open | CaState::Cwr => self.tracker.board.dupacks >= self.settings.threshold,
-            // What was out at the beginning is all there: nothing is known of what came later.
+            // What was out at the beginning is all there: nothing shows what came later.
             CaState::Recovery => advanced && snd.una < self.recovery_point,
             CaState::Loss => false,
         };

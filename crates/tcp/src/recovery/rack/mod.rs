@@ -1,5 +1,5 @@
-//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and the samples for a
-//! congestion control ([`AckSample`]).
+//! The sender with RACK-TLP (RFC 8985), proportional rate reduction, and what a
+//! congestion control learns ([`AckSample`]).
 //!
 //! Every segment that is out has a record on the [`Tracker`]'s scoreboard; `detect` decides which
 //! are lost, `ack` processes acknowledgements, `repair` moves between the states, `timers` keeps
@@ -16,7 +16,7 @@ use packet::{Duration, Instant};
 use crate::congestion::{self, CaState, Control};
 use crate::ecn::{EchoReader, EcnState};
 use crate::f_rto::FRto;
-use crate::recovery::RackSettings;
+use crate::recovery::rules::RackSettings;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 use crate::tracker::{Sent, Tracker};
@@ -138,7 +138,7 @@ impl RackSender {
         if self.timers.pace != Instant::NEVER {
             return None;
         }
-        let room = snd.cwnd.saturating_sub(self.tracker.board.in_flight);
+        let room = snd.win.cwnd.saturating_sub(self.tracker.board.in_flight);
         let chunk = match self.tracker.board.first_waiting() {
             Some(number) if self.f_rto != FRto::SecondAck => self.chunk_of(number),
             _ => self.new_chunk(snd)?,
@@ -152,7 +152,7 @@ impl RackSender {
         let held_back = !self.settings.limited_transmit
             && self.state == CaState::Open
             && self.tracker.board.sacked > 0
-            && chunk.end() > snd.una + snd.cwnd;
+            && chunk.end() > snd.una + snd.win.cwnd;
         (!held_back).then_some(chunk)
     }
 
@@ -208,7 +208,7 @@ impl RackSender {
 
     /// The sender begins again after a pause; whether the control sets the window itself.
     pub fn restart_control(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
-        self.tracker.control.on_restart(snd, idle, now);
+        self.tracker.control.on_restart(&mut snd.win, idle, now);
         self.tracker.set_pace(snd);
         self.tracker.flags.own_window
     }

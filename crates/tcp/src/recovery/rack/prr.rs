@@ -20,14 +20,14 @@ impl Prr {
         Prr { delivered: 0, out: 0, before: cwnd.max(1) }
     }
 
-    /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and reports no
+    /// An acknowledgement that delivers `delivered` bytes; `safe`: it advances, and shows no
     /// further loss. Sets the window.
     pub fn on_ack(&mut self, snd: &mut SendState, in_flight: u64, delivered: u64, safe: bool) {
         if delivered == 0 {
             return;
         }
         self.delivered += delivered;
-        let goal = snd.ssthresh;
+        let goal = snd.win.ssthresh;
         let sent = if in_flight > goal {
             let share = u128::from(self.delivered) * u128::from(goal);
             let share = share.div_ceil(u128::from(self.before)) as u64;
@@ -42,18 +42,22 @@ impl Prr {
         };
         // The first segment goes again in any case.
         let least = if self.out == 0 { snd.mss() } else { 0 };
-        snd.cwnd = in_flight + sent.max(least);
+        snd.win.cwnd = in_flight + sent.max(least);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::send_state::Window;
 
     const MSS: u64 = 1_000;
 
     fn snd(ssthresh: u64) -> SendState {
-        SendState { ssthresh: ssthresh * MSS, mss: MSS as u16, ..SendState::default() }
+        SendState {
+            win: Window { ssthresh: ssthresh * MSS, mss: MSS as u16, ..Window::default() },
+            ..SendState::default()
+        }
     }
 
     /// Plays reports of one segment each to a window of 20 segments whose threshold is 10, with
@@ -63,7 +67,7 @@ mod tests {
         let mut sent = Vec::new();
         for report in reports {
             prr.on_ack(&mut snd, on_the_way * MSS, MSS, false);
-            while snd.cwnd >= (on_the_way + 1) * MSS {
+            while snd.win.cwnd >= (on_the_way + 1) * MSS {
                 prr.out += MSS;
                 on_the_way += 1;
                 sent.push(report);
@@ -87,24 +91,24 @@ mod tests {
         // Section 3, 15 of 20 lost, four on the way: conservation of packets ...
         let (mut prr, mut f) = (Prr::begin(20 * MSS), snd(10));
         prr.on_ack(&mut f, 4 * MSS, MSS, false);
-        assert_eq!(f.cwnd, 5 * MSS);
+        assert_eq!(f.win.cwnd, 5 * MSS);
         prr.out += MSS;
         prr.on_ack(&mut f, 4 * MSS, MSS, false);
-        assert_eq!(f.cwnd, 5 * MSS);
+        assert_eq!(f.win.cwnd, 5 * MSS);
         prr.out += MSS;
         // ... and one more segment per ACK that advances and reports no loss (RFC 9937), up to the
         // threshold.
         prr.on_ack(&mut f, 4 * MSS, MSS, true);
-        assert_eq!(f.cwnd, 6 * MSS);
+        assert_eq!(f.win.cwnd, 6 * MSS);
         prr.on_ack(&mut f, 9 * MSS + 1, 5 * MSS, true);
-        assert_eq!(f.cwnd, 10 * MSS);
+        assert_eq!(f.win.cwnd, 10 * MSS);
     }
 
     #[test]
     fn nothing_delivered_changes_nothing() {
         let (mut prr, mut f) = (Prr::begin(20 * MSS), snd(10));
-        f.cwnd = 7;
+        f.win.cwnd = 7;
         prr.on_ack(&mut f, 4 * MSS, 0, true);
-        assert_eq!(f.cwnd, 7);
+        assert_eq!(f.win.cwnd, 7);
     }
 }

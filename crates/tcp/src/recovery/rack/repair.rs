@@ -161,7 +161,7 @@ impl RackSender {
     }
 
     fn new_data_fits(&self, snd: &SendState) -> bool {
-        let room = snd.cwnd.saturating_sub(self.tracker.board.in_flight);
+        let room = snd.win.cwnd.saturating_sub(self.tracker.board.in_flight);
         snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
@@ -183,9 +183,9 @@ impl RackSender {
         // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
         self.tracker.reordering.reordering_seen |= self.state == CaState::Recovery;
         if let Some(undo) = self.undo {
-            snd.cwnd = snd.cwnd.max(undo.cwnd);
-            snd.ssthresh = snd.ssthresh.max(undo.ssthresh);
-            self.tracker.control.undo(snd);
+            snd.win.cwnd = snd.win.cwnd.max(undo.cwnd);
+            snd.win.ssthresh = snd.win.ssthresh.max(undo.ssthresh);
+            self.tracker.control.undo(&mut snd.win);
         }
         self.undo = None;
         if self.state != CaState::Open {
@@ -204,7 +204,7 @@ impl RackSender {
     /// RFC 6937: the window ends at the threshold.
     fn end_reduction(&mut self, snd: &mut SendState) {
         if !self.tracker.flags.own_window {
-            snd.cwnd = snd.ssthresh;
+            snd.win.cwnd = snd.win.ssthresh;
         }
     }
 
@@ -227,15 +227,16 @@ impl RackSender {
     /// A reduction of the window begins (Linux's `tcp_init_cwnd_reduction`).
     fn reduce(&mut self, snd: &mut SendState, cause: Cause, now: Instant) {
         self.recovery_point = snd.max;
-        self.prr = Prr::begin(snd.cwnd);
+        self.prr = Prr::begin(snd.win.cwnd);
         self.probe = TailLossProbe::default();
-        self.tracker.control.on_congestion(snd, cause, now);
+        let flight = snd.flight();
+        self.tracker.control.on_congestion(&mut snd.win, &flight, cause, now);
     }
 
     fn remember(&self, snd: &SendState) -> Undo {
         Undo {
-            cwnd: snd.cwnd,
-            ssthresh: snd.ssthresh,
+            cwnd: snd.win.cwnd,
+            ssthresh: snd.win.ssthresh,
             resent: false,
             pending: u32::from(self.probe.resent),
             since: snd.una,
@@ -270,7 +271,8 @@ impl RackSender {
             CaState::Cwr if !self.cuts_at_once() => {
                 self.recovery_point = snd.max;
                 if self.tracker.flags.ecn == EcnMode::Dctcp {
-                    self.tracker.control.on_congestion(snd, Cause::Loss, now);
+                    let flight = snd.flight();
+                    self.tracker.control.on_congestion(&mut snd.win, &flight, Cause::Loss, now);
                 }
             }
             CaState::Open if follows && self.tracker.flags.joins_recoveries => {
@@ -297,10 +299,10 @@ impl RackSender {
     ) {
         if self.state == CaState::Open && !self.tracker.flags.own_marks {
             self.undo = None;
-            let before = snd.cwnd;
+            let before = snd.win.cwnd;
             self.reduce(snd, Cause::Mark, now);
             if let Some(beta) = self.settings.beta_ecn {
-                snd.ssthresh = beta.threshold(before, snd.mss());
+                snd.win.ssthresh = beta.threshold(before, snd.mss());
             }
             if self.cuts_at_once() {
                 self.end_reduction(snd);
@@ -358,9 +360,9 @@ impl RackSender {
         self.probe = TailLossProbe::default();
         self.tracker.board.set_dupacks(0, 0);
         self.lose_at_timeout(snd, now);
-        snd.cwnd = self.tracker.board.in_flight + snd.mss();
+        snd.win.cwnd = self.tracker.board.in_flight + snd.mss();
         // As in `tcp_enter_loss`, when what is lost is counted.
-        self.tracker.control.on_timeout(snd, now);
+        self.tracker.control.on_timeout(&snd.win, &snd.flight(), now);
         self.rto = rto;
         self.timers.stop();
         self.timers.rto = self.timeout_from(now);

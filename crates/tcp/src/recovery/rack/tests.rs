@@ -11,7 +11,7 @@ use crate::f_rto::FRto;
 use crate::recovery::{Detection, RackSettings};
 use crate::rtt::{Exact, RttRules};
 use crate::segment::{Flags, Segment};
-use crate::send_state::SendState;
+use crate::send_state::{SendState, Window};
 use crate::timer_wheel::TimerWheel;
 use crate::tracker::AckInfo;
 
@@ -40,10 +40,8 @@ fn ten_of(settings: RackSettings) -> (RackSender, SendState) {
         una: 1,
         max: 1,
         end: 5_001,
-        cwnd: 2_000,
-        ssthresh: u64::MAX,
         window: 1 << 20,
-        mss: 100,
+        win: Window { cwnd: 2_000, ssthresh: u64::MAX, mss: 100, ..Window::default() },
         ..SendState::default()
     };
     send_up_to(&mut rack, &mut snd, 1_001, ms(0));
@@ -187,7 +185,7 @@ fn a_bare_duplicate_says_that_the_probe_came_twice() {
         assert_eq!(rack.probe.end, 501);
         hear(&mut rack, &mut snd, &second);
         assert_eq!(rack.probe.end == 0, over, "{second:?}");
-        assert_eq!(snd.ssthresh, u64::MAX);
+        assert_eq!(snd.win.ssthresh, u64::MAX);
     }
 }
 
@@ -215,7 +213,7 @@ fn a_timeout_is_questioned_where_a_segment_of_new_data_fits() {
         (2_000, 1_001, true, FRto::Off),
     ] {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
-        (snd.cwnd, snd.end, snd.fin_queued) = (cwnd, end, fin);
+        (snd.win.cwnd, snd.end, snd.fin_queued) = (cwnd, end, fin);
         (rack.state, rack.f_rto, rack.recovery_point) = (CaState::Loss, FRto::FirstAck, 1_001);
         rack.judge_timeout(&mut snd, &told(true, None), false, &mut Outcome::default());
         assert_eq!(rack.f_rto, then, "{cwnd} {end} {fin}");
@@ -238,7 +236,7 @@ fn a_timeout_cuts_the_threshold_once_for_what_was_out() {
         (rack.state, rack.recovery_point, snd.una) = (state, 501, una);
         rack.on_timeout(&mut snd, timeouts, Duration::from_secs(2), ms(1_000));
         let threshold = if cut { 1_000 } else { u64::MAX };
-        assert_eq!(snd.ssthresh, threshold, "{state:?} {una} {timeouts}");
+        assert_eq!(snd.win.ssthresh, threshold, "{state:?} {una} {timeouts}");
     }
 }
 
@@ -246,7 +244,7 @@ fn a_timeout_cuts_the_threshold_once_for_what_was_out() {
 fn a_reordering_timer_that_finds_nothing_lost_begins_nothing() {
     let (mut rack, mut snd) = ten_out(Detection::Rack);
     assert_eq!(rack.on_reorder(&mut snd, ms(50)), Outcome::default());
-    assert_eq!((rack.state, snd.cwnd), (CaState::Open, 2_000));
+    assert_eq!((rack.state, snd.win.cwnd), (CaState::Open, 2_000));
 }
 
 #[test]
@@ -266,7 +264,10 @@ fn a_sender_is_open_while_nothing_is_wrong_and_idle_with_nothing_out() {
 fn after_a_pause_a_control_may_set_the_window_itself() {
     for (control, own) in [("reno", false), ("bbr", true)] {
         let mut rack = RackSender::new(SETTINGS, make_usual(control));
-        let mut snd = SendState { cwnd: 2_000, mss: 100, ..SendState::default() };
+        let mut snd = SendState {
+            win: Window { cwnd: 2_000, mss: 100, ..Window::default() },
+            ..SendState::default()
+        };
         assert_eq!(rack.restart_control(&mut snd, Duration::from_secs(1), ms(5_000)), own);
     }
 }
@@ -301,10 +302,10 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
 fn after_a_timeout(paces: bool) -> (usize, SendState) {
     let (mut rack, mut snd) = ten_of(RackSettings { f_rto: false, paces, ..SETTINGS });
     hear(&mut rack, &mut snd, &segment(101, &[]));
-    (snd.una, snd.cwnd) = (101, 3_000);
+    (snd.una, snd.win.cwnd) = (101, 3_000);
     send_up_to(&mut rack, &mut snd, 2_001, ms(250));
     rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
-    assert_eq!(snd.cwnd, 1_100, "what has not been out for a round trip, and one more");
+    assert_eq!(snd.win.cwnd, 1_100, "what has not been out for a round trip, and one more");
     assert_eq!(send_all(&mut rack, &mut snd, ms(300)), 1);
     assert_eq!(rack.due(ms(405)) == Due::Pace, paces);
     hear_at(&mut rack, &mut snd, &segment(201, &[]), ms(410));
@@ -318,7 +319,7 @@ fn what_a_timeout_spared_goes_again_at_once_when_it_is_found_lost() {
     // lets tcp_rack_detect_loss find all of that lost, nothing cuts the window in state Loss, and
     // tcp_xmit_retransmit_queue sends as long as it has room.
     let (burst, snd) = after_a_timeout(false);
-    assert_eq!((burst, snd.cwnd), (12, 1_200));
+    assert_eq!((burst, snd.win.cwnd), (12, 1_200));
 }
 
 #[test]
@@ -355,7 +356,7 @@ fn rack_alone_spares_at_a_timeout_what_is_young() {
         hear(&mut rack, &mut snd, &segment(101, &[]));
         send_up_to(&mut rack, &mut snd, 2_001, ms(250));
         rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
-        assert_eq!(snd.cwnd, in_flight + 100, "{detection:?}");
+        assert_eq!(snd.win.cwnd, in_flight + 100, "{detection:?}");
     }
 }
 
@@ -380,15 +381,15 @@ fn after_enough_reordering_the_window_grows_on_reports_too() {
     // Linux's `tcp_may_raise_cwnd`: tp->reordering above net.ipv4.tcp_reordering = 3.
     for (highest, grown) in [(401, 0), (501, 100)] {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
-        snd.cwnd = 1_500;
+        snd.win.cwnd = 1_500;
         // The second segment overtakes the first, so that holes wait; then one more or less.
         hear(&mut rack, &mut snd, &segment(1, &[(101, 201)]));
         hear(&mut rack, &mut snd, &segment(201, &[]));
         hear(&mut rack, &mut snd, &segment(201, &[(301, highest + 100)]));
         hear(&mut rack, &mut snd, &segment(highest + 100, &[]));
         assert_eq!(rack.state, CaState::Open);
-        let before = snd.cwnd;
+        let before = snd.win.cwnd;
         hear(&mut rack, &mut snd, &segment(highest + 100, &[(801, 901)]));
-        assert_eq!(snd.cwnd - before, grown, "{highest}");
+        assert_eq!(snd.win.cwnd - before, grown, "{highest}");
     }
 }

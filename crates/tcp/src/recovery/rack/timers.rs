@@ -4,7 +4,7 @@ use packet::{Duration, Instant};
 
 use super::RackSender;
 use crate::congestion::CaState;
-use crate::recovery::Detection;
+use crate::recovery::rules::Detection;
 
 /// The four deadlines; [`Instant::NEVER`] for one that does not run.
 #[derive(Clone, Copy, Debug)]
@@ -19,7 +19,7 @@ pub(super) struct Timers {
     pub pace: Instant,
 }
 
-/// What is due at a deadline.
+/// What a deadline leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Due {
     /// Nothing: a deadline has moved.

@@ -3,6 +3,7 @@
 use super::*;
 use crate::recovery::tests::rfc;
 use crate::recovery::{Recovery, RecoveryKind, with_reno};
+use crate::send_state::Window;
 
 const RULES: Rules = rfc(RecoveryKind::Sack);
 
@@ -13,10 +14,8 @@ fn snd(out: u64, cwnd: u64) -> SendState {
         nxt: 1,
         max: 1 + 100 * out,
         end: 1_000_000,
-        cwnd,
-        ssthresh: u64::MAX,
         window: 1 << 30,
-        mss: 100,
+        win: Window { cwnd, ssthresh: u64::MAX, mss: 100, ..Window::default() },
         ..SendState::default()
     }
 }
@@ -52,7 +51,7 @@ fn the_pipe_decides_what_goes_out_in_recovery() {
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
     // Segments 0 and 2 are missing, 1 and 3 to 6 arrived: 7, 8, 9 are on the way.
     with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(3, 7), (1, 2)])));
-    assert_eq!((snd.cwnd, snd.ssthresh), (500, 500));
+    assert_eq!((snd.win.cwnd, snd.win.ssthresh), (500, 500));
     assert_eq!(sack.pipe(&snd), 300);
     let first = sack.first(&snd);
     sack.on_sent(&snd, first);
@@ -83,7 +82,7 @@ fn the_window_rests_until_the_recovery_point_is_passed() {
         let acked = una - snd.una;
         snd.una = una;
         with_reno(&RULES, &mut snd, |w| sack.on_advance(w, acked, &report(una, &[])));
-        assert_eq!(snd.cwnd, cwnd, "at {una}");
+        assert_eq!(snd.win.cwnd, cwnd, "at {una}");
     }
 }
 
@@ -93,7 +92,7 @@ fn after_a_timeout_everything_goes_again_but_what_is_reported() {
     with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(4, 5)])));
     with_reno(&RULES, &mut snd, |w| w.on_timeout(packet::Instant::ZERO));
     sack.on_timeout(&snd);
-    assert_eq!((snd.cwnd, snd.ssthresh), (100, 300));
+    assert_eq!((snd.win.cwnd, snd.win.ssthresh), (100, 300));
     assert_eq!(next_number(&sack, &snd), Some(0));
     sack.on_sent(&snd, snd.chunk(1, u64::MAX));
     assert_eq!(next_number(&sack, &snd), None);
@@ -105,7 +104,7 @@ fn after_a_timeout_everything_goes_again_but_what_is_reported() {
             with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(101, &[(2, last)])));
         assert!(!reaction.entered);
     }
-    assert_eq!(snd.cwnd, 200);
+    assert_eq!(snd.win.cwnd, 200);
     assert_eq!(next_number(&sack, &snd), Some(1));
     sack.on_sent(&snd, snd.chunk(101, 201));
     assert_eq!(next_number(&sack, &snd), Some(5), "2, 3 and 4 are skipped");
@@ -147,7 +146,7 @@ fn what_limited_transmit_sent_is_not_in_the_flight() {
         snd.max = chunk.end();
     }
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
-    assert_eq!((snd.max, snd.ssthresh, sack.recovering()), (1_201, 500, true));
+    assert_eq!((snd.max, snd.win.ssthresh, sack.recovering()), (1_201, 500, true));
 }
 
 #[test]
@@ -175,7 +174,7 @@ fn nothing_is_lost_below_the_first_unacknowledged_byte() {
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
     let told = report(1, &[(0, 3)]);
     assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
-    assert_eq!((sack.pipe(&snd), snd.cwnd), (700, 1_000));
+    assert_eq!((sack.pipe(&snd), snd.win.cwnd), (700, 1_000));
 }
 
 #[test]
@@ -189,7 +188,7 @@ fn a_last_segment_within_the_window_is_not_limited_transmit() {
     sack.on_sent(&snd, last);
     snd.max = last.end();
     assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &report(1, &[(1, 4)]))).entered);
-    assert_eq!((snd.max, snd.ssthresh), (1_002, 500));
+    assert_eq!((snd.max, snd.win.ssthresh), (1_002, 500));
 }
 
 #[test]
@@ -217,7 +216,7 @@ fn the_number_of_a_fin_keeps_back_no_segment() {
     // Half of six segments and one number are 300 B. Two segments are on the way, and that number.
     snd.una = 201;
     with_reno(&RULES, &mut snd, |w| sack.on_advance(w, 200, &report(201, &[(5, 6), (3, 4)])));
-    assert_eq!((snd.cwnd, sack.pipe(&snd)), (300, 201));
+    assert_eq!((snd.win.cwnd, sack.pipe(&snd)), (300, 201));
     assert_eq!(next_number(&sack, &snd), Some(2));
 }
 
@@ -256,14 +255,14 @@ fn an_acknowledgement_that_reports_more_holds_the_window_by_ns3s_rule_until_a_ti
         for (lost, after) in [(false, after), (true, 200)] {
             let (mut sender, mut snd) = (Sack::default(), snd(10, 1_000));
             if lost {
-                (snd.cwnd, snd.ssthresh) = (100, 500);
+                (snd.win.cwnd, snd.win.ssthresh) = (100, 500);
                 sender.on_timeout(&snd);
             }
             snd.una = 101;
             with_reno(&rules, &mut snd, |w| sender.on_advance(w, 100, &report(101, sack)));
-            assert_eq!(snd.cwnd, after, "{reports_hold_growth} {sack:?} {lost}");
+            assert_eq!(snd.win.cwnd, after, "{reports_hold_growth} {sack:?} {lost}");
             // By which the other controls know it.
-            assert_eq!(snd.growth_held, after == 1_000);
+            assert_eq!(snd.win.held, after == 1_000);
         }
     }
 }

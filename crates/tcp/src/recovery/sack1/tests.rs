@@ -4,6 +4,7 @@ use super::*;
 use crate::congestion::{Arithmetic, ClassicReno};
 use crate::recovery::tests::rfc;
 use crate::recovery::{Implementation, RecoveryKind, with_reno};
+use crate::send_state::Window;
 
 const RULES: Rules = Rules {
     implementation: Implementation::Ns2,
@@ -18,10 +19,8 @@ fn snd(out: u64) -> SendState {
         nxt: 1 + 100 * out,
         max: 1 + 100 * out,
         end: 1_000_000,
-        cwnd: 100 * out,
-        ssthresh: 0,
         window: 1 << 30,
-        mss: 100,
+        win: Window { cwnd: 100 * out, ssthresh: 0, mss: 100, ..Window::default() },
         ..SendState::default()
     }
 }
@@ -92,7 +91,7 @@ impl End {
 fn the_third_duplicate_with_news_begins_and_each_further_one_lets_a_packet_out() {
     // pipe = 10 - 3, a window of 5: nothing for two duplicates, then one packet for each.
     let mut end = End::into_recovery(10);
-    assert_eq!((end.snd.cwnd, end.sack.pipe), (500, 7));
+    assert_eq!((end.snd.win.cwnd, end.sack.pipe), (500, 7));
     assert_eq!(end.sends(), []);
     let told = [(1, 5), (1, 6), (1, 7), (1, 8)].map(|range| {
         end.duplicate(0, &[range]);
@@ -144,11 +143,11 @@ fn the_end_leaves_half_of_the_window_which_does_not_grow_and_forgets_what_was_re
     end.duplicate(0, &[(1, 6)]);
     end.advance(9, &[(10, 11)]);
     assert!(!end.sack.recovering());
-    assert_eq!((end.snd.cwnd, end.snd.ssthresh), (450, 400));
+    assert_eq!((end.snd.win.cwnd, end.snd.win.ssthresh), (450, 400));
     assert_eq!(end.sack.reports(), []);
     assert_eq!(end.sends(), [9, 10, 11, 12], "as many packets as fit whole");
     end.advance(10, &[]);
-    assert!(end.snd.cwnd > 450);
+    assert!(end.snd.win.cwnd > 450);
 }
 
 #[test]
@@ -171,14 +170,14 @@ fn the_first_duplicates_let_a_packet_out_each_if_transmit_is_limited() {
 fn after_a_timeout_all_goes_again_and_duplicates_tell_nothing_until_news() {
     let mut end = End::into_recovery(10);
     end.sack.resume(end.snd.max);
-    (end.snd.nxt, end.snd.cwnd) = (end.snd.una, 100);
+    (end.snd.nxt, end.snd.win.cwnd) = (end.snd.una, 100);
     assert_eq!(end.sends(), [0]);
     assert!((4..9).all(|to| !end.duplicate(0, &[(1, to)])));
     assert_eq!((end.sack.duplicates, end.sack.reports()), (0, &[][..]));
     // With what the timeout took for lost still out, three begin nothing (`bug_fix_`).
     end.advance(4, &[]);
     end.snd.nxt = end.snd.max;
-    end.snd.cwnd = end.snd.outstanding();
+    end.snd.win.cwnd = end.snd.outstanding();
     assert!((6..10).all(|to| !end.duplicate(4, &[(5, to)])));
     assert_eq!(end.sends(), [10, 11], "two for four duplicates");
     end.advance(10, &[]);
@@ -194,11 +193,11 @@ fn a_loss_in_a_window_that_an_echo_has_halved_is_repaired_and_halves_nothing() {
     let mut end = End::new(10);
     end.sack.resume(2_000);
     end.advance(1, &[]);
-    (end.snd.reduced, end.snd.reduced_by_echo, end.snd.cwnd) = (801, true, 500);
-    end.snd.ssthresh = 500;
+    (end.snd.reduced, end.snd.win.by_echo, end.snd.win.cwnd) = (801, true, 500);
+    end.snd.win.ssthresh = 500;
     assert!(!end.duplicate(1, &[(2, 3)]) && !end.duplicate(1, &[(2, 4)]));
     assert!(end.duplicate(1, &[(2, 5)]));
-    assert_eq!(end.snd.cwnd, 500);
+    assert_eq!(end.snd.win.cwnd, 500);
     // It ends where the echo's window of data does.
     end.advance(8, &[]);
     assert!(!end.sack.recovering());
@@ -208,10 +207,10 @@ fn a_loss_in_a_window_that_an_echo_has_halved_is_repaired_and_halves_nothing() {
 fn an_echo_that_all_is_acknowledged_of_covers_nothing() {
     let mut end = End::new(10);
     end.advance(2, &[]);
-    (end.snd.reduced, end.snd.reduced_by_echo, end.snd.cwnd) = (201, true, 800);
+    (end.snd.reduced, end.snd.win.by_echo, end.snd.win.cwnd) = (201, true, 800);
     let entered = [4, 5, 6].map(|to| end.duplicate(2, &[(3, to)]));
     assert_eq!(entered, [false, false, true]);
-    assert_eq!(end.snd.cwnd, 400);
+    assert_eq!(end.snd.win.cwnd, 400);
     end.advance(3, &[(7, 8)]);
     assert!(end.sack.recovering(), "to the end of what was out");
 }
@@ -234,7 +233,7 @@ fn only_what_begins_a_recovery_may_go_out_then_and_is_not_counted() {
     for to in 6..9 {
         end.duplicate(0, &[(2, to)]);
     }
-    assert_eq!((end.sack.pipe, end.snd.cwnd), (4, 500));
+    assert_eq!((end.sack.pipe, end.snd.win.cwnd), (4, 500));
     end.advance(1, &[(2, 8)]);
     assert_eq!(end.sack.pipe, 2);
     assert_eq!(end.sends(), [1, 10, 11]);

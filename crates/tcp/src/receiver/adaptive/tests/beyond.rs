@@ -26,7 +26,7 @@ impl End {
 fn three_reports_go_at_once_and_the_next_waits_for_more() {
     let mut end = with_hole();
     // A round trip of 40 ms, of which a twentieth is more than the longest wait.
-    end.receiver.tempo().expect("linux").buffer.learn(40_000, false);
+    end.receiver.tempo().expect("linux").buffer.update(40_000, false);
     assert_eq!([1, 2, 3].map(|by| end.beyond(20, by)), [true; 3]);
     assert!(!end.beyond(21, 4));
     assert_eq!(end.due_us(), 22_100);
@@ -42,14 +42,14 @@ fn three_reports_go_at_once_and_the_next_waits_for_more() {
 #[test]
 fn a_report_waits_a_twentieth_of_a_short_round_trip() {
     let mut end = with_hole();
-    end.receiver.tempo().expect("linux").buffer.learn(4_000, false);
+    end.receiver.tempo().expect("linux").buffer.update(4_000, false);
     (1..=3).for_each(|by| assert!(end.beyond(20, by)));
     assert!(!end.beyond(21, 4));
     assert_eq!(end.due_us(), 21_300);
     // Of the receiver's and the sender's estimate the smaller one counts, if both are known.
     let mut both = with_hole();
-    both.receiver.tempo().expect("linux").buffer.learn(4_000, false);
-    both.rules.learn(&mut both.rtt, Duration::from_millis(2));
+    both.receiver.tempo().expect("linux").buffer.update(4_000, false);
+    both.rules.sample_span(&mut both.rtt, Duration::from_millis(2));
     (1..=3).for_each(|by| assert!(both.beyond(20, by)));
     assert!(!both.beyond(21, 4));
     assert_eq!(both.due_us(), 21_200);

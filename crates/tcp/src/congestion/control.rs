@@ -1,0 +1,262 @@
+//! What a congestion control is: what every acknowledgement says to it, when it is notified of congestion,
+//! and what it sets.
+
+use std::fmt::Debug;
+use std::panic::RefUnwindSafe;
+
+use packet::params::Params;
+use packet::{About, Duration, Instant};
+
+use super::classic_reno::ClassicReno;
+use crate::send_state::{Flight, Window};
+
+/// Why a control is notified of congestion.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// Segments were found lost; the transport has just entered recovery.
+    Loss,
+    /// Marks were reported (once per window of data, as RFC 3168 section 6.1.2 requires).
+    Mark,
+    /// The retransmission timer expired: everything outstanding is taken for lost.
+    Timeout,
+}
+
+/// What one acknowledgement says, gathered by the transport.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct AckSample {
+    pub now: Instant,
+    /// What is out after this acknowledgement.
+    pub flight: Flight,
+    /// Bytes newly acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
+    /// before was counted then).
+    pub acked: u64,
+    /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances, or after
+    /// enough reordering; else none (Linux's `acked_sacked`, and its conditions for growth in
+    /// `tcp_may_raise_cwnd`).
+    pub segments: u32,
+    /// Bytes newly found lost.
+    pub lost: u64,
+    /// Of `delivered`, bytes reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
+    /// with RFC 3168's echo, all of them or none.
+    pub marked: u64,
+    /// Bytes taken to be in the network before this acknowledgement, and after it.
+    pub in_flight_before: u64,
+    pub in_flight: u64,
+    /// The newest round trip this acknowledgement measures, if it measures one.
+    pub rtt: Option<Duration>,
+    /// Smoothed round trip; zero before the first sample.
+    pub srtt: Duration,
+    /// Smallest round trip of the last 300 s (of the connection, while it is younger), as Linux's
+    /// `tcp_min_rtt_wlen`.
+    pub min_rtt: Duration,
+    /// The delivery rate measured over the acknowledged flight.
+    pub rate: Option<RateSample>,
+    /// A round trip has passed: everything that was outstanding at the last round's start is
+    /// acknowledged.
+    pub round: bool,
+    /// The congestion window was the limit since the last round's start (RFC 9438 section 4.3,
+    /// RFC 7661): a window that was not used does not grow.
+    pub window_limited: bool,
+    /// When the pace lets the next segment go; in the past where it may go at once.
+    pub next_send: Instant,
+    /// The transport is repairing losses (fast recovery, or after a timeout).
+    pub ca_state: CaState,
+    /// Segments are spread over the round trip.
+    pub paced: bool,
+}
+
+impl AckSample {
+    /// Whether Linux's `tcp_cong_control` and `tcp_is_cwnd_limited` let the window grow: nothing
+    /// reduces it, and it was used.
+    pub(super) fn may_grow(&self) -> bool {
+        self.window_limited && !matches!(self.ca_state, CaState::Recovery | CaState::Cwr)
+    }
+}
+
+/// The state of loss recovery (`enum tcp_ca_state` of Linux).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum CaState {
+    /// Nothing is being repaired (Linux's Open, and its Disorder).
+    #[default]
+    Open,
+    /// Marks were reported less than a window of data ago: the window is being reduced.
+    Cwr,
+    Recovery,
+    /// After a timeout.
+    Loss,
+}
+
+/// A delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate Samples").
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RateSample {
+    /// Bytes delivered between the sending of the newest acknowledged segment and now.
+    pub delivered: u64,
+    /// The longer of the sending and the acknowledging interval.
+    pub interval: Duration,
+    /// Bytes delivered in all when that segment was sent, and now.
+    pub prior_delivered: u64,
+    pub total_delivered: u64,
+    /// In flight when that segment was sent, and bytes lost since.
+    pub sent_in_flight: u64,
+    pub lost: u64,
+    /// The program, not the window, limited the sending: the rate says nothing of the path.
+    pub app_limited: bool,
+}
+
+/// A segment found lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lost {
+    pub now: Instant,
+    pub bytes: u64,
+    /// Bytes in flight when it was sent, its own included. (This and what else was noted when it was sent:
+    /// where [`ControlFlags::rates`].)
+    pub sent_in_flight: u64,
+    /// Bytes found lost since it was sent, its own included.
+    pub lost: u64,
+    /// Bytes delivered in all, now.
+    pub total_delivered: u64,
+    /// The program, not the window, limited the sending when it was sent.
+    pub app_limited: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ControlFlags {
+    /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
+    /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
+    pub own_window: bool,
+    /// The control reads [`AckSample::ca_state`] at each acknowledgement, so that a fast recovery which
+    /// follows another at once goes on for it (`prev_ca_state` of Linux's BBR); else each one is
+    /// announced by [`Cause::Loss`] (Linux's `tcp_enter_recovery`, at each change to Recovery).
+    pub joins_recoveries: bool,
+    /// The control reads [`AckSample::marked`] itself and is not notified of [`Cause::Mark`].
+    pub own_marks: bool,
+    /// Segments are sent at [`Control::pacing_rate`] whether or not the profile paces.
+    pub paced: bool,
+    /// The control reads [`AckSample::rate`] and what [`Lost`] says of the sending; else they are not
+    /// kept.
+    pub rates: bool,
+    /// Which ECN codepoint the control's data segments carry, and the feedback it needs.
+    pub ecn: EcnMode,
+}
+
+/// The ECN a control uses, where the profile's ECN is on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum EcnMode {
+    /// RFC 3168: ECT(0), one echo per window.
+    Classic,
+    /// RFC 8257: ECT(0), the echo shows which bytes were marked.
+    Dctcp,
+    /// RFC 9331: ECT(1), accurate ECN (draft-ietf-tcpm-accurate-ecn, RFC 9768).
+    Scalable,
+}
+
+/// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
+pub(crate) const CLASSIC: ControlFlags = ControlFlags {
+    own_window: false,
+    joins_recoveries: false,
+    own_marks: false,
+    paced: false,
+    rates: false,
+    ecn: EcnMode::Classic,
+};
+
+/// Copies of what is known as a trait object alone.
+pub(crate) trait Boxed {
+    fn boxed(&self) -> Box<dyn Control>;
+}
+
+impl<C: Control + Clone + 'static> Boxed for C {
+    fn boxed(&self) -> Box<dyn Control> {
+        Box::new(self.clone())
+    }
+}
+
+/// One connection's congestion control.
+pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
+    fn flags(&self) -> ControlFlags {
+        CLASSIC
+    }
+
+    /// The handshake is over: the round trip it showed (zero if none). May lower `cwnd`.
+    fn on_open(&mut self, _win: &mut Window, _srtt: Duration, _now: Instant) {}
+
+    /// An acknowledgement came. Called for every one; a control without `own_window` leaves
+    /// `cwnd` alone unless `ack.ca_state` is [`CaState::Open`] or [`CaState::Loss`].
+    fn on_ack(&mut self, win: &mut Window, ack: &AckSample);
+
+    /// A segment was found lost. Called for each, before the `on_congestion` it causes and before
+    /// the `on_ack` of the acknowledgement that showed it.
+    fn on_lost(&mut self, _win: &Window, _lost: &Lost) {}
+
+    /// Congestion was noticed: sets `ssthresh` (and, with `own_window`, `cwnd`). After a timeout
+    /// the transport then sets `cwnd` to what is still in the network and one segment more.
+    fn on_congestion(&mut self, win: &mut Window, flight: &Flight, cause: Cause, now: Instant);
+
+    /// The retransmission timer expired, whether or not the threshold was reduced for it (it is not
+    /// twice for one window of data): Linux's state Loss begins, and the transport repairs from the
+    /// start.
+    fn on_timeout(&mut self, _win: &Window, _flight: &Flight, _now: Instant) {}
+
+    /// The last `on_congestion` was wrong (the data was only late or reordered): puts back what it
+    /// had changed besides the windows, which the transport puts back itself.
+    fn undo(&mut self, _win: &mut Window) {}
+
+    /// The sender begins again after a pause of `idle`, with nothing outstanding.
+    fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {}
+
+    /// A segment goes out with nothing in the network, the last one at `last`; `app_limited`: because
+    /// the program had nothing to send (Linux's `CA_EVENT_TX_START`).
+    fn on_tx_start(
+        &mut self,
+        _win: &mut Window,
+        _last: Instant,
+        _app_limited: bool,
+        _now: Instant,
+    ) {
+    }
+
+    /// Bytes per second to pace at. The default is Linux's for controls without a rate of their
+    /// own: twice cwnd/srtt below half of ssthresh, 1.2 times above; none before a round trip is
+    /// known.
+    fn pacing_rate(&self, win: &Window, flight: &Flight, srtt: Duration) -> Option<u64> {
+        linux_pacing_rate(win, flight, srtt)
+    }
+
+    /// Answers marks as classic senders do where the queue turns out to be a classic one (RFC 9331
+    /// section 4.3); for a scalable control that is new.
+    fn detect_classic_queues(&mut self) {}
+
+    /// This control, if it is a Reno that classic senders call directly.
+    fn classic(&self) -> Option<ClassicReno> {
+        None
+    }
+}
+
+impl Clone for Box<dyn Control> {
+    fn clone(&self) -> Self {
+        (**self).boxed()
+    }
+}
+
+/// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %; of
+/// what is out, if that is more (while a loss is repaired).
+pub(super) fn linux_pacing_rate(win: &Window, flight: &Flight, srtt: Duration) -> Option<u64> {
+    if srtt == Duration::ZERO {
+        return None;
+    }
+    let percent = if win.cwnd < win.ssthresh / 2 { 200 } else { 120 };
+    let out = win.cwnd.max(flight.outstanding());
+    let rate = u128::from(out) * percent * 10_000_000 / u128::from(srtt.nanos());
+    Some(rate.max(1) as u64)
+}
+
+/// A control of the list.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Entry {
+    /// Name, summary, sources, parameters.
+    pub about: About,
+    /// Makes one from checked parameters.
+    pub make: fn(&Params) -> Box<dyn Control>,
+}

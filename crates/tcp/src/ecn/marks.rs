@@ -1,0 +1,151 @@
+//! What an endpoint does with the marks that arrive, and which of its own segments may be marked.
+
+use packet::{Ecn, Instant};
+
+use super::dctcp::Before;
+use super::option::ROOM;
+use super::rules::EcnFeedback;
+use crate::clock::Moment;
+use crate::endpoint::Endpoint;
+use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
+
+impl Endpoint {
+    /// Data or a FIN arrived. A receiver that ignores ECN looks away. RFC 3168 section 6.1.5: what
+    /// has arrived before counts for nothing.
+    #[inline(never)]
+    pub(crate) fn note_mark(&mut self, segment: &Segment) {
+        if !self.profile.ecn.honest || segment.end() <= self.rx.next {
+            return;
+        }
+        match self.conn.ecn.feedback {
+            EcnFeedback::None => {}
+            EcnFeedback::Classic => self.echo_until_cwr(segment),
+            EcnFeedback::Dctcp => self.echo_as_marked(segment),
+            EcnFeedback::Accurate => {
+                self.count_mark(segment, true);
+                if self.profile.ecn.option {
+                    self.rx.marks().bytes.count(segment.len, segment.ecn);
+                }
+            }
+        }
+    }
+
+    /// Something else arrived after the handshake: accurate ECN counts all packets.
+    #[cold]
+    pub(crate) fn note_mark_without_data(&mut self, segment: &Segment) {
+        if self.profile.ecn.honest && !segment.flags.has(Flags::SYN) {
+            self.count_mark(segment, false);
+        }
+    }
+
+    /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
+    /// looked at first, so that a marked segment which says CWR begins a new echo.
+    fn echo_until_cwr(&mut self, segment: &Segment) {
+        let (cwr, marked) = (segment.flags.has(Flags::CWR), segment.ecn == Ecn::Ce);
+        let outlasts = self.profile.ecn.waiting_mark_outlasts_cwr
+            && self.rx.last_marked
+            && self.rx.ack_at != Instant::NEVER;
+        self.rx.last_marked = marked;
+        if cwr && !outlasts {
+            self.conn.ecn.echo_flags = Flags::NONE;
+        }
+        let first = marked && self.conn.ecn.echo_flags == Flags::NONE;
+        self.rx.on_ecn(segment.ecn, first, cwr);
+        if marked {
+            self.conn.ecn.echo_flags = Flags::ECE;
+        }
+    }
+
+    /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
+    /// (pure ACKs, SYNs, and what is sent again are not), and CWR travels on it, where its loss will
+    /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in
+    /// Linux, and all in ns-2.
+    #[inline(never)]
+    pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
+        let scalable = self.scalable();
+        let repeats = scalable
+            || self.conn.ecn.feedback == EcnFeedback::Dctcp
+            || self.profile.ecn.repeats_are_capable;
+        if !again || repeats {
+            out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
+        }
+        if !again && std::mem::take(&mut self.conn.ecn.cwr) {
+            out.flags = out.flags.with(Flags::CWR);
+        }
+    }
+
+    /// Whether the data may say that its sender is scalable: only with accurate feedback (RFC 9331
+    /// section 4.2).
+    pub(crate) fn scalable(&self) -> bool {
+        self.profile.ecn.scalable && self.conn.ecn.feedback == EcnFeedback::Accurate
+    }
+
+    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN.
+    fn count_mark(&mut self, segment: &Segment, occupies: bool) {
+        if segment.ecn != Ecn::Ce {
+            return;
+        }
+        let waits = occupies || self.rx.owes_ack();
+        let sent = self.counters.segments_sent;
+        let counters = &mut self.rx.marks().counters;
+        let at_once = counters.count(occupies, waits, sent);
+        self.conn.ecn.echo_flags = counters.ace();
+        self.rx.ack_now |= at_once;
+    }
+
+    /// DCTCP's state machine (RFC 8257 section 3.2): the echo is the mark of the latest data. Where it changes,
+    /// an ACK goes out at once, and before it one with the old echo for what waited (the two ACKs
+    /// which the section allows, as Linux sends them), lest marks be counted for bytes without.
+    fn echo_as_marked(&mut self, segment: &Segment) {
+        let says = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
+        if says == self.conn.ecn.echo_flags {
+            return;
+        }
+        if self.rx.owes_ack() {
+            // What waits came in order, and a segment has at most 9,000 B.
+            let in_order = segment.seq <= self.rx.next;
+            let added = if in_order { segment.end() - self.rx.next } else { 0 };
+            self.rx.marks().before = Before { due: true, added: added as u16 };
+        }
+        self.conn.ecn.echo_flags = says;
+        self.rx.ack_now = true;
+    }
+
+    /// Whether an ACK with the old echo is due.
+    pub(crate) fn owes_before(&mut self) -> bool {
+        self.rx.marks().before.due
+    }
+
+    /// Sends it.
+    #[inline(never)]
+    pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) {
+        let before = std::mem::take(&mut self.rx.marks().before);
+        let says = self.conn.ecn.echo_flags;
+        self.conn.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
+        self.pure_ack(out, moment);
+        out.ack -= u64::from(before.added);
+        // The one with the new echo follows.
+        (self.conn.ecn.echo_flags, self.rx.ack_now) = (says, true);
+    }
+
+    /// Puts the option on a segment, if one is due and fits with timestamps and up to two SACK
+    /// blocks, which come first (section 3.2.3.3; constructed: none with a report of a duplicate), and
+    /// with the payload.
+    #[cold]
+    pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
+        let again = out.flags.has(Flags::RETRANSMISSION);
+        if again && (out.flags.has(Flags::SYN) || out.len > 0) {
+            return;
+        }
+        let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };
+        // Beside what a SYN-ACK has there is always room.
+        let header = ROOM - stamps - out.sack.wire_bytes(2);
+        let room = header.min(u32::from(self.tx.snd.win.mss) - out.len);
+        if out.sack.has_duplicate() {
+            return;
+        }
+        let Some(option) = self.rx.marks().bytes.option(room, out.len > 0) else { return };
+        out.set_accecn(option);
+        out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
+    }
+}

@@ -1,0 +1,12 @@
+//! What a recovery makes of an acknowledgement.
+
+/// What the sender does after an acknowledgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reaction {
+    /// A recovery begins: stop timing round trips.
+    pub entered: bool,
+    /// Stop the retransmission timer; the next segment starts it again.
+    pub stop_timer: bool,
+    /// Only the segment marked for resending may go out now.
+    pub resend_only: bool,
+}
