@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +70,15 @@ def test_the_commands_of_a_page_work_as_they_stand_there(name, shell):
             shell(text)
             ran += 1
     assert ran, f"{name}: a page that shows how to do something has commands"
+    for number, folder in enumerate(with_runs(shell.folder)):
+        shell(f"aqmlab export {shlex.quote(str(folder))} --out {number}.aqm")
+        shell(f"aqmlab reproduce {number}.aqm --most 1")
+
+
+def with_runs(folder: Path) -> list[Path]:
+    """The results folders in which runs have finished."""
+    found = (path.parent for path in sorted(folder.rglob("contents.txt")))
+    return [place for place in found if any((place / "runs").glob("[!.]*"))]
 
 
 @pytest.mark.parametrize("name", PAGES)

@@ -320,6 +320,17 @@ impl Params {
     pub fn ignore(&self, name: &str) {
         self.settle(name, Value::Unset);
     }
+    /// Notes that this field has no effect beside the others, or refuses the field if the user set it.
+    ///
+    /// # Errors
+    /// The field and `why`.
+    pub fn without_effect(&self, name: &'static str, why: &str) -> Result<(), BadParams> {
+        if self.given(name) {
+            return Err(BadParams::new(name, why));
+        }
+        self.ignore(name);
+        Ok(())
+    }
     /// These parameters with all notes removed.
     pub fn without_notes(&self) -> Self {
         let effective = self.values.iter().copied().map(Cell::new).collect();

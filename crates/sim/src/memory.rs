@@ -27,8 +27,8 @@ fn construct_in(queue: &Queue, line: &Line, free: Option<u64>) -> Result<Built, 
     queue.entry.construct(&queue.params, line)
 }
 
-/// Bytes that this process may still allocate, as Linux reports them: of the machine, and of its
-/// control group. `None` where the system does not say.
+/// Bytes that this process may still allocate, as Linux reports them: of the machine, of its
+/// control group, and of its own limit (`ulimit -v`). `None` where the system does not say.
 pub fn free_bytes() -> Option<u64> {
     let read = |path: &str| fs::read_to_string(path).ok();
     let machine = read("/proc/meminfo").as_deref().and_then(available);
@@ -41,7 +41,18 @@ pub fn free_bytes() -> Option<u64> {
             "/sys/fs/cgroup/memory/memory.usage_in_bytes",
         ),
     ];
-    groups.into_iter().chain([machine]).flatten().min()
+    let own = read("/proc/self/limits").zip(read("/proc/self/status"));
+    let own = own.and_then(|(limits, status)| mappable(&limits, &status));
+    groups.into_iter().chain([machine, own]).flatten().min()
+}
+
+/// What is left of the limit in /proc/self/limits above what /proc/self/status says is mapped.
+fn mappable(limits: &str, status: &str) -> Option<u64> {
+    let limit = limits.lines().find_map(|line| line.strip_prefix("Max address space"))?;
+    let limit: u64 = limit.split_whitespace().next()?.parse().ok()?;
+    let mapped = status.lines().find_map(|line| line.strip_prefix("VmSize:"))?;
+    let kib: u64 = mapped.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(limit.saturating_sub(kib * 1_024))
 }
 
 /// `MemAvailable` of /proc/meminfo, and the swap that is free.
@@ -82,6 +93,20 @@ mod tests {
         assert_eq!(available(said), Some(12_003 * 1_024));
         assert_eq!(available("MemAvailable: many kB\n"), None);
         assert_eq!(available(""), None);
+    }
+
+    #[test]
+    fn a_limit_of_ones_own_leaves_what_is_not_mapped() {
+        let limits = |soft: &str| {
+            format!(
+                "Limit  Soft Limit  Units\nMax address space         {soft}  unlimited  bytes\n"
+            )
+        };
+        let status = "Name: x\nVmSize:\t    1000 kB\n";
+        assert_eq!(mappable(&limits("5000000"), status), Some(5_000_000 - 1_024_000));
+        assert_eq!(mappable(&limits("1"), status), Some(0));
+        assert_eq!(mappable(&limits("unlimited"), status), None);
+        assert_eq!(mappable("", status), None);
     }
 
     #[test]

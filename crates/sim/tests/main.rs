@@ -2,6 +2,7 @@
 
 mod call_controls;
 mod capture;
+mod complete;
 mod controls;
 mod cost;
 mod datagrams;

@@ -72,7 +72,10 @@ const FIELDS: &[Field] = &[
         .meaning("Bytes of a packet in the limit and in the line's capacity in packets/s.")
         .source("read: ns-2.35 mean_pktsize_"),
     Field::new("limit", LIMIT, Value::Whole(50))
-        .meaning("Packets that may wait.")
+        .meaning(
+            "What may wait, and what buflim is a share of: with units = \"packet\" so much in packets, with \
+             \"byte\" that many times mean_packet_bytes in bytes, whatever the sizes of the packets.",
+        )
         .source("read: ns-2.35 Queue limit_"),
     ECN.source("read: ns-2.35 markpkts_"),
 ];

@@ -6,6 +6,8 @@ use packet::params::{Field, Params, Value};
 use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
+use crate::setup::{build_profile, population};
+
 use super::{Changes, Link, Queue, Rtt, Scenario, Traffic};
 use crate::topology::Direction;
 
@@ -13,6 +15,11 @@ impl Scenario {
     /// The scenario as JSON with every default filled in, also those that depend on others or on a
     /// line's rate; reading it gives the same scenario.
     pub fn to_json(&self) -> Json {
+        for group in &self.traffic {
+            // What they refuse stays as it was written.
+            let _ = population(self, group, 1);
+            let _ = build_profile(group);
+        }
         let mut top = parameters::write(&self.params);
         top.insert("name".into(), json!(self.name));
         let mut network = parameters::write(&self.network);
@@ -85,6 +92,15 @@ fn link_json(link: &Link) -> Json {
     Json::Object(object)
 }
 
+/// Every set parameter of which a constructor has not said that it has no effect beside the others: whoever wrote
+/// that would be refused.
+fn in_effect(params: &Params) -> Map<String, Json> {
+    let mut object = parameters::write(params);
+    let idle = params.effective().filter(|(_, value)| *value == Value::Unset);
+    idle.for_each(|(field, _)| drop(object.remove(field.name)));
+    object
+}
+
 /// Whether acknowledgements come with every segment, whatever the default of their number: said of
 /// any other number, this is a mistake.
 fn never_waits(tcp: &Params) -> bool {
@@ -93,11 +109,11 @@ fn never_waits(tcp: &Params) -> bool {
 
 fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     let mut object: Map<String, Json> = parameters::write(&traffic.params);
-    object.extend(parameters::write(&traffic.app));
+    object.extend(in_effect(&traffic.app));
     object.insert("name".into(), json!(traffic.name));
     object.insert("app".into(), json!(traffic.entry.about.name));
     if !traffic.entry.datagrams {
-        let mut tcp = parameters::write(&traffic.tcp);
+        let mut tcp = in_effect(&traffic.tcp);
         if never_waits(&traffic.tcp) {
             tcp.insert("ack_every".into(), json!(1));
         }

@@ -113,10 +113,10 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
 fn rto_check(params: &Params, asked: RtoCheck) -> Result<RtoCheck, BadParams> {
     let own = params.switch("false_timeout");
     match asked {
-        RtoCheck::FRto if own && params.given("false_timeout") => Err(BadParams::new(
-            "false_timeout",
-            "decides the question that f_rto answers; set one of the two to false",
-        )),
+        RtoCheck::FRto if own => {
+            let why = "decides the question that f_rto answers; set one of the two to false";
+            params.without_effect("false_timeout", why).map(|()| asked)
+        }
         RtoCheck::Off if own => Ok(RtoCheck::BadRetransmit),
         chosen => Ok(chosen),
     }

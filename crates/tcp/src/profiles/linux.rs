@@ -245,10 +245,10 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         });
         profile.output.pushes = true;
         profile.idle = if parts.idle_restart { IdleRule::Decay } else { IdleRule::Off };
-    } else if params.given("pacing") {
+    } else {
         let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
                    \"sack\" or \"newreno\"";
-        return Err(BadParams::new("pacing", why));
+        params.without_effect("pacing", why)?;
     }
     Ok(profile)
 }

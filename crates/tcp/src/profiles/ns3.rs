@@ -82,11 +82,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     let mut profile = parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc);
     let with_sack = profile.recovery.kind == RecoveryKind::Sack;
     if !with_sack {
-        if params.given("impatient") {
-            let why = "goes with recovery = \"sack\"; leave it out";
-            return Err(BadParams::new("impatient", why));
-        }
-        params.ignore("impatient");
+        params.without_effect("impatient", "goes with recovery = \"sack\"; leave it out")?;
     }
     profile.recovery.partial_ack_sends = with_sack;
     profile.recovery.reports_hold_growth = with_sack;

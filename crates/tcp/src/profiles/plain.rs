@@ -91,13 +91,9 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
 fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
     let asked = parts.ecn.cut;
     if parts.congestion.classic().is_none() {
-        if params.given("ecn_cut") {
-            let why = "goes with the Reno of classic senders (congestion = \"reno-bsd\", \"rfc5681\", \
-                       \"reno-ns2\"); any other control answers an echo in its own way; leave it out";
-            return Err(BadParams::new("ecn_cut", why));
-        }
-        params.ignore("ecn_cut");
-        return Ok(asked);
+        let why = "goes with the Reno of classic senders (congestion = \"reno-bsd\", \"rfc5681\", \
+                   \"reno-ns2\"); any other control answers an echo in its own way; leave it out";
+        return params.without_effect("ecn_cut", why).map(|()| asked);
     }
     match (params.choice("ecn_cut"), parts.ecn.on) {
         ("rfc3168", _) if matches!(asked, EchoCut::Beta(_)) => Ok(asked),

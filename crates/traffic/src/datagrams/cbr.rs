@@ -121,10 +121,10 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let burst = params.whole("burst");
     let gap = gap(params.real_or("rate", rate), bytes) * burst;
     let (random, jitter) = (params.choice("spacing") == "poisson", params.real("jitter"));
-    if random && params.given("jitter") {
+    if random {
         let why =
             "has no effect on a Poisson process; leave it out, or write spacing = \"constant\"";
-        return Err(BadParams::new("jitter", why));
+        params.without_effect("jitter", why)?;
     }
     senders(params, group, bytes, move |group, i| {
         let spacing = match (random, jitter > 0.0) {

@@ -269,9 +269,8 @@ fn persistence(
         Value::Choice(http) => http,
         _ => default,
     };
-    let refused = |fields: &[&str], why: &str| -> Result<(), BadParams> {
-        let given = fields.iter().find(|field| params.given(field));
-        given.map_or(Ok(()), |field| Err(BadParams::new(field, why)))
+    let refused = |fields: &[&'static str], why: &str| -> Result<(), BadParams> {
+        fields.iter().try_for_each(|field| params.without_effect(field, why))
     };
     if http != "http2" {
         refused(&["streams"], "is of HTTP/2 alone; write http = \"http2\" beside it")?;
