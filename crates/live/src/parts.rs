@@ -1,7 +1,7 @@
 //! The programs of a run: users and servers, and the commands that the caller runs behind the link.
 
 use std::fs::File;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
@@ -39,6 +39,10 @@ pub struct Part {
     pub pair: Option<u8>,
     /// Where its standard error goes; the supervisor's own without.
     pub errors: Option<PathBuf>,
+    /// Files that it gets from the supervisor, by number.
+    pub files: Vec<RawFd>,
+    /// Whether its standard input is a pipe that ends when the supervisor ends.
+    pub tied: bool,
     /// Whether the run is over when it ends.
     pub ends_run: bool,
     /// User and group that it runs as, where they are not the supervisor's.
@@ -71,12 +75,15 @@ impl Part {
             return Err(missing("argv"));
         }
         let number = |value: &Value| value.as_u64().and_then(|n| u32::try_from(n).ok());
+        let file = |value: &Value| value.as_i64().and_then(|n| RawFd::try_from(n).ok());
         Ok(Part {
             name: text("name").ok_or_else(|| missing("name"))?,
             side: if json["side"] == "servers" { Side::Servers } else { Side::Clients },
             argv,
             pair: number(&json["pair"]).map(|pair| pair as u8),
             errors: text("errors").map(PathBuf::from),
+            files: json["files"].as_array().into_iter().flatten().filter_map(file).collect(),
+            tied: json["tied"] == true,
             ends_run: json["ends_run"] == true,
             identity: number(&json["identity"][0]).zip(number(&json["identity"][1])),
         })
@@ -131,6 +138,10 @@ pub fn start_one(
         let file = File::create(path).map_err(doing("make a file for errors"))?;
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(file);
     }
+    if part.tied {
+        command.stdin(Stdio::piped());
+    }
+    command.env_remove(crate::system::PARENT);
     let mut kept = Vec::new();
     let mut control = None;
     if let Some(partner) = partner {
@@ -142,7 +153,8 @@ pub fn start_one(
     }
     // Programs of users choose the congestion control of their sockets.
     let able = if control.is_some() { CapabilitySet::NET_ADMIN } else { CapabilitySet::empty() };
-    crate::system::confine(&mut command, &kept.iter().collect::<Vec<_>>(), able);
+    let files = kept.iter().map(AsRawFd::as_raw_fd).chain(part.files.iter().copied()).collect();
+    crate::system::confine(&mut command, files, able);
     let child = namespace.within(|| command.spawn())?.map_err(|error| {
         Fault(format!("{} cannot be started ({error}): give a program that is there", part.argv[0]))
     })?;

@@ -38,13 +38,14 @@ const NOTICE_NS: u64 = 5_000_000;
 /// # Errors
 /// A sentence: what is missing, what a program said, or what the kernel refuses.
 pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
+    system::end_with_parent()?;
     let router = Router::new(&spec.scenario, spec.logged).map_err(|e| Fault(e.0))?;
     system::gain_capabilities()?;
     let system = &spec.end_system;
     let (clients, client_device) = Namespace::create(Side::Clients, system)?;
     let (servers, server_device) = Namespace::create(Side::Servers, system)?;
     let devices = [client_device, server_device].map(Tun::new);
-    let mut holder = hold_programs(spec, &clients)?;
+    let holder = hold_programs(spec, &clients)?;
     let mut running = parts::start(&spec.parts, [&clients, &servers])?;
     for part in running.iter_mut().filter(|part| part.control.is_some()) {
         part.wait_until_ready(TO_BEGIN)?;
@@ -57,7 +58,7 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     let begin = monotonic_ns() + NOTICE_NS;
     running.iter().try_for_each(|part| part.begin(begin))?;
     let cpu = thread_cpu();
-    let programs = Programs { clock: Clock::new(begin), running, capture };
+    let programs = Programs { clock: Clock::new(begin), holder, running, capture };
     let mut drive = Drive::new(bridge, programs, precedence);
     let whole = Instant::ZERO + spec.scenario.params.time("duration");
     let end = drive.run(whole)?;
@@ -68,10 +69,7 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     system::keep_capabilities(CapabilitySet::empty()).map_err(doing("drop capabilities"))?;
     let busy = Duration::from_nanos(busy.nanos() - cpu.nanos());
     let captured = drive.programs.capture.as_ref().map_or(Ok(()), Capture::finish);
-    let finished =
-        ended.and(captured).and_then(|()| report::finish(spec, drive, end, counters, busy));
-    holder.stop();
-    finished
+    ended.and(captured).and_then(|()| report::finish(spec, drive, end, counters, busy))
 }
 
 /// From here on programs are started in a PID namespace whose first process is this one. It ends

@@ -2,7 +2,7 @@
 #![allow(unsafe_code)]
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{BorrowedFd, FromRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 
@@ -80,10 +80,27 @@ pub fn schedule(process: Option<Pid>, how: Scheduling) -> io::Result<()> {
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// The environment variable with the number of the process that started a supervisor.
+pub const PARENT: &str = "AQMLAB_LIVE_PARENT";
+
+/// The kernel ends this process when the one that started it ends, however that comes about. To be called from the
+/// process's first thread, and again after it has got new capabilities, which takes the order back (`prctl(2)`).
+///
+/// # Errors
+/// A sentence, if it has ended already.
+pub fn end_with_parent() -> Result<(), Fault> {
+    let Some(parent) = std::env::var(PARENT).ok().and_then(|number| number.parse().ok()) else {
+        return Ok(());
+    };
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(doing("watch who started this"))?;
+    let now = rustix::process::getppid().map(Pid::as_raw_pid);
+    let gone = || Fault("the command that started this run has ended".into());
+    if now == Some(parent) { Ok(()) } else { Err(gone()) }
+}
+
 /// What is started with `command` has no capability but `able`, does not outlive the calling thread, and
 /// inherits these files under their numbers.
-pub fn confine(command: &mut Command, files: &[&OwnedFd], able: CapabilitySet) {
-    let files: Vec<RawFd> = files.iter().map(|file| file.as_raw_fd()).collect();
+pub fn confine(command: &mut Command, files: Vec<RawFd>, able: CapabilitySet) {
     // SAFETY: between fork and exec only system calls are made, none of which allocates.
     unsafe { command.pre_exec(move || bind(&files, able)) };
 }
@@ -117,6 +134,7 @@ pub fn inherited(variable: &str) -> Option<OwnedFd> {
 /// # Errors
 /// A sentence, if the kernel does not allow that either.
 pub fn gain_capabilities() -> Result<(), Fault> {
+    end_with_parent()?;
     let held =
         rustix::thread::capabilities(None).map_err(doing("read our capabilities"))?.effective;
     if held.contains(CapabilitySet::SYS_ADMIN | CapabilitySet::NET_ADMIN) {
@@ -136,7 +154,7 @@ pub fn gain_capabilities() -> Result<(), Fault> {
     for (name, map) in maps {
         std::fs::write(format!("/proc/self/{name}"), map).map_err(doing("map users"))?;
     }
-    Ok(())
+    end_with_parent()
 }
 
 /// From here on this thread, and what it starts, has no capabilities but `able`, whatever its user

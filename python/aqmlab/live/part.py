@@ -1,14 +1,18 @@
 """The processes of a live run: `python -m aqmlab.live.part run|users|check|hold FILE [OUT]`.
 
-Each calls one function of the compiled module, or (`hold`) waits to be ended. Nothing heavy is
-imported: a process that makes its own user namespace must have a single thread.
+Each calls one function of the compiled module, or (`hold`) waits until the supervisor has ended,
+which closes its standard input. Nothing heavy is imported: a process that makes its own user
+namespace must have a single thread.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +26,14 @@ def main(words: list[str]) -> int:
     what, *paths = words
     try:
         if what == "hold":
-            signal.pause()
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # meant for the program in the foreground
+            sys.stdin.buffer.read()
         elif what == "users":
             _core.live_users(Path(paths[0]).read_text("utf-8"))
         elif what == "check":
             Path(paths[0]).write_text(_core.live_check(), "utf-8")
         else:
+            _keep_to_oneself()
             answer = _core.live_run(Path(paths[0]).read_text("utf-8"))
             _hand_out(Path(paths[1]), dict(answer))
     except (_core.LiveError, _core.ScenarioError, _core.Fault) as error:
@@ -40,15 +46,23 @@ def main(words: list[str]) -> int:
     return 0
 
 
+def _keep_to_oneself() -> None:
+    """Files that were inherited go on to those programs alone that are given them by number."""
+    for number in map(int, os.listdir("/proc/self/fd")):  # noqa: PTH208
+        if number > 2:
+            with contextlib.suppress(OSError):
+                os.set_inheritable(number, False)
+
+
 def _hand_out(path: Path, answer: dict[str, Any]) -> None:
     """Writes what a run measured; on a full disk a sentence in its place."""
     try:
         raw.write(path, answer)
     except OSError as error:
-        path.unlink(missing_ok=True)  # half of it is none, and the sentence needs room
+        os.truncate(path, 0)  # half of it is none, and the sentence needs room
         reason = (error.strerror or str(error)).lower()
         raise _core.LiveError(
-            f"what it measured cannot be written to {path.parent.parent} ({reason}): "
+            f"what it measured cannot be written to {tempfile.gettempdir()} ({reason}): "
             "make room there, or name another folder in TMPDIR"
         ) from error
 

@@ -23,9 +23,12 @@ def write(path: Path, raw: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> Any:
-    """Reads it back."""
+    """Reads it back; nothing of what was not written to its end."""
     with path.open("rb") as file:
-        raw = json.loads(file.readline())
+        try:
+            raw = json.loads(file.readline())
+        except ValueError:
+            return {}
         for table in raw.get("tables", {}).values():
             table["columns"] = [
                 (name, kind, file.read(length)) for name, kind, length in table["columns"]

@@ -1,16 +1,17 @@
 """One live run: its programs, its processes, and what they hand out.
 
 The command starts a supervisor and watches it. The supervisor alone makes namespaces and starts
-what runs in them, and all of them end with it: to end a run is to end the supervisor.
+what runs in them, and all of them end with it: to end a run is to end the supervisor. It ends with
+the command, which the kernel sees to, and what they hand to each other are files without a name.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,13 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import AqmlabError
-from aqmlab.io import files
 from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
 from aqmlab.simulator.engine import Cancelled, Outcome, Scenario
 
 from . import raw
-from .ownership import caller, given_to_caller
+from .nameless import Nameless, appearing
+from .ownership import caller
 
 LOGGED = 500_000
 """Arrivals of each port that are replayed through the simulator after a run."""
@@ -70,24 +71,22 @@ class How:
 
         The summary has a group `live` in addition: how far the run can be believed.
         """
-        kept = files.whole(capture.path.absolute()) if capture else contextlib.nullcontext()
-        with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name, kept as draft:
-            folder = Path(name)
-            with given_to_caller(folder):
-                pass  # its programs write into it
-            spec = self._spec(engine.check(scenario), folder, draft)
+        kept = appearing(capture.path) if capture else contextlib.nullcontext((None, []))
+        with Nameless() as files, kept as (draft, numbers):
+            spec = self._spec(engine.check(scenario), files, draft)
             began = time.perf_counter()
-            answer = _supervise(spec, folder, progress or (lambda _: True), self.program is None)
+            how = (progress or (lambda _: True), self.program is None)
+            answer = _supervise(spec, files, numbers, *how)
         outcome = engine.outcome(answer)
         outcome.summary["live"] = json.loads(answer["live"])
         outcome.summary["wall_s"] = time.perf_counter() - began
         return outcome
 
-    def _spec(self, scenario: Any, folder: Path, capture: Path | None) -> dict[str, Any]:
+    def _spec(self, scenario: Any, files: Nameless, capture: Path | None) -> dict[str, Any]:
         users = self.program is None or self.program.with_users
-        parts = _users(scenario, folder, self) if users else []
+        parts = _users(scenario, files, self) if users else []
         own: dict[str, Any] = {"identity": caller()}
-        parts += [_part(argv[0], "servers", argv, folder, **own) for argv in self.servers]
+        parts += [_part(argv[0], "servers", argv, files, **own) for argv in self.servers]
         commands = []
         if self.program is not None:
             one = self.program
@@ -95,16 +94,16 @@ class How:
             commands.append(_part(one.argv[0], one.side, one.argv, None, **own))
         return {
             "scenario": scenario,
-            "holder": _part("holder", "clients", [*_PART, "hold"], folder),
+            "holder": _part("holder", "clients", [*_PART, "hold"], files, tied=True),
             "parts": parts,
             "commands": commands,
-            "facts": [str(folder / f"{part['name']}.facts") for part in parts if "pair" in part],
+            "facts": [str(files.path(f"{p['name']}.facts")) for p in parts if "pair" in p],
             "pcap": str(capture) if capture else None,
             "logged": LOGGED,
         }
 
 
-def _users(scenario: Any, folder: Path, how: How) -> list[dict[str, Any]]:
+def _users(scenario: Any, files: Nameless, how: How) -> list[dict[str, Any]]:
     """The programs of users of both sides."""
     parts = []
     for pair in range(how.pairs):
@@ -115,11 +114,12 @@ def _users(scenario: Any, folder: Path, how: How) -> list[dict[str, Any]]:
                 "side": side,
                 "pair": [pair, how.pairs],
                 "ipv6": how.ipv6,
-                "log": str(folder / f"{name}.facts"),
+                "log": str(files.path(f"{name}.facts")),
             }
-            (folder / f"{name}.json").write_text(json.dumps(task), "utf-8")
-            argv = [*_PART, "users", str(folder / f"{name}.json")]
-            parts.append(_part(name, side, argv, folder, pair=pair))
+            files.path(f"{name}.json").write_text(json.dumps(task), "utf-8")
+            argv = [*_PART, "users", str(files.path(f"{name}.json"))]
+            given = [files.number(f"{name}.{kind}") for kind in ("json", "facts")]
+            parts.append(_part(name, side, argv, files, pair=pair, files=given))
     return parts
 
 
@@ -127,38 +127,48 @@ _PART = (sys.executable, "-m", "aqmlab.live.part")
 
 
 def _part(
-    name: str, side: str, argv: Sequence[str], folder: Path | None, **more: Any
+    name: str, side: str, argv: Sequence[str], files: Nameless | None, **more: Any
 ) -> dict[str, Any]:
-    """A program for the supervisor; without a folder it talks to the terminal."""
-    errors = str(folder / f"{Path(name).name}.errors") if folder else None
+    """A program for the supervisor; without files it talks to the terminal."""
+    errors = str(files.path(f"errors-{len(files.numbers)}")) if files else None
     return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
 
 
 def _supervise(
-    spec: Mapping[str, Any], folder: Path, progress: Callable[[float], bool], alone: bool
+    spec: Mapping[str, Any],
+    files: Nameless,
+    numbers: Sequence[int],
+    progress: Callable[[float], bool],
+    alone: bool,
 ) -> Any:
     """Starts the supervisor, waits for it, and reads what it hands out."""
-    given, answer = folder / "spec.json", folder / "answer"
+    given, answer, said = (files.path(name) for name in ("spec", "answer", "supervisor.errors"))
     given.write_text(json.dumps(spec), "utf-8")
-    said = folder / "supervisor.errors"
     duration = spec["scenario"]["duration"]
     duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
         # # A program of the user's own talks to the terminal, and gets its Ctrl-C.
         how = {**quiet, "stderr": errors, "start_new_session": True} if alone else {}
-        process = subprocess.Popen([*_PART, "run", str(given), str(answer)], **how)
+        how["pass_fds"] = [*files.numbers, *numbers]
+        words = [*_PART, "run", str(given), str(answer)]
+        process = subprocess.Popen(words, env=_environment(), **how)
         try:
             _watch(process, duration_s, progress, patient=not alone)
         finally:
             process.kill()
             process.wait()
-    found = raw.read(answer) if answer.is_file() else {}
+    found = raw.read(answer)
     if "tables" not in found:
         last = said.read_text("utf-8", "replace").strip().splitlines()[-1:] if alone else []
         why = found.get("error") or " ".join(last) or f"it ended with {process.returncode}"
         raise LiveError(f"the live run failed: {why}")
     return found
+
+
+def _environment() -> dict[str, str]:
+    """Of a process that ends with this one (`end_with_parent` in crates/live)."""
+    return {**os.environ, "AQMLAB_LIVE_PARENT": str(os.getpid())}
 
 
 def _watch(
@@ -186,10 +196,11 @@ def _watch(
 
 def check() -> dict[str, Any]:
     """What a live run needs of this machine and what was found, with the machine's limits."""
-    with tempfile.TemporaryDirectory(prefix="aqmlab-live-") as name:
-        answer = Path(name) / "answer"
-        subprocess.run([*_PART, "check", str(answer)], check=False, timeout=60.0)
-        found = raw.read(answer) if answer.is_file() else {}
+    with Nameless() as files:
+        answer = files.path("answer")
+        how: dict[str, Any] = {"pass_fds": files.numbers, "env": _environment(), "timeout": 60.0}
+        subprocess.run([*_PART, "check", str(answer)], check=False, **how)
+        found = raw.read(answer)
     if "needs" not in found:
         raise LiveError(found.get("error") or "the check of this machine has failed")
     return found

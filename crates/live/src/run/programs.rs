@@ -16,6 +16,8 @@ use crate::parts::Running;
 pub struct Programs {
     /// The time since it began.
     pub clock: Clock,
+    /// The first process of their namespace: when it ends, all of them end.
+    pub holder: Running,
     /// Users, servers, and the commands that the caller runs behind the link.
     pub running: Vec<Running>,
     /// What leaves the links is written there.
@@ -54,6 +56,9 @@ impl Around<Tun> for Programs {
 
     fn look_after(&mut self) -> Result<bool, Fault> {
         self.capture.as_ref().map_or(Ok(()), Capture::check)?;
+        if self.holder.has_ended()? {
+            return Err(Fault("the run's programs were ended from outside: start it again".into()));
+        }
         let mut over = false;
         for part in &mut self.running {
             if part.has_ended()? {
@@ -75,6 +80,7 @@ impl Around<Tun> for Programs {
             part.has_ended()?;
             part.stop();
         }
+        self.holder.stop();
         Ok(())
     }
 }
