@@ -73,8 +73,9 @@ const FIELDS: &[Field] = &[
         .source("read: ns-2.35 mean_pktsize_"),
     Field::new("limit", LIMIT, Value::Whole(50))
         .meaning(
-            "What may wait, and what buflim is a share of: with units = \"packet\" so much in packets, with \
-             \"byte\" that many times mean_packet_bytes in bytes, whatever the sizes of the packets.",
+            "Room of the queue, of which buflim takes a share. units = \"packet\" counts it in packets. \
+             units = \"byte\" counts it in bytes: limit times mean_packet_bytes, whatever the \
+             packets' sizes.",
         )
         .source("read: ns-2.35 Queue limit_"),
     ECN.source("read: ns-2.35 markpkts_"),
