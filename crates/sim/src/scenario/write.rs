@@ -92,8 +92,8 @@ fn link_json(link: &Link) -> Json {
     Json::Object(object)
 }
 
-/// Every set parameter of which a constructor has not said that it has no effect beside the others: whoever wrote
-/// that would be refused.
+/// Every set parameter of which a constructor has not said that it has no effect next to the others: such a
+/// parameter would be refused when it is read.
 fn in_effect(params: &Params) -> Map<String, Json> {
     let mut object = parameters::write(params);
     let idle = params.effective().filter(|(_, value)| *value == Value::Unset);

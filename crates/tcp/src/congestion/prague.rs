@@ -376,7 +376,7 @@ mod tests {
         assert!(hear(&mut prague, &mut win, 126, 0) > 20_000.0, "unmarked bytes grow it");
         let cut = hear(&mut prague, &mut win, 127, 1_000);
         assert!((cut / 15_000.0 - 1.0).abs() < 0.01, "{cut}");
-        assert_eq!(hear(&mut prague, &mut win, 160, 1_000), cut, "until it is told again");
+        assert_eq!(hear(&mut prague, &mut win, 160, 1_000), cut, "until the next mark");
         prague.on_congestion(&mut win, &Flight::default(), Cause::Mark, at(161));
         assert!(prague.window < 0.76 * cut);
     }

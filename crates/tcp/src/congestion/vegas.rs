@@ -254,7 +254,7 @@ mod tests {
         assert_eq!(win.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
-    /// The decision about a window of so many bytes with a base of 100 ms and a round trip of 110 ms:
+    /// The decision about a window of `cwnd` bytes with a base of 100 ms and a round trip of 110 ms:
     /// an eleventh of it is queued.
     fn judged(cwnd: u64, ssthresh: u64) -> Window {
         let mut win = Window { ssthresh, ..avoiding(cwnd) };

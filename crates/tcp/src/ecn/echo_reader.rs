@@ -78,7 +78,7 @@ mod tests {
             let mut memory = Memory::default();
             let mut reader = EchoReader::new(state, || &mut memory);
             assert_eq!(reader.marked_bytes(&ack, 1_560, 1_460, false), marked);
-            // The header's count is kept in step: the next ACK without option tells of no more marks.
+            // The header's count is kept in step: the next ACK without an option reports no more marks.
             assert_eq!(reader.marked_bytes(&plain, 1_460, 1_460, false), 0);
         }
         // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.

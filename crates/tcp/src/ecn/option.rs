@@ -193,7 +193,7 @@ mod tests {
         sender.estimate(2_000);
         assert_eq!(sender.read(&option(5_000)), 3_000);
         sender.estimate(4_000);
-        assert_eq!(sender.read(&option(6_000)), 0, "it told too much");
+        assert_eq!(sender.read(&option(6_000)), 0, "it reported too much");
         assert_eq!(sender.read(&option(7_000)), 1_000);
         assert_eq!(sender.read(&AccEcn { fields: 1, ..option(0) }), 0);
     }

@@ -1,4 +1,4 @@
-//! The kernel's own code and ours: `kernel.txt` is a flow's acknowledgements, told to
+//! The kernel's own code and ours: `kernel.txt` is a flow's acknowledgements, given to
 //! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
 //! timeouts, recoveries, ProbeRTT and a policed rate.
 

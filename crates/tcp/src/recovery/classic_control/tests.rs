@@ -11,7 +11,7 @@ use crate::segment::Flags;
 use crate::send_state::{Flight, Window};
 use packet::params::{Params, Raw};
 
-/// A control that changes nothing and notes what it is told; copies share their notes.
+/// A control that changes nothing and records every call; copies share their notes.
 #[derive(Clone, Debug)]
 struct Noting {
     flags: ControlFlags,
@@ -25,7 +25,7 @@ impl Noting {
     fn note(&self, what: String) {
         self.notes.lock().unwrap().push(what);
     }
-    /// What it was told since it was asked last.
+    /// The calls since this function was called last.
     fn told(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap())
     }
@@ -114,8 +114,8 @@ fn a_control_that_reads_marks_itself_hears_of_no_echo() {
 
 #[test]
 fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
-    // RFC 4015 sets the windows: the control hears of the ACK once they are put back, and that
-    // they are not to grow.
+    // RFC 4015 sets the windows: the control receives the ACK once they are put back, and
+    // that they are not to grow.
     let control = Noting::new(CLASSIC);
     let given = [("f_rto", Raw::Bool(true)), ("initial_window", Raw::Number(4.0))];
     let entry = crate::find("plain").unwrap();
