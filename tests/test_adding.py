@@ -31,6 +31,8 @@ class Witness:
 PEN = "python/aqmlab/figures/colours.py"
 TC = "python/aqmlab/targets/tc.py"
 """Where a discipline that Linux has too may have an entry: our name of it and tc's."""
+TC_DEFAULTS = "python/aqmlab/targets/tc_defaults.py"
+"""Where a discipline may be named whose missing numbers tc computes itself."""
 FREEBSD = "python/aqmlab/targets/freebsd.py"
 """Where `gred` is dummynet's word for gentle RED."""
 LAWS = {"crates/testvec/src/laws/rig.rs": 1, "crates/testvec/src/random_calls.rs": 1}
@@ -41,7 +43,7 @@ WITNESSES = [
         name,
         (f"crates/aqm/src/algorithms/{name}.rs", f"crates/aqm/src/algorithms/{name}/"),
         {"crates/aqm/src/algorithms/mod.rs": 1, "crates/aqm/src/registry.rs": 2},
-        {PEN: 1, TC: 2, FREEBSD: 3, **LAWS},
+        {PEN: 1, TC: 2, TC_DEFAULTS: 1, FREEBSD: 3, **LAWS},
     )
     for name in ("afd", "gred", "curvy_red", "hhf", "sfb")
 ] + [
@@ -73,7 +75,13 @@ WITNESSES = [
             "share_neighbours_lost": "datagrams.rs",
         }.items()
     ),
-    Witness("study", "harsh-red", ("python/aqmlab/experiments/harsh-red/",), {}),
+    Witness(
+        "study",
+        "harsh-red",
+        ("python/aqmlab/experiments/harsh-red/",),
+        {},
+        {"python/aqmlab/cli/guide.py": 1},  # an example of the help
+    ),
 ]
 
 

@@ -102,7 +102,7 @@ def test_a_run_that_is_kept_nowhere_has_its_tables(real_core, there):
 def test_a_worker_of_another_version_is_refused_in_one_sentence(real_core, there, monkeypatch):
     ours = engine.version()
     monkeypatch.setattr(cluster.engine, "version", lambda: replace(ours, build="another"))
-    with pytest.raises(EngineError, match=r"the worker at tcp://\S+ has aqmlab .* was asked for: "):
+    with pytest.raises(EngineError, match=r"the worker at tcp://\S+ has aqmlab .* is needed: "):
         there.simulate_all([SCENARIO], lambda *_: None, Progress())
 
 

@@ -36,7 +36,7 @@ def traffic(**changes):
 
 def test_a_load_that_is_off_is_said_with_the_remedy():
     (line,) = remarks(0.97, traffic=traffic(start="spread"))
-    assert "80% was asked for and 97.0% was offered" in line and "warmup" in line
+    assert "80% was set and 97.0% was offered" in line and "warmup" in line
     for offered in (0.70, 0.97):
         (line,) = remarks(offered)
         assert f"and {offered:.1%} was offered" in line
@@ -47,7 +47,7 @@ def test_a_load_is_a_share_of_the_rate_that_it_was_resolved_for():
     link = [{**SCENARIO["link"][0], "rate": "100 Mbit/s"}]
     assert remarks(0.8, 0.8, link=link, rate=10e6) == []
     (line,) = remarks(0.8, 0.8, link=link)
-    assert "80% was asked for and 8.0% was offered" in line
+    assert "80% was set and 8.0% was offered" in line
 
 
 def test_congestion_is_not_taken_for_a_want_of_warm_up():
@@ -71,7 +71,7 @@ def test_more_than_the_link_can_carry_is_offered_nevertheless():
     busy = {"utilisation": 1.0, "drop_rate": 0.05}
     assert remarks(1.1, target=1.1, port=busy) == []
     (line,) = remarks(0.95, target=1.1, port=busy)
-    assert "110% was asked for and 95.0% was offered" in line
+    assert "110% was set and 95.0% was offered" in line
 
 
 def test_each_group_with_a_load_is_looked_at_by_itself(real_core):
@@ -82,7 +82,7 @@ def test_each_group_with_a_load_is_looked_at_by_itself(real_core):
     line = loads.remark(scenario, Target(1, 0.25, 1.0), [summary])
     assert loads.remark(scenario, Target(2, 0.4, 2.0), [summary]) is None
     assert line is not None and line.startswith(
-        "traffic.1: a load of 25% was asked for and 50.0% was offered"
+        "traffic.1: a load of 25% was set and 50.0% was offered"
     )
 
 
@@ -104,6 +104,6 @@ def test_the_default_start_has_the_load_from_the_first_second_on(real_core, tmp_
 
     assert run({}).remarks == []
     spread = run({"start": "spread"})
-    assert len(spread.remarks) == 1 and "80% was asked for" in spread.remarks[0]
+    assert len(spread.remarks) == 1 and "80% was set" in spread.remarks[0]
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["remarks"] == spread.remarks

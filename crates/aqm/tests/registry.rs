@@ -95,6 +95,11 @@ const NAMED: &[(&str, &str, &str)] = &[
     ),
     ("python/aqmlab/figures/colours.py", "droptail", "its pen, which no other family shares"),
     ("python/aqmlab/report/wording.py", "droptail", "the field writes it with a hyphen"),
+    (
+        "python/aqmlab/experiment/examples.py",
+        "red",
+        "the name of a shipped example, not a discipline",
+    ),
     ("python/aqmlab/experiment/sweep.py", "droptail", "the example of a sweep at its head"),
     ("python/aqmlab/experiment/sweep.py", "red", "likewise"),
     ("crates/testvec/src/laws/mod.rs", "cobalt", "a law that it breaks as ns-3 does"),

@@ -231,9 +231,9 @@ impl Analysis {
         c.resent += sum(|h| h.resent);
         c.resent_bytes += sum(|h| h.resent_bytes);
         c.reordered += sum(|h| h.reordered);
-        c.control_resent += sum(|h| h.control_resent);
+        c.control_resent += sum(|h| u64::from(h.control_resent));
         c.duplicate_acks += sum(|h| h.duplicate_acks);
-        c.keep_alives += sum(|h| h.keep_alives);
+        c.keep_alives += sum(|h| u64::from(h.keep_alives));
         c.copies += sum(|h| u64::from(h.copies));
         for direction in &connection.directions {
             for (all, own) in c.code_points.iter_mut().zip(direction.ecn.code_points) {

@@ -51,9 +51,9 @@ pub struct Direction {
     pub resent_bytes: u64,
     pub reordered: u64,
     /// SYNs and FINs sent again.
-    pub control_resent: u64,
+    pub control_resent: u32,
     pub duplicate_acks: u64,
-    pub keep_alives: u64,
+    pub keep_alives: u32,
     pub fin: bool,
     /// Payload in sequence space, from the first byte seen (or the SYN) to the highest.
     pub bytes: u64,
@@ -112,7 +112,7 @@ impl Direction {
                 self.resent += 1;
                 self.resent_bytes += u64::from(payload);
             }
-            Kind::Resent => self.control_resent += u64::from(control),
+            Kind::Resent => self.control_resent += u32::from(control),
             Kind::Reordered => self.reordered += 1,
             _ => {}
         }

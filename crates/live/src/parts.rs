@@ -180,6 +180,20 @@ impl Running {
         Ok(self.code.is_some())
     }
 
+    /// Whether it ends within this many tenths of a second.
+    ///
+    /// # Errors
+    /// As [`Running::has_ended`].
+    pub fn ends_within(&mut self, tenths: u32) -> Result<bool, Fault> {
+        for _ in 0..tenths {
+            if self.has_ended()? {
+                return Ok(true);
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        self.has_ended()
+    }
+
     /// Why it failed, if it did: its last line of errors.
     pub fn failure(&self) -> Option<Fault> {
         let code = self.code.filter(|&code| code != 0 && self.part.pair.is_some())?;

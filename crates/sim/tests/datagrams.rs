@@ -221,7 +221,7 @@ fn acknowledgements_with_blocks_or_echoes_are_thinned_too() {
             json!({"aqm": "cake", "rate": reverse_rate, "ack_filter": "aggressive"});
         let outcome = simulate(&scenario);
         let port = group(group(&outcome.summary, "ports"), "bottleneck.reverse");
-        (port.number("drops_superseded"), port.number("queue_max_packets"))
+        (port.number("drops_superseded"), port.number("queue_peak_packets"))
     };
     let linux = |ecn: bool| json!({"profile": "linux", "ecn": ecn});
     let (superseded, longest) = run(linux(false), json!({"aqm": "fq_codel"}), "1 Mbit/s");

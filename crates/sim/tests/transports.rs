@@ -97,7 +97,7 @@ fn parts_are_exchanged_in_a_scenario() {
         ),
         (
             json!({"profile": "freebsd-4.5", "f_rto": true, "false_timeout": true}),
-            "traffic bulk0.tcp: false_timeout: asks the question that f_rto answers; set one of \
+            "traffic bulk0.tcp: false_timeout: decides the question that f_rto answers; set one of \
              the two to false",
         ),
         (

@@ -474,7 +474,7 @@ fn applications_refuse_what_contradicts_itself() {
         (
             "unc",
             vec![("response_ends", text("end of file"))],
-            "response_ends: \"end of file\" is HTTP/1.0's: a reply on a connection that is kept must tell its length; write http = \"http10\" beside it, or \"last byte\"",
+            "response_ends: \"end of file\" is HTTP/1.0's: a reply on a connection that is kept must give its length; write http = \"http10\" beside it, or \"last byte\"",
         ),
         (
             "http",

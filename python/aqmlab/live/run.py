@@ -127,10 +127,10 @@ _PART = (sys.executable, "-m", "aqmlab.live.part")
 
 
 def _part(
-    name: str, side: str, argv: Sequence[str], files: Nameless | None, **more: Any
+    name: str, side: str, argv: Sequence[str], store: Nameless | None, **more: Any
 ) -> dict[str, Any]:
-    """A program for the supervisor; without files it talks to the terminal."""
-    errors = str(files.path(f"errors-{len(files.numbers)}")) if files else None
+    """A program for the supervisor; without a store of files its errors go to the terminal."""
+    errors = str(store.path(f"errors-{len(store.numbers)}")) if store else None
     return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
 
 
@@ -148,7 +148,7 @@ def _supervise(
     duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
-        # # A program of the user's own talks to the terminal, and gets its Ctrl-C.
+        # A program of the user's own talks to the terminal, and gets its Ctrl-C.
         how = {**quiet, "stderr": errors, "start_new_session": True} if alone else {}
         how["pass_fds"] = [*files.numbers, *numbers]
         words = [*_PART, "run", str(given), str(answer)]

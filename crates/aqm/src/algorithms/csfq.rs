@@ -240,7 +240,7 @@ impl FairShare {
     /// How many steps of `overflow_step` take `overflow_most`, and one more: 30 in the program.
     fn most_reductions(&self) -> u32 {
         let steps = math::ln(self.kept_at_least) / math::ln(self.kept_at_overflow);
-        if steps.is_finite() { (-math::floor(-steps)) as u32 + 1 } else { 1 }
+        if steps.is_finite() { ((-math::floor(-steps)) as u32).saturating_add(1) } else { 1 }
     }
 
     /// Figure 3.

@@ -285,9 +285,9 @@ mod tests {
     #[test]
     fn any_ect_lets_ect0_into_the_scalable_queue() {
         use packet::params::Raw;
-        let scalable = |any_ect: &str| {
-            let pairs = [("profile", "linux"), ("any_ect", any_ect)];
-            let raw = pairs.map(|(name, text)| (name.to_string(), Raw::Text(text.into())));
+        let scalable = |any_ect: bool| {
+            let pairs = [("profile", Raw::Text("linux".into())), ("any_ect", Raw::Bool(any_ect))];
+            let raw = pairs.map(|(name, value)| (name.to_string(), value));
             let params = Params::check(fields::FIELDS, &raw).unwrap();
             let line = Line::of(packet::Rate::from_bits_per_s(10_000_000));
             let mut queue = build(&params, &line).unwrap().into_discipline();
@@ -303,7 +303,7 @@ mod tests {
             });
             waiting
         };
-        assert_eq!(["false", "true"].map(scalable), [2.0, 3.0]);
+        assert_eq!([false, true].map(scalable), [2.0, 3.0]);
     }
 
     #[test]

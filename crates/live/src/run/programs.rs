@@ -12,6 +12,9 @@ use crate::device::Tun;
 use crate::fault::{Fault, doing};
 use crate::parts::Running;
 
+/// The code of a program that SIGKILL ended.
+const KILLED: i32 = 128 + 9;
+
 /// The programs that run, and the run's clock.
 pub struct Programs {
     /// The time since it began.
@@ -56,17 +59,24 @@ impl Around<Tun> for Programs {
 
     fn look_after(&mut self) -> Result<bool, Fault> {
         self.capture.as_ref().map_or(Ok(()), Capture::check)?;
+        let from_outside =
+            || Fault("the run's programs were ended from outside: start it again".into());
         if self.holder.has_ended()? {
-            return Err(Fault("the run's programs were ended from outside: start it again".into()));
+            return Err(from_outside());
         }
-        let mut over = false;
+        let (mut over, mut killed) = (false, false);
         for part in &mut self.running {
             if part.has_ended()? {
                 if let Some(failure) = part.failure() {
                     return Err(failure);
                 }
                 over |= part.part.ends_run;
+                killed |= part.code == Some(KILLED);
             }
+        }
+        // With the holder the kernel kills all programs, and these are seen to have ended before it is.
+        if over && killed && self.holder.ends_within(5)? {
+            return Err(from_outside());
         }
         Ok(over)
     }

@@ -1,5 +1,7 @@
 //! What is known of a scenario before it runs: contradictions, and the load it will request.
 
+use serde_json::Value as Json;
+
 use super::{build_profile, build_queue, population, wire};
 use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
@@ -12,6 +14,17 @@ impl Scenario {
     /// One sentence that names the field and the remedy.
     pub fn check_parameters(&self) -> Result<(), ScenarioError> {
         self.check_parts().map_err(ScenarioError::on_one_line)
+    }
+
+    /// The scenario as JSON with every default filled in, also those that depend on others or on a
+    /// line's rate; reading it gives the same scenario as this one.
+    pub fn to_json(&self) -> Json {
+        for group in &self.traffic {
+            // Both note which parameters have no effect. What they refuse stays as it was written.
+            let _ = population(self, group, 1);
+            let _ = build_profile(group);
+        }
+        self.written()
     }
 
     fn check_parts(&self) -> Result<(), ScenarioError> {

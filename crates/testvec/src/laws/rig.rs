@@ -19,9 +19,12 @@ pub(super) fn build(entry: &Entry, set: &Written) -> Built {
 
 /// Linux's heavy-hitter filter moves a flow to another queue once it is one, and back when it is
 /// forgotten, while packets of it wait (sch_hhf; its evict_timeout "should be large enough to avoid
-/// reordering").
-fn reorders(entry: &Entry) -> bool {
-    entry.about.name == "hhf"
+/// reordering"). With `any_ect` a dual queue serves the packets of a flow whose ECN field is at times ECT(0) and at
+/// times not ECN-capable from two queues.
+fn reorders(entry: &Entry, set: &Written) -> bool {
+    let splits =
+        |(name, value): &(String, Raw)| name == "any_ect" && matches!(value, Raw::Bool(true));
+    entry.about.name == "hhf" || set.iter().any(splits)
 }
 
 /// What the driver sees of a discipline.
@@ -59,7 +62,7 @@ impl Rig {
     pub(super) fn new(entry: &Entry, set: &Written, start: u64, seed: u64) -> Self {
         Rig {
             discipline: build(entry, set).into_discipline(),
-            reorders: reorders(entry),
+            reorders: reorders(entry, set),
             rng: Rng::named(seed, "laws"),
             busy_until: None,
             waiting: HashMap::new(),
