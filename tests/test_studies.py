@@ -371,8 +371,8 @@ class TestStudy:
         result = study.run(**run)
         lines = json.loads((tmp_path / "manifest.json").read_text())["remarks"]
         assert len(lines) == len({cell["key"] for cell in result["runs"]}) > 1
-        assert lines[0].startswith("red-thresholds") and "was asked for" in lines[0]
-        said = [line for line in capsys.readouterr().err.splitlines() if "asked for" in line]
+        assert lines[0].startswith("red-thresholds") and "was set" in lines[0]
+        said = [line for line in capsys.readouterr().err.splitlines() if "than was set" in line]
         assert len(said) == 1 and f"{len(lines)} scenarios had another load" in said[0]
 
     def test_finished_runs_are_not_done_again(self, double, study, tmp_path):
