@@ -60,7 +60,7 @@ impl Traffic {
         let ecn = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce][rng.below(4) as usize];
         let arrived = Instant::from_nanos(self.now);
         // Of every ninth flow no header is known.
-        let known = self.headers.as_mut().filter(|_| flow % 9 != 0);
+        let known = self.headers.as_mut().filter(|_| !flow.is_multiple_of(9));
         let tcp = known.map(|headers| headers.next(flow, size, rng));
         (Packet { id: self.id, flow, bytes: size, ecn, arrived, header }, tcp)
     }
