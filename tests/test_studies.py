@@ -450,7 +450,7 @@ class TestRegistry:
     def test_run_tells_where_it_wrote(self, study, tmp_path, monkeypatch):
         short = read(Settings, SHORT | {"mode": "quick"})
         monkeypatch.setattr(Experiment, "setting", lambda *_: short)
-        monkeypatch.setattr(command, "load", lambda _: study.experiment)
+        monkeypatch.setattr("aqmlab.experiment.experiment.load", lambda _: study.experiment)
         done = command.carry_out("tuning-red", quick=True, out=tmp_path, part=["red-load"])
         answer = done.document()
         assert answer["report"] == str(tmp_path / "report.html")

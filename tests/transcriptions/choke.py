@@ -20,7 +20,7 @@ class Choke(Discipline):
         self.max_p, mean = p.get("max_p", 0.02), p.get("mean_packet_bytes", 1000)
         low, high = 100.0, 200.0
         if self.linux:
-            high = 3 * p.get("min_th") if p.given("min_th") else self.limit // 4
+            high = max(self.limit // 4, 1)  # tc: not from min_th
             high = p.get("max_th", high)
             low = high // 3
         self.min_th, self.max_th = p.get("min_th", low), p.get("max_th", high)

@@ -23,13 +23,13 @@ class ControlledDelay:
 
     def __init__(self, parameters: Parameters, ecn: bool = False) -> None:
         self.profile = parameters.choice("profile", "rfc")
-        self.target = ns(parameters.get("target", 0.005))
-        self.interval = ns(parameters.get("interval", 0.1))
+        self.integers = self.profile in ("linux", "ns3")
+        self.target = self.cut(ns(parameters.get("target", 0.005)))
+        self.interval = self.cut(ns(parameters.get("interval", 0.1)))
         self.mtu = parameters.get("mtu", 1514 if self.profile == "linux" else 1500)
         self.ecn = parameters.flag("ecn", ecn)
         threshold = parameters.optional("ce_threshold")
-        self.ce_threshold = math.inf if threshold is None else ns(threshold)
-        self.integers = self.profile in ("linux", "ns3")
+        self.ce_threshold = math.inf if threshold is None else self.cut(ns(threshold))
 
     def connect(
         self,
@@ -40,6 +40,16 @@ class ControlledDelay:
     ) -> None:
         self.pop, self.backlog, self.marked, self.dropped = pop, backlog, marked, dropped
 
+    def cut(self, time: int) -> int:
+        """Linux and ns-3 count in units of 1,024 ns (`CODEL_SHIFT`)."""
+        return time >> 10 << 10 if self.integers else time
+
+    def stay(self, packet: Packet, now: int) -> int:
+        """Linux cuts both times (`codel_get_time`), ns-3 their difference."""
+        if self.profile == "linux":
+            return self.cut(now) - self.cut(packet.arrived)
+        return self.cut(now - packet.arrived)
+
     def ok_to_drop(self, packet: Packet | None, now: int) -> bool:
         if packet is None:
             self.first_above_time = 0
@@ -49,9 +59,10 @@ class ControlledDelay:
         small = {"ns3": left < self.mtu, "ns2": left <= self.largest}.get(
             self.profile, left <= self.mtu
         )
-        if now - packet.arrived < self.target or small:
+        if self.stay(packet, now) < self.target or small:
             self.first_above_time = 0
             return False
+        now = self.cut(now)
         if self.first_above_time == 0:
             self.first_above_time = now + self.interval
             return False
@@ -82,7 +93,7 @@ class ControlledDelay:
     def dequeue(self, now: int) -> Packet | None:
         self.just_marked = False
         packet = self.decide(now)
-        late = packet and now - packet.arrived > self.ce_threshold
+        late = packet and self.stay(packet, now) > self.ce_threshold
         if packet and late and packet.ecn in MARKABLE and not self.just_marked:
             self.marked(packet, "early")
         return packet
@@ -98,12 +109,12 @@ class ControlledDelay:
         if self.dropping:
             if not ok:
                 self.dropping = False
-            while self.dropping and now >= self.drop_next:
+            while self.dropping and self.cut(now) >= self.drop_next:
                 assert packet
                 self.count += 1
                 self.newton_step()
                 if self.signal(packet):
-                    since = now if self.profile == "ns3" else self.drop_next
+                    since = self.cut(now) if self.profile == "ns3" else self.drop_next
                     self.drop_next = self.control_law(since)
                     return packet
                 packet = self.pop()
@@ -116,7 +127,7 @@ class ControlledDelay:
                 packet = self.pop()
                 self.ok_to_drop(packet, now)
             self.dropping = True
-            self.enter(now)
+            self.enter(self.cut(now))
         return packet
 
     def enter(self, now: int) -> None:
