@@ -1,7 +1,7 @@
 """CSFQ: Stoica, Shenker and Zhang, SIGCOMM 1998, edge and core in one router.
 
-The edge labels packets with the estimated rate of their flow; the core drops with 1 - alpha/label. alpha is estimated as
-in figure 3, or as in the authors' program for ns-2.
+The edge labels packets with the estimated rate of their flow; the core drops with 1 - alpha/label.
+alpha is estimated as in figure 3, or as in the authors' program for ns-2.
 """
 
 from __future__ import annotations
