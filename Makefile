@@ -35,7 +35,7 @@ setup: $(VENV)/.core ## Create .venv and build the simulator into it
 dev: $(VENV)/.dev ## The same, with what tests and checks need
 	@:
 
-run: setup ## Set everything up and run the study tuning-red with its reconstructed set (about four minutes on two cores)
+run: setup ## Set everything up and run the study tuning-red with its reconstructed set (some minutes on two cores)
 	@$(BIN)/aqmlab study tuning-red --quick --assume reconstructed --refresh
 
 web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed

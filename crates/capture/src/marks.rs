@@ -29,9 +29,9 @@ impl Negotiated {
         let (Some(syn), Some(syn_ack)) = (syn.map(|f| f & ECN), syn_ack.map(|f| f & ECN)) else {
             return Negotiated::Nothing;
         };
-        let asked = syn & (CWR | ECE) == CWR | ECE;
+        let requested = syn & (CWR | ECE) == CWR | ECE;
         match syn_ack {
-            _ if !asked => Negotiated::Nothing,
+            _ if !requested => Negotiated::Nothing,
             ECE => Negotiated::Classic,
             granted
                 if syn & AE != 0 && (granted == AE || (granted & CWR != 0 && granted != ECN)) =>

@@ -310,8 +310,8 @@ impl Aqm for Csfq {
     fn on_tick(&mut self, _: Backlog, now: Instant, _: &mut Rng) {
         self.ticker.done();
         let silent = self.ticker.period();
-        let heard = |rate: RateAverage| rate.last().is_some_and(|at| now.since(at) < silent);
-        self.flows.retain(|flow| flow.rate.is_some_and(heard));
+        let recent = |rate: RateAverage| rate.last().is_some_and(|at| now.since(at) < silent);
+        self.flows.retain(|flow| flow.rate.is_some_and(recent));
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         // 0 while there is none, as in the program.
