@@ -287,7 +287,11 @@ function take(what) {
     pcap: () => [0, 1].forEach((s) => capture(s, `${name(s)}.pcap`)),
     film: () => film(pictures.map(({ canvas }) => canvas), 'aqmlab.webm', say),
   }
-  does[what]()
+  try {
+    does[what]()
+  } catch (error) {
+    return say(`${what.toUpperCase()} could not be made: ${error.message}`)
+  }
   if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
 }
 

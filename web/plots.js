@@ -114,10 +114,21 @@ export class Plots {
   }
 
   #resize() {
-    for (const plot of this.all()) {
-      const width = plot.root.parentElement.clientWidth
-      if (width !== plot.width) plot.setSize({ width, height: 190 })
-    }
+    for (const plot of this.all()) this.#size(plot)
+  }
+
+  /** As wide as its figure; a hidden figure has no width, and its plot keeps the last one. */
+  #size(plot) {
+    const width = plot.root.parentElement.clientWidth
+    if (width && width !== plot.width) plot.setSize({ width, height: 190 })
+  }
+
+  /** Shows or hides a plot; one that appears is sized at once, for the pictures that are taken away. */
+  #show(plot, shown) {
+    const figure = plot.root.parentElement
+    if (figure.hidden !== shown) return
+    figure.hidden = !shown
+    this.#size(plot)
   }
 
   all() { return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses] }
@@ -143,12 +154,12 @@ export class Plots {
         const values = plot.data.slice(1).flatMap((column) => column.filter((v) => v != null))
         const most = values.reduce((m, v) => Math.max(m, v), 0)
         plot.setScale('y', { min: 0, max: most * 1.08 || 1 })
-        plot.root.parentElement.hidden = !most && spec.title !== LESSON
+        this.#show(plot, most > 0 || spec.title === LESSON)
       })
     }
     const [a, b] = sides.map((side) => distribution(side.look))
     const shown = a.length && b.length && (a.some((p) => p.share) || b.some((p) => p.share))
-    this.responses.root.parentElement.hidden = !shown
+    this.#show(this.responses, Boolean(shown))
     if (!shown) return
     const share = (points) => points.map((p) => p.share)
     const difference = b.map((p, i) => (p.share == null || a[i].share == null ? null : p.share - a[i].share))

@@ -295,14 +295,23 @@ test('scenarios, tables and pictures can be taken away', async () => {
     const made = URL.createObjectURL
     URL.createObjectURL = (blob) => { if (blob.type.includes('pcap')) window.captures.push(blob); return made(blob) }
     HTMLAnchorElement.prototype.click = function () { window.taken.push(this.download) }
+    // Widths of plots just after they appeared, which is when a picture may be taken.
+    window.widths = []
+    const appeared = ({ target }) => target.hidden || Promise.resolve().then(() => window.widths.push(target.querySelector('canvas').width))
+    new MutationObserver((changes) => changes.forEach(appeared)).observe(document.getElementById('plots'), { subtree: true, attributeFilter: ['hidden'] })
   })
+  await page.waitForFunction('document.querySelector("#plots figure[hidden]")', { timeout: 10_000 })
+  await page.setViewport({ width: 1250, height: 900 })
   await choose(page, 'average-lags')
+  await page.waitForFunction('window.widths.length', { timeout: 30_000 })
   for (const what of ['toml', 'csv', 'png', 'svg', 'pcap']) await page.click(`[data-take=${what}]`)
   await page.waitForFunction('window.taken.length === 7', { timeout: 60_000 })
   const name = (end) => ['a', 'b'].map((side) => `average-lags-${side}.${end}`)
   assert.deepEqual((await page.evaluate(() => window.taken)).sort(), ['aqmlab.csv', 'aqmlab.png', 'aqmlab.svg', ...name('pcap'), ...name('toml')].sort())
   const magic = await page.evaluate(async () => new DataView(await window.captures[0].arrayBuffer()).getUint32(0))
   assert.equal(magic, 0x4d3cb2a1)
+  assert.ok((await page.evaluate(() => window.widths)).every((width) => width > 0))
+  assert.deepEqual(page.errors, [])
 })
 
 test('results of the command line are shown beside it', { skip: !LAB }, async () => {
