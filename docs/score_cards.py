@@ -1,5 +1,6 @@
 """Writes docs/score-cards/NAME.md from finished studies, every claim with its verdict, and copies
-their reports to docs/reports/NAME.html, where they become part of the site.
+their reports to docs/reports/NAME.html, where they become part of the site. Of a full study of the
+printed set numbers and verdicts go to printed.json in the study's folder.
 
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 """
@@ -13,7 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import StoreError
+from aqmlab.infer import recorded
+from aqmlab.infer.reconstruction import PRINTED
 from aqmlab.io.files import read_sealed
+from aqmlab.pipeline import registry
 from aqmlab.runs.contents import Contents
 
 PAGES = Path(__file__).with_name("score-cards")
@@ -80,6 +84,10 @@ def main(folders: list[str]) -> int:
         except StoreError as error:
             print(error, file=sys.stderr)
             return 1
+        if described.get("set") == PRINTED and not described["quick"]:
+            study = described["name"].removesuffix(f"-{PRINTED}")
+            recorded.write(registry.find(study), described, made)
+            continue
         (PAGES / f"{described['name']}.md").write_text(page(described, made), "utf-8")
         (REPORTS / f"{described['name']}.html").write_bytes(report)
     return 0

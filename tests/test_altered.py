@@ -6,6 +6,7 @@ from aqmlab.cli import unknowns
 from aqmlab.errors import Renamed, SpecError
 from aqmlab.experiment import altered
 from aqmlab.experiment.experiment import load
+from aqmlab.infer import two_sets
 from aqmlab.report import report
 
 
@@ -37,11 +38,11 @@ def test_a_long_change_has_a_name_that_a_folder_can_have():
 
 
 def test_the_former_word_for_assumptions_works_for_a_version():
-    assert unknowns.chosen(None, None) is None
+    assert unknowns.how(None, None) == {"by": two_sets.carry_out}
     with pytest.warns(Renamed, match="--set inferred is called --assume inferred now"):
-        former = unknowns.chosen(["inferred"], None)
-    assert former(load("tuning-red")).name == "tuning-red-inferred"
-    both = unknowns.chosen(["link.0.delay=7 ms"], "inferred")(load("tuning-red"))
+        former = unknowns.how(["inferred"], None)["by"]
+    assert (former.func, former.keywords) == (two_sets.assumed, {"set_": "inferred"})
+    both = unknowns.how(["link.0.delay=7 ms"], "inferred")["alter"](load("tuning-red"))
     assert (both.name, both.set) == ("tuning-red-inferred-delay-7ms", "inferred")
     with pytest.warns(Renamed), pytest.raises(SpecError, match="give --assume once"):
-        unknowns.chosen(["inferred"], "by-hand")
+        unknowns.how(["inferred"], "by-hand")

@@ -296,11 +296,12 @@ def foretold(trial: int, draws: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_foretold_numbers_lie_inside_their_intervals_as_often_as_is_said():
-    """Of 60 numbers of 10 studies 57 are expected inside. Seeds are fixed."""
+    """Of 60 numbers of 10 studies 57 are expected inside: more than 98 % would say that intervals are
+    too wide. Seeds are fixed."""
     found = [foretold(trial) for trial in range(10)]
     inside = np.concatenate([inside for inside, _ in found])
     widths = np.concatenate([width for _, width in found])
-    assert inside.mean() >= 0.90
+    assert 0.90 <= inside.mean() <= 0.98
     # Not because they are wide: the training rows decide these unknowns.
     assert np.quantile(widths, 0.9) <= 3.0 and np.median(widths) <= 2.0, np.median(widths)
 

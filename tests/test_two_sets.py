@@ -12,7 +12,7 @@ from aqmlab.errors import SpecError
 from aqmlab.experiment import experiment as experiments
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.experiment.grammar import Metric
-from aqmlab.infer import compared, deviations, reconstruction, spec, two_sets
+from aqmlab.infer import compared, deviations, reconstruction, recorded, spec, two_sets
 from aqmlab.infer.spec import Noise
 from aqmlab.report import report
 from aqmlab.report import two_sets as described
@@ -81,7 +81,26 @@ def test_both_sets_stand_in_one_report(ping, tmp_path):
     assert "Read: the label of the modem." in page and "As printed, and reconstructed" in page
     assert "aqmlab study ping --quick --part" in page and "--assume recon" not in page
     last = described.closing(done.document())
-    assert last.startswith("A ping trace: Of 9 published numbers") and "2026-01-02" in last
+    assert last.startswith("A ping trace: Of 9 published numbers of ") and "2026-01-02" in last
+
+
+def test_what_full_runs_of_the_printed_set_gave_may_stand_beside_the_other(ping, tmp_path):
+    """`make run` has three minutes: it runs one set of the two."""
+    how = {"quick": True, "report": True, "jobs": 1}
+    both = two_sets.carry_out(str(ping), out=tmp_path / "both", **how).document()
+    result = json.loads((tmp_path / "both-printed" / "result.json").read_text("utf-8"))
+    recorded.write(ping, result | {"quick": False, "seeds": 7}, "2026-01-03")
+    done = two_sets.assumed(str(ping), "reconstructed", out=tmp_path / "one", **how)
+    one = done.document()
+    assert not (tmp_path / "one-printed").exists()
+    assert one["sets"]["recorded"]["made"] == "2026-01-03" and both["sets"]["recorded"] is None
+    rows, others = (found["tables"][0]["rows"] for found in (one, both))
+    assert [row["printed"] for row in rows] == [row["printed"] for row in others]
+    assert "full runs of 2026-01-03" in described.closing(one)
+    assert "full runs" not in described.closing(both)
+    page = (tmp_path / "one" / "report.html").read_text("utf-8")
+    assert "aqmlab study ping --quick --assume reconstructed" in page
+    assert "7 seeds), which were not repeated here" in page
 
 
 def test_a_figure_and_a_study_without_a_reconstruction_are_as_ever(ping, tmp_path):

@@ -322,12 +322,7 @@ def study(
     what = {"report": True, "quick": quick, "part": part, "figure": figure, "given": given}
     how = {"out": out, "within": every, "fresh": fresh, "refresh": refresh}
     with placed(jobs, on) as where:
-        if (alter := unknowns.chosen(set_, assume, part)) is not None:
-            how["alter"] = alter
-        else:
-            from aqmlab.infer import two_sets
-
-            how["by"] = two_sets.carry_out
+        how |= unknowns.how(set_, assume, part)
         answers = [_carry_out(each, json, **what, **how, **where) for each in names]
     if live:
         from aqmlab.pipeline import live_study

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -33,10 +34,12 @@ Set = Annotated[
 ]
 
 
-def chosen(
+def how(
     settings: Sequence[str] | None, assumed: str | None, parts: Sequence[str] | None = None
-) -> Any:
-    """What makes of a study the changed one; None where nothing is changed."""
+) -> dict[str, Any]:
+    """What carries a study out: with both of its sets, with one of them, or with fields changed."""
+    from aqmlab.infer import two_sets
+
     fields = [text for text in settings or () if "=" in text]
     for name in (text for text in settings or () if "=" not in text):
         # Until 0.2: the word for this was --set.
@@ -45,14 +48,14 @@ def chosen(
         if assumed not in (None, name):
             raise SpecError("a study has one set of assumptions: give --assume once")
         assumed = name
-    if not fields and assumed is None:
-        return None
+    if not fields:
+        alone = partial(two_sets.assumed, set_=assumed) if assumed is not None else None
+        return {"by": alone or two_sets.carry_out}
 
     def altered(experiment: Experiment) -> Experiment:
         from aqmlab.experiment.altered import with_fields
-        from aqmlab.infer import two_sets
 
         made = two_sets.alteration(assumed)(experiment) if assumed is not None else experiment
-        return with_fields(made, fields, parts) if fields else made
+        return with_fields(made, fields, parts)
 
-    return altered
+    return {"alter": altered}

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.experiment.grammar import Settings
 from aqmlab.io.files import reported
 from aqmlab.pipeline import command, registry
 from aqmlab.pipeline.command import StudyResult
@@ -22,8 +23,8 @@ from aqmlab.report import headlines
 from aqmlab.report import write as write_page
 from aqmlab.runs.store import Store
 
-from . import compared, deviations, reconstruction, sets, spec
-from .reconstruction import FORETOLD, PRINTED, SEEN, TRAINED
+from . import compared, deviations, reconstruction, recorded, sets, spec
+from .reconstruction import FORETOLD, NAME, PRINTED, SEEN, TRAINED
 
 STANDINGS = (TRAINED, FORETOLD, SEEN)
 
@@ -51,10 +52,32 @@ def carry_out(name: str, *, figure: str | None = None, **how: Any) -> StudyResul
     front = command.carry_out(name, alter=reconstruction.front, out=folder, **how)
     if front.result is None or front.result.report is None or printed.result is None:
         return front
-    joined = join(experiment, front.result.report, printed.result.report or {})
-    with reported(folder):
-        Store.existing(folder).write_json(RESULT, joined)
-    write_page(folder)
+    return _joined(experiment, front, printed.result.report or {})
+
+
+def assumed(name: str, set_: str, *, figure: str | None = None, **how: Any) -> StudyResult:
+    """As `command.carry_out` with the set SET alone.
+
+    Where it is the reconstructed one and the study's folder has what the printed one gave in full
+    runs (`printed.json`), that stands beside it, and results go where those of both sets go.
+    """
+    experiment = load(name, **how.get("given") or {})
+    beside = recorded.of(experiment) if set_ == NAME and figure is None else None
+    if beside is None:
+        return command.carry_out(name, figure=figure, alter=alteration(set_), **how)
+    front = command.carry_out(name, alter=reconstruction.front, **how)
+    if front.result is None or front.result.report is None:
+        return front
+    return _joined(experiment, front, beside)
+
+
+def _joined(experiment: Experiment, front: StudyResult, printed: Mapping[str, Any]) -> StudyResult:
+    """The reconstructed study with the printed one beside it, written down."""
+    assert front.result is not None and front.result.report is not None
+    joined = join(experiment, front.result.report, printed)
+    with reported(front.folder):
+        Store.existing(front.folder).write_json(RESULT, joined)
+    write_page(front.folder)
     return replace(front, result=replace(front.result, report=joined))
 
 
@@ -85,13 +108,18 @@ def join(
         for claim in front["claims"]
     ]
     tables = {table["id"]: table for table in printed.get("tables", [])}
-    seen = list(_tables(experiment, said, result, tables))
+    of_printed = experiment.setting(printed.get("quick", result["quick"]))
+    seen = list(_tables(experiment, said, result, tables, of_printed))
     result["sets"] = {
         "about": said.about,
         "values": reconstruction.values(experiment),
         "tables": seen,
         "foretold": compared.foretold(experiment),
         "command": f"aqmlab study {experiment.name} --assume {PRINTED}",
+        # Of a recorded result: the day, the commit and the seeds of its runs.
+        "recorded": {key: printed[key] for key in ("made", "commit", "seeds")}
+        if "made" in printed
+        else None,
     }
     result["headlines"] = headlines.of(result)
     return result
@@ -102,11 +130,12 @@ def _tables(
     said: reconstruction.Reconstruction,
     result: dict[str, Any],
     printed: Mapping[str, dict[str, Any]],
+    of_printed: Settings,
 ) -> Iterator[dict[str, Any]]:
     """How many published numbers of each table are near, by their standing; marks every row."""
     inference = spec.load(experiment)
     settings = experiment.setting(result["quick"])
-    longer = deviations.longer(inference, settings)
+    longer, other_longer = (deviations.longer(inference, s) for s in (settings, of_printed))
     for table in result["tables"]:
         other = printed.get(table["id"], {"rows": []})["rows"]
         beside = dict(enumerate(other)) if len(other) == len(table["rows"]) else {}
@@ -126,10 +155,10 @@ def _tables(
             if known is None:
                 continue
             row["deviation"] = _off(row, row["paper"], known, metric, longer)
-            of_printed = math.nan
+            other_off = math.nan
             if as_printed is not None and as_printed["ours"] is not None:
-                of_printed = _off(as_printed, row["paper"], known, metric, longer)
-            off[standing].append((row["deviation"], of_printed))
+                other_off = _off(as_printed, row["paper"], known, metric, other_longer)
+            off[standing].append((row["deviation"], other_off))
         for standing, pairs in off.items():
             if pairs:
                 yield _counted(table, standing, notes.get(standing), pairs)

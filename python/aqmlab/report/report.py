@@ -82,8 +82,10 @@ def command(result: Mapping, *, part: str | None = None, figure: str | None = No
     if result.get("swept"):
         files = list(result["files"])
         return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
-    # A study with two sets needs no name of one: it is carried out with both.
-    chosen = "" if result.get("sets") else result.get("set", "")
+    # A study with two sets needs no name of one: it is carried out with both, unless one of them
+    # is recorded.
+    both = result.get("sets") and not result["sets"].get("recorded")
+    chosen = "" if both else result.get("set", "")
     changes = result.get("changes") or ()
     name = result["name"].removesuffix(f"-{suffix(changes)}").removesuffix(f"-{chosen}")
     words = ["aqmlab", "study", name, "--quick" if result["quick"] else "--full"]

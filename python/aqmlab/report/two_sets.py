@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from aqmlab.claims.judge import HOLDS
 from aqmlab.io.numbers import counted
 
 FRONT, PRINTED = "reconstructed", "printed"
+STANDINGS = ("trained", "foretold", "seen")
 
 
 def headline(result: Mapping[str, Any]) -> list[str]:
-    """The findings of a study with two sets in at most three sentences; none of any other study."""
+    """The findings of a study with two sets in a few sentences; none of any other study."""
     if not result.get("sets"):
         return []
-    return list(filter(None, (_numbers(result), _foretold(result), _claims(result))))
+    return list(filter(None, (*_numbers(result["sets"]), _claims(result))))
 
 
 def closing(result: Mapping[str, Any]) -> str:
@@ -25,27 +26,51 @@ def closing(result: Mapping[str, Any]) -> str:
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 
 
-def _numbers(result: Mapping[str, Any]) -> str:
-    tables = result["sets"]["tables"]
-    front, printed = (_sum(tables, name) for name in (FRONT, PRINTED))
-    if not front["numbers"]:
-        return ""
-    return (
-        f"Of {counted(front['numbers'], 'published number')} {front['near']} lie within two "
-        f"deviations of ours with the reconstructed set, {printed['near']} with the paper as it is "
-        "printed and our defaults for the rest."
-    )
+def _numbers(sets: Mapping[str, Any]) -> Iterator[str]:
+    """How near the published numbers are: first of the tables that chose the set, then of those
+    that it had foretold, the strongest thing that a study can say, then of the others."""
+    first = True
+    for standing in STANDINGS:
+        tables = [table for table in sets["tables"] if _first(sets, table["id"]) == standing]
+        front, printed = (_sum(tables, name) for name in (FRONT, PRINTED))
+        if not front["numbers"]:
+            continue
+        names = ", ".join(dict.fromkeys(table["table"] for table in tables))
+        used = _used([table for table in tables if table["known"] == standing], standing)
+        if first:
+            yield (
+                f"Of {counted(front['numbers'], 'published number')} of {names} ({used}) "
+                f"{front['near']} lie within two standard deviations of ours with the "
+                f"reconstructed set, {printed['near']} with {_as_printed(sets)}."
+            )
+        else:
+            yield (
+                f"{names} ({used}): {front['near']} of {front['numbers']}, as printed "
+                f"{printed['near']}."
+            )
+        first = False
 
 
-def _foretold(result: Mapping[str, Any]) -> str:
-    """What the set had foretold: the strongest thing that a study can say."""
-    found = [table for table in result["sets"]["tables"] if table["known"] == "foretold"]
-    return " ".join(
-        f"{table['table']}, which was not used to find the set and was foretold on {table['on']} "
-        f"(commit {table['commit']}): {table[FRONT]['near']} of {table[FRONT]['numbers']}, as "
-        f"printed {table[PRINTED]['near']}."
-        for table in found
-    )
+def _first(sets: Mapping[str, Any], table: str) -> str:
+    """The first standing that any number of a table has."""
+    known = {entry["known"] for entry in sets["tables"] if entry["id"] == table}
+    return next(standing for standing in STANDINGS if standing in known)
+
+
+def _used(tables: Sequence[Mapping[str, Any]], standing: str) -> str:
+    """How numbers of these tables stand to the set."""
+    if standing == "trained":
+        return f"{_sum(tables, FRONT)['numbers']} of them chose the set"
+    if standing == "foretold":
+        days = dict.fromkeys(f"on {table['on']} (commit {table['commit']})" for table in tables)
+        return f"not used to choose the set; foretold {', '.join(days)}"
+    return "not used to choose the set, but seen before"
+
+
+def _as_printed(sets: Mapping[str, Any]) -> str:
+    usual = "the paper as printed and our defaults for the rest"
+    recorded = sets.get("recorded")
+    return f"{usual} (full runs of {recorded['made']})" if recorded else usual
 
 
 def _claims(result: Mapping[str, Any]) -> str:

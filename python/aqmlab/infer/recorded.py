@@ -1,0 +1,56 @@
+"""`printed.json`: what the full runs of a study as it is printed gave.
+
+A report of the reconstructed set alone stands these numbers and verdicts, with their date, where a
+run of both sets has those of today. `python docs/score_cards.py` writes the file from a finished
+study.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from aqmlab.experiment.experiment import Experiment
+
+FILE = "printed.json"
+NUMBERS = ("metric", "ours", "low", "high", "n", "paper")
+
+
+def of(experiment: Experiment) -> dict[str, Any] | None:
+    """The recorded result of an experiment as it is printed, if its folder has one."""
+    path = experiment.folder / FILE
+    return json.loads(path.read_text("utf-8")) if path.is_file() else None
+
+
+def document(result: Mapping[str, Any], made: str) -> dict[str, Any]:
+    """What is kept of the `result.json` of a printed study that was made on this day."""
+    return {
+        "made": made,
+        "commit": result["versions"]["commit"],
+        "quick": result["quick"],
+        "seeds": result["seeds"],
+        "tables": [
+            {
+                "id": table["id"],
+                "rows": [
+                    {key: row[key] for key in (*table["keys"], *NUMBERS)} for row in table["rows"]
+                ],
+            }
+            for table in result["tables"]
+            if table["has_reference"]
+        ],
+        "claims": [
+            {key: claim[key] for key in ("id", "verdict", "why", "deciding")}
+            for claim in result["claims"]
+        ],
+    }
+
+
+def write(folder: Path, result: Mapping[str, Any], made: str) -> Path:
+    """Writes the file into a study's folder."""
+    path = folder / FILE
+    text = json.dumps(document(result, made), ensure_ascii=False, indent=1)
+    path.write_text(text + "\n", "utf-8")
+    return path
