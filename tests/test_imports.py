@@ -121,6 +121,24 @@ def test_a_command_that_only_prints_loads_nothing_heavy(loaded, words):
     assert loaded(*words) & HEAVY == set()
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--version"],
+        ["run", "--help"],
+        ["list"],
+        ["list", "measures"],
+        ["list", "examples"],
+        ["describe", "red", "--tc"],
+        ["describe", "cake", "--openwrt"],
+    ],
+)
+def test_a_short_answer_loads_no_console_and_no_reader_of_scenarios(loaded, words):
+    """Each of the two takes a third of the CPU time that such a command has (0.3 s)."""
+    modules = loaded(*words)
+    assert modules & (HEAVY | {"rich", "pydantic", "aqmlab.experiment.experiment"}) == set()
+
+
 def test_studies_are_listed_by_the_heads_of_their_files():
     whole = {entry["name"]: entry["summary"] for entry in registry.names()}
     assert {entry["name"]: entry["summary"] for entry in registry.summaries()} == whole

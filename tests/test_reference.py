@@ -4,6 +4,7 @@ import pytest
 
 from aqmlab.cli import reference
 from aqmlab.errors import AqmlabError
+from aqmlab.io import plain
 
 
 @pytest.mark.parametrize(
@@ -67,6 +68,11 @@ def test_everything_real_can_be_described(real_core):
             assert entry["name"] in console.export_text()
 
 
+def listed(kind, capsys, width=100):
+    reference.show_list(reference.select(kind), plain.Paper(width))
+    return capsys.readouterr().out
+
+
 def printed(show, content, width=100):
     from rich.console import Console
 
@@ -75,8 +81,8 @@ def printed(show, content, width=100):
     return console.export_text()
 
 
-def test_disciplines_are_listed_in_a_hundred_columns(real_core):
-    text = printed(reference.show_list, reference.select("aqm"))
+def test_disciplines_are_listed_in_a_hundred_columns(real_core, capsys):
+    text = listed("aqm", capsys)
     lines = text.splitlines()
     assert max(map(len, lines)) <= 100
     rows = {line.split()[0]: line.split() for line in lines if line and line[0].isalpha()}
@@ -89,10 +95,10 @@ def test_disciplines_are_listed_in_a_hundred_columns(real_core):
         assert rows[entry["name"]], "a name is never broken"
 
 
-def test_other_kinds_show_what_they_have(real_core):
-    text = printed(reference.show_list, reference.select("tcp"))
+def test_other_kinds_show_what_they_have(real_core, capsys):
+    text = listed("tcp", capsys)
     assert "year" in text and "ECN" not in text
-    assert "year" not in printed(reference.show_list, reference.select("studies"))
+    assert "year" not in listed("studies", capsys)
 
 
 def shown(entry):

@@ -225,10 +225,12 @@ def list_(
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
     measures, sections of a scenario, studies and examples."""
+    from aqmlab.io import plain
+
     from . import reference
 
     found = reference.select(kind, whole=json)
-    print_json(found) if json else reference.show_list(found, terminal.console())
+    print_json(found) if json else reference.show_list(found, plain.paper())
 
 
 @app.command()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError, SpecError, nearest
 from aqmlab.experiment import examples, spec
+from aqmlab.io.plain import Column, Paper
 from aqmlab.io.terminal import printable
 from aqmlab.simulator import engine, measures
 from aqmlab.simulator.plugin import source
@@ -210,26 +211,27 @@ def _effective(
     return {field: value for field, value in forward.items() if field != "aqm"}
 
 
-def show_list(found: dict[str, list[dict[str, Any]]], console: Console) -> None:
+def show_list(found: dict[str, list[dict[str, Any]]], paper: Paper) -> None:
     """One table per kind."""
-    from rich.table import Table
-    from rich.text import Text
-
     for kind, entries in found.items():
-        table = Table(title=KINDS.get(kind, kind), title_justify="left", box=None, pad_edge=False)
-        table.add_column("name", style="bold", no_wrap=True)
-        table.add_column("what it is")
         more = [column for column in _COLUMNS if any(column in entry for entry in entries)]
+        columns = [Column("name"), Column("what it is")]
         for column in more:
             title, _, wraps = _COLUMNS[column]
-            table.add_column(title, no_wrap=not wraps, max_width=18)
-        for entry in entries:
-            words = (_COLUMNS[column][1](entry) for column in more)
-            table.add_row(entry["name"], Text(entry.get("summary", "")), *map(Text, words))
-        console.print(table)
+            columns.append(Column(title, _MOST if wraps else None))
+        rows = [
+            [entry["name"], entry.get("summary", ""), *(_COLUMNS[c][1](entry) for c in more)]
+            for entry in entries
+        ]
+        paper.heading(KINDS.get(kind, kind))
+        paper.table(columns, rows, broken=1)
         if "ecn" in more:
-            console.print("ECN: whether it marks by default (on, off), always or never")
-        console.print()
+            paper.line("ECN: whether it marks by default (on, off), always or never")
+        paper.line()
+
+
+_MOST = 18
+"""Characters of a column that is broken besides the sentences."""
 
 
 def show_entry(entry: dict[str, Any], console: Console) -> None:

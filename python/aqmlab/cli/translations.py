@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from aqmlab import targets
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.experiment.experiment import load
-from aqmlab.io import terminal
+from aqmlab.io.plain import Paper, paper
 from aqmlab.simulator import engine
 
 from . import reference
-
-if TYPE_CHECKING:
-    from rich.console import Console
 
 SCENARIO = ".toml"
 """How the name of a scenario's file ends; a queue of it is written after a colon."""
@@ -38,7 +34,7 @@ def answer(
         print(shown.to_json(documents))
         return
     for one in described:
-        show(one, terminal.console())
+        show(one, paper())
 
 
 def of_entry(
@@ -60,10 +56,17 @@ def is_queue_of_scenario(name: str) -> bool:
     return name.partition(":")[0].endswith(SCENARIO)
 
 
+def _load(file: str) -> Mapping[str, Any]:
+    """The scenario of a file."""
+    from aqmlab.experiment.experiment import load
+
+    return load(file).scenario
+
+
 def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
     """Discipline, settings and rate of a scenario's queue: `home.toml:link.0.reverse`."""
     file, _, path = name.partition(":")
-    scenario = engine.check(load(file).scenario)
+    scenario = engine.check(_load(file))
     place, _, way = (path or FIRST_QUEUE).rpartition(".")
     try:
         link = scenario["link"][int(place.removeprefix("link."))]
@@ -80,7 +83,7 @@ def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
 def _direction(name: str) -> str:
     """That of a scenario's queue: of a line with both rates `forward` is that of the downloads."""
     file, _, path = name.partition(":")
-    links = load(file).scenario.get("link") or [{}]
+    links = _load(file).get("link") or [{}]
     both = any("reverse_rate" in link or "access" in link for link in links)
     return targets.DOWN if both and not path.endswith(".reverse") else targets.UP
 
@@ -100,18 +103,16 @@ def attributes(entry: Mapping[str, Any]) -> str:
     )
 
 
-def show(described: targets.Commands, console: Console) -> None:
+def show(described: targets.Commands, paper: Paper) -> None:
     """Commands as they are typed, then what is lost and what to know."""
-    from rich.text import Text
-
-    console.print(Text(f"{described.target}  ({described.release})", "bold"))
+    paper.heading(f"{described.target}  ({described.release})")
     for title, lines in described.blocks:
-        console.print(Text(f"# {title}", "dim"))
+        paper.note(f"# {title}")
         for line in lines:
-            console.print(Text(line), soft_wrap=True)
+            paper.line(line)
     for title, sentences in (("cannot be said", described.lost), ("to know", described.pitfalls)):
         if sentences:
-            console.print(Text(title, "bold"))
+            paper.heading(title)
             for sentence in sentences:
-                console.print(Text(f"- {sentence}"))
-    console.print()
+                paper.sentence(f"- {sentence}")
+    paper.line()
