@@ -24,7 +24,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev run web test check format bench validate uml mutants fuzz docs site wheel dist vectors lock audit clean
+.PHONY: help setup dev compiled run web test check format bench validate uml mutants fuzz docs site wheel dist vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
@@ -41,10 +41,15 @@ run: setup ## Set everything up and run the study tuning-red with its reconstruc
 web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed
 	@:
 
-test: dev ## Set everything up and run every test
+# The tests' build and the simulator's go on side by side: the latter's link-time optimisation keeps one core.
+compiled:
+	@$(CARGO) test --quiet --no-run & tests=$$!; \
+	{ $(MAKE) --silent dev && { web/build.sh --missing || $(MAKE) --silent web; }; }; built=$$?; \
+	wait $$tests && exit $$built
+
+test: compiled ## Set everything up and run every test
 	@$(CARGO) test --quiet
-	@web/build.sh --missing || $(MAKE) --silent web
-	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow'
+	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile
 
 check: dev ## Formatting, lints, types, links and words of the documentation, Rust and Python
 	@$(CARGO) fmt --all --check

@@ -552,4 +552,4 @@ class TestKept:
 
         monkeypatch.setattr(compiled, "described", described)
         assert cache.lines("s", file) == [cache.blank("s", one) for one in claims(file)] != []
-        assert requested == [(file, "claims")]
+        assert requested == [(file, "verdicts")]
