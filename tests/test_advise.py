@@ -9,7 +9,16 @@ import re
 
 import pytest
 
-from aqmlab.advise import advice, candidates, commands, objective, sentence, situation, users
+from aqmlab.advise import (
+    advice,
+    candidates,
+    commands,
+    objective,
+    sentence,
+    situation,
+    trial,
+    users,
+)
 from aqmlab.advise.candidates import PRESENT, Candidate
 from aqmlab.advise.race import EQUAL, Place, Rounds, advised, race, steps
 from aqmlab.errors import SpecError
@@ -144,6 +153,20 @@ def field(**means: float) -> list[Candidate]:
         Candidate(PRESENT),
         *(Candidate(name, {"aqm": name}, rank=1 + i) for i, name in enumerate(names)),
     ]
+
+
+def test_losses_are_a_share_of_what_set_off_in_the_worse_direction():
+    # 1,000 packets met two queues that dropped a fifth each; the second also dropped 900 that had
+    # waited since before the measured interval.
+    ports = {
+        "link.0.forward": {"arrivals": 1_000, "drops": 200, "drop_rate": 0.2},
+        "link.1.forward": {"arrivals": 800, "drops": 1_060, "drop_rate": 0.2},
+        "link.0.reverse": {"arrivals": 500, "drops": 50, "drop_rate": 0.1},
+    }
+    assert trial.numbers({"ports": ports})["drop_rate"] == pytest.approx(0.36)
+    everything = {"link.0.forward": {"arrivals": 10, "drops": 40, "drop_rate": 1.0}}
+    assert trial.numbers({"ports": everything})["drop_rate"] == 1.0
+    assert "drop_rate" not in trial.numbers({})
 
 
 def test_the_best_of_many_wins_with_common_random_numbers():

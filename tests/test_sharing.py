@@ -6,6 +6,7 @@ import io
 import json
 import zipfile
 
+import pairs
 import pytest
 
 import aqmlab
@@ -162,6 +163,28 @@ def test_links_of_a_folder_stay_out_of_the_file(folder, tmp_path):
             assert "tables/link.csv" not in archive.namelist()
     finally:
         link.unlink()
+
+
+def toml(value):
+    if isinstance(value, dict):
+        return f"{{{', '.join(f'{json.dumps(key)} = {toml(one)}' for key, one in value.items())}}}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(toml, value))}]"
+    return json.dumps(value)
+
+
+def test_every_pair_of_choices_is_exported_and_reproduced(aqmlab_command, tmp_path):
+    """Profile, recovery, congestion control and application: every two that go together."""
+    groups = [{"label": str(number), **one} for number, one in enumerate(pairs.covering())]
+    assert len(groups) > 100
+    texts = {"scenario": pairs.scenario(groups[0]), "sweep": {"traffic.0": groups, "seeds": 1}}
+    (tmp_path / "all.toml").write_text("".join(f"{key} = {toml(texts[key])}\n" for key in texts))
+    for words in (["run", "all.toml", "--out", "all"], ["export", "all", "--out", "all.aqm"]):
+        answer = aqmlab_command(*words)
+        assert answer.returncode == 0, answer.stderr
+    answer = aqmlab_command("reproduce", "all.aqm")
+    assert answer.returncode == 0, answer.stdout
+    assert answer.stdout.startswith(f"yes: {len(groups)} runs of all came out the same")
 
 
 def test_a_folder_that_is_not_there_is_one_sentence(aqmlab_command):

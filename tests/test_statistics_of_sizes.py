@@ -91,6 +91,18 @@ class TestPorts:
         assert of(one, "ports_mean", name="drops") == 2
         assert of(one, "ports_mean", name="gauge_mean.probes") == 2
 
+    def test_a_share_is_of_those_who_arrived(self):
+        # 5 of 10 and none of 30, though 25 that had waited since the warm-up were dropped as well.
+        ports = {
+            "a": {"drop_rate": 0.5, "drops": 30, "arrivals": 10},
+            "b": {"drop_rate": 0.0, "drops": 0, "arrivals": 30},
+        }
+        one = run(summary={"ports": ports})
+        assert of(one, "ports_share", share="drop_rate", of="arrivals") == pytest.approx(0.125)
+        assert math.isnan(of(one, "ports_share", share="mark_rate", of="arrivals"))
+        idle = {"ports": {"a": {"drop_rate": 0.0, "arrivals": 0}}}
+        assert math.isnan(of(run(summary=idle), "ports_share", share="drop_rate", of="arrivals"))
+
     def test_undefined(self):
         one = run(summary=TWO_PORTS)
         assert math.isnan(of(one, "ports_mean", name="gauge_mean.nothing"))

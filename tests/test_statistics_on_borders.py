@@ -579,7 +579,7 @@ class TestRegistry:
                 *(statistics.OF_RUN, statistics.PAIRS, statistics.ACROSS, statistics.PROBES),
             )
         ]
-        assert counts == [37, 8, 5, 4]
+        assert counts == [38, 8, 5, 4]
 
 
 class Fake:

@@ -118,17 +118,18 @@ def _of_network(found: Numbers | None) -> dict[str, float | None] | None:
 
 
 def numbers(summary: Mapping[str, Any]) -> dict[str, float | None]:
-    """A run's numbers; delay and losses are of all queues on the way, not of the first alone."""
+    """A run's numbers; delay and losses are of all queues in the worse direction."""
     found = dict(measure.numbers(summary))
-    ports = summary.get("ports", {})
-    if ports:
-        delays: dict[str, float] = {}
-        for name, port in ports.items():
-            way = name.rpartition(".")[2]
-            delays[way] = delays.get(way, 0.0) + (port.get("queue_delay_mean_s") or 0.0)
+    delays: dict[str, float] = {}
+    arriving: dict[str, float] = {}
+    for name, port in summary.get("ports", {}).items():
+        way = name.rpartition(".")[2]
+        delays[way] = delays.get(way, 0.0) + (port.get("queue_delay_mean_s") or 0.0)
+        # What one queue lets through reaches the next.
+        arriving[way] = arriving.get(way, 1.0) * (1.0 - (port.get("drop_rate") or 0.0))
+    if delays:
         found["queue_delay_mean_s"] = max(delays.values())
-        arrivals = max(port["arrivals"] for port in ports.values())
-        found["drop_rate"] = math.fsum(port["drops"] for port in ports.values()) / max(arrivals, 1)
+        found["drop_rate"] = 1.0 - min(arriving.values())
     return found
 
 

@@ -41,8 +41,9 @@ _SAYS = {
     "drop_enqueue": "drop_enqueue signals on arrival; here the classic queue signals at departure",
     "autorate-ingress": "autorate-ingress is left out: the rate stays what it is",
     "nodrop": "nodrop is left out: what cannot be marked is dropped",
-    "adaptive": "today's tc and kernel adapt nothing by adaptive (since iproute2 5.7 the flag goes "
-    "where the kernel's timer does not look): max_p stays as it is; take red in place of ared",
+    "adaptive": "tc adapts nothing by adaptive (iproute2 since 5.7 sends it in TCA_RED_FLAGS; "
+    "sch_red.c starts its timer by the older tc_red_qopt.flags alone): this is red with a "
+    "fixed max_p; for an older tc write ared in place of red",
 }
 """Sentences about words with an effect that is not the same here."""
 _SAYS["adaptative"] = _SAYS["adaptive"]
@@ -64,7 +65,7 @@ def parameters(
         return {"aqm": "droptail", "limit": 1000}, [described]
     if kind in ("cake", "cake_mq"):
         kind, words = "cake", cake_words.plain(words)
-    entry = _entry(kind, words)
+    entry = _entry(kind)
     pairs, bare, remarks = _sorted(entry, words)
     if not printed:
         passed, about = passed_by_tc(kind, pairs)
@@ -102,10 +103,10 @@ def _value(read_value: Any, word: str, text: str, given: Mapping[str, Any]) -> A
         raise SpecError(f'"{word} {text}" is no value that tc takes: give its output') from None
 
 
-def _entry(kind: str, words: Sequence[str]) -> Entry:
-    adaptive = "adaptive" in words or "adaptative" in words
+def _entry(kind: str) -> Entry:
     for entry in tc.ENTRIES:
-        if entry.name == kind and ("adaptive" in entry.also) == adaptive:
+        # What writes a word that changes nothing (red's adaptive) is not what tc then runs.
+        if entry.name == kind and not set(entry.also) & set(_SAYS):
             return entry
     names = ", ".join(dict.fromkeys(entry.name for entry in tc.ENTRIES))
     raise SpecError(f"there is no counterpart of tc's {kind} here: those of {names} are read")

@@ -43,6 +43,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "response_quantile_ms": responses.response_quantile_ms,
     "ports_mean": ports.ports_mean,
     "ports_ratio": ports.ports_ratio,
+    "ports_share": ports.ports_share,
     "sized_mean_ms": sizes.sized_mean_ms,
     "sized_count": sizes.sized_count,
     "sized_retransmitted": sizes.sized_retransmitted,

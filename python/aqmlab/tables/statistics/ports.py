@@ -17,8 +17,21 @@ def ports_mean(run: FinishedRun, *, name: str) -> float:
     return float(sum(values) / len(values))
 
 
+def ports_share(run: FinishedRun, *, share: str, of: str) -> float:
+    """A share of every port, such as drop_rate, over all: each weighs as much as it counts."""
+    ports = run.summary["ports"].values()
+    if any(_of(port, name) is None for port in ports for name in (share, of)):
+        return math.nan
+    counted = sum(port[of] for port in ports)
+    return float(sum(port[share] * port[of] for port in ports) / counted) if counted else math.nan
+
+
 def ports_ratio(run: FinishedRun, *, of: str, to: str) -> float:
-    """Sum of one number over the ports by the sum of another, as drops to arrivals."""
+    """Sum of one number over the ports by the sum of another.
+
+    No share where they count different packets: drops in the measured interval are also of packets
+    that arrived before it, so drops by arrivals can pass 1 (`ports_share` of drop_rate cannot).
+    """
     ports = run.summary["ports"].values()
     if any(_of(port, name) is None for port in ports for name in (of, to)):
         return math.nan
