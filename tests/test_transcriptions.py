@@ -4,11 +4,13 @@
 the same calls and the same random numbers as the simulator, and must agree call by call: the
 verdicts and their order, the packet sent and its ECN field, how many random numbers were taken,
 the inner state, and when the periodic update falls due. The calls come from the published test
-vectors (`vectors/NAME.json`) and from fresh trials under every parameter set of the transcription.
+vectors (`vectors/NAME.json.gz`) and from fresh trials under every parameter set of the
+transcription.
 """
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import json
 import math
@@ -136,16 +138,22 @@ def trials(core: ModuleType, name: str) -> Iterator[dict]:
 
 def test_every_discipline_has_a_transcription(real_core):
     registered = {entry["name"] for entry in json.loads(real_core.catalogue())["aqm"]}
-    assert registered == set(NAMES)
+    assert registered == set(NAMES), (
+        "write tests/transcriptions/NAME.py of each (`make new-discipline` writes a stub)"
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_vectors(name):
-    path = VECTORS / f"{name}.json"
+    path = VECTORS / f"{name}.json.gz"
     if not path.exists():
         pytest.skip(f"no vectors of {name}")
     covers = getattr(module(name), "covers", lambda _: True)
-    cases = [c for c in json.loads(path.read_text())["cases"] if covers(c["parameters"])]
+    cases = [
+        c
+        for c in json.loads(gzip.decompress(path.read_bytes()))["cases"]
+        if covers(c["parameters"])
+    ]
     assert cases
     for case in cases:
         replay(name, case)

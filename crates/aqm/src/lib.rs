@@ -67,6 +67,10 @@ mod registry;
 
 mod shells;
 mod tables;
+#[cfg(test)]
+#[path = "../templates/discipline.rs"]
+#[allow(dead_code)] // only the registry reads it
+mod template; // what `make new-discipline` writes
 
 pub use agent::AGENT;
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};

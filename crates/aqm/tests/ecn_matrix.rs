@@ -394,7 +394,7 @@ fn every_discipline_has_a_row() {
     for entry in ALGORITHMS {
         assert!(
             MATRIX.iter().any(|row| row.of == entry.about.name),
-            "{} has no row",
+            "{} has no row: add one to MATRIX, as docs/adding.md says",
             entry.about.name
         );
         for field in entry.about.fields.iter().filter(|field| field.name == "profile") {
@@ -405,7 +405,7 @@ fn every_discipline_has_a_row() {
                 let rows = MATRIX.iter().filter(|row| row.of == entry.about.name);
                 assert!(
                     rows.filter(named).count() > 0,
-                    "{} {profile} has no row",
+                    "{} {profile} has no row: add one to MATRIX",
                     entry.about.name
                 );
             }

@@ -184,7 +184,12 @@ fn a_default_that_depends_on_others_is_shown() {
             .filter(|name| shown.iter().all(|(other, _)| other != name))
             .collect();
         let expected = UNSET.iter().find(|(name, _)| *name == entry.about.name);
-        assert_eq!(unset, expected.map_or(&[][..], |(_, fields)| *fields), "{}", entry.about.name);
+        let name = entry.about.name;
+        let expected = expected.map_or(&[][..], |(_, fields)| *fields);
+        assert_eq!(
+            unset, expected,
+            "{name}: its fields without effective defaults belong into UNSET"
+        );
     }
 }
 

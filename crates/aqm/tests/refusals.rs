@@ -241,7 +241,11 @@ fn values_that_contradict_each_other() {
     for entry in ALGORITHMS {
         let found = contradictions(entry);
         let peaceful = PEACEFUL.contains(&entry.about.name);
-        let what = format!("{}: PEACEFUL {peaceful}, {} refusals", entry.about.name, found.len());
+        let what = format!(
+            "{}: {} refusals, PEACEFUL {peaceful}: list it there if and only if none of its values exclude each other",
+            entry.about.name,
+            found.len()
+        );
         assert_eq!(found.is_empty(), peaceful, "{what}");
         for (requested, why) in found {
             let what = format!("{} {requested:?}", entry.about.name);

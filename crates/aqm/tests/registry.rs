@@ -49,7 +49,10 @@ fn every_file_in_algorithms_is_listed() {
     let modules = modules();
     assert!(modules.len() >= 2, "{modules:?}");
     for module in &modules {
-        assert!(registry.contains(&format!("{module}::ENTRY")), "{module} is not in the registry");
+        assert!(
+            registry.contains(&format!("{module}::ENTRY")),
+            "list {module}::ENTRY in ALGORITHMS (registry.rs)"
+        );
     }
     assert!(ALGORITHMS.len() >= modules.len());
 }
@@ -68,7 +71,11 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
             .filter(|(name, text)| !own(name) && mentions(text, &module))
             .map(|(name, _)| name.as_str())
             .collect();
-        assert_eq!(elsewhere, ["algorithms/mod.rs", "registry.rs"], "{module}");
+        assert_eq!(
+            elsewhere,
+            ["algorithms/mod.rs", "registry.rs"],
+            "{module} is named elsewhere: what others need of it belongs into a file of its own beside lib.rs"
+        );
     }
 }
 
@@ -149,7 +156,10 @@ fn the_rest_of_the_product_knows_no_discipline_by_name() {
     let mut allowed: Vec<_> = NAMED.iter().map(|(file, name, _)| (*file, *name)).collect();
     allowed.sort_unstable();
     found.sort_unstable();
-    assert_eq!(found, allowed, "a discipline is named in its own file and two lists");
+    assert_eq!(
+        found, allowed,
+        "a discipline is named in its own file and two lists: read the list there, or say in NAMED why it may"
+    );
 }
 
 #[test]
@@ -221,14 +231,18 @@ fn the_page_of_the_algorithms_says_what_their_tables_say() {
     let page = fs::read_to_string(page).unwrap();
     for entry in ALGORITHMS {
         let name = entry.about.name;
-        let (_, section) = page.split_once(&format!("\n## `{name}`\n")).expect(name);
+        let (_, section) = page
+            .split_once(&format!("\n## `{name}`\n"))
+            .unwrap_or_else(|| panic!("docs/algorithms.md has no section `{name}`: run make docs"));
         let section = section.split("\n## ").next().unwrap();
         for field in entry.about.fields {
             let row = format!("| `{}` | {} | ", field.name, field.meaning);
             let source = format!(" | {} |", field.source);
             let told = |line: &&str| line.starts_with(&row) && line.ends_with(&source);
-            let line =
-                section.lines().find(told).unwrap_or_else(|| panic!("{name}: {row}…{source}"));
+            let line = section
+                .lines()
+                .find(told)
+                .unwrap_or_else(|| panic!("{name}: no line {row}…{source}: run make docs"));
             let mut cells = line.strip_suffix(&source).unwrap().rsplit(" | ");
             let (default, range) = (cells.next().unwrap(), cells.next().unwrap());
             if let Value::Whole(number) = field.default {

@@ -38,6 +38,10 @@ mod samples;
 mod sizes;
 mod sources;
 mod table;
+#[cfg(test)]
+#[path = "../templates/measure.rs"]
+#[allow(dead_code)] // only the registry reads it
+mod template; // what `make new-measure` writes
 mod times;
 mod transfers;
 mod video_calls;

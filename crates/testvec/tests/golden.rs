@@ -51,7 +51,10 @@ fn every_discipline_has_a_row() {
     let table = std::fs::read_to_string(file()).unwrap();
     let names: Vec<_> = table.lines().filter_map(|row| row.split(' ').next()).collect();
     let known: Vec<_> = ALGORITHMS.iter().map(|entry| entry.about.name).collect();
-    assert_eq!(names, known);
+    assert_eq!(
+        names, known,
+        "write the table anew: AQMLAB_BLESS=1 cargo test -p aqmlab-testvec --test all golden"
+    );
 }
 
 each_discipline!(its_row_stays_as_it_is);
@@ -61,5 +64,9 @@ fn its_row_stays_as_it_is(entry: &'static Entry) {
     }
     let table = std::fs::read_to_string(file()).unwrap();
     let now = row(entry);
-    assert!(table.lines().any(|row| row == now), "golden.txt has another row; it is now\n{now}");
+    assert!(
+        table.lines().any(|row| row == now),
+        "golden.txt has another row; if it should change, write it anew \
+         (AQMLAB_BLESS=1) and say in the commit why; it is now\n{now}"
+    );
 }

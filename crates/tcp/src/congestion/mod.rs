@@ -23,6 +23,10 @@ mod registry;
 mod reno;
 mod rfc9438;
 #[cfg(test)]
+#[path = "../../templates/control.rs"]
+#[allow(dead_code)] // only the registry reads it
+mod template; // what `make new-control` writes
+#[cfg(test)]
 mod testing;
 mod vegas;
 mod windowed;
