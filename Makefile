@@ -4,7 +4,7 @@
 PYTHON ?= python3
 CARGO  ?= cargo
 FUZZ_SECONDS ?= 120
-MUTANTS ?= aqm tcp
+BASE ?= main
 CARGO_MUTANTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aqmlab/cargo-mutants-27.1.0
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -24,10 +24,10 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compiled run web test check format bench validate uml mutants fuzz docs site wheel dist vectors lock audit clean
+.PHONY: help setup dev compiled run web test check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
 
 help: ## Show this list
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
 
 setup: $(VENV)/.core ## Create .venv and build the simulator into it
 	@:
@@ -76,10 +76,10 @@ validate: dev ## The slow comparisons with theory, papers and other programs
 uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source-6.12)
 	@$(BIN)/python -m validation.linux --build
 
-mutants: dev $(VENV)/mutants/.done ## Which small changes of the simulator, of the judge and of statistics no test notices (hours, goes on where it stopped): MUTANTS='aqm --seconds 600'
-	@if test -s $(VENV)/mutants/missing; then echo "mutants: skipped, its tools are not to be had here ($$(cat $(VENV)/mutants/missing))"; else \
-	    command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants; \
-	    nice -n 19 $(VENV)/mutants/bin/python -m validation.mutants $(MUTANTS) && $(VENV)/mutants/bin/python -m validation.mutants --page; fi
+mutants: ## Which small changes of what differs from main (BASE=COMMIT) no test notices (docs/mutants.md)
+	@command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants
+	@git diff $(BASE) -- 'crates/*.rs' > target/mutants.diff
+	@test ! -s target/mutants.diff || PATH="$(CARGO_MUTANTS)/bin:$$PATH" nice -n 19 $(CARGO) mutants --in-diff target/mutants.diff
 
 fuzz: dev ## Damaged results, hostile names and shells; random calls, scenarios and captures (needs nightly Rust): FUZZ_SECONDS each
 	@cd tests && PYTHONPATH=../python $(abspath $(BIN))/python -m hostile --seconds $(FUZZ_SECONDS)
@@ -104,7 +104,6 @@ $(VENV)/$(1)/.done: requirements/$(1).txt | $(VENV)/bin/python
 endef
 $(eval $(call environment,audit))
 $(eval $(call environment,site))
-$(eval $(call environment,mutants))
 AUDIT := $(VENV)/audit
 SITE  := $(VENV)/site
 
@@ -122,8 +121,18 @@ dist: setup ## The wheel in dist/, guided by a profile, with the laboratory in a
 wheel: dist ## Build the wheel and try it in a clean environment of Python 3.11, 3.12 and 3.13, those that are here
 	@$(BIN)/python release/wheel.py dist
 
-vectors: ## Write the test vectors again: vectors/*.json from the registry
+new-discipline: ## Write the stubs of a queue discipline in all places that need it: NAME=erd (docs/adding.md)
+	@$(PYTHON) docs/new_variant.py discipline "$(NAME)"
+
+new-control: ## Write the stubs of a congestion control: NAME=aimd
+	@$(PYTHON) docs/new_variant.py control "$(NAME)"
+
+new-measure: ## Write a recorder with a measure, and what reports to it: NAME=drop_bytes_mean
+	@$(PYTHON) docs/new_variant.py measure "$(NAME)"
+
+vectors: ## Write the test vectors again: vectors/*.json.gz from the registry
 	@$(CARGO) run --quiet --release -p aqmlab-testvec --bin vectors
+	@gzip --best --no-name --force vectors/*.json
 
 # One lock for Python 3.11 and newer and for every system (environment markers).
 locked = $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11
@@ -134,7 +143,6 @@ lock: $(VENV)/bin/python ## Write requirements/*.txt anew: the newest releases t
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/audit.in --output-file requirements/audit.txt
 	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/site.in --output-file requirements/site.txt
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/mutants.in --output-file requirements/mutants.txt
 
 audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
 	@if test -s $(AUDIT)/missing; then echo "audit: skipped, its tools are not to be had here ($$(cat $(AUDIT)/missing))"; \

@@ -7,6 +7,7 @@ Part of `make docs`. The study's runs are kept in results/, so that only what ch
 from __future__ import annotations
 
 import csv
+import sys
 from pathlib import Path
 
 from aqmlab import figures
@@ -14,6 +15,9 @@ from aqmlab.experiment import experiment
 from aqmlab.pipeline import registry
 from aqmlab.pipeline.study import Study
 from aqmlab.runs.store import Store
+
+sys.path.insert(0, str(Path(__file__).parent))
+import archive
 
 DOCS = Path(__file__).parent
 STUDY = "rfc7928"
@@ -55,8 +59,7 @@ def main() -> None:
         writer.writerow(["table", "situation", "discipline", "metric", "mean", "low", "high"])
         writer.writerows(rows(tables))
     dataset = study.dataset(quick=True, out=folder, parts=["congestion"])
-    images = DOCS / "images" / STUDY
-    images.mkdir(parents=True, exist_ok=True)
+    pictures: dict[str, bytes] = {}
     spec = next(f for f in study.experiment.of("figure") if f.id == "heavy").entry
     kind = figures.kind("ellipses")
     names = dict.fromkeys(row["discipline"] for row in tables["bursts"])
@@ -65,7 +68,8 @@ def main() -> None:
         drawn = kind.drawing(entry, dataset)
         assert drawn is not None, "the study has just been run"
         figure = kind.picture(entry, drawn.data)
-        (images / f"{name}.svg").write_text(figures.to_svg(figure), encoding="utf-8")
+        pictures[f"{name}.svg"] = figures.to_svg(figure).encode()
+    archive.write(archive.PICTURES, pictures)
 
 
 if __name__ == "__main__":

@@ -142,6 +142,11 @@ def rounded(number: str, digits: int = 2) -> str:
 def characterised(name: str) -> str:
     """What the guidelines of RFC 7928 show of a discipline."""
     found = characterisation()
+    if not any(discipline == name for discipline, *_ in found):
+        return (
+            "The study `rfc7928` does not have it yet: list it in its `disciplines.toml`, and "
+            "`make docs` writes its numbers here."
+        )
     rows = "\n".join(
         f"| {title} | "
         + " | ".join(
@@ -208,6 +213,8 @@ The second picture and the numbers are of the quick study `rfc7928` (`aqmlab stu
 discipline at its defaults, 10 Mbit/s, room for 83 packets, means of three seeds; the
 ellipse is one standard deviation of stretches of 5 s under heavy congestion, all others in grey
 behind, every one with its name.
+These pictures stand in `images/rfc7928.tar.xz`: the site shows them, and `python docs/archive.py
+unpack docs/images/rfc7928.tar.xz docs/images/rfc7928` puts them beside this page.
 
 | name | year | what it does |
 | --- | --- | --- |

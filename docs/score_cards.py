@@ -1,6 +1,6 @@
 """Writes docs/score-cards/NAME.md from finished studies, every claim with its verdict, and copies
-their reports to docs/reports/NAME.html, where they become part of the site. Of a full study of the
-printed set numbers and verdicts go to printed.json in the study's folder.
+their reports into docs/reports.tar.xz, from where they become part of the site. Of a full study of
+the printed set numbers and verdicts go to printed.json in the study's folder.
 
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 """
@@ -20,8 +20,10 @@ from aqmlab.io.files import read_sealed
 from aqmlab.pipeline import registry
 from aqmlab.runs.contents import Contents
 
+sys.path.insert(0, str(Path(__file__).parent))
+import archive
+
 PAGES = Path(__file__).with_name("score-cards")
-REPORTS = Path(__file__).with_name("reports")
 
 
 def page(described: dict[str, Any], made: str) -> str:
@@ -36,7 +38,8 @@ def page(described: dict[str, Any], made: str) -> str:
         f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; "
         f"{described['seeds']} seeds, more "
         f"where a claim stayed open. [The whole report](../reports/{name}.html), with its figures "
-        "and tables. Written by `python docs/score_cards.py`: do not edit. "
+        "and tables, is on the site and in `docs/reports.tar.xz`. "
+        "Written by `python docs/score_cards.py`: do not edit. "
         "Verdicts are about our models of the testbed; the rules were written before the runs "
         "([studies.md](../studies.md)).",
         "",
@@ -71,7 +74,6 @@ def _cell(text: str) -> str:
 def main(folders: list[str]) -> int:
     """Writes the pages of these folders; 1 where one does not hold what a study wrote."""
     PAGES.mkdir(exist_ok=True)
-    REPORTS.mkdir(exist_ok=True)
     for folder in map(Path, folders):
         try:
             if (contents := Contents.load(folder)) is None:
@@ -89,7 +91,7 @@ def main(folders: list[str]) -> int:
             recorded.write(registry.find(study), described, made)
             continue
         (PAGES / f"{described['name']}.md").write_text(page(described, made), "utf-8")
-        (REPORTS / f"{described['name']}.html").write_bytes(report)
+        archive.add(archive.REPORTS, {f"{described['name']}.html": report})
     return 0
 
 

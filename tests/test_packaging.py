@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tomllib
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import aqmlab
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-LOCKS = ["lock.txt", "run.txt", "audit.txt", "site.txt", "mutants.txt"]
+LOCKS = ["lock.txt", "run.txt", "audit.txt", "site.txt"]
 
 
 def locked(name: str) -> dict[str, tuple[list[Requirement], int]]:
@@ -114,3 +115,13 @@ def test_the_image_is_pinned_by_digest_and_runs_as_an_ordinary_user():
     users = [line.split()[1] for line in lines[lines.index(bases[-1]) :] if line.startswith("USER")]
     assert users
     assert users[-1] not in ("root", "0")
+
+
+def test_the_repository_stays_light():
+    """At most 14 MB are tracked: what is heavy is built, or packed (docs/archive.py)."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=False)
+    if listed.returncode:
+        pytest.skip("no git here")
+    paths = [ROOT / name for name in listed.stdout.decode().split("\0") if name]
+    total = sum(path.lstat().st_size for path in paths if path.is_file())
+    assert total <= 14_000_000, f"{total:,} bytes: leave what is built to `make site`, or pack it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import runpy
 import subprocess
@@ -19,7 +20,11 @@ PACKET_KEYS = ["id", "flow", "bytes", "ecn", "dscp", "ack", "source", "destinati
 
 
 def files() -> list[Path]:
-    return sorted(VECTORS.glob("*.json"))
+    return sorted(VECTORS.glob("*.json.gz"))
+
+
+def text_of(path: Path) -> str:
+    return gzip.decompress(path.read_bytes()).decode()
 
 
 def test_the_example_agrees_with_its_file():
@@ -42,7 +47,7 @@ def test_the_example_agrees_with_its_file():
 )
 def test_the_example_notices_what_differs(call, key, wrong):
     check = runpy.run_path(str(VECTORS / "example.py"))["check"]
-    cases = json.loads((VECTORS / "red.json").read_text(encoding="utf-8"))["cases"]
+    cases = json.loads(text_of(VECTORS / "red.json.gz"))["cases"]
     (case,) = [case for case in cases if case["title"] == "a small queue"]
     next(c for c in case["calls"] if call(c))[key] = wrong
     with pytest.raises((AssertionError, StopIteration)):
@@ -55,10 +60,10 @@ def test_the_page_explains_every_key_and_nothing_else_occurs():
         assert f"`{key}`" in page, key
     assert len(files()) > 20
     for path in files():
-        text = path.read_text(encoding="utf-8")
+        text = text_of(path)
         document = json.loads(text, parse_constant=pytest.fail)
         assert list(document) == ["format", "discipline", "source", "cases"]
-        assert document["discipline"] == path.stem
+        assert document["discipline"] == path.name.removesuffix(".json.gz")
         titles = [case["title"] for case in document["cases"]]
         assert len(set(titles)) == len(titles), path
         for case in document["cases"]:
@@ -72,12 +77,16 @@ def test_the_page_explains_every_key_and_nothing_else_occurs():
 
 def test_a_listed_case_can_be_asked_again(real_core):
     for path in files()[:5]:
-        case = json.loads(path.read_text(encoding="utf-8"))["cases"][-1]
+        case = json.loads(text_of(path))["cases"][-1]
         arrivals = [
             {"at_ns": call["at_ns"], "packet": call["packet"]}
             for call in case["calls"]
             if call["call"] == "enqueue"
         ]
         keys = ["title", "parameters", "line_bits_per_s", "seed"]
-        request = {"discipline": path.stem, "arrivals": arrivals, **{k: case[k] for k in keys}}
+        request = {
+            "discipline": path.name.removesuffix(".json.gz"),
+            "arrivals": arrivals,
+            **{k: case[k] for k in keys},
+        }
         assert engine.trial(request)["cases"] == [case], path

@@ -1,8 +1,9 @@
-"""Holds an implementation of RED (Floyd and Jacobson 1993) against `red.json`. No packages needed.
+"""Holds an implementation of RED (Floyd and Jacobson 1993) against `red.json.gz`. No packages.
 
 Replace the class by yours, or read the calls in your own language: the loop is all there is.
 """
 
+import gzip
 import json
 from math import isclose
 from pathlib import Path
@@ -73,7 +74,8 @@ def check(case):
 
 
 if __name__ == "__main__":
-    vectors = json.loads(Path(__file__).with_name("red.json").read_text(encoding="utf-8"))
+    with gzip.open(Path(__file__).with_name("red.json.gz"), "rt", encoding="utf-8") as file:
+        vectors = json.load(file)
     mine = {"min_th", "max_th", "w_q", "max_p", "limit", "mean_packet_bytes"}
     cases = [case for case in vectors["cases"] if set(case["parameters"]) == mine]
     for case in cases:

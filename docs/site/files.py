@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
@@ -13,6 +15,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(ROOT / "docs"))
+import archive  # noqa: E402 - beside this folder, not installed
+
 PLACES = ("*.md", "docs/**/*.md", "vectors/README.md", "experiments/**/*.md")
 WELCOME = "welcome/index.html"
 """Where the README goes: the first page is the laboratory in a tab."""
@@ -32,6 +37,18 @@ def reports() -> list[tuple[dict[str, str], Path]]:
         if known.get("study") and page.is_file() and page.stat().st_size <= MOST_BYTES:
             found.append((known, page))
     return found
+
+
+def archived() -> list[tuple[str, bytes]]:
+    """Path on the site and bytes of what stands in the repository compressed."""
+    reports = [(f"docs/reports/{n}", b) for n, b in archive.read(archive.REPORTS).items()]
+    pictures = [(f"docs/images/rfc7928/{n}", b) for n, b in archive.read(archive.PICTURES).items()]
+    vectors = sorted((ROOT / "vectors").glob("*.json.gz"))
+    return (
+        reports
+        + pictures
+        + [(f"vectors/{p.stem}", gzip.decompress(p.read_bytes())) for p in vectors]
+    )
 
 
 def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
@@ -68,21 +85,22 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Every document by its path from the root of the repository, the pictures, and the reports of
-    the full studies that stand beside their score cards."""
+    """Every document by its path from the root of the repository, the pictures, the reports of the
+    full studies that stand beside their score cards, and the test vectors."""
     pages = {page.relative_to(ROOT).as_posix() for place in PLACES for page in ROOT.glob(place)}
     pictures = {
         picture.relative_to(ROOT).as_posix()
         for picture in (ROOT / "docs" / "images").rglob("*")
         if picture.suffix in (".png", ".svg")
     }
-    full = {page.relative_to(ROOT).as_posix() for page in (ROOT / "docs/reports").glob("*.html")}
     kept = [file for file in files if file.src_uri.startswith("assets/")]
-    for path in sorted(pages | pictures | full):
+    for path in sorted(pages | pictures):
         file = File.generated(config, path, abs_src_path=str(ROOT / path))
         if path == "README.md":
             file.dest_uri = WELCOME
         kept.append(file)
+    for path, content in archived():
+        kept.append(File.generated(config, path, content=content))
     if found := reports():
         kept.append(File.generated(config, INDEX, content=table_of(found)))
         for _, page in found:

@@ -3,11 +3,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use aqm::{ALGORITHMS, Cx, Discipline, Entry};
 use aqmlab_testvec::coverage::{longer, shown};
 use aqmlab_testvec::{Case, build, document, packet, suite};
+use flate2::read::GzDecoder;
 use packet::{Event, Instant, Packet, Rate, Rng};
 use serde_json::{Value as Json, json};
 
@@ -25,24 +27,31 @@ fn cases_file(entry: &Entry) -> Option<Json> {
 }
 
 fn committed(entry: &Entry) -> String {
-    let path = folder("../../vectors").join(format!("{}.json", entry.about.name));
-    fs::read_to_string(path).unwrap_or_else(|_| {
-        panic!("vectors/{}.json is missing: write it with `make vectors`", entry.about.name)
-    })
+    let path = folder("../../vectors").join(format!("{}.json.gz", entry.about.name));
+    let mut text = String::new();
+    let read = fs::File::open(path).and_then(|file| GzDecoder::new(file).read_to_string(&mut text));
+    read.unwrap_or_else(|why| {
+        panic!("vectors/{}.json.gz: {why}: write it with `make vectors`", entry.about.name)
+    });
+    text
 }
 
-/// The names of the files of `kind` in `folder`, without their extension.
-fn names(folder: &Path) -> BTreeSet<String> {
-    let files = fs::read_dir(folder).unwrap().map(|f| f.unwrap().path());
-    let json = files.filter(|path| path.extension().is_some_and(|e| e == "json"));
-    json.map(|path| path.file_stem().unwrap().to_string_lossy().into_owned()).collect()
+/// The names of the files in `folder` that end in `end`, without it.
+fn names(folder: &Path, end: &str) -> BTreeSet<String> {
+    let files = fs::read_dir(folder).unwrap().map(|f| f.unwrap().file_name());
+    let named = files.filter_map(|name| Some(name.to_str()?.strip_suffix(end)?.to_owned()));
+    named.collect()
 }
 
 #[test]
 fn there_is_a_file_for_every_discipline_and_they_are_short() {
     let known: BTreeSet<String> = ALGORITHMS.iter().map(|e| e.about.name.to_owned()).collect();
-    assert_eq!(names(&folder("../../vectors")), known, "write them with `make vectors`");
-    let unknown: Vec<_> = names(&folder("cases")).difference(&known).cloned().collect();
+    assert_eq!(
+        names(&folder("../../vectors"), ".json.gz"),
+        known,
+        "write them with `make vectors`"
+    );
+    let unknown: Vec<_> = names(&folder("cases"), ".json").difference(&known).cloned().collect();
     assert_eq!(unknown, Vec::<String>::new(), "cases of a discipline that is not in the registry");
     let bytes: usize = ALGORITHMS.iter().map(|entry| committed(entry).len()).sum();
     let most = AVERAGE_KB * 1000 * ALGORITHMS.len();
@@ -58,7 +67,7 @@ fn its_file_is_what_the_program_writes_today(entry: &'static Entry) {
     let line = differs.unwrap_or(text.lines().count().min(old.lines().count())) + 1;
     assert!(
         text == old,
-        "vectors/{}.json is stale from line {line} on: if the change is meant, write it \
+        "vectors/{}.json.gz is stale from line {line} on: if the change is meant, write it \
          again with `make vectors` and say in CHANGELOG.md what changed",
         entry.about.name
     );

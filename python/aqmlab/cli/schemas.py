@@ -31,4 +31,4 @@ def generated() -> Iterator[tuple[Path, str]]:
 
     made: tuple[dict[str, Any], ...] = (engine.schema(), schema.experiment(), spec.schema())
     for kind, one in zip(KINDS, made, strict=True):
-        yield file(kind), json.dumps(one, indent=1, ensure_ascii=False) + "\n"
+        yield file(kind), json.dumps(one, indent=0, ensure_ascii=False) + "\n"

@@ -13,6 +13,7 @@ from aqmlab.errors import shortened
 from aqmlab.io.terminal import printable
 
 from .colours import GRID, INK, SOFT
+from .light import lighten
 
 if TYPE_CHECKING:
     import numpy as np
@@ -170,17 +171,7 @@ def to_png(figure: Figure, dots_per_inch: int = 144) -> bytes:
     return out.getvalue()
 
 
-_DECIMALS = re.compile(r"-?\d+\.\d{3,}")
-
-
-def _short(number: re.Match[str]) -> str:
-    text = f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
-    return "0" if text == "-0" else text
-
-
 def _tidy(svg: str) -> str:
-    """Two decimals are enough for coordinates; the reader's own fonts are better than ours."""
+    """The drawing as light as the eye allows; the reader's own fonts are better than ours."""
     svg = re.sub(rf'<g id="{_HOVER}([^"]*)">', r"<g><title>\1</title>", svg)
-    svg = re.sub(r"<[^>]*>", lambda tag: _DECIMALS.sub(_short, tag[0]), svg)
-    svg = svg.replace("'DejaVu Sans'", FONTS)
-    return "\n".join(line.rstrip() for line in svg.splitlines()) + "\n"
+    return lighten(svg).replace("'DejaVu Sans'", FONTS)

@@ -1,0 +1,75 @@
+"""What is built and heavy stands in the repository as an archive, which `make site` unpacks.
+
+`docs/reports.tar.xz` are the reports of the full studies, `docs/images/rfc7928.tar.xz` a picture
+for each discipline of `docs/algorithms.md`. Equal files give equal archives.
+
+    python docs/archive.py pack FOLDER ARCHIVE [PATTERN]
+    python docs/archive.py unpack ARCHIVE FOLDER
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import sys
+import tarfile
+from collections.abc import Mapping
+from pathlib import Path
+
+REPORTS = Path(__file__).with_name("reports.tar.xz")
+PICTURES = Path(__file__).parent / "images" / "rfc7928.tar.xz"
+
+
+def read(archive: Path) -> dict[str, bytes]:
+    """Name and bytes of every file in an archive; nothing where there is none."""
+    if not archive.exists():
+        return {}
+    with tarfile.open(archive, "r:xz") as tar:
+        files = {member.name: tar.extractfile(member) for member in tar if member.isfile()}
+        return {name: file.read() for name, file in files.items() if file is not None}
+
+
+def write(archive: Path, files: Mapping[str, bytes]) -> None:
+    """Writes the archive of these files: without dates and owners, in the order of their names."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
+        for name in sorted(files):
+            about = tarfile.TarInfo(name)
+            about.size = len(files[name])
+            tar.addfile(about, io.BytesIO(files[name]))
+    archive.write_bytes(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+
+
+def add(archive: Path, files: Mapping[str, bytes]) -> None:
+    """Puts these files into the archive, in place of those of their names."""
+    write(archive, read(archive) | files)
+
+
+def unpack(archive: Path, folder: Path) -> list[Path]:
+    """Writes the archive's files into a folder; returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    written = []
+    for name, content in read(archive).items():
+        path = folder / Path(name).name  # flat: no name leads elsewhere
+        path.write_bytes(content)
+        written.append(path)
+    return written
+
+
+def main(arguments: list[str]) -> int:
+    """Packs or unpacks what the command line names."""
+    match arguments:
+        case ["pack", folder, archive, *pattern]:
+            found = Path(folder).glob(pattern[0] if pattern else "*")
+            files = {p.name: p.read_bytes() for p in found if p.is_file() and p.suffix != ".xz"}
+            write(Path(archive), files)
+        case ["unpack", archive, folder]:
+            unpack(Path(archive), Path(folder))
+        case _:
+            print((__doc__ or "").strip().partition("\n\n    ")[2], file=sys.stderr)
+            return 2
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
