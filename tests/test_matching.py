@@ -296,8 +296,8 @@ def foretold(trial: int, draws: int = 12) -> tuple[np.ndarray, np.ndarray]:
 
 
 def test_foretold_numbers_lie_inside_their_intervals_as_often_as_is_said():
-    """Of 60 numbers of 10 studies 57 are expected inside: more than 98 % would say that intervals are
-    too wide. Seeds are fixed."""
+    """Of 60 numbers of 10 studies 57 are expected inside: more than 98 % would say that intervals
+    are too wide. Seeds are fixed."""
     found = [foretold(trial) for trial in range(10)]
     inside = np.concatenate([inside for inside, _ in found])
     widths = np.concatenate([width for _, width in found])

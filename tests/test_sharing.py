@@ -66,6 +66,7 @@ def test_file_folder_and_manifests_come_out_the_same(folder, shared):
         if sharing.reproduce(source).same
     ]
     assert counts == [4, 4, 4, 1]
+    assert sharing.reproduce(one).lines()[0].startswith("yes: 1 run of ")
 
 
 def test_what_came_out_differently_is_named(shared, tmp_path):

@@ -71,7 +71,8 @@ def _run(store: Store, entry: Mapping[str, Any]) -> FinishedRun:
     stored = store.find(key_of(Path(entry["folder"])))
     if stored is None:
         raise StoreError(
-            f"{store.folder / entry['folder']} is not there: give the same `aqmlab run` again"
+            f"{store.folder / entry['folder']} is missing or damaged: give the same `aqmlab run` "
+            "again"
         )
     place = {name: entry[name] for name in ("variant", "label", "values", "seed")}
     scenario = stored.manifest["scenario"]

@@ -141,10 +141,11 @@ class Answer:
     def lines(self) -> list[str]:
         """In words."""
         part = "" if self.runs == self.known else f" of {self.known}"
+        noun = "run" if self.known == 1 else "runs"
         if self.same:
-            return [f"yes: {self.runs}{part} runs of {self.name} came out the same, to the bit"]
+            return [f"yes: {self.runs}{part} {noun} of {self.name} came out the same, to the bit"]
         described = [
-            f"no: {len(self.differ)} of {self.runs} runs of {self.name} came out differently"
+            f"no: {len(self.differ)} of {self.runs} {noun} of {self.name} came out differently"
         ]
         for one in self.differ[:20]:
             pair = f"{one['said']}, here {one['here']}"
