@@ -65,6 +65,12 @@ WITNESSES = [
         {"crates/live/src/users/end_system.rs": 1},
     ),
     Witness(
+        "effect",
+        "gilbert_elliott",
+        ("crates/sim/src/effect/gilbert_elliott.rs",),
+        {"crates/sim/src/effect.rs": 2},
+    ),
+    Witness(
         "kind of figure",
         "ellipses",
         ("python/aqmlab/figures/kinds/ellipses.py",),

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 
+import pyarrow
 import pytest
 
 import aqmlab
-from aqmlab.cli import reference
+from aqmlab.cli import reference, traces
 from aqmlab.errors import SpecError
 from aqmlab.experiment import inlining, spec
 from aqmlab.experiment.experiment import load
@@ -190,3 +191,77 @@ def test_given_requests_are_read_beside_the_scenario_and_are_part_of_the_run(rea
     (tmp_path / "ours.csv").unlink()
     with pytest.raises(SpecError, match=r"ours\.csv: no such file; give the path of a table"):
         load(path)
+
+
+RECORDED = "time_s,rate_mbps,delay_ms,loss_pct\n0,8,5,0\n1,2,20,50\n2,8,5,0\n"
+"""A recorded line whose middle second is slow, late and loses half."""
+
+
+@pytest.mark.parametrize("packed", ["", ".gz", ".zst"])
+def test_a_recorded_line_is_read_packed_or_not(tmp_path, packed):
+    path = tmp_path / f"line.csv{packed}"
+    content = RECORDED.encode()
+    if packed:
+        kind = {".gz": "gzip", ".zst": "zstd"}[packed]
+        sink = pyarrow.BufferOutputStream()
+        with pyarrow.CompressedOutputStream(sink, kind) as stream:
+            stream.write(content)
+        content = sink.getvalue().to_pybytes()
+    path.write_bytes(content)
+    (tmp_path / "line.toml").write_text(SCENARIO.replace("my.trace", path.name))
+    scenario = load(tmp_path / "line.toml").scenario
+    link = engine.check(scenario)["link"][0]
+    assert link["rate_steps"][1] == ["1 s", "2000000 bit/s"]
+    assert link["rate_repeat"] == "3 s"
+    kinds = {(effect["kind"], effect["direction"]) for effect in link["effects"]}
+    assert kinds == {(k, d) for k in ("delay-steps", "loss-steps") for d in ("forward", "reverse")}
+    done = engine.simulate({**scenario, "seed": 1})
+    assert done.summary["effects"]["bottleneck.forward.loss-steps"]["lost"] > 0
+
+
+def test_a_broken_packed_file_is_one_sentence(tmp_path):
+    (tmp_path / "line.csv.gz").write_bytes(b"no gzip")
+    (tmp_path / "line.toml").write_text(SCENARIO.replace("my.trace", "line.csv.gz"))
+    with pytest.raises(SpecError, match=r"line.csv.gz: cannot be read") as error:
+        load(tmp_path / "line.toml")
+    one_line(error)
+
+
+def test_effects_read_columns_of_files(tmp_path):
+    (tmp_path / "path.csv").write_text(RECORDED)
+    effect = {"kind": "delay-steps", "steps": {"file": "path.csv"}}
+    inlined = inlining.inline_tables({"link": [{"effects": [effect]}]}, tmp_path)
+    assert inlined["link"][0]["effects"][0]["steps"]["text"] == RECORDED
+    checked = engine.check(base_scenario(link=[{"rate": "8 Mbit/s", **inlined["link"][0]}]))
+    assert checked["link"][0]["effects"][0]["steps"][1] == ["1 s", "0.02 s"]
+
+
+def test_a_recorded_line_is_drawn(tmp_path, capsys):
+    (tmp_path / "line.csv").write_text(RECORDED)
+    traces.answer(tmp_path / "line.csv", json=False)
+    shown = capsys.readouterr().out.splitlines()
+    assert "3 rows of a table, 3 s" in shown[0]
+    assert "2 Mbit/s to 8 Mbit/s, mean 6 Mbit/s" in shown[1]
+    assert [line.split()[0] for line in shown[1::2]] == ["rate", "delay", "loss"]
+    (tmp_path / "my.trace").write_text(TRACE)
+    traces.answer(tmp_path / "my.trace", json=True)
+    assert json.loads(capsys.readouterr().out)["format"] == "opportunities"
+    (tmp_path / "bad.csv").write_text("time_s,rate\n0,1\n")
+    with pytest.raises(SpecError, match="names no unit") as error:
+        traces.answer(tmp_path / "bad.csv", json=False)
+    one_line(error)
+
+
+def test_effects_are_listed_and_described():
+    names = {entry["name"] for entry in reference.members("effects")}
+    assert {"loss", "gilbert-elliott", "slots", "policer"} <= names
+    fields = [field["name"] for field in reference.find("delay-steps")["fields"]]
+    assert fields[0] == "steps" and "keep_order" in fields
+
+
+def test_a_load_is_calibrated_without_effects():
+    effects = [{"kind": "loss", "share": 0.5}]
+    web = {"app": "web", "load": "50%"}
+    scenario = base_scenario(link=[{"rate": "8 Mbit/s", "effects": effects}], traffic=[web])
+    bare, _ = calibrate.uncongested(scenario, 100.0, 10.0)
+    assert "effects" not in bare["link"][0]

@@ -80,6 +80,9 @@ def variables(model: str) -> str:
 def table_of(name: str, text: str, unit: str) -> str:
     """The same of one distribution in the format of the shipped tables."""
 
+def trace_shown(text: str) -> str:
+    """What a trace's file holds, given its content: its format, means and curves, as JSON."""
+
 def quantity(text: str, unit: str) -> float:
     """A quantity as people write it (`"20 ms"`) in base units; `unit`: `time` or `rate`."""
 

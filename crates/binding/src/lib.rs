@@ -229,6 +229,13 @@ fn table_of(name: &str, text: &str, unit: &str) -> PyResult<String> {
     guarded(|| described().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
+/// What a trace's file holds, as JSON (`sim::trace_shown`). Raises ScenarioError with one sentence.
+#[pyfunction]
+fn trace_shown(text: &str) -> PyResult<String> {
+    let shown = || sim::trace_shown(text).map(|v| v.to_string());
+    guarded(|| shown().map_err(|e| ScenarioError::new_err(e.0)))
+}
+
 /// A quantity (`"20 ms"`) in base units; `unit` is `time`, `rate` or another name of the catalogue.
 /// Raises ScenarioError with one sentence.
 #[pyfunction]
@@ -363,6 +370,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(answer, module)?)?;
     module.add_function(wrap_pyfunction!(variables, module)?)?;
     module.add_function(wrap_pyfunction!(table_of, module)?)?;
+    module.add_function(wrap_pyfunction!(trace_shown, module)?)?;
     module.add_function(wrap_pyfunction!(quantity, module)?)?;
     module.add_function(wrap_pyfunction!(fail, module)?)?;
     module.add_function(wrap_pyfunction!(interfaces, module)?)?;

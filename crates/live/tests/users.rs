@@ -59,7 +59,15 @@ fn live(scenario: &Scenario, net: u8) -> Outcome {
         watch: None,
     });
     let ports = scenario.queues.iter().map(|name| (name.as_str(), &meter)).collect();
-    recorder.outcome(&Ended { scenario, ports, reports, users, events: 0, open_requests })
+    recorder.outcome(&Ended {
+        scenario,
+        ports,
+        effects: Vec::new(),
+        reports,
+        users,
+        events: 0,
+        open_requests,
+    })
 }
 
 fn table<'a>(outcome: &'a Outcome, name: &str) -> &'a Table {

@@ -7,6 +7,7 @@ use record::{Description, Listed};
 use serde_json::{Value as Json, json};
 use traffic::distribution::{Distribution, Summary};
 
+use crate::effect;
 use crate::error::ScenarioError;
 use crate::recorder;
 use crate::scenario::{access, schema};
@@ -108,6 +109,16 @@ fn kind_of_access(of: &access::Entry) -> Json {
     out
 }
 
+/// An effect of a link: its tables stand before its parameters.
+fn effect(of: &effect::Entry) -> Json {
+    let mut out = about(&of.about);
+    let table = |t: &effect::Table| structure(t.name, "list of pairs or file", "", t.meaning);
+    let tables = of.tables.iter().map(table);
+    out["fields"] = tables.chain(of.about.fields.iter().map(field)).collect();
+    out["acts"] = json!(of.acts);
+    out
+}
+
 /// A field that is not a number: a name, a list or a table of its own.
 fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
     json!({
@@ -186,12 +197,14 @@ pub fn catalogue() -> Json {
         "congestion": tcp::controls().map(|about| entry!(about)).collect::<Vec<Json>>(),
         "traffic": traffic::APPS.iter().map(application).collect::<Vec<Json>>(),
         "access": access::ACCESS.iter().map(kind_of_access).collect::<Vec<Json>>(),
+        "effects": effect::EFFECTS.iter().map(effect).collect::<Vec<Json>>(),
         "measures": recorder::measures().iter().map(measure).collect::<Vec<Json>>(),
         "scenario": {
             "": section(schema::SCENARIO_STRUCTURE, schema::SCENARIO),
             "network": section(schema::NETWORK_STRUCTURE, schema::NETWORK),
             "network.rtt": fields(schema::RTT),
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
+            "effect": section(schema::EFFECT_STRUCTURE, &[]),
             "trace": fields(schema::TRACE),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
             "script": section(schema::SCRIPT_STRUCTURE, schema::SCRIPT),

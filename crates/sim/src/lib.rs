@@ -9,6 +9,7 @@
 
 pub mod capture;
 mod catalogue;
+pub mod effect;
 mod error;
 pub mod event_queue;
 mod memory;
@@ -30,7 +31,7 @@ pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, summary_json};
 pub use run::{Run, run};
-pub use scenario::{Scenario, access, json_schema};
+pub use scenario::{Scenario, access, json_schema, trace_shown};
 pub use setup::{Parts, capacities, estimate, parts, resolve, simulated_parts};
 pub use steer::PortSnapshot;
 pub use watch::PACKET_NUMBERS;

@@ -9,6 +9,7 @@
 //! alone decides its end.
 
 pub mod capacity;
+mod effect;
 mod explicit;
 mod folded;
 mod wire;
@@ -17,6 +18,7 @@ use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
 use record::{Meter, QueueSnapshot};
 
+pub use effect::{EffectCounts, EffectPort};
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
 pub use wire::Wire;
@@ -36,6 +38,8 @@ pub enum Port {
     Folded(Box<FoldedPort>),
     /// See [`ExplicitPort`].
     Explicit(Box<ExplicitPort>),
+    /// See [`EffectPort`].
+    Effect(Box<EffectPort>),
 }
 
 impl Port {
@@ -44,6 +48,7 @@ impl Port {
         match self {
             Port::Folded(p) => p.meter(),
             Port::Explicit(p) => p.meter(),
+            Port::Effect(p) => p.meter(),
         }
     }
 
@@ -52,6 +57,20 @@ impl Port {
         match self {
             Port::Folded(p) => p.meter_mut(),
             Port::Explicit(p) => p.meter_mut(),
+            Port::Effect(p) => p.meter_mut(),
+        }
+    }
+
+    /// The meter of a queue; an effect has none.
+    pub fn queue_meter(&self) -> Option<&Meter> {
+        (!matches!(self, Port::Effect(_))).then(|| self.meter())
+    }
+
+    /// What an effect has done; a queue is none.
+    pub fn effect_counts(&self) -> Option<&EffectCounts> {
+        match self {
+            Port::Effect(p) => Some(p.counts()),
+            _ => None,
         }
     }
 
@@ -70,6 +89,7 @@ impl Port {
         match self {
             Port::Folded(p) => p.set(now, name, value),
             Port::Explicit(p) => p.set(name, value),
+            Port::Effect(_) => false,
         }
     }
 
@@ -86,10 +106,12 @@ impl Port {
         match self {
             Port::Folded(p) => p.advance(end),
             Port::Explicit(p) => p.look_at_gauges(end.nanos()),
+            Port::Effect(_) => return,
         }
         let capacity = match self {
             Port::Folded(p) => p.capacity(),
             Port::Explicit(p) => p.capacity(),
+            Port::Effect(_) => return,
         };
         self.meter_mut().offered(capacity);
         self.meter_mut().finish();
@@ -101,6 +123,7 @@ impl Port {
         let (meter, backlog) = match self {
             Port::Folded(p) => (p.meter(), p.backlog),
             Port::Explicit(p) => (p.meter(), p.backlog()),
+            Port::Effect(_) => return,
         };
         let t = meter.totals();
         let waiting = u64::from(backlog.packets);
@@ -112,6 +135,7 @@ impl Port {
         let resting = match self {
             Port::Folded(p) => p.idle,
             Port::Explicit(p) => p.rests(),
+            Port::Effect(_) => return,
         };
         assert!(!resting || waiting == 0, "a line rests while {waiting} packets wait");
     }

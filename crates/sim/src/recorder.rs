@@ -195,6 +195,17 @@ impl Recorder {
         }
     }
 
+    /// An effect sends a copy of a packet.
+    pub(crate) fn copied(&mut self, packet: &InFlight) {
+        self.conservation.sent(packet.flow(), packet.ip_bytes());
+    }
+
+    /// A copy of a packet was dropped: nobody misses it.
+    #[cold]
+    pub(crate) fn copy_lost(&mut self, packet: &InFlight) {
+        self.conservation.dropped(packet.flow(), packet.ip_bytes());
+    }
+
     /// A script marks a packet, or drops it; the drop itself is reported as any other.
     pub fn scripted(&mut self, now: Instant, marked: bool) {
         if let Some(scripted) = self.scripted.as_mut().filter(|_| self.window.contains(now)) {

@@ -3,15 +3,18 @@
 
 pub mod access;
 mod changes;
+pub mod effects;
 mod end_system;
 pub mod framing;
 mod json_schema;
 mod queue_limit;
 mod read;
+pub mod recording;
 pub mod schema;
 mod script;
 mod section;
 mod sizes;
+mod trace_shown;
 mod write;
 
 use std::collections::{BTreeMap, HashSet};
@@ -22,8 +25,10 @@ use packet::{Duration, Framing, Rate};
 use serde_json::Value as Json;
 
 pub use changes::Changes;
+pub use effects::Effect;
 pub use json_schema::json_schema;
 pub use script::Rule;
+pub use trace_shown::trace_shown;
 
 use crate::error::ScenarioError;
 use crate::topology::{Direction, Side};
@@ -51,6 +56,8 @@ pub struct Link {
     pub params: Params,
     /// How the rate changes, forward and reverse.
     pub changes: [Option<Changes>; 2],
+    /// What it does to packets apart from queueing them, in this order.
+    pub effects: Vec<Effect>,
     /// The queues, forward and reverse.
     pub queues: [Queue; 2],
 }

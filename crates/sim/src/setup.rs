@@ -1,5 +1,6 @@
 //! From a scenario to a world at rest: ports, routes, machines, and groups of users and senders.
 
+mod effects;
 mod memory;
 mod preview;
 mod resolved;
@@ -94,8 +95,8 @@ fn assemble(
 ) -> Result<Parts, ScenarioError> {
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, watch, seed);
-    let both = |direction, b: &mut Builder| -> Result<Vec<u32>, ScenarioError> {
-        scenario.links.iter().enumerate().map(|(i, l)| b.link_port(i, l, direction)).collect()
+    let both = |direction, b: &mut Builder| -> Result<Vec<Vec<u32>>, ScenarioError> {
+        scenario.links.iter().enumerate().map(|(i, l)| b.link_ports(i, l, direction)).collect()
     };
     let mut ports = Ports {
         forward: both(Direction::Forward, &mut builder)?,
@@ -119,9 +120,13 @@ fn assemble(
             groups[leader].0.dependents.push((i as u16, after.delay));
         }
     }
+    let mut all = scenario.links.iter().flat_map(|link| &link.effects);
+    let discard =
+        all.any(|effect| effect.entry.discarded).then(|| builder.effect_port(effects::discard()));
     let Builder { ports, names, routes, .. } = builder;
     let delays = DelayClocks::new(seed, clients, scenario.network.time("delay_tick"));
-    Ok(Parts { network: Network::new(ports, delays), names, routes, groups })
+    let network = Network::new(ports, delays, discard);
+    Ok(Parts { network, names, routes, groups })
 }
 
 fn too_many(group: &str, members: u32) -> ScenarioError {
@@ -220,17 +225,24 @@ impl<'a> Builder<'a> {
         (self.ports.len() - 1) as u32
     }
 
-    fn link_port(
+    /// The places that a packet passes on a link: effects before the queue, the queue and its line,
+    /// effects behind them.
+    fn link_ports(
         &mut self,
         index: usize,
         link: &Link,
         direction: Direction,
-    ) -> Result<u32, ScenarioError> {
+    ) -> Result<Vec<u32>, ScenarioError> {
+        let effects = effects::build(self.seed, index, link, direction)?;
         let wire = wire(self.scenario, link, direction);
         let name = link.port(direction);
         let queue = self.hashed(&name, link.queue(direction));
         let built = build_queue(index, link, direction, &queue)?;
-        Ok(self.port(name, wire, link.params.time("delay"), built))
+        let mut places: Vec<u32> =
+            effects.arrival.into_iter().map(|effect| self.effect_port(effect)).collect();
+        places.push(self.port(name, wire, link.params.time("delay"), built));
+        places.extend(effects.exit.into_iter().map(|effect| self.effect_port(effect)));
+        Ok(places)
     }
 
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
@@ -266,11 +278,15 @@ impl<'a> Builder<'a> {
 /// The line of a link's direction.
 pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: Direction) -> Wire {
     let (rate, framing) = (link.rate_of(direction), link.framing());
-    let wire = match link.changes_of(direction) {
-        None => Wire::new(rate, framing),
-        Some(changes) => {
+    let seed = scenario.params.whole("seed");
+    let wire = match (effects::gates(seed, link, direction), link.changes_of(direction)) {
+        (Some(gates), _) => {
+            Wire::changing(gates.capacity(link, direction, scenario.window()), framing)
+        }
+        (None, None) => Wire::new(rate, framing),
+        (None, Some(changes)) => {
             let stream = format!("link.{}.{direction}.rate", link.name);
-            let rng = Rng::named(scenario.params.whole("seed"), &stream);
+            let rng = Rng::named(seed, &stream);
             Wire::changing(changes.capacity(rate, rng, scenario.window()), framing)
         }
     };
@@ -279,8 +295,9 @@ pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: Direction) -> Wi
 
 /// Ports of the links in both directions, and of the machines of both sides.
 struct Ports {
-    forward: Vec<u32>,
-    reverse: Vec<u32>,
+    /// Of each link the places that a packet passes, in order.
+    forward: Vec<Vec<u32>>,
+    reverse: Vec<Vec<u32>>,
     clients: Vec<u32>,
     servers: Vec<u32>,
 }
@@ -289,8 +306,12 @@ impl Ports {
     /// Routes by sending machine of what `side` sends over the links `via`.
     fn routes(&self, from: Side, via: &[usize], builder: &mut Builder) -> Vec<u32> {
         let (access, links): (&[u32], Vec<u32>) = match from {
-            Side::Servers => (&self.servers, via.iter().map(|&i| self.forward[i]).collect()),
-            Side::Clients => (&self.clients, via.iter().rev().map(|&i| self.reverse[i]).collect()),
+            Side::Servers => {
+                (&self.servers, via.iter().flat_map(|&i| self.forward[i].clone()).collect())
+            }
+            Side::Clients => {
+                (&self.clients, via.iter().rev().flat_map(|&i| self.reverse[i].clone()).collect())
+            }
         };
         if access.is_empty() {
             return vec![builder.route(links)];

@@ -7,6 +7,7 @@
 
 mod applications;
 pub mod connection;
+mod effects;
 mod event_order;
 pub mod forwarding;
 mod hosts;
@@ -26,6 +27,7 @@ use tcp::{HostCache, Profile};
 use traffic::{Action, App, Input, Shown, Sources};
 
 use self::connection::{Connection, Serial};
+use self::effects::OddRoutes;
 use self::forwarding::{InFlight, Stream};
 use self::look_ahead::LookAhead;
 use self::member::Source;
@@ -59,6 +61,8 @@ enum Event {
     Wake { member: u32, group: u16 },
     /// A group begins whose start is counted from another's.
     Begin(u16),
+    /// An effect has held a packet for as long as it may.
+    Release(u32),
 }
 
 /// A machine with this many sources has timers enough to keep those of one tick together.
@@ -134,6 +138,8 @@ pub struct World {
     next_round_trip: Option<Duration>,
     recorder: Recorder,
     look_ahead: LookAhead,
+    /// Of packets that effects corrupted or copied.
+    odd_routes: OddRoutes,
 }
 
 impl World {
@@ -169,6 +175,7 @@ impl World {
             next_round_trip: None,
             recorder,
             look_ahead: LookAhead::default(),
+            odd_routes: OddRoutes::default(),
         };
         (0..ports).for_each(|port| world.schedule_tick(port));
         world
@@ -276,6 +283,7 @@ impl World {
                 Event::Serve { connection, serial } => self.served(connection, serial),
                 Event::Wake { member, .. } => self.notify(member, Input::Woke),
                 Event::Begin(group) => self.begin(group),
+                Event::Release(port) => self.release(port),
             }
             if Conservation::ON {
                 self.check();
@@ -354,10 +362,14 @@ impl World {
             let group = self.members[user as usize].group;
             self.app(user).report(end).map(|report| (group, user, report))
         }));
-        let meters = self.network.ports().iter().map(Port::meter);
+        let ports = self.network.ports();
+        let ports = || names.iter().map(String::as_str).zip(ports);
         self.recorder.outcome(&Ended {
             scenario,
-            ports: names.iter().map(String::as_str).zip(meters).collect(),
+            ports: ports().filter_map(|(name, port)| Some((name, port.queue_meter()?))).collect(),
+            effects: ports()
+                .filter_map(|(name, port)| Some((name, *port.effect_counts()?)))
+                .collect(),
             reports,
             users: self.members.len(),
             events: self.events.served(),

@@ -27,6 +27,7 @@ fn what_is_told_of_connections_adds_up() {
     let ended = Ended {
         scenario: &scenario,
         ports: names.zip(parts.network.ports().iter().map(|port| port.meter())).collect(),
+        effects: Vec::new(),
         reports: Reports::default(),
         users: 1,
         events: 0,

@@ -8,6 +8,7 @@ mod cost;
 mod datagrams;
 mod disciplines;
 mod ecn_today;
+mod effects;
 mod ends;
 mod engines;
 mod facts;

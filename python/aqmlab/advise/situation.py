@@ -14,11 +14,11 @@ from aqmlab.simulator import engine
 
 from . import users
 
-AT_HOME = ("dsl", "adsl", "cable", "fibre", "satellite", "leo")
+AT_HOME = ("dsl", "adsl", "cable", "docsis", "fibre", "satellite", "leo")
 """Kinds of access whose own queues users cannot set: a router before them shapes."""
 ROUTER = "router"
 LINE = "line"
-OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl", "docsis": "cable"}
+OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl"}
 """Other words for a kind of access."""
 SCALABLE = ("prague",)
 """Congestion controls that send ECT(1) and want a scalable queue (RFC 9331)."""

@@ -216,15 +216,15 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only this kind: aqm, tcp, congestion, traffic, access, measures, scenario, "
-            "studies or examples.",
+            help="Only this kind: aqm, tcp, congestion, traffic, access, effects, measures, "
+            "scenario, studies or examples.",
             autocompletion=completion.kinds,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
-    measures, sections of a scenario, studies and examples."""
+    effects of a link, measures, sections of a scenario, studies and examples."""
     from aqmlab.io import plain
 
     from . import reference
@@ -244,7 +244,10 @@ def describe(
     ],
     settings: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FIELD=VALUE]...", help="Fields to set, e.g. profile=ns2."),
+        typer.Argument(
+            metavar="[FIELD=VALUE]...",
+            help="Fields to set, e.g. profile=ns2; the file after `trace`.",
+        ),
     ] = None,
     rate: Annotated[
         str, typer.Option(help="The line behind the queue, where defaults depend on it.")
@@ -264,7 +267,8 @@ def describe(
     ns3: Annotated[bool, typer.Option("--ns3", help="The attributes of ns-3.")] = False,
     _trust: Trust = False,
 ) -> None:
-    """Explain one of them: what it is, its fields, ranges, defaults and sources.
+    """Explain one of them: what it is, its fields, ranges, defaults and sources. `trace FILE` draws
+    a recorded line.
 
     With fields set, the values that a queue discipline then uses. With --tc and its sisters the
     commands by which a real system has this queue; NAME may then be a scenario's queue

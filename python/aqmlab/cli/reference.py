@@ -22,6 +22,7 @@ KINDS = {
     "congestion": "congestion controls",
     "traffic": "traffic models",
     "access": "kinds of access",
+    "effects": "effects of a link",
     "measures": "measures",
     "scenario": "sections of a scenario",
     "studies": "studies",
@@ -34,6 +35,11 @@ _SECTIONS = {
     "network": ("network", "The machines on both sides, written [network]."),
     "network.rtt": ("rtt", 'Round-trip times, written network.rtt = "100 ms" or as a table.'),
     "link": ("link", "A link and its two queues, written [[link]], from the servers on."),
+    "effect": (
+        "effect",
+        "What a link does to packets apart from queueing them, written "
+        'effects = [{ kind = "loss", share = 0.01 }, …] in a [[link]].',
+    ),
     "trace": (
         "trace",
         'A model of a changing rate, written rate_trace = { model = "sprout", … } in a link.',
@@ -57,6 +63,7 @@ _LABELS = {
     "year": "year",
     "ecn": "ECN",
     "units": "counts in",
+    "acts": "acts",
     "deviations": "where it differs",
     "title": "called",
     "unit": "unit",
@@ -79,6 +86,7 @@ _COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
     "year": ("year", lambda entry: str(entry.get("year", "")), False),
     "ecn": ("ECN", marking, False),
     "units": ("counts in", lambda entry: entry.get("units", ""), True),
+    "acts": ("acts", lambda entry: entry.get("acts", ""), True),
 }
 """Columns after name and summary, where a kind has them: title, words, and whether they may
 wrap."""

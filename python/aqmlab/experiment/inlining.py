@@ -20,8 +20,8 @@ AQM = "aqm"
 """The field of a queue that may name the file of a discipline."""
 QUEUES = ("forward", "reverse")
 """Fields that may name a discipline alone."""
-TRACES = ("rate_trace", "reverse_rate_trace")
-"""Fields of a link that may name a file of opportunities to send."""
+TRACES = ("rate_trace", "reverse_rate_trace", "steps", "times")
+"""Fields of a link and of its effects that may name the file of a recorded line."""
 
 
 def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
@@ -111,9 +111,9 @@ def _inline_file(named: Any, folder: Path, field_name: str) -> Any:
 
 def read_table(path: Path, kind: str = "CSV") -> str:
     """The content of a table or trace file; what is wrong with it is one sentence."""
-    what = "table (CSV)" if kind == "CSV" else "trace (a number of milliseconds a line)"
+    what = "table (CSV)" if kind == "CSV" else "trace (milliseconds, or a CSV with a header)"
     try:
-        return files.read_given(path).decode()
+        return files.read_packed(path).decode()
     except FileNotFoundError as error:
         raise SpecError(f"{path}: no such file; give the path of a {what}") from error
     except UnicodeDecodeError as error:

@@ -100,6 +100,24 @@ def read_given(path: Path) -> bytes:
     return content
 
 
+def read_packed(path: Path) -> bytes:
+    """The content of a file that a user names, unpacked if its name ends with .gz or .zst."""
+    content = read_given(path)
+    kind = {".gz": "gzip", ".zst": "zstd"}.get(path.suffix)
+    if kind is None:
+        return content
+    import pyarrow
+
+    try:
+        with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), kind) as stream:
+            unpacked = stream.read(LARGEST_GIVEN + 1)
+    except OSError as error:
+        raise OSError(errno.EINVAL, f"no {kind} file", str(path)) from error
+    if len(unpacked) > LARGEST_GIVEN:
+        raise OSError(errno.EFBIG, f"longer than {LARGEST_GIVEN:,} bytes", str(path))
+    return unpacked
+
+
 def read_json(path: Path) -> dict[str, Any]:
     """A JSON object; a missing or broken file is one sentence."""
     try:

@@ -130,7 +130,7 @@ CHANGING = tuple(
 
 def _fast(link: Mapping[str, Any]) -> dict[str, Any]:
     """A resolved link at ten times its nominal rates, which stay, with roomy queues."""
-    kept = {k: v for k, v in link["table"].items() if k not in CHANGING}
+    kept = {k: v for k, v in link["table"].items() if k not in (*CHANGING, "effects")}
     nominal = {k: link[k]["rate_bits_per_s"] for k in ("forward", "reverse")}
     rates = {"rate": nominal["forward"]}
     if "reverse_rate" in kept or nominal["reverse"] != nominal["forward"]:

@@ -280,6 +280,12 @@ def table(name: str, text: str, unit: str) -> dict[str, Any]:
         return json.loads(core.table_of(name, text, unit))
 
 
+def trace(text: str) -> dict[str, Any]:
+    """What a trace's file holds, given its content: `format`, `rows`, `lasts_s`, `series`."""
+    with _requested() as core:
+        return json.loads(core.trace_shown(text))
+
+
 def overload(name: str) -> _core_module.Overload:
     """Fifty flows in a steady overload of a discipline: the load by which costs are measured."""
     with _requested() as core:

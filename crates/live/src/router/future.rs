@@ -21,6 +21,8 @@ pub enum Event {
     Tick(u32),
     /// A packet has its distance behind it.
     Deliver(u32),
+    /// An effect has held a packet for as long as it may.
+    Release(u32),
 }
 
 /// Events to come. Those equal in time and order are served first come, first served.
@@ -44,6 +46,11 @@ impl Future {
     /// The discipline of `port` will be called.
     pub fn tick(&mut self, at: Instant, port: u32) {
         self.schedule(at, order(Priority::Tick, u64::from(port)), Event::Tick(port));
+    }
+
+    /// The effect at `port` lets a packet go on that it has held.
+    pub fn release(&mut self, at: Instant, port: u32) {
+        self.schedule(at, order(Priority::Tick, u64::from(port)), Event::Release(port));
     }
 
     /// A packet of `flow` will arrive somewhere.

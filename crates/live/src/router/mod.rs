@@ -7,6 +7,8 @@
 //! the link's own time: `departure = max(arrival, departure before) + 8 L / R`. That a driver woke up
 //! late delays what it hands on, and nothing else.
 
+mod effects;
+mod finished;
 mod flows;
 mod future;
 pub mod log;
@@ -16,8 +18,10 @@ use packet::{Duration, Ecn, Header, Instant, Packet, Rng, TcpHeader};
 use record::{PacketClass, Who};
 use sim::port::{Offered, Port};
 use sim::topology::Side;
-use sim::{Ended, Group, Network, Outcome, Parts, Recorder, Reports, Scenario, ScenarioError};
+use sim::{Group, Network, Parts, Scenario, ScenarioError};
 
+use self::effects::refuse_copies;
+pub use self::finished::{Finished, UserReports};
 pub use self::flows::{Flow, Owner};
 use self::flows::{Flows, is_split};
 use self::future::{Event, Future};
@@ -98,6 +102,7 @@ impl Router {
                 group.name
             )));
         }
+        refuse_copies(scenario)?;
         let Parts { network, names, routes, groups } = sim::parts(scenario)?;
         let machines = ["clients", "servers"].map(|side| scenario.network.whole(side) as u32);
         let ports = network.ports().len();
@@ -158,6 +163,7 @@ impl Router {
                         self.after_explicit(port, finish);
                     }
                 }
+                Event::Release(port) => self.release(port),
                 Event::Deliver(id) => {
                     let packet = self.take(id);
                     let InFlight { to, marked, .. } = packet;
@@ -266,6 +272,7 @@ impl Router {
                     let finish = self.network.offer(port, packet, tcp.as_ref(), class);
                     return self.after_explicit(port, finish);
                 }
+                Port::Effect(_) => return self.pass_effect(&packet, port),
             }
         }
         let flow = self.packet(id).flow;
@@ -320,51 +327,6 @@ impl Router {
         self.logs[port as usize].became(packet.row, Fate::Dropped);
         self.done.push(Departed::Dropped { id });
     }
-}
-
-/// A router whose run is over.
-pub struct Finished {
-    network: Network,
-    names: Vec<String>,
-    logs: Vec<Log>,
-}
-
-impl Finished {
-    /// Names of the ports, each with the log of its first arrivals.
-    pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
-        self.names.iter().map(String::as_str).zip(&self.logs)
-    }
-
-    /// The outcome of the run: measurements of the ports, and of users what `recorder` recorded.
-    pub fn outcome(
-        &self,
-        scenario: &Scenario,
-        recorder: Recorder,
-        reported: UserReports,
-    ) -> Outcome {
-        let UserReports { reports, users, open_requests } = reported;
-        let names = self.names.iter().map(String::as_str);
-        let meters = self.network.ports().iter().map(Port::meter);
-        let ports = names.zip(meters).collect();
-        recorder.outcome(&Ended { scenario, ports, reports, users, events: 0, open_requests })
-    }
-
-    /// The outcome without any reports of users.
-    pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
-        let nobody = scenario.traffic.iter().map(|_| 0);
-        self.outcome(scenario, Recorder::new(scenario, nobody, None), UserReports::default())
-    }
-}
-
-/// What users reported apart from the recorder.
-#[derive(Default)]
-pub struct UserReports {
-    /// What applications say of themselves.
-    pub reports: Reports,
-    /// Users and flows of all groups.
-    pub users: usize,
-    /// Requests without an answer at the end.
-    pub open_requests: u64,
 }
 
 impl InFlight {

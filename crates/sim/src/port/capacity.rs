@@ -4,6 +4,7 @@
 //! A line gets its packets in the order in which it sends them, with the instants at which their
 //! transmissions begin. Both forms of a port know these, so both get equal times.
 
+mod gated;
 mod opportunities;
 mod steps;
 mod walk;
@@ -11,7 +12,8 @@ mod walk;
 use packet::Instant;
 use record::{Capacity, Window};
 
-pub use opportunities::{Listed, Opportunities, Schedule};
+pub use gated::Gated;
+pub use opportunities::{BYTES as OPPORTUNITY_BYTES, Listed, Opportunities, Schedule};
 pub use steps::Steps;
 pub use walk::{Walk, WalkSettings};
 
@@ -26,6 +28,8 @@ pub enum Changing {
     Steps(Measured<Steps>),
     /// Instants at which up to 1,500 bytes leave.
     Opportunities(Measured<Opportunities>),
+    /// A rate by steps, of a line that is closed at times.
+    Gated(Measured<Gated>),
 }
 
 /// A kind of capacity, and how much of it was used in the measured interval.
@@ -47,6 +51,11 @@ impl Changing {
         Changing::Opportunities(Measured { of, window, used: 0 })
     }
 
+    /// A line that is closed at times.
+    pub fn gated(of: Gated, window: Window) -> Self {
+        Changing::Gated(Measured { of, window, used: 0 })
+    }
+
     /// See [`Wire::end_of`](super::Wire::end_of).
     #[cold]
     pub fn end_of(&mut self, start: Instant, bytes: u64, fresh: bool) -> Instant {
@@ -59,6 +68,11 @@ impl Changing {
                 if from < to {
                     steps.used += steps.of.offered(from, to);
                 }
+                end
+            }
+            Changing::Gated(gated) => {
+                let (end, used) = gated.of.end_of(start, bytes, gated.window.nanos());
+                gated.used += used;
                 end
             }
             Changing::Opportunities(trace) => {
@@ -80,6 +94,11 @@ impl Changing {
                 let (from, to) = steps.window.nanos();
                 let bits = |units: u128| units as f64 / 1e9;
                 (bits(steps.of.offered(from, to)), bits(steps.used), steps.window)
+            }
+            Changing::Gated(gated) => {
+                let (from, to) = gated.window.nanos();
+                let bits = |units: u128| units as f64 / 1e9;
+                (bits(gated.of.offered(from, to)), bits(gated.used), gated.window)
             }
             Changing::Opportunities(trace) => {
                 let (from, to) = trace.window.nanos();

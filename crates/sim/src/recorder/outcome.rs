@@ -9,6 +9,7 @@ use record::{
 
 use super::reports::Reports;
 use super::{Recorder, Scripted};
+use crate::port::EffectCounts;
 use crate::scenario::Scenario;
 
 /// What a run hands out.
@@ -28,6 +29,8 @@ pub struct Ended<'a> {
     pub scenario: &'a Scenario,
     /// Every port's name and meter.
     pub ports: Vec<(&'a str, &'a Meter)>,
+    /// Every effect's name, and what it has done.
+    pub effects: Vec<(&'a str, EffectCounts)>,
     /// What applications say of themselves.
     pub reports: Reports,
     /// Users and flows of all groups.
@@ -99,9 +102,23 @@ static SCRIPTED: &[Measure<Scripted>] = &[
         "marked by a script; `marks` does not count them"),
 ];
 
+#[rustfmt::skip]
+static EFFECT: &[Measure<EffectCounts>] = &[
+    whole("packets", PACKETS, "packets", |e| e.packets, "that came to an effect of a link"),
+    whole("lost", PACKETS, "lost", |e| e.lost,
+        "packets that the effect lost, or its policer dropped; `drops` does not count them"),
+    whole("marked", PACKETS, "marked", |e| e.marked, "packets to which its policer gave CE; `marks` does not count them"),
+    whole("copied", PACKETS, "copied", |e| e.copied, "copies that it sent"),
+    whole("corrupted", PACKETS, "corrupted", |e| e.corrupted, "packets that it corrupted, so that their hosts discard them"),
+    whole("held", PACKETS, "held back", |e| e.held, "packets that it held back until others had passed"),
+    real("delay_mean_s", SECONDS, "mean delay", EffectCounts::delay_mean_s,
+        "by which it delayed packets, those that it held back for others not counted"),
+];
+
 /// Every measure: what the numbers of a summary are.
 pub fn measures() -> Vec<Listed> {
-    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN)].concat();
+    let effect = list(&["effects.<effect>."], "", EFFECT);
+    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN), effect].concat();
     record::measures().into_iter().chain(own).collect()
 }
 
@@ -170,6 +187,15 @@ impl Recorder {
             ports.group(name, port);
         }
         summary.group("ports", ports);
+        if !ended.effects.is_empty() {
+            let mut effects = Summary::default();
+            for (name, counts) in &ended.effects {
+                let mut effect = Summary::default();
+                effect.write(EFFECT, counts);
+                effects.group(name, effect);
+            }
+            summary.group("effects", effects);
+        }
         let transfers = (0..).zip(&groups).filter_map(|(index, name)| {
             Some(((*name).to_owned(), Figure::Group(self.transfers.summarise(index)?)))
         });

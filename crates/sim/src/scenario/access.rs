@@ -27,6 +27,8 @@ pub struct Entry {
 struct Setting {
     name: &'static str,
     value: Json,
+    /// Of a queue: bytes that may wait, which a discipline of another kind inherits.
+    room: Option<u64>,
     meaning: &'static str,
     source: &'static str,
 }
@@ -52,10 +54,16 @@ impl Setting {
     fn read(of: &Json) -> Setting {
         let mut value = of["value"].clone();
         let name = text(of, "name");
+        let mut room = None;
         if Direction::BOTH.iter().any(|direction| direction.name() == name) {
-            value["aqm"] = json!(DEFAULT_QUEUE);
+            room = value["limit_bytes"].as_u64();
+            match value.get("aqm") {
+                None => value["aqm"] = json!(DEFAULT_QUEUE),
+                // It counts its room in its own way, see `queue_limit`.
+                Some(_) => drop(value.as_object_mut().and_then(|own| own.remove("limit_bytes"))),
+            }
         }
-        Setting { name, value, meaning: text(of, "meaning"), source: text(of, "source") }
+        Setting { name, value, room, meaning: text(of, "meaning"), source: text(of, "source") }
     }
 }
 
@@ -118,10 +126,15 @@ pub(crate) fn expand(
     Ok((Some(entry.about.name), table))
 }
 
+/// Whether this access has effects, which a link of it may be without.
+pub(crate) fn has_effects(access: &str) -> bool {
+    find(access).is_some_and(|entry| entry.settings.iter().any(|s| s.name == "effects"))
+}
+
 /// Bytes that may wait in one direction of an access.
 pub(crate) fn limit_bytes(access: &str, direction: Direction) -> Option<u64> {
     let setting = find(access)?.settings.iter().find(|setting| setting.name == direction.name())?;
-    setting.value["limit_bytes"].as_u64()
+    setting.room
 }
 
 /// Whether what the user gave leaves no room for this field: another way to say how the rate of

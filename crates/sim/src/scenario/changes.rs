@@ -7,8 +7,13 @@ use packet::{Rate, Rng};
 use record::Window;
 use serde_json::{Map, Value as Json, json};
 
+use crate::effect::timed::Timed;
 use crate::error::ScenarioError;
-use crate::port::capacity::{Changing, Listed, Opportunities, Schedule, Steps, Walk, WalkSettings};
+use crate::port::capacity::{
+    Changing, Listed, OPPORTUNITY_BYTES, Opportunities, Schedule, Steps, Walk, WalkSettings,
+};
+use crate::scenario::effects::Effect;
+use crate::scenario::recording::{self, Recording};
 use crate::scenario::schema;
 use crate::scenario::section::Section;
 use crate::topology::Direction;
@@ -39,6 +44,8 @@ pub enum Changes {
         file: Option<String>,
         /// In milliseconds.
         milliseconds: Vec<u64>,
+        /// Bytes that leave at each, where it is not the usual number.
+        bytes: Option<u64>,
         /// What they mean.
         listed: Listed,
     },
@@ -98,13 +105,16 @@ impl Changes {
                     object.insert(format!("{prefix}rate_repeat"), time(*period));
                 }
             }
-            Changes::Trace { file, milliseconds, .. } => {
+            Changes::Trace { file, milliseconds, bytes, .. } => {
                 let lines: Vec<String> = milliseconds.iter().map(u64::to_string).collect();
                 let mut trace = Map::new();
                 if let Some(file) = file {
                     trace.insert("file".into(), json!(file));
                 }
                 trace.insert("text".into(), json!(lines.join("\n")));
+                if let Some(bytes) = bytes {
+                    trace.insert("bytes".into(), json!(bytes));
+                }
                 object.insert(format!("{prefix}rate_trace"), Json::Object(trace));
             }
             Changes::Drawn(params) => {
@@ -122,22 +132,32 @@ impl Changes {
 
 /// Takes the changes of both directions out of a link's table, and puts the nominal rates that
 /// follow from them in. The reverse direction changes as the forward one unless the table says
-/// anything of its rate.
+/// anything of its rate. Columns of a recorded line that hold a delay or a loss become effects.
 pub(super) fn take(
     path: &str,
     table: &mut Map<String, Json>,
-) -> Result<[Option<Changes>; 2], ScenarioError> {
+) -> Result<([Option<Changes>; 2], Vec<Effect>), ScenarioError> {
     let own = ["rate", "rate_steps", "rate_trace"].map(|name| format!("reverse_{name}"));
     let separate = own.iter().any(|name| table.contains_key(name));
-    let [forward, reverse] = Direction::BOTH.map(|direction| read(path, direction.prefix(), table));
-    let (forward, reverse) = (forward?, reverse?);
-    Ok([forward.clone(), if separate { reverse } else { forward }])
+    let mut recorded = [Vec::new(), Vec::new()];
+    let [of_forward, of_reverse] = &mut recorded;
+    let forward = read(path, Direction::Forward.prefix(), table, of_forward)?;
+    let reverse = read(path, Direction::Reverse.prefix(), table, of_reverse)?;
+    if !separate {
+        recorded[1] = recorded[0].clone();
+    }
+    let effects = Direction::BOTH.into_iter().zip(recorded).flat_map(|(direction, columns)| {
+        columns.into_iter().map(move |(kind, values)| Effect::of_table(kind, values, direction))
+    });
+    let effects = effects.collect();
+    Ok(([forward.clone(), if separate { reverse } else { forward }], effects))
 }
 
 fn read(
     path: &str,
     prefix: &str,
     table: &mut Map<String, Json>,
+    recorded: &mut Vec<(&'static str, Timed)>,
 ) -> Result<Option<Changes>, ScenarioError> {
     let mut take = |name: &str| {
         let name = format!("{prefix}{name}");
@@ -160,7 +180,7 @@ fn read(
             )));
         }
         ((Some(json), at), _) => read_steps(&at, &json, repeat.as_ref(), &repeat_path)?,
-        (_, (Some(json), at)) => read_trace(&at, &json)?,
+        (_, (Some(json), at)) => read_trace(&at, &json, recorded)?,
     };
     let name = format!("{prefix}rate");
     if let (false, Some(rate)) = (table.contains_key(&name), changes.nominal()) {
@@ -221,7 +241,11 @@ fn read_steps(
     Ok(Changes::Steps { table, period, steps })
 }
 
-fn read_trace(at: &str, json: &Json) -> Result<Changes, ScenarioError> {
+fn read_trace(
+    at: &str,
+    json: &Json,
+    recorded: &mut Vec<(&'static str, Timed)>,
+) -> Result<Changes, ScenarioError> {
     let wrong = |why: String| ScenarioError(format!("{at}: {why}"));
     let mut section = Section::of(at, json)?;
     if section.has("model") {
@@ -229,32 +253,67 @@ fn read_trace(at: &str, json: &Json) -> Result<Changes, ScenarioError> {
     }
     let file = section.text("file")?;
     let text = section.text("text")?;
-    section.rest(&[], &["file", "text", "model"])?;
-    let text = text.ok_or_else(|| {
-        wrong(
-            "has no text, the content of the trace's file; start the run with the aqmlab command \
-               or aqmlab.run, which read it"
-                .into(),
-        )
-    })?;
+    let given = section.rest(schema::TRACE_FILE, &["file", "text", "model"])?;
+    let text = text.ok_or_else(|| wrong(recording::NO_TEXT.into()))?;
+    let bytes = given.given("bytes").then(|| given.whole("bytes"));
+    if recording::is_recording(&text) {
+        if bytes.is_some() {
+            return Err(wrong(
+                "bytes are those of an opportunity, and the file has a rate; leave them out".into(),
+            ));
+        }
+        let recording = Recording::parse(&text).map_err(wrong)?;
+        return read_recording(&recording, recorded).map_err(wrong);
+    }
+    let milliseconds = opportunities(&text).map_err(wrong)?;
+    let listed = Listed::new(&milliseconds).map_err(wrong)?;
+    let listed = listed.of_bytes(bytes.unwrap_or(OPPORTUNITY_BYTES));
+    Ok(Changes::Trace { file, milliseconds, bytes, listed })
+}
+
+/// The numbers of a trace in Mahimahi's format.
+///
+/// # Errors
+/// A sentence: a line that is no such number, or too many.
+pub(super) fn opportunities(text: &str) -> Result<Vec<u64>, String> {
     let lines = text.lines().map(str::trim).enumerate();
     let mut milliseconds = Vec::new();
     for (i, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
         let ms = line.parse().ok().filter(|ms| *ms as f64 <= MOST_S * 1e3);
         milliseconds.push(ms.ok_or_else(|| {
             let shown: String = line.chars().take(20).collect();
-            wrong(format!(
+            format!(
                 "line {}, {shown:?}, is not a whole number of milliseconds up to 10^9; give one a line",
                 i + 1
-            ))
+            )
         })?);
     }
     if milliseconds.len() > MOST_OPPORTUNITIES {
         let count = milliseconds.len();
-        return Err(wrong(format!("{count} lines are too many; at most {MOST_OPPORTUNITIES}")));
+        return Err(format!("{count} lines are too many; at most {MOST_OPPORTUNITIES}"));
     }
-    let listed = Listed::new(&milliseconds).map_err(wrong)?;
-    Ok(Changes::Trace { file, milliseconds, listed })
+    Ok(milliseconds)
+}
+
+/// The steps of a recorded line's rate; its other columns go to `others` with the kind of effect that
+/// they are.
+fn read_recording(
+    recording: &Recording,
+    others: &mut Vec<(&'static str, Timed)>,
+) -> Result<Changes, String> {
+    let rate = recording.column("rate")?;
+    let table: Vec<(u64, u64)> =
+        rate.starts.iter().zip(&rate.values).map(|(at, rate)| (*at, (rate + 0.5) as u64)).collect();
+    let steps = Steps::new(&table, rate.period)?;
+    for (column, there, kind) in [
+        ("delay", recording.delay.is_some(), "delay-steps"),
+        ("loss", recording.loss.is_some(), "loss-steps"),
+    ] {
+        if there {
+            others.push((kind, recording.column(column)?));
+        }
+    }
+    Ok(Changes::Steps { table, period: rate.period, steps })
 }
 
 #[cfg(test)]
@@ -267,13 +326,21 @@ mod tests {
         let why = read_steps("a", &steps, None, "b").err().unwrap().to_string();
         assert!(why.contains("must be a list of pairs"), "not too many: {why}");
         let text = "1\n".repeat(MOST_OPPORTUNITIES);
-        assert!(read_trace("a", &serde_json::json!({"file": "f", "text": text})).is_ok());
+        assert!(
+            read_trace("a", &serde_json::json!({"file": "f", "text": text}), &mut Vec::new())
+                .is_ok()
+        );
     }
 
     #[test]
     fn an_opportunity_may_come_as_late_as_a_run_lasts() {
-        let of =
-            |ms: u64| read_trace("a", &serde_json::json!({"file": "f", "text": ms.to_string()}));
+        let of = |ms: u64| {
+            read_trace(
+                "a",
+                &serde_json::json!({"file": "f", "text": ms.to_string()}),
+                &mut Vec::new(),
+            )
+        };
         assert!(of(1_000_000_000).is_ok() && of(1_000_000_001).is_err());
     }
 

@@ -9,6 +9,7 @@ use serde_json::{Map, Value as Json, json};
 use traffic::distribution::shipped;
 
 use super::{access, end_system, schema};
+use crate::effect::EFFECTS;
 
 /// The schema of a bare scenario. Its `$defs` are for formats that build on it (experiments):
 /// `scenario` demands no key, since what is missing may come from elsewhere.
@@ -33,9 +34,10 @@ pub fn json_schema() -> Json {
                 json!({"const": schema::TCPEVAL}),
                 table(&[], &[schema::RTT]),
             ]),
+            "effect": effects(),
             "trace": any([
                 json!({"const": "none"}),
-                object(Map::from_iter([text("file"), text("text")]), &[]),
+                trace_file(),
                 table(&[], &[schema::TRACE]),
             ]),
             "script": table(schema::SCRIPT_STRUCTURE, &[schema::SCRIPT]),
@@ -112,6 +114,8 @@ fn described(mut of: Json, meaning: &str) -> Json {
 fn structure(name: &str) -> Json {
     match name {
         "name" | "group" => text(name).1,
+        "kind" => text(name).1,
+        "direction" => json!({"enum": super::effects::DIRECTIONS}),
         "network" | "record" | "rtt" | "tcp" | "start_after" => reference(name),
         "link" | "traffic" | "script" => list(reference(name)),
         "forward" | "reverse" => reference("queue"),
@@ -119,6 +123,7 @@ fn structure(name: &str) -> Json {
         // Users by another word, or the numbers of those whom a rule of a script is about.
         "flows" => any([reference("count"), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
+        "effects" => list(reference("effect")),
         "access" => json!({"enum": access::names()}),
         "app" => {
             json!({"enum": traffic::APPS.iter().map(|app| app.about.name).collect::<Vec<_>>()})
@@ -240,6 +245,36 @@ fn variants<'a>(
     one_of(std::iter::once(json!({"enum": names})).chain(tables))
 }
 
+/// A trace or a recorded line in a file.
+fn trace_file() -> Json {
+    let mut own = properties(&[], &[schema::TRACE_FILE]);
+    own.extend([text("file"), text("text")]);
+    object(own, &[])
+}
+
+/// One effect of a link: its kind alone, or a table with its parameters and its tables.
+fn effects() -> Json {
+    let names: Vec<&str> = EFFECTS.iter().map(|entry| entry.about.name).collect();
+    let tables = EFFECTS.iter().map(|entry| {
+        let mut own = properties(schema::EFFECT_STRUCTURE, &[entry.about.fields]);
+        own.insert("kind".to_owned(), json!({"const": entry.about.name}));
+        for table in entry.tables {
+            let value = match table.unit {
+                Unit::None => any([json!({"type": "number"}), in_units(Unit::None)]),
+                unit => in_units(unit),
+            };
+            let pair = json!({
+                "type": "array", "prefixItems": [reference("time"), value], "minItems": 2,
+                "items": false,
+            });
+            let file = object(Map::from_iter([text("file"), text("text")]), &["file"]);
+            own.insert(table.name.to_owned(), described(any([list(pair), file]), table.meaning));
+        }
+        described(object(own, &["kind"]), entry.about.summary)
+    });
+    one_of(std::iter::once(json!({"enum": names})).chain(tables))
+}
+
 fn application(of: &traffic::Entry) -> Json {
     let mut own = properties(schema::TRAFFIC_STRUCTURE, &[schema::TRAFFIC, of.about.fields]);
     own.insert("app".to_owned(), json!({"const": of.about.name}));
@@ -266,6 +301,7 @@ mod tests {
         assert_eq!(tables("queue"), aqm::ALGORITHMS.len() + 1);
         assert_eq!(tables("tcp"), tcp::PROFILES.len() + 1);
         assert_eq!(tables("traffic"), traffic::APPS.len());
+        assert_eq!(tables("effect"), EFFECTS.len() + 1);
         let mut queues = all["$defs"]["queue"]["oneOf"].as_array().unwrap().iter();
         let red = queues.rfind(|one| one["properties"]["aqm"]["const"] == "red").unwrap();
         assert_eq!(red["properties"]["max_p"]["anyOf"][0]["maximum"], 1.0);
@@ -295,7 +331,7 @@ mod tests {
         );
         assert!(network["properties"]["clients"].is_object());
         let trace = all["$defs"]["trace"]["anyOf"][1]["properties"].as_object().unwrap();
-        assert!(trace.keys().eq(["file", "text"]));
+        assert!(trace.keys().eq(["bytes", "file", "text"]));
     }
 
     #[test]

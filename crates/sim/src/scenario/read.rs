@@ -7,7 +7,8 @@ use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
 
 use super::{
-    Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, end_system, queue_limit, script,
+    Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, effects, end_system, queue_limit,
+    script,
 };
 use crate::error::ScenarioError;
 use crate::scenario::access;
@@ -80,6 +81,7 @@ const LINK_TABLES: &[&str] = &[
     "access",
     "forward",
     "reverse",
+    "effects",
     "rate_steps",
     "rate_repeat",
     "rate_trace",
@@ -91,12 +93,14 @@ const LINK_TABLES: &[&str] = &[
 fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, ScenarioError> {
     let path = format!("link.{index}");
     let (access, mut table) = access::expand(&path, json)?;
-    let changes = changes::take(&path, &mut table)?;
+    let (changes, recorded) = changes::take(&path, &mut table)?;
     let json = Json::Object(table);
     let mut section = Section::of(&path, &json)?;
     let default_name = if index == 0 { "bottleneck".to_owned() } else { format!("link{index}") };
     let name = section.text("name")?.unwrap_or(default_name);
     let queues = Direction::BOTH.map(|direction| (direction, section.take(direction.name())));
+    let mut effects = effects::read(&format!("{path}.effects"), section.take("effects"))?;
+    effects.extend(recorded);
     let params = section.rest(schema::LINK, LINK_TABLES)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
@@ -109,7 +113,7 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
         let read = |json: Option<&Json>| read_queue(&path, json, registry);
         queue_limit::read(read, &path, json, (access, direction), &line)
     });
-    Ok(Link { name, access, changes, queues: [forward?, reverse?], params })
+    Ok(Link { name, access, changes, effects, queues: [forward?, reverse?], params })
 }
 
 struct Links<'a> {

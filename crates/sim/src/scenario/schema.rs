@@ -5,7 +5,7 @@ mod link;
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
-pub use link::{DEFAULT_QUEUE, LINK, LINK_STRUCTURE, TRACE};
+pub use link::{DEFAULT_QUEUE, EFFECT_STRUCTURE, LINK, LINK_STRUCTURE, TRACE, TRACE_FILE};
 
 const fn time(min: f64, open: bool) -> Kind {
     Kind::Real { unit: Unit::Time, min, max: 1e9, open }

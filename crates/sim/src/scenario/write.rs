@@ -6,7 +6,7 @@ use packet::params::{Field, Params, Value};
 use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
-use super::{Changes, Link, Queue, Rtt, Scenario, Traffic};
+use super::{Changes, Effect, Link, Queue, Rtt, Scenario, Traffic, access};
 use crate::topology::Direction;
 
 impl Scenario {
@@ -69,6 +69,9 @@ fn link_json(link: &Link) -> Json {
     }
     if let Some(access) = link.access {
         object.insert("access".into(), json!(access));
+    }
+    if !link.effects.is_empty() || link.access.is_some_and(access::has_effects) {
+        object.insert("effects".into(), link.effects.iter().map(Effect::write).collect());
     }
     // A reverse direction of which nothing is said follows the forward one.
     let separate = link.params.given("reverse_rate");

@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{build_profile, build_queue, population, wire};
+use super::{build_profile, build_queue, effects, population, wire};
 use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
 use crate::topology::Direction;
@@ -31,6 +31,7 @@ impl Scenario {
         for (i, link) in self.links.iter().enumerate() {
             for direction in Direction::BOTH {
                 build_queue(i, link, direction, link.queue(direction))?;
+                effects::build(0, i, link, direction)?;
             }
         }
         for group in &self.traffic {

@@ -29,9 +29,9 @@ pub(crate) struct InFlight {
     pub(super) connection: u32,
     /// The serial number of its connection; `None` while the place is free.
     pub(super) serial: Option<Serial>,
-    route: u32,
+    pub(super) route: u32,
     /// Ports passed.
-    hop: u16,
+    pub(super) hop: u16,
     pub(super) to: u8,
     /// Delay after the last port.
     last_hop_delay: Duration,
@@ -112,7 +112,7 @@ impl InFlight {
 
     /// Its end of its connection, for the order of events of one instant.
     #[inline]
-    fn about(&self) -> u64 {
+    pub(super) fn about(&self) -> u64 {
         event_order::end(self.serial_number(), self.to)
     }
 
@@ -322,7 +322,7 @@ impl World {
     }
 
     /// A packet that leaves the last port of its route at `at` will reach its host.
-    fn arrive(&mut self, id: u32, at: Instant) {
+    pub(super) fn arrive(&mut self, id: u32, at: Instant) {
         let inflight = &self.in_flight[id];
         let client = || self.client_of(inflight);
         let at = self.network.delayed(at, inflight.last_hop_delay, client);
@@ -347,7 +347,9 @@ impl World {
     fn offer_explicit(&mut self, packet: Packet, port: u32) {
         let (at, id) = (packet.arrived, packet.id);
         let inflight = &self.in_flight[id];
-        let Port::Explicit(explicit) = self.network.port(port) else { return };
+        let Port::Explicit(explicit) = self.network.port(port) else {
+            return self.pass_effect(&packet, port);
+        };
         if let Some(tap) = &mut self.tap {
             tap.saw((port, CapturedAt::Arrival), at, inflight, &self.owners, &self.groups);
         }
@@ -412,9 +414,14 @@ impl World {
         self.drop_packet(id);
     }
 
-    /// A packet is dropped, by a queue or a script.
+    /// A packet is dropped, by a queue, a script or an effect. Nobody misses a copy.
     pub(super) fn drop_packet(&mut self, id: u32) {
-        self.recorder.lost(self.now, &self.in_flight[id], &mut self.connections);
+        let inflight = &self.in_flight[id];
+        if self.odd_routes.is_copy(inflight.route) {
+            self.recorder.copy_lost(inflight);
+        } else {
+            self.recorder.lost(self.now, inflight, &mut self.connections);
+        }
         self.free(id);
     }
 

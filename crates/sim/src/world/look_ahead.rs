@@ -68,7 +68,8 @@ impl World {
             Some(Event::Timer { connection, end: of, .. }) => end = Some((connection, of)),
             Some(Event::Serve { connection, .. }) => end = Some((connection, ACCEPTOR as u8)),
             Some(Event::Wake { member, group }) => self.fetch_user(member, group),
-            Some(Event::Finish(_) | Event::Tick(_) | Event::Begin(_)) | None => {}
+            Some(Event::Finish(_) | Event::Tick(_) | Event::Begin(_) | Event::Release(_))
+            | None => {}
         }
         if let Some((connection, end)) = end
             && let Some(connection) = self.connections.get(connection)

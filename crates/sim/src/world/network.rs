@@ -17,14 +17,17 @@ pub struct Network {
     armed_ticks: Vec<Instant>,
     /// Packets that an explicit port has dropped and that have not been freed yet.
     lost: Vec<u32>,
+    /// The end of the route of packets that their hosts discard, if any may.
+    discard: Option<u32>,
 }
 
 impl Network {
-    /// Ports with the propagation delay behind each.
-    pub fn new(ports: Vec<(Port, Duration)>, delays: DelayClocks) -> Network {
+    /// Ports with the propagation delay behind each. `discard` is the port at which packets end that
+    /// their hosts discard.
+    pub fn new(ports: Vec<(Port, Duration)>, delays: DelayClocks, discard: Option<u32>) -> Network {
         let (ports, after): (Vec<Port>, Vec<Duration>) = ports.into_iter().unzip();
         let armed_ticks = vec![Instant::NEVER; ports.len()];
-        Network { ports, after, delays, armed_ticks, lost: Vec::new() }
+        Network { ports, after, delays, armed_ticks, lost: Vec::new(), discard }
     }
 
     /// All ports.
@@ -61,6 +64,11 @@ impl Network {
         if self.delays.are_exact() { at + tail } else { self.delays.end(client(), at, tail) }
     }
 
+    /// The port at which packets end that their hosts discard.
+    pub fn discard(&self) -> Option<u32> {
+        self.discard
+    }
+
     /// Whether delays after the last port are exact, whichever machine's clock counts them.
     #[inline]
     pub fn delays_exactly(&self) -> bool {
@@ -70,7 +78,9 @@ impl Network {
     fn explicit(&mut self, port: u32) -> (&mut ExplicitPort, &mut Vec<u32>) {
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => (explicit, &mut self.lost),
-            Port::Folded(_) => unreachable!("only explicit ports have events of their own"),
+            Port::Folded(_) | Port::Effect(_) => {
+                unreachable!("only explicit ports have events of their own")
+            }
         }
     }
 

@@ -1,15 +1,15 @@
 //! Opportunities to deliver, as a cellular base station grants them and as Mahimahi's link shell
 //! replays them (Netravali et al., USENIX ATC 2015).
 //!
-//! At each opportunity up to 1,500 bytes leave. Several packets may share one, and a packet that
+//! At each opportunity up to 1,500 bytes leave (or as many as the trace says). Several packets may share one, and a packet that
 //! does not fit waits for the next with what is left of it. What no waiting packet takes is lost.
 //! A packet that finds the line at rest is served from the first opportunity after its arrival on:
 //! Mahimahi, too, uses those of an instant up before it takes in what comes at it.
 
 use super::{FAR, Walk};
 
-/// Bytes of an opportunity.
-const BYTES: u64 = 1_500;
+/// Bytes of an opportunity, unless a trace says another number.
+pub const BYTES: u64 = 1_500;
 const NANOS_PER_MS: u64 = 1_000_000;
 
 /// A list of opportunities that begins anew at its end.
@@ -19,6 +19,8 @@ pub struct Listed {
     at: Vec<(u64, u64)>,
     count: u64,
     period: u64,
+    /// What leaves at each.
+    bytes: u64,
 }
 
 /// Where opportunities come from.
@@ -34,6 +36,8 @@ pub enum Schedule {
 #[derive(Clone, Debug)]
 pub struct Opportunities {
     schedule: Schedule,
+    /// Bytes of each.
+    bytes: u64,
     /// How many of the list have been used or passed.
     passed: u64,
     next: u64,
@@ -68,12 +72,19 @@ impl Listed {
                 at.push((ms * NANOS_PER_MS, count));
             }
         }
-        Ok(Listed { at, count: milliseconds.len() as u64, period: last * NANOS_PER_MS })
+        let (count, period) = (milliseconds.len() as u64, last * NANOS_PER_MS);
+        Ok(Listed { at, count, period, bytes: BYTES })
+    }
+
+    /// These, with another number of bytes at each.
+    #[must_use]
+    pub fn of_bytes(self, bytes: u64) -> Listed {
+        Listed { bytes, ..self }
     }
 
     /// Mean rate, bit/s.
     pub fn mean_bits_per_s(&self) -> f64 {
-        (self.count * BYTES * 8) as f64 / (self.period as f64 / 1e9)
+        (self.count * self.bytes * 8) as f64 / (self.period as f64 / 1e9)
     }
 
     /// When the opportunity of this number is, counted from 0.
@@ -96,11 +107,11 @@ impl Listed {
 impl Opportunities {
     /// A line that rests.
     pub fn new(mut schedule: Schedule) -> Self {
-        let next = match &mut schedule {
-            Schedule::Listed(list) => list.time(0),
-            Schedule::Walk(walk) => walk.next_opportunity(),
+        let (bytes, next) = match &mut schedule {
+            Schedule::Listed(list) => (list.bytes, list.time(0)),
+            Schedule::Walk(walk) => (BYTES, walk.next_opportunity()),
         };
-        Opportunities { schedule, passed: 0, next, last: 0, left: 0 }
+        Opportunities { schedule, bytes, passed: 0, next, last: 0, left: 0 }
     }
 
     fn advance(&mut self) {
@@ -148,7 +159,7 @@ impl Opportunities {
             if self.next >= FAR {
                 return FAR;
             }
-            (self.last, self.left) = (self.next, BYTES);
+            (self.last, self.left) = (self.next, self.bytes);
             self.advance();
         }
     }
@@ -161,7 +172,7 @@ impl Opportunities {
             }
             Schedule::Walk(walk) => walk.count_to_the_end(from, to),
         };
-        u128::from(count) * u128::from(BYTES)
+        u128::from(count) * u128::from(self.bytes)
     }
 }
 

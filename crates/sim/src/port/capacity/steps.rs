@@ -106,7 +106,11 @@ impl Steps {
     /// The first instant at which `bytes` can have been sent since `start`, the integral of the
     /// rate; rounded up to whole nanoseconds once, so that no line is ever faster than its rate.
     pub fn end_of(&self, start: u64, bytes: u64) -> u64 {
-        let mut need = u128::from(bytes) * PER_BYTE;
+        self.end_of_need(start, u128::from(bytes) * PER_BYTE)
+    }
+
+    /// As [`Steps::end_of`], of a need in bit/s times ns.
+    pub fn end_of_need(&self, start: u64, mut need: u128) -> u64 {
         let (mut place, base) = self.place(start);
         let (mut base, mut at) = (u128::from(base), u128::from(start));
         loop {

@@ -30,6 +30,12 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "A kind of access (`aqmlab list access`), whose values hold for all fields that are not given.",
     ],
     [
+        "effects",
+        "list of tables",
+        "",
+        "What the link does to packets apart from queueing them, in this order: [{ kind = \"loss\", share = 0.01 }], see effect (`aqmlab list effects`).",
+    ],
+    [
         "rate_steps",
         "list of pairs",
         "",
@@ -45,13 +51,29 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "rate_trace",
         "table or none",
         "",
-        "Opportunities to send 1,500 bytes, in place of a rate: { file = \"lte.trace\" } in Mahimahi's format (a path relative to the scenario's file), or drawn from a model, { model = \"sprout\" }, see trace.",
+        "In place of a rate: { file = \"lte.trace\" } with opportunities to send 1,500 bytes in Mahimahi's format (a path relative to the scenario's file), { file = \"line.csv\" } with times, rates and perhaps delays and losses, or drawn from a model, { model = \"sprout\" }, see trace.",
     ],
     [
         "reverse_rate_steps, reverse_rate_repeat, reverse_rate_trace",
         "",
         "",
         "The rate from the clients to the servers, in one of these forms. Without any of them, and without a reverse_rate, both directions change alike.",
+    ],
+];
+
+/// Structural fields of an effect of a link.
+pub const EFFECT_STRUCTURE: &[[&str; 4]] = &[
+    [
+        "kind",
+        "name",
+        "",
+        "What it does (`aqmlab list effects`), with the fields of that kind beside it.",
+    ],
+    [
+        "direction",
+        "both, forward or reverse",
+        "both",
+        "Where it acts: forward is from the servers to the clients. In both, each direction has its own state and random numbers.",
     ],
 ];
 
@@ -102,6 +124,18 @@ pub const LINK: &[Field] = &[
         )
         .source("constructed: a line that takes a packet when it is free, as in ns-2 and ns-3"),
 ];
+
+/// A trace of opportunities, `rate_trace = { file = "lte.trace", … }`.
+pub const TRACE_FILE: &[Field] = &[Field::new(
+    "bytes",
+    Kind::whole(Unit::Bytes, 1, 65_535),
+    Value::Unset,
+)
+.meaning(
+    "Bytes that leave at each opportunity, by default 1,500. Mahimahi sends 1,504, since its packets \
+     have 4 bytes of a TUN header: write 1504 here and framing_bytes = 4 to have its arithmetic.",
+)
+.source("constructed: 1,500 B of IP, as Mahimahi's packets carry")];
 
 /// A model of opportunities, `rate_trace = { model = "sprout", … }`; rate is the middle of its range.
 pub const TRACE: &[Field] = &[

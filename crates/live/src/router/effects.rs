@@ -1,0 +1,77 @@
+//! Packets at the effects of links.
+
+use packet::{Instant, Packet};
+use sim::effect::{Fate, Passing};
+use sim::port::Port;
+use sim::{Scenario, ScenarioError};
+
+use super::log;
+use super::{Departed, Event, Router};
+
+/// Refuses effects that need other bytes than those that came: copies, and wrong checksums.
+pub(super) fn refuse_copies(scenario: &Scenario) -> Result<(), ScenarioError> {
+    for (i, link) in scenario.links.iter().enumerate() {
+        if let Some(place) = link.effects.iter().position(|effect| effect.entry.discarded) {
+            return Err(ScenarioError(format!(
+                "link.{i}.effects.{place}: a live run hands on the packets that came, and has no {}; leave it out or simulate",
+                link.effects[place].entry.about.name
+            )));
+        }
+    }
+    Ok(())
+}
+
+impl Router {
+    /// A packet reaches an effect.
+    pub(super) fn pass_effect(&mut self, packet: &Packet, port: u32) {
+        let (id, now) = (packet.id, packet.arrived);
+        let Port::Effect(place) = self.network.port(port) else { return };
+        let mut passing = Passing::new(now, packet.bytes, packet.ecn);
+        place.pass(id, &mut passing);
+        let in_flight = self.packet(id);
+        in_flight.marked |= passing.ecn != in_flight.ecn;
+        in_flight.ecn = passing.ecn;
+        let row = in_flight.row;
+        match passing.fate {
+            Fate::Lost => {
+                self.take(id);
+                self.logs[port as usize].became(row, log::Fate::Dropped);
+                return self.done.push(Departed::Dropped { id });
+            }
+            Fate::Held(_, until) => self.future.release(until, port),
+            // Corrupted packets and copies are refused before the run.
+            Fate::GoesOn | Fate::Corrupted | Fate::Copied => self.go_on(id, passing.at),
+        }
+        self.after_effect(port);
+    }
+
+    /// Moves packets on that an effect has released.
+    fn after_effect(&mut self, port: u32) {
+        loop {
+            let Port::Effect(place) = self.network.port(port) else { return };
+            let Some(id) = place.take_released() else { return };
+            self.go_on(id, self.now);
+        }
+    }
+
+    /// An effect has held a packet for as long as it may.
+    pub(super) fn release(&mut self, port: u32) {
+        if let Port::Effect(place) = self.network.port(port) {
+            place.release(self.now);
+        }
+        self.after_effect(port);
+    }
+
+    /// A packet leaves an effect at `at`.
+    fn go_on(&mut self, id: u32, at: Instant) {
+        if at == self.now {
+            return self.forward(id);
+        }
+        let in_flight = self.packet(id);
+        let (route, hop, flow) = (in_flight.route, in_flight.hop, in_flight.flow);
+        if usize::from(hop) == self.routes[route as usize].len() {
+            return self.deliver(id, at);
+        }
+        self.future.arrival(at, flow, Event::Arrive(id));
+    }
+}

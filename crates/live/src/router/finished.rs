@@ -1,0 +1,61 @@
+//! What a router hands out when its run is over.
+
+use sim::{Ended, Network, Outcome, Recorder, Reports, Scenario};
+
+use super::log::Log;
+
+/// A router whose run is over.
+pub struct Finished {
+    pub(super) network: Network,
+    pub(super) names: Vec<String>,
+    pub(super) logs: Vec<Log>,
+}
+
+impl Finished {
+    /// Names of the ports that are queues, each with the log of its first arrivals.
+    pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
+        let all = self.names.iter().map(String::as_str).zip(&self.logs).zip(self.network.ports());
+        all.filter(|(_, port)| port.queue_meter().is_some()).map(|(named, _)| named)
+    }
+
+    /// The outcome of the run: measurements of the ports, and of users what `recorder` recorded.
+    pub fn outcome(
+        &self,
+        scenario: &Scenario,
+        recorder: Recorder,
+        reported: UserReports,
+    ) -> Outcome {
+        let UserReports { reports, users, open_requests } = reported;
+        let names = self.names.iter().map(String::as_str);
+        let all = names.zip(self.network.ports());
+        let ports = all.clone().filter_map(|(name, port)| Some((name, port.queue_meter()?)));
+        let effects = all.filter_map(|(name, port)| Some((name, *port.effect_counts()?)));
+        let (ports, effects) = (ports.collect(), effects.collect());
+        recorder.outcome(&Ended {
+            scenario,
+            ports,
+            effects,
+            reports,
+            users,
+            events: 0,
+            open_requests,
+        })
+    }
+
+    /// The outcome without any reports of users.
+    pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
+        let nobody = scenario.traffic.iter().map(|_| 0);
+        self.outcome(scenario, Recorder::new(scenario, nobody, None), UserReports::default())
+    }
+}
+
+/// What users reported apart from the recorder.
+#[derive(Default)]
+pub struct UserReports {
+    /// What applications say of themselves.
+    pub reports: Reports,
+    /// Users and flows of all groups.
+    pub users: usize,
+    /// Requests without an answer at the end.
+    pub open_requests: u64,
+}

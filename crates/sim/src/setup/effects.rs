@@ -1,0 +1,146 @@
+//! The effects of a link, built.
+
+use packet::{Duration, Rng};
+use record::{Meter, MeterSettings, Window};
+
+use super::Builder;
+use crate::effect::timetable::All;
+use crate::effect::{Built, Effect, Fate, Passing};
+use crate::error::ScenarioError;
+use crate::port::capacity::{Changing, Gated, Steps};
+use crate::port::{EffectPort, Port};
+use crate::scenario::{self, Changes, Link};
+use crate::topology::Direction;
+
+/// An effect with its place's name and its random stream.
+pub(super) struct Placed {
+    pub(super) name: String,
+    pub(super) effect: Box<dyn Effect>,
+    pub(super) rng: Rng,
+}
+
+/// Those that packets pass in one direction of a link.
+#[derive(Default)]
+pub(super) struct Effects {
+    pub(super) arrival: Vec<Placed>,
+    pub(super) exit: Vec<Placed>,
+}
+
+/// What closes the line in one direction of a link.
+pub(super) struct Gates {
+    open: All,
+    /// How many times as fast as its rate the line is while it is open.
+    faster: f64,
+}
+
+/// Each effect of one direction with its place in the list and the name of its place on the route:
+/// the second of a kind has a 2 behind it. Streams are named so too: an effect of another kind, or
+/// one behind it, moves no draw of it.
+fn named(link: &Link, direction: Direction) -> Vec<(usize, String, &scenario::Effect)> {
+    let mut named: Vec<(usize, String, &scenario::Effect)> = Vec::new();
+    for (place, effect) in link.effects.iter().enumerate().filter(|(_, e)| e.acts_on(direction)) {
+        let kind = effect.entry.about.name;
+        let before = named.iter().filter(|(_, _, other)| other.entry.about.name == kind).count();
+        let number = if before == 0 { String::new() } else { (before + 1).to_string() };
+        named.push((place, format!("{}.{kind}{number}", link.port(direction)), effect));
+    }
+    named
+}
+
+fn built(
+    seed: u64,
+    index: usize,
+    link: &Link,
+    direction: Direction,
+) -> Result<Vec<(String, Built, Rng)>, ScenarioError> {
+    let build = |(place, name, effect): (usize, String, &scenario::Effect)| {
+        let rng = Rng::named(seed, &format!("effect.{name}"));
+        let built = effect.build(link.rate_of(direction), rng.clone());
+        let built = built.map_err(|bad| {
+            ScenarioError(format!("link.{index}.effects.{place}.{}: {}", bad.field, bad.why))
+        })?;
+        let trace = !matches!(link.changes_of(direction), None | Some(Changes::Steps { .. }));
+        if trace && matches!(built, Built::Line(..)) {
+            return Err(ScenarioError(format!(
+                "link.{index}.effects.{place}: {} closes the line at times, which a trace of opportunities does itself; give a rate or steps",
+                effect.entry.about.name
+            )));
+        }
+        Ok((name, built, rng))
+    };
+    named(link, direction).into_iter().map(build).collect()
+}
+
+/// The effects that packets pass.
+pub(super) fn build(
+    seed: u64,
+    index: usize,
+    link: &Link,
+    direction: Direction,
+) -> Result<Effects, ScenarioError> {
+    let mut effects = Effects::default();
+    for (name, built, rng) in built(seed, index, link, direction)? {
+        match built {
+            Built::Arrival(effect) => effects.arrival.push(Placed { name, effect, rng }),
+            Built::Exit(effect) => effects.exit.push(Placed { name, effect, rng }),
+            Built::Line(..) => {}
+        }
+    }
+    Ok(effects)
+}
+
+/// What closes the line, if anything does. What cannot be built closes nothing: it is refused elsewhere.
+pub(super) fn gates(seed: u64, link: &Link, direction: Direction) -> Option<Gates> {
+    let (mut open, mut faster) = (Vec::new(), 1.0);
+    for (_, built, _) in built(seed, 0, link, direction).unwrap_or_default() {
+        if let Built::Line(timetable, times) = built {
+            open.push(timetable);
+            faster *= times;
+        }
+    }
+    (!open.is_empty()).then_some(Gates { open: All(open), faster })
+}
+
+impl Builder<'_> {
+    /// Adds the place of an effect.
+    pub(super) fn effect_port(&mut self, effect: Placed) -> u32 {
+        let window = self.scenario.window();
+        let meter = Meter::new(MeterSettings {
+            window,
+            sample_every: None,
+            keep_samples: false,
+            gauges: false,
+            trace: false,
+            watch: None,
+        });
+        let port = EffectPort::new(effect.effect, effect.rng, window, meter);
+        self.ports.push((Port::Effect(Box::new(port)), Duration::ZERO));
+        self.names.push(effect.name);
+        (self.ports.len() - 1) as u32
+    }
+}
+
+impl Gates {
+    /// The line's capacity over time.
+    pub(super) fn capacity(self, link: &Link, direction: Direction, window: Window) -> Changing {
+        let (table, period) = match link.changes_of(direction) {
+            Some(Changes::Steps { table, period, .. }) => (table.clone(), *period),
+            _ => (vec![(0, link.rate_of(direction).bits_per_s())], None),
+        };
+        let faster = |rate: u64| (rate as f64 * self.faster + 0.5) as u64;
+        let table: Vec<(u64, u64)> = table.iter().map(|(at, rate)| (*at, faster(*rate))).collect();
+        let steps = Steps::new(&table, period).expect("steps that were read");
+        Changing::gated(Gated::new(steps, self.open), window)
+    }
+}
+
+/// The end of the route of a packet that its host discards.
+pub(super) fn discard() -> Placed {
+    struct Discard;
+    impl Effect for Discard {
+        fn pass(&mut self, packet: &mut Passing, _: &mut Rng) {
+            packet.fate = Fate::Lost;
+        }
+    }
+    Placed { name: "discarded".to_owned(), effect: Box::new(Discard), rng: Rng::named(0, "") }
+}
