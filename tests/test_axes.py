@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import aqmlab
-from aqmlab.cli import show
+from aqmlab.cli import as_json
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment import axes
 from aqmlab.experiment.experiment import load
@@ -111,10 +111,10 @@ def test_a_mistaken_selection_says_what_there_is(result, scenario):
 
 
 def test_the_document_of_a_sweep_takes_none_either(result, scenario):
-    document = show.document(result)
+    document = as_json.document(result)
     assert document["summary"] is document["statistics"] is document["scenario"] is None
     last = document["variants"][-1]
     assert last["axes"] == {"limit": 120, "rtt_s": 0.1}
     assert last["summary"]["queue_max_packets"] == 120
     assert last["scenario"]["link"][0]["forward"]["limit"] == 120
-    assert show.document(aqmlab.run(scenario))["summary"]["queue_max_packets"] == 60
+    assert as_json.document(aqmlab.run(scenario))["summary"]["queue_max_packets"] == 60

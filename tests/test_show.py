@@ -4,13 +4,13 @@ import math
 import re
 
 import aqmlab
-from aqmlab.cli import show
+from aqmlab.cli import as_json, show
 from conftest import base_scenario
 
 
 def test_json_knows_no_nan():
     content = {"a": math.nan, "b": [1.5, math.inf, {"c": (-math.inf, None, True)}], 3: "x"}
-    assert json.loads(show.to_json(content)) == {
+    assert json.loads(as_json.to_json(content)) == {
         "a": None,
         "b": [1.5, None, {"c": [None, None, True]}],
         "3": "x",

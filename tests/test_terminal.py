@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aqmlab import errors, figures
-from aqmlab.cli import show
+from aqmlab.cli import as_json
 from aqmlab.errors import AqmlabError
 from aqmlab.io.terminal import printable
 from aqmlab.learn import scenario
@@ -41,7 +41,7 @@ def test_every_text_becomes_printable(text):
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_json_says_the_same_without_what_a_terminal_obeys(monkeypatch, encoding):
     monkeypatch.setattr("aqmlab.io.terminal.is_unicode", lambda: encoding == "utf-8")
-    text = show.to_json({EVIL: [EVIL, 1.5]})
+    text = as_json.to_json({EVIL: [EVIL, 1.5]})
     assert json.loads(text) == {EVIL: [EVIL, 1.5]}
     assert all(c.isprintable() or c == "\n" for c in text) and text.encode(encoding)
 

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 
 import aqmlab
 import fake_core
-from aqmlab.cli import show
+from aqmlab.cli import as_json
 from aqmlab.errors import AqmlabError
 from aqmlab.simulator import engine
 from conftest import base_scenario
@@ -170,7 +170,7 @@ def numbers(out: Path, core: Counted, *, fresh: bool = False) -> tuple[dict | No
 
 
 def _published(result: aqmlab.result.Result) -> dict:
-    document = show.document(result)
+    document = as_json.document(result)
     summaries = [_bare(run["summary"]) for run in document["runs"]]
     tables = {
         (run.variant, run.seed, name): run.table(name).to_dict(as_series=False)

@@ -171,7 +171,7 @@ def _carry_out(
     from aqmlab.runs.progress import for_stream
     from aqmlab.runs.screen import Screen
 
-    from . import show
+    from . import as_json, show
 
     carry_out = by or command.carry_out
     done = carry_out(name, progress=Screen(sys.stderr) if watch else for_stream(), **how)
@@ -187,7 +187,7 @@ def _carry_out(
     _say_all(done.result.remarks)
     if not json:
         return None  # it is long where there are many links, and nobody reads it
-    return show.document(done.result) | ({"report": str(done.page)} if done.page else {})
+    return as_json.document(done.result) | ({"report": str(done.page)} if done.page else {})
 
 
 def _capture(file: Path | None, ports: list[str] | None, at: str, watch: bool) -> Any:
@@ -406,6 +406,6 @@ def report(
 
 def print_json(content: Any) -> None:
     """One document, and nothing else, on standard output."""
-    from . import show
+    from . import as_json
 
-    print(show.to_json(content))
+    print(as_json.to_json(content))

@@ -135,7 +135,7 @@ def _run(
     from aqmlab.runs.progress import Progress, for_stream
     from aqmlab.simulator.capture import Capture
 
-    from . import show
+    from . import as_json, show
 
     if out is None:
         usual = registry.default_folder(load(str(scenario), **given).name, False)
@@ -154,7 +154,7 @@ def _run(
         )
     assert done.result is not None
     if json:
-        print_json(show.document(done.result))
+        print_json(as_json.document(done.result))
         return
     show.result(done.result, terminal.console())
     for run in done.result.runs:

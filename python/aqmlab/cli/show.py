@@ -1,24 +1,20 @@
-"""Results for human eyes: rich tables of the figures that matter, and the JSON document."""
+"""Results for human eyes: rich tables of the figures that matter."""
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.io import terminal
-from aqmlab.simulator import measures, renamed
+from aqmlab.simulator import measures
 from aqmlab.tables import measure
-from aqmlab.tables.result import merged
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
     from aqmlab.runs.calibrate import Calibration
-    from aqmlab.runs.laboratory import FinishedRun
     from aqmlab.tables.result import Result
 
 
@@ -234,7 +230,7 @@ def _variants(result: Result) -> Table:
 def _differences(result: Result, console: Console) -> None:
     base = result.labels[0]
     frames = [
-        {row["field"]: row for row in _paired(result, k)} for k in range(1, len(result.labels))
+        {row["field"]: row for row in paired(result, k)} for k in range(1, len(result.labels))
     ]
     figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
@@ -250,7 +246,7 @@ def _differences(result: Result, console: Console) -> None:
     console.print(table)
 
 
-def _paired(result: Result, k: int) -> list[measure.Row]:
+def paired(result: Result, k: int) -> list[measure.Row]:
     """The differences of a variant from the first."""
     return measure.paired_rows(result.variant(0), result.variant(k))
 
@@ -312,87 +308,3 @@ def _effort(summaries: Sequence[Mapping[str, Any]]) -> str:
     cpu = math.fsum(spent)
     speed = f", {lasted / cpu:,.0f} x real time per core" if cpu > 0 else ""
     return f"{lasted:,.0f} s simulated in {cpu:.1f} s of CPU time{speed}"
-
-
-def document(result: Result) -> dict[str, Any]:
-    """The JSON document of `aqmlab run --json`.
-
-    Every variant's scenario, summary and statistics are under `variants`; at the top they stand
-    only where there is one variant, else they are null.
-    """
-    statistics: dict[int, dict[str, Any]] = {}
-    for row in measure.statistics_rows(result.runs):
-        cell = {key: row[key] for key in ("mean", "low", "high", "n")}
-        statistics.setdefault(row["variant"], {})[row["field"]] = cell
-    members = map(result.variant, range(len(result.labels)))
-    variants = [_variant(result, runs, statistics[runs[0].variant]) for runs in members]
-    only = variants[0] if len(variants) == 1 else {}
-    return {
-        "name": result.name,
-        "scenario": only.get("scenario"),
-        "summary": only.get("summary"),
-        "runs": [_run(run) for run in result.runs],
-        "statistics": only.get("statistics"),
-        "variants": variants,
-        "paired": [
-            {"a": result.labels[0], "b": result.labels[k], **row}
-            for k in range(1, len(result.labels))
-            for row in _paired(result, k)
-        ],
-        "calibrations": [_calibration(line) for line in result.calibrations],
-        "folder": str(result.folder) if result.folder else None,
-    }
-
-
-def _variant(
-    result: Result, runs: Sequence[FinishedRun], statistics: Mapping[str, Any]
-) -> dict[str, Any]:
-    return {
-        "label": runs[0].label,
-        "values": dict(runs[0].values),
-        "axes": result.values(runs[0]),
-        "scenario": runs[0].scenario,
-        "summary": renamed.with_former(merged(runs)),
-        "statistics": renamed.with_former(statistics),
-    }
-
-
-def _run(run: FinishedRun) -> dict[str, Any]:
-    return {
-        "variant": run.variant,
-        "label": run.label,
-        "values": dict(run.values),
-        "seed": run.seed,
-        "cached": run.cached,
-        "folder": str(run.folder) if run.folder else None,
-        "summary": renamed.with_former(run.summary),
-    }
-
-
-def _calibration(line: Calibration) -> dict[str, Any]:
-    return {
-        "bytes_per_user_s": line.bytes_per_user_s,
-        "r_squared": line.r_squared,
-        "low": line.ci[0],
-        "high": line.ci[1],
-        "points": [list(point) for point in line.points],
-    }
-
-
-def to_json(content: Any) -> str:
-    """Standard JSON: what is not a finite number is null, what has no picture is a number."""
-    ascii_only = not terminal.is_unicode()
-    text = json.dumps(
-        _finite(content), indent=1, ensure_ascii=ascii_only, allow_nan=False, default=str
-    )
-    return terminal.printable(text, keep="\n", write=lambda character: json.dumps(character)[1:-1])
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {str(k): _finite(v) for k, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(v) for v in value]
-    if isinstance(value, float) and not math.isfinite(value):
-        return None
-    return value

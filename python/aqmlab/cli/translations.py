@@ -28,10 +28,10 @@ def answer(
         settings = [*of_file, *settings]
     described = of_entry(reference.described(name, settings, rate), wanted, way)
     if json:
-        from . import show as shown
+        from . import as_json
 
         documents = {key: one.document() for key, one in zip(wanted, described, strict=True)}
-        print(shown.to_json(documents))
+        print(as_json.to_json(documents))
         return
     for one in described:
         show(one, paper())
