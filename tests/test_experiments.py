@@ -35,6 +35,7 @@ CLAIMS = {
     "harsh-red": "H01 H02 H03 H04 H05 H06 H09 H13 H14 H18 H19 H20 H21 H31 H32 H33 H34 H35 H36 H37 "
     "H38 H39 H40",
     "rfc7928": "R1 R2 R3 R4",
+    "l4s-bursts": "B1 B2 B3 B4 B5 B6 B7 B8 B9",
 }
 
 #: Numbers of the published figures that show results; set-ups are drawn from the scenario.
@@ -46,6 +47,7 @@ FIGURES = {
     "ece6110": "R1 R2a R2b R2c R3 R4a R5 R6a R6b R6c",
     "harsh-red": "1 3 4 5 6 7 8 9 10 11 12 13",
     "rfc7928": "mild medium heavy capacity shares rtt calls ecn",
+    "l4s-bursts": "slots thresholds",
 }
 
 #: Their tables of results.
@@ -56,6 +58,7 @@ TABLES = {
     "ece6110": [],
     "harsh-red": ["Table II"],
     "rfc7928": [],
+    "l4s-bursts": [],
 }
 
 #: Version and hash of every rule: a rule that changes without a new version is noticed.
