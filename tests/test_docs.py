@@ -81,9 +81,11 @@ def _paths(text: str) -> Iterator[str]:
 def _packed() -> set[str]:
     """What the site shows of the archives, by path."""
     archive = runpy.run_path(str(DOCS / "archive.py"))
-    reports = {f"docs/reports/{name}" for name in archive["read"](archive["REPORTS"])}
-    return reports | {
-        f"docs/images/rfc7928/{name}" for name in archive["read"](archive["PICTURES"])
+    places = {"reports": "REPORTS", "images/rfc7928": "PICTURES", "images/validation": "VALIDATION"}
+    return {
+        f"docs/{folder}/{name}"
+        for folder, which in places.items()
+        for name in archive["read"](archive[which])
     }
 
 

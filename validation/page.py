@@ -3,13 +3,14 @@
 Usage: python -m validation.page
 A comparison that is given `--out validation/records/PART` writes a record of itself there (what
 ran, when, which versions, its table). This puts the records into one page, and a picture of the
-ratios of each beside it. `python -m validation` runs them all and does so last; a comparison
-without a record is named.
+ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. `python -m validation`
+runs them all and does so last; a comparison without a record is named.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -20,8 +21,10 @@ from validation.picture import drawn
 from validation.recorded import RATIOS, Record, cells, found
 
 ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT / "docs"))
+import archive  # noqa: E402 - beside the page, not installed
+
 PAGE = ROOT / "docs" / "validation-runs.md"
-PICTURES = ROOT / "docs" / "images" / "validation"
 RECORDS = Path(__file__).with_name("records")
 PARTS = {
     "ns2": "TCP in ns-2",
@@ -122,8 +125,8 @@ def main() -> int:
         if (RECORDS / part / RATIOS).is_file()
     }
     pictures = {part: f"images/validation/{part}.svg" for part in ratios}
-    for part, of in ratios.items():
-        drawn(of, PICTURES / f"{part}.svg")
+    files = {f"{part}.svg": drawn(of).encode() for part, of in ratios.items()}
+    archive.add(archive.VALIDATION, files)
     PAGE.write_text(text(found(RECORDS), pictures, ratios), "utf-8")
     print(PAGE)
     return 0

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import io
 
 import polars as pl
+
+from aqmlab.figures.light import lighten
 
 LEFT, RIGHT = 0.6, 1.4
 """Ratios that there is room for."""
 
 
-def drawn(ratios: pl.DataFrame, path: Path) -> None:
-    """Ratios of aqmlab to the other program with their intervals, a column for each figure."""
+def drawn(ratios: pl.DataFrame) -> str:
+    """Ratios of aqmlab to the other program, with intervals, a column for each figure: SVG."""
     import matplotlib
 
     matplotlib.use("svg")
@@ -57,6 +59,7 @@ def drawn(ratios: pl.DataFrame, path: Path) -> None:
         y=0.1 / height,
     )
     figure.tight_layout(rect=(0, 0.3 / height, 1, 1))
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None})
+    out = io.StringIO()
+    figure.savefig(out, metadata={"Date": None})
     pyplot.close(figure)
+    return lighten(out.getvalue())

@@ -41,14 +41,18 @@ def reports() -> list[tuple[dict[str, str], Path]]:
 
 def archived() -> list[tuple[str, bytes]]:
     """Path on the site and bytes of what stands in the repository compressed."""
-    reports = [(f"docs/reports/{n}", b) for n, b in archive.read(archive.REPORTS).items()]
-    pictures = [(f"docs/images/rfc7928/{n}", b) for n, b in archive.read(archive.PICTURES).items()]
+    places = {
+        "docs/reports": archive.REPORTS,
+        "docs/images/rfc7928": archive.PICTURES,
+        "docs/images/validation": archive.VALIDATION,
+    }
+    packed = [
+        (f"{folder}/{name}", content)
+        for folder, path in places.items()
+        for name, content in archive.read(path).items()
+    ]
     vectors = sorted((ROOT / "vectors").glob("*.json.gz"))
-    return (
-        reports
-        + pictures
-        + [(f"vectors/{p.stem}", gzip.decompress(p.read_bytes())) for p in vectors]
-    )
+    return packed + [(f"vectors/{p.stem}", gzip.decompress(p.read_bytes())) for p in vectors]
 
 
 def table_of(found: list[tuple[dict[str, str], Path]]) -> str:
