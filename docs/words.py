@@ -28,6 +28,13 @@ _RUST = re.compile(
 )
 """What is prose in Rust: comments and strings. A quote in single quotes begins no string."""
 
+_TOML = re.compile(
+    r'"""(?P<long>.*?)"""|\'{3}(?P<raw>.*?)\'{3}|"(?P<text>(?:\\.|[^"\\\n])*)"'
+    r"|'(?P<plain>[^'\n]*)'|(?P<comment>#[^\n]*)",
+    re.DOTALL,
+)
+"""What is prose in TOML."""
+
 Place = tuple[str, int, str, str]
 """File, line, the words found and what to write instead."""
 
@@ -75,7 +82,16 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
             block.append(line.strip())
 
 
-READERS = {".rs": rust, ".py": python, ".md": prose}
+def toml(text: str) -> Iterator[tuple[int, str]]:
+    """Comments and strings with a space, with their first lines."""
+    for found in _TOML.finditer(text):
+        words = next(group for group in found.groups() if group is not None)
+        if " " in words:
+            line = text.count("\n", 0, found.start()) + 1
+            yield line, re.sub(r"\\\n\s*|\s+", " ", words.lstrip("# "))
+
+
+READERS = {".rs": rust, ".py": python, ".md": prose, ".toml": toml}
 
 
 def places(listed: dict, only: list[Path] | None = None) -> Iterator[Place]:
