@@ -78,6 +78,7 @@ uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (on
 
 mutants: ## Which small changes of what differs from main (BASE=COMMIT) no test notices (docs/mutants.md)
 	@command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants
+	@mkdir -p target
 	@git diff $(BASE) -- 'crates/*.rs' > target/mutants.diff
 	@test ! -s target/mutants.diff || PATH="$(CARGO_MUTANTS)/bin:$$PATH" nice -n 19 $(CARGO) mutants --in-diff target/mutants.diff
 

@@ -60,7 +60,7 @@ unsafe fn with(
     if queue.broken {
         return AQMLAB_ERROR_BROKEN;
     }
-    // Until the body returns, so that a panic leaves it set.
+    // The queue counts as broken until the body returns: a panic leaves it so.
     queue.broken = true;
     guard(|| {
         let answer = body(&mut queue.queue);

@@ -213,10 +213,10 @@ impl Running {
         }
     }
 
-    /// Waits until it says that it can be reached.
+    /// Waits until the part reports that it can be reached.
     ///
     /// # Errors
-    /// A sentence, if it ends or keeps silent instead.
+    /// A sentence, if the part ends or does not report within `most`.
     pub fn wait_until_ready(&mut self, most: Duration) -> Result<(), Fault> {
         let steps = most.as_millis() / 2;
         for _ in 0..steps {

@@ -49,7 +49,7 @@ fn whole(bytes: &mut Bytes, min: u64, max: u64) -> u64 {
         4 => bytes.word() >> bytes.below(64),
         _ => min.saturating_add(u64::from(bytes.byte())),
     };
-    // A float must hold it, as a scenario's numbers are.
+    // Numbers of a scenario are floats, which hold whole numbers up to 2^53.
     let value = value.clamp(min, max.min(1 << 53));
     if value > LARGE && bytes.byte() != 255 { LARGE.clamp(min, max) } else { value }
 }

@@ -66,8 +66,8 @@ impl Lab {
         Ok(scenario.to_json().to_string())
     }
 
-    /// Users that make the load of the group that is given by one, and what each requests:
-    /// `{"users", "bytes_per_user_s"}`; null where no group has a load, or it is unknown.
+    /// How many users the load of a group needs, and what each requests: `{"users",
+    /// "bytes_per_user_s"}`. Null where no group is given by its load, or that is unknown.
     ///
     /// # Errors
     /// As [`Lab::check`].

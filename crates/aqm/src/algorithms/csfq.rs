@@ -314,7 +314,7 @@ impl Aqm for Csfq {
         self.flows.retain(|flow| flow.rate.is_some_and(recent));
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        // 0 while there is none, as in the program.
+        // While no fair share is known the authors' program shows 0.
         let alpha = self.share.alpha;
         show("alpha", if alpha.is_finite() { alpha * 8.0 } else { 0.0 });
         show("A", self.share.arrived.bytes_per_s() * 8.0);

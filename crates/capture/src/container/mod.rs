@@ -115,7 +115,7 @@ impl Container {
         Ok(())
     }
 
-    /// Reads what is complete; how many bytes that was.
+    /// Hands the complete packets at the front of `bytes` to `each`; returns how many bytes they took.
     fn read(
         &mut self,
         bytes: &[u8],

@@ -115,11 +115,11 @@ pub enum Fact {
 /// A report; numbers that are not whole are written by their bits, so that none is lost.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportFact {
-    /// Of a call.
+    /// What the listener of a call received.
     Call(Vec<ListeningFact>),
-    /// Of a video call.
+    /// What the viewer of a video call received.
     VideoCall(Vec<WatchingFact>),
-    /// Of a player.
+    /// What the viewer of a video player saw.
     ViewerReport {
         /// Until the picture moved, ns.
         startup: Option<u64>,

@@ -166,8 +166,9 @@ fn seed(entry: &Entry, set: &Written) -> Tally {
     [0; 2]
 }
 
-/// When a run begins that begins late: of ours, near the end of the clock. A user's may count in
-/// seconds with a fraction, as floats, which do not reach so far: eleven days.
+/// The time, in nanoseconds, at which a run far from zero begins. A discipline of ours begins near the
+/// end of the clock. A user's may hold times as floats of seconds, which would lose nanoseconds there:
+/// it begins after eleven days.
 fn late(entry: &Entry) -> u64 {
     let ours = aqm::find(entry.about.name).is_some();
     if ours { 9_000_000_000_000_000_000 } else { 1_000_000_000_000_000 }

@@ -223,7 +223,7 @@ mod tests {
         let ends = [0.0, 1.0 - f64::EPSILON / 2.0].map(of_share);
         assert!((ends[0] + 8.2924).abs() < 1e-3 && (ends[1] - 8.2095).abs() < 1e-3, "{ends:?}");
         assert_eq!(of_share(0.5), normal::quantile(0.5));
-        // A value that all lie below would be 1.
+        // No value has share 1: the largest double below 1 stands for it.
         assert_eq!([0.0, 9.0].map(share_below), [0.5, 1.0 - f64::EPSILON / 2.0]);
     }
 

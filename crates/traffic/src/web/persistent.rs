@@ -11,7 +11,7 @@ pub(super) struct PersistentConnection {
     pub waiting: u16,
     /// Requests of this page that are to follow a reply.
     pub queued: u32,
-    /// To another server, for this page alone.
+    /// The connection goes to another server than the page's, and ends with the page.
     pub for_page: bool,
     /// A reply has come: further requests may be written at once where that is the mode.
     pub seasoned: bool,

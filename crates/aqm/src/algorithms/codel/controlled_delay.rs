@@ -102,9 +102,9 @@ impl Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     First,
-    /// The one behind the drop that began a series: it is delivered.
+    /// The packet behind the one whose drop began a series: it is delivered.
     BehindFirstDrop,
-    /// The one behind a later drop of a series.
+    /// The packet behind a later drop of a series.
     BehindDrop,
 }
 
