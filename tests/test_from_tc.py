@@ -181,10 +181,13 @@ def test_dualpi2_takes_any_ect_and_says_what_drops_on_arrival():
     assert link["forward"]["any_ect"] is True
     assert any("drop_enqueue signals on arrival" in remark for remark in remarks)
     assert queue("dualpi2 l4s_ect")["any_ect"] is False
-    # max_rtt 120 ms: target and update 20 ms, 0.1 * 0.02/0.12^2 and 0.3/0.12.
+    # max_rtt 120 ms: target and update 20 ms, 0.1 * 0.02/0.12^2 = 35.6/256 and 0.3/0.12, in
+    # whole 1/256.
     made = queue("dualpi2 max_rtt 120ms")
     assert (made["target"], made["t_update"]) == ("0.02 s", "0.02 s")
-    assert (made["alpha"], made["beta"]) == pytest.approx((0.1 * 0.02 / 0.0144, 2.5))
+    assert (made["alpha"], made["beta"]) == pytest.approx((35 / 256, 2.5))
+    # The kernel's test of dualpi2 (tc-testing, a4c7): a threshold in packets.
+    assert queue("dualpi2 step_thresh 3p")["step_packets"] == 3
 
 
 def test_commands_are_read_as_a_shell_reads_them():

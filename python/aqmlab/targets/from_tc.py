@@ -14,6 +14,7 @@ from aqmlab.errors import SpecError
 from . import cake_words, tc
 from .tc_defaults import OF_TC_ALONE, passed_by_tc
 from .tc_text import Seen, read
+from .tc_words import COUNT
 from .words import Entry, written
 
 _KNOWN = {
@@ -35,8 +36,12 @@ _KNOWN = {
     "no_split_gso": 0,
     "unlimited": 0,
     "offloaded": 0,
+    "nat": 0,
+    "wash": 0,
+    "fwmark": 1,
 }
-"""Words without an effect here, and how many values follow them."""
+"""Words without an effect here, and how many values follow them. (No address is translated here,
+no packet has a firewall's mark, and no queue behind this one reads what `wash` clears.)"""
 _SAYS = {
     "drop_enqueue": "drop_enqueue signals on arrival; here the classic queue signals at departure",
     "autorate-ingress": "autorate-ingress is left out: the rate stays what it is",
@@ -72,6 +77,8 @@ def parameters(
         pairs |= passed
         remarks += about
     given: dict[str, Any] = dict(entry.implies)
+    if kind == "dualpi2" and pairs.get("step_thresh", "").endswith("p"):
+        given["step_packets"] = int(COUNT.read(pairs.pop("step_thresh"), {}))
     for row in entry.rows:
         if row.kind is None or row.only == "write":
             continue

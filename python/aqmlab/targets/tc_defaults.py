@@ -88,6 +88,11 @@ def _dualpi2(pairs: Mapping[str, str]) -> dict[str, str]:
     return {
         "target": f"{number(usual)}s",
         "tupdate": f"{number(update)}s",
-        "alpha": number(0.1 * update / most**2),
-        "beta": number(0.3 / most),
+        "alpha": _in_256ths(0.1 * update / most**2),
+        "beta": _in_256ths(0.3 / most),
     }
+
+
+def _in_256ths(gain: float) -> str:
+    """Gains go to the kernel in whole 1/256."""
+    return number(int(gain * 256) / 256)

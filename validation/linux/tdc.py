@@ -1,0 +1,163 @@
+"""The kernel's own commands of queues (tc-testing), read by `aqmlab from-tc`.
+
+Usage: python -m validation.linux.tdc FOLDER
+FOLDER is tools/testing/selftests/tc-testing/tc-tests/qdiscs of the kernel's source; nothing of it
+is copied here. A command is *understood* if every word of it is read or has no effect on packets;
+the queue is *as tc makes it* if what the kernel's test expects tc to print, read too, gives the
+queue that the command gives.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.targets import from_tc
+
+KINDS = {
+    "cake", "cake_mq", "choke", "codel", "drr", "dualpi2", "fq_codel", "fq_pie", "gred", "hhf",
+    "pfifo", "bfifo", "pfifo_fast", "pie", "red", "sfb", "sfq",
+}  # fmt: skip
+"""Queues that the laboratory has."""
+
+
+@dataclass(frozen=True)
+class Command:
+    """A valid command about such a queue, with the output that the kernel's test expects."""
+
+    file: str
+    line: str
+    kind: str
+    words: tuple[str, ...]
+    expected: str
+    changes: bool
+    """It changes a queue that is there: what it leaves out keeps its value."""
+
+
+def commands(folder: Path) -> Iterator[Command]:
+    """All in the folder's files."""
+    for path in sorted(folder.glob("*.json")):
+        for test in json.loads(path.read_text(encoding="utf-8")):
+            line = re.sub(r"\$(DUMMY|ETH|DEV\d?)", "eth0", test["cmdUnderTest"]).replace(
+                "$TC", "tc"
+            )
+            valid = str(test.get("expExitCode")) == "0"
+            if not valid or not re.match(r"tc qdisc (add|replace|change)\b", line):
+                continue
+            try:
+                seen = from_tc.seen(line)
+            except SpecError:
+                continue
+            for one in seen[:1]:
+                if one.kind in KINDS:
+                    expected = test.get("matchPattern") or ""
+                    changes = " change " in line
+                    yield Command(path.stem, line, one.kind, tuple(one.words), expected, changes)
+
+
+def judged(command: Command) -> tuple[str, str]:
+    """What became of a command: a word and why."""
+    try:
+        queue, remarks = from_tc.parameters(command.kind, command.words, printed=False)
+    except SpecError as error:
+        return "not understood", str(error)
+    if remarks and command.kind != "pfifo_fast":
+        return "not understood", remarks[0]
+    printed = _printed(command)
+    if printed is None:
+        return "understood", "the test expects no settings"
+    other, _ = from_tc.parameters(command.kind, printed, printed=True)
+    ours, theirs = _in_bytes(queue), _in_bytes(other)
+    differ = {
+        name: (ours[name], value)
+        for name, value in theirs.items()
+        if name in ours and not _is_shown_as(name, ours[name], value)
+    }
+    missing = [name for name in queue if name not in other and queue[name] is not False]
+    if differ:
+        return "another queue", ", ".join(f"{k}: {a}, tc shows {b}" for k, (a, b) in differ.items())
+    if missing and not command.changes and ".*" not in command.expected:
+        return "as tc makes it", f"not shown: {', '.join(missing)}"
+    return "as tc makes it", ""
+
+
+def _in_bytes(queue: dict[str, Any]) -> dict[str, Any]:
+    """RED's thresholds in bytes, as tc prints them, without the packet that counts them here."""
+    if queue["aqm"] not in ("red", "ared"):
+        return queue
+    packet = queue.get("mean_packet_bytes", 1000)
+    sized = {name: round(packet * queue[name]) for name in ("min_th", "max_th") if name in queue}
+    return {name: value for name, value in queue.items() if name != "mean_packet_bytes"} | sized
+
+
+def _is_shown_as(name: str, ours: Any, shown: Any) -> bool:
+    """Whether tc shows such a value: times as the kernel keeps and tc prints them, in units of
+    1,024 ns and three digits; gains, which the kernel's unit rounds down, less by 1/256 at most."""
+    if name in ("alpha", "beta"):
+        return -1e-5 <= ours - shown <= 1 / 256 + 1e-5
+    if isinstance(ours, str) and ours.endswith(" s"):
+        nanoseconds = round(float(ours[:-2]) * 1e9)
+        kept = nanoseconds >> 10 << 10
+        printed = {float(f"{time // 1000 / 1e6:.3g}") for time in (kept, nanoseconds)}
+        return float(shown[:-2]) in printed
+    return ours == shown
+
+
+def _printed(command: Command) -> list[str] | None:
+    """The words that tc is expected to print after the queue's name and place."""
+    # A word whose value the pattern leaves open says nothing.
+    text = re.sub(r"\b[a-z_]+(\.\*| \[0-9\]\+)|\b(overhead|limit) *$", " ", command.expected)
+    text = re.sub(r"\[0-9\]\+|\.\*|\$$|\\", " ", text)
+    text = re.sub(r"\([^)]*\|[^)]*\)", f"{command.kind} 1: root", text).removeprefix("qdisc ")
+    words = text.split()
+    if not words or words[0] != command.kind:
+        return None
+    words = [word for word in words[1:] if word not in ("root", "refcnt")]
+    words = words[1:] if words and words[0].endswith(":") else words
+    return words[1:] if words[:1] == ["2"] else words
+
+
+def table(results: dict[str, Counter[str]]) -> str:
+    """Counts by file."""
+    heads = ("as tc makes it", "understood", "another queue", "not understood")
+    lines = [f"| file | commands | {' | '.join(heads)} |", "| --- " * (len(heads) + 2) + "|"]
+    total: Counter[str] = Counter()
+    for file, counts in results.items():
+        total += counts
+        lines.append(_row(file, counts, heads))
+    return "\n".join([*lines, _row("all", total, heads)])
+
+
+def _row(name: str, counts: Counter[str], heads: tuple[str, ...]) -> str:
+    return (
+        f"| {name} | {sum(counts.values())} | {' | '.join(str(counts[head]) for head in heads)} |"
+    )
+
+
+def main() -> int:
+    """Reads the folder's commands, prints counts and what is not so; 0 if nothing is."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.linux.tdc", description=(__doc__ or "").splitlines()[0]
+    )
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    arguments = parser.parse_args()
+    results: dict[str, Counter[str]] = {}
+    open_: list[Any] = []
+    for command in commands(arguments.folder):
+        word, why = judged(command)
+        results.setdefault(command.file, Counter())[word] += 1
+        if word in ("another queue", "not understood"):
+            open_.append(f"{word}: {command.line}: {why}")
+    print(table(results), *open_, sep="\n")
+    return int(bool(open_))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
