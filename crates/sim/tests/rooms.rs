@@ -9,6 +9,7 @@ const ABOVE: &[(&str, &[&str])] = &[
     ("event_queue", &["port", "scenario", "setup", "world", "recorder", "run", "capture"]),
     ("slab", &["port", "scenario", "setup", "world", "recorder", "run", "capture"]),
     ("topology", &["port", "scenario", "setup", "world", "recorder", "run", "capture"]),
+    ("effect", &["port", "scenario", "setup", "world", "recorder", "run", "capture"]),
     ("port", &["scenario", "setup", "world", "recorder", "run", "capture"]),
     ("memory", &["setup", "world", "recorder", "run", "capture"]),
     ("scenario", &["setup", "world", "recorder", "run", "capture"]),
