@@ -165,6 +165,39 @@ def aqmlab_command(tmp_path, real_core) -> Command:
     return Command(tmp_path, ["-m", "aqmlab"])
 
 
+@pytest.fixture
+def shell(real_core, tmp_path):
+    """Runs lines of a shell in an empty folder, where `aqmlab` and `python3` are ours."""
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    for name, words in (("aqmlab", f"{sys.executable} -m aqmlab"), ("python3", sys.executable)):
+        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (programs / name).chmod(0o755)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    environment = os.environ | {
+        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+        "PYTHONPATH": str(HERE.parent / "python"),
+        "MPLBACKEND": "agg",
+    }
+
+    def run(lines: str) -> str:
+        answer = subprocess.run(
+            ["bash", "-euo", "pipefail", "-c", lines],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
+        assert answer.returncode == 0, f"{lines}\n{answer.stdout}\n{answer.stderr}"
+        return answer.stdout
+
+    run.folder = folder  # pyright: ignore[reportFunctionMemberAccess]
+    return run
+
+
 def no_live_runs() -> str:
     """Why live runs cannot be tried here; empty if they can."""
     if sys.platform != "linux":

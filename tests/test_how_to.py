@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -23,40 +20,6 @@ PAGES = {
 }
 BLOCK = re.compile(r'^```(\w+)(?: title="([\w./-]+)")?\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 """A fenced block: a titled one is a file, an `sh` one is run, any other is read by people only."""
-PATIENCE_S = 600
-
-
-@pytest.fixture
-def shell(real_core, tmp_path):
-    """Runs lines of a page in an empty folder, where `aqmlab` and `python3` are ours."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
-    for name, words in (("aqmlab", f"{sys.executable} -m aqmlab"), ("python3", sys.executable)):
-        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-        (programs / name).chmod(0o755)
-    folder = tmp_path / "work"
-    folder.mkdir()
-    environment = os.environ | {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "python"),
-        "MPLBACKEND": "agg",
-    }
-
-    def run(lines: str) -> str:
-        answer = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", lines],
-            cwd=folder,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE_S,
-            check=False,
-        )
-        assert answer.returncode == 0, f"{lines}\n{answer.stdout}\n{answer.stderr}"
-        return answer.stdout
-
-    run.folder = folder
-    return run
 
 
 @pytest.mark.parametrize("name", PAGES)
