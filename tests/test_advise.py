@@ -62,6 +62,30 @@ def test_a_bound_of_ones_own_is_a_term():
     assert grade("voip_r_p5 > 80", voip_r_p5=40) == 0
 
 
+@pytest.mark.parametrize(
+    ("words", "measure"),
+    [
+        ("p99 delay < 30 ms", "queue_delay_p99_s"),
+        ("p99.9 delay < 30 ms", "queue_delay_p99_9_s"),
+        ("mean rtt < 30 ms", "tcp_rtt_mean_s"),
+    ],
+)
+def test_quantiles_are_bounded_in_the_words_that_people_use(words, measure, real_core):
+    (term,) = objective.parse(words)
+    assert (term.measure, term.enough, term.bad) == (measure, 0.03, 0.06)
+
+
+def test_a_quantile_of_delay_is_that_of_the_worst_queue():
+    port = {"queue_delay_mean_s": 0.001, "arrivals": 10, "drops": 0}
+    ports = {
+        f"{name}.forward": port | {"queue_delay_p99_s": p99}
+        for name, p99 in (("shaper", 0.02), ("line", 0.07), ("idle", None))
+    }
+    found = trial.numbers({"ports": ports, "queue_delay_p99_s": 0.02})
+    assert found["queue_delay_p99_s"] == 0.07
+    assert found["queue_delay_mean_s"] == pytest.approx(0.003)
+
+
 def test_terms_are_weighed():
     terms = objective.parse("calls ok, 3 pages fast")
     summary = {"voip_r_mean": 93.2, "page_load_p90_s": 10.0}

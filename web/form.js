@@ -160,7 +160,7 @@ export function sideForm(form, own, shared, catalogue) {
   })
 }
 
-const hasTcp = (app) => !['voip', 'cbr', 'on-off', 'pulse'].includes(app)
+const hasTcp = (app) => !['voip', 'cbr', 'on-off', 'pulse', 'ping'].includes(app)
 
 /** Line, users, round trips, duration: what both sides share. */
 export function sharedForm(form, shared, catalogue) {

@@ -8,6 +8,7 @@ import { interval } from './seeds.js'
 export const FIGURES = [
   ['queue', 'mean queue', 'packets', 'queue_time_mean_packets', 1],
   ['delay', 'mean queue delay', 'ms', 'queue_delay_mean_s', 1e3],
+  ['p99', '99 % of queue delays below', 'ms', 'queue_delay_p99_s', 1e3],
   ['rate', 'throughput', 'Mbit/s', 'throughput_bytes_per_s', 8e-6],
   ['loss', 'packets lost', '%', 'drop_rate', 100],
   ['marks', 'marks', '', 'marks', 1],
@@ -17,7 +18,7 @@ export const FIGURES = [
 ]
 /** Rows about responses, and those that are known only when a run is over. */
 const RESPONSES = ['within', 'median', 'p90']
-const LATE = ['loss', 'median', 'p90']
+const LATE = ['p99', 'loss', 'median', 'p90']
 /** Rows about groups at most. */
 const MOST_MEDIA = 24
 

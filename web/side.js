@@ -104,6 +104,7 @@ export class Side {
     return {
       queue: s?.queue_time_mean_packets ?? mean(bins.most),
       delay: s ? times(s.queue_delay_mean_s, 1e3) : mean(seconds.columns.delay ?? []),
+      p99: s ? times(s.queue_delay_p99_s, 1e3) : null,
       rate: s ? times(s.throughput_bytes_per_s, 8e-6) : mean(seconds.columns.rate ?? []),
       loss: s ? times(s.drop_rate, 100) : null,
       drops: s?.drops ?? totals.drops,

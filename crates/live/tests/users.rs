@@ -57,6 +57,7 @@ fn live(scenario: &Scenario, net: u8) -> Outcome {
         gauges: false,
         trace: false,
         watch: None,
+        delays: true,
     });
     let ports = scenario.queues.iter().map(|name| (name.as_str(), &meter)).collect();
     recorder.outcome(&Ended {

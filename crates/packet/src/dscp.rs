@@ -41,6 +41,11 @@ pub const NAMES: [&str; CODE_POINTS.len()] = {
     names
 };
 
+/// The name of a code point, if it has one.
+pub fn name(code: u8) -> Option<&'static str> {
+    CODE_POINTS.iter().find(|(_, known)| *known == code).map(|(name, _)| *name)
+}
+
 /// The code point called `name`.
 pub fn find(name: &str) -> Option<u8> {
     CODE_POINTS.iter().find(|(known, _)| *known == name).map(|(_, code)| *code)
@@ -58,5 +63,6 @@ mod tests {
         // RFC 2597: AFxy is 8x + 2y. RFC 2474: CSx is 8x.
         assert_eq!((find("af31"), find("cs6"), find("ef")), (Some(26), Some(48), Some(46)));
         assert_eq!(find("urgent"), None);
+        assert_eq!((name(46), name(3)), (Some("ef"), None));
     }
 }

@@ -7,7 +7,7 @@ use packet::{Duration, Instant};
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::quantile::rank;
 use crate::sample::{Keep, Sample};
-use crate::{Column, PerSecond, Summary, Table, Window};
+use crate::{Column, LogHistogram, PerSecond, Summary, Table, Window};
 
 /// Delay written in the log for a lost datagram.
 const LOST: u64 = u64::MAX;
@@ -31,7 +31,14 @@ struct Stream {
     distances: Sample,
     /// Sum of the differences of consecutive delays, ns, and how many.
     jitter: (u64, u64),
+    /// These differences without their sign.
+    differences: Differences,
+    /// Jitter as RFC 3550 smooths it, ns, and its sum over the arrivals.
+    smoothed: (f64, f64),
 }
+
+/// Bins within 0.2 %.
+type Differences = LogHistogram<8, 0>;
 
 /// The log of all datagrams. A datagram counts if it was sent in the measured interval.
 #[derive(Clone, Debug)]
@@ -114,6 +121,11 @@ impl Datagrams {
         if let Some(before) = stream.last_delay.replace(delay) {
             stream.jitter.0 += before.abs_diff(delay);
             stream.jitter.1 += 1;
+            let difference = before.abs_diff(delay);
+            stream.differences.add(difference);
+            // RFC 3550 section 6.4.1: J(i) = J(i-1) + (|D(i-1,i)| - J(i-1))/16.
+            stream.smoothed.0 += (difference as f64 - stream.smoothed.0) / 16.0;
+            stream.smoothed.1 += stream.smoothed.0;
         }
         stream.delays.add(delay);
     }
@@ -227,6 +239,10 @@ pub(crate) struct Together {
     /// One-way delays in ns, sorted.
     delays: Sample,
     jitter: (u64, u64),
+    smoothed: f64,
+    differences: Differences,
+    /// Delays less the least of their stream, ns, sorted.
+    variation: Sample,
     distances: Sample,
     deadline: Duration,
 }
@@ -239,10 +255,16 @@ impl Together {
             all.lost += stream.lost;
             all.jitter.0 += stream.jitter.0;
             all.jitter.1 += stream.jitter.1;
+            all.smoothed += stream.smoothed.1;
+            all.differences.merge(&stream.differences);
+            if let Some(least) = stream.delays.least() {
+                all.variation.merge(&stream.delays.above(least));
+            }
             all.delays.merge(&stream.delays);
             all.distances.merge(&stream.distances);
         }
         all.delays.sort();
+        all.variation.sort();
         all.distances.sort();
         all
     }
@@ -262,6 +284,14 @@ impl Together {
 
     fn in_time(&self) -> f64 {
         self.delays.upto(self.deadline.nanos()) as f64
+    }
+
+    fn variation_s(&self, p: f64) -> f64 {
+        quantile(&self.variation, p) / 1e9
+    }
+
+    fn difference_s(&self, p: f64) -> f64 {
+        if self.differences.count() == 0 { f64::NAN } else { self.differences.quantile_s(p) }
     }
 
     fn distance(&self, p: f64) -> f64 {
@@ -285,6 +315,8 @@ fn quantile(sample: &Sample, p: f64) -> f64 {
 
 const DATAGRAMS: Unit = Unit::of("datagrams");
 const DELAY: &str = "quantile of the one-way delay";
+const PDV: &str = "quantile of the one-way delay less the least of its sender (packet delay variation of RFC 5481 \
+     section 4.2)";
 
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<Together>] = &[
@@ -304,10 +336,21 @@ pub(crate) static MEASURES: &[Measure<Together>] = &[
     real("delay_p90_s", AS_MS, "delay, 90 %", |s| s.delay_s(0.90), DELAY),
     real("delay_p95_s", AS_MS, "delay, 95 %", |s| s.delay_s(0.95), DELAY),
     real("delay_p99_s", AS_MS, "delay, 99 %", |s| s.delay_s(0.99), DELAY),
+    real("delay_p99_9_s", AS_MS, "delay, 99.9 %", |s| s.delay_s(0.999), DELAY),
     real("delay_max_s", AS_MS, "delay, longest", |s| s.delay_s(1.0), "longest one-way delay"),
     real("jitter_mean_s", AS_MS.digits(1), "jitter", |s| s.jitter.0 as f64 / 1e9 / s.jitter.1 as f64,
         "mean difference of the delays of consecutive arrivals (D of RFC 3550 section 6.4.1, not \
          smoothed)"),
+    real("jitter_smoothed_mean_s", AS_MS.digits(1), "jitter, RFC 3550", |s| s.smoothed / 1e9 / s.jitter.1 as f64,
+        "mean over the arrivals of the interarrival jitter J of RFC 3550 section 6.4.1: each difference moves it \
+         by a sixteenth"),
+    real("delay_variation_p50_s", AS_MS.digits(1), "delay variation, median", |s| s.variation_s(0.5), PDV),
+    real("delay_variation_p95_s", AS_MS.digits(1), "delay variation, 95 %", |s| s.variation_s(0.95), PDV),
+    real("delay_variation_p99_s", AS_MS.digits(1), "delay variation, 99 %", |s| s.variation_s(0.99), PDV),
+    real("delay_variation_p99_9_s", AS_MS.digits(1), "delay variation, 99.9 %", |s| s.variation_s(0.999), PDV),
+    real("delay_difference_p99_s", AS_MS.digits(1), "delay difference, 99 %", |s| s.difference_s(0.99),
+        "quantile of the differences of the delays of consecutive arrivals, without sign (IPDV of RFC 5481 \
+         section 4.1), within 0.2 %"),
     real("share_in_time", SHARE, "in time", |s| s.in_time() / s.settled(),
         "received within `record.deadline`, of those received or lost"),
     whole("loss_pairs", BARE, "losses with one before", |s| s.distances.count(),
@@ -320,64 +363,4 @@ pub(crate) static MEASURES: &[Measure<Together>] = &[
 ];
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn at(ms: u64) -> Instant {
-        Instant::from_nanos(ms * 1_000_000)
-    }
-
-    /// Five datagrams, one every 20 ms from 100 ms on; delays 10, 30, -, -, 20 ms.
-    fn five(window: Window) -> Datagrams {
-        let groups = vec!["video".to_owned(), "voice".to_owned()];
-        let mut log = Datagrams::new(window, Duration::from_millis(20), groups, true);
-        let stream = log.stream(1, 7, false);
-        for (number, delay) in [Some(10), Some(30), None, None, Some(20)].into_iter().enumerate() {
-            let (number, sent) = (number as u64, 100 + 20 * number as u64);
-            log.sent(stream, number, at(sent));
-            match delay {
-                Some(delay) => log.received(stream, number, at(sent), at(sent + delay)),
-                None => log.lost(stream, number, at(sent)),
-            }
-        }
-        log.sent(stream, 5, at(200)); // still on its way
-        log
-    }
-
-    #[test]
-    fn delay_jitter_loss_and_deadline_by_hand() {
-        let log = five(Window { from: at(0), to: at(1_000) });
-        let mut summary = Summary::default();
-        log.summarise(&mut summary);
-        let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
-        let Some(crate::Figure::Group(voice)) = groups.get("voice") else { panic!() };
-        assert!(groups.get("video").is_none(), "it has sent nothing");
-        let counts = ["sent", "received", "lost", "loss_pairs"].map(|n| voice.number(n));
-        assert_eq!(counts, [6.0, 3.0, 2.0, 1.0]);
-        assert_eq!(voice.number("loss_share"), 0.4);
-        assert_eq!(voice.number("delay_mean_s"), 0.02);
-        assert_eq!(voice.number("delay_p50_s"), 0.02);
-        assert_eq!(voice.number("delay_max_s"), 0.03);
-        assert_eq!(voice.number("jitter_mean_s"), 0.015); // |30 - 10| and |20 - 30|
-        assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
-        assert_eq!(voice.number("loss_distance_p50"), 1.0);
-        assert_eq!(voice.number("share_neighbours_lost"), 1.0);
-        let rows = log.into_log().unwrap();
-        let delays = vec![10_000_000, 30_000_000, LOST, LOST, 20_000_000, ON_ITS_WAY];
-        assert_eq!(rows.columns[2].1, Column::U64(delays));
-    }
-
-    #[test]
-    fn what_was_sent_in_the_warm_up_does_not_count() {
-        let log = five(Window { from: at(130), to: at(1_000) });
-        let row = log.table();
-        let column = |name: &str| &row.columns.iter().find(|(n, _)| n == name).unwrap().1;
-        assert_eq!(
-            (column("group"), column("user")),
-            (&Column::U16(vec![1]), &Column::U32(vec![7]))
-        );
-        assert_eq!(column("sent"), &Column::U64(vec![4]));
-        assert_eq!(column("lost"), &Column::U64(vec![2]));
-        assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));
-    }
-}
+mod tests;

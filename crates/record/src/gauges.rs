@@ -128,6 +128,7 @@ mod tests {
             gauges: true,
             trace: false,
             watch: None,
+            delays: true,
         })
     }
 

@@ -4,8 +4,8 @@
 //! request of every user, [`Pages`] the pages they belong to, a [`Datagrams`] log every datagram;
 //! [`Transfers`] are those without a reply; [`Flows`] are connections that last through the
 //! measured interval; [`Sources`] are users and flows that send requests; [`Calls`] are packets
-//! played to listeners, rated by the [`e_model`], [`Players`] what video players showed; [`Losses`]
-//! are lost segments, [`Concurrency`] counts open connections, [`Goodput`] counts bytes that arrive
+//! played to listeners, rated by the [`e_model`], [`Players`] what video players showed, [`Pings`] what echo requests took; [`Losses`]
+//! are lost segments, [`RoundTrips`] samples of TCP senders, [`Concurrency`] counts open connections, [`Goodput`] counts bytes that arrive
 //! in each second. All end as a [`Table`] or as measures of a [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
@@ -29,13 +29,16 @@ mod packet_class;
 mod packet_trace;
 mod pages;
 mod per_second;
+mod pings;
 mod players;
 mod quantile;
 mod requests;
 mod response_histogram;
+mod round_trips;
 mod sample;
 mod samples;
 mod sizes;
+mod sojourn;
 mod sources;
 mod table;
 #[cfg(test)]
@@ -45,6 +48,7 @@ mod template; // what `make new-measure` writes
 mod times;
 mod transfers;
 mod video_calls;
+mod waits;
 mod watch;
 
 pub use calls::{Calls, Listener};
@@ -61,10 +65,13 @@ pub use packet_class::{Kind, PacketClass};
 pub use packet_trace::{PacketTrace, TracedPacket, Who};
 pub use pages::{PageLoad, PageSettings, Pages};
 pub use per_second::PerSecond;
+pub use pings::{Ping, Pings};
 pub use players::{Players, Viewer};
 pub use quantile::quantile;
 pub use requests::{Class, Request, RequestSettings, Requests};
+pub use round_trips::RoundTrips;
 pub use sample::Keep;
+pub use sojourn::DelayClass;
 pub use sources::Sources;
 pub use table::{Column, Figure, Summary, Table};
 pub use transfers::{Transfer, Transfers};

@@ -8,7 +8,6 @@
 #[derive(Clone, Debug, Default)]
 pub struct LogHistogram<const BITS: u32 = 6, const UNIT: u32 = 10> {
     counts: Vec<u32>,
-    total: u64,
     longest: u64,
 }
 
@@ -16,13 +15,30 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     const BINS: u64 = 1 << BITS;
 
     /// Adds a time.
+    #[inline(always)]
     pub fn add(&mut self, ns: u64) {
+        let bin = Self::bin_of(ns);
+        match self.counts.get_mut(bin) {
+            Some(count) => *count += 1,
+            None => self.add_beyond(bin),
+        }
+        self.longest = self.longest.max(ns);
+    }
+
+    /// The first time in a bin beyond all others.
+    #[cold]
+    fn add_beyond(&mut self, bin: usize) {
+        self.counts.resize(bin + 1, 0);
+        self.counts[bin] = 1;
+    }
+
+    /// Adds a time as often as `times` says.
+    pub fn add_often(&mut self, ns: u64, times: u32) {
         let bin = Self::bin_of(ns);
         if bin >= self.counts.len() {
             self.counts.resize(bin + 1, 0);
         }
-        self.counts[bin] += 1;
-        self.total += 1;
+        self.counts[bin] += times;
         self.longest = self.longest.max(ns);
     }
 
@@ -30,13 +46,17 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     pub fn merge(&mut self, more: &Self) {
         self.counts.resize(self.counts.len().max(more.counts.len()), 0);
         self.counts.iter_mut().zip(&more.counts).for_each(|(sum, n)| *sum += n);
-        self.total += more.total;
         self.longest = self.longest.max(more.longest);
     }
 
     /// How many times were added.
     pub fn count(&self) -> u64 {
-        self.total
+        self.counts.iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// Whether there is no time.
+    pub fn is_empty(&self) -> bool {
+        self.counts.is_empty()
     }
 
     /// The longest time, in ns; 0 without any.
@@ -52,7 +72,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     /// The middle of the bin in which the quantile `p` lies (see [`quantile`](crate::quantile)),
     /// in seconds; 0 without any time.
     pub fn quantile_s(&self, p: f64) -> f64 {
-        self.ranked_ns(crate::quantile::rank(self.total, p)) / 1e9
+        self.ranked_ns(crate::quantile::rank(self.count(), p)) / 1e9
     }
 
     /// The middle of the bin of the `rank`-th shortest time, from 1, in ns; 0 if there are fewer.
@@ -65,7 +85,21 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         holds_it.map_or(0.0, Self::middle_ns)
     }
 
+    /// The mean of the shortest `share` of the times, each the middle of its bin, in seconds; not a
+    /// number if there is none.
+    pub fn trimmed_mean_s(&self, share: f64) -> f64 {
+        let kept = (self.count() as f64 * share) as u64;
+        let (mut left, mut sum) = (kept, 0.0);
+        for (bin, &n) in self.counts.iter().enumerate() {
+            let of = left.min(u64::from(n));
+            sum += of as f64 * Self::middle_ns(bin);
+            left -= of;
+        }
+        sum / 1e9 / kept as f64
+    }
+
     /// Linear up to 2^BITS units, then as many bins a doubling.
+    #[inline(always)]
     fn bin_of(ns: u64) -> usize {
         let units = ns >> UNIT;
         let shift = (units | Self::BINS).ilog2() - BITS;
@@ -75,7 +109,20 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     fn middle_ns(bin: usize) -> f64 {
         let shift = (bin as u64 / Self::BINS).saturating_sub(1);
         let lower = (bin as u64 - shift * Self::BINS) << shift;
-        (lower as f64 + (1u64 << shift) as f64 / 2.0) * (1u64 << UNIT) as f64
+        // A bin of one nanosecond is exact.
+        ((lower << UNIT) + (1u64 << (shift + u64::from(UNIT)) >> 1)) as f64
+    }
+
+    /// The longest time that falls into a bin, and how many did, of every bin that is not empty.
+    pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        filled.map(|(bin, n)| (Self::longest_of(bin), *n))
+    }
+
+    fn longest_of(bin: usize) -> u64 {
+        let shift = (bin as u64 / Self::BINS).saturating_sub(1);
+        let next = u128::from(bin as u64 - shift * Self::BINS + 1) << (shift + u64::from(UNIT));
+        u64::try_from(next - 1).unwrap_or(u64::MAX)
     }
 }
 
@@ -120,6 +167,16 @@ mod tests {
     }
 
     #[test]
+    fn a_trimmed_mean_leaves_the_longest_out() {
+        let mut times = Fine::default();
+        (1..=19).for_each(|ms| times.add(ms * 1_000_000));
+        times.add(10_000_000_000);
+        let mean = times.trimmed_mean_s(0.95);
+        assert!((mean / 0.010 - 1.0).abs() < 0.002, "{mean} s, not 10 ms");
+        assert!(Fine::default().trimmed_mean_s(0.95).is_nan());
+    }
+
+    #[test]
     fn two_counted_together_are_as_one() {
         let (mut odd, mut even, mut all) = (Fine::default(), Fine::default(), Fine::default());
         for n in 0..5_000u64 {
@@ -131,6 +188,6 @@ mod tests {
             all.add(n * n);
         }
         odd.merge(&even);
-        assert_eq!((odd.counts, odd.total, odd.longest), (all.counts, all.total, all.longest));
+        assert_eq!((odd.count(), odd.counts, odd.longest), (5_000, all.counts, all.longest));
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::{
     Figure, Summary, answers, calls, concurrency, datagrams, flows, gauges, losses, meter, pages,
-    players, requests, samples, sources, transfers, video_calls,
+    pings, players, requests, round_trips, samples, sojourn, sources, transfers, video_calls,
 };
 
 /// The unit of a number, and the one in which it is shown to people.
@@ -227,6 +227,7 @@ pub fn measures() -> Vec<Listed> {
     [
         list(PORTS, "", meter::MEASURES),
         list(PORTS, "", samples::MEASURES),
+        list(sojourn::PLACES, "", sojourn::MEASURES),
         list(&["gauge_max.", "ports.<port>.gauge_max."], "", gauges::LARGEST),
         list(&["gauge_mean.", "ports.<port>.gauge_mean."], "", gauges::MEANS),
         list(&[""], GROUP, answers::MEASURES),
@@ -236,12 +237,14 @@ pub fn measures() -> Vec<Listed> {
         list(&[""], "", concurrency::MEASURES),
         list(&[""], "", flows::RECOVERIES),
         list(&[""], "", flows::LONG),
+        list(round_trips::PLACES, "", round_trips::MEASURES),
         list(&[""], "", losses::MEASURES),
         list(&[""], "", sources::MEASURES),
         list(&["datagrams.<group>."], "", datagrams::MEASURES),
         list(&["voip_", "voip_by_group.<group>."], "", calls::MEASURES),
         list(&["video_", "video_by_group.<group>."], "", players::MEASURES),
         list(&["rtc_", "rtc_by_group.<group>."], "", video_calls::MEASURES),
+        list(&["ping.<group>."], "", pings::MEASURES),
         list(&["transfers.<group>."], "", transfers::MEASURES),
     ]
     .concat()

@@ -12,6 +12,7 @@ use crate::gauges::Gauges;
 use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
+use crate::sojourn::{DelayClass, Sojourns};
 use crate::watch::{QueueSnapshot, QueueWatch, WatchSettings};
 use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Table, Window};
 
@@ -30,6 +31,8 @@ pub struct MeterSettings {
     pub gauges: bool,
     /// Whether to keep a row of everything that happens to packets.
     pub trace: bool,
+    /// Whether to keep the distribution of queueing delays, by class of packets.
+    pub delays: bool,
     /// Samples to keep for an observer of the run, if there is one.
     pub watch: Option<WatchSettings>,
 }
@@ -71,7 +74,6 @@ struct Measured {
     own_marks: u64,
     packet_ns: u64,
     byte_ns: u128,
-    queue_delay_ns: u128,
 }
 
 /// The recorder at one port.
@@ -98,6 +100,8 @@ pub struct Meter {
     /// When the next sample of the gauges is due.
     next_gauge: u64,
     gauges: Option<Box<Gauges>>,
+    /// Only if they are to be kept.
+    sojourns: Option<Box<Sojourns>>,
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
     watched: Option<Box<QueueWatch>>,
@@ -137,6 +141,7 @@ impl Meter {
             kept: Kept::default(),
             next_gauge: if shown { 0 } else { NO_SAMPLE },
             gauges: shown.then(|| Box::new(Gauges::new(settings))),
+            sojourns: settings.delays.then(Box::default),
             drop_run: DropRun::default(),
             trace: trace.map(Box::new),
             watched: settings.watch.map(|of| Box::new(QueueWatch::new(of))),
@@ -225,8 +230,8 @@ impl Meter {
         }
     }
 
-    /// A packet that had come at `arrived` and belongs to `flow` leaves the queue. Its transmission
-    /// lasts from `start`, later than now if a device holds others before it, until `finish`.
+    /// A packet of this class that had come at `arrived` and belongs to `flow` leaves the queue. Its
+    /// transmission lasts from `start`, later than now if a device holds others before it, until `finish`.
     #[inline(always)]
     pub fn started(
         &mut self,
@@ -235,6 +240,7 @@ impl Meter {
         arrived: Instant,
         bytes: u32,
         flow: u64,
+        class: DelayClass,
     ) {
         let word = start.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
         self.fingerprint.add(word);
@@ -245,7 +251,9 @@ impl Meter {
             if finish >= window.from {
                 self.measured.departures += 1;
                 self.measured.departure_bytes += u64::from(bytes);
-                self.measured.queue_delay_ns += u128::from(waited);
+                if let Some(sojourns) = &mut self.sojourns {
+                    sojourns.add(class, waited);
+                }
                 self.measured.busy_ns += finish.since(start.max(window.from)).nanos();
             }
         } else {

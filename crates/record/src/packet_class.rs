@@ -16,23 +16,41 @@ pub enum Kind {
     Ack,
 }
 
-/// A packet's kind, and whether it was sent before. One byte: it travels with every packet.
+/// A packet's kind, whether it was sent before, and the traffic group of its user. Four bytes: it
+/// travels with every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PacketClass(u8);
+pub struct PacketClass(u32);
 
 impl PacketClass {
     /// How many numbers [`PacketClass::index`] may give.
     const COUNT: usize = 16;
-    const RETRANSMISSION: u8 = 8;
+    const RETRANSMISSION: u32 = 8;
+    const KIND: u32 = Self::RETRANSMISSION - 1;
+    const GROUP_SHIFT: u32 = 16;
 
-    /// Of a packet of this kind; `again` if it is a retransmission.
+    /// Of a packet of this kind, of the first group; `again` if it is a retransmission.
     #[inline]
     pub const fn new(kind: Kind, again: bool) -> Self {
-        PacketClass(kind as u8 | (again as u8) << 3)
+        PacketClass(kind as u32 | (again as u32) << 3)
+    }
+    /// This class, of a user of the traffic group with this place in the scenario, from 0.
+    #[inline]
+    #[must_use]
+    pub const fn of_group(self, group: u16) -> Self {
+        PacketClass(self.0 & 0xffff | (group as u32) << Self::GROUP_SHIFT)
+    }
+    /// The place of its traffic group in the scenario, from 0.
+    pub const fn group(self) -> u16 {
+        (self.0 >> Self::GROUP_SHIFT) as u16
+    }
+    /// Its kind and group in the bits 0 to 2 and 16 to 31, the others 0.
+    #[inline]
+    pub(crate) const fn kind_and_group(self) -> u32 {
+        self.0 & (Self::KIND | 0xffff << Self::GROUP_SHIFT)
     }
     /// The kind's number, in the order of [`Kind`].
     pub const fn kind(self) -> u8 {
-        self.0 & (Self::RETRANSMISSION - 1)
+        (self.0 & Self::KIND) as u8
     }
     /// Whether it is of this kind.
     #[inline]
@@ -63,7 +81,7 @@ impl ClassCounts {
         [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
     }
     pub fn retransmissions(&self) -> u64 {
-        self.0[usize::from(PacketClass::RETRANSMISSION)..].iter().sum()
+        self.0[PacketClass::RETRANSMISSION as usize..].iter().sum()
     }
     /// Those that carry payload.
     pub fn with_payload(&self) -> u64 {
@@ -85,8 +103,9 @@ mod tests {
         let kinds = [Kind::Datagram, Kind::Syn, Kind::Fin, Kind::Data, Kind::Ack];
         for (number, kind) in (0..).zip(kinds) {
             for again in [false, true] {
-                let class = PacketClass::new(kind, again);
+                let class = PacketClass::new(kind, again).of_group(700);
                 assert_eq!((class.kind(), class.is_retransmission()), (number, again));
+                assert_eq!(class.group(), 700);
                 assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
                 (0..=number).for_each(|_| counts.add(class));
             }

@@ -7,10 +7,8 @@ use crate::{Column, PacketClass, Table};
 /// Whose packet it is, and what it is.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Who {
-    /// What it carries, and whether it was sent before.
+    /// What it carries, whether it was sent before, and the group of its user.
     pub class: PacketClass,
-    /// Group of its user, in the order of the scenario.
-    pub group: u16,
     /// Its user, numbered over all groups.
     pub user: u32,
     /// IP length in bytes.
@@ -173,7 +171,7 @@ impl PacketTrace {
         let bytes = |of: fn(&Row) -> u8| Column::U8(order.iter().map(|p| of(row(p))).collect());
         let words = |of: fn(&Row) -> u32| Column::U32(order.iter().map(|p| of(row(p))).collect());
         let times = order.iter().map(|p| row(p).at.nanos()).collect();
-        let groups = order.iter().map(|p| row(p).who.group).collect();
+        let groups = order.iter().map(|p| row(p).who.class.group()).collect();
         let columns = [
             ("time_ns", Column::U64(times)),
             ("port", Column::U32(order.iter().map(|&(port, _)| port).collect())),
@@ -202,7 +200,7 @@ mod tests {
     }
 
     fn who(user: u32) -> Who {
-        Who { class: PacketClass::new(Kind::Data, user == 2), group: 1, user, bytes: 100 }
+        Who { class: PacketClass::new(Kind::Data, user == 2).of_group(1), user, bytes: 100 }
     }
 
     fn dropped(id: u32, why: DropReason) -> Event {

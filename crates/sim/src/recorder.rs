@@ -15,7 +15,7 @@ use std::ops::Range;
 use packet::Instant;
 use record::{
     Column, Concurrency, Datagrams, Flows, Goodput, Keep, Losses, PageLoad, PageSettings, Pages,
-    Request, RequestSettings, Requests, Sources, Transfer, Transfers, Window,
+    Request, RequestSettings, Requests, RoundTrips, Sources, Transfer, Transfers, Window,
 };
 use tcp::Flags;
 
@@ -40,6 +40,7 @@ pub struct Recorder {
     flows: Flows,
     transfers: Transfers,
     losses: Losses,
+    round_trips: RoundTrips,
     concurrency: Concurrency,
     /// Only if they are to be recorded.
     sources: Option<Sources>,
@@ -93,6 +94,7 @@ impl Recorder {
             flows: Flows::default(),
             transfers: Transfers::new(keep),
             losses: Losses::default(),
+            round_trips: RoundTrips::new(window, scenario.traffic.len()),
             concurrency: Concurrency::new(scenario.network.whole("clients") as u32),
             sources: record.switch("sources").then(|| sources(scenario, members)),
             goodput: record.switch("goodput").then(|| Goodput::new(names().into_iter())),
@@ -210,6 +212,15 @@ impl Recorder {
     pub fn scripted(&mut self, now: Instant, marked: bool) {
         if let Some(scripted) = self.scripted.as_mut().filter(|_| self.window.contains(now)) {
             *(if marked { &mut scripted.marked } else { &mut scripted.dropped }) += 1;
+        }
+    }
+
+    /// An end of a connection has got a segment: records the sample of the round-trip time that it
+    /// took, if it did.
+    #[inline]
+    pub fn sample_round_trip(&mut self, now: Instant, connection: &mut Connection, end: usize) {
+        if let Some((sample, smoothed)) = connection.ends[end].take_round_trip() {
+            self.round_trips.sampled(now, connection.group, sample, smoothed);
         }
     }
 

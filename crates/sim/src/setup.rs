@@ -200,6 +200,7 @@ impl<'a> Builder<'a> {
             keep_samples: rows && record.switch("samples"),
             gauges: record.switch("gauges"),
             trace: rows && sampled && record.switch("trace"),
+            delays: !name.starts_with("access"),
             watch: watch.map(|watch| watch.settings),
         })
     }

@@ -141,7 +141,7 @@ fn row(port: usize, seen: &TracedPacket) -> [f64; PACKET_NUMBERS] {
         seen.why.into(),
         who.class.kind().into(),
         u8::from(who.class.is_retransmission()).into(),
-        who.group.into(),
+        who.class.group().into(),
         who.user.into(),
         who.bytes.into(),
         seen.id.into(),

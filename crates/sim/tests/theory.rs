@@ -44,6 +44,7 @@ fn meter(window: Window) -> Meter {
         sample_every: None,
         keep_samples: false,
         watch: None,
+        delays: true,
         gauges: false,
         trace: false,
     })

@@ -240,6 +240,14 @@ impl Endpoint {
         self.profile.rtt.rto(&self.tx.rtt)
     }
 
+    /// The newest sample of the round-trip time since this was last called, if there is one, and the
+    /// smoothed round-trip time after it. Both are in the resolution of the sender's clock.
+    #[inline]
+    pub fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
+        let newest = self.tx.rtt.take_newest()?;
+        Some((newest, self.profile.rtt.smoothed(&self.tx.rtt)))
+    }
+
     /// The sender, and what the other parts lend it for an event.
     #[inline(always)]
     pub(crate) fn lend(&mut self, moment: Moment) -> (&mut Sender, SendContext<'_>) {

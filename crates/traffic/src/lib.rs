@@ -26,4 +26,4 @@ pub mod web;
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, Entry, Group, Population, Sources, find};
-pub use report::{ListenerReport, Report, Shown, VideoCallReport, ViewerReport};
+pub use report::{ListenerReport, PingReport, Report, Shown, VideoCallReport, ViewerReport};

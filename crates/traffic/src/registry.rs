@@ -17,7 +17,7 @@ use std::fmt;
 use packet::params::{BadParams, Kind, Params};
 use packet::{About, Rng};
 
-use crate::datagrams::{cbr, on_off, pulse, rtc, voip};
+use crate::datagrams::{cbr, on_off, ping, pulse, rtc, voip};
 use crate::{App, bulk, burst, replay, requests, video, web};
 
 /// One kind of application.
@@ -59,6 +59,7 @@ pub static APPS: &[Entry] = &[
     cbr::ENTRY,
     on_off::ENTRY,
     pulse::ENTRY,
+    ping::ENTRY,
 ];
 
 /// The application called `name`.

@@ -1,6 +1,6 @@
 //! What applications say of themselves: of the measured interval, at its end.
 
-use packet::Duration;
+use packet::{Duration, Instant};
 
 /// What became of an application in the measured interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,6 +11,19 @@ pub enum Report {
     VideoCall(Vec<VideoCallReport>),
     /// Of a video player.
     Viewing(ViewerReport),
+    /// Of a sender of echo requests.
+    Ping(PingReport),
+}
+
+/// What one sender of echo requests measured, in the whole run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PingReport {
+    /// When each request left.
+    pub sent: Vec<Instant>,
+    /// Round trip of each; none without an answer.
+    pub round_trips: Vec<Option<Duration>>,
+    /// The first request of the measured interval.
+    pub measured_from: usize,
 }
 
 /// What one listener of a call received. A packet counts once it is known whether it was played.

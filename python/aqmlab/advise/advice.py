@@ -34,7 +34,7 @@ SHOWN = (
     *("voip_r_mean", "voip_mouth_to_ear_mean_s", "page_load_p50_s", "page_load_p90_s"),
     *("response_p50_s", "response_p90_s", "share_le_1s", "requests_open_at_end"),
     *("video_rebuffer_ratio", "video_bitrate_mean_bits_per_s"),
-    *("queue_delay_mean_s", "drop_rate", "utilisation"),
+    *("queue_delay_mean_s", "queue_delay_p99_s", "drop_rate", "utilisation"),
 )
 """Measures that are shown of today's queue and of the advised one, where there are some."""
 FILE = "advice.json"

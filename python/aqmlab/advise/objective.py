@@ -2,6 +2,7 @@
 
     objective := term ("," term)*
     term      := [weight] (noun word | measure ("<" | ">") quantity)
+    measure   := its name | (p50 | p90 | p95 | p99 | p99.9 | mean | max) (delay | rtt)
 
 `calls ok, 2 pages fast, response_p90_s < 1 s`. A term gives each run a grade: 0 where its measure
 is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, straight between
@@ -98,9 +99,9 @@ def _term(text: str) -> Term:
     if not 0 < weight < math.inf:
         raise SpecError(f'"{text}": a term needs a weight above 0, such as "2 calls ok"')
     words = " ".join(words.split())
-    compared = re.fullmatch(r"([\w.<>-]+?)\s*([<>])\s*(.+)", words)
+    compared = re.fullmatch(rf"({_SPOKEN.pattern}|[\w.<>-]+?)\s*([<>])\s*(.+)", words)
     if compared:
-        term = _bound(words, *compared.groups())
+        term = _bound(words, compared[1], *compared.groups()[-2:])
     elif words in TERMS:
         term = TERMS[words]
     else:
@@ -113,8 +114,14 @@ def _term(text: str) -> Term:
     return Term(**{**term.__dict__, "weight": weight})
 
 
+_SPOKEN = re.compile(r"(p50|p90|p95|p99|p99\.9|mean|max) (delay|rtt)")
+_FAMILIES = {"delay": "queue_delay", "rtt": "tcp_rtt"}
+
+
 def _bound(words: str, measure: str, sign: str, text: str) -> Term:
     """A measure with a bound: half as good is bad, a grade above comes by as much again."""
+    if spoken := _SPOKEN.fullmatch(measure):
+        measure = f"{_FAMILIES[spoken[2]]}_{spoken[1].replace('.', '_')}_s"
     if mistake := measures.unknown(measure):
         raise SpecError(mistake)
     measure = renamed.current(measure)

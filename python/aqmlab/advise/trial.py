@@ -21,6 +21,8 @@ from .race import Scores
 from .situation import Situation
 
 _MACHINE = {about["name"] for about in measures.MACHINES}
+QUANTILES = tuple(f"queue_delay_{part}_s" for part in ("p50", "p90", "p95", "p99", "p99_9", "max"))
+"""Of the queueing delay: each that of the queue on the way where it is largest."""
 Numbers = Mapping[str, float | None]
 """Of one run, by dotted path."""
 
@@ -130,6 +132,11 @@ def numbers(summary: Mapping[str, Any]) -> dict[str, float | None]:
     if delays:
         found["queue_delay_mean_s"] = max(delays.values())
         found["drop_rate"] = 1.0 - min(arriving.values())
+        for name in QUANTILES:
+            # Quantiles of several queues cannot be added: the worst queue's is what all exceed.
+            ports = summary.get("ports", {}).values()
+            worst = [port[name] for port in ports if port.get(name) is not None]
+            found[name] = max(worst, default=None)
     return found
 
 

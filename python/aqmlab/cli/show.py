@@ -19,14 +19,8 @@ if TYPE_CHECKING:
 
 
 SHOWN = (
-    *(
-        "queue_mean_packets",
-        "queue_max_packets",
-        "queue_delay_mean_s",
-        "drop_rate",
-        "marks",
-        "utilisation",
-    ),
+    *("queue_mean_packets", "queue_max_packets", "queue_delay_mean_s"),
+    *("queue_delay_p50_s", "queue_delay_p99_s", "drop_rate", "marks", "utilisation"),
     *("throughput_bytes_per_s", "responses", "responses_failed"),
     *(f"response_p{percent}_s" for percent in (10, 50, 90, 99)),
     *("share_le_1s", "share_1_2s", "share_2_3s", "share_gt_3s"),
@@ -34,6 +28,7 @@ SHOWN = (
     *("video_bitrate_mean_bits_per_s", "video_rebuffer_ratio", "video_switches_per_min"),
     *("video_startup_p50_s", "voip_r_mean", "voip_mos_mean", "voip_share_r_ge_70"),
     "voip_mouth_to_ear_mean_s",
+    *("tcp_rtt_min_s", "tcp_rtt_p50_s", "tcp_rtt_p99_s"),
     *("rtc_frame_delay_p50_s", "rtc_frame_delay_p95_s", "rtc_freezes_per_min"),
     *("rtc_received_bits_per_s", "rtc_lost_share"),
 )
@@ -46,6 +41,7 @@ OF_GROUPS = {
 HEADS = {
     "queue_mean_packets": "queue pkts",
     "queue_delay_mean_s": "delay ms",
+    "queue_delay_p99_s": "p99 delay",
     "drop_rate": "loss %",
     "utilisation": "util %",
     "response_p50_s": "p50 ms",

@@ -19,6 +19,7 @@ SHOWN = {
     "share_le_1s": "answered within 1 s",
     "response_p50_s": "median response time, s",
     "queue_delay_mean_s": "mean queue delay, s",
+    "queue_delay_p99_s": "99 % of queue delays below, s",
     "queue_time_mean_packets": "mean queue, packets",
     "throughput_bytes_per_s": "throughput, B/s",
     "drop_rate": "share of packets lost",

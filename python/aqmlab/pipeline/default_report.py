@@ -24,7 +24,10 @@ MOST_CURVES = 10
 """Variants in a figure: more could not be distinguished."""
 CURVE_FROM = 3
 """Values of an axis from which on a line is drawn along it."""
-ALONG = ("queue_delay_mean_s", "drop_rate", "response_p50_s", "page_load_p50_s", "voip_r_mean")
+ALONG = (
+    *("queue_delay_mean_s", "queue_delay_p99_s", "drop_rate"),
+    *("response_p50_s", "page_load_p50_s", "voip_r_mean"),
+)
 """Measures that are drawn along an axis."""
 MOST_TOLD = 4
 """Variants whose differences fit into a sentence."""

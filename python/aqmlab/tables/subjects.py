@@ -49,6 +49,7 @@ QUEUE = tuple(
     Column(name, f"ports.{{}}.{name}", head=head)
     for name, head in (
         ("queue_delay_mean_s", "delay"),
+        ("queue_delay_p99_s", "delay p99"),
         ("queue_time_mean_packets", "queue"),
         ("queue_max_packets", "largest"),
         ("drop_rate", "loss"),

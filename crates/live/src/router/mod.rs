@@ -233,7 +233,7 @@ impl Router {
             marked: false,
             header: Header { dscp: facts.dscp, ack, source, destination },
             tcp: facts.segment.map(|segment| segment.queue_header),
-            class,
+            class: class.of_group(flow.owner.group),
             owner: (flow.owner.group, flow.owner.member),
             to: from.other(),
             client: u32::from(client) % machines[0],
@@ -266,8 +266,8 @@ impl Router {
                 },
                 Port::Explicit(explicit) => {
                     if let Some(trace) = explicit.packet_trace() {
-                        let (group, user) = owner;
-                        trace.arrived(at, id, Who { class, group, user, bytes: packet.bytes });
+                        let (_, user) = owner;
+                        trace.arrived(at, id, Who { class, user, bytes: packet.bytes });
                     }
                     let finish = self.network.offer(port, packet, tcp.as_ref(), class);
                     return self.after_explicit(port, finish);

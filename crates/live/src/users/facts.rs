@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use traffic::{ListenerReport, Report, VideoCallReport, ViewerReport};
+use traffic::{ListenerReport, PingReport, Report, VideoCallReport, ViewerReport};
 
 /// A connection, by a number that no other one of the run has.
 pub type ConnectionId = u64;
@@ -134,6 +134,15 @@ pub enum ReportFact {
         /// Bit rates, and for how long each was seen, ns.
         seen: Vec<(u64, u64)>,
     },
+    /// Of a sender of echo requests.
+    Ping {
+        /// When each request left, ns.
+        sent: Vec<u64>,
+        /// Round trip of each, ns; none without an answer.
+        round_trips: Vec<Option<u64>>,
+        /// The first request of the measured interval.
+        measured_from: usize,
+    },
 }
 
 /// What one listener received.
@@ -170,6 +179,11 @@ impl From<&Report> for ReportFact {
                 segments: v.segments,
                 seen: v.seen.iter().map(|&(rate, span)| (rate, span.nanos())).collect(),
             },
+            Report::Ping(ping) => ReportFact::Ping {
+                sent: ping.sent.iter().map(|at| at.nanos()).collect(),
+                round_trips: ping.round_trips.iter().map(|trip| trip.map(|t| t.nanos())).collect(),
+                measured_from: ping.measured_from,
+            },
         }
     }
 }
@@ -194,6 +208,11 @@ impl From<ReportFact> for Report {
                     seen: seen.into_iter().map(|(rate, ns)| (rate, span(ns))).collect(),
                 })
             }
+            ReportFact::Ping { sent, round_trips, measured_from } => Report::Ping(PingReport {
+                sent: sent.into_iter().map(packet::Instant::from_nanos).collect(),
+                round_trips: round_trips.into_iter().map(|trip| trip.map(span)).collect(),
+                measured_from,
+            }),
         }
     }
 }
@@ -332,12 +351,17 @@ mod tests {
             segments: 9,
             seen: vec![(300_000, Duration::from_millis(10))],
         };
-        for report in [Report::Call(vec![heard]), Report::Viewing(viewing)] {
+        let ping = PingReport {
+            sent: vec![packet::Instant::from_nanos(7)],
+            round_trips: vec![None],
+            measured_from: 1,
+        };
+        for report in [Report::Call(vec![heard]), Report::Viewing(viewing), Report::Ping(ping)] {
             let text = serde_json::to_string(&ReportFact::from(&report)).expect("is plain");
             let back: ReportFact = serde_json::from_str(&text).expect("was written here");
             // NaN is not equal to itself; its bits are.
             assert_eq!(ReportFact::from(&Report::from(back.clone())), back);
-            if let Report::Viewing(_) = report {
+            if let Report::Viewing(_) | Report::Ping(_) = report {
                 assert_eq!(Report::from(back), report);
             }
         }

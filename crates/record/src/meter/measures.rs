@@ -6,7 +6,8 @@ use packet::DropReason;
 
 use super::Meter;
 use crate::measure::{AS_MS, BYTES, Measure, PACKETS, SECONDS, SHARE, Unit, figure, real, whole};
-use crate::{Column, Figure, Summary, ratio};
+use crate::sojourn::Sojourns;
+use crate::{Column, Figure, Summary, Table, ratio};
 
 const BYTES_PER_S: Unit = Unit::of("bytes/s").shown("kB/s", 1e-3);
 const RATE: Unit = Unit::of("bit/s").shown("Mbit/s", 1e-6).digits(2);
@@ -76,7 +77,18 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         |m| m.measured.byte_ns as f64 / 1e9 / m.seconds(), "average over time, not over samples"),
     real("queue_delay_mean_s", AS_MS.digits(1), "queueing delay", Meter::queue_delay_mean_s,
         "mean time from arrival to the begin of transmission"),
+    real("queue_delay_p50_s", AS_MS.digits(1), "queueing delay, median", |m| m.queue_delay_s(0.5), DELAY),
+    real("queue_delay_p90_s", AS_MS.digits(1), "queueing delay, 90 %", |m| m.queue_delay_s(0.9), DELAY),
+    real("queue_delay_p95_s", AS_MS.digits(1), "queueing delay, 95 %", |m| m.queue_delay_s(0.95), DELAY),
+    real("queue_delay_p99_s", AS_MS.digits(1), "queueing delay, 99 %", |m| m.queue_delay_s(0.99), DELAY),
+    real("queue_delay_p99_9_s", AS_MS.digits(1), "queueing delay, 99.9 %", |m| m.queue_delay_s(0.999), DELAY),
+    real("queue_delay_max_s", AS_MS.digits(1), "queueing delay, longest",
+        |m| m.sojourns.as_ref().map_or(f64::NAN, |of| of.all().longest_s()),
+        "longest time from arrival to the begin of transmission; null without departures"),
 ];
+
+const DELAY: &str = "quantile over packets of the time from arrival to the begin of transmission (sojourn time \
+     in the queue), within 0.8 %; null without departures";
 
 impl Meter {
     fn seconds(&self) -> f64 {
@@ -105,7 +117,25 @@ impl Meter {
     }
 
     fn queue_delay_mean_s(&self) -> f64 {
-        mean_s(self.measured.queue_delay_ns as f64, self.measured.departures)
+        let mean_s = self.sojourns.as_ref().map_or(0.0, |sojourns| sojourns.all().mean_s());
+        if mean_s.is_nan() { 0.0 } else { mean_s }
+    }
+
+    fn queue_delay_s(&self, p: f64) -> f64 {
+        self.sojourns.as_ref().map_or(f64::NAN, |sojourns| sojourns.all().quantile_s(p))
+    }
+
+    /// Adds the queueing delays of classes of packets to a summary; `groups` are the names of the
+    /// traffic groups, in the order of the scenario.
+    pub fn summarise_delays(&self, groups: &[&str], out: &mut Summary) {
+        if let Some(sojourns) = &self.sojourns {
+            sojourns.summarise(groups, out);
+        }
+    }
+
+    /// The histograms of the queueing delays at several ports.
+    pub fn delays<'a>(ports: impl Iterator<Item = &'a Meter>) -> Table {
+        Sojourns::table(ports.map(|meter| meter.sojourns.as_deref()))
     }
 
     /// The numbers of the measured interval.

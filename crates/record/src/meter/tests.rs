@@ -17,6 +17,7 @@ fn meter(from_ms: u64, to_ms: u64) -> Meter {
         gauges: true,
         trace: false,
         watch: None,
+        delays: true,
     })
 }
 
@@ -34,7 +35,7 @@ fn samples_and_time_average_follow_the_queue() {
     let mut m = meter(3, 12);
     m.arrival(ms(4), 1_000, DATA);
     m.queue(ms(4), waiting(2));
-    m.started(ms(10), ms(11), ms(4), 1_000, 1);
+    m.started(ms(10), ms(11), ms(4), 1_000, 1, DelayClass::default());
     m.queue(ms(10), waiting(1));
     m.finish();
     assert_eq!(samples(&m), Column::U16(vec![0, 0, 2, 2]), "samples at 0, 3, 6, 9 ms");
@@ -54,7 +55,7 @@ fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
     let mut m = meter(0, 10);
     m.arrival(ms(0), 100, DATA);
     m.queue(ms(0), waiting(1));
-    m.started(ms(3), ms(4), ms(0), 100, 1);
+    m.started(ms(3), ms(4), ms(0), 100, 1, DelayClass::default());
     m.queue(ms(3), waiting(0));
     m.arrival(ms(6), 100, DATA);
     m.queue(ms(6), waiting(1));
@@ -66,7 +67,7 @@ fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
 fn long_queues_are_kept_whole() {
     let mut m = meter(0, 9);
     m.queue(ms(1), waiting(7));
-    m.started(ms(4), ms(5), ms(0), 100, 1);
+    m.started(ms(4), ms(5), ms(0), 100, 1, DelayClass::default());
     m.queue(ms(4), waiting(70_000));
     m.finish();
     assert_eq!(samples(&m), Column::U32(vec![0, 7, 70_000]));

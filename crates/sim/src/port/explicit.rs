@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use aqm::{Cx, Discipline};
 use packet::{Backlog, Event, Instant, Packet, Rng, TcpHeader};
-use record::{Capacity, Meter, PacketClass, PacketTrace};
+use record::{Capacity, DelayClass, Meter, PacketClass, PacketTrace};
 
 use super::Wire;
 
@@ -20,35 +20,37 @@ pub struct ExplicitPort {
     /// Whether gauges are sampled or packets traced.
     watched: bool,
     reads_tcp: bool,
-    /// Packets that a mark is the first of, among those that arrived in the measured interval.
-    unmarked: Unmarked,
+    guests: Guests,
     /// The last arrival, and whether it was dropped before its `offer` was over.
     arriving: u32,
     refused: bool,
 }
 
-/// Which packets, by their handles, arrived in the measured interval and have no mark yet.
+/// What the port must know of each packet from its arrival on, by its handle: its class, and whether
+/// it arrived in the measured interval and has no mark yet.
 #[derive(Default)]
-struct Unmarked(Vec<bool>);
+struct Guests(Vec<(DelayClass, bool)>);
 
-impl Unmarked {
+impl Guests {
     /// The packet arrives, within the interval or not.
     #[inline]
-    fn set(&mut self, id: u32, measured: bool) {
-        match self.0.get_mut(id as usize) {
-            Some(of) => *of = measured,
-            // Handles without an entry are those of packets that arrived before the interval.
-            None if measured => {
-                self.0.resize(id as usize + 1, false);
-                self.0[id as usize] = true;
-            }
-            None => {}
+    fn set(&mut self, id: u32, class: DelayClass, measured: bool) {
+        let place = id as usize;
+        if place >= self.0.len() {
+            self.0.resize(place + 1, Default::default());
         }
+        self.0[place] = (class, measured);
     }
 
     /// The packet is marked: whether it counts.
-    fn take(&mut self, id: u32) -> bool {
-        self.0.get_mut(id as usize).is_some_and(std::mem::take)
+    fn marked(&mut self, id: u32) -> bool {
+        self.0.get_mut(id as usize).is_some_and(|(_, unmarked)| std::mem::take(unmarked))
+    }
+
+    /// The class of the packet.
+    #[inline]
+    fn class(&self, id: u32) -> DelayClass {
+        self.0.get(id as usize).map_or_else(DelayClass::default, |(class, _)| *class)
     }
 }
 
@@ -65,7 +67,7 @@ impl ExplicitPort {
             reported: Vec::new(),
             watched,
             reads_tcp,
-            unmarked: Unmarked::default(),
+            guests: Guests::default(),
             arriving: 0,
             refused: false,
         }
@@ -91,7 +93,8 @@ impl ExplicitPort {
         self.look_at_gauges(now.nanos() + 1);
         self.meter.arrival(now, packet.bytes, class);
         (self.arriving, self.refused) = (id, false);
-        self.unmarked.set(id, self.meter.measures(now));
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.guests.set(id, delay_class, self.meter.measures(now));
         packet.bytes += self.wire.header();
         self.call(now, lost, |d, cx| match header {
             Some(header) => d.enqueue_tcp(packet, header, cx),
@@ -156,7 +159,8 @@ impl ExplicitPort {
         let before = self.device.back().map(|(_, finish)| *finish);
         let start = before.unwrap_or(now);
         let finish = self.wire.end_of(start, next.bytes, fresh && before.is_none());
-        self.meter.started(start, finish, next.arrived, next.bytes, next.flow);
+        let class = self.guests.class(next.id);
+        self.meter.started(start, finish, next.arrived, next.bytes, next.flow, class);
         if self.watched
             && let Some(trace) = self.meter.packet_trace()
         {
@@ -184,7 +188,7 @@ impl ExplicitPort {
             match event {
                 Event::Queued { .. } => {}
                 Event::Marked { id, why } => {
-                    let counts = self.unmarked.take(id);
+                    let counts = self.guests.marked(id);
                     self.meter.marked(now, why, counts);
                 }
                 Event::Dropped { mut packet, why } => {
@@ -311,6 +315,7 @@ mod tests {
             keep_samples: false,
             gauges: false,
             trace: false,
+            delays: false,
             watch: None,
         });
         let refuses = Box::new(Refuses(Arc::clone(&requested)));

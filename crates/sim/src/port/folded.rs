@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
-use record::{Capacity, Meter, PacketClass};
+use record::{Capacity, DelayClass, Meter, PacketClass};
 
 use super::Wire;
 
@@ -32,6 +32,15 @@ struct Waiting {
     arrived: Instant,
     flow: u64,
     bytes: u32,
+    class: DelayClass,
+}
+
+impl Waiting {
+    /// Its transmission begins at `start`.
+    #[inline(always)]
+    fn leaves(&self, start: Instant, meter: &mut Meter) {
+        meter.started(start, self.finish, self.arrived, self.bytes, self.flow, self.class);
+    }
 }
 
 /// What the device holds, where it takes more than the packet being transmitted.
@@ -88,6 +97,7 @@ impl FoldedPort {
         let (now, bytes) = (packet.arrived, packet.bytes);
         self.advance(now);
         self.meter.arrival(now, bytes, class);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
         packet.bytes += self.wire.header();
         let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {
@@ -108,10 +118,11 @@ impl FoldedPort {
         let finish = self.wire.end_of(start, bytes, rests);
         if self.idle {
             self.idle = false;
-            self.meter.started(start, finish, now, bytes, packet.flow);
+            self.meter.started(start, finish, now, bytes, packet.flow, delay_class);
             self.hand_over(now, finish);
         } else {
-            self.ring.push_back(Waiting { start, finish, arrived: now, flow: packet.flow, bytes });
+            let (flow, class) = (packet.flow, delay_class);
+            self.ring.push_back(Waiting { start, finish, arrived: now, flow, bytes, class });
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(bytes);
             self.meter.queue(now, self.backlog);
@@ -155,7 +166,7 @@ impl FoldedPort {
             let start = last.unwrap_or(end);
             self.backlog.packets -= 1;
             self.backlog.bytes -= u64::from(next.bytes);
-            self.meter.started(start, next.finish, next.arrived, next.bytes, next.flow);
+            next.leaves(start, &mut self.meter);
             self.meter.queue(end, self.backlog);
             self.hand_over(end, next.finish);
         }
@@ -177,7 +188,7 @@ impl FoldedPort {
             self.ring.pop_front();
             self.backlog.packets -= 1;
             self.backlog.bytes -= u64::from(next.bytes);
-            self.meter.started(next.start, next.finish, next.arrived, next.bytes, next.flow);
+            next.leaves(next.start, &mut self.meter);
             self.meter.queue(next.start, self.backlog);
         }
         if !self.idle && self.busy_until <= now {

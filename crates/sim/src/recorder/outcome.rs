@@ -150,10 +150,14 @@ impl Recorder {
     fn summary(&mut self, ended: &Ended) -> Summary {
         let (name, studied) = ended.studied()[0];
         let mut summary = Summary::default();
+        let groups = ended.scenario.traffic.iter().map(|group| group.name.as_str());
+        let groups: Vec<&str> = groups.collect();
         studied.summarise(&mut summary);
+        studied.summarise_delays(&groups, &mut summary);
         self.requests.summarise(ended.open_requests, &mut summary);
         self.pages.summarise(&mut summary);
         self.flows.summarise(self.window.seconds(), &mut summary);
+        self.round_trips.summarise(&groups, &mut summary);
         self.losses.summarise(&mut summary);
         if let Some(scripted) = &self.scripted {
             summary.write(SCRIPTED, scripted);
@@ -177,13 +181,12 @@ impl Recorder {
         if !self.datagrams.is_empty() {
             self.datagrams.summarise(&mut summary);
         }
-        let groups = ended.scenario.traffic.iter().map(|group| group.name.as_str());
-        let groups: Vec<&str> = groups.collect();
         ended.reports.summarise(&groups, &mut summary);
         let mut ports = Summary::default();
         for (name, meter) in ended.of_links() {
             let mut port = Summary::default();
             meter.summarise(&mut port);
+            meter.summarise_delays(&groups, &mut port);
             ports.group(name, port);
         }
         summary.group("ports", ports);
@@ -224,6 +227,7 @@ impl Recorder {
             let every_s = Some((0.0, record.real("queue_every")));
             tables.push(Table { name: "queue", columns, every_s });
         }
+        tables.push(Meter::delays(ended.of_links().map(|(_, meter)| meter)));
         tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
         // A last, partial second has a row too.
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;

@@ -1,8 +1,10 @@
 //! What applications say of themselves at the end of the run, put on record.
 
 use record::e_model::Impairment;
-use record::{Calls, Listener, Players, Summary, Table, VideoCallViewer, VideoCalls, Viewer};
-use traffic::{ListenerReport, Report, VideoCallReport, ViewerReport};
+use record::{
+    Calls, Listener, Ping, Pings, Players, Summary, Table, VideoCallViewer, VideoCalls, Viewer,
+};
+use traffic::{ListenerReport, PingReport, Report, VideoCallReport, ViewerReport};
 
 /// Every application's report.
 #[derive(Default)]
@@ -10,6 +12,7 @@ pub struct Reports {
     calls: Calls,
     video_calls: VideoCalls,
     players: Players,
+    pings: Pings,
 }
 
 impl Reports {
@@ -27,6 +30,9 @@ impl Reports {
                     watchers.for_each(|watcher| all.video_calls.add(watcher));
                 }
                 Report::Viewing(viewing) => all.players.add(viewer(group, user, viewing)),
+                Report::Ping(PingReport { sent, round_trips, measured_from }) => {
+                    all.pings.add(Ping { group, user, sent, round_trips, measured_from });
+                }
             }
         }
         all
@@ -37,12 +43,13 @@ impl Reports {
         self.calls.summarise(groups, out);
         self.players.summarise(groups, out);
         self.video_calls.summarise(groups, out);
+        self.pings.summarise(groups, out);
     }
 
     /// The tables that groups report.
     pub fn tables(&self) -> Vec<Table> {
         let calls = self.calls.table().into_iter().chain(self.video_calls.table());
-        calls.chain(self.players.tables()).collect()
+        calls.chain(self.players.tables()).chain(self.pings.table()).collect()
     }
 }
 

@@ -111,6 +111,7 @@ impl Builder<'_> {
             keep_samples: false,
             gauges: false,
             trace: false,
+            delays: false,
             watch: None,
         });
         let port = EffectPort::new(effect.effect, effect.rng, window, meter);

@@ -190,6 +190,7 @@ impl World {
             group.routes[1][peer as usize % group.routes[1].len()],
         ];
         connection.dscp = group.dscp;
+        connection.group = owner.group;
         connection.shares_ticks = group.shares_ticks;
         connection.hosts = [owner.machine, machine_number(peer)];
         connection.client = match group.side {

@@ -124,6 +124,8 @@ pub struct Connection {
     pub hosts: [u16; 2],
     /// Which of them is on the clients' side.
     pub client: u8,
+    /// Place of the group of its member in the scenario.
+    pub group: u16,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
     pub closes: Closes,
@@ -166,6 +168,7 @@ impl Connection {
             shares_ticks: false,
             closes: Closes::Acceptor,
             dscp: 0,
+            group: 0,
             hosts: [0; 2],
             client: 0,
             acked: [0; 2],

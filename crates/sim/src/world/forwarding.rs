@@ -150,7 +150,7 @@ impl InFlight {
     #[inline(always)]
     pub(super) fn address(&mut self, index: u32, connection: &mut Connection, from: usize) {
         let Payload::Segment(segment) = &self.payload else { return };
-        self.class = class(segment);
+        self.class = class(segment).of_group(connection.group);
         self.header = Header {
             dscp: connection.dscp,
             ack: connection.ack_filterable(from, segment),
@@ -279,7 +279,7 @@ impl World {
                 source: stream.hosts[OPENER],
                 destination: stream.hosts[ACCEPTOR],
             },
-            class: PacketClass::new(Kind::Datagram, false),
+            class: PacketClass::new(Kind::Datagram, false).of_group(stream.group),
         };
         self.send(id);
     }
@@ -355,13 +355,11 @@ impl World {
         }
         if let Some(trace) = explicit.packet_trace() {
             let known = self.owners.of(inflight.serial_number());
-            let (group, user) = known.unwrap_or_else(|| {
-                // An old connection, or else who now has the place of one.
-                let user = self.connections[inflight.place()].member;
-                (self.members[user as usize].group, user)
-            });
+            // An old connection, or else who now has the place of one.
+            let user =
+                known.map_or_else(|| self.connections[inflight.place()].member, |(_, user)| user);
             let (class, bytes) = (inflight.class, packet.bytes);
-            trace.arrived(at, id, Who { class, group, user, bytes });
+            trace.arrived(at, id, Who { class, user, bytes });
         }
         let header = if explicit.reads_tcp() { tcp_header(&inflight.payload) } else { None };
         let finish = self.network.offer(port, packet, header.as_ref(), inflight.class);

@@ -60,6 +60,7 @@ impl World {
                 self.deliver_with_host_cache(id, end);
             } else {
                 connection.ends[end].on_segment(segment, self.now);
+                self.recorder.sample_round_trip(self.now, connection, end);
             }
             if follows {
                 let bytes = self.connections[index].ends[end].delivered() - before;
@@ -152,6 +153,7 @@ impl World {
         if let Some(cache) = &mut self.host_cache {
             cache.deliver(pair, &mut connection.ends[end], inflight.segment_mut(), self.now);
         }
+        self.recorder.sample_round_trip(self.now, connection, end);
     }
 
     /// Updates the host cache from an end that has finished.

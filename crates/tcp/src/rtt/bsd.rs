@@ -49,6 +49,11 @@ impl Bsd {
         Rtt { rttvar: 4 * initial as i64, rto: initial, ..Rtt::default() }
     }
 
+    /// The smoothed round-trip time.
+    pub fn smoothed(&self, rtt: &Rtt) -> Duration {
+        Duration::from_nanos(rtt.srtt as u64 * self.tick.nanos() / RTT_SCALE as u64)
+    }
+
     /// Smoothed round trip plus four deviations, in ticks.
     fn v(rtt: &Rtt) -> u64 {
         (((rtt.srtt >> 3) + rtt.rttvar) >> 2) as u64

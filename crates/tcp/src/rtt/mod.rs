@@ -44,6 +44,8 @@ pub(crate) struct Rtt {
     backed_off: bool,
     /// Samples so far, as far as BSD counts them ([`RTT_SAMPLES_TO_KEEP`]).
     samples: u8,
+    /// The last sample, ns, until it is taken; 0 without a new one.
+    newest_ns: u64,
     /// It is in its host's cache ([`HostCache`](crate::HostCache)).
     pub cached: bool,
 }
@@ -56,6 +58,15 @@ impl Rtt {
     /// Samples so far, at most [`RTT_SAMPLES_TO_KEEP`]; counted by BSD's estimator alone.
     pub fn samples(&self) -> u8 {
         self.samples
+    }
+
+    /// The last sample, unless it was taken before.
+    #[inline]
+    pub fn take_newest(&mut self) -> Option<Duration> {
+        match std::mem::take(&mut self.newest_ns) {
+            0 => None,
+            ns => Some(Duration::from_nanos(ns)),
+        }
     }
 }
 
@@ -93,9 +104,24 @@ impl RttRules {
     pub fn sample(&self, rtt: &mut Rtt, start: u64, clock: HostClock, moment: Moment) {
         let elapsed = self.stamp(clock, moment) - start;
         match self {
-            RttRules::Bsd(bsd) => bsd.sample(rtt, elapsed + bsd.timing_adds),
-            RttRules::Exact(exact) => exact.sample(rtt, exact.span(elapsed)),
-            RttRules::Ns2(ns2) => ns2.sample(rtt, elapsed),
+            RttRules::Bsd(bsd) => self.sample_ticks(rtt, elapsed + bsd.timing_adds),
+            RttRules::Exact(exact) => self.sample_span(rtt, exact.span(elapsed)),
+            RttRules::Ns2(_) => self.sample_ticks(rtt, elapsed),
+        }
+    }
+
+    /// A round trip of `ticks` was measured, by an estimator that counts them.
+    fn sample_ticks(&self, rtt: &mut Rtt, ticks: u64) {
+        match self {
+            RttRules::Bsd(bsd) => {
+                bsd.sample(rtt, ticks);
+                rtt.newest_ns = bsd.tick.nanos().saturating_mul(ticks);
+            }
+            RttRules::Ns2(ns2) => {
+                ns2.sample(rtt, ticks);
+                rtt.newest_ns = ns2.tick.nanos().saturating_mul(ticks.max(1));
+            }
+            RttRules::Exact(_) => {}
         }
     }
 
@@ -104,12 +130,12 @@ impl RttRules {
         let elapsed = u64::from(self.timestamp(clock, moment).wrapping_sub(echo));
         match self {
             // FreeBSD: ticks - to_tsecr + 1.
-            RttRules::Bsd(bsd) => bsd.sample(rtt, elapsed + 1),
+            RttRules::Bsd(_) => self.sample_ticks(rtt, elapsed + 1),
             RttRules::Exact(exact) if exact.tick == Duration::ZERO => {
-                exact.sample(rtt, Duration::from_millis(elapsed));
+                self.sample_span(rtt, Duration::from_millis(elapsed));
             }
-            RttRules::Exact(exact) => exact.sample(rtt, exact.span(elapsed)),
-            RttRules::Ns2(ns2) => ns2.sample(rtt, elapsed),
+            RttRules::Exact(exact) => self.sample_span(rtt, exact.span(elapsed)),
+            RttRules::Ns2(_) => self.sample_ticks(rtt, elapsed),
         }
     }
 
@@ -117,6 +143,16 @@ impl RttRules {
     pub fn sample_span(&self, rtt: &mut Rtt, round_trip: Duration) {
         if let RttRules::Exact(exact) = self {
             exact.sample(rtt, round_trip);
+            rtt.newest_ns = round_trip.nanos();
+        }
+    }
+
+    /// The smoothed round-trip time, whatever the estimator's scale; zero before the first sample.
+    pub fn smoothed(&self, rtt: &Rtt) -> Duration {
+        match self {
+            RttRules::Bsd(bsd) => bsd.smoothed(rtt),
+            RttRules::Exact(_) => self.srtt(rtt),
+            RttRules::Ns2(ns2) => Duration::from_nanos(rtt.srtt as u64 * ns2.tick.nanos() / 8),
         }
     }
 

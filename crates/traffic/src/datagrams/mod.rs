@@ -3,6 +3,7 @@
 
 pub mod cbr;
 pub mod on_off;
+pub mod ping;
 pub mod pulse;
 pub mod rtc;
 pub mod voip;

@@ -1,0 +1,64 @@
+//! Datagrams by hand.
+
+use super::*;
+
+fn at(ms: u64) -> Instant {
+    Instant::from_nanos(ms * 1_000_000)
+}
+
+/// Five datagrams, one every 20 ms from 100 ms on; delays 10, 30, -, -, 20 ms.
+fn five(window: Window) -> Datagrams {
+    let groups = vec!["video".to_owned(), "voice".to_owned()];
+    let mut log = Datagrams::new(window, Duration::from_millis(20), groups, true);
+    let stream = log.stream(1, 7, false);
+    for (number, delay) in [Some(10), Some(30), None, None, Some(20)].into_iter().enumerate() {
+        let (number, sent) = (number as u64, 100 + 20 * number as u64);
+        log.sent(stream, number, at(sent));
+        match delay {
+            Some(delay) => log.received(stream, number, at(sent), at(sent + delay)),
+            None => log.lost(stream, number, at(sent)),
+        }
+    }
+    log.sent(stream, 5, at(200)); // still on its way
+    log
+}
+
+#[test]
+fn delay_jitter_loss_and_deadline_by_hand() {
+    let log = five(Window { from: at(0), to: at(1_000) });
+    let mut summary = Summary::default();
+    log.summarise(&mut summary);
+    let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
+    let Some(crate::Figure::Group(voice)) = groups.get("voice") else { panic!() };
+    assert!(groups.get("video").is_none(), "it has sent nothing");
+    let counts = ["sent", "received", "lost", "loss_pairs"].map(|n| voice.number(n));
+    assert_eq!(counts, [6.0, 3.0, 2.0, 1.0]);
+    assert_eq!(voice.number("loss_share"), 0.4);
+    assert_eq!(voice.number("delay_mean_s"), 0.02);
+    assert_eq!(voice.number("delay_p50_s"), 0.02);
+    assert_eq!(voice.number("delay_max_s"), 0.03);
+    assert_eq!(voice.number("jitter_mean_s"), 0.015); // |30 - 10| and |20 - 30|
+    // J: 20/16, then 20/16 + (10 - 20/16)/16; mean of both.
+    let j = [1.25e-3, 1.25e-3 + (10e-3 - 1.25e-3) / 16.0];
+    assert!((voice.number("jitter_smoothed_mean_s") - (j[0] + j[1]) / 2.0).abs() < 1e-12);
+    assert_eq!(voice.number("delay_variation_p50_s"), 0.01); // 0, 10, 20 ms above the least
+    assert_eq!(voice.number("delay_variation_p99_s"), 0.02);
+    assert!((voice.number("delay_difference_p99_s") / 0.02 - 1.0).abs() < 0.002);
+    assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
+    assert_eq!(voice.number("loss_distance_p50"), 1.0);
+    assert_eq!(voice.number("share_neighbours_lost"), 1.0);
+    let rows = log.into_log().unwrap();
+    let delays = vec![10_000_000, 30_000_000, LOST, LOST, 20_000_000, ON_ITS_WAY];
+    assert_eq!(rows.columns[2].1, Column::U64(delays));
+}
+
+#[test]
+fn what_was_sent_in_the_warm_up_does_not_count() {
+    let log = five(Window { from: at(130), to: at(1_000) });
+    let row = log.table();
+    let column = |name: &str| &row.columns.iter().find(|(n, _)| n == name).unwrap().1;
+    assert_eq!((column("group"), column("user")), (&Column::U16(vec![1]), &Column::U32(vec![7])));
+    assert_eq!(column("sent"), &Column::U64(vec![4]));
+    assert_eq!(column("lost"), &Column::U64(vec![2]));
+    assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));
+}
