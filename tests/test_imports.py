@@ -25,6 +25,7 @@ ROOMS = [
     "live",
     "units",
     "intervals",
+    "scores",
     "experiment",
     "targets",
     "runs",

@@ -241,8 +241,6 @@ pub(crate) struct Together {
     jitter: (u64, u64),
     smoothed: f64,
     differences: Differences,
-    /// Delays less the least of their stream, ns, sorted.
-    variation: Sample,
     distances: Sample,
     deadline: Duration,
 }
@@ -257,14 +255,10 @@ impl Together {
             all.jitter.1 += stream.jitter.1;
             all.smoothed += stream.smoothed.1;
             all.differences.merge(&stream.differences);
-            if let Some(least) = stream.delays.least() {
-                all.variation.merge(&stream.delays.above(least));
-            }
             all.delays.merge(&stream.delays);
             all.distances.merge(&stream.distances);
         }
         all.delays.sort();
-        all.variation.sort();
         all.distances.sort();
         all
     }
@@ -284,10 +278,6 @@ impl Together {
 
     fn in_time(&self) -> f64 {
         self.delays.upto(self.deadline.nanos()) as f64
-    }
-
-    fn variation_s(&self, p: f64) -> f64 {
-        quantile(&self.variation, p) / 1e9
     }
 
     fn difference_s(&self, p: f64) -> f64 {
@@ -315,8 +305,6 @@ fn quantile(sample: &Sample, p: f64) -> f64 {
 
 const DATAGRAMS: Unit = Unit::of("datagrams");
 const DELAY: &str = "quantile of the one-way delay";
-const PDV: &str = "quantile of the one-way delay less the least of its sender (packet delay variation of RFC 5481 \
-     section 4.2)";
 
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<Together>] = &[
@@ -344,10 +332,6 @@ pub(crate) static MEASURES: &[Measure<Together>] = &[
     real("jitter_smoothed_mean_s", AS_MS.digits(1), "jitter, RFC 3550", |s| s.smoothed / 1e9 / s.jitter.1 as f64,
         "mean over the arrivals of the interarrival jitter J of RFC 3550 section 6.4.1: each difference moves it \
          by a sixteenth"),
-    real("delay_variation_p50_s", AS_MS.digits(1), "delay variation, median", |s| s.variation_s(0.5), PDV),
-    real("delay_variation_p95_s", AS_MS.digits(1), "delay variation, 95 %", |s| s.variation_s(0.95), PDV),
-    real("delay_variation_p99_s", AS_MS.digits(1), "delay variation, 99 %", |s| s.variation_s(0.99), PDV),
-    real("delay_variation_p99_9_s", AS_MS.digits(1), "delay variation, 99.9 %", |s| s.variation_s(0.999), PDV),
     real("delay_difference_p99_s", AS_MS.digits(1), "delay difference, 99 %", |s| s.difference_s(0.99),
         "quantile of the differences of the delays of consecutive arrivals, without sign (IPDV of RFC 5481 \
          section 4.1), within 0.2 %"),

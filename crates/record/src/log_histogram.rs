@@ -32,16 +32,6 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.counts[bin] = 1;
     }
 
-    /// Adds a time as often as `times` says.
-    pub fn add_often(&mut self, ns: u64, times: u32) {
-        let bin = Self::bin_of(ns);
-        if bin >= self.counts.len() {
-            self.counts.resize(bin + 1, 0);
-        }
-        self.counts[bin] += times;
-        self.longest = self.longest.max(ns);
-    }
-
     /// Adds all that another one counts.
     pub fn merge(&mut self, more: &Self) {
         self.counts.resize(self.counts.len().max(more.counts.len()), 0);

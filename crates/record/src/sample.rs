@@ -97,23 +97,6 @@ impl Sample {
         }
     }
 
-    /// Every value less `least`, which none is below; of a bounded sample's bins.
-    pub fn above(&self, least: u64) -> Sample {
-        match self {
-            Sample::All(values) => Sample::All(values.iter().map(|value| value - least).collect()),
-            Sample::Bounded(sample) => Sample::Bounded(Box::new(sample.above(least))),
-        }
-    }
-
-    /// The least, exact unless it is a large bounded sample's; none without any.
-    pub fn least(&self) -> Option<u64> {
-        match self {
-            Sample::All(values) => values.iter().min().copied(),
-            Sample::Bounded(sample) if sample.is_exact() => sample.first.iter().min().copied(),
-            Sample::Bounded(sample) => Some(sample.bins.ranked_ns(1) as u64),
-        }
-    }
-
     /// The `rank`-th least, from 1.
     pub fn ranked(&self, rank: u64) -> u64 {
         match self {
@@ -154,13 +137,6 @@ impl Bounded {
         for (limit, count) in &mut self.upto {
             *count += u64::from(value <= *limit);
         }
-    }
-
-    fn above(&self, least: u64) -> Bounded {
-        let mut bins = LogHistogram::default();
-        self.bins.bins().for_each(|(upto, n)| bins.add_often(upto.saturating_sub(least), n));
-        let first = self.first.iter().map(|value| value.saturating_sub(least)).collect();
-        Bounded { first, bins, sum: 0, upto: Vec::new() }
     }
 
     fn merge(&mut self, more: &Bounded) {

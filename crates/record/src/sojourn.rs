@@ -156,7 +156,7 @@ impl Sojourns {
 /// The table's columns.
 #[derive(Default)]
 struct Rows {
-    port: Vec<u16>,
+    port: Vec<u32>,
     group: Vec<u16>,
     kind: Vec<u8>,
     l4s: Vec<u8>,
@@ -166,7 +166,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn add(&mut self, port: u16, slot: &Slot) {
+    fn add(&mut self, port: u32, slot: &Slot) {
         for (upto_ns, count) in slot.waits.bins() {
             self.port.push(port);
             self.group.push(slot.class.group());
@@ -180,7 +180,7 @@ impl Rows {
 
     fn into_table(self) -> Table {
         let columns = vec![
-            ("port".to_owned(), Column::U16(self.port)),
+            ("port".to_owned(), Column::U32(self.port)),
             ("group".to_owned(), Column::U16(self.group)),
             ("kind".to_owned(), Column::U8(self.kind)),
             ("l4s".to_owned(), Column::U8(self.l4s)),
@@ -280,7 +280,7 @@ mod tests {
         assert_eq!(names("queue_delay_by_dscp"), ["default", "5", "ef"]);
         let table = Sojourns::table([None, Some(&all)].into_iter());
         let column = |name: &str| &table.columns.iter().find(|(n, _)| n == name).unwrap().1;
-        assert_eq!(column("port"), &Column::U16(vec![1; 4]));
+        assert_eq!(column("port"), &Column::U32(vec![1; 4]));
         assert_eq!(column("count"), &Column::U32(vec![1; 4]));
         assert_eq!(all.all().count(), 4);
     }

@@ -40,6 +40,11 @@ def show(result: Result, console: Console) -> None:
             table.add_row(f"{label}: {name}" if several else name, *cells)
         if columns:
             console.print(table)
+    groups = result.runs[0].scenario.get("traffic", [])
+    if any(group.get("app") in ("ping", "requests") for group in groups):
+        from . import network_tests
+
+        network_tests.show(result, console)
 
 
 def _of_seeds(figure: Figure, sample: Sequence[float] | None) -> str:

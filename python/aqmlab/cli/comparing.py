@@ -17,12 +17,16 @@ if TYPE_CHECKING:
 
 @app.command()
 def compare(
-    folder: Annotated[Path, typer.Argument(metavar="FOLDER", help="A results folder of ours.")],
+    folder: Annotated[
+        Path,
+        typer.Argument(metavar="FOLDER", help="A results folder of ours (or last, after theirs)."),
+    ],
     files: Annotated[
         list[Path],
         typer.Argument(
             metavar="FILE...",
-            help="Theirs: a CSV of measures with a line for each run, or traces of time and value.",
+            help="Theirs: a CSV of measures with a line for each run, traces of time and value, or "
+            "what Flent, iperf3 -J, goresponsiveness or networkQuality -c wrote.",
         ),
     ],
     measure: Annotated[
@@ -38,11 +42,41 @@ def compare(
     Two one-sided tests at 95 %: equivalent if the interval of the difference lies within the
     margin, different if it lies outside.
     """
-    from aqmlab.pipeline import comparing
+    from aqmlab.pipeline import comparing, comparing_measured
     from aqmlab.pipeline.result import load
+    from aqmlab.tables import measured_file
 
-    found = comparing.compare(load(folder), files, measure, margin)
+    if folder.is_file() and files[-1].is_dir():
+        folder, files = files[-1], [folder, *files[:-1]]
+    if all(map(measured_file.is_measured, files)):
+        found = comparing_measured.compare(load(folder), files, margin)
+    else:
+        found = comparing.compare(load(folder), files, measure, margin)
     print_json(found.document()) if json else _show(found)
+
+
+@app.command()
+def flent(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="Finished runs of a test of Flent's.")
+    ],
+    out: Annotated[
+        Path | None, typer.Option(help="Folder to write to (default: the results folder).")
+    ] = None,
+) -> None:
+    """Write the runs of a test such as rrul as files that Flent opens and plots.
+
+    One file of each run, NAME-seed1.flent.gz; of a sweep with the variant in its name.
+    """
+    from aqmlab.pipeline.result import load
+    from aqmlab.tables import flent_file
+
+    result = load(folder)
+    several = len(result.labels) > 1
+    for run in result.runs:
+        variant = f"-{run.variant + 1}" if several else ""
+        name = f"{result.name}{variant}-seed{run.seed}.flent.gz"
+        print(flent_file.write(run, (out or folder) / name, run.label or result.name))
 
 
 def _show(found: Comparison) -> None:

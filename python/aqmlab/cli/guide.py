@@ -6,7 +6,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Try": ("lab", "advise", "run", "new", "list"),
     "Look": ("describe", "plot", "report", "compare", "claims", "study"),
     "Make": ("from-tc", "learn", "infer", "check-aqm"),
-    "Share": ("export", "reproduce"),
+    "Share": ("export", "reproduce", "flent"),
     "Real stacks": ("live", "shell", "parity"),
     "Expert": ("schema", "bench"),
 }
@@ -103,6 +103,10 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
     "reproduce": (
         ("aqmlab reproduce red.aqm", "Run it again; say whether the same comes out."),
         ("aqmlab reproduce results/red --json", "A folder of one's own, for a program."),
+    ),
+    "flent": (
+        ("aqmlab flent results/rrul", "Every run of example:rrul as a file for Flent."),
+        ("aqmlab flent results/rrul --out /tmp", "In another folder."),
     ),
     "live": (
         ("aqmlab live --check", "What a live run needs, and what is found here."),

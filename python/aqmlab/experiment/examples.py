@@ -18,6 +18,7 @@ SHOWN = {
     "l4s": "L4S beside classic: Prague and CUBIC behind DualPI2, FQ-CoDel and a FIFO",
     "satellite": "a call and a download over a geostationary satellite, FIFO beside FQ-CoDel",
     "lte": "a phone in an LTE cell, whose rate wanders: a download beside a voice stream",
+    "rrul": "Flent's RRUL, four flows each way and pings: a DSL line's FIFO beside CAKE",
     "shrew": "short bursts once a second silence a TCP flow: an attack on its timeout",
 }
 """What each shows."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import Any
 
-from aqmlab.simulator import engine
+from aqmlab.simulator import engine, network_tests
 
 from . import wording
 from .templates import environment
@@ -55,6 +55,7 @@ def described(scenario: Mapping[str, Any]) -> str:
 
 def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
     """Where everything is, for the template; lengths are those of the drawing."""
+    scenario = network_tests.expand(scenario)
     resolved = _resolved(scenario)
     links, traffic = resolved["links"], scenario["traffic"]
     counts = [resolved["machines"][side] for side in ("servers", "clients")]

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import EngineError, FaultError, SpecError
 
+from . import network_tests
 from .capture import ARRIVAL, Capture
 from .plugin import source
 from .renamed import Summary
@@ -67,6 +68,11 @@ def _core() -> Any:
     return _core
 
 
+def _text(scenario: Scenario) -> str:
+    """A scenario as the simulator reads it: tests of networks written out as traffic."""
+    return json.dumps(network_tests.expand(scenario))
+
+
 @contextmanager
 def _requested(scenario: Scenario | None = None) -> Iterator[Any]:
     """The compiled simulator; what it raises is one of our own errors. For a scenario with
@@ -102,7 +108,7 @@ def simulate(
     Adds to the summary the numbers that only the machine knows: `wall_s`, `cpu_s` and
     `data_packets_per_wall_s`. They are no part of the fingerprint.
     """
-    text = json.dumps(scenario)
+    text = _text(scenario)
     began, busy = time.perf_counter(), time.thread_time()
     with _requested(scenario) as core:
         raw: _core_module.RawResult
@@ -139,7 +145,7 @@ class World:
 
     def __init__(self, scenario: Scenario) -> None:
         with _requested() as core:
-            self._world: _core_module.World = core.World(json.dumps(scenario))
+            self._world: _core_module.World = core.World(_text(scenario))
 
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
         """Advances, and reports on `port` since the last call: whether the run is over; packets and
@@ -200,19 +206,19 @@ def _texts(texts: Sequence[str]) -> pa.Array:
 def check(scenario: Scenario) -> dict[str, Any]:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
     with _requested(scenario) as core:
-        return json.loads(core.check(json.dumps(scenario)))
+        return json.loads(core.check(_text(scenario)))
 
 
 def estimate(scenario: Scenario) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
     with _requested(scenario) as core:
-        return core.estimate(json.dumps(scenario))
+        return core.estimate(_text(scenario))
 
 
 def memory(scenario: Scenario) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None if unknown."""
     with _requested(scenario) as core:
-        least, free = core.memory(json.dumps(scenario))
+        least, free = core.memory(_text(scenario))
         return least, free
 
 
@@ -221,7 +227,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` describes each
     key.)"""
     with _requested(scenario) as core:
-        return json.loads(core.resolve(json.dumps(scenario)))
+        return json.loads(core.resolve(_text(scenario)))
 
 
 def trial(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -255,6 +261,8 @@ def schema() -> dict[str, Any]:
     """
     made = json.loads(_core().schema())
     made["$defs"]["queue"]["oneOf"] += source.SCHEMA
+    traffic = made["$defs"]["traffic"]
+    traffic["oneOf"] += network_tests.schema(traffic)
     return made
 
 
@@ -265,7 +273,10 @@ def application(name: object) -> dict[str, Any]:
 
 @cache
 def _catalogue(ask: Callable[[], str]) -> dict[str, Any]:
-    return json.loads(ask())
+    found = json.loads(ask())
+    if "traffic" in found:
+        found["traffic"] += network_tests.entries()
+    return found
 
 
 def variables(model: str) -> list[dict[str, Any]]:

@@ -41,8 +41,6 @@ fn delay_jitter_loss_and_deadline_by_hand() {
     // J: 20/16, then 20/16 + (10 - 20/16)/16; mean of both.
     let j = [1.25e-3, 1.25e-3 + (10e-3 - 1.25e-3) / 16.0];
     assert!((voice.number("jitter_smoothed_mean_s") - (j[0] + j[1]) / 2.0).abs() < 1e-12);
-    assert_eq!(voice.number("delay_variation_p50_s"), 0.01); // 0, 10, 20 ms above the least
-    assert_eq!(voice.number("delay_variation_p99_s"), 0.02);
     assert!((voice.number("delay_difference_p99_s") / 0.02 - 1.0).abs() < 0.002);
     assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
     assert_eq!(voice.number("loss_distance_p50"), 1.0);

@@ -191,7 +191,6 @@ impl World {
         ];
         connection.dscp = group.dscp;
         connection.group = owner.group;
-        connection.shares_ticks = group.shares_ticks;
         connection.hosts = [owner.machine, machine_number(peer)];
         connection.client = match group.side {
             Side::Clients => OPENER as u8,

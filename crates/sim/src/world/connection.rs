@@ -122,10 +122,10 @@ pub struct Connection {
     pub route: [u32; 2],
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
-    /// Which of them is on the clients' side.
-    pub client: u8,
     /// Place of the group of its member in the scenario.
     pub group: u16,
+    /// Which of them is on the clients' side.
+    pub client: u8,
     /// Differentiated services code point of its packets.
     pub dscp: u8,
     pub closes: Closes,
@@ -141,8 +141,6 @@ pub struct Connection {
     pub sent_pending: bool,
     /// Whether replies share the connection frame by frame.
     pub multiplexed: bool,
-    /// Whether many timers expire when one of its does.
-    pub shares_ticks: bool,
     pub log: ConnectionLog,
     /// Opener and acceptor.
     pub ends: [Endpoint; 2],
@@ -165,7 +163,6 @@ impl Connection {
             failed: false,
             sent_pending: false,
             multiplexed: false,
-            shares_ticks: false,
             closes: Closes::Acceptor,
             dscp: 0,
             group: 0,

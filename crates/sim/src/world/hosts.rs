@@ -237,7 +237,7 @@ impl World {
         let end = end as u8;
         let order = event_order::timer(event_order::end(serial.number(), end), deadline.order != 0);
         let event = Event::Timer { connection: index, serial, end };
-        if connection.shares_ticks {
+        if self.groups[usize::from(connection.group)].shares_ticks {
             self.events.schedule_shared(deadline.at, order, event);
         } else {
             self.events.schedule(deadline.at, order, event);

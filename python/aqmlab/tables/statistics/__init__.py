@@ -24,6 +24,7 @@ from . import (
     datagrams,
     goodput,
     models,
+    network_tests,
     packets,
     payload,
     ports,
@@ -75,6 +76,8 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "goodput_share": goodput.goodput_share,
     "goodput_ratio": goodput.goodput_ratio,
     "queue_delay_quantile_s": goodput.queue_delay_quantile_s,
+    "network_test": network_tests.network_test,
+    "ping_quantile_s": network_tests.ping_quantile_s,
 }
 
 #: Of two runs under the same seed.

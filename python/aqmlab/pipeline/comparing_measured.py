@@ -1,0 +1,93 @@
+"""A measured file next to runs of the same test: series by series, by their means and quantiles."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from pathlib import Path
+
+from aqmlab.errors import AqmlabError
+from aqmlab.scores.form import mean, quantile
+from aqmlab.tables import flent_file, measured_file, network_tests
+from aqmlab.tables.equivalence import INCONCLUSIVE, Margin, judge
+from aqmlab.tables.measured_file import Reference
+from aqmlab.tables.result import Result
+
+from .comparing import Comparison, Row, _half, _share
+
+PINGS = (
+    ("mean", mean),
+    ("median", lambda v: quantile(v, 0.5)),
+    ("95 %", lambda v: quantile(v, 0.95)),
+)
+"""What of round trips is compared."""
+
+
+def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison:
+    """Holds the runs of a folder against measured files of the same test."""
+    allowed = Margin(_share(margin))
+    references = [measured_file.read(file) for file in measured]
+    rows: list[Row] = []
+    for name in references[0].series:
+        rows += _series(name, result, references, allowed)
+    rows += _numbers(result, references, allowed)
+    if not rows:
+        known = ", ".join([*references[0].series, *references[0].numbers][:8])
+        raise AqmlabError(
+            f"no series of the measured file ({known}) is in the runs: run the same test, such as "
+            f'app = "{references[0].test or "rrul"}"'
+        )
+    lone = [
+        who
+        for who, number in (("ours", len(result.only())), ("theirs", len(references)))
+        if number < 2
+    ]
+    notes = [f"one run of {who} has no interval: give several for a verdict" for who in lone]
+    return Comparison(rows, notes, [])
+
+
+def _series(name: str, result: Result, references: list[Reference], allowed: Margin) -> list[Row]:
+    """The rows of a series that both have."""
+    ours = [flent_file.measured(run).get(name) for run in result.only()]
+    theirs = [list(reference.series.get(name, [])) for reference in references]
+    if any(one is None or not len(one[1]) for one in ours) or not all(theirs):
+        return []
+    values = [[float(v) for v in one[1]] for one in ours if one is not None]
+    is_ping = name.startswith("Ping")
+    found = []
+    for what, of in PINGS if is_ping else PINGS[:1]:
+        title, unit = f"{name}, {what}", "ms" if is_ping else "Mbit/s"
+        found.append(_row(title, unit, list(map(of, values)), list(map(of, theirs)), allowed))
+    return found
+
+
+def _numbers(result: Result, references: list[Reference], allowed: Margin) -> list[Row]:
+    """The rows of single numbers, such as RPM."""
+    said = [network_tests.said(run) for run in result.only()]
+    rows = []
+    for name in references[0].numbers:
+        ours = [one.own.get(name) for one in said if one is not None]
+        numbers = [float(v) for v in ours if isinstance(v, float) and math.isfinite(v)]
+        theirs = [one.numbers[name] for one in references if name in one.numbers]
+        if numbers and len(numbers) == len(said):
+            rows.append(_row(name, "", numbers, theirs, allowed))
+    return rows
+
+
+def _row(title: str, unit: str, ours: list[float], theirs: list[float], allowed: Margin) -> Row:
+    found = judge(ours, theirs, allowed)
+    verdict = INCONCLUSIVE if math.isnan(found.half) else found.verdict
+    runs = (len(ours), len(theirs))
+    halves = (_half(ours), _half(theirs))
+    return Row(
+        title,
+        title,
+        unit,
+        found.ours,
+        halves[0],
+        found.theirs,
+        halves[1],
+        runs,
+        found.margin,
+        verdict,
+    )

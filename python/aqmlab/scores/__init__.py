@@ -1,0 +1,26 @@
+"""Scores: the numbers and letters that people judge lines by, each with its source and weakness.
+
+Each file has the functions of one kind and lists them in `SCORES`; all work on plain numbers in
+seconds, bit/s and shares, measured or simulated.
+"""
+
+from __future__ import annotations
+
+from aqmlab.errors import SpecError, nearest
+
+from . import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness
+from .form import Score
+
+SCORES: dict[str, Score] = {
+    score.name: score
+    for file in (responsiveness, bufferbloat, aim, qoo, ookla, fairness, games)
+    for score in file.SCORES
+}
+"""Every score by its name."""
+
+
+def find(name: str) -> Score:
+    """The score of this name."""
+    if name not in SCORES:
+        raise SpecError(f'no score "{name}"{nearest(name, list(SCORES))} (`aqmlab list scores`)')
+    return SCORES[name]

@@ -1,0 +1,43 @@
+"""Letters for what a full line adds to the round trip."""
+
+from __future__ import annotations
+
+from .form import Score, grade
+
+STEPS = ((0.005, "A+"), (0.030, "A"), (0.060, "B"), (0.200, "C"), (0.400, "D"))
+"""Bounds of DSLReports' letters, s; there is no E."""
+
+
+def dslreports(down_s: float, up_s: float) -> str:
+    """The letter for the mean of what download and upload each add to the mean round trip, s."""
+    return grade((down_s + up_s) / 2, STEPS, "F")
+
+
+def waveform(down_s: float, up_s: float) -> str:
+    """The letter for the larger of what download and upload add to the round trip, s."""
+    return grade(max(down_s, up_s), STEPS, "F")
+
+
+SCORES = (
+    Score(
+        "grade-dslreports",
+        "bufferbloat grade (DSLReports)",
+        "A letter for the milliseconds that a full line adds to the round trip, the mean of both "
+        "directions.",
+        "DSLReports FAQ 17930, Bufferbloat Grades",
+        "The mean of both directions hides one that is unusable, and a mean over time hides "
+        "spikes.",
+        dslreports,
+    ),
+    Score(
+        "grade-waveform",
+        "bufferbloat grade (Waveform)",
+        "A letter for the milliseconds that a full line adds to the round trip, in the worse "
+        "direction.",
+        "Waveform, Bufferbloat and Internet Speed Test: DSLReports' letters (recalled); the "
+        "worse direction: "
+        "assumed",
+        "Its method is not published; six connections for ten seconds need not fill a fast line.",
+        waveform,
+    ),
+)

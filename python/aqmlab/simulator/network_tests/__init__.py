@@ -1,0 +1,89 @@
+"""Network tests as traffic: what people run to judge a line, written as one traffic group.
+
+`app = "rrul"` and the others stand for several groups of the simulator's own applications (`bulk`,
+`ping`, `requests`); `expand` writes them out before the simulator reads a scenario. `flent` has the
+tests of Flent, `speed_tests` those that ask a server on the Internet.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab.errors import SpecError, nearest
+
+from . import flent, speed_tests
+from .form import KEPT, OWN, NetworkTest, Settings, settings
+
+TESTS: dict[str, NetworkTest] = {test.name: test for test in (*flent.TESTS, *speed_tests.TESTS)}
+"""Every test by its name."""
+
+
+def find(app: object) -> NetworkTest | None:
+    """The test of this name, if there is one."""
+    return TESTS.get(app) if isinstance(app, str) else None
+
+
+def tests_in(scenario: Mapping[str, Any]) -> list[NetworkTest]:
+    """The tests among a scenario's traffic groups."""
+    return [test for group in _groups(scenario) if (test := find(group.get("app")))]
+
+
+def expand(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The scenario with every test written out as groups; itself if it has none."""
+    if not tests_in(scenario):
+        return scenario
+    groups: list[Any] = []
+    for place, group in enumerate(_groups(scenario)):
+        test = find(group.get("app"))
+        groups += [group] if test is None else _written_out(test, group, place, scenario)
+    record = scenario.get("record", {})
+    shown = {"goodput": True, "responses": True} | dict(record)
+    return {**scenario, "traffic": groups, "record": shown}
+
+
+def _groups(scenario: Mapping[str, Any]) -> list[Any]:
+    traffic = scenario.get("traffic", [])
+    if not isinstance(traffic, list):
+        return []
+    return [group if isinstance(group, Mapping) else {} for group in traffic]
+
+
+def _written_out(
+    test: NetworkTest, group: Mapping[str, Any], place: int, scenario: Mapping[str, Any]
+) -> list[dict[str, Any]]:
+    known = {*(field.name for field in test.fields), *KEPT, *OWN}
+    for name in group:
+        if name not in known:
+            raise SpecError(
+                f'traffic.{place}: {test.name} has no field "{name}"{nearest(name, list(known))}'
+            )
+    found: Settings = settings(test, group, f"traffic.{place}")
+    kept = {name: copy.deepcopy(group[name]) for name in KEPT if name in group}
+    prefix = f"{group['name']} " if "name" in group else ""
+    made = test.groups(found, scenario)
+    return [_with(kept, one) | {"name": prefix + one["name"]} for one in made]
+
+
+def _with(kept: Mapping[str, Any], one: Mapping[str, Any]) -> dict[str, Any]:
+    """A group with the test's common fields, as far as it has a use for them."""
+    common = {k: v for k, v in kept.items() if k != "tcp" or one["app"] != "ping"}
+    control = one.get("tcp", {}).get("congestion")
+    if control is None or "tcp" not in kept:
+        return {**common, **one}
+    tcp = kept["tcp"]
+    profile = {"profile": tcp} if isinstance(tcp, str) else tcp
+    return {**common, **one, "tcp": {**profile, "congestion": control}}
+
+
+def entries() -> list[dict[str, Any]]:
+    """The tests as entries of the catalogue of traffic."""
+    return [test.entry() for test in TESTS.values()]
+
+
+def schema(traffic: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The tests as alternatives of the JSON schema of a traffic group; `traffic` has the others."""
+    (bulk,) = (of for of in traffic["oneOf"] if of["properties"]["app"].get("const") == "bulk")
+    kept = {name: bulk["properties"][name] for name in (*KEPT, "name")}
+    return [test.schema(kept) for test in TESTS.values()]

@@ -1,0 +1,277 @@
+"""Speed tests: idle, downwards, upwards, with a number of connections and probes of each one's own.
+
+What a method measures and how it is scored is in `aqmlab.scores`; here is the traffic it makes.
+Where
+a service has not published its constants they are recalled or assumed, and say so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from .form import Field, NetworkTest, Settings, ping, seconds, transfer
+
+IDLE, DOWN, UP, LATENCY = "idle", "download", "upload", "latency"
+"""The phases, and the group of probes."""
+SELF, FOREIGN = "load", "foreign"
+REQUEST_BYTES = 200
+"""Of a small GET and of its answer (assumed)."""
+
+
+@dataclass(frozen=True)
+class Method:
+    """The traffic of one speed test."""
+
+    name: str
+    summary: str
+    year: int
+    source: str
+    connections: int
+    idle_s: float
+    loaded_s: float
+    probe_s: float
+    """Between probes."""
+    both_ways: bool = False
+    """Whether a third phase loads both directions at once."""
+    known: str = "recalled"
+
+
+METHODS = (
+    Method(
+        "ndt7",
+        "M-Lab's NDT7: one TCP connection downwards for 10 s, then one upwards.",
+        2019,
+        "M-Lab, ndt7 protocol (ndt-server spec/ndt7-protocol.md): one WebSocket, up to 10 s each "
+        "way",
+        connections=1,
+        idle_s=0.0,
+        loaded_s=10.0,
+        probe_s=0.25,
+    ),
+    Method(
+        "ookla",
+        "Ookla-like: pings on the idle line, then several connections down, then up, with pings.",
+        2021,
+        "Ookla, Speedtest methodology (recalled: several connections, 15 s each way, idle and "
+        "loaded pings)",
+        connections=4,
+        idle_s=3.0,
+        loaded_s=15.0,
+        probe_s=0.2,
+    ),
+    Method(
+        "waveform",
+        "Waveform's bufferbloat test: latency idle, downloading and uploading, and a letter.",
+        2020,
+        "Waveform, Bufferbloat and Internet Speed Test (recalled; numbers of connections assumed)",
+        connections=6,
+        idle_s=5.0,
+        loaded_s=10.0,
+        probe_s=0.2,
+    ),
+    Method(
+        "dslreports",
+        "DSLReports' speed test: eight streams down, then up, with pings, and a letter.",
+        2015,
+        "DSLReports FAQ 17930; Flent's dslreports_8dn: 8 flows (upload as many: assumed)",
+        connections=8,
+        idle_s=5.0,
+        loaded_s=15.0,
+        probe_s=0.25,
+    ),
+    Method(
+        "cloudflare",
+        "Cloudflare's speed test: latency idle and every 0.4 s under load, and AIM's points.",
+        2023,
+        "Cloudflare speedtest's default configuration: loaded latency requests 400 ms apart; "
+        "load here "
+        "is one connection that always has data, there files one after the other",
+        connections=1,
+        idle_s=4.0,
+        loaded_s=15.0,
+        probe_s=0.4,
+        known="read",
+    ),
+    Method(
+        "crusader",
+        "Crusader: 16 streams down, up and both ways at once, with latency every 5 ms.",
+        2022,
+        "Crusader's README (recalled: 16 streams, 10 s each phase, latency every 5 ms)",
+        connections=16,
+        idle_s=2.0,
+        loaded_s=10.0,
+        probe_s=0.005,
+        both_ways=True,
+    ),
+)
+
+
+def _fields(method: Method) -> tuple[Field, ...]:
+    source = f"{method.known}: {method.name}"
+    return (
+        Field(
+            "connections", "count", method.connections, "TCP connections each way.", source, most=64
+        ),
+        Field(
+            "loaded", "time", seconds(method.loaded_s), "How long each direction is loaded.", source
+        ),
+        Field(
+            "idle",
+            "time",
+            seconds(method.idle_s),
+            "How long the idle line is probed before.",
+            source,
+        ),
+        Field(
+            "probe_every",
+            "time",
+            seconds(method.probe_s),
+            "Time between probes of latency.",
+            source,
+        ),
+        Field("start", "time", "0 s", "When the test begins.", "constructed"),
+    )
+
+
+GAP = 2.0
+"""Seconds from a direction's end to the next one's begin: the queue empties (assumed)."""
+
+
+def phases(found: Settings, both_ways: bool = False) -> dict[str, tuple[float, float]]:
+    """Begin and end of each phase, in seconds of the run."""
+    begin = found["start"]
+    down = begin + found["idle"]
+    up = down + found["loaded"] + GAP
+    times = {IDLE: (begin, down), DOWN: (down, down + found["loaded"])}
+    times[UP] = (up, up + found["loaded"])
+    if both_ways:
+        both = up + found["loaded"] + GAP
+        times["both"] = (both, both + found["loaded"])
+    return times
+
+
+def _groups(method: Method, found: Settings, _: Mapping[str, Any]) -> list[dict[str, Any]]:
+    times = phases(found, method.both_ways)
+    made = []
+    for phase, (begin, end) in times.items():
+        ways = {DOWN: (False,), UP: (True,), "both": (False, True)}.get(phase, ())
+        for up in ways:
+            name = phase if phase != "both" else f"both {UP if up else DOWN}"
+            many = {"flows": found["connections"]}
+            made.append(transfer(name, up, begin, end - begin, **many))
+    ends = max(end for _, end in times.values())
+    begin = found["start"]
+    return [*made, ping(LATENCY, found["probe_every"], begin, ends - begin)]
+
+
+def _test(method: Method) -> NetworkTest:
+    return NetworkTest(
+        name=method.name,
+        summary=method.summary,
+        year=method.year,
+        source=method.source,
+        deviations="TLS and WebSocket framing are left out; probes are echo requests, not HTTP "
+        "requests.",
+        fields=_fields(method),
+        groups=partial(_groups, method),
+    )
+
+
+# --- responsiveness under working conditions ---
+
+MNP, MPS, PTC = 16, 100, 0.05
+"""Most load-generating connections, probes a second, share of the capacity that probes may take."""
+PROBE_BYTES = 5000 + 1000
+"""Of a foreign and a self probe together (the draft's estimate)."""
+_RATE = re.compile(r"\s*([0-9.]+)\s*([kKMG]?)bit/s\s*")
+_FACTOR = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+_RPM_FIELDS = (
+    Field(
+        "direction",
+        "choice",
+        DOWN,
+        "Which way is loaded.",
+        "the draft: one after the other",
+        (DOWN, UP),
+    ),
+    Field(
+        "interval",
+        "time",
+        "5 s",
+        "ID: a load-generating connection is added after each, up to 16.",
+        "draft-ietf-ippm-responsiveness-09; goresponsiveness takes 1 s",
+    ),
+    Field(
+        "intervals",
+        "count",
+        8,
+        "How many intervals the test lasts.",
+        "assumed: 40 s in all",
+        most=100,
+    ),
+    Field(
+        "probes_per_s",
+        "count",
+        MPS,
+        "MPS: pairs of probes a second at most.",
+        "the draft",
+        most=1000,
+    ),
+    Field("start", "time", "0 s", "When the test begins.", "constructed"),
+)
+
+
+def _slowest(scenario: Mapping[str, Any]) -> float:
+    """The least rate of the scenario's links that is written as a number, bit/s."""
+    rates = []
+    for link in scenario.get("link", []):
+        found = _RATE.fullmatch(str(link.get("rate", ""))) if isinstance(link, Mapping) else None
+        rates += [float(found[1]) * _FACTOR[found[2]]] if found else []
+    return min(rates, default=float("inf"))
+
+
+def probes_per_s(found: Settings, scenario: Mapping[str, Any]) -> float:
+    """Pairs of probes a second: at most MPS, and at most PTC of the slowest link."""
+    return min(float(found["probes_per_s"]), PTC * _slowest(scenario) / (8 * PROBE_BYTES))
+
+
+def _responsiveness(found: Settings, scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    ends = found["interval"] * found["intervals"]
+    begin, up = found["start"], found["direction"] == UP
+    loads = [
+        transfer(f"{SELF} {i + 1}", up, begin + i * found["interval"], ends - i * found["interval"])
+        for i in range(min(MNP, found["intervals"]))
+    ]
+    rate = probes_per_s(found, scenario)
+    count = max(1, int(rate * ends))
+    rows = [
+        f"{i},{begin + (i + 0.5) / rate:.6f},{REQUEST_BYTES},{REQUEST_BYTES}" for i in range(count)
+    ]
+    text = "\n".join(("user,think_s,request_bytes,reply_bytes", *rows)) + "\n"
+    table = {"file": "probes.csv", "text": text}
+    foreign = {"name": FOREIGN, "app": "requests", "users": count, "requests": table}
+    return [*loads, foreign]
+
+
+RESPONSIVENESS = NetworkTest(
+    name="networkquality",
+    summary="Responsiveness under working conditions (RPM), as networkQuality and "
+    "goresponsiveness test it.",
+    year=2021,
+    source="draft-ietf-ippm-responsiveness-09 (6 July 2026)",
+    deviations="A foreign probe is a connection and a request without TLS, the draft's TCP-only "
+    "case. Self "
+    "probes are TCP's own round-trip samples, which the draft admits where a request cannot "
+    "share the "
+    "connection. The test lasts a fixed number of intervals.",
+    fields=_RPM_FIELDS,
+    groups=_responsiveness,
+)
+
+TESTS = (*map(_test, METHODS), RESPONSIVENESS)
+"""Every speed test."""

@@ -1,0 +1,161 @@
+"""Measured results of other tools: Flent, iperf3, goresponsiveness, networkQuality.
+
+What comes in such a file is a stranger's data: sizes are bounded and shapes checked.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aqmlab.errors import SpecError
+
+MOST_BYTES = 256 * 1024 * 1024
+"""Of a file after it is unpacked."""
+_RPM = re.compile(r"(?:Final )?RPM:\s*([0-9.]+)\s*\(([^)]*)\)")
+
+
+@dataclass(frozen=True)
+class Reference:
+    """What was measured: series of values by name, ms or Mbit/s, and single numbers."""
+
+    tool: str
+    test: str
+    series: Mapping[str, list[float]] = field(default_factory=dict)
+    numbers: Mapping[str, float] = field(default_factory=dict)
+
+
+def is_flent(file: Path) -> bool:
+    """Whether the name is that of a file of Flent's."""
+    return file.name.endswith((".flent", ".flent.gz"))
+
+
+def is_measured(file: Path) -> bool:
+    """Whether it is a file of a tool that this module reads, by its name and its first
+    characters."""
+    if is_flent(file):
+        return True
+    if file.suffix == ".csv":
+        return False
+    try:
+        with file.open("rb") as content:
+            begin = content.read(65536).lstrip()
+    except OSError:
+        return False
+    return begin.startswith(b"{") or b"RPM:" in begin
+
+
+def read(file: Path) -> Reference:
+    """What a file holds; a file of no known tool is a mistake that names those that are."""
+    text = _text(file)
+    if not text.lstrip().startswith("{"):
+        return _goresponsiveness(file, text)
+    try:
+        content = json.loads(text)
+    except (ValueError, RecursionError):
+        raise SpecError(f"{file}: damaged JSON: take it from the tool again") from None
+    if "x_values" in content and "results" in content:
+        return _flent(file, content)
+    if "intervals" in content and "start" in content:
+        return _iperf3(file, content)
+    if "dl_throughput" in content or "responsiveness" in content:
+        return _network_quality(content)
+    raise _unknown(file)
+
+
+def _unknown(file: Path) -> SpecError:
+    return SpecError(
+        f"{file}: of no known tool: give a file of Flent (.flent.gz), iperf3 -J, networkQuality "
+        "-c, or "
+        "what goresponsiveness printed"
+    )
+
+
+def _text(file: Path) -> str:
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
+            raw = content.read(MOST_BYTES + 1)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error) or "damaged"
+        raise SpecError(f"{file}: {reason.lower()}") from error
+    if len(raw) > MOST_BYTES:
+        raise SpecError(f"{file}: more than {MOST_BYTES >> 20} MiB: give a shorter measurement")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise _unknown(file) from None
+
+
+def _values(listed: Any) -> list[float]:
+    if not isinstance(listed, list):
+        return []
+    return [float(v) for v in listed if _is_number(v)]
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _flent(file: Path, content: Mapping[str, Any]) -> Reference:
+    results, raw = content["results"], content.get("raw_values", {})
+    if not isinstance(results, dict) or not isinstance(raw, dict):
+        raise SpecError(f"{file}: damaged: its results are no table of series")
+    series: dict[str, list[float]] = {}
+    for name, listed in results.items():
+        samples = raw.get(name)
+        found = [
+            float(one["val"])
+            for one in (samples if isinstance(samples, list) else [])
+            if isinstance(one, dict) and _is_number(one.get("val"))
+        ]
+        series[name] = found or _values(listed)
+    about = content.get("metadata", {})
+    name = about.get("NAME", "") if isinstance(about, dict) else ""
+    return Reference("Flent", str(name), {k: v for k, v in series.items() if v})
+
+
+def _iperf3(file: Path, content: Mapping[str, Any]) -> Reference:
+    setting = content["start"].get("test_start", {}) if isinstance(content["start"], dict) else {}
+    down = bool(setting.get("reverse"))
+    name = "TCP download" if down else "TCP upload"
+    rates, trips = [], []
+    for interval in content["intervals"]:
+        rate = interval.get("sum", {}).get("bits_per_second")
+        rates += [rate / 1e6] if _is_number(rate) else []
+        for stream in interval.get("streams", []):
+            trip = stream.get("rtt")
+            trips += [trip / 1e3] if _is_number(trip) and trip > 0 else []
+    if not rates:
+        raise SpecError(f"{file}: an iperf3 result without intervals: run it with -J")
+    series = {name: rates} | ({"TCP RTT (ms)": trips} if trips else {})
+    return Reference("iperf3", str(setting.get("protocol", "")), series)
+
+
+def _network_quality(content: Mapping[str, Any]) -> Reference:
+    known = {
+        "dl_throughput": "download_bits_per_s",
+        "ul_throughput": "upload_bits_per_s",
+        "responsiveness": "rpm",
+        "dl_responsiveness": "rpm_download",
+        "ul_responsiveness": "rpm_upload",
+        "base_rtt": "base_rtt_ms",
+    }
+    numbers = {
+        name: float(content[key]) for key, name in known.items() if _is_number(content.get(key))
+    }
+    return Reference("networkQuality", "networkquality", {}, numbers)
+
+
+def _goresponsiveness(file: Path, text: str) -> Reference:
+    numbers: dict[str, float] = {}
+    for value, how in _RPM.findall(text):
+        numbers["rpm_percentile" if how.startswith("P") else "rpm"] = float(value)
+    if not numbers:
+        raise _unknown(file)
+    return Reference("goresponsiveness", "networkquality", {}, numbers)

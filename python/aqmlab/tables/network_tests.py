@@ -1,0 +1,162 @@
+"""What network tests in a run say, and the truth beside it.
+
+A speed test sees round trips and throughputs of its own; the simulator knows what every packet
+waited at every queue. Groups are known by the names that `simulator.network_tests` gives them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.scores import aim, bufferbloat, ookla, responsiveness
+from aqmlab.scores.form import mean, quantile
+from aqmlab.simulator.engine import quantity
+from aqmlab.simulator.network_tests.speed_tests import DOWN, FOREIGN, IDLE, LATENCY, SELF, UP
+
+SETTLES_S = 1.0
+"""Seconds from a phase's begin that do not count: slow start (assumed)."""
+TRUTH = ("queue_delay_p50_s", "queue_delay_p99_s", "queue_delay_max_s")
+
+NAMES = (
+    *("download_bits_per_s", "upload_bits_per_s"),
+    *(f"{phase}_rtt_{of}_s" for phase in (IDLE, DOWN, UP) for of in ("mean", "p50", "p95", "iqm")),
+    *("grade-dslreports", "grade-waveform", "aim-streaming", "aim-gaming", "aim-rtc"),
+    *("rpm", "rpm-goresponsiveness", "foreign_s", "loaded_s", "probes", "goodput_bits_per_s"),
+)
+"""What tests say: speed tests the first ones, responsiveness the last line."""
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a test says: numbers and letters by name; and the queueing delays of every port."""
+
+    own: Mapping[str, float | str]
+    truth: Mapping[str, Mapping[str, float | None]]
+
+
+def said(run: FinishedRun) -> Said | None:
+    """What the run's test says; None without one."""
+    groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
+    if FOREIGN in groups and f"{SELF} 1" in groups:
+        own: dict[str, float | str] = dict(_responsiveness(run))
+    elif {DOWN, UP, LATENCY} <= groups.keys():
+        own = _speed_test(run, groups)
+    else:
+        return None
+    ports = run.summary.get("ports", {})
+    truth = {name: {key: port.get(key) for key in TRUTH} for name, port in ports.items()}
+    return Said(own, truth)
+
+
+def _time(value: Any) -> float:
+    return float(value) if isinstance(value, int | float) else quantity(str(value), "time")
+
+
+def _phase(group: Mapping[str, Any]) -> tuple[float, float]:
+    begin = _time(group.get("start", 0.0))
+    return begin, begin + _time(group["lasts"])
+
+
+def _speed_test(
+    run: FinishedRun, groups: Mapping[Any, Mapping[str, Any]]
+) -> dict[str, float | str]:
+    down, up = _phase(groups[DOWN]), _phase(groups[UP])
+    idle = (_time(groups[LATENCY].get("start", 0.0)), down[0])
+    trips = {
+        phase: _round_trips(run, begin, end)
+        for phase, (begin, end) in {
+            IDLE: idle,
+            DOWN: (down[0] + SETTLES_S, down[1]),
+            UP: (up[0] + SETTLES_S, up[1]),
+        }.items()
+    }
+    if not trips[IDLE]:  # a method without an idle phase compares with the least it has seen
+        trips[IDLE] = [min(_round_trips(run, down[0], up[1]), default=math.nan)]
+    own: dict[str, float | str] = {
+        "download_bits_per_s": _throughput(run, DOWN, down),
+        "upload_bits_per_s": _throughput(run, UP, up),
+    }
+    for phase, samples in trips.items():
+        own |= {
+            f"{phase}_rtt_mean_s": mean(samples),
+            f"{phase}_rtt_p50_s": quantile(samples, 0.5),
+            f"{phase}_rtt_p95_s": quantile(samples, 0.95),
+            f"{phase}_rtt_iqm_s": ookla.interquartile_mean(samples),
+        }
+    return own | _letters(own, trips[IDLE])
+
+
+def _letters(own: Mapping[str, Any], idle: Sequence[float]) -> dict[str, float | str]:
+    more = {way: own[f"{way}_rtt_mean_s"] - own[f"{IDLE}_rtt_mean_s"] for way in (DOWN, UP)}
+    loaded = max(own[f"{way}_rtt_p50_s"] for way in (DOWN, UP))
+    gaps = [abs(b - a) for a, b in itertools.pairwise(idle)]
+    found = {
+        "latency": 1e3 * own[f"{IDLE}_rtt_p50_s"],
+        "loaded_latency_increase": 1e3 * (loaded - own[f"{IDLE}_rtt_p50_s"]),
+        "download": own["download_bits_per_s"],
+    }
+    if gaps:
+        found["jitter"] = 1e3 * mean(gaps)
+    return {
+        "grade-dslreports": bufferbloat.dslreports(more[DOWN], more[UP]),
+        "grade-waveform": bufferbloat.waveform(more[DOWN], more[UP]),
+        **{f"aim-{use}": word for use, word in aim.words(found).items()},
+    }
+
+
+def _round_trips(run: FinishedRun, begin: float, end: float) -> list[float]:
+    """Of the echo requests that left in this time and were answered."""
+    table = run.columns("pings")
+    sent, trips = table["sent_ns"].astype(float) / 1e9, table["rtt_s"].astype(float)
+    kept = (sent >= begin) & (sent < end) & np.isfinite(trips)
+    return [float(trip) for trip in trips[kept]]
+
+
+def _throughput(run: FinishedRun, group: str, phase: tuple[float, float]) -> float:
+    """Payload that arrived in the whole seconds of a phase, bit/s."""
+    begin, end = math.ceil(phase[0] + SETTLES_S), math.floor(phase[1])
+    counted = run.columns("seconds")[f"{group}.goodput_bytes"].astype(float)[begin:end]
+    return float(8 * counted.mean()) if len(counted) else math.nan
+
+
+def _responsiveness(run: FinishedRun) -> dict[str, float]:
+    """RPM by the draft and as goresponsiveness computes it, of the measured interval."""
+    names = [group.get("name") for group in run.scenario["traffic"]]
+    table = run.columns("responses")
+    counted = (table["group"] == names.index(FOREIGN)) & (table["failed"] == 0)
+    begin = (run.summary["simulated_s"] - run.summary["measured_s"]) * 1e9
+    counted &= table["end_ns"].astype(float) >= begin
+    whole = [float(ns) / 1e9 for ns in table["duration_ns"][counted]]
+    loaded = _loaded(run)
+    foreign = responsiveness.trimmed_mean([probe / 2 for probe in whole])
+    seconds = run.columns("seconds")
+    loads = [name for name in names if _is_load(name)]
+    goodput = np.sum([seconds[f"{name}.goodput_bytes"] for name in loads], axis=0)
+    return {
+        "rpm": responsiveness.of_means(foreign, loaded),
+        "rpm-goresponsiveness": 60.0 / ((foreign + loaded) / 2),
+        "foreign_s": foreign,
+        "loaded_s": loaded,
+        "probes": float(len(whole)),
+        "goodput_bits_per_s": float(8 * np.mean(goodput[int(begin / 1e9) :])),
+    }
+
+
+def _is_load(name: Any) -> bool:
+    return isinstance(name, str) and name.startswith(f"{SELF} ")
+
+
+def _loaded(run: FinishedRun) -> float:
+    """The trimmed mean round trip of the load-generating connections, each by its samples."""
+    by_group = run.summary.get("tcp_rtt_by_group", {})
+    found = [of for name, of in by_group.items() if _is_load(name)]
+    samples = sum(of["samples"] for of in found)
+    weighed = math.fsum(of["samples"] * of["trimmed_mean_s"] for of in found)
+    return weighed / samples if samples else math.nan
