@@ -271,6 +271,28 @@ fn a_receiver_with_data_to_acknowledge_reports_every_second_mark() {
 }
 
 #[test]
+fn a_change_of_marks_is_acknowledged_at_once() {
+    // RFC 9768 section 3.2.2.5.1: marked data after any packet that was not; else every second is due.
+    let (ce, ect, bare) = ((true, Ecn::Ce), (true, Ecn::Ect1), (false, Ecn::NotEct));
+    for (arrivals, expected) in [
+        ([ce, ect, ect, ce, ect, ect], [true, false, true, true, false, true]),
+        ([ce, ce, ce, ect, ce, ect], [true, false, true, false, true, false]),
+        // One without data is a packet, too.
+        ([ce, bare, ce, ce, bare, ect], [true, false, true, false, false, true]),
+    ] {
+        let (mut server, mut seq) = (accurate_server(&accurate(), Segment::default()), 1);
+        let at_once = arrivals.map(|(data, ecn)| {
+            let (len, flags) = (1_000 * u32::from(data), all(&[Flags::ACK, AE, ECE]));
+            let segment = Segment { seq, ack: 1, len, ecn, flags, ..Segment::default() };
+            server.on_segment(&segment, secs(0.2));
+            seq += u64::from(len);
+            !drain(&mut server, 0.2).is_empty()
+        });
+        assert_eq!(at_once, expected, "{arrivals:?}");
+    }
+}
+
+#[test]
 fn a_receiver_that_ignores_marks_counts_none_on_acknowledgements_either() {
     let ignores = [("ecn_receiver", Raw::Text("ignores".into()))];
     let mut server = accurate_server(&accurate_as("plain", &ignores), Segment::default());

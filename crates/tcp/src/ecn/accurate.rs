@@ -7,6 +7,7 @@
 
 use packet::Ecn;
 
+use super::rules::EcnRules;
 use crate::segment::{Flags, Segment};
 
 /// Values of the ACE field.
@@ -26,8 +27,10 @@ pub(crate) struct Counters {
     /// Received since the last segment went out, which was this one's number.
     pending: u8,
     sent: u64,
-    /// A marked packet has arrived.
+    /// The latest packet was marked.
     marked: bool,
+    /// [`EcnRules::answers_unmarked`](super::EcnRules::answers_unmarked).
+    answers_unmarked: bool,
     /// Packets that an acknowledgement reports in the mean, in 1/64 of one (Linux's `pkts_acked_ewma`);
     /// 0 before the first. Kept by those who [believe](super::EcnRules::believes_thinned) it alone.
     mean_reported: u16,
@@ -48,6 +51,7 @@ impl Default for Counters {
             pending: 0,
             sent: 0,
             marked: false,
+            answers_unmarked: false,
             mean_reported: 0,
             believes_thinned: false,
         }
@@ -71,22 +75,27 @@ impl Counters {
         self.received += u8::from(ecn == Ecn::Ce);
     }
 
-    /// A marked packet arrived when `sent` segments had gone out; whether it is acknowledged at once
-    /// (section 3.2.2.5.1): the first marked data, and every second mark
-    /// (third, while no data waits: `waits` is false).
-    pub fn count(&mut self, occupies: bool, waits: bool, sent: u64) -> bool {
-        let first = !std::mem::replace(&mut self.marked, true);
+    /// A packet arrived when `sent` segments had gone out; whether it is acknowledged at once (section
+    /// 3.2.2.5.1): marked data after a packet that was not marked, every second mark (third, while
+    /// no data waits: `waits` is false), and, by Linux, what waits or comes when marks end.
+    pub fn count(&mut self, ecn: Ecn, occupies: bool, waits: bool, sent: u64) -> bool {
+        let marked = ecn == Ecn::Ce;
+        let changed = std::mem::replace(&mut self.marked, marked) != marked;
+        if !marked {
+            return changed && waits && self.answers_unmarked;
+        }
         self.received = self.received.wrapping_add(1);
         if std::mem::replace(&mut self.sent, sent) != sent {
             self.pending = 0;
         }
         self.pending += 1;
-        self.pending >= AT_ONCE[usize::from(waits)] || first && occupies
+        self.pending >= AT_ONCE[usize::from(waits)] || changed && occupies
     }
 
-    /// The handshake is over; see [`EcnRules::believes_thinned`](super::EcnRules::believes_thinned).
-    pub fn begin(&mut self, believes_thinned: bool) {
-        self.believes_thinned = believes_thinned;
+    /// The handshake is over.
+    pub fn begin(&mut self, rules: &EcnRules) {
+        self.believes_thinned = rules.believes_thinned;
+        self.answers_unmarked = rules.answers_unmarked;
     }
 
     /// An acknowledgement reports `packets`; whether that is usual on a path that thins
@@ -175,10 +184,29 @@ mod tests {
         // Linux's __tcp_accecn_process, ACK_COMP_THRESH: 3 packets an acknowledgement in the mean, and 5/64
         // more with one of 8, are not above 4; 4 and a 16th are.
         for (believes, before, marks_of_eight) in [(true, 3, 8), (true, 4, 0), (false, 4, 8)] {
-            let mut sender = Counters::default();
-            sender.begin(believes);
+            let mut sender = Counters { believes_thinned: believes, ..Counters::default() };
             (0..200).for_each(|_| assert_eq!(marks(&mut sender, 5, before), 0));
             assert_eq!(marks(&mut sender, 5, 8), marks_of_eight, "{believes} {before}");
+        }
+    }
+
+    #[test]
+    fn linux_acknowledges_the_end_of_marks_as_well() {
+        // Linux's tcp_ecn_received_counters, where prev_ecnfield differs: what waits or comes with it.
+        for (answers, expected) in
+            [(true, [true, true, false, true]), (false, [true, false, false, true])]
+        {
+            let mut receiver = Counters { answers_unmarked: answers, ..Counters::default() };
+            let arrivals = [Ecn::Ce, Ecn::Ect1, Ecn::Ect1, Ecn::Ce];
+            let mut sent = 0;
+            let at_once = arrivals.map(|ecn| {
+                sent += 1;
+                receiver.count(ecn, true, true, sent)
+            });
+            assert_eq!(at_once, expected);
+            // The second is a bare acknowledgement, and no data waits.
+            receiver.count(Ecn::Ce, true, true, 9);
+            assert!(!receiver.count(Ecn::NotEct, false, false, 10));
         }
     }
 }

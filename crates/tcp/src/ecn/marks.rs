@@ -82,13 +82,10 @@ impl Endpoint {
 
     /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN.
     fn count_mark(&mut self, segment: &Segment, occupies: bool) {
-        if segment.ecn != Ecn::Ce {
-            return;
-        }
         let waits = occupies || self.rx.owes_ack();
         let sent = self.counters.segments_sent;
         let counters = &mut self.rx.marks().counters;
-        let at_once = counters.count(occupies, waits, sent);
+        let at_once = counters.count(segment.ecn, occupies, waits, sent);
         self.conn.ecn.echo_flags = counters.ace();
         self.rx.ack_now |= at_once;
     }

@@ -75,7 +75,7 @@ impl Endpoint {
     pub(crate) fn begin_feedback(&mut self) {
         if self.conn.ecn.feedback == EcnFeedback::Accurate {
             let counters = &mut self.rx.marks().counters;
-            counters.begin(self.profile.ecn.believes_thinned);
+            counters.begin(&self.profile.ecn);
             self.conn.ecn.echo_flags = counters.ace();
         }
     }

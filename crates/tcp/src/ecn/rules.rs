@@ -53,6 +53,10 @@ pub(crate) struct EcnRules {
     /// believed to report as few marks as its three bits can (`pkts_acked_ewma` of Linux's
     /// `__tcp_accecn_process`); else of as many (RFC 9768 appendix A.2.1).
     pub believes_thinned: bool,
+    /// With accurate feedback, data without a mark after a marked packet is acknowledged at once as well
+    /// (Linux's `tcp_ecn_received_counters`); RFC 9768 section 3.2.2.5.1 requires it of marked data after
+    /// a packet without alone.
+    pub answers_unmarked: bool,
     /// What is sent again is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
     /// ns-2.35).
     pub repeats_are_capable: bool,

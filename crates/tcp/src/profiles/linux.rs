@@ -231,6 +231,7 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     profile.output.pairs = params.whole("gso_max_segs") > 1;
     profile.ecn.fallback = params.switch("ecn_fallback");
     profile.ecn.believes_thinned = true;
+    profile.ecn.answers_unmarked = true;
     let waits = waits(params, &parts.start);
     profile.opening = Opening { syn_ack: SynAck::Request, waits, options: 8, ..profile.opening };
     if let Some(detection) = detection {

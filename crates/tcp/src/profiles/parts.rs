@@ -312,6 +312,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         fallback: false,
         waiting_mark_outlasts_cwr: false,
         believes_thinned: false,
+        answers_unmarked: false,
         repeats_are_capable: false,
     })
 }
