@@ -160,7 +160,8 @@ def _share_styles(parent: ET.Element) -> None:
 def _written(root: ET.Element) -> str:
     """The text of the drawing, an element a line."""
     text = ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
-    return re.sub(r"(/>|</(?:g|path|text|defs|clipPath|style)>)(?=<)", r"\1\n", text) + "\n"
+    lines = re.sub(r"(/>|</(?:g|path|text|defs|clipPath|style)>)(?=<)", r"\1\n", text)
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{lines}\n'
 
 
 def steps(path: str) -> Iterator[Step]:
