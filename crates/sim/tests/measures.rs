@@ -14,7 +14,10 @@ fn everything() -> Value {
     };
     json!({
         "duration": "12 s", "warmup": "1 s", "seed": 1,
-        "link": [{"rate": "5 Mbit/s", "delay": "5 ms", "forward": "red"}],
+        "link": [{
+            "rate": "5 Mbit/s", "delay": "5 ms", "forward": "red",
+            "effects": [{"kind": "loss", "share": "0.1%"}],
+        }],
         "traffic": [
             group("web", "web", json!({"users": 20})),
             group("more", "web", json!({"users": 20})),
