@@ -129,6 +129,7 @@ def test_list_and_describe(command):
         "access",
         "effects",
         "measures",
+        "scores",
         "scenario",
         "studies",
         "examples",
@@ -250,7 +251,10 @@ def test_a_mistake_points_to_the_help_of_its_command(command, words, help_):
 @pytest.mark.parametrize(
     ("words", "completed"),
     [
-        ("list ", "aqm tcp congestion traffic access effects measures scenario studies examples"),
+        (
+            "list ",
+            "aqm tcp congestion traffic access effects measures scores scenario studies examples",
+        ),
         ("describe reno", "reno"),
         ("describe response_p9", "response_p90_s response_p95_s response_p98_s response_p99_s"),
         ("study har", "harsh-red"),

@@ -136,7 +136,7 @@ def test_goresponsiveness_and_network_quality_are_read(tmp_path):
         ("a.json", b"{", "damaged JSON"),
         ("b.json", b"{}", "of no known tool"),
         ("c.txt", b"hello", "of no known tool"),
-        ("d.flent.gz", gzip.compress(b'{"x_values": [], "results": 3}'), "damaged"),
+        ("d.flent.gz", gzip.compress(b'{"x_values": [], "results": 3}', mtime=0), "damaged"),
         ("e.json", b'{"start": {}, "intervals": []}', "without intervals"),
     ],
 )

@@ -8,10 +8,14 @@ use serde_json::{Value, json};
 
 use crate::simulated::{arrivals, offer, scenario};
 
-/// The figures of both ports of the link.
+/// The figures of both ports of the link but those by groups of traffic, which no header names.
 fn ports(summary: &Summary) -> String {
     let Some(Figure::Group(ports)) = summary.get("ports") else { panic!("no ports") };
-    sim::summary_json(ports).to_string()
+    let mut ports = sim::summary_json(ports);
+    for port in ports.as_object_mut().expect("ports").values_mut() {
+        port.as_object_mut().expect("a port").remove("queue_delay_by_group");
+    }
+    ports.to_string()
 }
 
 fn queue(tables: &[Table]) -> String {

@@ -216,7 +216,7 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only this kind: aqm, tcp, congestion, traffic, access, effects, measures, "
+            help="Only this kind: aqm, tcp, congestion, traffic, access, effects, measures, scores, "
             "scenario, studies or examples.",
             autocompletion=completion.kinds,
         ),
@@ -224,7 +224,7 @@ def list_(
     json: Json = False,
 ) -> None:
     """List queue disciplines, TCP profiles, congestion controls, traffic models, kinds of access,
-    effects of a link, measures, sections of a scenario, studies and examples."""
+    effects of a link, measures, scores, sections of a scenario, studies and examples."""
     from aqmlab.io import plain
 
     from . import reference

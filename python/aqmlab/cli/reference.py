@@ -24,6 +24,7 @@ KINDS = {
     "access": "kinds of access",
     "effects": "effects of a link",
     "measures": "measures",
+    "scores": "scores",
     "scenario": "sections of a scenario",
     "studies": "studies",
     "examples": "examples",
@@ -70,6 +71,7 @@ _LABELS = {
     "shown": "shown in",
     "interval": "of the interval",
     "also": "also as",
+    "weakness": "known weakness",
 }
 
 
@@ -100,6 +102,8 @@ def members(kind: str) -> list[dict[str, Any]]:
         return registry.names()
     if kind == "examples":
         return [{"name": f"example:{n}", "summary": shows} for n, shows in examples.SHOWN.items()]
+    if kind == "scores":
+        return _scores()
     if kind == "measures":
         return [dict(measure) for measure in measures.registered()]
     if kind != "scenario":
@@ -109,6 +113,22 @@ def members(kind: str) -> list[dict[str, Any]]:
         name, summary = _SECTIONS.get(path, (path, f"Written [{path}]."))
         sections.append({"name": name, "summary": summary, "fields": fields})
     return sections
+
+
+def _scores() -> list[dict[str, Any]]:
+    from aqmlab.scores import SCORES
+
+    return [
+        {
+            "name": score.name,
+            "summary": score.meaning,
+            "title": score.title,
+            "unit": score.unit,
+            "source": score.source,
+            "weakness": score.weakness,
+        }
+        for score in SCORES.values()
+    ]
 
 
 def names(kind: str) -> list[str]:
