@@ -14,7 +14,7 @@ QUICK = {"duration": "4 s", "warmup": "1 s"}
 
 
 def test_examples_are_listed_each_with_what_it_shows(aqmlab_command):
-    answer = aqmlab_command("list", "examples")
+    answer = aqmlab_command("list", "examples", COLUMNS="200")
     assert answer.returncode == 0, answer.stderr
     assert len(examples.SHOWN) == 11
     for name, shows in examples.SHOWN.items():

@@ -30,7 +30,10 @@ def run(
         for name, table in tables.items()
     }
     made = SimpleNamespace(
-        summary=summary or {}, scenario=scenario or {}, columns=columns.__getitem__
+        summary=summary or {},
+        scenario=scenario or {},
+        columns=columns.__getitem__,
+        has=columns.__contains__,
     )
     return cast(FinishedRun, made)
 
@@ -47,6 +50,22 @@ def histogram(counts: list[float], upper: list[float] | None = None) -> Finished
     """So many responses of up to 100, 200, … ms; the last have failed."""
     edges = [*(100.0 * (i + 1) for i in range(len(counts) - 1)), INF]
     return run(response_histogram={"upper_ms": upper or edges, "count": counts})
+
+
+class TestNetworkTests:
+    def test_a_run_without_a_test_says_so(self):
+        with pytest.raises(SpecError, match='"rpm" is said by a network test'):
+            of(run(), "network_test", name="rpm")
+
+    def test_a_name_that_no_test_says(self):
+        with pytest.raises(SpecError, match='no test says "rmp"'):
+            of(run(), "network_test", name="rmp")
+
+    def test_quantiles_of_pings_leave_out_what_was_not_answered(self):
+        assert math.isnan(of(run(), "ping_quantile_s", percent=50))
+        three = run(pings={"rtt_s": [0.3, math.nan, 0.1, 0.2]})
+        assert of(three, "ping_quantile_s", percent=50) == 0.2
+        assert of(three, "ping_quantile_s", percent=100) == 0.3
 
 
 class TestGoodput:
@@ -579,7 +598,7 @@ class TestRegistry:
                 *(statistics.OF_RUN, statistics.PAIRS, statistics.ACROSS, statistics.PROBES),
             )
         ]
-        assert counts == [38, 8, 5, 4]
+        assert counts == [40, 8, 5, 4]
 
 
 class Fake:

@@ -216,8 +216,8 @@ def list_(
     kind: Annotated[
         str | None,
         typer.Argument(
-            help="Only this kind: aqm, tcp, congestion, traffic, access, effects, measures, scores, "
-            "scenario, studies or examples.",
+            help="Only this kind: aqm, tcp, congestion, traffic, access, effects, measures, "
+            "scores, scenario, studies or examples.",
             autocompletion=completion.kinds,
         ),
     ] = None,
