@@ -98,11 +98,14 @@ def test_the_command_prints_a_table_or_one_document(aqmlab_command):
     words = ["run", "example:bufferbloat", "--set", "duration=4 s", "--set", "warmup=1 s"]
     assert aqmlab_command(*words).returncode == 0
     answer = aqmlab_command("compare", "results/bufferbloat", "x.csv")
-    assert "has 2 variants where one is wanted" in answer.stderr
+    assert "has 2 variants: choose one with --variant (FIFO; CoDel)" in answer.stderr
     assert aqmlab_command("run", "example:ns3-red", *words[2:]).returncode == 0
     (aqmlab_command.folder / "x.csv").write_text("utilisation\n1.0\n0.99\n")
+    words = ["compare", "results/bufferbloat", "x.csv", "--variant"]
+    assert "and 2 of theirs" in aqmlab_command(*words, "CoDel").stdout
+    assert 'no variant "CoDe"; did you mean "CoDel"?' in aqmlab_command(*words, "CoDe").stderr
     answer = aqmlab_command("compare", "results/ns3-red", "x.csv")
     assert answer.returncode == 0, answer.stderr
     assert "of 5 runs of ours and 2 of theirs" in answer.stdout
-    told = json.loads(aqmlab_command("compare", "results/ns3-red", "x.csv", "--json").stdout)
-    assert told["rows"][0]["measure"] == "utilisation"
+    document = json.loads(aqmlab_command("compare", "results/ns3-red", "x.csv", "--json").stdout)
+    assert document["rows"][0]["measure"] == "utilisation"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 
 from .commands import Json, app, print_json
 
 if TYPE_CHECKING:
     from aqmlab.pipeline.comparing import Comparison, Row
+    from aqmlab.tables.result import Result
 
 
 @app.command()
@@ -35,6 +38,10 @@ def compare(
     margin: Annotated[
         str, typer.Option(metavar="SHARE", help="A difference that does not matter, of theirs.")
     ] = "10 %",
+    variant: Annotated[
+        str | None,
+        typer.Option(metavar="LABEL", help="Which variant of a sweep of ours, by its label."),
+    ] = None,
     json: Json = False,
 ) -> None:
     """Compare runs with somebody else's numbers: equivalent, different or inconclusive.
@@ -48,10 +55,11 @@ def compare(
 
     if folder.is_file() and files[-1].is_dir():
         folder, files = files[-1], [folder, *files[:-1]]
+    ours = _one_variant(load(folder), variant)
     if all(map(measured_file.is_measured, files)):
-        found = comparing_measured.compare(load(folder), files, margin)
+        found = comparing_measured.compare(ours, files, margin)
     else:
-        found = comparing.compare(load(folder), files, measure, margin)
+        found = comparing.compare(ours, files, measure, margin)
     print_json(found.document()) if json else _show(found)
 
 
@@ -77,6 +85,18 @@ def flent(
         variant = f"-{run.variant + 1}" if several else ""
         name = f"{result.name}{variant}-seed{run.seed}.flent.gz"
         print(flent_file.write(run, (out or folder) / name, run.label or result.name))
+
+
+def _one_variant(ours: Result, label: str | None) -> Result:
+    """The runs of the variant with that label; without a label there must be one variant only."""
+    if label is not None:
+        return replace(ours, runs=ours.variant(label))
+    if len(ours.labels) > 1:
+        raise AqmlabError(
+            f"{ours.name} has {len(ours.labels)} variants: choose one with --variant "
+            f"({'; '.join(ours.labels)})"
+        )
+    return ours
 
 
 def _show(found: Comparison) -> None:
