@@ -50,15 +50,8 @@ fn live(scenario: &Scenario, net: u8) -> Outcome {
         collect(scenario, &logs).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
     // A queue that nothing crossed.
-    let meter = Meter::new(MeterSettings {
-        window: scenario.window(),
-        sample_every: None,
-        keep_samples: false,
-        gauges: false,
-        trace: false,
-        watch: None,
-        delays: true,
-    });
+    let meter =
+        Meter::new(MeterSettings { delays: true, ..MeterSettings::counts(scenario.window()) });
     let ports = scenario.queues.iter().map(|name| (name.as_str(), &meter)).collect();
     recorder.outcome(&Ended {
         scenario,

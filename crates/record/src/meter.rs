@@ -37,6 +37,21 @@ pub struct MeterSettings {
     pub watch: Option<WatchSettings>,
 }
 
+impl MeterSettings {
+    /// Counts and means of the measured interval alone.
+    pub fn counts(window: Window) -> Self {
+        Self {
+            window,
+            sample_every: None,
+            keep_samples: false,
+            gauges: false,
+            trace: false,
+            delays: false,
+            watch: None,
+        }
+    }
+}
+
 /// Packet counts of the whole run: what the conservation law is about.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {

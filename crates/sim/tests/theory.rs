@@ -39,15 +39,7 @@ fn gate(room: f64) -> aqm::Built {
 }
 
 fn meter(window: Window) -> Meter {
-    Meter::new(MeterSettings {
-        window,
-        sample_every: None,
-        keep_samples: false,
-        watch: None,
-        delays: true,
-        gauges: false,
-        trace: false,
-    })
+    Meter::new(MeterSettings { delays: true, ..MeterSettings::counts(window) })
 }
 
 /// Runs 400 simulated seconds, 40 of them warm-up, and summarises them.

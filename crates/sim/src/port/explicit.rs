@@ -309,15 +309,10 @@ mod tests {
     fn an_empty_queue_is_not_asked_again() {
         let requested = Arc::new(AtomicUsize::new(0));
         let wire = Wire::new(Rate::from_bits_per_s(1_000_000), Framing::NONE);
-        let meter = Meter::new(MeterSettings {
-            window: Window { from: Instant::ZERO, to: Instant::from_secs_f64(1.0) },
-            sample_every: None,
-            keep_samples: false,
-            gauges: false,
-            trace: false,
-            delays: false,
-            watch: None,
-        });
+        let meter = Meter::new(MeterSettings::counts(Window {
+            from: Instant::ZERO,
+            to: Instant::from_secs_f64(1.0),
+        }));
         let refuses = Box::new(Refuses(Arc::clone(&requested)));
         let mut port = ExplicitPort::new(refuses, wire, Rng::named(1, "port"), meter);
         let (arrived, header) = (Instant::from_secs_f64(0.5), Header::default());

@@ -105,15 +105,7 @@ impl Builder<'_> {
     /// Adds the place of an effect.
     pub(super) fn effect_port(&mut self, effect: Placed) -> u32 {
         let window = self.scenario.window();
-        let meter = Meter::new(MeterSettings {
-            window,
-            sample_every: None,
-            keep_samples: false,
-            gauges: false,
-            trace: false,
-            delays: false,
-            watch: None,
-        });
+        let meter = Meter::new(MeterSettings::counts(window));
         let port = EffectPort::new(effect.effect, effect.rng, window, meter);
         self.ports.push((Port::Effect(Box::new(port)), Duration::ZERO));
         self.names.push(effect.name);

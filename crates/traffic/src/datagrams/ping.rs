@@ -138,10 +138,10 @@ mod tests {
         feed(at(0), Input::Start);
         (0..3).for_each(|n| feed(at(200 * n), Input::Woke));
         // The first request is lost; the second and third arrive, the second's answer is lost.
-        let heard = |back, number| Input::Received { back, number, marked: false };
-        feed(at(210), heard(false, 1));
-        feed(at(415), heard(false, 2));
-        feed(at(430), heard(true, 1));
+        let received = |back, number| Input::Received { back, number, marked: false };
+        feed(at(210), received(false, 1));
+        feed(at(415), received(false, 2));
+        feed(at(430), received(true, 1));
         let Some(Report::Ping(report)) = ping.report(at(1_000)) else { panic!() };
         assert_eq!(report.sent, [at(0), at(200), at(400)]);
         assert_eq!(report.round_trips, [None, None, Some(Duration::from_millis(30))]);
