@@ -47,9 +47,12 @@ compiled:
 	{ $(MAKE) --silent dev && { web/build.sh --missing || $(MAKE) --silent web; }; }; built=$$?; \
 	wait $$tests && exit $$built
 
+# Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
 test: compiled ## Set everything up and run every test
-	@$(CARGO) test --quiet
-	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile
+	@$(CARGO) test --quiet > target/tests.log 2>&1 & rust=$$!; \
+	AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile; python=$$?; \
+	wait $$rust; rust=$$?; cat target/tests.log; \
+	exit $$((rust || python))
 
 check: dev ## Formatting, lints, types, links and words of the documentation, Rust and Python
 	@$(CARGO) fmt --all --check
