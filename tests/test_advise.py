@@ -6,6 +6,7 @@ import itertools
 import json
 import random
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,7 @@ from aqmlab.advise import (
     candidates,
     commands,
     objective,
+    sensitivity,
     sentence,
     situation,
     trial,
@@ -272,8 +274,54 @@ def test_a_system_is_advised_nothing_that_it_cannot_run():
 
 
 def test_the_steps_of_a_race_shrink_as_it_goes_on():
-    # 16 candidates with today's: 2 seeds each; then 9 and 5 of them with the new seeds.
-    assert steps(16, Rounds((2, 4, 8))) == [32, 18, 20]
+    # Today's queue and 15 others: 2 seeds each; then 9 and 5 of them with the new seeds.
+    those = field(**{f"q{i}": 0.0 for i in range(15)})
+    assert steps(those, Rounds((2, 4, 8))) == [32, 18, 20]
+    # Three disciplines with today's queue first, then their other settings.
+    assert steps(settings(), Rounds((2, 4, 8))) == [2 * 5, 2 * 4, 2 * 5, 4 * 5]
+
+
+def settings() -> list[Candidate]:
+    """Today's queue, four disciplines, and another setting of each."""
+    names = ["good", "near", "third", "poor"]
+    queues = [{"aqm": name} for name in names]
+    queues += [{"aqm": name, "set": 1} for name in names]
+    those = [Candidate(" ".join([q["aqm"], *["set"] * ("set" in q)]), q) for q in queues]
+    found = [Candidate(PRESENT), *those]
+    return [replace(one, rank=rank) for rank, one in enumerate(found)]
+
+
+def test_other_settings_race_where_the_discipline_does_well():
+    means = {PRESENT: 0.3, "good": 0.8, "near": 0.79, "third": 0.7, "poor": 0.4}
+    means |= {"good set": 0.9, "near set": 0.792, "third set": 0.71, "poor set": 0.95}
+    evaluate, requested = noisy(means, noise=0.0, common=0.2)
+    places = race(settings(), evaluate, Rounds((2, 4), finalists=8))
+    assert advised(places).candidate.name == "good set"
+    assert ("poor set", 1) not in requested
+    assert ("near set", 1) in requested
+    assert ("near set", 3) not in requested, "it is hardly ahead of its discipline's usual setting"
+    assert ("third set", 3) in requested
+
+
+def test_what_is_known_runs_no_more():
+    means = {PRESENT: 0.3, "usual": 0.8, "best": 0.81, "equal": 0.8, "worse": 0.5, "open": 0.79}
+    names = [name for name in means if name != PRESENT]
+    evaluate, _ = noisy(means, noise=0.0, common=0.2)
+
+    def shaken(those, seeds):
+        scores = evaluate(those, seeds)
+        for one, found in zip(those, scores, strict=True):
+            if one.name == "open":
+                found |= {seed: score + 0.1 * (-1) ** seed for seed, score in found.items()}
+        return scores
+
+    those = field(**dict.fromkeys(names, 0.0))
+    places = {p.candidate.name: p for p in race(those, shaken, Rounds((2, 4, 8), finalists=9))}
+    ran = {name: place.seeds for name, place in places.items()}
+    assert ran == {PRESENT: 8, "usual": 8, "best": 8, "equal": 4, "worse": 4, "open": 8}
+    assert places["equal"].standing == "within 0.02 of the best"
+    assert places["worse"].standing == "worse"
+    assert advised(list(places.values())).candidate.name == "usual"
 
 
 # --- the candidates ---
@@ -380,6 +428,20 @@ def test_the_answer_is_a_sentence_with_milliseconds_and_calls():
         "(-90 ± 5 ms); calls are rated R 90.6 in place of 65.7 (+24.9 ± 3.0). sfq scores 0.010 "
         "more, mostly by calls ok (voip_r_mean 90 against 85), which is less than the 0.02 that "
         "anybody would notice."
+    )
+
+
+def test_a_wish_that_no_queue_fulfils_is_named():
+    class Slow(Told):
+        terms = objective.parse("pages fast")
+
+        def measured(self, one, name):
+            return (15.09, 12.0, 18.0)
+
+    evaluate, _ = noisy({PRESENT: 0.3, "cake": 0.8}, noise=0.0, common=0.2)
+    places = race(field(cake=0.0), evaluate, Rounds((2, 4)))
+    assert sentence.of(Slow(), places, advised(places), rows(113, 23), "tc").endswith(
+        '. It does not reach "pages fast": page load, 90 % is 15.09 s where 2.50 s would be enough.'
     )
 
 
@@ -500,7 +562,7 @@ def test_a_bloated_line_is_told_to_change_its_queue(requested, tmp_path):
         "Take fq_codel: 95 % of the packets of calls arrive within "
     )
     assert {"target", "interval"} <= {row["what"].split()[0] for row in described["parameters"]}
-    assert len(described["surroundings"]) == 6
+    assert len(described["surroundings"]) == len(sensitivity.LOADS) + len(sensitivity.RATES)
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     assert "tc qdisc replace" in page
     assert "What today" in page

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -74,7 +73,7 @@ def advise(
     laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
     with laboratory.resumable():
         those = candidates.of(wish.situation, wish.disciplines, wish.commands)
-        agenda = _agenda(wish, laboratory, len(those))
+        agenda = _agenda(wish, laboratory, those)
         situation = with_users(wish.situation, laboratory)
         trial = Trial(situation, terms, laboratory, agenda=agenda)
         answer = _answer(trial, wish, _raced(trial, wish, those))
@@ -100,7 +99,7 @@ def _terms(wish: Wish) -> list[Term]:
     return terms
 
 
-def _agenda(wish: Wish, laboratory: Laboratory, candidates: int) -> Agenda:
+def _agenda(wish: Wish, laboratory: Laboratory, those: Sequence[Candidate]) -> Agenda:
     """What is to be run, as far as it is known before the race."""
     agenda = Agenda(laboratory, length_s(wish.situation.scenario))
     searched = [wish.rounds.seeds[1]] * wish.trials if wish.engine == "optuna" else []
@@ -108,7 +107,7 @@ def _agenda(wish: Wish, laboratory: Laboratory, candidates: int) -> Agenda:
         Trial(wish.situation, (), laboratory), True, _most(wish), 3, len(_seeds(wish))
     )
     # The second entry is the calibration of loads, which counts its own runs.
-    agenda.steps = [0, 0, 1, *steps(candidates, wish.rounds), *searched, *kept]
+    agenda.steps = [0, 0, 1, *steps(those, wish.rounds), *searched, *kept]
     agenda.start()
     return agenda
 
@@ -144,10 +143,9 @@ def _raced(trial: Trial, wish: Wish, those: Sequence[Candidate]) -> list[Place]:
 
 def _round(trial: Trial, wish: Wish) -> Evaluate:
     """Rounds of the race, numbered for the display."""
-    number = itertools.count(1)
 
     def evaluate(those: Sequence[Candidate], seeds: Sequence[int]) -> list[Scores]:
-        nth = next(number)
+        nth = list(wish.rounds.seeds).index(len(seeds)) + 1
         scores = trial.evaluate(those, seeds, f"round {nth} of {len(wish.rounds.seeds)}")
         if nth == 1 and (mistake := objective.far(trial.terms, list(trial.seen.values()))):
             raise SpecError(f"{mistake}: write a bound near that")

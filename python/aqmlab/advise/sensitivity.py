@@ -12,15 +12,18 @@ from aqmlab.simulator import engine
 from aqmlab.targets.words import plain
 
 from .candidates import Candidate
+from .race import EQUAL, Scores
 from .situation import ROUTER, Situation
 from .trial import Trial
 
 FACTORS = (0.5, 2.0)
 """Of each parameter (constructed)."""
-LOADS = (0.5, 1.5, 2.0)
+LOADS = (0.5, 2.0)
 """Times the people (constructed)."""
-RATES = (0.8, 0.9, 1.25)
+RATES = (0.8, 1.25)
 """What the line really has, of what was said (constructed)."""
+FIRST = 2
+"""Seeds after which a change may be known well enough."""
 _SIZES = ("mtu", "queues", "flows", "hash_seed", "memory_limit", "drop_batch", "limit_bytes", "mpu")
 """No settings that anybody tunes."""
 
@@ -44,7 +47,7 @@ def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) ->
         for factor in FACTORS
     )
     those = [each for each in tried if taken(trial.situation, each)]
-    before, *after = trial.evaluate([one, *those], seeds, "its parameters")
+    before, *after = _evaluate(trial, [one, *those], seeds, "its parameters")
     return [
         Effect(each.name, one.name, sum(scores.values()) / len(scores), _gap(before, scores))
         for each, scores in zip(those, after, strict=True)
@@ -100,9 +103,39 @@ def surroundings(
 
 def steps(trial: Trial, tuned: bool, most: int, kept: int, seeds: int) -> list[int]:
     """How many runs `parameters` (of a queue that has some) and `surroundings` have at most."""
-    own = [most * len(FACTORS) * seeds] if tuned else []
+    later = max(0, seeds - FIRST)
+    own = [most * len(FACTORS) * FIRST, most * len(FACTORS) * later] if tuned else []
     cases = len(LOADS) + (0 if trial.situation.wanders else len(RATES))
-    return own + [kept * seeds] * cases
+    return own + [kept * FIRST, kept * later] * cases
+
+
+def _evaluate(
+    trial: Trial,
+    those: Sequence[Candidate],
+    seeds: Sequence[int],
+    what: str,
+    *,
+    together: bool = False,
+) -> list[Scores]:
+    """The scores under the first seeds; where that leaves a change unknown, under all of them.
+
+    A change from the first candidate is known when its 95 % interval is within `EQUAL` of its mean.
+    `together`: all go on where one does, since their scores are shown side by side.
+    """
+    found = trial.evaluate(those, seeds[:FIRST], what)
+    unknown = [one for one, scores in zip(those, found, strict=True) if _wide(found[0], scores)]
+    if not unknown or len(seeds) <= FIRST:
+        trial.skip()
+        return found
+    again = list(those) if together else [those[0], *unknown]
+    scores = trial.evaluate(again, seeds, what)
+    more = {one.name: each for one, each in zip(again, scores, strict=True)}
+    return [more.get(one.name, few) for one, few in zip(those, found, strict=True)]
+
+
+def _wide(before: Scores, after: Scores) -> bool:
+    mean, low, _ = _gap(before, after)
+    return not mean - low <= EQUAL
 
 
 def _unmoved(one: Candidate, factor: float, situation: Situation) -> Candidate:
@@ -119,7 +152,7 @@ def _elsewhere(
     what: str,
 ) -> list[Effect]:
     there = Trial(situation, trial.terms, trial.laboratory, agenda=trial.agenda)
-    scores = there.evaluate(those, seeds, what)
+    scores = _evaluate(there, those, seeds, what, together=True)
     return [
         Effect(
             situation.described, one.name, sum(found.values()) / len(found), _gap(scores[0], found)

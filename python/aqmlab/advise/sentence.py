@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aqmlab import targets
+from aqmlab.simulator import measures
 
 from .candidates import Candidate
 from .race import EQUAL, Place
@@ -41,7 +42,8 @@ def of(
         head = f"T{taken[1:]}"
     gains = [found for found in (_milliseconds(compared), _calls(compared)) if found]
     ahead = _ahead(trial, places, chosen)
-    return ". ".join([f"{head}: {'; '.join(gains)}" if gains else head, *ahead]) + "."
+    short = _short(trial, chosen)
+    return ". ".join([f"{head}: {'; '.join(gains)}" if gains else head, *ahead, *short]) + "."
 
 
 def near(place: Place, chosen: Place) -> bool:
@@ -102,6 +104,29 @@ def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
     if not chosen.equal:
         return [f"{first.candidate.name} scores {score:.3f} more{by}, but is not available there"]
     return [f"{first.candidate.name} scores {score:.3f} more{by}, which is {_small(chosen)}"]
+
+
+def _short(trial: Trial, chosen: Place) -> list[str]:
+    """What is wanted and not reached, so that nobody expects it of the queue."""
+    found = []
+    for term in trial.terms:
+        had = trial.measured(chosen.candidate, term.measure)
+        if had is None or term.holds(had[0]):
+            continue
+        about = measures.defaults(term.measure)
+        title, unit = about.get("title", term.measure), about.get("unit", "")
+        scale, digits = about.get("scale", 1.0), about.get("digits", 3)
+        values = (f"{value * scale:,.{digits}f}" for value in (had[0], term.enough))
+        shown = " where ".join(f"{value} {unit}".strip() for value in values)
+        found.append(
+            f'It does not reach "{term.words}": {_lower(title)} is {shown} would be enough'
+        )
+    return found
+
+
+def _lower(title: str) -> str:
+    """A title within a sentence: `Page load`, but `TCP's round trips`."""
+    return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
 def _small(chosen: Place) -> str:

@@ -74,6 +74,11 @@ class Trial:
             {seed: score(self.terms, self.seen[one.name, seed]) for seed in seeds} for one in those
         ]
 
+    def skip(self) -> None:
+        """The next step is not needed."""
+        if self.agenda is not None:
+            self.agenda.start()
+
     def alike(self, one: Candidate, other: Candidate) -> bool:
         """Whether two gave the very same numbers in every run of both: only their names differ."""
         seeds = {seed for name, seed in self.seen if name == one.name}
