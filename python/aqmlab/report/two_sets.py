@@ -17,7 +17,7 @@ def headline(result: Mapping[str, Any]) -> list[str]:
     """The findings of a study with two sets in a few sentences; none of any other study."""
     if not result.get("sets"):
         return []
-    return list(filter(None, (*_numbers(result["sets"]), _claims(result))))
+    return list(filter(None, (*_numbers(result["sets"], _runs(result)), _claims(result))))
 
 
 def closing(result: Mapping[str, Any]) -> str:
@@ -26,7 +26,14 @@ def closing(result: Mapping[str, Any]) -> str:
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 
 
-def _numbers(sets: Mapping[str, Any]) -> Iterator[str]:
+def _runs(result: Mapping[str, Any]) -> str:
+    """How often and how long it was run: `quick runs: 3 seeds of 20 min`."""
+    mode = "quick" if result["quick"] else "full"
+    seeds = counted(result["seeds"], "seed")
+    return f"{mode} runs: {seeds} of {result['settings']['duration']}"
+
+
+def _numbers(sets: Mapping[str, Any], runs: str) -> Iterator[str]:
     """How near the published numbers are: first of the tables that chose the set, then of those
     that it had foretold, the strongest thing that a study can say, then of the others."""
     first = True
@@ -41,7 +48,7 @@ def _numbers(sets: Mapping[str, Any]) -> Iterator[str]:
             yield (
                 f"Of {counted(front['numbers'], 'published number')} of {names} ({used}) "
                 f"{front['near']} lie within two standard deviations of ours with the "
-                f"reconstructed set, {printed['near']} with {_as_printed(sets)}."
+                f"reconstructed set ({runs}), {printed['near']} with {_as_printed(sets)}."
             )
         else:
             yield (
@@ -79,9 +86,11 @@ def _claims(result: Mapping[str, Any]) -> str:
         return ""
     front = sum(claim["verdict"] == HOLDS for claim in paper)
     printed = sum((claim.get(PRINTED) or {}).get("verdict") == HOLDS for claim in paper)
+    whole = len(result["parts"]) == len(result["all_parts"])
+    which = "" if whole else " that these parts decide,"
     return (
-        f"Of {counted(len(paper), 'claim')} of the paper {front} hold with the reconstructed set, "
-        f"{printed} as printed."
+        f"Of {counted(len(paper), 'claim')} of the paper{which} {front} hold with the "
+        f"reconstructed set, {printed} as printed."
     )
 
 
