@@ -57,7 +57,7 @@ test: compiled ## Set everything up and run every test
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
 
-check: dev ## Formatting, lints, types, links and words of the documentation, Rust and Python
+check: dev ## Formatting, lints, types, links and words of the documentation, Rust, Python and the page
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
@@ -65,11 +65,13 @@ check: dev ## Formatting, lints, types, links and words of the documentation, Ru
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/python docs/words.py
+	@web/check.sh
 
 format: dev ## Format all code
 	@$(CARGO) fmt --all
 	@$(BIN)/ruff format --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet --fix $(SCRIPTS)
+	@web/check.sh --write
 
 bench: setup ## Speed and memory on this machine, beside ns-2 where installed
 	@$(BIN)/aqmlab bench

@@ -137,7 +137,7 @@ def test_what_is_refused_is_refused_with_the_same_sentence(tab: Any) -> None:
 
 def test_the_presets_are_scenarios_that_the_engine_takes(tab: Any) -> None:
     presets = json.loads((WEB / "presets.json").read_text())
-    assert len(presets) == 10
+    assert len(presets) == 13
     script = (
         f"import {{ scenario }} from {json.dumps((WEB / 'scenario.js').as_uri())};"
         "const presets = JSON.parse(process.argv[1]);"

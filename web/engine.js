@@ -51,19 +51,39 @@ export class Engine {
     return answer
   }
 
-  version() { return JSON.parse(this.#ask('version')) }
-  catalogue() { return JSON.parse(this.#ask('catalogue')) }
+  version() {
+    return JSON.parse(this.#ask('version'))
+  }
+  catalogue() {
+    return JSON.parse(this.#ask('catalogue'))
+  }
   /** The scenario with every default filled in. */
-  check(text) { return this.#ask('check', text) }
+  check(text) {
+    return this.#ask('check', text)
+  }
   /** Users that make the load of the group given by one, or null. */
-  users(text) { return JSON.parse(this.#ask('users', text)) }
-  start(text, binSeconds) { this.#ask('start', text, binSeconds) }
-  startUnwatched(text) { this.#ask('start_unwatched', text) }
-  startCapture(text) { this.#ask('start_capture', text) }
+  users(text) {
+    return JSON.parse(this.#ask('users', text))
+  }
+  start(text, binSeconds) {
+    this.#ask('start', text, binSeconds)
+  }
+  startUnwatched(text) {
+    this.#ask('start_unwatched', text)
+  }
+  startCapture(text) {
+    this.#ask('start_capture', text)
+  }
   /** Moves to `until` seconds or for about so many events; how far it came. */
-  step(until, events) { return this.#call('step', until, events) }
-  look() { return JSON.parse(this.#ask('look')) }
-  watchPackets(on) { this.#call('watch_packets', on ? 1 : 0) }
+  step(until, events) {
+    return this.#call('step', until, events)
+  }
+  look() {
+    return JSON.parse(this.#ask('look'))
+  }
+  watchPackets(on) {
+    this.#call('watch_packets', on ? 1 : 0)
+  }
   packets() {
     this.#call('packets')
     return new Float64Array(this.#answer().buffer)
@@ -73,11 +93,15 @@ export class Engine {
     return this.#answer()
   }
   /** The summary, as the text that was written. */
-  finish() { return this.#ask('finish') }
+  finish() {
+    return this.#ask('finish')
+  }
   /** Fails on purpose, for tests of what is seen then. */
   fail(why) {
     this.#put(why)
     this.#call('fail')
   }
-  memoryBytes() { return this.exports.memory.buffer.byteLength }
+  memoryBytes() {
+    return this.exports.memory.buffer.byteLength
+  }
 }

@@ -17,8 +17,21 @@ const number = (value) => (Math.abs(value) >= 1e6 ? value.toExponential() : Stri
 
 /** Units that times (in seconds) and rates (in bit/s) are shown in, from the largest on. */
 const SHOWN = {
-  time: [[86_400, 'd'], [3_600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs']],
-  rate: [[1e12, 'Tbit/s'], [1e9, 'Gbit/s'], [1e6, 'Mbit/s'], [1e3, 'kbit/s'], [1, 'bit/s']],
+  time: [
+    [86_400, 'd'],
+    [3_600, 'h'],
+    [60, 'min'],
+    [1, 's'],
+    [1e-3, 'ms'],
+    [1e-6, 'µs'],
+  ],
+  rate: [
+    [1e12, 'Tbit/s'],
+    [1e9, 'Gbit/s'],
+    [1e6, 'Mbit/s'],
+    [1e3, 'kbit/s'],
+    [1, 'bit/s'],
+  ],
 }
 
 /** A catalogue's number as people write it: 0.005 of a time is "5 ms". */
@@ -55,7 +68,9 @@ export class Form {
     this.parts = this.place
   }
 
-  heading(text) { this.place.append(element('h3', {}, text)) }
+  heading(text) {
+    this.place.append(element('h3', {}, text))
+  }
 
   /** Fields that follow stand in a part that unfolds. */
   part(title, open = false) {
@@ -105,7 +120,9 @@ export class Form {
     this.fields.set(path, { input, why })
   }
 
-  #id(path) { return `${this.prefix}-${path.replaceAll('.', '-')}` }
+  #id(path) {
+    return `${this.prefix}-${path.replaceAll('.', '-')}`
+  }
 
   #edit(path, value, anew = false) {
     set(this.root, path, value)
@@ -172,7 +189,10 @@ export function sharedForm(form, shared, catalogue) {
   all('network.', some('network', ['rtt', 'clients', 'servers', 'access_rate', 'delay_tick']))
   shared.link.forEach((link, i) => {
     form.heading(`Line ${link.name ?? ''}`)
-    all(`link.${i}.`, some('link', ['rate', 'reverse_rate', 'delay', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)))
+    all(
+      `link.${i}.`,
+      some('link', ['rate', 'reverse_rate', 'delay', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)),
+    )
   })
   shared.traffic.forEach((group, j) => {
     if (group.flows !== undefined) [group.users, group.flows] = [group.flows, undefined]

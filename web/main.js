@@ -4,7 +4,7 @@ import { Calibrations } from './calibrations.js'
 import { Trapped } from './engine.js'
 import { element, Form, sharedForm, sideForm } from './form.js'
 import { Lab } from './lab.js'
-import { cards, lanes, legend } from './lesson.js'
+import { cards, differs, lanes, legend, title } from './lesson.js'
 import { commonScale, Picture } from './picture.js'
 import { fill, Intervals, rows } from './numbers.js'
 import { Plots } from './plots.js'
@@ -126,7 +126,14 @@ async function edited(form, path, anew) {
   sender = undefined
   if (path.endsWith('.load')) await asUsers(path)
   const before = generation
-  const wrong = await Promise.all([0, 1].map((s) => checker.ask('check', { text: text(s) }).then(() => undefined, (error) => error.message)))
+  const wrong = await Promise.all(
+    [0, 1].map((s) =>
+      checker.ask('check', { text: text(s) }).then(
+        () => undefined,
+        (error) => error.message,
+      ),
+    ),
+  )
   if (before !== generation) return
   const sentence = wrong.find(Boolean)
   if (anew) build()
@@ -152,8 +159,9 @@ async function asUsers(path) {
 
 /** Makes the forms anew from the state. */
 function build() {
-  if (!catalogue) return
   legend($('legend'), state.shared.traffic)
+  headings()
+  if (!catalogue) return
   sharedForm(forms[0], state.shared, catalogue)
   sides.forEach((_, s) => sideForm(forms[s + 1], state.sides[s], state.shared, catalogue))
 }
@@ -176,9 +184,24 @@ function thresholds(s) {
 
 const groups = () => state.shared.traffic.length
 
-function label(s) {
-  const queue = state.sides[s].link?.[0]?.forward
-  return `${'AB'[s]}: ${queue?.aqm ?? queue ?? 'droptail'}`
+/** The disciplines above the pictures, where they can be changed. */
+function headings() {
+  const queues = sides.map((_, s) => at(state.sides[s], path(s, 0)))
+  queues.forEach((queue, s) => {
+    const now = queue?.aqm ?? queue ?? 'droptail'
+    const names = catalogue ? catalogue.aqm.map(({ name }) => name) : [now]
+    $(`aqm-${s}`).replaceChildren(...names.map((name) => element('option', { value: name, selected: name === now }, title(name))))
+    $(`differs-${s}`).textContent = differs(queue, queues[1 - s])
+  })
+}
+
+/** Another discipline with its defaults, in all queues of a side that had the old one. */
+function exchanged(s) {
+  const before = at(state.sides[s], path(s, 0))?.aqm
+  state.sides[s].link.forEach((link, i) => {
+    for (const direction of ['forward', 'reverse']) if ((link[direction]?.aqm ?? link[direction]) === before) set(state.sides[s], `link.${i}.${direction}`, { aqm: $(`aqm-${s}`).value })
+  })
+  edited(s, path(s, 0), true)
 }
 
 let [drawn, pictured, plotted] = [performance.now(), 0, 0]
@@ -195,8 +218,11 @@ function frame(now) {
     if (!STILL.matches || now - pictured > 500) {
       pictured = now
       const lines = sides.map((_, s) => thresholds(s))
-      scale = commonScale(sides.map((side, s) => pictures[s].wanted(side, lines[s])), scale)
-      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: lines[s], packets: withPackets(), groups: groups(), label: label(s), scale, lanes: lanes(at(state.sides[s], path(s, 0)), scenario(state, s).traffic) }))
+      scale = commonScale(
+        sides.map((side, s) => pictures[s].wanted(side, lines[s])),
+        scale,
+      )
+      sides.forEach((side, s) => pictures[s].draw(side, clock, speed(), { thresholds: lines[s], packets: withPackets(), groups: groups(), scale, lanes: lanes(at(state.sides[s], path(s, 0)), scenario(state, s).traffic) }))
     }
     frames.first ??= sides.some((side) => side.events.length || side.now > 0) ? now : undefined
     if (now - plotted > 200) {
@@ -225,7 +251,7 @@ function play(on) {
 
 /** The table of numbers beside the plots, and the clock. */
 function numbers() {
-  cards($('cards'), sides)
+  cards($('cards'), sides, state.shared?.traffic ?? [])
   fill($('numbers'), rows(sides, replicated, catalogue?.measures))
   $('clock').textContent = `${clock < 10 ? clock.toFixed(3) : clock.toFixed(1)} s of ${state.duration ?? '–'} s`
 }
@@ -255,7 +281,8 @@ async function show(next, from) {
   scale = undefined
   const preset = presets.find(({ name }) => name === state.preset)
   $('preset').value = preset ? state.preset : ''
-  $('story').replaceChildren(...(preset ? [element('h2', {}, preset.title), ...preset.story.map((p) => element('p', {}, p)), element('p', { className: 'question' }, preset.question)] : [element('h2', {}, 'Your own scenario')]))
+  $('short').replaceChildren(element('h2', {}, preset?.title ?? 'Your own scenario'), ...(preset ? [element('p', {}, preset.short)] : []))
+  $('story').replaceChildren(...(preset ? [...preset.story.map((p) => element('p', {}, p)), element('p', { className: 'question' }, preset.question)] : []))
   if (preset?.speed !== undefined) $('speed').value = SPEEDS.indexOf(preset.speed === 'max' ? Infinity : preset.speed)
   showSpeed()
   build()
@@ -273,7 +300,10 @@ async function share() {
   const { preset, shared, sides: own } = state
   const prints = sides.map((side) => side.summary?.fingerprint).filter(Boolean)
   history.replaceState(null, '', `#${fragment({ build: version.build, fingerprints: prints, state: { preset, shared, sides: own } })}`)
-  const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false)
+  const copied = await navigator.clipboard?.writeText(location.href).then(
+    () => true,
+    () => false,
+  )
   say(`${copied ? 'Copied' : 'The address above is'} the link${prints.length === 2 ? '' : ' (without fingerprints: the runs are not over)'}.`)
 }
 
@@ -285,7 +315,13 @@ function take(what) {
     png: () => png(plots.all(), 'aqmlab.png'),
     svg: () => save('aqmlab.svg', [svg(plots.all())], 'image/svg+xml'),
     pcap: () => [0, 1].forEach((s) => capture(s, `${name(s)}.pcap`)),
-    film: () => film(pictures.map(({ canvas }) => canvas), 'aqmlab.webm', say),
+    film: () =>
+      film(
+        pictures.map(({ canvas }) => canvas),
+        () => sides.map((_, s) => `${'AB'[s]}  ${title(at(state.sides[s], path(s, 0)))}`),
+        'aqmlab.webm',
+        say,
+      ),
   }
   try {
     does[what]()
@@ -325,6 +361,7 @@ function controls() {
   $('again').onclick = () => restart(0)
   $('speed').oninput = paced
   $('preset').onchange = () => show({ ...presets.find(({ name }) => name === $('preset').value).state, preset: $('preset').value })
+  sides.forEach((_, s) => ($(`aqm-${s}`).onchange = () => exchanged(s)))
   $('share').onclick = share
   $('seeds').onclick = moreSeeds
   $('open').onclick = () => open($('given').value)
@@ -332,7 +369,10 @@ function controls() {
   addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, textarea, button, summary')) return
     const does = { ' ': () => play(!playing), ArrowRight: () => step(1), ArrowLeft: () => step(-1), Home: () => restart(0) }[event.key]
-    if (does) { event.preventDefault(); does() }
+    if (does) {
+      event.preventDefault()
+      does()
+    }
   })
   addEventListener('hashchange', () => location.hash.length > 1 && open(location.hash))
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => plots.redraw())

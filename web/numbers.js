@@ -29,20 +29,33 @@ const times = (v, factor) => (isNumber(v) ? v * factor : null)
 /** B − A, undefined where one of them is. */
 export const difference = (a, b) => (isNumber(a) && isNumber(b) ? b - a : null)
 
+/** A difference with as many digits as what it is of. */
+function like(v, ...of) {
+  if (!isNumber(v)) return format(v)
+  const digits = Math.max(...of.map((one) => (format(one).split('.')[1] ?? '').length))
+  return v.toLocaleString('en', { minimumFractionDigits: digits, maximumFractionDigits: digits }).replace(/^-([0.]*)$/, '$1')
+}
+
 /** Rows about the groups' users that a run's summary has: name, and how it is read off a summary; `measures` as the catalogue has them. */
 function ofGroups(summary, measures) {
   const found = []
   for (const group of Object.keys(summary.datagrams ?? {})) {
-    for (const [name, key, factor] of [['99 % of delays below, ms', 'delay_p99_s', 1e3], ['lost, %', 'loss_share', 100]]) {
+    for (const [name, key, factor] of [
+      ['99 % of delays below, ms', 'delay_p99_s', 1e3],
+      ['lost, %', 'loss_share', 100],
+    ]) {
       found.push({ name: `${group}: ${name}`, of: (from) => times(from.datagrams?.[group]?.[key], factor) })
     }
   }
   const known = new Map(measures.map((about) => [about.name, about]))
   const calls = Object.keys(summary).filter((key) => /^(voip|video|rtc)_/.test(key) && typeof summary[key] === 'number')
-  return [...found, ...calls.map((key) => {
-    const { title, shown, scale } = known.get(key) ?? { title: key.replaceAll('_', ' '), shown: '', scale: 1 }
-    return { name: shown && !title.split(' ').includes(shown) ? `${title}, ${shown}` : title, of: (from) => times(from[key], scale) }
-  })]
+  return [
+    ...found,
+    ...calls.map((key) => {
+      const { title, shown, scale } = known.get(key) ?? { title: key.replaceAll('_', ' '), shown: '', scale: 1 }
+      return { name: shown && !title.split(' ').includes(shown) ? `${title}, ${shown}` : title, of: (from) => times(from[key], scale) }
+    }),
+  ]
 }
 
 /** Pairs of summaries under common seeds, and the differences with intervals that follow from them. */
@@ -50,7 +63,9 @@ export class Intervals {
   pairs = []
 
   /** The summaries of both sides under one more seed. */
-  add(pair) { this.pairs.push(pair) }
+  add(pair) {
+    this.pairs.push(pair)
+  }
 
   /** The difference of what `of` reads off a summary, in words; a number that is undefined under some seed has none. */
   words(of) {
@@ -65,13 +80,18 @@ export class Intervals {
 
 /** Name, A, B, difference and its interval over seeds, of every figure. */
 export function rows(sides, intervals, measures = []) {
-  const line = (name, a, b, words) => [name, ...[a, b, difference(a, b)].map(format), words]
+  const line = (name, a, b, words) => [name, format(a), format(b), like(difference(a, b), a, b), words]
   const [a, b] = sides.map((side) => side.figures())
   const over = sides.every((side) => side.summary)
   const asked = sides.some((side) => side.summary?.responses || side.look?.responses?.total)
   const shown = FIGURES.filter(([key]) => asked || !RESPONSES.includes(key))
   const figures = shown.map(([key, name, unit, figure, factor]) => {
-    const cells = line(name + (unit ? `, ${unit}` : ''), a[key], b[key], intervals.words((summary) => times(summary[figure], factor)))
+    const cells = line(
+      name + (unit ? `, ${unit}` : ''),
+      a[key],
+      b[key],
+      intervals.words((summary) => times(summary[figure], factor)),
+    )
     return !over && LATE.includes(key) && a[key] == null && b[key] == null ? [cells[0], 'at the end', '', '', ''] : cells
   })
   return [...figures, ...media(sides, intervals, measures, line)]

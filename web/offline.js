@@ -1,10 +1,40 @@
 /** Keeps the page for times without a network: what was fetched once is answered from the cache of this build. */
 
 const CACHE = 'aqmlab-BUILD'
-const FILES = ['./', 'aqmlab.wasm', 'calibrations.js', 'calibrations.json', 'engine.js', 'form.js', 'lab.js', 'lab.json', 'lesson.js', 'main.js', 'numbers.js', 'picture.js', 'plots.js', 'presets.json', 'results.js', 'scenario.js', 'seconds.js', 'seeds.js', 'side.js', 'style.css', 'take.js', 'uplot.css', 'uplot.js', 'worker.js']
+const FILES = [
+  './',
+  'aqmlab.wasm',
+  'calibrations.js',
+  'calibrations.json',
+  'engine.js',
+  'form.js',
+  'lab.js',
+  'lab.json',
+  'lesson.js',
+  'main.js',
+  'numbers.js',
+  'picture.js',
+  'plots.js',
+  'presets.json',
+  'results.js',
+  'scenario.js',
+  'seconds.js',
+  'seeds.js',
+  'side.js',
+  'style.css',
+  'take.js',
+  'uplot.css',
+  'uplot.js',
+  'worker.js',
+]
 
 self.addEventListener('install', (event) => {
-  event.waitUntil(caches.open(CACHE).then((cache) => cache.addAll(FILES)).then(() => self.skipWaiting()))
+  event.waitUntil(
+    caches
+      .open(CACHE)
+      .then((cache) => cache.addAll(FILES))
+      .then(() => self.skipWaiting()),
+  )
 })
 
 self.addEventListener('activate', (event) => {

@@ -4,6 +4,11 @@ import { ROW } from './engine.js'
 
 const [ARRIVED, STARTED, DROPPED, MARKED] = [0, 1, 2, 3]
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
+/** Height in pixels below which a picture has fewer words. */
+const SMALL = 160
+/** Width of a packet on its way, in pixels; where many are on the way each is narrower. */
+const WIDEST = 10
+const NARROWEST = 1.5
 /** Queues that the picture has room for. */
 const MOST_QUEUES = 4
 /** Seconds of wall clock that a packet is seen before the queue and after it. */
@@ -55,7 +60,9 @@ export class Picture {
   }
 
   /** Which queue of the picture a watched port is; undefined for the way back. */
-  #place(event) { return this.places.get(event[ROW.port]) }
+  #place(event) {
+    return this.places.get(event[ROW.port])
+  }
 
   /** Brings what waits up to the instant `at`. */
   #follow(events, at) {
@@ -90,15 +97,17 @@ export class Picture {
     const pen = canvas.getContext('2d')
     pen.setTransform(ratio, 0, 0, ratio, 0, 0)
     const style = getComputedStyle(canvas)
+    const wrong = style.getPropertyValue('--wrong')
     const ink = style.getPropertyValue('--ink')
     const faint = style.getPropertyValue('--faint')
+    const small = height < SMALL
     const each = (width * (number > 1 ? 0.72 : 0.6)) / number
-    const boxes = Array.from({ length: number }, (_, i) => ({ x: width * (number > 1 ? 0.14 : 0.2) + i * each, w: each * (number > 1 ? 0.78 : 5 / 6), y: height * 0.28, h: height * 0.3 }))
-    return { pen, width, height, ink, faint, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * 0.86 }
+    const boxes = Array.from({ length: number }, (_, i) => ({ x: width * (number > 1 ? 0.14 : 0.2) + i * each, w: each * (number > 1 ? 0.78 : 5 / 6), y: height * (small ? 0.34 : 0.24), h: height * (small ? 0.34 : 0.4) }))
+    return { pen, width, height, small, ink, faint, wrong, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * 0.9 }
   }
 
   /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue, `scale` packets that a queue's width stands for. */
-  draw(side, at, speed, { thresholds, packets, groups, label, scale, lanes }) {
+  draw(side, at, speed, { thresholds, packets, groups, scale, lanes }) {
     const queues = side.queues.slice(0, MOST_QUEUES)
     this.places = new Map(queues.map(({ port }, place) => [port, place]))
     const size = (this.size = this.#sizes(queues.length || 1))
@@ -106,9 +115,9 @@ export class Picture {
     pen.clearRect(0, 0, width, height)
     pen.font = '12px system-ui, sans-serif'
     this.most = scale
-    this.#stage(size, label, queues)
+    if (packets) this.#follow(side.events, at)
+    this.#stage(size, queues, packets)
     if (packets) {
-      this.#follow(side.events, at)
       size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups, q === 0 ? lanes : undefined, size))
       this.#flights(size, side.events, at, speed, groups)
       this.#losses(size, at, speed)
@@ -119,14 +128,14 @@ export class Picture {
     this.handles = queues.flatMap((queue, q) => this.#thresholds(size, size.boxes[q], q, thresholds[q], queue))
   }
 
-  #stage({ pen, width, ink, faint, boxes, line, back }, label, queues) {
+  #stage({ pen, width, small, ink, faint, boxes, line, back }, queues, packets) {
     const [box] = boxes
     pen.fillStyle = ink
     pen.textAlign = 'left'
     pen.fillText('servers', 4, line - box.h * 0.7)
     pen.textAlign = 'right'
     pen.fillText('clients', width - 4, line - box.h * 0.7)
-    pen.fillText(label, width - 4, 14)
+    if (!small) pen.fillText('acknowledgements', width - 4, back + 16)
     pen.textAlign = 'left'
     pen.strokeStyle = faint
     pen.lineWidth = 1
@@ -134,13 +143,22 @@ export class Picture {
     let from = 4
     boxes.forEach(({ x, y, w, h }, q) => {
       const name = queues.length > 1 ? queues[q].name.split('.')[0] : 'queue'
-      pen.fillText(`${name} (box: ${Math.round(this.most[q] ?? 10)}${queues.length > 1 ? '' : ' packets'})`, x, y - 18)
+      const waiting = packets ? `: ${this.waiting[q]?.size ?? 0}${queues.length > 1 ? '' : ' packets wait'}` : ''
+      pen.font = 'bold 12px system-ui, sans-serif'
+      pen.fillText(`${name}${waiting}`, x, y - 18)
+      pen.font = '12px system-ui, sans-serif'
+      // The scale, which is common to both sides.
+      pen.fillText(Math.round(this.most[q] ?? 10).toLocaleString('en'), x, y + h + 14)
+      pen.fillText('0', x + w - 7, y + h + 14)
       pen.strokeRect(x, y, w, h)
       pen.moveTo(from, line)
       pen.lineTo(x, line)
       from = x + w
     })
-    for (const [start, y] of [[from, line], [4, back]]) {
+    for (const [start, y] of [
+      [from, line],
+      [4, back],
+    ]) {
       pen.moveTo(start, y)
       pen.lineTo(width - 4, y)
     }
@@ -163,10 +181,10 @@ export class Picture {
     }
     pen.strokeStyle = faint
     pen.fillStyle = ink
-    pen.textAlign = 'right'
+    pen.textAlign = 'left'
     for (let lane = 0; lane < number && number > 1; lane++) {
-      if (lane) pen.strokeRect(box.x, box.y + lane * high, box.w, 0)
-      if (lanes.names[lane]) pen.fillText(lanes.names[lane], box.x - 4, box.y + (lane + 0.5) * high + 4)
+      if (lane) pen.fillRect(box.x, box.y + lane * high, box.w, 0.5)
+      if (lanes.names[lane]) pen.fillText(lanes.names[lane], box.x + 4, box.y + (lane + 0.5) * high + 4)
     }
   }
 
@@ -183,8 +201,11 @@ export class Picture {
   /** Packets on their way to a queue, from it, and acknowledgements coming back. */
   #flights({ pen, width, boxes, line, back }, events, at, speed, groups) {
     const span = FLIGHT_S * speed
-    const size = 9
-    const packet = (x, y, event, marked = false) => this.#bar(pen, x, y, size, 2 * size, event, marked, groups)
+    // As many as there are on the busiest way, each a little apart from the next.
+    const seen = events.filter((event) => Math.abs(at - event[ROW.at]) <= span && this.#place(event) === 0)
+    const most = Math.max(...[STARTED, ARRIVED].map((what) => seen.filter((event) => event[ROW.what] === what && (what === STARTED) === event[ROW.at] <= at).length), 1)
+    const size = Math.min(WIDEST, Math.max(NARROWEST, (0.7 * boxes[0].x) / most))
+    const packet = (x, y, event, marked = false) => this.#bar(pen, x, y - 10, size, 20, event, marked, groups)
     for (const event of events) {
       const ago = (at - event[ROW.at]) / span
       if (ago < -1 || ago > 1) continue
@@ -196,17 +217,17 @@ export class Picture {
       const box = boxes[place]
       if (what === STARTED && ago >= 0) {
         const end = boxes[place + 1]?.x ?? width - 8
-        packet(box.x + box.w + ago * (end - size - box.x - box.w), line - size, event, this.marked.has(event[ROW.id]))
+        packet(box.x + box.w + ago * (end - size - box.x - box.w), line, event, this.marked.has(event[ROW.id]))
       } else if (what === ARRIVED && ago < 0) {
-        if (place === 0) packet(4 + (1 + ago) * (box.x - 4 - size), line - size, event)
+        if (place === 0) packet(4 + (1 + ago) * (box.x - 4 - size), line, event)
         // Traffic that joins the line here; what came through the queue before is seen to leave that.
-        else if (!this.groups[place - 1]?.has(event[ROW.group])) packet(box.x - size - 2, box.y - 30 + (1 + ago) * (line - size - box.y + 30), event)
+        else if (!this.groups[place - 1]?.has(event[ROW.group])) packet(box.x - size - 2, box.y - 30 + (1 + ago) * (line - box.y + 30), event)
       }
     }
   }
 
-  #losses({ pen, boxes, back }, at, speed) {
-    pen.textAlign = 'center'
+  #losses({ pen, width, boxes, back, wrong, ink }, at, speed) {
+    const causes = {}
     for (const event of this.losses) {
       const ago = (at - event[ROW.at]) / (FLIGHT_S * speed)
       if (ago < 0 || ago > 1.5) continue
@@ -214,11 +235,22 @@ export class Picture {
       if (!box) continue
       const overflow = event[ROW.why] === 2
       const x = overflow ? box.x + 6 : box.x + box.w * 0.15 + ((event[ROW.id] % 7) / 7) * box.w * 0.6
-      const y = box.y + box.h + Math.min(1, ago) * (back - box.y - box.h - 24)
-      pen.fillStyle = '#d55e00'
-      pen.fillRect(x - 3, y, 7, 12)
-      pen.fillText(CAUSES[event[ROW.why]] ?? 'lost', x, y + 24)
+      const y = box.y + box.h + 2 + Math.min(1, ago) * (back - box.y - box.h - 16)
+      causes[CAUSES[event[ROW.why]] ?? 'lost'] = (causes[CAUSES[event[ROW.why]] ?? 'lost'] ?? 0) + 1
+      pen.strokeStyle = wrong
+      pen.lineWidth = 2.5
+      for (const sign of [-1, 1]) {
+        pen.beginPath()
+        pen.moveTo(x - 4, y + 5 - 4 * sign)
+        pen.lineTo(x + 4, y + 5 + 4 * sign)
+        pen.stroke()
+      }
+      pen.lineWidth = 1
     }
+    pen.fillStyle = ink
+    pen.textAlign = 'right'
+    const words = Object.entries(causes).map(([cause, number]) => `${number} ${cause}`)
+    if (words.length) pen.fillText(`dropped: ${words.join(', ')}`, width - 4, back - 8)
   }
 
   /** How full a queue was in the last interval, where single packets are too fast to be seen. */
@@ -227,7 +259,10 @@ export class Picture {
     while (last > 0 && bins.t[last] > at) last--
     if (last < 0) return
     const w = (packets) => Math.min(1, packets / this.most[q]) * box.w
-    for (const [of, fill] of [[bins.most, FLOWS[4]], [bins.least, FLOWS[0]]]) {
+    for (const [of, fill] of [
+      [bins.most, FLOWS[4]],
+      [bins.least, FLOWS[0]],
+    ]) {
       pen.fillStyle = fill
       pen.fillRect(box.x + box.w - w(of[last]), box.y + 2, w(of[last]), box.h - 4)
     }
@@ -238,7 +273,7 @@ export class Picture {
     const counts = [`${second.loss} lost/s`, `${second.marks} marked/s`]
     if (boxes.length === 1) pen.fillText(rate, box.x + box.w + 4, line - 5)
     const below = boxes.length === 1 ? [counts.join(', ')] : [rate, ...counts]
-    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 18 + 15 * i))
+    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 32 + 15 * i))
   }
 
   /** Draws a queue's thresholds and its average; where the thresholds can be held. */

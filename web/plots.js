@@ -5,18 +5,38 @@
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 /** Plots over time: title, unit, and what each line shows: a name, and its times and values of a side. */
-const seconds = (name, factor = 1) => ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? all.columns[name] ?? [] : (all.columns[name] ?? []).map((v) => v && v * factor) })
-const bins = (name, queue = 0) => ({ queues }) => ({ t: queues[queue]?.bins.t ?? [], values: queues[queue]?.bins[name] ?? [] })
+const seconds =
+  (name, factor = 1) =>
+  ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? (all.columns[name] ?? []) : (all.columns[name] ?? []).map((v) => v && v * factor) })
+const bins =
+  (name, queue = 0) =>
+  ({ queues }) => ({ t: queues[queue]?.bins.t ?? [], values: queues[queue]?.bins[name] ?? [] })
 const OVER_TIME = [
-  { title: 'Queue', unit: 'packets', lines: [['queue', bins('most')], ['average', bins('average')]] },
+  {
+    title: 'Queue',
+    unit: 'packets',
+    lines: [
+      ['queue', bins('most')],
+      ['average', bins('average')],
+    ],
+  },
   { title: 'Probability of a drop or mark', unit: '', lines: [['probability', bins('probability')]] },
   { title: 'Throughput', unit: 'Mbit/s', lines: [['throughput', seconds('rate')]] },
-  { title: 'Queue delay', unit: 'ms', lines: [['queue delay', seconds('delay')]] },
-  { title: 'Losses and marks', unit: 'per second', lines: [['lost', seconds('loss')], ['marked', seconds('marks')]] },
+  { title: 'How long packets wait (queue delay)', unit: 'ms', lines: [['queue delay', (side) => side.delays()]] },
+  {
+    title: 'Losses and marks',
+    unit: 'per second',
+    lines: [
+      ['lost', seconds('loss')],
+      ['marked', seconds('marks')],
+    ],
+  },
 ]
 
 /** The plot that carries the lesson. */
-const LESSON = 'Queue delay'
+const LESSON = 'How long packets wait (queue delay)'
+/** Ends of the axis of time, as it grows with what was seen. */
+const ENDS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600]
 
 /** What a group's viewers and listeners got, by the end of the series' name: title, unit, factor. */
 const MEDIA = {
@@ -29,7 +49,14 @@ const MOST_MORE = 8
 
 /** Plots that only some scenarios have: further queues, calls, films. */
 function more(sides) {
-  const queues = sides[0].queues.slice(1).map(({ name }, i) => ({ title: `Queue ${name}`, unit: 'packets', lines: [['queue', bins('most', i + 1)], ['average', bins('average', i + 1)]] }))
+  const queues = sides[0].queues.slice(1).map(({ name }, i) => ({
+    title: `Queue ${name}`,
+    unit: 'packets',
+    lines: [
+      ['queue', bins('most', i + 1)],
+      ['average', bins('average', i + 1)],
+    ],
+  }))
   const names = new Set(sides.flatMap((side) => Object.keys(side.seconds.columns)))
   const media = [...names].sort().flatMap((name) => {
     const [group, kind] = [name.slice(0, name.lastIndexOf('.')), name.slice(name.lastIndexOf('.') + 1)]
@@ -40,7 +67,12 @@ function more(sides) {
   return [...queues, ...media].slice(0, MOST_MORE)
 }
 
-const format = (v) => (v == null || Number.isNaN(v) ? '–' : Math.abs(v) >= 100 ? v.toFixed(0) : Math.abs(v) >= 1 ? v.toFixed(1) : v.toPrecision(2))
+/** A number as people read it: large ones without a fraction, small ones with two digits. */
+function format(v) {
+  if (v == null || Number.isNaN(v)) return '–'
+  if (Math.abs(v) >= 100) return Math.round(v).toLocaleString('en')
+  return Math.abs(v) >= 1 ? v.toFixed(1) : v.toPrecision(2)
+}
 
 function series(names) {
   const dashes = [undefined, [5, 3]]
@@ -61,11 +93,16 @@ const axis = (label) => ({ label, stroke: () => style('--ink'), grid: { stroke: 
 /** Joins both sides' lines over their common times. */
 function joined(sides, lines) {
   const found = sides.flatMap((side) => lines.map(([, of]) => of(side)))
-  const t = found.reduce((longest, line) => (line.t.length > longest.length ? line.t : longest), [])
+  const longest = found.reduce((most, line) => (line.t.length > most.length ? line.t : most), [])
+  // Times of bins are common; those of single packets' waits are each side's own.
+  const begins = (own) => [0, 1, own.length - 1].every((i) => own[i] === longest[i])
+  const common = found.every((line) => begins(line.t))
+  const t = common ? longest : [...new Set(found.flatMap((line) => line.t))].sort((a, b) => a - b)
   const column = ({ t: own, values }) => {
-    if (own[0] === t[0] && own[1] === t[1]) return values.concat(Array(t.length - values.length).fill(null))
+    if (common) return values.concat(Array(t.length - values.length).fill(null))
     const known = new Map(own.map((at, i) => [at, values[i]]))
-    return t.map((at) => known.get(at) ?? null)
+    // Undefined: the line goes on to the next point; null would be a gap.
+    return t.map((at) => known.get(at))
   }
   return [t, ...found.map(column)]
 }
@@ -96,7 +133,7 @@ export class Plots {
 
   #overTime(spec) {
     const cursor = { sync: { key: 'time' }, drag: { x: true, y: false } }
-    const options = { cursor, scales: { x: { time: false } }, axes: [axis(''), axis(spec.unit)], series: [{ label: 's' }, ...series(spec.lines.map(([name]) => name))] }
+    const options = { cursor, scales: { x: { time: false } }, axes: [{ ...axis(''), values: (_, ticks) => ticks.map((v) => `${v} s`) }, axis(spec.unit)], series: [{ label: 's' }, ...series(spec.lines.map(([name]) => name))] }
     return { spec, plot: this.#make(spec.title, options, spec.title === LESSON ? this.lead : this.place) }
   }
 
@@ -104,13 +141,20 @@ export class Plots {
     const figure = document.createElement('figure')
     const caption = document.createElement('figcaption')
     caption.textContent = title
+    if (place !== this.place) caption.append(...['a', 'b'].map((side) => Object.assign(document.createElement('b'), { className: side, textContent: ` ${side.toUpperCase()}` })))
     figure.append(caption)
     place.append(figure)
     const width = figure.clientWidth || 360
     const empty = options.series.map(() => [])
-    const plot = new uPlot({ ...options, width, height: 190, legend: { live: true } }, empty, figure)
+    const plot = new uPlot({ ...options, width, height: this.#height(figure), legend: { live: true } }, empty, figure)
     plot.root.querySelector('canvas').setAttribute('aria-hidden', 'true')
     return plot
+  }
+
+  /** The plot of the lesson is as high as the numbers beside it. */
+  #height(figure) {
+    if (figure.parentElement !== this.lead || this.lead === this.place) return 190
+    return innerWidth > 600 ? 220 : 165
   }
 
   #resize() {
@@ -120,7 +164,7 @@ export class Plots {
   /** As wide as its figure; a hidden figure has no width, and its plot keeps the last one. */
   #size(plot) {
     const width = plot.root.parentElement.clientWidth
-    if (width && width !== plot.width) plot.setSize({ width, height: 190 })
+    if (width && width !== plot.width) plot.setSize({ width, height: this.#height(plot.root.parentElement) })
   }
 
   /** Shows or hides a plot; one that appears is sized at once, for the pictures that are taken away. */
@@ -131,7 +175,9 @@ export class Plots {
     this.#size(plot)
   }
 
-  all() { return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses] }
+  all() {
+    return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses]
+  }
 
   /** Makes the plots that only these scenarios have, in place of those of others. */
   #fit(sides) {
@@ -145,12 +191,15 @@ export class Plots {
     this.more = wanted.map((spec) => this.#overTime(spec))
   }
 
+  /** Draws what was seen until now; the axis of time grows with it. */
   draw(sides, duration) {
     this.#fit(sides)
+    const now = Math.max(...sides.map((side) => side.now))
+    const end = Math.min(duration, ENDS_S.find((at) => at >= 1.05 * now) ?? duration)
     for (const { spec, plot } of [...this.plots, ...this.more]) {
       plot.setData(joined(sides, spec.lines), false)
       plot.batch(() => {
-        plot.setScale('x', { min: 0, max: duration })
+        plot.setScale('x', { min: 0, max: end })
         const values = plot.data.slice(1).flatMap((column) => column.filter((v) => v != null))
         const most = values.reduce((m, v) => Math.max(m, v), 0)
         plot.setScale('y', { min: 0, max: most * 1.08 || 1 })
@@ -166,7 +215,9 @@ export class Plots {
     this.responses.setData([a.map((p) => p.ms), share(a), share(b), difference])
   }
 
-  redraw() { for (const plot of this.all()) plot.redraw(false) }
+  redraw() {
+    for (const plot of this.all()) plot.redraw(false)
+  }
 }
 
 export { format }

@@ -73,7 +73,9 @@ const key = (name) => (/^[A-Za-z0-9_-]+$/.test(name) ? name : JSON.stringify(nam
 export function toml(of) {
   const isTables = (value) => Array.isArray(value) && value.some(isObject)
   const lines = (table) =>
-    Object.entries(table).filter(([, v]) => v !== null && v !== undefined).map(([name, v]) => `${key(name)} = ${inline(v)}`)
+    Object.entries(table)
+      .filter(([, v]) => v !== null && v !== undefined)
+      .map(([name, v]) => `${key(name)} = ${inline(v)}`)
   const flat = Object.fromEntries(Object.entries(of).filter(([, v]) => !isTables(v) && !isObject(v)))
   const out = lines(flat)
   for (const [name, value] of Object.entries(of)) {

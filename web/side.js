@@ -5,12 +5,15 @@ import { Seconds } from './seconds.js'
 
 /** Bins that a whole run is drawn with. */
 const BINS = 1_500
+/** Packets whose coming is remembered, to know how long each waited. */
+const MOST_WAITING = 20_000
 /** Events of packets that are kept for the picture. */
 const MOST_EVENTS = 12_000
 
 /** Gauges drawn as the average queue, and as the probability: the first that a discipline shows. */
 const AVERAGES = ['avg', 'avg_total', 'scalable_packets']
 const PROBABILITIES = ['p', 'p_b', 'p_drop', 'p_base', 'accu_prob', 'max_p']
+const [ARRIVED, STARTED, DROPPED] = [0, 1, 2]
 const CAUSES = ['early', 'forced', 'overflow', 'superseded']
 
 const first = (gauges, names) => gauges[names.find((name) => name in gauges)]
@@ -34,11 +37,16 @@ export class Side {
     /** Queues that packets cross one after the other: name, place among the watched ports, bins, what the last second had. */
     this.queues = []
     this.seconds = new Seconds()
+    /** Of the first queue, where single packets were seen: when those in it came, and the mean wait by interval. */
+    this.came = new Map()
+    this.waits = []
     this.totals = { drops: 0, marks: 0 }
   }
 
   /** The queue that the plots are about. */
-  get bins() { return this.queues[0]?.bins ?? emptyBins() }
+  get bins() {
+    return this.queues[0]?.bins ?? emptyBins()
+  }
 
   /** Begins a run of this scenario from its seed. */
   async start(text, duration) {
@@ -71,9 +79,37 @@ export class Side {
     for (const queue of this.queues) keepBins(queue, look.ports[queue.port])
     this.#keepSeconds(look, look.ports[0])
     if (!packets.length) return
-    for (let i = 0; i < packets.length; i += ROW.numbers) this.events.push(packets.subarray(i, i + ROW.numbers))
+    for (let i = 0; i < packets.length; i += ROW.numbers) {
+      const event = packets.subarray(i, i + ROW.numbers)
+      this.events.push(event)
+      if (event[ROW.port] === this.queues[0].port) this.#wait(event)
+    }
     this.events.sort((a, b) => a[ROW.at] - b[ROW.at])
     if (this.events.length > MOST_EVENTS) this.events.splice(0, this.events.length - MOST_EVENTS)
+  }
+
+  /** Takes the waiting time of a packet that leaves the first queue into the mean of its interval. */
+  #wait(event) {
+    const [at, what, id] = [event[ROW.at], event[ROW.what], event[ROW.id]]
+    if (what === ARRIVED && this.came.size < MOST_WAITING) this.came.set(id, at)
+    if (what !== STARTED && what !== DROPPED) return
+    const came = this.came.get(id)
+    this.came.delete(id)
+    if (what === DROPPED || came === undefined) return
+    const bin = Math.floor((at / this.duration) * BINS)
+    const mean = (this.waits[bin] ??= { sum: 0, number: 0 })
+    mean.sum += (at - came) * 1e3
+    mean.number++
+  }
+
+  /** How long packets waited in the first queue, ms: by short intervals where single packets were seen, else by seconds. */
+  delays() {
+    const fine = this.waits.flatMap((of, bin) => [[((bin + 0.5) / BINS) * this.duration, of.sum / of.number]])
+    const { t, width, columns } = this.seconds
+    const seen = new Set(fine.map(([at]) => Math.floor(at / width)))
+    const coarse = t.flatMap((at, i) => (seen.has(Math.floor(at / width)) || columns.delay?.[i] == null ? [] : [[at + width / 2, columns.delay[i]]]))
+    const all = [...fine, ...coarse].sort(([a], [b]) => a - b)
+    return { t: all.map(([at]) => at), values: all.map(([, ms]) => ms) }
   }
 
   #keepSeconds({ from_s, seconds: of_all }, { departures, ip_bytes, queue_delay_ns, drops, marks }) {

@@ -39,24 +39,35 @@ export function png(plots, name) {
 
 /** Seconds of a film. */
 const FILM_S = 8
+/** Height of the titles above the pictures, in pixels. */
+const FILM_TITLE = 32
 
-/** A film of both moving pictures side by side, as they are seen from now on. */
-export function film(canvases, name, say) {
+/** A film of both moving pictures side by side, as they are seen from now on, with a title each. */
+export function film(canvases, titles, name, say) {
   const kind = ['video/webm;codecs=vp9', 'video/webm'].find((type) => window.MediaRecorder?.isTypeSupported(type))
   if (!kind) return say('this browser records no film')
-  const out = element('canvas', { width: canvases.reduce((w, c) => w + c.width, 0), height: Math.max(...canvases.map((c) => c.height)) })
+  const out = element('canvas', { width: canvases.reduce((w, c) => w + c.width, 0), height: Math.max(...canvases.map((c) => c.height)) + FILM_TITLE })
   const pen = out.getContext('2d')
+  const style = getComputedStyle(document.documentElement)
   const recorder = new MediaRecorder(out.captureStream(30), { mimeType: kind, videoBitsPerSecond: 2_500_000 })
   const parts = []
   const draw = () => {
     if (recorder.state === 'inactive') return
     pen.fillStyle = getComputedStyle(canvases[0]).backgroundColor
     pen.fillRect(0, 0, out.width, out.height)
-    canvases.reduce((x, canvas) => (pen.drawImage(canvas, x, 0), x + canvas.width), 0)
+    pen.font = `bold ${FILM_TITLE * 0.6}px system-ui, sans-serif`
+    titles().forEach((title, s) => {
+      pen.fillStyle = style.getPropertyValue(s ? '--b' : '--a')
+      pen.fillText(title, s * canvases[0].width + 8, FILM_TITLE * 0.75)
+    })
+    canvases.reduce((x, canvas) => (pen.drawImage(canvas, x, FILM_TITLE), x + canvas.width), 0)
     requestAnimationFrame(draw)
   }
   recorder.ondataavailable = ({ data }) => parts.push(data)
-  recorder.onstop = () => { save(name, parts, 'video/webm'); say(`The film of ${FILM_S} s is saved.`) }
+  recorder.onstop = () => {
+    save(name, parts, 'video/webm')
+    say(`The film of ${FILM_S} s is saved.`)
+  }
   recorder.start()
   draw()
   say(`Recording ${FILM_S} s of what is seen.`)

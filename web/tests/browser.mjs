@@ -55,7 +55,11 @@ async function open(at = address, { width = 1300, height = 900, dark = false, st
   page.on('pageerror', (error) => page.errors.push(error.message))
   await page.setViewport({ width, height })
   const features = { 'prefers-color-scheme': dark && 'dark', 'prefers-reduced-motion': still && 'reduce' }
-  await page.emulateMediaFeatures(Object.entries(features).filter(([, value]) => value).map(([name, value]) => ({ name, value })))
+  await page.emulateMediaFeatures(
+    Object.entries(features)
+      .filter(([, value]) => value)
+      .map(([name, value]) => ({ name, value })),
+  )
   await page.goto(at)
   const moves = still ? 'true' : 'window.frames_ms?.first !== undefined'
   await page.waitForFunction(`${moves} && document.getElementById("build").textContent`, { timeout: 60_000 })
@@ -72,7 +76,10 @@ async function choose(page, preset) {
 
 /** As fast as it goes to the end of both runs. */
 async function finish(page) {
-  await page.$eval('#speed', (speed) => { speed.value = 11; speed.dispatchEvent(new Event('input')) })
+  await page.$eval('#speed', (speed) => {
+    speed.value = 11
+    speed.dispatchEvent(new Event('input'))
+  })
   if ((await page.$eval('#play', (button) => button.textContent)) === 'Play') await page.click('#play')
   await page.waitForFunction('aqmlab.sides.every((side) => side.over) && document.getElementById("print-1").textContent', { timeout: 240_000 })
   return page.evaluate(() => aqmlab.sides.map((side) => side.summary.fingerprint))
@@ -101,7 +108,10 @@ test('both sides have the fingerprints of the native simulator, and a link says 
   await choose(page, 'synchronisation')
   const prints = await finish(page)
   const state = await page.evaluate(() => aqmlab.state())
-  assert.deepEqual(prints, [0, 1].map((side) => native(JSON.stringify(scenario(state, side)))))
+  assert.deepEqual(
+    prints,
+    [0, 1].map((side) => native(JSON.stringify(scenario(state, side)))),
+  )
   await shot(page, 'finished')
   await page.click('#share')
   const link = await page.evaluate(() => location.href)
@@ -133,11 +143,17 @@ test('a dragged threshold runs again from the seed up to the moment', async () =
 
 test('the engine says at the field what is wrong', async () => {
   const page = await open()
-  await page.$eval('#shared-link-0-rate', (input) => { input.value = '3 apples'; input.dispatchEvent(new Event('change')) })
+  await page.$eval('#shared-link-0-rate', (input) => {
+    input.value = '3 apples'
+    input.dispatchEvent(new Event('change'))
+  })
   const why = await page.waitForFunction('document.getElementById("shared-link-0-rate-why").textContent', { timeout: 10_000 })
   assert.match(await why.jsonValue(), /^link\.0\.rate: .*3 apples/)
   assert.equal(await page.$eval('#shared-link-0-rate', (input) => input.getAttribute('aria-invalid')), 'true')
-  await page.$eval('#shared-link-0-rate', (input) => { input.value = '5 Mbit/s'; input.dispatchEvent(new Event('change')) })
+  await page.$eval('#shared-link-0-rate', (input) => {
+    input.value = '5 Mbit/s'
+    input.dispatchEvent(new Event('change'))
+  })
   await page.waitForFunction('!document.getElementById("shared-link-0-rate").hasAttribute("aria-invalid")', { timeout: 10_000 })
 })
 
@@ -151,7 +167,7 @@ test('what a stranger sends is text and no more', async () => {
     const page = await context.newPage()
     await page.goto(`${address}#${given}`)
     await page.waitForFunction('document.getElementById("say").textContent || document.getElementById("wrong").textContent || document.querySelector("[aria-invalid]")', { timeout: 30_000 })
-    assert.equal(await page.evaluate(() => window.hurt ?? ({}).hurt ?? document.querySelectorAll('img').length), 0)
+    assert.equal(await page.evaluate(() => window.hurt ?? {}.hurt ?? document.querySelectorAll('img').length), 0)
     await page.close()
   }
 })
@@ -168,7 +184,9 @@ test('a trapped worker is replaced with one sentence', async () => {
 
 test('it works without a network once it was opened', async () => {
   const page = await open()
-  await page.evaluate(async () => { await navigator.serviceWorker.ready })
+  await page.evaluate(async () => {
+    await navigator.serviceWorker.ready
+  })
   await page.waitForFunction(async () => (await caches.keys()).length === 1, { timeout: 10_000 })
   await page.reload()
   await page.waitForFunction('navigator.serviceWorker.controller', { timeout: 10_000 })
@@ -178,14 +196,21 @@ test('it works without a network once it was opened', async () => {
 })
 
 test('it is readable on a phone and in the dark, and by a screen reader', async () => {
-  for (const [name, size] of [['phone', { width: 400, height: 850 }], ['dark', { dark: true }]]) {
+  for (const [name, size] of [
+    ['phone', { width: 400, height: 850 }],
+    ['dark', { dark: true }],
+  ]) {
     const page = await open(address, size)
     await page.waitForFunction('aqmlab.clock() > 0.05', { timeout: 30_000 })
     await shot(page, name)
     const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)
     assert.ok(wide <= 0, `${name}: ${wide} px too wide`)
     const { violations } = await page.evaluate(`${AXE}; axe.run()`)
-    assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]), [], name)
+    assert.deepEqual(
+      violations.map(({ id, nodes }) => [id, nodes.slice(0, 3).map(({ html }) => html)]),
+      [],
+      name,
+    )
   }
 })
 
@@ -242,7 +267,10 @@ test('delays of a call have a plot, and two routers two queues', async () => {
   assert.ok(a > 0.3 && b < 0.1, `${a} s behind a FIFO, ${b} s behind FQ-CoDel`)
   await shot(page, 'call')
   await choose(page, 'two-routers')
-  await page.$eval('#speed', (speed) => { speed.value = 5; speed.dispatchEvent(new Event('input')) })
+  await page.$eval('#speed', (speed) => {
+    speed.value = 5
+    speed.dispatchEvent(new Event('input'))
+  })
   await page.waitForFunction('aqmlab.pictures[0].size.boxes.length === 2 && aqmlab.pictures[0].waiting[1]?.size > 0', { timeout: 60_000 })
   await page.waitForFunction('[...document.querySelectorAll("#plots figcaption")].some((place) => place.textContent === "Queue second.forward")', { timeout: 20_000 })
   assert.ok(!(await captions()).includes('call: one-way delay of datagrams'))
@@ -253,7 +281,15 @@ test('delays of a call have a plot, and two routers two queues', async () => {
 test('a load becomes the users that were measured for it', async () => {
   const page = await open()
   await choose(page, 'tuning-red')
-  const change = (id, value) => page.$eval(id, (input, text) => { input.value = text; input.dispatchEvent(new Event('change')) }, value)
+  const change = (id, value) =>
+    page.$eval(
+      id,
+      (input, text) => {
+        input.value = text
+        input.dispatchEvent(new Event('change'))
+      },
+      value,
+    )
   await change('#shared-traffic-0-load', '0.98')
   await page.waitForFunction('document.getElementById("say").textContent.includes("measured: ")', { timeout: 20_000 })
   const users = Number(await page.$eval('#shared-traffic-0-users', (input) => input.value))
@@ -293,8 +329,13 @@ test('scenarios, tables and pictures can be taken away', async () => {
     window.taken = []
     window.captures = []
     const made = URL.createObjectURL
-    URL.createObjectURL = (blob) => { if (blob.type.includes('pcap')) window.captures.push(blob); return made(blob) }
-    HTMLAnchorElement.prototype.click = function () { window.taken.push(this.download) }
+    URL.createObjectURL = (blob) => {
+      if (blob.type.includes('pcap')) window.captures.push(blob)
+      return made(blob)
+    }
+    HTMLAnchorElement.prototype.click = function () {
+      window.taken.push(this.download)
+    }
     // Widths of plots just after they appeared, which is when a picture may be taken.
     window.widths = []
     const appeared = ({ target }) => target.hidden || Promise.resolve().then(() => window.widths.push(target.querySelector('canvas').width))

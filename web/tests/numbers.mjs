@@ -13,7 +13,11 @@ test('what is undefined has no difference, and no interval', () => {
   assert.equal(difference(undefined, 3), null)
   assert.equal(difference(1, NaN), null)
   const intervals = new Intervals()
-  for (const seed of [1, 2, 3]) intervals.add([{ response_p50_s: null, marks: seed }, { response_p50_s: null, marks: 2 * seed }])
+  for (const seed of [1, 2, 3])
+    intervals.add([
+      { response_p50_s: null, marks: seed },
+      { response_p50_s: null, marks: 2 * seed },
+    ])
   const table = rows([side({ responses: 9 }, { median: null }), side({ responses: 9 }, { median: null })], intervals)
   assert.deepEqual(row(table, 'median response time').slice(1), ['–', '–', '–', 'undefined in 3 of 3 seeds'])
   assert.equal(row(table, 'marks')[4], '2.0 ± 2.5')
