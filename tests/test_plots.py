@@ -149,3 +149,12 @@ def test_the_command_draws_from_a_folder(aqmlab_command, result, folder, tmp_pat
     assert "give a measure" in answer.stderr
     answer = aqmlab_command("plot", folder, "pie")
     assert "give trace, cdf, tail, lines or heatmap" in answer.stderr
+
+
+def test_one_call_shows_what_each_queue_costs(result):
+    axes = result.plot("max_p")
+    over, against = axes.figure.axes
+    assert lines_of(over) == ("time (s)", "packets wait (ms)")
+    assert lines_of(against) == ("used of the line (%)", "packets wait, mean (ms)")
+    assert len(over.get_lines()) == 6  # three values at two round trips
+    assert caption(axes) == "Means of 2 seeds with 95 % intervals."

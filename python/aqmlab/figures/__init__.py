@@ -32,6 +32,7 @@ KINDS = (
     "lines",
     "load",
     "loss-distances",
+    "overview",
     "panels",
     "portrait",
     "series",

@@ -34,6 +34,12 @@ class Plots:
 
     result: Result
 
+    def __call__(self, by: str | None = None, *, port: str | None = None) -> Axes:
+        """What each queue costs: how long packets wait over time, and their mean wait against the
+        used share of the line, with 95 % intervals; a curve for each variant, or value of `by`."""
+        entry = {"port": port, "curve": self._axis(by)}
+        return self._drawn("overview", entry, "no run recorded seconds (record.seconds)")
+
     def trace(
         self, port: str | None = None, *, from_s: float = 0.0, upto_s: float | None = None
     ) -> Axes:

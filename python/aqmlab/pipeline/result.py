@@ -24,7 +24,8 @@ class Result(tables.Result):
 
     @property
     def plot(self) -> Plots:
-        """Its figures: `result.plot.trace()`, `.cdf()`, `.tail()`, `.lines()`, `.heatmap()`."""
+        """Its figures: `result.plot()` in short, and `result.plot.trace()`, `.cdf()`, `.tail()`,
+        `.lines()`, `.heatmap()`."""
         from aqmlab.figures.plots import Plots
 
         return Plots(self)
