@@ -1,8 +1,8 @@
 """What is built and heavy stands in the repository as an archive, which `make site` unpacks.
 
-`docs/reports.tar.xz` are the reports of the full studies, `docs/images/rfc7928.tar.xz` a picture
-for each discipline of `docs/algorithms.md`, `docs/images/validation.tar.xz` those of
-`docs/validation-runs.md`. Equal files give equal archives.
+`docs/reports.tar.xz` are the reports of the full studies, `docs/images/aqm.tar.xz` and
+`docs/images/rfc7928.tar.xz` a picture each for every discipline of `docs/algorithms.md`,
+`docs/images/validation.tar.xz` those of `docs/validation-runs.md`. Equal files give equal archives.
 
     python docs/archive.py pack FOLDER ARCHIVE [PATTERN]
     python docs/archive.py unpack ARCHIVE FOLDER
@@ -18,6 +18,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 REPORTS = Path(__file__).with_name("reports.tar.xz")
+PORTRAITS = Path(__file__).parent / "images" / "aqm.tar.xz"
 PICTURES = Path(__file__).parent / "images" / "rfc7928.tar.xz"
 VALIDATION = Path(__file__).parent / "images" / "validation.tar.xz"
 

@@ -41,6 +41,9 @@ from aqmlab.experiment.rules import Claim, Condition
 from aqmlab.experiment.shapes import Key, said
 from aqmlab.simulator import engine, measures
 
+sys.path.insert(0, str(Path(__file__).parent))
+import archive
+
 DOCS = Path(__file__).parent
 REFERENCE = "droptail"
 RATE = 2_000_000
@@ -213,8 +216,9 @@ The second picture and the numbers are of the quick study `rfc7928` (`aqmlab stu
 discipline at its defaults, 10 Mbit/s, room for 83 packets, means of three seeds; the
 ellipse is one standard deviation of stretches of 5 s under heavy congestion, all others in grey
 behind, every one with its name.
-These pictures stand in `images/rfc7928.tar.xz`: the site shows them, and `python docs/archive.py
-unpack docs/images/rfc7928.tar.xz docs/images/rfc7928` puts them beside this page.
+The pictures stand in `images/aqm.tar.xz` and `images/rfc7928.tar.xz`: the site shows them, and
+`python docs/archive.py unpack docs/images/aqm.tar.xz docs/images/aqm` puts the first beside this
+page, and with the other name those of `rfc7928`.
 
 | name | year | what it does |
 | --- | --- | --- |
@@ -349,8 +353,7 @@ def main() -> None:
         file.write_text(schema, encoding="utf-8")
     if "--text" in sys.argv:
         return
-    folder = DOCS / "images" / "aqm"
-    folder.mkdir(parents=True, exist_ok=True)
+    pictures = {}
     reference = measured(REFERENCE)
     for entry in engine.catalogue()["aqm"]:
         name = entry["name"]
@@ -359,7 +362,8 @@ def main() -> None:
         if name != REFERENCE:
             data["reference"] = reference
         figure = figures.draw("portrait", data, title=name, reference=REFERENCE)
-        (folder / f"{name}.svg").write_text(figures.to_svg(figure), encoding="utf-8")
+        pictures[f"{name}.svg"] = figures.to_svg(figure).encode()
+    archive.write(archive.PORTRAITS, pictures)
 
 
 if __name__ == "__main__":

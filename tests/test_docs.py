@@ -81,7 +81,12 @@ def _paths(text: str) -> Iterator[str]:
 def _packed() -> set[str]:
     """What the site shows of the archives, by path."""
     archive = runpy.run_path(str(DOCS / "archive.py"))
-    places = {"reports": "REPORTS", "images/rfc7928": "PICTURES", "images/validation": "VALIDATION"}
+    places = {
+        "reports": "REPORTS",
+        "images/aqm": "PORTRAITS",
+        "images/rfc7928": "PICTURES",
+        "images/validation": "VALIDATION",
+    }
     return {
         f"docs/{folder}/{name}"
         for folder, which in places.items()

@@ -108,5 +108,6 @@ def test_every_score_card_has_its_report_and_every_discipline_its_picture(archiv
     cards = {path.stem for path in (ROOT / "docs" / "score-cards").glob("*.md")}
     assert {Path(name).stem for name in archive.read(archive.REPORTS)} == cards
     page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
-    shown = set(re.findall(r"images/rfc7928/(\w+\.svg)", page))
-    assert shown and shown <= set(archive.read(archive.PICTURES))
+    for folder, pictures in ("aqm", archive.PORTRAITS), ("rfc7928", archive.PICTURES):
+        shown = set(re.findall(rf"images/{folder}/(\w+\.svg)", page))
+        assert shown and shown <= set(archive.read(pictures))

@@ -43,6 +43,7 @@ def archived() -> list[tuple[str, bytes]]:
     """Path on the site and bytes of what stands in the repository compressed."""
     places = {
         "docs/reports": archive.REPORTS,
+        "docs/images/aqm": archive.PORTRAITS,
         "docs/images/rfc7928": archive.PICTURES,
         "docs/images/validation": archive.VALIDATION,
     }
