@@ -23,10 +23,11 @@ class ControlledDelay:
 
     def __init__(self, parameters: Parameters, ecn: bool = False) -> None:
         self.profile = parameters.choice("profile", "rfc")
-        self.integers = self.profile in ("linux", "ns3")
+        self.linux = self.profile in ("linux", "linux-6.12")
+        self.integers = self.linux or self.profile == "ns3"
         self.target = self.cut(ns(parameters.get("target", 0.005)))
         self.interval = self.cut(ns(parameters.get("interval", 0.1)))
-        self.mtu = parameters.get("mtu", 1514 if self.profile == "linux" else 1500)
+        self.mtu = parameters.get("mtu", 1514 if self.linux else 1500)
         self.ecn = parameters.flag("ecn", ecn)
         threshold = parameters.optional("ce_threshold")
         self.ce_threshold = math.inf if threshold is None else self.cut(ns(threshold))
@@ -46,7 +47,7 @@ class ControlledDelay:
 
     def stay(self, packet: Packet, now: int) -> int:
         """Linux cuts both times (`codel_get_time`), ns-3 their difference."""
-        if self.profile == "linux":
+        if self.linux:
             return self.cut(now) - self.cut(packet.arrived)
         return self.cut(now - packet.arrived)
 
@@ -78,7 +79,9 @@ class ControlledDelay:
     def control_law(self, t: float) -> float:
         if self.integers:
             # In units of 1,024 ns; what is left over is forgotten.
-            return t + (((self.interval >> 10) * (self.rec_inv_sqrt << 16) >> 32) << 10)
+            units = (self.interval >> 10) * (self.rec_inv_sqrt << 16) >> 32
+            # Linux 7.3: one unit at least.
+            return t + (max(units, int(self.profile == "linux")) << 10)
         return t + ns(self.interval / math.sqrt(self.count) / 1e9)
 
     def signal(self, packet: Packet) -> bool:
@@ -109,8 +112,14 @@ class ControlledDelay:
         if self.dropping:
             if not ok:
                 self.dropping = False
+            drops = 0
             while self.dropping and self.cut(now) >= self.drop_next:
                 assert packet
+                drops += 1
+                if drops > 256 and self.profile == "linux":
+                    # CODEL_MAX_DROPS_PER_DEQUEUE of Linux 7.3.
+                    self.drop_next = self.control_law(self.cut(now))
+                    break
                 self.count += 1
                 self.newton_step()
                 if self.signal(packet):
@@ -174,7 +183,7 @@ class Codel(Fifo):
         return {"count": self.core.count, "dropping": self.core.dropping}
 
 
-PROFILES = ("rfc8289", "linux", "ns3")
+PROFILES = ("rfc8289", "linux", "linux-6.12", "ns3")
 CASES = [
     *grid({"limit": 60}, profile=PROFILES, ecn=[False, True]),
     *grid(

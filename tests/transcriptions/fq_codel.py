@@ -107,11 +107,12 @@ class FqCodel(TwoLists):
         self.limit = parameters.get("limit", 10_240)
         self.limit_bytes = parameters.get("limit_bytes", math.inf if ns3 else 32 << 20)
         self.batch = parameters.get("drop_batch", 64)
-        self.moves_to_empty_list = self.profile != "linux"
+        linux = self.profile in ("linux", "linux-6.12")
+        self.moves_to_empty_list = not linux
         self.codels = [ControlledDelay(parameters, ecn=True) for _ in self.queues]
         for queue, codel in zip(self.queues, self.codels, strict=True):
             # Linux's CoDel looks at the bytes of all queues.
-            backlog = self.bytes if self.profile == "linux" else lambda queue=queue: queue.bytes
+            backlog = self.bytes if linux else lambda queue=queue: queue.bytes
             codel.connect(queue.pop, backlog, self.marked, self.dropped)
 
     def enqueue(self, packet: Packet, now: int) -> None:
@@ -129,7 +130,7 @@ class FqCodel(TwoLists):
         return {"new_flows": len(self.new), "old_flows": len(self.old), "max_count": most}
 
 
-PROFILES = ("rfc8290", "linux", "ns3")
+PROFILES = ("rfc8290", "linux", "linux-6.12", "ns3")
 CASES = [
     {"limit": 60, "interval": "20 ms"},
     *grid({"limit": 60, "interval": "20 ms"}, profile=PROFILES, flows=[64, 4], ecn=[False, True]),

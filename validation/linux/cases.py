@@ -27,7 +27,7 @@ BUFFER = 6_291_456
 """Receive buffer, bytes: net.ipv4.tcp_rmem's third value, from the start."""
 
 ENDS = {
-    "profile": "linux",
+    "profile": "linux-6.12",
     "window_bytes": BUFFER,
     "autotuning": False,
     "scaling_ratio": 63 / 256,
@@ -89,10 +89,10 @@ QUEUES: dict[str, Queue] = {
     ),
     "pie": ("pie limit 480", {"aqm": "pie", **PIE, "limit": 480}, True),
     "fq_pie": ("fq_pie limit 480", {"aqm": "fq_pie", **PIE, "limit": 480}, True),
-    "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux", "limit": 480}, True),
+    "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux-6.12", "limit": 480}, True),
     "fq_codel": (
         "fq_codel limit 480",
-        {"aqm": "fq_codel", "profile": "linux", "limit": 480},
+        {"aqm": "fq_codel", "profile": "linux-6.12", "limit": 480},
         True,
     ),
     "cake": ("cake unlimited", {"aqm": "cake"}, False),
@@ -267,7 +267,8 @@ def _traffic(case: Case, seed: int) -> list[dict[str, Any]]:
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
-    """The same for aqmlab, with the end systems and disciplines of profile `linux`."""
+    """The same for aqmlab, with the end systems and disciplines of profile `linux-6.12`, or `linux`
+    where nothing has changed."""
     _, queue, switch = case.discipline
     return {
         "name": f"linux-{case.name()}",

@@ -148,7 +148,7 @@ def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
 
 
 def in_aqmlab(case: Case, start_us: int = 0) -> list[Sent]:
-    """Ours, of profile `linux`, begun so long after a tick."""
+    """Ours, of profile `linux-6.12`, begun so long after a tick."""
     script = case.described
     rules: list[dict[str, Any]] = []
     if script.drop:

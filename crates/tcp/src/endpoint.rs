@@ -133,6 +133,14 @@ impl Endpoint {
         }
     }
 
+    /// The peer offers a receive window of `bytes`, of which segments carry nothing: what is out may then
+    /// reach so far beyond what it has acknowledged. Before any call it is the profile's own window.
+    pub fn on_window(&mut self, bytes: u32, now: Instant) {
+        self.call.event(now);
+        self.tx.snd.window = bytes;
+        self.call.due = self.tx.sender.may_choose(&self.tx.snd);
+    }
+
     /// When to call [`on_timeout`](Self::on_timeout) next; it may change with every other call.
     pub fn next_timeout(&self) -> Option<Deadline> {
         let slow = self.conn.deadline().min(self.tx.sender.deadline());
@@ -293,8 +301,16 @@ impl Endpoint {
         if !segment.flags.has(Flags::ACK) {
             return;
         }
+        if segment.ack > self.tx.snd.max && self.conn.state != State::SynReceived {
+            // RFC 9293 section 3.10.7.4: answered, and nothing of it is taken.
+            self.rx.ack_now = true;
+            return;
+        }
         if self.conn.stamps {
             self.rx.on_stamp(segment);
+        }
+        if self.conn.ecn.feedback == EcnFeedback::Accurate {
+            self.note_option(segment);
         }
         let opening = (self.conn.state == State::SynReceived).then_some(cached);
         if opening.is_some() {
@@ -307,9 +323,10 @@ impl Endpoint {
                 self.start_from_route(cached, None);
             }
             self.establish(cached);
+            self.check_third_ack(segment);
             self.begin_feedback();
             self.begin_sender(Some((segment, cached)), moment);
-        } else if segment.ack <= self.tx.snd.max {
+        } else {
             // A fast retransmit of BSD is a call of its own.
             self.call.due = self.on_ack(segment, moment) == AfterAck::Output;
         }

@@ -125,6 +125,9 @@ impl Endpoint {
             return self.give_up_opening();
         }
         let cached = !connects && self.profile.opening.syn_ack == SynAck::Cache;
+        if timeouts > 1 {
+            self.fall_back_accepting();
+        }
         self.tx.snd.nxt = 0;
         self.conn.syn_repeated = !cached;
         if self.profile.opening.loss_cuts_threshold && !cached {
@@ -163,6 +166,7 @@ impl Endpoint {
             return true;
         }
         let waiting = self.conn.state == State::SynReceived;
+        self.answer_repeated_syn(segment);
         if !waiting || self.profile.opening.syn_ack == SynAck::Timer {
             if waiting {
                 self.start_from_route(cached, Some(SynAck::Timer));

@@ -1,6 +1,6 @@
 //! What goes out and when: the driver's poll, the calls of BSD's `tcp_output`, Nagle's rule.
 
-use packet::{Ecn, Instant};
+use packet::Instant;
 
 use crate::clock::Moment;
 use crate::connection::State;
@@ -245,7 +245,7 @@ impl Endpoint {
         out.ack = self.rx.next;
         out.len = len;
         out.flags = flags.with(self.conn.ecn.echo_flags);
-        out.ecn = Ecn::NotEct;
+        out.ecn = self.usual_ecn();
         out.extra = 0;
         if self.conn.stamps {
             self.put_stamp(out, moment);

@@ -5,10 +5,10 @@ mod adaptive;
 use packet::{Duration, Instant};
 
 use crate::clock::{HostClock, Moment};
-use crate::ecn::Memory;
+use crate::ecn::{MarksSeen, Memory};
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, SackBlocks, Segment};
-pub(crate) use adaptive::{Adaptive, Compress};
+pub(crate) use adaptive::{Adaptive, Compress, Growth};
 use adaptive::{Tempo, Timing};
 
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
@@ -217,9 +217,16 @@ impl Receiver {
             self.absorb();
         } else if start > self.next && reached > start {
             self.hold(start, reached);
+            if let AtOnce::Adaptive(rules) = &policy.at_once {
+                self.has_held(rules);
+            }
         }
         if self.next == self.fin {
             self.next += 1;
+            // `tcp_fin`: with it nothing is left to report.
+            if let Some(beyond) = &mut self.beyond {
+                beyond.duplicate = None;
+            }
         }
         if let AtOnce::Adaptive(rules) = &policy.at_once {
             self.has_read(rules, moment.at);
@@ -232,10 +239,13 @@ impl Receiver {
     /// RFC 2883 section 4: the first part of what arrives that had arrived before.
     #[cold]
     fn note_duplicate(&mut self, start: u64, end: u64) {
-        let known = |h: &&Held| h.start <= start && start < h.end;
-        let twice_to = self.held().iter().find(known).map_or(self.next, |h| h.end).min(end);
-        if twice_to > start {
-            self.beyond.get_or_insert_default().duplicate = Some((start, twice_to));
+        let below = (start, self.next.min(end));
+        let overlaps = |h: &&Held| h.start < end && start < h.end;
+        let held = self.held().iter().find(overlaps);
+        let held = held.map(|h| (h.start.max(start), h.end.min(end)));
+        let twice = Some(below).filter(|(from, to)| to > from).or(held);
+        if twice.is_some() {
+            self.beyond.get_or_insert_default().duplicate = twice;
         }
     }
 
@@ -321,6 +331,11 @@ impl Receiver {
 
     pub fn marks(&mut self) -> &mut Memory {
         &mut self.beyond.get_or_insert_default().marks
+    }
+
+    /// What was counted of marks.
+    pub fn marks_seen(&self) -> MarksSeen {
+        self.beyond.as_ref().map_or(MarksSeen::default(), |beyond| beyond.marks.seen())
     }
 
     /// Whether in-order data waits for its acknowledgement.

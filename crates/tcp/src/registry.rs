@@ -13,6 +13,7 @@ pub static PROFILES: &[Entry] = &[
     ns3::ENTRY,
     plain::ENTRY,
     linux::ENTRY,
+    linux::v6_12::ENTRY,
 ];
 
 /// The entry called `name`.

@@ -193,6 +193,10 @@ impl Segment {
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
     }
+    /// Adds the AccECN option to a segment that reports no duplicate, in place of a third SACK block.
+    pub fn report_bytes(&mut self, option: AccEcn) {
+        self.set_accecn(option);
+    }
     /// What the SACK option reports, as sequence numbers in the order of the header: a duplicate
     /// first (RFC 2883 section 4), then the blocks, latest first.
     pub fn sack_numbers(&self) -> impl Iterator<Item = (u64, u64)> {

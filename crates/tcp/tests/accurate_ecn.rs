@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::lab;
 use crate::lab::one_end::{drain, drain_at};
 use crate::lab::{C, S, World, all, ms, profile, secs};
-use aqmlab_tcp::{Endpoint, Flags, HostClock, Profile, Segment};
+use aqmlab_tcp::{AccEcn, Endpoint, Flags, HostClock, Profile, Segment};
 use packet::Ecn;
 use packet::params::Raw;
 
@@ -189,7 +189,7 @@ fn every_acknowledgement_of_data_tells_the_bytes() {
         options.len()
     );
     let last = options.last().expect("an option");
-    assert!(last.ect1_first && last.fields == 2);
+    assert!(last.ect1_first && last.fields == 3, "Linux: all that there is room for");
     let marked = world.sent.iter().filter(|sent| marks(sent)).map(|sent| sent.segment.len).sum();
     assert_eq!(last.counters[1], marked);
 }
@@ -306,13 +306,18 @@ fn a_receiver_that_ignores_marks_counts_none_on_acknowledgements_either() {
 #[test]
 fn the_option_takes_the_room_that_timestamps_and_reports_leave() {
     // 40 B of options: 12 for timestamps, 12 for one block and 20 for two, 8 for two counters and 12
-    // for three (RFC 9768 section 3.2.3.3). No option goes beside a report of a duplicate.
+    // for three (RFC 9768 section 3.2.3.3; Linux's tcp_options_fit_accecn). No option goes beside a report
+    // of a duplicate, or of three blocks.
     let mut syn = Segment { flags: Flags::STAMPED, ..Segment::default() };
     syn.sack.push(0, 0);
     let mut server = accurate_server(&with_option("linux", true), syn);
+    let flags = all(&[Flags::ACK, Flags::STAMPED, AE, ECE]);
+    let mut seen = Segment { seq: 1, ack: 1, flags, ..Segment::default() };
+    seen.report_bytes(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
+    server.on_segment(&seen, secs(0.1));
     for (seq, ecn, blocks, fields) in [
-        (1, Ecn::Ect0, 0, 1),
-        (101, Ecn::Ce, 0, 2),
+        (1, Ecn::Ect0, 0, 3),
+        (101, Ecn::Ce, 0, 3),
         (201, Ecn::Ect1, 0, 3),
         (401, Ecn::Ect0, 1, 3),
         (601, Ecn::Ect0, 2, 2),

@@ -9,6 +9,7 @@ mod golden;
 mod host_clocks;
 mod idle_restart;
 mod lab;
+mod linux_rules;
 mod loss_laws;
 mod newreno;
 mod openings;

@@ -28,7 +28,6 @@ _KNOWN = {
     "nowash": 0,
     "raw": 0,
     "memory_limit": 1,
-    "drop_dequeue": 0,
     "root": 0,
     "bands": 1,
     "priomap": 16,
@@ -43,7 +42,6 @@ _KNOWN = {
 """Words without an effect here, and how many values follow them. (No address is translated here,
 no packet has a firewall's mark, and no queue behind this one reads what `wash` clears.)"""
 _SAYS = {
-    "drop_enqueue": "drop_enqueue signals on arrival; here the classic queue signals at departure",
     "autorate-ingress": "autorate-ingress is left out: the rate stays what it is",
     "nodrop": "nodrop is left out: what cannot be marked is dropped",
     "adaptive": "tc adapts nothing by adaptive (iproute2 since 5.7 sends it in TCA_RED_FLAGS; "

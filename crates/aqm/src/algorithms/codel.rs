@@ -60,11 +60,11 @@ pub(crate) const ENTRY: Entry = Entry {
 const FIELDS: &[Field] = &[
     Field::new(
         "profile",
-        Kind::Choice(&["rfc8289", "linux", "ns3", "ns2"]),
+        Kind::Choice(&["rfc8289", "linux", "linux-6.12", "ns3", "ns2"]),
         Value::Choice("rfc8289"),
     )
-    .meaning("The implementation to follow, with its defaults: rfc8289, linux, ns3, ns2.")
-    .source("constructed"),
+    .meaning("The implementation to follow, with its defaults: rfc8289, linux (7.3), linux-6.12, ns3, ns2.")
+    .source("constructed; 7.3 drops at most 256 packets at one departure"),
     TARGET,
     INTERVAL,
     Field::new("mtu", Kind::whole(Unit::Bytes, 0, 1_000_000), Value::Unset)
@@ -142,6 +142,7 @@ pub(crate) const CE_THRESHOLD_MASK: Field = Field::new(
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let profile = match params.choice("profile") {
         "linux" => Profile::LINUX,
+        "linux-6.12" => Profile::LINUX_6_12,
         "ns3" => Profile::NS3,
         "ns2" => Profile::NS2,
         _ => Profile::RFC8289,
@@ -149,7 +150,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     if params.choice("profile") == "ns2" {
         refuse_in_ns2(params)?;
     }
-    let automatic = if profile == Profile::LINUX { 1514 } else { 1500 };
+    let linux = [Profile::LINUX, Profile::LINUX_6_12].contains(&profile);
+    let automatic = if linux { 1514 } else { 1500 };
     let least = match profile.least {
         Least::LargestSeen => 256,
         _ => params.whole_or("mtu", automatic),

@@ -48,7 +48,8 @@ pub(crate) const ENTRY: Entry = Entry {
     tables: &[],
     ecn: "always on: ECT(1) and CE go to the scalable queue and are marked with k p' or for their \
           delay; ECT(0) is marked and Not-ECT dropped with p' squared; in overload both are \
-          dropped with p' squared and the scalable survivors are marked; a full buffer drops",
+          dropped with p' squared and the scalable survivors are marked; a full buffer drops; with nqb \
+          DSCP 45 is spared in the scalable queue",
     units: "time; turns in bytes",
     build: &build,
 };
@@ -77,6 +78,10 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     if linux {
         params.settle("any_ect", Value::Switch(any_ect));
     }
+    let drop_enqueue = params.given("drop_enqueue") && params.switch("drop_enqueue");
+    if linux {
+        params.settle("drop_enqueue", Value::Switch(drop_enqueue));
+    }
     let steps = Steps::new(if linux { params.whole_or("min_qlen_step", 0) as u32 } else { 0 });
     let period = params.real_or("t_update", if linux { 0.016 } else { 0.015 });
     let classic = params.whole("c_weight") as i64;
@@ -88,6 +93,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         scalable: Queue::new(),
         steps,
         any_ect,
+        nqb: params.switch("nqb"),
+        on_arrival: drop_enqueue,
         credit: Credit::new(mtu as i64, classic),
         limit: buffer::limit(params, 10_000),
         // The RFC refuses whatever might not fit.
@@ -159,30 +166,72 @@ struct DualPi2 {
     steps: Steps,
     /// Whether ECT(0) goes to the scalable queue as well.
     any_ect: bool,
+    /// Whether NQB goes there too, and is spared.
+    nqb: bool,
+    /// The controller's signals are given on arrival.
+    on_arrival: bool,
     credit: Credit,
     limit: BufferLimit,
     /// The size that the limit takes an arrival for, if not its own.
     counted_as: Option<u32>,
 }
 
+/// The DSCP of non-queue-building traffic (RFC 9956 section 4).
+const NQB: u8 = 45;
+
 impl DualPi2 {
+    /// Whether a packet's ECN field sends it to the scalable queue.
+    fn is_scalable(&self, ecn: Ecn) -> bool {
+        match ecn {
+            Ecn::Ect1 | Ecn::Ce => true,
+            Ecn::Ect0 => self.any_ect,
+            Ecn::NotEct => false,
+        }
+    }
+
+    /// Whether it is in the scalable queue for its DSCP alone.
+    fn is_spared(&self, packet: &Packet) -> bool {
+        self.nqb && packet.header.dscp == NQB && !self.is_scalable(packet.ecn)
+    }
+
+    /// The controller's signal to an arrival; the packet, if it stays.
+    fn signal_arrival(&self, mut packet: Packet, which: Which, cx: &mut Cx) -> Option<Packet> {
+        if self.is_spared(&packet) {
+            return Some(packet);
+        }
+        match self.signals.judge_arrival(which, packet.ecn, self.backlog().bytes, cx.rng) {
+            Action::Drop(why) => {
+                (cx.out)(Event::Dropped { packet, why });
+                return None;
+            }
+            Action::Mark => {
+                packet.ecn = Ecn::Ce;
+                (cx.out)(Event::Marked { id: packet.id, why: DropReason::Early });
+            }
+            Action::Pass => {}
+        }
+        Some(packet)
+    }
+
     fn age(&self, queue: &Queue, now: Instant) -> Duration {
         self.pool.head(queue).map_or(Duration::ZERO, |head| now.since(head.arrived))
     }
 }
 
 impl Discipline for DualPi2 {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
         if !self.limit.admits(self.backlog(), self.counted_as.unwrap_or(packet.bytes)) {
             (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
+        let spared = self.is_spared(&packet);
+        let scalable = spared || self.is_scalable(packet.ecn);
+        let which = if scalable { Which::Scalable } else { Which::Classic };
+        if self.on_arrival {
+            let Some(stays) = self.signal_arrival(packet, which, cx) else { return };
+            packet = stays;
+        }
         (cx.out)(Event::Queued { id: packet.id });
-        let scalable = match packet.ecn {
-            Ecn::Ect1 | Ecn::Ce => true,
-            Ecn::Ect0 => self.any_ect,
-            Ecn::NotEct => false,
-        };
         let queue = if scalable {
             self.steps.on_arrival(self.scalable.backlog().packets);
             &mut self.scalable
@@ -209,7 +258,14 @@ impl Discipline for DualPi2 {
                 left: self.backlog().bytes,
                 stepped: which == Which::Classic || self.steps.on_departure(),
             };
-            match self.signals.judge(leaving, cx.rng) {
+            let action = if self.is_spared(&packet) {
+                Action::Pass
+            } else if self.on_arrival {
+                self.signals.judge_step(leaving)
+            } else {
+                self.signals.judge(leaving, cx.rng)
+            };
+            match action {
                 Action::Drop(why) => {
                     (cx.out)(Event::Dropped { packet, why });
                     continue;
@@ -245,75 +301,4 @@ impl Discipline for DualPi2 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nine_scalable_packets_then_one_classic() {
-        let mut pool = Pool::default();
-        let (mut classic, mut scalable) = (Queue::new(), Queue::new());
-        for queue in [&mut classic, &mut scalable] {
-            let arrived = Instant::ZERO;
-            pool.push(
-                queue,
-                Packet {
-                    id: 0,
-                    flow: 0,
-                    bytes: 1514,
-                    ecn: Ecn::Ect1,
-                    arrived,
-                    header: Default::default(),
-                },
-            );
-        }
-        let mut credit = Credit::new(1514, 10);
-        assert_eq!(credit.value, -121_120);
-        let mut order = String::new();
-        for _ in 0..20 {
-            let (which, cost) = credit.turn(&classic, &scalable).unwrap();
-            credit.value += cost * 1514;
-            order.push(if which == Which::Classic { 'C' } else { 'L' });
-        }
-        assert_eq!(order, "LLLLLLLLLCLLLLLLLLLC");
-        // Alone a queue pays nothing, and an empty link forgets.
-        let empty = Queue::new();
-        assert_eq!(credit.turn(&classic, &empty), Some((Which::Classic, 0)));
-        assert_eq!(credit.turn(&empty, &scalable), Some((Which::Scalable, 0)));
-        assert_eq!((credit.turn(&empty, &empty), credit.value), (None, -121_120));
-    }
-
-    #[test]
-    fn any_ect_lets_ect0_into_the_scalable_queue() {
-        use packet::params::Raw;
-        let scalable = |any_ect: bool| {
-            let pairs = [("profile", Raw::Text("linux".into())), ("any_ect", Raw::Bool(any_ect))];
-            let raw = pairs.map(|(name, value)| (name.to_string(), value));
-            let params = Params::check(fields::FIELDS, &raw).unwrap();
-            let line = Line::of(packet::Rate::from_bits_per_s(10_000_000));
-            let mut queue = build(&params, &line).unwrap().into_discipline();
-            let mut rng = packet::Rng::named(1, "dualpi2");
-            for (id, ecn) in (0..).zip([Ecn::NotEct, Ecn::Ect0, Ecn::Ect1, Ecn::Ce]) {
-                let (arrived, header) = (Instant::ZERO, Default::default());
-                let packet = Packet { id, flow: 0, bytes: 1500, ecn, arrived, header };
-                queue.enqueue(packet, &mut Cx { now: arrived, rng: &mut rng, out: &mut |_| {} });
-            }
-            let mut waiting = f64::NAN;
-            queue.gauges(&mut |name, value| {
-                waiting = if name == "scalable_packets" { value } else { waiting };
-            });
-            waiting
-        };
-        assert_eq!([false, true].map(scalable), [2.0, 3.0]);
-    }
-
-    #[test]
-    fn the_step_counts_for_packets_that_found_enough_others() {
-        let mut steps = Steps::new(2);
-        (1..=3).for_each(|found| steps.on_arrival(found));
-        assert_eq!([(); 3].map(|()| steps.on_departure()), [false, true, true]);
-        // Without a limit every packet counts, and no flag is kept.
-        let mut all = Steps::new(0);
-        all.on_arrival(0);
-        assert!(all.on_departure() && all.counts.is_empty());
-    }
-}
+mod tests;

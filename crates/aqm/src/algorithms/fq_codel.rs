@@ -55,10 +55,12 @@ pub(crate) const ENTRY: Entry = Entry {
     build: &build,
 };
 
+const PROFILES: [&str; 4] = ["rfc8290", "linux", "linux-6.12", "ns3"];
+
 const FIELDS: &[Field] = &[
-    Field::new("profile", Kind::Choice(&["rfc8290", "linux", "ns3"]), Value::Choice("rfc8290"))
-        .meaning("The implementation to follow, with its defaults: rfc8290, linux, ns3.")
-        .source("constructed"),
+    Field::new("profile", Kind::Choice(&PROFILES), Value::Choice("rfc8290"))
+        .meaning("The implementation to follow, with its defaults: rfc8290, linux (7.3), linux-6.12, ns3.")
+        .source("constructed; 7.3 drops at most 256 packets at one departure"),
     TARGET,
     INTERVAL,
     Field::new("flows", Kind::whole(Unit::Count, 1, 65_536), Value::Whole(1024))
@@ -98,6 +100,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let name = params.choice("profile");
     let (profile, mtu, quantum, bytes) = match name {
         "linux" => (Profile::LINUX, 1514, 1514, 32 << 20),
+        "linux-6.12" => (Profile::LINUX_6_12, 1514, 1514, 32 << 20),
         "ns3" => (Profile::NS3, 1500, 1500, u64::MAX),
         _ => (Profile::RFC8289, 1500, 1514, 32 << 20),
     };
@@ -108,8 +111,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         limit: params.whole("limit"),
         limit_bytes: params.whole_or("limit_bytes", bytes),
         overload: Overload::Cut { batch: params.whole("drop_batch") as u32 },
-        forgets_if_alone: name == "linux",
-        judges_see_all: name == "linux",
+        forgets_if_alone: name.starts_with("linux"),
+        judges_see_all: name.starts_with("linux"),
     };
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
     let byte = |name| params.whole(name) as u8;

@@ -77,12 +77,13 @@ impl AckSample {
 
 /// The state of loss recovery (`enum tcp_ca_state` of Linux).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum CaState {
+pub enum CaState {
     /// Nothing is being repaired (Linux's Open, and its Disorder).
     #[default]
     Open,
     /// Marks were reported less than a window of data ago: the window is being reduced.
     Cwr,
+    /// Losses are being repaired.
     Recovery,
     /// After a timeout.
     Loss,

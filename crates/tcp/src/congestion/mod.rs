@@ -32,8 +32,7 @@ mod vegas;
 mod windowed;
 
 pub(crate) use classic_reno::{Arithmetic, ClassicReno};
-pub(crate) use control::{
-    AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Lost, RateSample,
-};
+pub use control::CaState;
+pub(crate) use control::{AckSample, Cause, Control, ControlFlags, EcnMode, Lost, RateSample};
 pub use registry::controls;
 pub(crate) use registry::{KIND, linux_reno, make, make_usual};

@@ -113,6 +113,12 @@ impl Counters {
         self.mean_reported > THINNED << FRACTION
     }
 
+    /// Marked packets that came, and that the peer has reported, from 0.
+    pub fn seen(&self) -> (u8, u8) {
+        let first = Counters::default();
+        (self.received.wrapping_sub(first.received), self.reported.wrapping_sub(first.reported))
+    }
+
     /// What segments say of the packets received.
     pub fn ace(&self) -> Flags {
         Flags::ace(self.received)

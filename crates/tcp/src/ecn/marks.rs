@@ -14,7 +14,9 @@ impl Endpoint {
     /// has arrived before counts for nothing.
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
-        if !self.profile.ecn.honest || segment.end() <= self.rx.next {
+        let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
+        // Accurate ECN counts all packets and payload, whatever else they are (RFC 9768 section 3.2.1).
+        if !self.profile.ecn.honest || !accurate && segment.end() <= self.rx.next {
             return;
         }
         match self.conn.ecn.feedback {
@@ -66,7 +68,7 @@ impl Endpoint {
         let repeats = scalable
             || self.conn.ecn.feedback == EcnFeedback::Dctcp
             || self.profile.ecn.repeats_are_capable;
-        if !again || repeats {
+        if (!again || repeats) && !self.conn.ecn.incapable {
             out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
         }
         if !again && std::mem::take(&mut self.conn.ecn.cwr) {
@@ -125,16 +127,42 @@ impl Endpoint {
         (self.conn.ecn.echo_flags, self.rx.ack_now) = (says, true);
     }
 
+    fn put_option_everywhere(&mut self, out: &mut Segment, header: u32) {
+        // Reports come first, and three of them leave no place.
+        if out.sack.has_duplicate() || out.sack.as_slice().len() > 2 {
+            return;
+        }
+        let opens = out.flags.has(Flags::SYN);
+        let room = if opens { header } else { header - out.sack.wire_bytes(2) };
+        let Some(option) = self.rx.marks().bytes.option_everywhere(room, opens) else { return };
+        out.set_accecn(option);
+        out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
+    }
+
+    /// The ECN field of what follows the handshake, where all of it is capable.
+    #[inline]
+    pub(crate) fn usual_ecn(&self) -> Ecn {
+        let everywhere = self.profile.ecn.everywhere && !self.conn.ecn.incapable;
+        if self.conn.ecn.feedback != EcnFeedback::Accurate || !everywhere {
+            return Ecn::NotEct;
+        }
+        if self.profile.ecn.scalable { Ecn::Ect1 } else { Ecn::Ect0 }
+    }
+
     /// Puts the option on a segment, if one is due and fits with timestamps and up to two SACK
     /// blocks, which come first (section 3.2.3.3; constructed: none with a report of a duplicate), and
     /// with the payload.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
         let again = out.flags.has(Flags::RETRANSMISSION);
-        if again && (out.flags.has(Flags::SYN) || out.len > 0) {
+        let data = out.len > 0 && !self.profile.ecn.everywhere;
+        if again && (out.flags.has(Flags::SYN) || data) {
             return;
         }
         let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };
+        if self.profile.ecn.everywhere {
+            return self.put_option_everywhere(out, ROOM - stamps);
+        }
         // Beside what a SYN-ACK has there is always room.
         let header = ROOM - stamps - out.sack.wire_bytes(2);
         let room = header.min(u32::from(self.tx.snd.win.mss) - out.len);

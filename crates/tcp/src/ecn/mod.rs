@@ -15,4 +15,5 @@ mod state;
 pub(crate) use abe::BetaEcn;
 pub(crate) use echo_reader::EchoReader;
 pub(crate) use rules::{EchoCut, EcnFeedback, EcnRules};
+pub use state::MarksSeen;
 pub(crate) use state::{EcnState, Memory};

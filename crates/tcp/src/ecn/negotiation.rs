@@ -4,8 +4,9 @@ use packet::Ecn;
 
 use super::accurate::handshake;
 use super::rules::EcnFeedback;
+use crate::connection::State;
 use crate::endpoint::Endpoint;
-use crate::segment::{Flags, Segment};
+use crate::segment::{AccEcn, Flags, Segment};
 
 impl Endpoint {
     /// RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
@@ -18,11 +19,44 @@ impl Endpoint {
             let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
             return if accurate { Flags::NONE } else { Flags::ECE };
         }
-        let silent = accepting || !rules.on || (again && rules.fallback);
+        let persists = rules.everywhere
+            && rules.feedback == EcnFeedback::Accurate
+            && self.counters.resent_syn <= 1;
+        let silent = accepting || !rules.on || (again && rules.fallback && !persists);
         match (silent, rules.feedback) {
             (true, _) => Flags::NONE,
             (false, EcnFeedback::Accurate) => Flags::ACE,
             (false, _) => Flags::ECE.with(Flags::CWR),
+        }
+    }
+
+    /// A SYN-ACK waited in vain for the second time: with accurate ECN everywhere it goes without the flags from
+    /// now on, which the path may not let through (RFC 9768 section 3.1.4.2; `tcp_ecn_make_synack`).
+    pub(crate) fn fall_back_accepting(&mut self) {
+        let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
+        if accurate && self.profile.ecn.everywhere && self.conn.state == State::SynReceived {
+            self.conn.ecn.echo_flags = Flags::NONE;
+            self.conn.ecn.incapable = true;
+        }
+    }
+
+    /// A SYN, or SYN-ACK, came again: with accurate ECN everywhere its ECN field is answered, and one that does not
+    /// request ECN makes what goes out not capable (RFC 9768 sections 3.1.5, 3.2.2.1).
+    pub(crate) fn answer_repeated_syn(&mut self, syn: &Segment) {
+        let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
+        if !accurate || !self.profile.ecn.everywhere {
+            return;
+        }
+        self.conn.ecn.echo_flags = handshake(syn.ecn);
+        self.conn.ecn.incapable |=
+            self.conn.state == State::SynReceived && !syn.flags.any(Flags::ACE);
+    }
+
+    /// The ACK that completes the handshake: without a flag of the answer it was bleached (section 3.2.2.3).
+    pub(crate) fn check_third_ack(&mut self, ack: &Segment) {
+        let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
+        if accurate && self.profile.ecn.everywhere && !ack.flags.any(Flags::ACE) {
+            self.conn.ecn.incapable = true;
         }
     }
 
@@ -67,6 +101,7 @@ impl Endpoint {
             let mark = if rules.honest { syn_ack.ecn } else { Ecn::NotEct };
             self.rx.marks().counters.read_syn_ack(mark);
             self.rx.marks().bytes.test_path(true);
+            self.note_option(syn_ack);
             self.conn.ecn.echo_flags = handshake(mark);
         }
     }
@@ -77,6 +112,21 @@ impl Endpoint {
             let counters = &mut self.rx.marks().counters;
             counters.begin(&self.profile.ecn);
             self.conn.ecn.echo_flags = counters.ace();
+            if self.profile.ecn.option && self.rx.marks().bytes.takes_room() {
+                // Every segment has room for so much less (`tcp_current_mss`); windows count such segments.
+                let win = &mut self.tx.snd.win;
+                let segments = win.cwnd / win.mss();
+                win.mss -= AccEcn::padded(3) as u16;
+                win.cwnd = segments * win.mss();
+            }
+        }
+    }
+
+    /// A segment may carry the option: the path lets it through.
+    #[inline]
+    pub(crate) fn note_option(&mut self, segment: &Segment) {
+        if self.profile.ecn.everywhere && segment.accecn().is_some() {
+            self.rx.marks().bytes.note_option();
         }
     }
 }

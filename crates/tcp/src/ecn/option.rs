@@ -30,13 +30,27 @@ pub(crate) struct Bytes {
     data: bool,
     /// Marked bytes that the peer has reported, s.ceb, as 24 bits.
     reported: u32,
+    /// Of profiles with the option [everywhere](super::EcnRules::everywhere): the peer has sent one, and
+    /// segments are shorter since.
+    seen: bool,
+    shortened: bool,
 }
 
 impl Default for Bytes {
     fn default() -> Self {
         // Section 3.2.1.
         let received = [1, 0, 1];
-        Bytes { received, ever: 0, since: 0, grown: false, next: false, data: false, reported: 0 }
+        Bytes {
+            received,
+            ever: 0,
+            since: 0,
+            grown: false,
+            next: false,
+            data: false,
+            reported: 0,
+            seen: false,
+            shortened: false,
+        }
     }
 }
 
@@ -51,6 +65,13 @@ fn modulo(count: u32) -> u32 {
 }
 
 impl Bytes {
+    /// Bytes that came with each codepoint, and marked ones that the peer has reported, from 0.
+    pub fn seen(&self) -> ([u32; 3], u32) {
+        let first = Bytes::default().received;
+        let came = |which: usize| modulo(self.received[which].wrapping_sub(first[which]));
+        ([E0, CE, E1].map(came), self.reported)
+    }
+
     /// The opener has agreed: its first ACK and data are to show that options get through; the
     /// acceptor's SYN-ACK is.
     pub fn test_path(&mut self, opener: bool) {
@@ -94,6 +115,28 @@ impl Bytes {
         self.since = 0;
         let counters = order.map(|which| self.received[which]);
         Some(AccEcn { ect1_first: scalable, fields: fields as u8, counters })
+    }
+
+    /// The peer has sent an option.
+    pub fn note_option(&mut self) {
+        self.seen = true;
+    }
+
+    /// Whether segments have to leave room for the option from now on.
+    pub fn takes_room(&mut self) -> bool {
+        self.seen && !std::mem::replace(&mut self.shortened, true)
+    }
+
+    /// The option of Linux (`tcp_options_fit_accecn`), ECT(1)'s field first: all fields that fit, on each segment
+    /// once the peer has sent one, and on the SYN-ACK.
+    pub fn option_everywhere(&mut self, room: u32, opens: bool) -> Option<AccEcn> {
+        if !(opens || self.seen) {
+            return None;
+        }
+        let fields = (1..=3).rev().find(|&n| AccEcn::padded(n) <= room)?;
+        let first = if opens { Bytes::default().received } else { self.received };
+        let counters = ORDERS[1].map(|which| first[which]);
+        Some(AccEcn { ect1_first: true, fields: fields as u8, counters })
     }
 
     /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had

@@ -18,6 +18,9 @@ pub(crate) struct EcnState {
     pub cwr: bool,
     /// Sender: nothing new goes out before the retransmission timer expires.
     pub held: bool,
+    /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
+    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.3), so that what goes out is not capable.
+    pub incapable: bool,
 }
 
 /// What only connections with more than RFC 3168's feedback remember.
@@ -28,6 +31,27 @@ pub(crate) struct Memory {
     /// Accurate ECN: packets, and bytes for the option.
     pub(super) counters: Counters,
     pub(super) bytes: Bytes,
+}
+
+/// What both roles of an end with accurate ECN have counted (RFC 9768 section 3.2.1), from 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarksSeen {
+    /// Marked packets that the peer has reported, modulo 256.
+    pub delivered_ce: u8,
+    /// Marked packets that have come, modulo 256.
+    pub received_ce: u8,
+    /// Marked bytes that the peer has reported, modulo 2^24.
+    pub delivered_ce_bytes: u32,
+    /// Bytes that came with ECT(0), CE and ECT(1), modulo 2^24.
+    pub received_bytes: [u32; 3],
+}
+
+impl Memory {
+    pub fn seen(&self) -> MarksSeen {
+        let (received_ce, delivered_ce) = self.counters.seen();
+        let (received_bytes, delivered_ce_bytes) = self.bytes.seen();
+        MarksSeen { delivered_ce, received_ce, delivered_ce_bytes, received_bytes }
+    }
 }
 
 impl EcnState {

@@ -1,4 +1,6 @@
-//! A Linux host of today.
+//! A Linux host of today, 7.3; `v6_12` has the rules of 6.12 where they differ (docs/linux-versions.md).
+
+pub(crate) mod v6_12;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -11,7 +13,7 @@ use crate::congestion::EcnMode;
 use crate::entry::Entry;
 use crate::host_metrics::Remembers;
 use crate::profile::{IdleRule, Opening, Profile, SynAck, SynRetries};
-use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress};
+use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress, Growth};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::rtt::{Exact, RttRules};
 use crate::timer_wheel::TimerWheel;
@@ -20,9 +22,9 @@ use crate::timer_wheel::TimerWheel;
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "linux",
-        summary: "A Linux host of today: SACK, RACK-TLP, PRR, a choice of congestion controls, IW 10",
-        year: 2021,
-        source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 6 \
+        summary: "A Linux host of today (7.3): SACK, RACK-TLP, PRR, a choice of congestion controls, IW 10",
+        year: 2026,
+        source: "RFC 8985 (RACK-TLP), 6937 and 9937 (PRR), 6298, 5682, 2883, 6928, 7323; Linux 7.3 \
                  where it differs (net/ipv4), as named at each rule",
         deviations: "constructed: data in flight is counted in bytes (the windows of reno and cubic in \
                      whole segments), of segments of one instant it is known which was sent first, no \
@@ -42,12 +44,13 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-const FIELDS: &[Field] = &[
+pub(super) const FIELDS: &[Field] = &[
     fields::MSS,
     field(
         fields::WINDOW,
-        Value::Whole(6 << 20),
-        "constructed: the 6 MiB up to which Linux grows it (net.ipv4.tcp_rmem) from the start",
+        Value::Whole(32 << 20),
+        "constructed: the 32 MiB up to which Linux grows it (net.ipv4.tcp_rmem; a 128th of the memory, if \
+         that is less: tcp_init) from the start",
     ),
     Field::new("autotuning", Kind::Switch, ON)
         .meaning(
@@ -55,9 +58,15 @@ const FIELDS: &[Field] = &[
              trip, up to window_bytes. As long as it grows, every segment is acknowledged.",
         )
         .source(
-            "net.ipv4.tcp_moderate_rcvbuf = 1, tcp_rmem = 4096 131072 6291456 \
+            "net.ipv4.tcp_moderate_rcvbuf = 1, tcp_rmem = 4096 131072 33554432 \
              (tcp_rcv_space_adjust); off as with SO_RCVBUF: a buffer of window_bytes from the start",
         ),
+    Field::new("buffer_growth", Kind::Choice(&GROWTHS), Value::Choice("rcvbuf_grow"))
+        .meaning(
+            "How the receive buffer grows: rcvbuf_grow, as in Linux 7.3, also by what lies beyond a hole; \
+             space_adjust, as in 6.12, by what is read alone, with 16 segments to spare.",
+        )
+        .source("tcp_rcvbuf_grow, tcp_data_queue_ofo; before, tcp_rcv_space_adjust"),
     field(fields::INITIAL_WINDOW, Value::Whole(10), "RFC 6928 section 2"),
     Field::new(
         "recovery",
@@ -69,7 +78,10 @@ const FIELDS: &[Field] = &[
              segments above (sack); as Linux without SACK (newreno); or plain's Tahoe or Reno with \
              the congestion control of RFC 5681.",
     )
-    .source("net.ipv4.tcp_recovery = 1; sack is 0, newreno net.ipv4.tcp_sack = 0"),
+    .source(
+        "net.ipv4.tcp_recovery = 1; sack is 0, which 7.3 no longer has (tcp_mark_head_lost); newreno \
+         net.ipv4.tcp_sack = 0",
+    ),
     field(
         fields::CONGESTION,
         Value::Unset,
@@ -143,12 +155,15 @@ const FIELDS: &[Field] = &[
         )
         .source("net.ipv4.tcp_comp_sack_nr = 44, since Linux 4.18 (__tcp_ack_snd_check)"),
     Field::new("comp_sack_delay", Kind::from(Unit::Time, 0.0, 0.1), Value::Real(0.001))
-        .meaning("How long such a report waits, but no longer than a twentieth of the round trip.")
+        .meaning("How long such a report waits, but no longer than its share of the round trip.")
         .source("net.ipv4.tcp_comp_sack_delay_ns = 1000000"),
-    Field::new("comp_sack_slack", Kind::from(Unit::Time, 0.0, 0.1), Value::Real(0.0001))
+    Field::new("comp_sack_rtt_percent", Kind::whole(Unit::None, 1, 1_000), Value::Whole(33))
+        .meaning("That share, in hundredths.")
+        .source("net.ipv4.tcp_comp_sack_rtt_percent = 33 (__tcp_ack_snd_check)"),
+    Field::new("comp_sack_slack", Kind::from(Unit::Time, 0.0, 0.1), Value::Real(0.00001))
         .meaning("What the timer of such a report may add to it, and here adds.")
         .source(
-            "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen \
+            "net.ipv4.tcp_comp_sack_slack_ns = 10000; a kernel with nothing else to do was seen \
              to wait all of it",
         ),
     field(fields::TIMESTAMPS, ON, "net.ipv4.tcp_timestamps = 1"),
@@ -199,6 +214,8 @@ const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
 ];
 
+const GROWTHS: [&str; 2] = ["rcvbuf_grow", "space_adjust"];
+
 /// TCP's header without options, bytes.
 const BARE_HEADER: u64 = 20;
 
@@ -209,6 +226,11 @@ const FIRST_BUFFER: u64 = 128 << 10;
 const SYN_RETRIES: u64 = 6;
 
 fn build(params: &Params) -> Result<Profile, BadParams> {
+    build_as(ENTRY.about.name, params)
+}
+
+/// A host of this name.
+fn build_as(name: &'static str, params: &Params) -> Result<Profile, BadParams> {
     let detection = detection(params);
     let chosen = control(params, detection)?;
     let parts = Parts::read_with(params, chosen)?;
@@ -226,12 +248,13 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
         ack: acks(&parts, params),
         max_resends: 15,
         remembers: remembers(params)?,
-        ..parts.profile(ENTRY.about.name, RttRules::Exact(rtt), Implementation::Rfc)
+        ..parts.profile(name, RttRules::Exact(rtt), Implementation::Rfc)
     };
     profile.output.pairs = params.whole("gso_max_segs") > 1;
     profile.ecn.fallback = params.switch("ecn_fallback");
     profile.ecn.believes_thinned = true;
     profile.ecn.answers_unmarked = true;
+    profile.ecn.everywhere = true;
     let waits = waits(params, &parts.start);
     profile.opening = Opening { syn_ack: SynAck::Request, waits, options: 8, ..profile.opening };
     if let Some(detection) = detection {
@@ -309,12 +332,17 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         start: if grows { FIRST_BUFFER.min(parts.window) } else { parts.window },
         buffer: parts.window,
         ratio: (params.real("scaling_ratio") * 256.0) as u32,
+        growth: match params.choice("buffer_growth") {
+            "space_adjust" => Growth::SpaceAdjust,
+            _ => Growth::RcvbufGrow,
+        },
         least: millis(parts.delayed_ack),
         longest: longest.min(200),
         compress: Compress {
             // A receiver in quickack mode (`tcp_in_quickack_mode`) lets nothing wait.
             most: if parts.ack_every > 1 { params.whole("comp_sack_nr") as u8 } else { 0 },
             delay: params.time("comp_sack_delay"),
+            percent: params.whole("comp_sack_rtt_percent") as u16,
             slack: params.time("comp_sack_slack"),
         },
         wheel: TimerWheel::of(params.whole("hz")),
@@ -337,21 +365,23 @@ mod tests {
 
     #[test]
     fn acknowledgements_go_by_the_kernels_numbers() {
-        // TCP_ATO_MIN = 40 ms, tcp_rmem = 4096 131072 6291456; a header of 20 B and 12 of timestamps.
+        // TCP_ATO_MIN = 40 ms, tcp_rmem = 4096 131072 33554432; a header of 20 B and 12 of timestamps.
         let usual = Adaptive {
             beyond: 1,
             segment: 1_448,
             header: 32,
             mss: 1_460,
             start: 131_072,
-            buffer: 6_291_456,
+            buffer: 33_554_432,
             ratio: 164,
+            growth: Growth::RcvbufGrow,
             least: 40,
             longest: 199,
             compress: Compress {
                 most: 44,
                 delay: Duration::from_millis(1),
-                slack: Duration::from_micros(100),
+                percent: 33,
+                slack: Duration::from_micros(10),
             },
             wheel: TimerWheel::EXACT,
         };
@@ -362,7 +392,7 @@ mod tests {
         assert_eq!((every.beyond, every.compress.most), (0, 0));
         let bare = Adaptive { segment: 1_460, header: 20, ..usual };
         assert_eq!(rules(&[("timestamps", Raw::Bool(false))]), bare);
-        let fixed = Adaptive { start: 6_291_456, ..usual };
+        let fixed = Adaptive { start: 33_554_432, ..usual };
         assert_eq!(rules(&[("autotuning", Raw::Bool(false))]), fixed);
         // tcp_delack_max: a jiffy below the least timeout, TCP_DELACK_MAX = 200 ms at most.
         for (rto_min, longest) in [("50 ms", 49), ("200 ms", 199), ("201 ms", 200), ("300 ms", 200)]

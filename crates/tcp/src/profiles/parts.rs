@@ -314,6 +314,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         believes_thinned: false,
         answers_unmarked: false,
         repeats_are_capable: false,
+        everywhere: false,
     })
 }
 

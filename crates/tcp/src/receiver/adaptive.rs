@@ -1,4 +1,4 @@
-//! When Linux acknowledges in-order data (`tcp_input.c`, `tcp_output.c`, `tcp_timer.c` of Linux 6.12): at
+//! When Linux acknowledges in-order data (`tcp_input.c`, `tcp_output.c`, `tcp_timer.c` of Linux): at
 //! once while a connection is young, while its window can still grow, and after marks, repeats and
 //! long gaps; else every second full segment, or after a delay that follows the pace of arrivals. A
 //! connection that answers what it receives (ping-pong mode) lets its answers acknowledge.
@@ -11,6 +11,7 @@ mod compression;
 use packet::{Duration, Instant};
 
 use self::buffer::Buffer;
+pub(crate) use self::buffer::Growth;
 pub(crate) use self::compression::Compress;
 use self::compression::Compression;
 use super::{AckClock, AckPolicy, Receiver, Trip};
@@ -32,6 +33,7 @@ pub(crate) struct Adaptive {
     pub start: u64,
     pub buffer: u64,
     pub ratio: u32,
+    pub growth: Growth,
     /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
     pub least: u64,
     pub longest: u64,

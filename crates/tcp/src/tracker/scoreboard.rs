@@ -293,6 +293,14 @@ impl Scoreboard {
             .any(|record| record.lost && !record.sacked)
     }
 
+    /// Segments that are taken for lost, and that were sent again and not taken for lost since.
+    pub fn lost_and_resent(&self) -> (u64, u64) {
+        let records = (self.first..self.next).map(|number| self.get(number));
+        records.filter(|record| !record.sacked).fold((0, 0), |(lost, resent), record| {
+            (lost + u64::from(record.lost), resent + u64::from(record.resent))
+        })
+    }
+
     /// What was taken for lost travels after all (or is taken to).
     pub fn unmark_lost(&mut self) {
         for number in self.first..self.next {

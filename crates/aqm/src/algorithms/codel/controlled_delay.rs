@@ -73,6 +73,9 @@ pub(crate) struct Profile {
     newton: bool,
     /// What times are cut to.
     clock: Clock,
+    /// Signals of one departure, after which the next is planned from now and the packet goes
+    /// (`CODEL_MAX_DROPS_PER_DEQUEUE`).
+    most_at_once: u32,
 }
 
 impl Profile {
@@ -84,15 +87,17 @@ impl Profile {
         plans_marks_from_now: false,
         newton: false,
         clock: Clock::Exact,
+        most_at_once: u32::MAX,
     };
-    pub const LINUX: Profile =
+    pub const LINUX_6_12: Profile =
         Profile { strictly_later: true, newton: true, clock: Clock::Units, ..Profile::RFC8289 };
+    pub const LINUX: Profile = Profile { most_at_once: 256, ..Profile::LINUX_6_12 };
     pub const NS3: Profile = Profile {
         least: Least::Below,
         plans_marks_from_now: true,
         empty_resets: false,
         clock: Clock::UnitsOfStays,
-        ..Profile::LINUX
+        ..Profile::LINUX_6_12
     };
     pub const NS2: Profile =
         Profile { least: Least::LargestSeen, delta_rule: false, ..Profile::RFC8289 };
@@ -126,6 +131,8 @@ pub(crate) struct Control {
     drop_next: Option<Instant>,
     dropping: bool,
     next: Next,
+    /// Signals of the departure under way, after the first of a series.
+    at_once: u32,
 }
 
 impl Control {
@@ -142,12 +149,13 @@ impl Control {
             ce_threshold: threshold,
             selector: None,
             least,
-            law: Law::new(interval, profile.newton),
+            law: Law::new(interval, profile.newton).at_least(profile.most_at_once < u32::MAX),
             last_count: 0,
             first_above: None,
             drop_next: None,
             dropping: false,
             next: Next::First,
+            at_once: 0,
         }
     }
 
@@ -236,10 +244,18 @@ impl AtDeparture for Control {
         }
         if next == Next::BehindDrop {
             self.plan_from_plan();
+        } else {
+            self.at_once = 0;
         }
         if !self.due(now) {
             return Verdict::Pass;
         }
+        if self.at_once == self.profile.most_at_once {
+            // It fell far behind its plan.
+            self.drop_next = Some(self.law.after(now));
+            return Verdict::Pass;
+        }
+        self.at_once += 1;
         self.law.grow();
         self.next = Next::BehindDrop;
         Verdict::Signal(DropReason::Early)
@@ -289,107 +305,4 @@ impl AtDeparture for Control {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_series_soon_after_another_begins_with_what_that_one_added() {
-        // RFC 8289 section 5.5: less than 16 intervals of 100 ms after it.
-        for (late_ms, count, wait_ns) in
-            [(1000, 6, 40_824_829), (1599, 6, 40_824_829), (1600, 1, 100_000_000)]
-        {
-            let params = Params::defaults(super::super::FIELDS);
-            let mut control = Control::new(Profile::RFC8289, &params, 1500);
-            control.law.restart(10);
-            control.last_count = 4;
-            control.drop_next = Some(Instant::ZERO);
-            let now = Instant::from_nanos(late_ms * 1_000_000);
-            control.begin_series(now);
-            assert_eq!((control.law.count(), control.last_count), (count, count));
-            assert_eq!(control.drop_next, Some(now + Duration::from_nanos(wait_ns)));
-        }
-    }
-    #[test]
-    fn linux_and_ns3_see_whole_units_of_1024_ns() {
-        // Above the target from 1,023 ns on, which is unit 0: an interval of 97,656 units later the
-        // delay must be longer still, at unit 97,657.
-        let params = Params::defaults(super::super::FIELDS);
-        let packet = |arrived: u64| Packet {
-            id: 0,
-            flow: 0,
-            bytes: 1500,
-            ecn: packet::Ecn::NotEct,
-            arrived: Instant::from_nanos(arrived),
-            header: packet::Header::default(),
-        };
-        let begin = 1_000_000 * 1_024 + 1_023;
-        for (profile, last) in [
-            (Profile::LINUX, (1_000_000 + 97_657) * 1_024),
-            (Profile::NS3, (1_000_000 + 97_657) * 1_024),
-            (Profile::RFC8289, begin + 100_000_000),
-        ] {
-            let mut control = Control::new(profile, &params, 1500);
-            let mut late = |at| control.too_long(&packet(0), 9000, Instant::from_nanos(at));
-            assert!(!late(begin) && !late(last - 1), "{profile:?}");
-            assert!(late(last), "{profile:?}");
-        }
-        // 4,882 units are the target: Linux cuts arrival and departure, ns-3 the stay.
-        let stays = |profile: Profile, arrived, left| {
-            profile.clock.stay(&packet(arrived), Instant::from_nanos(left)).nanos() / 1_024
-        };
-        assert_eq!([Profile::LINUX, Profile::NS3].map(|of| stays(of, 1_023, 1_024)), [1, 0]);
-    }
-
-    #[test]
-    fn a_threshold_for_some_marks_the_packets_of_its_class() {
-        // Linux since 5.16: 1 under the mask 3 is ECT(1), whatever the code point above it.
-        let given = [("ce_threshold".to_string(), packet::params::Raw::Text("1 ms".into()))];
-        let params = Params::check(super::super::FIELDS, &given).unwrap();
-        let hints = |selector, mask, ecn| {
-            let control = Control::new(Profile::LINUX, &params, 1500).selecting(selector, mask);
-            let header = packet::Header { dscp: 46, ..Default::default() };
-            let packet =
-                Packet { id: 0, flow: 0, bytes: 1500, ecn, arrived: Instant::ZERO, header };
-            control.hints(&packet, Instant::from_nanos(2_000_000))
-        };
-        use packet::Ecn::{Ce, Ect0, Ect1};
-        assert_eq!([Ect1, Ect0, Ce].map(|ecn| hints(1, 3, ecn)), [true, false, false]);
-        assert_eq!([Ect1, Ect0].map(|ecn| hints(0, 0, ecn)), [true, true], "no mask: all");
-        assert_eq!([Ect1, Ect0].map(|ecn| hints(46 << 2, 0xfc, ecn)), [true, true], "by DSCP");
-    }
-
-    #[test]
-    fn a_series_of_ns2_soon_after_another_begins_with_one_less_than_that_one_reached() {
-        for (profile, count) in [(Profile::RFC8289, 6), (Profile::NS2, 9)] {
-            let mut control = Control::new(profile, &Params::defaults(super::super::FIELDS), 1500);
-            control.law.restart(10);
-            control.last_count = 4;
-            control.drop_next = Some(Instant::ZERO);
-            control.begin_series(Instant::from_nanos(1_000_000_000));
-            assert_eq!(control.law.count(), count, "{profile:?}");
-        }
-    }
-
-    #[test]
-    fn an_emptied_queue_forgets_since_when_packets_stay_too_long_but_in_ns3() {
-        let params = Params::defaults(super::super::FIELDS);
-        let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
-        let packet = |at: Instant| Packet {
-            id: 0,
-            flow: 0,
-            bytes: 1500,
-            ecn: packet::Ecn::NotEct,
-            arrived: at,
-            header: packet::Header::default(),
-        };
-        for (profile, signals) in
-            [(Profile::RFC8289, false), (Profile::LINUX, false), (Profile::NS3, true)]
-        {
-            let mut control = Control::new(profile, &params, 1500);
-            assert!(!control.too_long(&packet(ms(0)), 9000, ms(10)));
-            // Other queues are served: this one is empty when its turn comes, and then is not.
-            control.on_empty(ms(11));
-            assert_eq!(control.too_long(&packet(ms(100)), 9000, ms(120)), signals, "{profile:?}");
-        }
-    }
-}
+mod tests;

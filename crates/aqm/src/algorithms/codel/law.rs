@@ -13,12 +13,20 @@ pub(crate) struct Law {
     /// 1/√count with 16 fractional bits, improved by one Newton step per signal, as Linux does
     /// it; `None` for exact roots.
     inverse_root: Option<u16>,
+    /// The shortest wait in Linux's units.
+    least: u64,
 }
 
 impl Law {
     /// No signal yet.
     pub fn new(interval: Duration, newton: bool) -> Self {
-        Law { interval, count: 0, inverse_root: newton.then_some(0) }
+        Law { interval, count: 0, inverse_root: newton.then_some(0), least: 0 }
+    }
+
+    /// No wait is shorter than a unit if `one`, as in Linux 7.3, where a short interval divided by a large root
+    /// was none before (`codel_control_law`).
+    pub fn at_least(self, one: bool) -> Self {
+        Law { least: u64::from(one), ..self }
     }
 
     /// Signals in the series, as the law counts them.
@@ -56,7 +64,9 @@ impl Law {
                 (interval as f64 / root + 0.5) as u64
             }
             // Linux counts in units of 1,024 ns and forgets what is left over at every signal.
-            Some(inverse) => (((interval >> UNIT) * u64::from(inverse)) >> 16) << UNIT,
+            Some(inverse) => {
+                (((interval >> UNIT) * u64::from(inverse)) >> 16).max(self.least) << UNIT
+            }
         };
         t + Duration::from_nanos(wait)
     }

@@ -68,6 +68,21 @@ pub(super) const FIELDS: &[Field] = &[
              false.",
         )
         .source("read: Linux ecn_mask, tc any_ect and l4s_ect"),
+    Field::new("nqb", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether packets with DSCP 45 (NQB) that are not scalable senders' go to the scalable queue, where \
+             they are neither marked nor dropped by a signal.",
+        )
+        .source(
+            "RFC 9956 section 5 and RFC 9332 section 2.3 allow it; read: Linux's third class \
+             (DUALPI2_C_LLLL), to which a tc filter sends them. Off: no kernel looks at the DSCP itself",
+        ),
+    Field::new("drop_enqueue", Kind::Switch, Value::Unset)
+        .meaning(
+            "linux only: whether the controller's signals are given on arrival, not at departure (the step \
+             stays there). false.",
+        )
+        .source("read: Linux drop_early, tc drop_enqueue and drop_dequeue"),
     Field::new("min_backlog", Kind::whole(Unit::Bytes, 0, 1_000_000_000), Value::Unset)
         .meaning(
             "IP bytes left in both queues below which neither is signalled for the controller, and \
@@ -103,7 +118,7 @@ pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
     if linux {
         &["min_th", "range", "th_len"]
     } else {
-        &["step", "step_packets", "min_qlen_step", "any_ect"]
+        &["step", "step_packets", "min_qlen_step", "any_ect", "drop_enqueue"]
     }
 }
 

@@ -97,6 +97,22 @@ impl Signals {
         self.numbers.k * self.p
     }
 
+    /// The controller's signal to an arrival that finds `found` bytes, of profile `linux` with `drop_enqueue`.
+    pub fn judge_arrival(&self, which: Which, ecn: Ecn, found: u64, rng: &mut Rng) -> Action {
+        match which {
+            Which::Classic => self.linux_classic(ecn, found, rng),
+            Which::Scalable => self.linux_scalable(found, rng),
+        }
+    }
+
+    /// What is left to a departure then: the step.
+    pub fn judge_step(&self, packet: Leaving) -> Action {
+        let late = packet.which == Which::Scalable
+            && packet.stepped
+            && self.over_step(packet.behind, packet.age);
+        if late { Action::Mark } else { Action::Pass }
+    }
+
     /// What happens to a packet.
     #[inline]
     pub fn judge(&mut self, packet: Leaving, rng: &mut Rng) -> Action {

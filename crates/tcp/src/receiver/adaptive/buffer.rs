@@ -1,11 +1,24 @@
 //! How Linux sizes the receive buffer of a connection by what the program reads in a round trip
-//! (`tcp_rcv_space_adjust`, Dynamic Right-Sizing). Here its size decides how
+//! (`tcp_rcv_space_adjust`, Dynamic Right-Sizing; since 6.18 `tcp_rcvbuf_grow`). Here its size decides how
 //! long the window grows, and so how long every segment is acknowledged.
 
 use packet::Instant;
 
 use super::{Adaptive, Receiver, Tempo, Timing};
 use crate::segment::{Flags, Segment};
+
+/// How a buffer grows once more was read in a round trip than ever before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Growth {
+    /// Linux 6.12 (`tcp_rcv_space_adjust`): with a cushion.
+    SpaceAdjust,
+    /// Linux 7.3 (`tcp_rcvbuf_grow`): without; below a round trip of 1 ms in proportion to it
+    /// (`net.ipv4.tcp_rcvbuf_low_rtt`); and by what lies beyond a hole, with each arrival there.
+    RcvbufGrow,
+}
+
+/// `net.ipv4.tcp_rcvbuf_low_rtt`, us.
+const LOW_RTT: u64 = 1_000;
 
 /// Segments of cushion on top of twice what was read.
 const CUSHION: u64 = 16;
@@ -95,25 +108,62 @@ impl Tempo {
         if self.buffer.trip == 0 || now.since(self.buffer.since).nanos() < trip_us * 1_000 {
             return;
         }
-        let ratio = self.ratio(rules);
-        let buffer = &mut self.buffer;
-        let read = next - buffer.from;
-        if read > buffer.most {
-            // Twice, for losses; and as much more as the rate has grown, twice, for slow start.
-            let window = 2 * read + CUSHION * u64::from(rules.mss);
-            let growth = window * (read - buffer.most) / buffer.most;
-            let bytes = (((window + 2 * growth) << 8) / ratio).min(rules.buffer);
-            if bytes > buffer.bytes {
-                buffer.bytes = bytes;
-                self.bound = (bytes * ratio) >> 8;
-            }
-            buffer.most = read;
+        let read = next - self.buffer.from;
+        if read > self.buffer.most {
+            let window = self.wanted(rules, read, trip_us);
+            self.make_room(rules, window);
+            self.buffer.most = read;
         }
-        (buffer.from, buffer.since) = (next, now);
+        (self.buffer.from, self.buffer.since) = (next, now);
+    }
+}
+
+impl Tempo {
+    /// The window for `read` bytes in a round trip: twice, for losses, and as much more as the rate has grown,
+    /// twice, for slow start.
+    fn wanted(&self, rules: &Adaptive, read: u64, trip_us: u64) -> u64 {
+        let most = self.buffer.most;
+        match rules.growth {
+            Growth::SpaceAdjust => {
+                let window = 2 * read + CUSHION * u64::from(rules.mss);
+                window + 2 * (window * (read - most) / most)
+            }
+            Growth::RcvbufGrow if trip_us < LOW_RTT => 2 * read + 2 * read * trip_us / LOW_RTT,
+            Growth::RcvbufGrow => 2 * read + 4 * read * (read - most) / most,
+        }
+    }
+
+    /// The buffer grows so that it has room for such a window.
+    fn make_room(&mut self, rules: &Adaptive, window: u64) {
+        let ratio = self.ratio(rules);
+        let bytes = ((window << 8) / ratio).min(rules.buffer);
+        if bytes > self.buffer.bytes {
+            self.buffer.bytes = bytes;
+            self.bound = (bytes * ratio) >> 8;
+        }
+    }
+
+    /// `tcp_data_queue_ofo`: what came lies beyond a hole, up to `span` bytes away.
+    fn hold_beyond(&mut self, rules: &Adaptive, span: u64) {
+        let most = self.buffer.most;
+        let window = self.wanted(rules, most, self.buffer.trip / 8);
+        self.make_room(rules, window + span);
     }
 }
 
 impl Receiver {
+    /// What came lies beyond a hole.
+    pub(in crate::receiver) fn has_held(&mut self, rules: &Adaptive) {
+        let span = self.held().last().map_or(0, |last| last.end - self.next);
+        if span > 0
+            && rules.growth == Growth::RcvbufGrow
+            && rules.start < rules.buffer
+            && let Some(tempo) = self.tempo()
+        {
+            tempo.hold_beyond(rules, span);
+        }
+    }
+
     /// The program has read all that is in order.
     pub(in crate::receiver) fn has_read(&mut self, rules: &Adaptive, now: Instant) {
         let next = self.next;

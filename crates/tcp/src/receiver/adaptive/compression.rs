@@ -1,5 +1,5 @@
 //! How Linux compresses acknowledgements that only report what came beyond a hole
-//! (`__tcp_ack_snd_check` of Linux 6.12, `net.ipv4.tcp_comp_sack_nr`): the first three go out at once, later
+//! (`__tcp_ack_snd_check`, `net.ipv4.tcp_comp_sack_nr`): the first three go out at once, later
 //! ones wait a little for what comes next, and one acknowledgement reports it all.
 
 use packet::{Duration, Instant};
@@ -14,8 +14,10 @@ const AT_ONCE: u8 = 3;
 pub(crate) struct Compress {
     /// Arrivals that one acknowledgement reports at most (`tcp_comp_sack_nr`); 0: one each.
     pub most: u8,
-    /// Longest wait (`tcp_comp_sack_delay_ns`), which is otherwise a twentieth of the round trip.
+    /// Longest wait (`tcp_comp_sack_delay_ns`), which is otherwise this share of the round trip
+    /// (`tcp_comp_sack_rtt_percent`).
     pub delay: Duration,
+    pub percent: u16,
     /// How much later the timer may end (`tcp_comp_sack_slack_ns`), and does where no other ends then.
     pub slack: Duration,
 }
@@ -72,7 +74,8 @@ impl Compress {
     /// How long a report waits; round trips in eighths of a microsecond, 0 if unknown.
     pub fn wait(&self, received: u64, sent: u64) -> Duration {
         let trip = if sent > 0 { received.min(sent) } else { received };
-        self.delay.min(Duration::from_nanos(trip * 125 / 20)) + self.slack
+        let share = trip * 125 * u64::from(self.percent) / 100;
+        self.delay.min(Duration::from_nanos(share)) + self.slack
     }
 }
 

@@ -31,11 +31,13 @@ impl End {
             start: 6_000_000,
             buffer: 6_000_000,
             ratio,
+            growth: Growth::SpaceAdjust,
             least: 40,
             longest: 199,
             compress: Compress {
                 most: 44,
                 delay: Duration::from_millis(1),
+                percent: 5,
                 slack: Duration::from_micros(100),
             },
             wheel: TimerWheel::EXACT,

@@ -19,6 +19,7 @@ use crate::f_rto::FRto;
 use crate::recovery::rules::RackSettings;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
+use crate::tcp_info::TcpInfo;
 use crate::tracker::{Sent, Tracker};
 pub(crate) use ack::{AckContext, Outcome};
 use prr::Prr;
@@ -211,6 +212,15 @@ impl RackSender {
         self.tracker.control.on_restart(&mut snd.win, idle, now);
         self.tracker.set_pace(snd);
         self.tracker.flags.own_window
+    }
+
+    /// What a program reads of it.
+    pub fn describe(&self, info: &mut TcpInfo) {
+        let board = &self.tracker.board;
+        (info.lost, info.retrans) = board.lost_and_resent();
+        (info.unacked, info.sacked) = (board.len(), u64::from(board.sacked));
+        let degree = self.tracker.reordering.degree(self.settings.threshold);
+        (info.reordering, info.ca_state) = (u64::from(degree), self.state);
     }
 
     /// What became due at `now`.

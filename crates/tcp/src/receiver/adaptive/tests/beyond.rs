@@ -53,7 +53,8 @@ fn a_report_waits_a_twentieth_of_a_short_round_trip() {
     (1..=3).for_each(|by| assert!(both.beyond(20, by)));
     assert!(!both.beyond(21, 4));
     assert_eq!(both.due_us(), 21_200);
-    let rules = Compress { most: 44, delay: Duration::from_millis(1), slack: Duration::ZERO };
+    let rules =
+        Compress { most: 44, delay: Duration::from_millis(1), percent: 5, slack: Duration::ZERO };
     let us = |received: u64, sent: u64| rules.wait(8 * received, 8 * sent).nanos() / 1_000;
     assert_eq!(
         [us(4_000, 2_000), us(2_000, 4_000), us(4_000, 0), us(0, 4_000)],

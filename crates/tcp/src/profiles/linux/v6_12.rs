@@ -1,0 +1,112 @@
+//! A Linux host of version 6.12 (November 2024): `linux` with the rules and defaults that were others then.
+
+use packet::About;
+use packet::params::{BadParams, Field, Params, Value};
+
+use crate::entry::Entry;
+use crate::profile::Profile;
+
+const NAME: &str = "linux-6.12";
+
+/// The registry's line.
+pub(crate) const ENTRY: Entry = Entry {
+    about: About {
+        name: NAME,
+        summary: "A Linux host of version 6.12: linux with compressed SACKs and receive buffers as they were",
+        year: 2024,
+        source: "as linux; Linux 6.12.117 (net/ipv4) where it differs, as named at each rule",
+        deviations: super::ENTRY.about.deviations,
+        fields: &FIELDS,
+    },
+    build,
+};
+
+/// What differs: the field, its default and the source of that.
+const DIFFERS: [(&str, Value, &str); 4] = [
+    (
+        "window_bytes",
+        Value::Whole(6 << 20),
+        "constructed: the 6 MiB up to which Linux 6.12 grows it (net.ipv4.tcp_rmem, tcp_init) from the \
+         start",
+    ),
+    ("buffer_growth", Value::Choice("space_adjust"), "tcp_rcv_space_adjust of Linux 6.12"),
+    (
+        "comp_sack_rtt_percent",
+        Value::Whole(5),
+        "__tcp_ack_snd_check of Linux 6.12: a twentieth, not to be set",
+    ),
+    (
+        "comp_sack_slack",
+        Value::Real(0.000_1),
+        "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen to wait all of \
+         it",
+    ),
+];
+
+const COUNT: usize = super::FIELDS.len();
+const FIELDS: [Field; COUNT] = fields();
+
+const fn fields() -> [Field; COUNT] {
+    let mut fields = [super::FIELDS[0]; COUNT];
+    let (mut at, mut replaced) = (0, 0);
+    while at < COUNT {
+        fields[at] = super::FIELDS[at];
+        let mut which = 0;
+        while which < DIFFERS.len() {
+            let (name, default, source) = DIFFERS[which];
+            if same(name, fields[at].name) {
+                fields[at] = Field { default, source, ..fields[at] };
+                replaced += 1;
+            }
+            which += 1;
+        }
+        at += 1;
+    }
+    assert!(replaced == DIFFERS.len(), "a field that linux does not have");
+    fields
+}
+
+const fn same(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    let mut at = 0;
+    while at < one.len() && at < other.len() && one[at] == other[at] {
+        at += 1;
+    }
+    at == one.len() && at == other.len()
+}
+
+fn build(params: &Params) -> Result<Profile, BadParams> {
+    super::build_as(NAME, params)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration as Span;
+
+    use packet::Duration;
+
+    use super::*;
+    use crate::receiver::{AtOnce, Compress, Growth};
+
+    #[test]
+    fn the_kernel_s_numbers_of_2024_differ_in_four() {
+        // 5 % of a round trip of 10 ms and 100 us of slack; 33 % is more than the 1 ms that both allow.
+        let rules = |entry: &Entry| {
+            let profile = (entry.build)(&Params::defaults(entry.about.fields)).expect("defaults");
+            let AtOnce::Adaptive(rules) = profile.ack.at_once else { panic!("{:?}", profile.ack) };
+            rules
+        };
+        let (old, new) = (rules(&ENTRY), rules(&super::super::ENTRY));
+        assert_eq!((old.buffer, new.buffer), (6 << 20, 32 << 20));
+        assert_eq!((old.growth, new.growth), (Growth::SpaceAdjust, Growth::RcvbufGrow));
+        let wait = |compress: Compress, trip: Span| {
+            let eighths = 8 * trip.as_micros() as u64;
+            compress.wait(eighths, eighths)
+        };
+        let us = Duration::from_micros;
+        for (trip, waits) in [(10, [600, 1_010]), (2, [200, 670]), (100, [1_100, 1_010])] {
+            let trip = Span::from_millis(trip);
+            assert_eq!([old, new].map(|rules| wait(rules.compress, trip)), waits.map(us));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What a program reads of its connection, as by Linux's `TCP_INFO` (`tcp_get_info`).
+
+use crate::congestion::CaState;
+use crate::ecn::MarksSeen;
+use crate::endpoint::Endpoint;
+use crate::sender::Sender;
+
+/// Numbers of a connection, in segments where Linux counts segments. Of senders other than those of
+/// profile `linux` the scoreboard (`sacked`, `lost`, `retrans`, `reordering`) is 0 and the state [`Open`](CaState::Open).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TcpInfo {
+    /// Congestion window and slow-start threshold, segments; a threshold without bound is [`u64::MAX`].
+    pub snd_cwnd: u64,
+    #[allow(missing_docs, reason = "named with the window above")]
+    pub snd_ssthresh: u64,
+    /// Segments sent and not acknowledged cumulatively, of these reported selectively, taken for
+    /// lost, and sent again since.
+    pub unacked: u64,
+    #[allow(missing_docs, reason = "named with the one above")]
+    pub sacked: u64,
+    #[allow(missing_docs, reason = "named with the one above")]
+    pub lost: u64,
+    #[allow(missing_docs, reason = "named with the one above")]
+    pub retrans: u64,
+    /// Segments by which others are taken to be reordered.
+    pub reordering: u64,
+    /// What the sender repairs or answers.
+    pub ca_state: CaState,
+    /// Smoothed round trip, µs; 0 before the first.
+    pub rtt_us: u64,
+    /// Payload of a full segment, bytes.
+    pub snd_mss: u64,
+    /// Both SYNs agreed on timestamps, on selective acknowledgements, and on ECN.
+    pub timestamps: bool,
+    #[allow(missing_docs, reason = "named with the one above")]
+    pub sack_agreed: bool,
+    #[allow(missing_docs, reason = "named with the one above")]
+    pub ecn: bool,
+    /// What either side counted of marks.
+    pub marks: MarksSeen,
+}
+
+impl Endpoint {
+    /// The connection's numbers at this moment.
+    pub fn tcp_info(&self) -> TcpInfo {
+        let (snd, rules) = (&self.tx.snd, &self.profile.rtt);
+        let mss = snd.mss().max(1);
+        let segments = |bytes: u64| if bytes == u64::MAX { bytes } else { bytes / mss };
+        let mut info = TcpInfo {
+            snd_cwnd: segments(snd.win.cwnd),
+            snd_ssthresh: segments(snd.win.ssthresh),
+            unacked: snd.outstanding().div_ceil(mss),
+            sacked: 0,
+            lost: 0,
+            retrans: 0,
+            reordering: u64::from(self.profile.recovery.threshold),
+            ca_state: CaState::Open,
+            rtt_us: rules.srtt(&self.tx.rtt).nanos() / 1_000,
+            snd_mss: mss,
+            timestamps: self.conn.stamps,
+            sack_agreed: self.conn.sack,
+            ecn: self.conn.ecn.on(),
+            marks: self.rx.marks_seen(),
+        };
+        if let Sender::Rack(rack) = &self.tx.sender {
+            rack.describe(&mut info);
+        }
+        info
+    }
+}

@@ -1,0 +1,234 @@
+//! Rules of Linux that packetdrill's scripts of the kernel check, in dialogues of our own.
+
+use aqmlab_tcp::{AccEcn, Endpoint, Flags, HostClock, Segment};
+use packet::Ecn;
+use packet::params::Raw;
+
+use crate::lab::one_end::{drain, drain_at, hear};
+use crate::lab::{all, profile, secs};
+
+const ACE: [Flags; 3] = [Flags::AE, Flags::CWR, Flags::ECE];
+
+/// A server of `linux` with accurate ECN and the option.
+fn accurate(name: &str) -> Endpoint {
+    let settings = [
+        ("ecn", Raw::Bool(true)),
+        ("ecn_feedback", Raw::Text("accurate".into())),
+        ("accecn_option", Raw::Bool(true)),
+        ("timestamps", Raw::Bool(false)),
+    ];
+    Endpoint::new(&profile(name, &settings), HostClock::default())
+}
+
+fn syn(flags: &[Flags], ecn: Ecn) -> Segment {
+    let mut syn = Segment { flags: Flags::SYN.with(all(flags)), ecn, ..Segment::default() };
+    syn.sack.push(0, 0);
+    syn
+}
+
+fn ack(ack: u64, flags: &[Flags]) -> Segment {
+    Segment { seq: 1, ack, flags: Flags::ACK.with(all(flags)), ..Segment::default() }
+}
+
+fn data(seq: u64, len: u32, ecn: Ecn) -> Segment {
+    Segment { seq, ack: 1, len, ecn, flags: Flags::ACK, ..Segment::default() }
+}
+
+/// One whose peer has sent the option with the handshake's ACK.
+fn opened(name: &str) -> Endpoint {
+    let mut server = accurate(name);
+    hear(&mut server, syn(&ACE, Ecn::NotEct), 0.0);
+    let mut third = ack(1, &[Flags::CWR]);
+    third.report_bytes(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
+    hear(&mut server, third, 0.1);
+    server
+}
+
+fn fields(segment: &Segment) -> Option<(bool, Vec<u32>)> {
+    let option = segment.accecn()?;
+    Some((option.ect1_first, option.counters[..usize::from(option.fields)].to_vec()))
+}
+
+#[test]
+fn with_accurate_ecn_all_that_follows_the_handshake_is_capable() {
+    // tcp_ecn_send: INET_ECN_xmit for data, acknowledgements and what goes again.
+    for name in ["linux", "linux-6.12"] {
+        let mut server = accurate(name);
+        assert_eq!(hear(&mut server, syn(&ACE, Ecn::NotEct), 0.0)[0].ecn, Ecn::NotEct);
+        hear(&mut server, ack(1, &[Flags::CWR]), 0.1);
+        assert_eq!(hear(&mut server, data(1, 1_000, Ecn::Ect0), 0.2)[0].ecn, Ecn::Ect0);
+        server.write(1_000, secs(0.3));
+        assert_eq!(drain(&mut server, 0.3)[0].ecn, Ecn::Ect0);
+        let at = server.next_timeout().expect("it waits for an acknowledgement").at;
+        server.on_timeout(at);
+        assert_eq!(drain_at(&mut server, at)[0].ecn, Ecn::Ect0);
+    }
+}
+
+#[test]
+fn the_option_is_on_every_segment_once_the_peer_has_sent_one() {
+    // tcp_options_fit_accecn: AccECN1, all three fields, and segments shorter by its 12 B.
+    let mut server = accurate("linux");
+    let syn_ack = hear(&mut server, syn(&ACE, Ecn::NotEct), 0.0);
+    assert_eq!(fields(&syn_ack[0]), Some((true, vec![1, 0, 1])));
+    hear(&mut server, ack(1, &[Flags::CWR]), 0.1);
+    assert_eq!(fields(&hear(&mut server, data(1, 1_000, Ecn::Ect0), 0.2)[0]), None);
+
+    let mut server = opened("linux");
+    let answer = hear(&mut server, data(1, 1_000, Ecn::Ect0), 0.2);
+    assert_eq!(fields(&answer[0]), Some((true, vec![1, 0, 1_001])));
+    server.write(20_000, secs(0.3));
+    let sent = drain(&mut server, 0.3);
+    assert_eq!(sent.len(), 10);
+    for segment in &sent {
+        assert_eq!((segment.len, fields(segment).is_some()), (1_448, true));
+        assert_eq!(segment.ip_bytes(), 1_500);
+    }
+}
+
+#[test]
+fn bytes_that_come_twice_are_counted_twice() {
+    // RFC 9768 section 3.2.1: packets and bytes, whatever else they are; a repeat may be marked too.
+    let mut server = opened("linux");
+    hear(&mut server, data(1, 1_000, Ecn::Ect0), 0.2);
+    hear(&mut server, data(1, 1_000, Ecn::Ce), 0.3);
+    let answer = hear(&mut server, data(1_001, 1_000, Ecn::Ect0), 0.4);
+    assert_eq!(fields(&answer[0]), Some((true, vec![1, 1_000, 2_001])));
+    assert_eq!(answer[0].flags.ace_value(), 6);
+}
+
+#[test]
+fn a_syn_requests_accurate_ecn_twice_and_a_syn_ack_answers_twice() {
+    let mut client = accurate("linux");
+    client.connect(secs(0.0));
+    let flags = |end: &mut Endpoint| {
+        let at = end.next_timeout().expect("a timer").at;
+        end.on_timeout(at);
+        drain_at(end, at)[0].flags.and(Flags::ACE)
+    };
+    assert_eq!(drain(&mut client, 0.0)[0].flags.and(Flags::ACE), Flags::ACE);
+    assert_eq!([(); 2].map(|()| flags(&mut client)), [Flags::ACE, Flags::NONE]);
+
+    let mut server = accurate("linux");
+    let first = hear(&mut server, syn(&ACE, Ecn::Ect0), 0.0);
+    assert_eq!(first[0].flags.and(Flags::ACE), Flags::AE);
+    assert_eq!([(); 2].map(|()| flags(&mut server)), [Flags::AE, Flags::NONE]);
+    // What then follows is not capable: the path may drop what is.
+    hear(&mut server, ack(1, &[]), 8.0);
+    server.write(1_000, secs(8.1));
+    assert_eq!(drain(&mut server, 8.1)[0].ecn, Ecn::NotEct);
+}
+
+#[test]
+fn a_syn_that_comes_again_is_answered_by_its_own_ecn_field() {
+    let mut server = accurate("linux");
+    hear(&mut server, syn(&ACE, Ecn::Ect0), 0.0);
+    let again = hear(&mut server, syn(&ACE, Ecn::Ce), 0.5);
+    assert_eq!(again[0].flags.and(Flags::ACE), Flags::AE.with(Flags::CWR));
+}
+
+#[test]
+fn an_acknowledgement_without_the_flags_shows_a_path_that_clears_them() {
+    for (flags, ecn) in [(&[Flags::CWR][..], Ecn::Ect0), (&[], Ecn::NotEct)] {
+        let mut server = accurate("linux");
+        hear(&mut server, syn(&ACE, Ecn::NotEct), 0.0);
+        hear(&mut server, ack(1, flags), 0.1);
+        server.write(1_000, secs(0.2));
+        assert_eq!(drain(&mut server, 0.2)[0].ecn, ecn);
+    }
+}
+
+/// A server of `linux` to which data may come.
+fn receiver() -> Endpoint {
+    let settings = [("timestamps", Raw::Bool(false))];
+    let mut server = Endpoint::new(&profile("linux", &settings), HostClock::default());
+    hear(&mut server, syn(&[], Ecn::NotEct), 0.0);
+    hear(&mut server, ack(1, &[]), 0.1);
+    server
+}
+
+fn reported(segments: &[Segment]) -> Vec<(u64, u64)> {
+    segments[0].sack_numbers().collect()
+}
+
+#[test]
+fn a_segment_that_covers_what_is_held_reports_it_as_a_duplicate() {
+    // RFC 2883 section 4, tcp_ofo_queue: the first range that came twice.
+    let mut server = receiver();
+    for seq in [1_001, 4_001, 7_001] {
+        hear(&mut server, data(seq, 1_000, Ecn::NotEct), 0.2);
+    }
+    let answer = hear(&mut server, data(1, 6_000, Ecn::NotEct), 0.3);
+    assert_eq!((answer[0].ack, reported(&answer)), (6_001, vec![(1_001, 2_001), (7_001, 8_001)]));
+    let answer = hear(&mut server, data(6_001, 2_000, Ecn::NotEct), 0.4);
+    assert_eq!((answer[0].ack, reported(&answer)), (8_001, vec![(7_001, 8_001)]));
+    // Beyond a hole: a part of what is held.
+    hear(&mut server, data(10_001, 1_000, Ecn::NotEct), 0.5);
+    let answer = hear(&mut server, data(9_501, 1_000, Ecn::NotEct), 0.6);
+    assert_eq!(reported(&answer), [(10_001, 10_501), (9_501, 11_001)]);
+}
+
+#[test]
+fn a_fin_in_order_leaves_nothing_to_report() {
+    // tcp_fin resets the reports: the answer to data that comes again with a FIN has none.
+    let mut server = receiver();
+    hear(&mut server, data(1, 1_000, Ecn::NotEct), 0.2);
+    let again = Segment { flags: Flags::ACK.with(Flags::FIN), ..data(1, 1_000, Ecn::NotEct) };
+    let answer = hear(&mut server, again, 0.3);
+    assert_eq!((answer[0].ack, reported(&answer)), (1_002, vec![]));
+}
+
+#[test]
+fn what_acknowledges_unsent_data_is_answered_and_not_taken() {
+    // RFC 9293 section 3.10.7.4.
+    let mut server = receiver();
+    let answer = hear(&mut server, Segment { ack: 2, ..data(1, 1_000, Ecn::NotEct) }, 0.2);
+    assert_eq!((answer.len(), answer[0].ack), (1, 1));
+    assert_eq!(hear(&mut server, data(1, 1_000, Ecn::NotEct), 0.3)[0].ack, 1_001);
+}
+
+#[test]
+fn the_window_that_a_peer_offers_bounds_what_is_out() {
+    let mut server = receiver();
+    server.on_window(3_000, secs(0.2));
+    server.write(20_000, secs(0.2));
+    let sent = drain(&mut server, 0.2);
+    assert_eq!(sent.iter().map(|segment| segment.len).sum::<u32>(), 2 * 1_460);
+    let info = server.tcp_info();
+    assert_eq!((info.unacked, info.snd_cwnd, info.snd_mss), (2, 10, 1_460));
+    server.on_window(6_000, secs(0.3));
+    assert_eq!(drain(&mut server, 0.3).len(), 2);
+}
+
+#[test]
+fn compressed_acknowledgements_wait_for_a_third_of_the_round_trip() {
+    // A hole, and data every 0.1 ms: three reports at once, then one after min(33 % of 10 ms, 1 ms) and 10 us,
+    // in 6.12 after 5 % and 100 us.
+    for (name, waited_us) in [("linux", 1_010), ("linux-6.12", 600)] {
+        // A buffer that segments fill to less than a half: 16 acknowledgements at once in all.
+        let settings = [
+            ("timestamps", Raw::Bool(false)),
+            ("autotuning", Raw::Bool(false)),
+            ("scaling_ratio", Raw::Number(0.4)),
+        ];
+        let mut server = Endpoint::new(&profile(name, &settings), HostClock::default());
+        hear(&mut server, syn(&[], Ecn::NotEct), 0.0);
+        hear(&mut server, ack(1, &[]), 0.01);
+        let mut seq = 1;
+        for _ in 0..40 {
+            hear(&mut server, data(seq, 1_460, Ecn::NotEct), 0.1);
+            seq += 1_460;
+        }
+        drain(&mut server, 0.1);
+        let mut counted = 0;
+        for n in 1..=5_u32 {
+            let at = 0.2 + 1e-4 * f64::from(n);
+            let beyond = data(seq + 1_460 * u64::from(n), 1_460, Ecn::NotEct);
+            counted += hear(&mut server, beyond, at).len();
+        }
+        assert_eq!(counted, 3, "{name}");
+        let due = server.next_timeout().expect("a report waits").at;
+        let waited = due.since(secs(0.2004)).nanos().div_ceil(1_000);
+        assert_eq!(waited, waited_us, "{name}");
+    }
+}

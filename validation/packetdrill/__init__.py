@@ -1,0 +1,1 @@
+"""Packetdrill's scripts played to `tcp::Endpoint`: `python -m validation.packetdrill FOLDER`."""

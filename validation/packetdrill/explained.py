@@ -1,0 +1,36 @@
+"""Differences with a known cause: the script's name, without the kernel's `tcp_`, and the cause."""
+
+from __future__ import annotations
+
+_BLOCKS = "a segment here has room for three SACK blocks, or two and the AccECN option"
+_FQ = "pacing is by segments here, not by what goes down as one (profile linux says so)"
+_HYSTART = (
+    "written for kernels whose HyStart began its rounds only at 16 segments; since 6.14, and in "
+    "6.12.117, slow start ends at 36 as here (bictcp_hystart_reset in tcp_cubic.c)"
+)
+
+EXPLAINED: dict[str, str] = {
+    "accecn_client_accecn_options_drop.pkt": _BLOCKS
+    + "; whether options are lost on the way is not watched",
+    "accecn_close_local_close_then_remote_fin.pkt": "in TIME_WAIT the kernel forgets what it "
+    "counted of marks; ours goes on to report it",
+    "accecn_delivered_falseoverflow_detect.pkt": "the script stops the option in the middle of a "
+    "connection",
+    "accecn_sack_space_grab.pkt": _BLOCKS,
+    "accecn_sack_space_grab_with_ts.pkt": _BLOCKS,
+    "accecn_tsprogress.pkt": "an acknowledgement that reports nothing new is not read for marks "
+    "here, though a newer timestamp shows that it is the latest (RFC 9768 appendix A.1)",
+    "rfc5961_ack-out-of-window.pkt": "an acknowledgement older than a window draws no challenge "
+    "(RFC 5961 section 5.2): no path here forges one",
+    "slow_start_slow-start-fq-ack-per-2pkt.pkt": _FQ,
+    "slow-start-fq-ack-per-2pkt.pkt": _FQ,
+    "cubic-bulk-166k.pkt": _HYSTART,
+    "cubic-bulk-166k-idle-restart.pkt": _HYSTART,
+    "cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt": "written for PRR as it was before an "
+    "acknowledgement that advances let one more segment go: 3 + min(4, 1 + 1) is 5 in "
+    "tcp_cwnd_reduction of 6.12 and 7.3, as here",
+    "fr-4pkt-fack-last-mss.pkt": "written for a kernel of 250 Hz: a quarter of the round trip, "
+    "25 ms, two ticks more and the next tick; timers are exact here",
+    "invalid_ack.pkt": "written for kernels before 7.x, which drop what acknowledges unsent data "
+    "in silence; the kernel's own version of this script expects an answer, and passes",
+}
