@@ -131,6 +131,7 @@ const MATRIX: &[Row] = &[
     // Judges of the time in the queue.
     row("codel", "profile=rfc8289", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
+    row("codel", "profile=linux-6.12", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s limit=2000", "DMMM"), "limit=3"),
     row("codel", "profile=ns2 ecn=false", ("", "DDDD"), ("interval=1ms target=0s limit=2000", "DDDD"), "limit=3"),
     // ce_threshold marks besides the signals, which may drop.
@@ -146,6 +147,7 @@ const MATRIX: &[Row] = &[
     row("hhf", "", ("", "----"), ("admit_bytes=1000", "----"), "limit=3"),
     row("fq_codel", "profile=rfc8290", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=linux", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
+    row("fq_codel", "profile=linux-6.12", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_codel", "profile=ns3", ("", "DMMM"), ("interval=1ms target=0s", "DMMM"), "limit=3"),
     row("fq_pie", "profile=rfc8033 ecn=true", ("flows=3 gap=790 mark_ecnth=1", "DMMM"), ("mark_ecnth=0", "DDDD"), "limit=3"),
     row("fq_pie", "profile=rfc8033 ecn=false", ("", "DDDD"), ("gap=400", "DDDD"), "limit=3"),

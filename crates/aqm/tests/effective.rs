@@ -166,7 +166,10 @@ const UNSET: &[(&str, &[&str])] = &[
     ("fq_pie", &["limit_bytes"]),
     ("pie", &["mark_ecnth", "limit_bytes"]),
     ("pi2", &["limit_bytes"]),
-    ("dualpi2", &["step", "step_packets", "min_qlen_step", "any_ect", "limit_bytes"]),
+    (
+        "dualpi2",
+        &["step", "step_packets", "min_qlen_step", "any_ect", "drop_enqueue", "limit_bytes"],
+    ),
 ];
 
 #[test]

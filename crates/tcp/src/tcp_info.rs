@@ -9,18 +9,17 @@ use crate::sender::Sender;
 /// profile `linux` the scoreboard (`sacked`, `lost`, `retrans`, `reordering`) is 0 and the state [`Open`](CaState::Open).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Congestion window and slow-start threshold, segments; a threshold without bound is [`u64::MAX`].
+    /// Congestion window, segments.
     pub snd_cwnd: u64,
-    #[allow(missing_docs, reason = "named with the window above")]
+    /// Slow-start threshold, segments; [`u64::MAX`] where it has no bound.
     pub snd_ssthresh: u64,
-    /// Segments sent and not acknowledged cumulatively, of these reported selectively, taken for
-    /// lost, and sent again since.
+    /// Segments sent and not acknowledged cumulatively.
     pub unacked: u64,
-    #[allow(missing_docs, reason = "named with the one above")]
+    /// Of these, reported selectively.
     pub sacked: u64,
-    #[allow(missing_docs, reason = "named with the one above")]
+    /// Of these, taken for lost.
     pub lost: u64,
-    #[allow(missing_docs, reason = "named with the one above")]
+    /// Of these, sent again and not taken for lost since.
     pub retrans: u64,
     /// Segments by which others are taken to be reordered.
     pub reordering: u64,
@@ -30,11 +29,11 @@ pub struct TcpInfo {
     pub rtt_us: u64,
     /// Payload of a full segment, bytes.
     pub snd_mss: u64,
-    /// Both SYNs agreed on timestamps, on selective acknowledgements, and on ECN.
+    /// Both SYNs agreed on timestamps.
     pub timestamps: bool,
-    #[allow(missing_docs, reason = "named with the one above")]
+    /// Both agreed on selective acknowledgements.
     pub sack_agreed: bool,
-    #[allow(missing_docs, reason = "named with the one above")]
+    /// Both agreed on ECN, of whatever kind.
     pub ecn: bool,
     /// What either side counted of marks.
     pub marks: MarksSeen,

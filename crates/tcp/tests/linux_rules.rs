@@ -199,36 +199,3 @@ fn the_window_that_a_peer_offers_bounds_what_is_out() {
     server.on_window(6_000, secs(0.3));
     assert_eq!(drain(&mut server, 0.3).len(), 2);
 }
-
-#[test]
-fn compressed_acknowledgements_wait_for_a_third_of_the_round_trip() {
-    // A hole, and data every 0.1 ms: three reports at once, then one after min(33 % of 10 ms, 1 ms) and 10 us,
-    // in 6.12 after 5 % and 100 us.
-    for (name, waited_us) in [("linux", 1_010), ("linux-6.12", 600)] {
-        // A buffer that segments fill to less than a half: 16 acknowledgements at once in all.
-        let settings = [
-            ("timestamps", Raw::Bool(false)),
-            ("autotuning", Raw::Bool(false)),
-            ("scaling_ratio", Raw::Number(0.4)),
-        ];
-        let mut server = Endpoint::new(&profile(name, &settings), HostClock::default());
-        hear(&mut server, syn(&[], Ecn::NotEct), 0.0);
-        hear(&mut server, ack(1, &[]), 0.01);
-        let mut seq = 1;
-        for _ in 0..40 {
-            hear(&mut server, data(seq, 1_460, Ecn::NotEct), 0.1);
-            seq += 1_460;
-        }
-        drain(&mut server, 0.1);
-        let mut counted = 0;
-        for n in 1..=5_u32 {
-            let at = 0.2 + 1e-4 * f64::from(n);
-            let beyond = data(seq + 1_460 * u64::from(n), 1_460, Ecn::NotEct);
-            counted += hear(&mut server, beyond, at).len();
-        }
-        assert_eq!(counted, 3, "{name}");
-        let due = server.next_timeout().expect("a report waits").at;
-        let waited = due.since(secs(0.2004)).nanos().div_ceil(1_000);
-        assert_eq!(waited, waited_us, "{name}");
-    }
-}

@@ -120,10 +120,15 @@ fn choose(
 
 /// Packets of one of these leave in the order they came: of a flow, but a queue may sort it by
 /// code points.
-type Lane = (u64, bool, u8);
+type Lane = (u64, u8, u8);
 
 fn lane(packet: &Packet) -> Lane {
-    (packet.flow, matches!(packet.ecn, Ecn::Ect1 | Ecn::Ce), packet.header.dscp)
+    let sorted = match packet.ecn {
+        Ecn::NotEct => 0,
+        Ecn::Ect0 => 1,
+        Ecn::Ect1 | Ecn::Ce => 2,
+    };
+    (packet.flow, sorted, packet.header.dscp)
 }
 
 /// A discipline and our own books of it.

@@ -176,7 +176,7 @@ struct DualPi2 {
     counted_as: Option<u32>,
 }
 
-/// The DSCP of non-queue-building traffic (RFC 9956 section 4).
+/// The DSCP of non-queue-building traffic (RFC 9956).
 const NQB: u8 = 45;
 
 impl DualPi2 {

@@ -2,8 +2,8 @@
 //! receiver's count in the flags AE, CWR and ECE (RFC 9768).
 //!
 //! The option with counters of bytes is in [`option`](super::option). Left out: the tests for paths
-//! that mangle the IP or TCP header (sections 3.2.2.3, 3.2.2.4, 3.2.3.2.3 and 3.2.3.2.4), since no path
-//! here does.
+//! that mangle the IP header or the option (sections 3.2.2.3, 3.2.3.2.3 and 3.2.3.2.4), since no path here
+//! does; that for cleared flags (3.2.2.4) is Linux's alone.
 
 use packet::Ecn;
 

@@ -52,7 +52,7 @@ impl Endpoint {
             self.conn.state == State::SynReceived && !syn.flags.any(Flags::ACE);
     }
 
-    /// The ACK that completes the handshake: without a flag of the answer it was bleached (section 3.2.2.3).
+    /// The ACK that completes the handshake: without a flag of the answer they were cleared (section 3.2.2.4).
     pub(crate) fn check_third_ack(&mut self, ack: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && !ack.flags.any(Flags::ACE) {

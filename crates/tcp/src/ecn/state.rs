@@ -19,7 +19,7 @@ pub(crate) struct EcnState {
     /// Sender: nothing new goes out before the retransmission timer expires.
     pub held: bool,
     /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
-    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.3), so that what goes out is not capable.
+    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
     pub incapable: bool,
 }
 

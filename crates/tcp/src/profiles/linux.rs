@@ -61,7 +61,7 @@ pub(super) const FIELDS: &[Field] = &[
             "net.ipv4.tcp_moderate_rcvbuf = 1, tcp_rmem = 4096 131072 33554432 \
              (tcp_rcv_space_adjust); off as with SO_RCVBUF: a buffer of window_bytes from the start",
         ),
-    Field::new("buffer_growth", Kind::Choice(&GROWTHS), Value::Choice("rcvbuf_grow"))
+    Field::new("buffer_growth", Kind::Choice(&["rcvbuf_grow", "space_adjust"]), Value::Choice("rcvbuf_grow"))
         .meaning(
             "How the receive buffer grows: rcvbuf_grow, as in Linux 7.3, also by what lies beyond a hole; \
              space_adjust, as in 6.12, by what is read alone, with 16 segments to spare.",
@@ -214,8 +214,6 @@ pub(super) const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
 ];
 
-const GROWTHS: [&str; 2] = ["rcvbuf_grow", "space_adjust"];
-
 /// TCP's header without options, bytes.
 const BARE_HEADER: u64 = 20;
 
@@ -229,7 +227,6 @@ fn build(params: &Params) -> Result<Profile, BadParams> {
     build_as(ENTRY.about.name, params)
 }
 
-/// A host of this name.
 fn build_as(name: &'static str, params: &Params) -> Result<Profile, BadParams> {
     let detection = detection(params);
     let chosen = control(params, detection)?;
@@ -332,9 +329,10 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         start: if grows { FIRST_BUFFER.min(parts.window) } else { parts.window },
         buffer: parts.window,
         ratio: (params.real("scaling_ratio") * 256.0) as u32,
-        growth: match params.choice("buffer_growth") {
-            "space_adjust" => Growth::SpaceAdjust,
-            _ => Growth::RcvbufGrow,
+        growth: if params.choice("buffer_growth") == "space_adjust" {
+            Growth::SpaceAdjust
+        } else {
+            Growth::RcvbufGrow
         },
         least: millis(parts.delayed_ack),
         longest: longest.min(200),

@@ -3,7 +3,7 @@
 use packet::params::Params;
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
-use super::law::{Law, UNIT};
+use super::law::{Law, Roots, UNIT};
 pub(crate) use super::{CE_THRESHOLD, CE_THRESHOLD_MASK, CE_THRESHOLD_SELECTOR, INTERVAL, TARGET};
 use crate::Verdict;
 use crate::shells::departure::AtDeparture;
@@ -69,29 +69,35 @@ pub(crate) struct Profile {
     delta_rule: bool,
     /// Whether the signal after a mark is planned from now, not from when that one was due.
     plans_marks_from_now: bool,
-    /// Whether roots are Linux's approximations.
-    newton: bool,
-    /// What times are cut to.
+    /// What times are cut to; where they are, roots are Linux's approximations too.
     clock: Clock,
-    /// Signals of one departure, after which the next is planned from now and the packet goes
-    /// (`CODEL_MAX_DROPS_PER_DEQUEUE`).
-    most_at_once: u32,
+    /// Whether after 256 signals of one departure the next is planned from now and the packet goes
+    /// (`CODEL_MAX_DROPS_PER_DEQUEUE`), and no wait is shorter than a unit (`codel_control_law`).
+    bounded: bool,
 }
 
 impl Profile {
+    /// How roots are taken.
+    fn roots(self) -> Roots {
+        match (self.clock, self.bounded) {
+            (Clock::Exact, _) => Roots::Exact,
+            (_, false) => Roots::Newton,
+            (_, true) => Roots::NewtonOfOne,
+        }
+    }
+
     pub const RFC8289: Profile = Profile {
         least: Least::AtMost,
         strictly_later: false,
         empty_resets: true,
         delta_rule: true,
         plans_marks_from_now: false,
-        newton: false,
         clock: Clock::Exact,
-        most_at_once: u32::MAX,
+        bounded: false,
     };
     pub const LINUX_6_12: Profile =
-        Profile { strictly_later: true, newton: true, clock: Clock::Units, ..Profile::RFC8289 };
-    pub const LINUX: Profile = Profile { most_at_once: 256, ..Profile::LINUX_6_12 };
+        Profile { strictly_later: true, clock: Clock::Units, ..Profile::RFC8289 };
+    pub const LINUX: Profile = Profile { bounded: true, ..Profile::LINUX_6_12 };
     pub const NS3: Profile = Profile {
         least: Least::Below,
         plans_marks_from_now: true,
@@ -120,8 +126,9 @@ pub(crate) struct Control {
     target: Duration,
     interval: Duration,
     ce_threshold: Option<Duration>,
-    /// The threshold holds for packets whose traffic class, masked, is this: value and mask.
-    selector: Option<(u8, u8)>,
+    /// The threshold holds for packets whose traffic class, masked, is this: value and mask; for all with a
+    /// mask of 0 (and value of 0).
+    selector: (u8, u8),
     least: u64,
     law: Law,
     last_count: u32,
@@ -131,8 +138,8 @@ pub(crate) struct Control {
     drop_next: Option<Instant>,
     dropping: bool,
     next: Next,
-    /// Signals of the departure under way, after the first of a series.
-    at_once: u32,
+    /// Signals of the departure under way in a series, modulo 256.
+    at_once: u8,
 }
 
 impl Control {
@@ -147,9 +154,9 @@ impl Control {
             target: time("target"),
             interval,
             ce_threshold: threshold,
-            selector: None,
+            selector: (0, 0),
             least,
-            law: Law::new(interval, profile.newton).at_least(profile.most_at_once < u32::MAX),
+            law: Law::new(interval, profile.roots()),
             last_count: 0,
             first_above: None,
             drop_next: None,
@@ -162,7 +169,7 @@ impl Control {
     /// The threshold for marks holds only for packets whose traffic class, masked by `mask`, is
     /// `selector`; a `mask` of 0 lets it hold for all.
     pub fn selecting(self, selector: u8, mask: u8) -> Self {
-        Control { selector: (mask != 0).then_some((selector, mask)), ..self }
+        Control { selector: if mask == 0 { (0, 0) } else { (selector, mask) }, ..self }
     }
 
     /// Whether packets have stayed too long for an interval.
@@ -250,12 +257,12 @@ impl AtDeparture for Control {
         if !self.due(now) {
             return Verdict::Pass;
         }
-        if self.at_once == self.profile.most_at_once {
+        if self.profile.bounded && next == Next::BehindDrop && self.at_once == 0 {
             // It fell far behind its plan.
             self.drop_next = Some(self.law.after(now));
             return Verdict::Pass;
         }
-        self.at_once += 1;
+        self.at_once = self.at_once.wrapping_add(1);
         self.law.grow();
         self.next = Next::BehindDrop;
         Verdict::Signal(DropReason::Early)
@@ -278,7 +285,7 @@ impl AtDeparture for Control {
         let stayed = || self.profile.clock.stay(packet, now);
         let class = packet.header.dscp << 2 | packet.ecn.code_point();
         self.ce_threshold.is_some_and(|threshold| stayed() > threshold)
-            && self.selector.is_none_or(|(selector, mask)| class & mask == selector)
+            && class & self.selector.1 == self.selector.0
     }
 
     fn on_empty(&mut self, _now: Instant) {

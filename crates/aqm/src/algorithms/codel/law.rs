@@ -5,28 +5,32 @@ use packet::{Duration, Instant, math};
 /// The binary logarithm of Linux's unit of time, in ns (CODEL_SHIFT).
 pub(crate) const UNIT: u32 = 10;
 
+/// How a law takes roots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Roots {
+    Exact,
+    /// Linux: one Newton step per signal.
+    Newton,
+    /// Linux 7.3: as well, and no wait is shorter than a unit, where a short interval over a large root was
+    /// none before.
+    NewtonOfOne,
+}
+
 /// The control law of one series of signals, and the number of signals in it.
 #[derive(Clone, Debug)]
 pub(crate) struct Law {
     interval: Duration,
     count: u32,
     /// 1/√count with 16 fractional bits, improved by one Newton step per signal, as Linux does
-    /// it; `None` for exact roots.
-    inverse_root: Option<u16>,
-    /// The shortest wait in Linux's units.
-    least: u64,
+    /// it; not used for exact roots.
+    inverse_root: u16,
+    roots: Roots,
 }
 
 impl Law {
     /// No signal yet.
-    pub fn new(interval: Duration, newton: bool) -> Self {
-        Law { interval, count: 0, inverse_root: newton.then_some(0), least: 0 }
-    }
-
-    /// No wait is shorter than a unit if `one`, as in Linux 7.3, where a short interval divided by a large root
-    /// was none before (`codel_control_law`).
-    pub fn at_least(self, one: bool) -> Self {
-        Law { least: u64::from(one), ..self }
+    pub fn new(interval: Duration, roots: Roots) -> Self {
+        Law { interval, count: 0, inverse_root: 0, roots }
     }
 
     /// Signals in the series, as the law counts them.
@@ -38,7 +42,7 @@ impl Law {
     pub fn restart(&mut self, count: u32) {
         self.count = count;
         if count == 1 {
-            self.inverse_root = self.inverse_root.map(|_| u16::MAX);
+            self.inverse_root = u16::MAX;
         } else {
             self.newton_step();
         }
@@ -58,15 +62,15 @@ impl Law {
     /// When the signal after one at `t` is due.
     pub fn after(&self, t: Instant) -> Instant {
         let interval = self.interval.nanos();
-        let wait = match self.inverse_root {
-            None => {
+        // Linux counts in units of 1,024 ns and forgets what is left over at every signal.
+        let units = || ((interval >> UNIT) * u64::from(self.inverse_root)) >> 16;
+        let wait = match self.roots {
+            Roots::Exact => {
                 let root = math::sqrt(f64::from(self.count.max(1)));
                 (interval as f64 / root + 0.5) as u64
             }
-            // Linux counts in units of 1,024 ns and forgets what is left over at every signal.
-            Some(inverse) => {
-                (((interval >> UNIT) * u64::from(inverse)) >> 16).max(self.least) << UNIT
-            }
+            Roots::Newton => units() << UNIT,
+            Roots::NewtonOfOne => units().max(1) << UNIT,
         };
         t + Duration::from_nanos(wait)
     }
@@ -74,13 +78,15 @@ impl Law {
     /// x ← x(3 − count·x²)/2 in Linux's fixed point (codel_Newton_step). Starting from 1 at
     /// count 1 it makes 0.5 of count 2, where 0.707 is exact, and recovers slowly.
     fn newton_step(&mut self) {
-        let Some(inverse) = self.inverse_root else { return };
-        let x = u64::from(inverse) << 16;
+        if self.roots == Roots::Exact {
+            return;
+        }
+        let x = u64::from(self.inverse_root) << 16;
         let square = (x * x) >> 32;
         // Wraps if the count has grown by more than the step can follow, in Linux too.
         let value = (3u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
         let next = value.wrapping_mul(x) >> 31;
-        self.inverse_root = Some((next as u32 >> 16) as u16);
+        self.inverse_root = (next as u32 >> 16) as u16;
     }
 }
 
@@ -89,7 +95,8 @@ mod tests {
     use super::*;
 
     fn series(newton: bool, signals: u32) -> Vec<f64> {
-        let mut law = Law::new(Duration::from_millis(100), newton);
+        let roots = if newton { Roots::Newton } else { Roots::Exact };
+        let mut law = Law::new(Duration::from_millis(100), roots);
         law.restart(1);
         let mut at = Instant::ZERO;
         let mut next = || {
@@ -109,7 +116,7 @@ mod tests {
 
     #[test]
     fn increments_are_the_interval_over_the_root() {
-        let mut law = Law::new(Duration::from_millis(100), false);
+        let mut law = Law::new(Duration::from_millis(100), Roots::Exact);
         for (count, ms) in [(1, 100.0), (2, 70.711), (3, 57.735), (4, 50.0), (16, 25.0)] {
             law.restart(count);
             let found = law.after(Instant::ZERO).nanos() as f64 / 1e6;
@@ -130,7 +137,7 @@ mod tests {
     #[test]
     fn linux_waits_in_whole_units() {
         // 97,656 units in 100 ms, times 65,535 and then 32,769 of 65,536ths, each cut.
-        let mut law = Law::new(Duration::from_millis(100), true);
+        let mut law = Law::new(Duration::from_millis(100), Roots::Newton);
         law.restart(1);
         let first = law.after(Instant::ZERO);
         law.grow();

@@ -74,7 +74,7 @@ pub(super) const FIELDS: &[Field] = &[
              they are neither marked nor dropped by a signal.",
         )
         .source(
-            "RFC 9956 section 5 and RFC 9332 section 2.3 allow it; read: Linux's third class \
+            "RFC 9956 and RFC 9332 allow it; read: Linux's third class \
              (DUALPI2_C_LLLL), to which a tc filter sends them. Off: no kernel looks at the DSCP itself",
         ),
     Field::new("drop_enqueue", Kind::Switch, Value::Unset)
