@@ -3,7 +3,7 @@
 use crate::entry::Entry;
 use crate::profiles::{freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, ns3, plain, windows_nt4};
 
-/// All end systems.
+/// All end systems, the youngest last.
 pub static PROFILES: &[Entry] = &[
     freebsd_2_2_8::ENTRY,
     freebsd_4_5::ENTRY,
@@ -12,8 +12,8 @@ pub static PROFILES: &[Entry] = &[
     ns2_full::ENTRY,
     ns3::ENTRY,
     plain::ENTRY,
-    linux::ENTRY,
     linux::v6_12::ENTRY,
+    linux::ENTRY,
 ];
 
 /// The entry called `name`.
