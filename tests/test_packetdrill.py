@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -173,7 +172,7 @@ def test_topics_are_by_name():
 
 
 def test_the_page_shows_the_record_and_nothing_in_it_failed():
-    record = json.loads(RECORD.read_text())
+    record = command.read_record(RECORD)
     page = (ROOT / "docs" / "validation.md").read_text()
     for rows in record.values():
         assert command.table(rows) in page

@@ -42,9 +42,24 @@ def described(folder: Path, profile: str) -> list[dict[str, Any]]:
     return rows
 
 
-def recorded(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """What is kept of them."""
-    return [{key: value for key, value in row.items() if key != "detail"} for row in rows]
+def recorded(rows: list[dict[str, Any]]) -> dict[str, str]:
+    """What is kept of them: outcome and, after a colon, the word."""
+    return {
+        row["script"]: ": ".join([row["outcome"], *([row["word"]] if "word" in row else [])])
+        for row in rows
+    }
+
+
+def read_record(path: Path) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a record, by folder."""
+    kept: dict[str, dict[str, str]] = json.loads(path.read_text(encoding="utf-8"))
+    return {
+        folder: [
+            {"script": name, "topic": topic(Path(name)), "outcome": said.split(": ")[0]}
+            for name, said in scripts.items()
+        ]
+        for folder, scripts in kept.items()
+    }
 
 
 def table(rows: list[dict[str, Any]]) -> str:
@@ -60,7 +75,7 @@ def table(rows: list[dict[str, Any]]) -> str:
 
 
 def main() -> int:
-    """Plays the folders' scripts, prints counts and what did not pass; 0 if nothing failed unexplained."""
+    """Plays the folders' scripts, prints counts and what did not pass; 0 if each is explained."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.packetdrill", description=(__doc__ or "").splitlines()[0]
     )
@@ -71,7 +86,8 @@ def main() -> int:
     arguments = parser.parse_args()
     if not PROGRAM.exists():
         parser.error(f"{PROGRAM} is not there: cargo build --release -p aqmlab-tcp --example drill")
-    failed, record = 0, {}
+    failed = 0
+    record: dict[str, dict[str, str]] = {}
     for folder in arguments.folders:
         rows = described(folder, arguments.profile)
         record[folder.name] = recorded(rows)

@@ -6,7 +6,9 @@ They are generated: `make docs` writes them, and a test holds them to what they 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -31,4 +33,58 @@ def generated() -> Iterator[tuple[Path, str]]:
 
     made: tuple[dict[str, Any], ...] = (engine.schema(), schema.experiment(), spec.schema())
     for kind, one in zip(KINDS, made, strict=True):
-        yield file(kind), json.dumps(one, indent=0, ensure_ascii=False) + "\n"
+        yield file(kind), _written(_shared(one)) + "\n"
+
+
+def _shared(schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with every long property that stands in several places in `$defs`, once."""
+    found = Counter(_line(value) for _, value in _properties(schema))
+    long = {line for line, times in found.items() if times > 1 and len(line) > 200}
+    defs: dict[str, Any] = dict(schema.get("$defs", {}))
+    names: dict[str, str] = {}
+    for name, value in _properties(schema):
+        line = _line(value)
+        if line in long and line not in names:
+            names[line] = next(n for i in count(1) if (n := f"{name}-{i}") not in defs)
+            defs[names[line]] = value
+
+    def shared(value: Any, top: bool = False) -> Any:
+        if isinstance(value, list):
+            return [shared(inner) for inner in value]
+        if not isinstance(value, dict):
+            return value
+        if not top and _line(value) in names:
+            return {"$ref": f"#/$defs/{names[_line(value)]}"}
+        return {key: shared(inner) for key, inner in value.items()}
+
+    return {
+        key: {name: shared(one, top=True) for name, one in defs.items()}
+        if key == "$defs"
+        else shared(value)
+        for key, value in schema.items()
+    }
+
+
+def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
+    """Names and schemas of all properties of objects, also of those within."""
+    inside = schema.values() if isinstance(schema, dict) else schema
+    for inner in inside:
+        if isinstance(inner, dict | list):
+            yield from _properties(inner)
+    if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
+        yield from schema["properties"].items()
+
+
+def _line(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def _written(value: Any) -> str:
+    """JSON without blanks, what is short on one line: small files whose differences can be read."""
+    line = _line(value)
+    if len(line) <= 100 or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(map(_written, value)) + "\n]"
+    lines = [f"{json.dumps(key)}:{_written(inner)}" for key, inner in value.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"

@@ -348,6 +348,7 @@ ENTRIES = (
             Row("min_backlog", always=3028, note="two of the device's largest packets"),
         ),
         profile="linux",
+        implies={"nqb": False},
         since="Linux 6.17 and iproute2 6.17; read, not run",
         pitfalls=("it wants the senders of the scalable queue to use ECT(1): Prague, not CUBIC",),
     ),
