@@ -32,7 +32,7 @@ pub struct Announcement {
     /// Place of its group in the scenario.
     pub group: u16,
     /// The user or flow that opens it, counted over all groups as the simulator does.
-    pub member: u32,
+    pub source: u32,
     /// Round-trip propagation time, drawn by the opener.
     pub round_trip: Duration,
 }
@@ -73,7 +73,7 @@ impl Message {
                 out[0] = ANNOUNCE;
                 out[1] = of.protocol as u8;
                 out[2..4].copy_from_slice(&of.group.to_le_bytes());
-                out[4..8].copy_from_slice(&of.member.to_le_bytes());
+                out[4..8].copy_from_slice(&of.source.to_le_bytes());
                 out[8..16].copy_from_slice(&of.round_trip.nanos().to_le_bytes());
                 put(&mut out[16..34], of.opener);
                 put(&mut out[34..52], of.acceptor);
@@ -95,7 +95,7 @@ impl Message {
                     _ => return None,
                 },
                 group: u16::from_le_bytes(bytes[2..4].try_into().ok()?),
-                member: u32::from_le_bytes(bytes[4..8].try_into().ok()?),
+                source: u32::from_le_bytes(bytes[4..8].try_into().ok()?),
                 round_trip: Duration::from_nanos(u64::from_le_bytes(bytes[8..16].try_into().ok()?)),
                 opener: get(&bytes[16..34])?,
                 acceptor: get(&bytes[34..52])?,
@@ -132,7 +132,7 @@ mod tests {
             opener: opener.parse().expect("an address"),
             acceptor: acceptor.parse().expect("an address"),
             group: 3,
-            member: 70_000,
+            source: 70_000,
             round_trip: Duration::from_millis(79),
         };
         let four = announcement("10.0.0.7:40000", "10.128.0.1:80");

@@ -40,7 +40,7 @@ fn bulk(queue: Value, rate: &str) -> Value {
     let without = json!({"profile": "plain", "recovery": "newreno"});
     json!({
         "duration": "8 s", "warmup": "1 s",
-        "network": {"rtt": {"min": "20 ms", "max": "140 ms", "draw": "member"}},
+        "network": {"rtt": {"min": "20 ms", "max": "140 ms", "draw": "source"}},
         "link": [{"rate": rate, "framing": "ethernet", "forward": queue.clone(), "reverse": queue}],
         "traffic": [
             {"app": "bulk", "flows": 8, "tcp": {"profile": "plain", "recovery": "newreno", "ecn": true}},

@@ -49,7 +49,7 @@ fn announcement(protocol: Protocol, client_port: u16, ms: u64) -> Announcement {
         opener: end(Side::Clients, client_port),
         acceptor: end(Side::Servers, 80),
         group: 0,
-        member: 0,
+        source: 0,
         round_trip: Duration::from_millis(ms),
     }
 }

@@ -91,7 +91,7 @@ impl Around<Timed> for Programs {
                 opener: ([10, 128, 0, 1], port).into(),
                 acceptor: ([10, 0, 0, 1], 9).into(),
                 group: 0,
-                member: 0,
+                source: 0,
                 round_trip: Duration::ZERO,
             });
         }

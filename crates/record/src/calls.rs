@@ -7,7 +7,7 @@ use crate::{Column, Summary, Table, quantile};
 /// Packet counts and delays of one listener in the measured interval.
 #[derive(Clone, Copy, Debug)]
 pub struct Listener {
-    /// Whether he sits where the group's members are, and not at the peer's machine.
+    /// Whether he sits where the group's sources are, and not at the peer's machine.
     pub back: bool,
     /// Packets said to him.
     pub said: u64,

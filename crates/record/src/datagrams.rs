@@ -178,9 +178,9 @@ impl Datagrams {
     pub fn summarise(&self, out: &mut Summary) {
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
-            let members = self.streams.iter().filter(|s| usize::from(s.group) == index);
-            if members.clone().next().is_some() {
-                groups.group(name, Together::of(members, self.deadline).summary());
+            let sources = self.streams.iter().filter(|s| usize::from(s.group) == index);
+            if sources.clone().next().is_some() {
+                groups.group(name, Together::of(sources, self.deadline).summary());
             }
         }
         out.group("datagrams", groups);

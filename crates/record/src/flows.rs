@@ -9,7 +9,7 @@ pub struct LongFlow {
     /// Group, counted in the order of the scenario.
     pub group: u16,
     /// User or flow, numbered over all groups.
-    pub member: u32,
+    pub source: u32,
     /// Payload bytes that arrived in order at the side that accepted the connection.
     pub to_acceptor: u64,
     /// Payload bytes that arrived in order at the side that opened it.
@@ -77,7 +77,7 @@ impl Flows {
 
     /// Puts long flows in the order of their users, whatever order they were booked in.
     pub fn sort(&mut self) {
-        self.long.sort_by_key(|flow| flow.member);
+        self.long.sort_by_key(|flow| flow.source);
     }
 
     /// What a connection's ends did in the measured interval.
@@ -105,7 +105,7 @@ impl Flows {
         let whole = |of: fn(&LongFlow) -> u64| Column::U64(self.long.iter().map(of).collect());
         let columns = vec![
             ("group".to_owned(), Column::U16(self.long.iter().map(|f| f.group).collect())),
-            ("user".to_owned(), Column::U32(self.long.iter().map(|f| f.member).collect())),
+            ("user".to_owned(), Column::U32(self.long.iter().map(|f| f.source).collect())),
             ("to_acceptor_bytes".to_owned(), whole(|f| f.to_acceptor)),
             ("to_opener_bytes".to_owned(), whole(|f| f.to_opener)),
             ("goodput_bits_per_s".to_owned(), Column::F64(self.goodputs(seconds))),
@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn goodput_counts_both_directions() {
         let mut flows = Flows::default();
-        flows.long(LongFlow { group: 0, member: 3, to_acceptor: 1_000, to_opener: 250 });
+        flows.long(LongFlow { group: 0, source: 3, to_acceptor: 1_000, to_opener: 250 });
         let two = Recoveries { timeouts: 2, fast_retransmits: 1, ..Recoveries::default() };
         flows.recovered(two);
         flows.recovered(Recoveries { timeouts: 1, fast_retransmits: 0, ..two });

@@ -12,7 +12,7 @@ pub struct VideoCallViewer {
     pub group: u16,
     /// The user, numbered as in [`Listener`](crate::Listener).
     pub user: u32,
-    /// Whether he sits where the group's members are, and not at the peer's machine.
+    /// Whether he sits where the group's sources are, and not at the peer's machine.
     pub back: bool,
     /// Length of the call, s.
     pub seconds: f64,

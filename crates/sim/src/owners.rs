@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use record::Keep;
 
-/// Group and member.
+/// Group and source.
 pub(crate) type Owner = (u16, u32);
 
 /// Connections that are remembered where not all are.
 const RECENT: u32 = 65_536;
 
-/// Group and member behind every connection and stream, by serial number: a connection's place
+/// Group and source behind every connection and stream, by serial number: a connection's place
 /// may belong to another while its last packets are on their way. Kept only where packets are
 /// traced or captured.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub(crate) enum Owners {
     Recent(Recent),
 }
 
-/// The newest connections, and all streams: there are not more of them than members.
+/// The newest connections, and all streams: there are not more of them than sources.
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     given: u32,
@@ -39,22 +39,22 @@ impl Owners {
         }
     }
 
-    /// The next serial number goes to a connection of `member`.
+    /// The next serial number goes to a connection of `source`.
     #[inline]
-    pub fn connection(&mut self, group: u16, member: u32) {
+    pub fn connection(&mut self, group: u16, source: u32) {
         match self {
             Owners::Unknown => {}
-            Owners::All(owners) => owners.push((group, member)),
-            Owners::Recent(recent) => recent.next((group, member)),
+            Owners::All(owners) => owners.push((group, source)),
+            Owners::Recent(recent) => recent.next((group, source)),
         }
     }
 
-    /// The next serial number goes to a stream of datagrams of `member`.
-    pub fn stream(&mut self, group: u16, member: u32) {
+    /// The next serial number goes to a stream of datagrams of `source`.
+    pub fn stream(&mut self, group: u16, source: u32) {
         if let Owners::Recent(recent) = self {
-            recent.streams.insert(recent.given, (group, member));
+            recent.streams.insert(recent.given, (group, source));
         }
-        self.connection(group, member);
+        self.connection(group, source);
     }
 
     /// Who has this serial number; none if it is not noted any more, or never was.

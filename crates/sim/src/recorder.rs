@@ -61,11 +61,11 @@ struct Scripted {
 }
 
 impl Recorder {
-    /// A recorder for a scenario; its groups have `members` sources each. `watched` says how much
+    /// A recorder for a scenario; its groups have `counts` sources each. `watched` says how much
     /// is kept of a run that is observed.
     pub fn new(
         scenario: &Scenario,
-        members: impl Iterator<Item = usize>,
+        counts: impl Iterator<Item = usize>,
         watched: Option<Keep>,
     ) -> Recorder {
         let keep = watched.unwrap_or_default();
@@ -96,7 +96,7 @@ impl Recorder {
             losses: Losses::default(),
             round_trips: RoundTrips::new(window, scenario.traffic.len()),
             concurrency: Concurrency::new(scenario.network.whole("clients") as u32),
-            sources: record.switch("sources").then(|| sources(scenario, members)),
+            sources: record.switch("sources").then(|| sources(scenario, counts)),
             goodput: record.switch("goodput").then(|| Goodput::new(names().into_iter())),
             scripted: scenario.has_scripts().then(Scripted::default),
             data_sent: 0,
@@ -262,7 +262,7 @@ impl Recorder {
             ended: now,
             request_bytes: exchange.request_bytes,
             reply_bytes: u32::try_from(exchange.reply_bytes).unwrap_or(u32::MAX),
-            user: connection.member,
+            user: connection.source,
             group,
             retransmitted: connection.resent() > resent,
             failed: connection.failed,
@@ -277,7 +277,7 @@ impl Recorder {
             started: connection.opened,
             ended: now,
             bytes: connection.written,
-            user: connection.member,
+            user: connection.source,
             group,
             failed: connection.failed,
         });
@@ -319,11 +319,11 @@ impl Recorder {
     }
 }
 
-/// A row for every user and flow of groups that send requests, which have `members` sources each.
-fn sources(scenario: &Scenario, members: impl Iterator<Item = usize>) -> Sources {
+/// A row for every user and flow of groups that send requests, which have `counts` sources each.
+fn sources(scenario: &Scenario, counts: impl Iterator<Item = usize>) -> Sources {
     let mut sources = Sources::default();
-    for (number, (group, members)) in (0..).zip(scenario.traffic.iter().zip(members)) {
-        (0..members).for_each(|_| sources.add(number, group.entry.fetches));
+    for (number, (group, count)) in (0..).zip(scenario.traffic.iter().zip(counts)) {
+        (0..count).for_each(|_| sources.add(number, group.entry.fetches));
     }
     sources
 }

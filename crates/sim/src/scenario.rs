@@ -149,7 +149,7 @@ pub struct Traffic {
 
 impl Traffic {
     /// Number of users or flows, unless a load still has to be calibrated.
-    pub fn members(&self) -> Option<u32> {
+    pub fn sources(&self) -> Option<u32> {
         if self.entry.is_open_loop() {
             let recorded = self.entry.is_recorded() && !self.params.given("load");
             return (recorded || self.app.given(traffic::registry::RATE)).then_some(1);
@@ -256,14 +256,14 @@ impl Scenario {
         Ok(())
     }
 
-    /// Refuses a distance for each member where a single member stands for all connections.
+    /// Refuses a distance for each source where a single source stands for all connections.
     fn check_distances(&self) -> Result<(), ScenarioError> {
         for (i, group) in self.traffic.iter().enumerate().filter(|(_, t)| t.entry.is_open_loop()) {
             let (path, rtt) = match &group.rtt {
                 Some(own) => (format!("traffic.{i}.rtt"), own),
                 None => ("network.rtt".to_owned(), &self.rtt),
             };
-            if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "member") {
+            if matches!(rtt, Rtt::Range(rtt) if rtt.choice("draw") == "source") {
                 return Err(ScenarioError(format!(
                     "{path}.draw: {} has no users who keep a distance of their own; write draw = \"connection\"",
                     group.entry.about.name

@@ -64,18 +64,18 @@ pub(crate) fn world(
     let Parts { network, names, routes, groups } = assemble(scenario, captured, watch)?;
     let mut populated = Vec::new();
     for (group, population) in groups {
-        let members = population.sources();
-        let apps = population.all().ok_or_else(|| too_many(&group.name, members))?;
-        populated.push((group, members, apps));
+        let sources = population.sources();
+        let apps = population.all().ok_or_else(|| too_many(&group.name, sources))?;
+        populated.push((group, sources, apps));
     }
     let seed = scenario.params.whole("seed");
-    let members = populated.iter().map(|&(_, members, _)| members as usize);
-    let recorder = Recorder::new(scenario, members, watch.map(|watch| watch.keep));
+    let sources = populated.iter().map(|&(_, sources, _)| sources as usize);
+    let recorder = Recorder::new(scenario, sources, watch.map(|watch| watch.keep));
     let machines = |side| scenario.network.whole(side) as u32;
     let machines = Machines::new(seed, machines("clients"), machines("servers"));
     let mut world = World::new(network, routes, machines, Scripts::new(scenario), recorder);
-    for (group, members, apps) in populated {
-        world.add_group(group, seed, members, apps);
+    for (group, sources, apps) in populated {
+        world.add_group(group, seed, sources, apps);
     }
     Ok((world, names))
 }
@@ -129,9 +129,9 @@ fn assemble(
     Ok(Parts { network, names, routes, groups })
 }
 
-fn too_many(group: &str, members: u32) -> ScenarioError {
+fn too_many(group: &str, sources: u32) -> ScenarioError {
     ScenarioError(format!(
-        "traffic {group}: {members} users or flows do not fit into memory; give fewer"
+        "traffic {group}: {sources} users or flows do not fit into memory; give fewer"
     ))
 }
 
@@ -332,13 +332,13 @@ fn set_up_group(
     ports: &Ports,
     builder: &mut Builder,
 ) -> Result<(Group, traffic::Population), ScenarioError> {
-    let members = spec.members().ok_or_else(|| {
+    let sources = spec.sources().ok_or_else(|| {
         ScenarioError(format!(
             "traffic {}: load has not been calibrated into its size; start the run with the aqmlab command or aqmlab.run, which do so",
             spec.name
         ))
     })?;
-    let population = population(scenario, spec, members)?;
+    let population = population(scenario, spec, sources)?;
     let profile = build_profile(spec)?;
     let via = &spec.via;
     let side = spec.side();
@@ -347,7 +347,7 @@ fn set_up_group(
         side,
         profile: Arc::new(profile),
         routes: [ports.routes(side, via, builder), ports.routes(side.other(), via, builder)],
-        round_trips: round_trips(scenario, spec, members),
+        round_trips: round_trips(scenario, spec, sources),
         first_member: 0,
         shares_ticks: false,
         waits: spec.start_after.is_some(),
@@ -360,7 +360,7 @@ fn set_up_group(
 pub(crate) fn population(
     scenario: &Scenario,
     group: &Traffic,
-    members: u32,
+    sources: u32,
 ) -> Result<traffic::Population, ScenarioError> {
     let network = &scenario.network;
     let (own, peers) = match group.side() {
@@ -371,7 +371,7 @@ pub(crate) fn population(
         seed: scenario.params.whole("seed"),
         name: group.name.clone(),
         peers: peers as u32,
-        members,
+        sources,
         machines: own as u32,
     };
     (group.entry.build)(&group.app, &settings)

@@ -177,7 +177,7 @@ pub enum RoundTrips {
         peers: u32,
     },
     /// One per user or flow, in turn.
-    Members(Vec<Duration>),
+    Sources(Vec<Duration>),
     /// One of these for every connection, all equally likely.
     OneOf(Vec<Duration>),
     /// Uniform between two times, drawn for every connection.
@@ -190,13 +190,13 @@ pub enum RoundTrips {
 }
 
 impl RoundTrips {
-    /// The round-trip time of a new connection of `member` between two machines. Members are
+    /// The round-trip time of a new connection of `source` between two machines. Sources are
     /// numbered within their group, so that a group's distances do not depend on others.
-    pub fn draw(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
+    pub fn draw(&self, machine: u32, peer: u32, source: u32, rng: &mut Rng) -> Duration {
         match self {
             RoundTrips::Constant(time) => *time,
             RoundTrips::Pairs { table, peers } => table[(machine * peers + peer) as usize],
-            RoundTrips::Members(table) => table[member as usize % table.len()],
+            RoundTrips::Sources(table) => table[source as usize % table.len()],
             RoundTrips::OneOf(table) => table[rng.below(table.len() as u64) as usize],
             RoundTrips::Connections { min, max } => {
                 Duration::from_nanos(min.nanos() + rng.below(max.nanos() - min.nanos() + 1))

@@ -12,11 +12,11 @@ mod event_order;
 pub mod forwarding;
 mod hosts;
 mod look_ahead;
-mod member;
 mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod script;
+mod source;
 mod tcp_header;
 
 use std::sync::Arc;
@@ -30,9 +30,9 @@ use self::connection::{Connection, Serial};
 use self::effects::OddRoutes;
 use self::forwarding::{InFlight, Stream};
 use self::look_ahead::LookAhead;
-use self::member::Source;
 pub use self::network::Network;
 pub use self::script::Scripts;
+use self::source::Source;
 use crate::capture::Tap;
 use crate::event_queue::EventQueue;
 use crate::owners::Owners;
@@ -58,7 +58,7 @@ enum Event {
     /// A server program has finished an answer.
     Serve { connection: u32, serial: Serial },
     /// An application has scheduled a wake-up; it is a source of this group.
-    Wake { member: u32, group: u16 },
+    Wake { source: u32, group: u16 },
     /// A group begins whose start is counted from another's.
     Begin(u16),
     /// An effect has held a packet for as long as it may.
@@ -80,7 +80,7 @@ pub struct Group {
     pub routes: [Vec<u32>; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
-    /// Number of its first member among all; set by `World::add_group`.
+    /// Number of its first source among all; set by `World::add_group`.
     pub first_member: u32,
     /// Whether many of its timers expire at one instant: 4.4BSD's at ticks of hosts that many
     /// sources share.
@@ -94,10 +94,10 @@ pub struct Group {
 }
 
 impl Group {
-    /// The round-trip time of a new connection of `member`, who has this machine, to the machine
+    /// The round-trip time of a new connection of `source`, who has this machine, to the machine
     /// `peer`.
-    pub fn draw_round_trip(&self, machine: u32, peer: u32, member: u32, rng: &mut Rng) -> Duration {
-        self.round_trips.draw(machine, peer, member - self.first_member, rng)
+    pub fn draw_round_trip(&self, machine: u32, peer: u32, source: u32, rng: &mut Rng) -> Duration {
+        self.round_trips.draw(machine, peer, source - self.first_member, rng)
     }
 
     /// Delay after the last port of what each end sends. The whole round trip lies at the
@@ -121,7 +121,7 @@ pub struct World {
     groups: Vec<Group>,
     /// The applications of each group.
     apps: Vec<Box<dyn Sources>>,
-    members: Vec<Source>,
+    sources: Vec<Source>,
     connections: Slab<Connection>,
     streams: Vec<Stream>,
     in_flight: Slab<InFlight>,
@@ -162,7 +162,7 @@ impl World {
             machines,
             groups: Vec::new(),
             apps: Vec::new(),
-            members: Vec::new(),
+            sources: Vec::new(),
             connections: Slab::default(),
             streams: Vec::new(),
             in_flight: Slab::default(),
@@ -183,31 +183,31 @@ impl World {
 
     /// Adds a group and its applications, one for each source, spread over the machines of its side
     /// in turn.
-    pub fn add_group(&mut self, mut group: Group, seed: u64, members: u32, apps: Box<dyn Sources>) {
+    pub fn add_group(&mut self, mut group: Group, seed: u64, sources: u32, apps: Box<dyn Sources>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
-        group.first_member = self.members.len() as u32;
+        group.first_member = self.sources.len() as u32;
         let machines = self.machines.count(group.side);
-        group.shares_ticks = group.profile.timers_tick() && members >= machines * MANY;
+        group.shares_ticks = group.profile.timers_tick() && sources >= machines * MANY;
         let stream = format!("{}.rtt", group.name);
         if group.profile.remembers() {
             self.host_cache.get_or_insert_default();
         }
         self.groups.push(group);
         self.apps.push(apps);
-        self.members.reserve_exact(members as usize);
-        prefetch::huge_pages(&self.members);
-        self.events.reserve(members as usize); // each will wait to be woken
-        self.members.extend(
-            (0..members).map(|i| {
+        self.sources.reserve_exact(sources as usize);
+        prefetch::huge_pages(&self.sources);
+        self.events.reserve(sources as usize); // each will wait to be woken
+        self.sources.extend(
+            (0..sources).map(|i| {
                 Source::new(index, i % machines, Rng::indexed(seed, &stream, u64::from(i)))
             }),
         );
     }
 
-    /// The application of a member.
-    fn app(&mut self, member: u32) -> &mut dyn App {
-        let group = usize::from(self.members[member as usize].group);
-        self.apps[group].at(member - self.groups[group].first_member)
+    /// The application of a source.
+    fn app(&mut self, source: u32) -> &mut dyn App {
+        let group = usize::from(self.sources[source as usize].group);
+        self.apps[group].at(source - self.groups[group].first_member)
     }
 
     /// From here on `tap` looks at packets. Call before the start.
@@ -218,10 +218,10 @@ impl World {
 
     /// Starts every application.
     pub fn start(&mut self) {
-        for member in 0..self.members.len() as u32 {
-            let group = self.members[member as usize].group;
+        for source in 0..self.sources.len() as u32 {
+            let group = self.sources[source as usize].group;
             if !self.groups[usize::from(group)].waits {
-                self.notify(member, Input::Start);
+                self.notify(source, Input::Start);
             }
         }
     }
@@ -229,10 +229,10 @@ impl World {
     /// Starts the applications of a group that has waited for another.
     fn begin(&mut self, group: u16) {
         let first = self.groups[usize::from(group)].first_member;
-        let of_group = |member: &u32| self.members[*member as usize].group == group;
-        let end = (first..self.members.len() as u32).find(|member| !of_group(member));
-        for member in first..end.unwrap_or(self.members.len() as u32) {
-            self.notify(member, Input::Start);
+        let of_group = |source: &u32| self.sources[*source as usize].group == group;
+        let end = (first..self.sources.len() as u32).find(|source| !of_group(source));
+        for source in first..end.unwrap_or(self.sources.len() as u32) {
+            self.notify(source, Input::Start);
         }
     }
 
@@ -281,7 +281,7 @@ impl World {
                 Event::Finish(port) => self.finish_transmission(port),
                 Event::Tick(port) => self.tick(port),
                 Event::Serve { connection, serial } => self.served(connection, serial),
-                Event::Wake { member, .. } => self.notify(member, Input::Woke),
+                Event::Wake { source, .. } => self.notify(source, Input::Woke),
                 Event::Begin(group) => self.begin(group),
                 Event::Release(port) => self.release(port),
             }
@@ -323,10 +323,10 @@ impl World {
     pub fn shown(&mut self) -> Vec<Option<Shown>> {
         let mut groups = vec![None; self.groups.len()];
         let now = self.now;
-        for member in 0..self.members.len() as u32 {
-            if let Some(shown) = self.app(member).shown(now) {
+        for source in 0..self.sources.len() as u32 {
+            if let Some(shown) = self.app(source).shown(now) {
                 let group: &mut Option<Shown> =
-                    &mut groups[usize::from(self.members[member as usize].group)];
+                    &mut groups[usize::from(self.sources[source as usize].group)];
                 *group = Some(group.unwrap_or_default().and(shown));
             }
         }
@@ -338,7 +338,7 @@ impl World {
     pub fn begin_measuring(&mut self) {
         self.connections.places_mut().iter_mut().for_each(Connection::begin_measuring);
         let now = self.now;
-        (0..self.members.len() as u32).for_each(|member| self.app(member).measure(now));
+        (0..self.sources.len() as u32).for_each(|source| self.app(source).measure(now));
     }
 
     /// Ends the run at `end`: brings measurements up to date and hands them out. The ports have
@@ -351,15 +351,15 @@ impl World {
         let open = self.connections.places().iter().filter(|c| c.serial.is_some());
         let mut open_requests = 0;
         for connection in open {
-            let group = self.members[connection.member as usize].group;
+            let group = self.sources[connection.source as usize].group;
             self.recorder.still_open(connection, group);
             open_requests += connection.exchanges.iter().filter(|e| !e.is_unasked()).count() as u64;
         }
         self.check();
         self.check_flows();
-        let users = 0..self.members.len() as u32;
+        let users = 0..self.sources.len() as u32;
         let reports = Reports::new(users.filter_map(|user| {
-            let group = self.members[user as usize].group;
+            let group = self.sources[user as usize].group;
             self.app(user).report(end).map(|report| (group, user, report))
         }));
         let ports = self.network.ports();
@@ -371,7 +371,7 @@ impl World {
                 .filter_map(|(name, port)| Some((name, *port.effect_counts()?)))
                 .collect(),
             reports,
-            users: self.members.len(),
+            users: self.sources.len(),
             events: self.events.served(),
             open_requests,
         })

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 fn bulk(aqm: &str) -> Value {
     json!({
         "duration": "60 s", "warmup": "10 s",
-        "network": {"rtt": {"min": "20 ms", "max": "140 ms", "draw": "member"}},
+        "network": {"rtt": {"min": "20 ms", "max": "140 ms", "draw": "source"}},
         "link": [{"rate": "10 Mbit/s", "forward": aqm}],
         "traffic": [{"app": "bulk", "flows": 10, "tcp": "plain"}],
     })

@@ -154,7 +154,7 @@ pub fn scenario(seed: u64) -> Value {
     let mut network = json!({
         "clients": 1 + rng.below(9), "servers": 1 + rng.below(9),
         "rtt": {"min": "1 ms", "max": "200 ms",
-                "draw": pick(&mut rng, &["pair", "member", "connection"])},
+                "draw": pick(&mut rng, &["pair", "source", "connection"])},
     });
     if rng.below(4) == 0 {
         network["delay_tick"] = json!("10 ms");

@@ -146,11 +146,11 @@ fn what_is_written_of_a_start_reads_back() {
 }
 
 #[test]
-fn distances_of_a_groups_members_do_not_depend_on_other_groups() {
+fn distances_of_a_groups_sources_do_not_depend_on_other_groups() {
     let delays = |others: u32| {
         let scenario = json!({
             "duration": "2 s",
-            "network": {"rtt": {"min": "10 ms", "max": "400 ms", "draw": "member"}},
+            "network": {"rtt": {"min": "10 ms", "max": "400 ms", "draw": "source"}},
             "link": [{"rate": "1 Gbit/s"}],
             "traffic": [{"app": "cbr", "name": "late", "flows": others, "rate": "80 kbit/s", "start_after": {"group": "here", "delay": "1 h"}},
                         {"app": "cbr", "name": "here", "flows": 3, "rate": "80 kbit/s", "start_within": "0 s"}],
@@ -165,4 +165,17 @@ fn distances_of_a_groups_members_do_not_depend_on_other_groups() {
     for (one, three) in one.iter().zip(&three) {
         assert!((one - three).abs() < 1e-4, "{one} {three}");
     }
+}
+
+#[test]
+fn the_former_word_for_a_distance_of_each_source_is_read() {
+    let written = |draw: &str| {
+        let scenario = json!({
+            "duration": "1 s", "link": [{"rate": "1 Mbit/s"}],
+            "network": {"rtt": {"min": "10 ms", "max": "400 ms", "draw": draw}},
+            "traffic": [{"app": "cbr", "flows": 3, "rate": "80 kbit/s"}],
+        });
+        Scenario::from_json(&scenario.to_string()).unwrap().to_json()
+    };
+    assert_eq!(written("member"), written("source"));
 }

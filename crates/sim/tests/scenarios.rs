@@ -210,7 +210,7 @@ fn every_group_may_give_a_load_but_none_runs_with_one() {
     let group = json!({"app": "web", "load": 0.5});
     scenario["traffic"] = json!([group, group]);
     let read = Scenario::from_json(&scenario.to_string()).unwrap();
-    assert!(read.traffic.iter().all(|t| t.members().is_none()));
+    assert!(read.traffic.iter().all(|t| t.sources().is_none()));
     let why = Run::new(read).err().expect("no users yet").to_string();
     assert!(why.starts_with("traffic web0: load has not been calibrated"), "{why}");
 }
@@ -411,7 +411,7 @@ fn connections_of_an_open_loop_model_draw_from_a_list_or_the_suite_s_round_trips
 fn a_model_without_users_has_no_distance_of_each() {
     let mut scenario = good();
     scenario["traffic"] = json!([{"app": "packmime", "connections_per_s": 20}]);
-    let range = json!({"min": "10 ms", "max": "20 ms", "draw": "member"});
+    let range = json!({"min": "10 ms", "max": "20 ms", "draw": "source"});
     for (section, named) in [("/network", "network.rtt.draw"), ("/traffic/0", "traffic.0.rtt.draw")]
     {
         let mut changed = scenario.clone();

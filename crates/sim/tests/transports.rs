@@ -15,7 +15,7 @@ fn summary(scenario: &Value, engine: &str) -> Summary {
 fn bulk(tcp: Value) -> Value {
     json!({
         "duration": "60 s", "warmup": "10 s", "seed": 3,
-        "network": {"rtt": {"min": "40 ms", "max": "100 ms", "draw": "member"}},
+        "network": {"rtt": {"min": "40 ms", "max": "100 ms", "draw": "source"}},
         "link": [{"rate": "10 Mbit/s",
                   "forward": {"aqm": "red", "profile": "ns2-fixed", "min_th": 15, "max_th": 45,
                               "w_q": 0.002, "max_p": 0.1, "limit": 150, "gentle": true,

@@ -118,7 +118,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let first = params.real("start");
     let lasts = params.given("lasts").then(|| params.time("lasts"));
     let group = group.clone();
-    Ok(Population::new(group.members, move |i| {
+    Ok(Population::new(group.sources, move |i| {
         let start = first + window * group.stream("start", i).uniform();
         Bulk::new(group.peer_of(i), Duration::from_secs_f64(start), bytes, lasts)
     }))

@@ -51,5 +51,5 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let start =
         Duration::from_secs_f64(params.real("start_at") + params.real("start_spread") * draw);
     let group = group.clone();
-    Ok(Population::new(group.members, move |i| Bulk::new(group.peer_of(i), start, bytes, None)))
+    Ok(Population::new(group.sources, move |i| Bulk::new(group.peer_of(i), start, bytes, None)))
 }

@@ -5,10 +5,10 @@
 //! use aqmlab_traffic::{Group, find};
 //!
 //! let web = find("web").expect("is listed");
-//! let group = Group { seed: 1, name: "browsers".into(), peers: 7, members: 3_000, machines: 7 };
+//! let group = Group { seed: 1, name: "browsers".into(), peers: 7, sources: 3_000, machines: 7 };
 //! let users = (web.build)(&Params::defaults(web.about.fields), &group)?;
 //! let _first = users.source(0);
-//! assert!((users.ip_bytes_per_member_s().unwrap() - 411.0).abs() < 1.0);
+//! assert!((users.ip_bytes_per_source_s().unwrap() - 411.0).abs() < 1.0);
 //! # Ok::<(), packet::params::BadParams>(())
 //! ```
 
@@ -25,18 +25,18 @@ use crate::{App, bulk, burst, replay, requests, video, web};
 pub struct Entry {
     /// What it is; its parameters.
     pub about: About,
-    /// What a member is called, and several; [`USERS`] where nothing says more.
+    /// What a source is called, and several; [`USERS`] where nothing says more.
     pub noun: [&'static str; 2],
     /// Whether it fetches data to its own side (or else sends it to the other): decides where it
     /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
     pub fetches: bool,
     /// Whether it sends datagrams, which have no TCP.
     pub datagrams: bool,
-    /// Makes the members of a group.
+    /// Makes the sources of a group.
     pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
 }
 
-/// Members who are just users of the application.
+/// Sources who are just users of the application.
 pub const USERS: [&str; 2] = ["user", "users"];
 
 /// Every application, in the order of the documentation. A new one adds its line here.
@@ -68,7 +68,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 impl Entry {
-    /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of members:
+    /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of sources:
     /// it goes on whatever the network does.
     pub fn is_open_loop(&self) -> bool {
         self.about.fields.iter().any(|field| field.name == RATE)
@@ -80,10 +80,10 @@ impl Entry {
     }
 }
 
-/// The field that says the size of an application without members.
+/// The field that says the size of an application without sources.
 pub const RATE: &str = "connections_per_s";
 
-/// Where a group of members lives.
+/// Where a group of sources lives.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Seed of the run.
@@ -93,8 +93,8 @@ pub struct Group {
     /// Machines on the other side.
     pub peers: u32,
     /// Users or flows in the group.
-    pub members: u32,
-    /// Machines on the group's own side. Member `i` lives on machine `i % machines`.
+    pub sources: u32,
+    /// Machines on the group's own side. Source `i` lives on machine `i % machines`.
     pub machines: u32,
 }
 
@@ -110,7 +110,7 @@ impl Group {
         Ok(())
     }
 
-    /// The machine that member `index` sends to. Members go round robin over the machines of their
+    /// The machine that source `index` sends to. Sources go round robin over the machines of their
     /// own side and over the peers; each time both rounds close together the peers are shifted by
     /// one, so that every pair gets its share.
     pub(crate) fn peer_of(&self, index: u32) -> u32 {
@@ -119,7 +119,7 @@ impl Group {
         ((index + index / both) % peers) as u32
     }
 
-    /// The random stream of one variable of member `index`.
+    /// The random stream of one variable of source `index`.
     pub(crate) fn stream(&self, variable: &str, index: u32) -> Rng {
         Rng::indexed(self.seed, &format!("{}.{variable}", self.name), u64::from(index))
     }
@@ -129,14 +129,14 @@ fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// The members of a group, made one by one or all at once.
+/// The sources of a group, made one by one or all at once.
 pub struct Population {
-    members: u32,
+    sources: u32,
     make: Box<dyn Make + Send + Sync>,
-    ip_bytes_per_member_s: Option<f64>,
+    ip_bytes_per_source_s: Option<f64>,
 }
 
-/// Members of one kind in one piece of memory, by their numbers: a world has millions.
+/// Sources of one kind in one piece of memory, by their numbers: a world has millions.
 pub trait Sources: Send {
     /// Source `i`.
     ///
@@ -151,10 +151,10 @@ impl<A: App> Sources for Vec<A> {
     }
 }
 
-/// Makes members of one kind.
+/// Makes sources of one kind.
 trait Make {
     fn one(&self, i: u32) -> Box<dyn App>;
-    fn all(&self, members: u32) -> Option<Box<dyn Sources>>;
+    fn all(&self, sources: u32) -> Option<Box<dyn Sources>>;
 }
 
 impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
@@ -162,37 +162,37 @@ impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
         Box::new(self(i))
     }
 
-    fn all(&self, members: u32) -> Option<Box<dyn Sources>> {
+    fn all(&self, sources: u32) -> Option<Box<dyn Sources>> {
         let mut all = Vec::new();
-        all.try_reserve_exact(members as usize).ok()?;
+        all.try_reserve_exact(sources as usize).ok()?;
         prefetch::huge_pages(&all);
-        all.extend((0..members).map(self));
+        all.extend((0..sources).map(self));
         Some(Box::new(all))
     }
 }
 
 impl Population {
-    /// A population of `members`, where `make` makes the one with the given number.
+    /// A population of `sources`, where `make` makes the one with the given number.
     pub fn new<A: App + 'static>(
-        members: u32,
+        sources: u32,
         make: impl Fn(u32) -> A + Send + Sync + 'static,
     ) -> Self {
-        Population { members, make: Box::new(make), ip_bytes_per_member_s: None }
+        Population { sources, make: Box::new(make), ip_bytes_per_source_s: None }
     }
 
     /// This population, where each source is expected to request this many IP bytes per second.
     #[must_use]
-    pub fn asking_for(mut self, ip_bytes_per_member_s: f64) -> Self {
-        self.ip_bytes_per_member_s = Some(ip_bytes_per_member_s);
+    pub fn asking_for(mut self, ip_bytes_per_source_s: f64) -> Self {
+        self.ip_bytes_per_source_s = Some(ip_bytes_per_source_s);
         self
     }
 
-    /// How many members there are.
+    /// How many sources there are.
     pub fn sources(&self) -> u32 {
-        self.members
+        self.sources
     }
 
-    /// Member `i`, in its state at the beginning of a run. It does not depend on how many others
+    /// Source `i`, in its state at the beginning of a run. It does not depend on how many others
     /// there are.
     pub fn source(&self, i: u32) -> Box<dyn App> {
         self.make.one(i)
@@ -200,22 +200,22 @@ impl Population {
 
     /// All sources in their state at the beginning of a run; `None` if there is not enough memory.
     pub fn all(&self) -> Option<Box<dyn Sources>> {
-        self.make.all(self.members)
+        self.make.all(self.sources)
     }
 
-    /// IP bytes, without framing, that one member (of an open-loop application, one connection per
+    /// IP bytes, without framing, that one source (of an open-loop application, one connection per
     /// second) is expected to cause per second from the other side to its own on an uncongested
     /// network: a first estimate for calibration. `None` if the network alone decides.
-    pub fn ip_bytes_per_member_s(&self) -> Option<f64> {
-        self.ip_bytes_per_member_s
+    pub fn ip_bytes_per_source_s(&self) -> Option<f64> {
+        self.ip_bytes_per_source_s
     }
 }
 
 impl fmt::Debug for Population {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Population")
-            .field("members", &self.members)
-            .field("ip_bytes_per_member_s", &self.ip_bytes_per_member_s)
+            .field("sources", &self.sources)
+            .field("ip_bytes_per_source_s", &self.ip_bytes_per_source_s)
             .finish_non_exhaustive()
     }
 }
@@ -228,7 +228,7 @@ mod tests {
     fn every_pair_of_machines_gets_its_share() {
         for (machines, peers) in [(1, 1), (4, 4), (7, 4), (6, 4), (2, 8), (8, 2), (5, 1)] {
             let mut flows = vec![0; (machines * peers) as usize];
-            let group = Group { seed: 1, name: String::new(), peers, members: 0, machines };
+            let group = Group { seed: 1, name: String::new(), peers, sources: 0, machines };
             for i in 0..3 * machines * peers {
                 flows[(i % machines * peers + group.peer_of(i)) as usize] += 1;
             }

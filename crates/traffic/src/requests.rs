@@ -203,8 +203,8 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         return Err(bad("is missing; give the name of a CSV file".into()));
     };
     let book = RequestLists::parse(text).map_err(|why| bad(format!("{file}, {why}")))?;
-    if book.users() < group.members as usize {
-        let (has, requested) = (book.users(), group.members);
+    if book.users() < group.sources as usize {
+        let (has, requested) = (book.users(), group.sources);
         let why = format!(
             "{file} has the requests of {has} users, not of {requested}; write users = {has}"
         );
@@ -212,7 +212,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     }
     let (book, repeat) = (Arc::new(book), params.switch("repeat"));
     let group = group.clone();
-    Ok(Population::new(group.members, move |user| {
+    Ok(Population::new(group.sources, move |user| {
         let (book, all, peer) = (Arc::clone(&book), book.of(user), group.peer_of(user));
         Reader { book, next: all.start, all, repeat, peers: group.peers, peer }
     }))

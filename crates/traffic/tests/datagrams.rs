@@ -5,23 +5,23 @@ use aqmlab_traffic::{Action, AppCx, Input};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant};
 
-fn group(members: u32) -> Group {
-    Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }
+fn group(sources: u32) -> Group {
+    Group { seed: 2, name: "g".to_owned(), peers: 3, sources, machines: 2 }
 }
 
-fn build(app: &str, raw: &[(&str, Raw)], members: u32) -> Population {
+fn build(app: &str, raw: &[(&str, Raw)], sources: u32) -> Population {
     let entry = find(app).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(members)).unwrap()
+    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(sources)).unwrap()
 }
 
 fn text(text: &str) -> Raw {
     Raw::Text(text.to_owned())
 }
 
-/// The datagrams (time in seconds, bytes) one member sends in the first `seconds`.
-fn datagrams(population: &Population, member: u32, seconds: f64) -> Vec<(f64, u32)> {
-    let mut app = population.source(member);
+/// The datagrams (time in seconds, bytes) one source sends in the first `seconds`.
+fn datagrams(population: &Population, source: u32, seconds: f64) -> Vec<(f64, u32)> {
+    let mut app = population.source(source);
     let (mut sent, mut now, mut input) = (Vec::new(), Instant::ZERO, Input::Start);
     let end = Instant::ZERO + Duration::from_secs_f64(seconds);
     loop {
@@ -64,8 +64,8 @@ fn a_sender_begins_in_its_window_and_ends_after_its_time() {
     let raw = [("start", text("5 s")), ("start_within", text("2 s")), ("lasts", text("15 s"))];
     let senders = build("cbr", &raw, 40);
     let mut begins: Vec<f64> = Vec::new();
-    for member in 0..40 {
-        let sent = datagrams(&senders, member, 100.0);
+    for source in 0..40 {
+        let sent = datagrams(&senders, source, 100.0);
         assert_eq!(sent.len(), 1_875); // 15 s of one every 8 ms
         begins.push(sent[0].0);
     }
@@ -73,12 +73,12 @@ fn a_sender_begins_in_its_window_and_ends_after_its_time() {
     assert!(begins[0] >= 5.0 && begins[39] < 7.0 && begins[39] - begins[0] > 1.0, "{begins:?}");
 }
 
-/// The mean over `members` of the share of time on, measured by datagrams sent in `seconds`.
-fn share_on(raw: &[(&str, Raw)], members: u32, seconds: f64) -> f64 {
+/// The mean over `sources` of the share of time on, measured by datagrams sent in `seconds`.
+fn share_on(raw: &[(&str, Raw)], sources: u32, seconds: f64) -> f64 {
     let whole = [("rate", text("100 kbit/s")), ("packet", Raw::Number(125.0))];
-    let senders = build("on-off", &[&whole[..], raw].concat(), members);
-    let sent: usize = (0..members).map(|m| datagrams(&senders, m, seconds).len()).sum();
-    sent as f64 / (100.0 * seconds * f64::from(members))
+    let senders = build("on-off", &[&whole[..], raw].concat(), sources);
+    let sent: usize = (0..sources).map(|m| datagrams(&senders, m, seconds).len()).sum();
+    sent as f64 / (100.0 * seconds * f64::from(sources))
 }
 
 #[test]

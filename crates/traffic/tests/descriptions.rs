@@ -439,7 +439,7 @@ fn times_need_a_unit() {
 fn refused(app: &str, fields: &[(&str, Raw)]) -> String {
     let entry = find(app).unwrap();
     let raw: Vec<_> = fields.iter().map(|(name, raw)| ((*name).to_owned(), raw.clone())).collect();
-    let group = Group { seed: 1, name: "g".into(), peers: 3, members: 2, machines: 2 };
+    let group = Group { seed: 1, name: "g".into(), peers: 3, sources: 2, machines: 2 };
     let built =
         Params::check(entry.about.fields, &raw).and_then(|params| (entry.build)(&params, &group));
     built.err().unwrap_or_else(|| panic!("{app} {fields:?} was accepted")).to_string()
@@ -514,9 +514,9 @@ fn one_variable_changes_and_the_others_stay() {
     let estimate = |fields: &[(&str, Raw)]| {
         let entry = find("http").unwrap();
         let raw: Vec<_> = fields.iter().map(|(n, raw)| ((*n).to_owned(), raw.clone())).collect();
-        let group = Group { seed: 1, name: "g".into(), peers: 3, members: 2, machines: 2 };
+        let group = Group { seed: 1, name: "g".into(), peers: 3, sources: 2, machines: 2 };
         let params = Params::check(entry.about.fields, &raw).unwrap();
-        (entry.build)(&params, &group).unwrap().ip_bytes_per_member_s().unwrap()
+        (entry.build)(&params, &group).unwrap().ip_bytes_per_source_s().unwrap()
     };
     // 4,000 B and four times 8,000 B: 3 and 6 segments, SYN-ACK and last ACK, every 3.45 s.
     let page = (4_000 + 3 * 40 + 84) + 4 * (8_000 + 6 * 40 + 84);

@@ -8,7 +8,7 @@ use packet::{Duration, Instant};
 fn build(app: &str, raw: &[(&str, Raw)]) -> Result<Population, BadParams> {
     let entry = find(app).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    let group = Group { seed: 4, name: "g".to_owned(), peers: 2, members: 4, machines: 2 };
+    let group = Group { seed: 4, name: "g".to_owned(), peers: 2, sources: 4, machines: 2 };
     (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group)
 }
 
@@ -180,10 +180,10 @@ fn a_buffer_that_cannot_start_the_picture_is_refused() {
 }
 
 /// What one call says in `seconds`: instants there and back.
-fn said(raw: &[(&str, Raw)], member: u32, seconds: f64) -> [Vec<f64>; 2] {
+fn said(raw: &[(&str, Raw)], source: u32, seconds: f64) -> [Vec<f64>; 2] {
     let at_once = [("start_within", text("0 s"))];
     let calls = build("voip", &[raw, &at_once].concat()).unwrap();
-    let mut host = Host::new(calls.source(member), 1.0);
+    let mut host = Host::new(calls.source(source), 1.0);
     host.run_until(seconds);
     let mut said = [Vec::new(), Vec::new()];
     for (at, action) in &host.said {
@@ -209,8 +209,8 @@ fn packets_leave_every_20_ms_and_both_talkers_are_apart() {
 fn spurts_and_pauses_have_their_means() {
     let raw = [("pauses", text("suppressed")), ("talk", text("2 s")), ("pause", text("1 s"))];
     let (mut spurts, mut packets, mut silences) = (0.0, 0.0, 0.0);
-    for member in 0..4 {
-        for said in said(&raw, member, 5_000.0) {
+    for source in 0..4 {
+        for said in said(&raw, source, 5_000.0) {
             packets += said.len() as f64;
             let gaps = said.windows(2).map(|pair| pair[1] - pair[0] - 0.02);
             for gap in gaps.filter(|gap| *gap > 0.001) {
@@ -384,9 +384,9 @@ fn speech_is_heard_after_its_packet_its_codec_the_network_and_the_buffer() {
 
 #[test]
 fn the_videos_of_a_call_are_less_than_a_frame_apart() {
-    for member in 0..4 {
+    for source in 0..4 {
         let raw = [("start_within", text("0 s"))];
-        let mut host = Host::new(build("rtc-video", &raw).unwrap().source(member), 1.0);
+        let mut host = Host::new(build("rtc-video", &raw).unwrap().source(source), 1.0);
         host.run_until(1.5);
         let first = |there| {
             let of = |(_, action): &&(f64, Action)| matches!(action, Action::SendDatagram { back, bytes: 100.., .. } if *back == there);

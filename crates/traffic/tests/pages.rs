@@ -131,7 +131,7 @@ fn page_of(action: &Action) -> (u32, u64, bool) {
 
 #[test]
 fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
-    let group = Group { seed: 3, name: "g".into(), peers: 7, members: 1, machines: 7 };
+    let group = Group { seed: 3, name: "g".into(), peers: 7, sources: 1, machines: 7 };
     let of = |app: &str, http: &str| -> Box<dyn App> {
         let entry = find(app).unwrap();
         let mut raw = vec![("start".to_owned(), Raw::Text("stationary".into()))];
@@ -173,7 +173,7 @@ fn a_page_lasts_from_its_first_request_to_its_last_reply_in_every_mode() {
 #[test]
 fn what_a_loop_fetches_is_no_page() {
     let entry = find("loop").unwrap();
-    let group = Group { seed: 3, name: "g".into(), peers: 7, members: 1, machines: 7 };
+    let group = Group { seed: 3, name: "g".into(), peers: 7, sources: 1, machines: 7 };
     let mut file = (entry.build)(&Params::defaults(entry.about.fields), &group).unwrap().source(0);
     let network = Network::run(&mut *file, &mut by_size, |n| n.requested.len() >= 20);
     assert_eq!((network.pages_begun, network.pages.len()), (0, 0));

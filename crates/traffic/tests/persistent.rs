@@ -285,7 +285,7 @@ fn a_3gpp_user_keeps_one_connection() {
 // ---- PackMime -----------------------------------------------------------------------------------
 
 fn group() -> Group {
-    Group { seed: 5, name: "link".into(), peers: 7, members: 1, machines: 7 }
+    Group { seed: 5, name: "link".into(), peers: 7, sources: 1, machines: 7 }
 }
 
 fn link(rate: f64, mode: Mode, connections: usize) -> Network {

@@ -6,8 +6,8 @@ use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::params::{Params, Raw, Value};
 use packet::{Duration, Instant};
 
-fn group(members: u32) -> Group {
-    Group { seed: 2, name: "g".to_owned(), peers: 3, members, machines: 2 }
+fn group(sources: u32) -> Group {
+    Group { seed: 2, name: "g".to_owned(), peers: 3, sources, machines: 2 }
 }
 
 fn params(app: &str, raw: &[(&str, Raw)]) -> Params {
@@ -23,7 +23,7 @@ fn text(text: &str) -> Raw {
     Raw::Text(text.to_owned())
 }
 
-/// All that a member answers to its start and to being woken, and when it wanted to be woken.
+/// All that a source answers to its start and to being woken, and when it wanted to be woken.
 fn opening(app: &mut dyn App) -> (Instant, Vec<Action>) {
     let mut wishes = Vec::new();
     let mut act = |wish| wishes.push(wish);
@@ -85,7 +85,7 @@ fn every_entry_is_described_and_works_with_its_defaults() {
 }
 
 #[test]
-fn members_do_not_depend_on_how_many_there_are() {
+fn sources_do_not_depend_on_how_many_there_are() {
     for entry in APPS {
         let params = defaults(entry);
         let few = (entry.build)(&params, &group(2)).unwrap();
@@ -112,7 +112,7 @@ fn a_side_without_machines_is_refused() {
 
 #[test]
 fn web_presets_and_what_overrides_them() {
-    let estimate = |raw: &[(&str, Raw)]| build("web", raw).ip_bytes_per_member_s().unwrap();
+    let estimate = |raw: &[(&str, Raw)]| build("web", raw).ip_bytes_per_source_s().unwrap();
     let is = |found: f64, expected: f64| {
         assert!((found - expected).abs() < 0.6, "{found} against {expected}");
     };
@@ -189,7 +189,7 @@ fn opening_of_page(user: &mut dyn App) -> Vec<u32> {
 #[test]
 fn bulk_senders_start_in_their_window_and_send() {
     let endless = build("bulk", &[("start_within", text("5 s"))]);
-    assert_eq!(endless.ip_bytes_per_member_s(), None);
+    assert_eq!(endless.ip_bytes_per_source_s(), None);
     let (start, wishes) = opening(&mut *endless.source(1));
     let open = |peer| Action::Open { conn: 0, peer, closes: Closes::Opener };
     assert_eq!(
@@ -259,7 +259,7 @@ fn a_bulk_sender_says_nothing_after_its_opening() {
 
 #[test]
 fn peers_are_met_in_turn_and_shifted_when_both_rounds_close() {
-    // Three machines on each side: members 3 to 5 are those of 0 to 2 again.
+    // Three machines on each side: sources 3 to 5 are those of 0 to 2 again.
     let group = Group { machines: 3, ..group(9) };
     let bulk = find("bulk").unwrap();
     let senders = (bulk.build)(&Params::defaults(bulk.about.fields), &group).unwrap();
@@ -310,11 +310,11 @@ fn loops_begin_in_their_window_and_pause_as_they_are_told() {
         );
     }
     for (raw, pause) in [(vec![], 0), (vec![("think", text("3 s"))], 3)] {
-        let mut member = build("loop", &raw).source(1);
-        let (start, _) = opening(&mut *member);
+        let mut source = build("loop", &raw).source(1);
+        let (start, _) = opening(&mut *source);
         let mut wishes = Vec::new();
         let mut act = |wish| wishes.push(wish);
-        member.on(Input::Replied { conn: 0 }, &mut AppCx { now: start, act: &mut act });
+        source.on(Input::Replied { conn: 0 }, &mut AppCx { now: start, act: &mut act });
         assert_eq!(wishes, [Action::WakeAt(start + Duration::from_secs(pause))]);
     }
 }

@@ -11,7 +11,7 @@ fn build(recording: &str, raw: &[(&str, Raw)]) -> Result<Population, BadParams> 
     let file = vec![("file".into(), text("small")), ("text".into(), text(recording))];
     let mut all = vec![("model".to_owned(), Raw::Table(file))];
     all.extend(raw.iter().map(|(name, raw)| ((*name).to_owned(), raw.clone())));
-    let group = Group { seed: 2, name: "g".to_owned(), peers: 3, members: 1, machines: 2 };
+    let group = Group { seed: 2, name: "g".to_owned(), peers: 3, sources: 1, machines: 2 };
     (entry.build)(&Params::check(entry.about.fields, &all).unwrap(), &group)
 }
 
@@ -150,7 +150,7 @@ fn bytes_of_a_connection_are_those_of_its_acceptor_with_headers() {
     let recording = "recording 90000000 2\n\
         0 - - 0 0 fin epochs 0,9,0,3000 0,9,0,1000\n\
         0 - - 0 0 fin units 0,9,0 / 0,2000,0";
-    let estimate = build(recording, &[]).unwrap().ip_bytes_per_member_s().unwrap();
+    let estimate = build(recording, &[]).unwrap().ip_bytes_per_source_s().unwrap();
     let first = 124 + (3_000 + 3 * 40) + (1_000 + 40);
     assert_eq!(estimate, f64::from(first + 124 + 2_000 + 2 * 40) / 2.0);
 }

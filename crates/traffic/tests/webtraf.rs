@@ -15,14 +15,14 @@ fn by_size(_: &Opened, reply: u64) -> (Duration, bool) {
     (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)
 }
 
-fn group(members: u32) -> Group {
-    Group { seed: 5, name: "web".into(), peers: 7, members, machines: 7 }
+fn group(sources: u32) -> Group {
+    Group { seed: 5, name: "web".into(), peers: 7, sources, machines: 7 }
 }
 
-fn build(raw: &[(&str, Raw)], members: u32) -> Population {
+fn build(raw: &[(&str, Raw)], sources: u32) -> Population {
     let entry = find("webtraf").unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(members)).unwrap()
+    (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &group(sources)).unwrap()
 }
 
 fn text(text: &str) -> Raw {
@@ -226,20 +226,20 @@ fn a_load_is_predicted_from_whole_packets() {
         ("object_gap", text("10 ms")),
         ("think", text("2 s")),
     ];
-    let predicted = build(&raw, 1).ip_bytes_per_member_s().unwrap();
+    let predicted = build(&raw, 1).ip_bytes_per_source_s().unwrap();
     let object = f64::from(2 * (1_460 + 40) + 44 + 40 + 40);
     assert!((predicted - 2.0 * object / 2.46).abs() < 1e-6, "{predicted}");
     // 4.3 packets of 1,000 B are five, in four segments.
     for packets in [4.3, 5.0] {
         let raw = [("packets", Raw::Number(packets)), ("think", text("1 s"))];
-        let predicted = build(&raw, 1).ip_bytes_per_member_s().unwrap();
+        let predicted = build(&raw, 1).ip_bytes_per_source_s().unwrap();
         assert!(
             (predicted - f64::from(5_000 + 4 * 40 + 44 + 40) / 1.45).abs() < 1e-6,
             "{predicted}"
         );
     }
     // ns-2's example: 12.54 packets of 1,000 B every 15.45 s, and 4 % of headers.
-    let predicted = build(&[], 1).ip_bytes_per_member_s().unwrap();
+    let predicted = build(&[], 1).ip_bytes_per_source_s().unwrap();
     assert_near("large-scale", predicted, (12_541.0 * 1.04 / 15.45, 1.5));
 }
 

@@ -144,7 +144,7 @@ def round_trips(value: object) -> str:
     if isinstance(value, Mapping):
         each = {
             "pair": "one per pair of machines",
-            "member": "one per user or flow",
+            "source": "one per user or flow",
             "connection": "one per connection",
         }
         ends = f"{time(value.get('min'))} to {time(value.get('max'))}"

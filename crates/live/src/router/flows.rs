@@ -29,7 +29,7 @@ pub struct Owner {
     /// Place of the group in the scenario.
     pub group: u16,
     /// User or flow, counted over all groups.
-    pub member: u32,
+    pub source: u32,
     /// Round-trip propagation time.
     pub round_trip: Duration,
 }
@@ -127,8 +127,8 @@ impl Flows {
     pub fn announce(&mut self, now: Instant, of: &Announcement) {
         let opener = addresses::machine(of.opener.ip()).map_or(Side::Clients, |(side, _)| side);
         let key = key(of.protocol as u8, opener, of.opener, of.acceptor);
-        let Announcement { group, member, round_trip, .. } = *of;
-        self.add(now, key, opener, Owner { group, member, round_trip });
+        let Announcement { group, source, round_trip, .. } = *of;
+        self.add(now, key, opener, Owner { group, source, round_trip });
     }
 
     /// The flow of a packet that `from` sends. A flow that was not announced gets its owner from

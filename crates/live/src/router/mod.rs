@@ -234,7 +234,7 @@ impl Router {
             header: Header { dscp: facts.dscp, ack, source, destination },
             tcp: facts.segment.map(|segment| segment.queue_header),
             class: class.of_group(flow.owner.group),
-            owner: (flow.owner.group, flow.owner.member),
+            owner: (flow.owner.group, flow.owner.source),
             to: from.other(),
             client: u32::from(client) % machines[0],
             last_hop_delay: tail,
@@ -357,6 +357,6 @@ fn unannounced(
     let (own, peer) =
         (u32::from(own) % count(group.side), u32::from(peer) % count(group.side.other()));
     let mut rng = Rng::indexed(seed, "live.rtt", u64::from(serial));
-    let member = group.first_member;
-    Owner { group: 0, member, round_trip: group.draw_round_trip(own, peer, member, &mut rng) }
+    let source = group.first_member;
+    Owner { group: 0, source, round_trip: group.draw_round_trip(own, peer, source, &mut rng) }
 }

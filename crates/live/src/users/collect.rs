@@ -32,7 +32,7 @@ pub struct Collected {
 struct Connection {
     opened: u64,
     client: u32,
-    member: u32,
+    source: u32,
     group: u16,
     requests: bool,
     /// Of opener and acceptor.
@@ -130,9 +130,9 @@ pub fn collect(scenario: &Scenario, logs: &[PathBuf]) -> io::Result<Collected> {
 
 /// Collects from facts in memory.
 fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
-    let members: Vec<usize> =
-        scenario.traffic.iter().map(|group| group.members().unwrap_or(0) as usize).collect();
-    let recorder = Recorder::new(scenario, members.iter().copied(), None);
+    let sources: Vec<usize> =
+        scenario.traffic.iter().map(|group| group.sources().unwrap_or(0) as usize).collect();
+    let recorder = Recorder::new(scenario, sources.iter().copied(), None);
     let mut all = Collector {
         recorder,
         end: scenario.window().to,
@@ -148,9 +148,9 @@ fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
     for fact in facts {
         match time(&fact) {
             Some(time) => {
-                if let Fact::Opened { conn, at, client, member, group } = fact {
+                if let Fact::Opened { conn, at, client, source, group } = fact {
                     let of = all.connections.entry(conn).or_default();
-                    (of.opened, of.client, of.member, of.group) = (at, client, member, group);
+                    (of.opened, of.client, of.source, of.group) = (at, client, source, group);
                 }
                 events.push((time, Event::Fact(fact)));
             }
@@ -167,7 +167,7 @@ fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
         Event::Fact(fact) => all.fact(fact),
         Event::Over(conn) => all.over(at(time), conn),
     });
-    all.finish(members.iter().sum())
+    all.finish(sources.iter().sum())
 }
 
 struct Collector {
@@ -270,7 +270,7 @@ impl Collector {
             ended: at(fact.ended),
             request_bytes: fact.request_bytes,
             reply_bytes: u32::try_from(fact.reply_bytes).unwrap_or(u32::MAX),
-            user: of.member,
+            user: of.source,
             group: of.group,
             retransmitted: fact.resent || of.resent_for(fact.index),
             failed: fact.failed,
@@ -308,7 +308,7 @@ impl Collector {
 
 fn connection_end(of: &Connection) -> ConnectionEnd<'_> {
     ConnectionEnd {
-        member: of.member,
+        source: of.source,
         class: of.class(),
         rows: &of.rows,
         recoveries: Recoveries::default(), // the kernel counts them for all together

@@ -18,11 +18,11 @@ use super::clock::Clock;
 use super::end_system::socket_options;
 use super::facts::{ConnectionId, Fact, Log};
 use super::kernel::TcpCounters;
-use super::members::{Groups, Source};
 use super::partner::{Partner, PartnerMessage};
 use super::places::{Places, Ports};
 use super::slots::Slots;
 pub(super) use super::slots::{Place, Slot};
+use super::sources::{Groups, Source};
 use super::streams::Streams;
 use super::timers::{Timer, Timers};
 use super::{Channels, GRACE, Task, sockets};
@@ -39,7 +39,7 @@ pub(super) struct Driver {
     slots: Slots,
     pub timers: Timers,
     pub groups: Groups,
-    pub members: Vec<Source>,
+    pub sources: Vec<Source>,
     pub streams: Streams,
     pub ports: Ports,
     pub places: Places,
@@ -76,7 +76,7 @@ impl Driver {
     pub fn new(task: &Task, channels: Channels) -> io::Result<Driver> {
         let scenario = &task.scenario;
         let groups = Groups::new(task).map_err(io::Error::other)?;
-        let members = groups.sources(task);
+        let sources = groups.sources(task);
         let count = scenario.traffic.len();
         let mut driver = Driver {
             epoll: Arc::new(epoll::create(epoll::CreateFlags::CLOEXEC)?),
@@ -85,7 +85,7 @@ impl Driver {
             slots: Slots::default(),
             timers: Timers::default(),
             groups,
-            members,
+            sources,
             streams: Streams::default(),
             ports: Ports::default(),
             places: task.places,
@@ -223,9 +223,9 @@ impl Driver {
         self.timers.add(self.window.from, Timer::Measure);
         self.clock.sleep_until_begin();
         let idle = thread_cpu();
-        for member in 0..self.members.len() as u32 {
-            if !self.groups.at(self.members[member as usize].group).group.waits {
-                self.notify(member, traffic::Input::Start, Instant::ZERO)?;
+        for source in 0..self.sources.len() as u32 {
+            if !self.groups.at(self.sources[source as usize].group).group.waits {
+                self.notify(source, traffic::Input::Start, Instant::ZERO)?;
             }
         }
         let end = self.window.to;
@@ -283,7 +283,7 @@ impl Driver {
 
     fn expire(&mut self, due: Instant, timer: Timer) -> io::Result<()> {
         match timer {
-            Timer::Wake(member) => self.notify(member, traffic::Input::Woke, due),
+            Timer::Wake(source) => self.notify(source, traffic::Input::Woke, due),
             Timer::Serve(place) => self.acceptor_reacts(place),
             Timer::Acknowledged(place) => self.look(place),
             Timer::Connect(place) => self.connect_expires(place),
@@ -360,8 +360,8 @@ impl Driver {
                 _ => {}
             }
         }
-        for member in &mut self.members {
-            member.app.measure(self.window.from);
+        for source in &mut self.sources {
+            source.app.measure(self.window.from);
         }
     }
 
@@ -387,9 +387,9 @@ impl Driver {
         if let Some((second, sums)) = &mut self.goodput {
             Self::note_goodput(&mut self.log, *second, sums);
         }
-        for member in &mut self.members {
-            if let Some(report) = member.app.report(end) {
-                let (group, user) = (member.group, member.user);
+        for source in &mut self.sources {
+            if let Some(report) = source.app.report(end) {
+                let (group, user) = (source.group, source.user);
                 self.log.note(&Fact::Said { group, user, report: (&report).into() });
             }
         }

@@ -76,7 +76,7 @@ pub struct RequestFact {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fact {
     /// A connection is opened.
-    Opened { conn: ConnectionId, at: u64, client: u32, member: u32, group: u16 },
+    Opened { conn: ConnectionId, at: u64, client: u32, source: u32, group: u16 },
     /// A request is made.
     Requested { at: u64, group: u16, reply_bytes: u64 },
     /// One has ended.

@@ -17,13 +17,13 @@ mod driver;
 pub mod end_system;
 mod facts;
 mod kernel;
-mod members;
 mod opener;
 mod partner;
 mod pipe;
 mod places;
 mod slots;
 mod sockets;
+mod sources;
 mod streams;
 mod timers;
 
@@ -50,7 +50,7 @@ pub struct Task {
     pub scenario: Scenario,
     /// On which side of the links.
     pub side: Side,
-    /// Which of the side's programs, and how many there are: members are dealt out in turn.
+    /// Which of the side's programs, and how many there are: sources are dealt out in turn.
     pub pair: (u8, u8),
     /// Where machines are.
     pub places: Places,

@@ -28,9 +28,9 @@ impl Driver {
         }
     }
 
-    /// Does something with a member's connection of this number, if it still is.
-    pub(super) fn with_number(&mut self, member: u32, number: u32, act: impl FnOnce(&mut Opener)) {
-        let place = self.members[member as usize].connections[number as usize];
+    /// Does something with a source's connection of this number, if it still is.
+    pub(super) fn with_number(&mut self, source: u32, number: u32, act: impl FnOnce(&mut Opener)) {
+        let place = self.sources[source as usize].connections[number as usize];
         if let Some(opener) = self.opener(place) {
             act(opener);
         }
@@ -39,12 +39,12 @@ impl Driver {
     /// Opens a connection: draws its distance, announces it, connects.
     pub(super) fn open(
         &mut self,
-        member: u32,
+        source: u32,
         number: u32,
         peer: u32,
         closes: Closes,
     ) -> io::Result<()> {
-        let of = &mut self.members[member as usize];
+        let of = &mut self.sources[source as usize];
         let (group, user, machine) = (of.group, of.user, of.machine);
         let live = self.groups.at(group);
         let round_trip = of
@@ -61,21 +61,21 @@ impl Driver {
             opener: from,
             acceptor: to,
             group,
-            member: user,
+            source: user,
             round_trip,
         })?;
         let id = self.next_id();
         self.partner.enqueue(&PartnerMessage::Open { conn: id, from, closing: closes.into() });
         let opened = self.clock.now();
         let client = self.client_of(machine, peer);
-        self.log.note(&Fact::Opened { conn: id, at: opened.nanos(), client, member: user, group });
+        self.log.note(&Fact::Opened { conn: id, at: opened.nanos(), client, source: user, group });
         sockets::begin_connect(&socket, to)?;
-        let opener = Opener::new(socket, id, member, number, closes, opened);
+        let opener = Opener::new(socket, id, source, number, closes, opened);
         let place = self.watch(Slot::Opener(Box::new(opener)), Pipe::FIRST_WATCH)?;
         if let Some(limit) = limit {
             self.timers.add(opened + limit, Timer::Connect(place));
         }
-        let connections = &mut self.members[member as usize].connections;
+        let connections = &mut self.sources[source as usize].connections;
         if connections.len() <= number as usize {
             connections.resize(number as usize + 1, Place::MAX);
         }
@@ -86,15 +86,15 @@ impl Driver {
     /// Writes into a connection; with `reply_bytes` it is a request.
     pub(super) fn send(
         &mut self,
-        member: u32,
+        source: u32,
         number: u32,
         bytes: u64,
         reply_bytes: u64,
         service: Duration,
     ) -> io::Result<()> {
         let now = self.clock.now();
-        let group = self.members[member as usize].group;
-        let place = self.members[member as usize].connections[number as usize];
+        let group = self.sources[source as usize].group;
+        let place = self.sources[source as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
         opener.written = opener.written.saturating_add(bytes);
         opener.pipe.unwritten = opener.pipe.unwritten.saturating_add(bytes);
@@ -121,14 +121,14 @@ impl Driver {
     /// The other program will write by itself.
     pub(super) fn script(
         &mut self,
-        member: u32,
+        source: u32,
         number: u32,
         after: u64,
         gap: Duration,
         bytes: u64,
     ) {
         let (now, mut said) = (self.clock.now(), None);
-        self.with_number(member, number, |opener| {
+        self.with_number(source, number, |opener| {
             opener.exchange(now, 0, bytes);
             let when = When::Scripted(gap.nanos());
             said = Some(PartnerMessage::Reply { conn: opener.id, request_end: after, bytes, when });
@@ -137,8 +137,8 @@ impl Driver {
     }
 
     /// The application will send no more.
-    pub(super) fn close(&mut self, member: u32, number: u32) -> io::Result<()> {
-        let place = self.members[member as usize].connections[number as usize];
+    pub(super) fn close(&mut self, source: u32, number: u32) -> io::Result<()> {
+        let place = self.sources[source as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
         opener.close_requested = true;
         if opener.closes == Closes::AcceptorLast {
@@ -149,8 +149,8 @@ impl Driver {
     }
 
     /// What the kernel has not taken is forgotten, and it closes.
-    pub(super) fn stop(&mut self, member: u32, number: u32) -> io::Result<()> {
-        let place = self.members[member as usize].connections[number as usize];
+    pub(super) fn stop(&mut self, source: u32, number: u32) -> io::Result<()> {
+        let place = self.sources[source as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
         opener.pipe.unwritten = 0;
         opener.written = opener.pipe.taken;
@@ -202,12 +202,12 @@ impl Driver {
                 opener.connected = opener.pipe.established.then_some(now);
             }
             if flags.intersects(EventFlags::IN | EventFlags::HUP | EventFlags::ERR) {
-                arrived = (opener.member, opener.pipe.read(&mut scratch));
+                arrived = (opener.source, opener.pipe.read(&mut scratch));
             }
         }
         self.scratch = scratch;
         if arrived.1 > 0 {
-            let group = self.members[arrived.0 as usize].group;
+            let group = self.sources[arrived.0 as usize].group;
             self.arrived(group, arrived.1);
         }
         self.opener_reacts(place)
@@ -217,23 +217,23 @@ impl Driver {
     fn opener_reacts(&mut self, place: Place) -> io::Result<()> {
         let now = self.now;
         let Some(opener) = self.opener(place) else { return Ok(()) };
-        let (member, conn) = (opener.member, opener.number);
+        let (source, conn) = (opener.source, opener.number);
         if opener.awaited && opener.pipe.established {
             opener.awaited = false;
-            self.notify(member, Input::Opened { conn }, now)?;
+            self.notify(source, Input::Opened { conn }, now)?;
         }
         if let Some(opener) = self.opener(place) {
             opener.pump();
         }
         while let Some(exchange) = self.opener(place).and_then(Opener::take_reply) {
             self.end_exchange(place, exchange, false);
-            self.notify(member, Input::Replied { conn }, now)?;
+            self.notify(source, Input::Replied { conn }, now)?;
         }
         if self.opener(place).is_some_and(Opener::take_sent) {
             if self.opener(place).is_some_and(|opener| opener.is_transfer()) {
                 self.end_transfer(place);
             }
-            self.notify(member, Input::Sent { conn }, now)?;
+            self.notify(source, Input::Sent { conn }, now)?;
         }
         if self.opener(place).is_some_and(|opener| opener.pipe.failed) {
             return self.fail(place);
@@ -278,17 +278,17 @@ impl Driver {
     fn end_transfer(&mut self, place: Place) {
         let ended = self.now.nanos();
         let Some(opener) = self.opener(place) else { return };
-        let (member, started, bytes) = (opener.member, opener.opened.nanos(), opener.written);
+        let (source, started, bytes) = (opener.source, opener.opened.nanos(), opener.written);
         let failed = opener.pipe.failed;
         let (user, group) =
-            (self.members[member as usize].user, self.members[member as usize].group);
+            (self.sources[source as usize].user, self.sources[source as usize].group);
         self.log.note(&Fact::Transfer { started, ended, bytes, user, group, failed });
     }
 
     /// A connection was given up: its requests have failed.
     fn fail(&mut self, place: Place) -> io::Result<()> {
         let Some(opener) = self.opener(place) else { return Ok(()) };
-        let (member, number, conn) = (opener.member, opener.number, opener.id);
+        let (source, number, conn) = (opener.source, opener.number, opener.id);
         let expected = opener.expected();
         let cut_short = opener.sent_pending && opener.is_transfer() && opener.written != u64::MAX;
         let exchanges = std::mem::take(&mut opener.exchanges);
@@ -302,7 +302,7 @@ impl Driver {
         self.partner.enqueue(&PartnerMessage::Gone { conn });
         self.retire_opener(place);
         let now = self.now;
-        if expected { self.notify(member, Input::Failed { conn: number }, now) } else { Ok(()) }
+        if expected { self.notify(source, Input::Failed { conn: number }, now) } else { Ok(()) }
     }
 
     /// A connection is over.

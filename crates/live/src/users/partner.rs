@@ -64,7 +64,7 @@ pub enum PartnerMessage {
     SendDatagram(DatagramOrder),
     /// Datagram `number` of the stream arrived, with a mark of congestion or without.
     Received { stream: ConnectionId, number: u64, at: u64, marked: bool },
-    /// The first member of a group has opened a connection or sent a datagram.
+    /// The first source of a group has opened a connection or sent a datagram.
     GroupActive { group: u16, at: u64 },
 }
 

@@ -20,7 +20,7 @@ use crate::control::{Announcement, Protocol};
 /// The longest payload there is.
 const LONGEST: usize = 1 << 16;
 
-/// The stream of a member of this program.
+/// The stream of a source of this program.
 #[derive(Debug)]
 struct Stream {
     id: ConnectionId,
@@ -48,22 +48,22 @@ impl Streams {
 }
 
 impl Driver {
-    /// A member sends a datagram.
-    pub(super) fn datagram(&mut self, member: u32, peer: u32, bytes: u32) -> io::Result<()> {
-        let stream = self.stream_of(member, peer, false)?;
+    /// A source sends a datagram.
+    pub(super) fn datagram(&mut self, source: u32, peer: u32, bytes: u32) -> io::Result<()> {
+        let stream = self.stream_of(source, peer, false)?;
         self.send_forward(stream, bytes, Ecn::NotEct, false)
     }
 
-    /// A member, or his peer, says something in their conversation.
+    /// A source, or his peer, says something in their conversation.
     pub(super) fn say(
         &mut self,
-        member: u32,
+        source: u32,
         peer: u32,
         bytes: u32,
         back: bool,
         ecn: Ecn,
     ) -> io::Result<()> {
-        let stream = self.stream_of(member, peer, true)?;
+        let stream = self.stream_of(source, peer, true)?;
         if !back {
             return self.send_forward(stream, bytes, ecn, true);
         }
@@ -105,9 +105,9 @@ impl Driver {
         Ok(())
     }
 
-    /// A member's stream: its first datagram draws its distance and announces it.
-    fn stream_of(&mut self, member: u32, peer: u32, conversation: bool) -> io::Result<usize> {
-        let of = &mut self.members[member as usize];
+    /// A source's stream: its first datagram draws its distance and announces it.
+    fn stream_of(&mut self, source: u32, peer: u32, conversation: bool) -> io::Result<usize> {
+        let of = &mut self.sources[source as usize];
         if let Some(stream) = of.stream {
             return Ok(stream);
         }
@@ -124,22 +124,22 @@ impl Driver {
             opener: from,
             acceptor: to,
             group,
-            member: user,
+            source: user,
             round_trip,
         })?;
         self.watch(Slot::Datagrams(socket.try_clone()?, group), EventFlags::IN)?;
         let (id, answers) = (self.next_id(), self.next_id());
         let at = self.clock.now().nanos();
         self.log.note(&Fact::Stream { stream: id, at, group, user, back: false });
-        self.streams.member_of.insert(id, member);
+        self.streams.member_of.insert(id, source);
         if conversation {
             self.log.note(&Fact::Stream { stream: answers, at, group, user, back: true });
-            self.streams.member_of.insert(answers, member);
+            self.streams.member_of.insert(answers, source);
         }
         let sender = Sender::new(socket, from, dscp);
         self.streams.mine.push(Stream { id, sender, from, to, said: [0; 2] });
         let stream = self.streams.mine.len() - 1;
-        self.members[member as usize].stream = Some(stream);
+        self.sources[source as usize].stream = Some(stream);
         Ok(stream)
     }
 
@@ -168,8 +168,8 @@ impl Driver {
         }
         self.arrived(group, bytes.len() as u64);
         match self.streams.member_of.get(&stream) {
-            Some(&member) => {
-                self.notify(member, Input::Received { back: true, number, marked }, at)
+            Some(&source) => {
+                self.notify(source, Input::Received { back: true, number, marked }, at)
             }
             None => {
                 if heard {
@@ -194,9 +194,9 @@ impl Driver {
         marked: bool,
     ) -> io::Result<()> {
         match self.streams.member_of.get(&stream) {
-            Some(&member) => {
+            Some(&source) => {
                 let input = Input::Received { back: false, number, marked };
-                self.notify(member, input, Instant::from_nanos(at))
+                self.notify(source, input, Instant::from_nanos(at))
             }
             None => Ok(()),
         }

@@ -59,12 +59,12 @@ mod tests {
     fn timers_come_in_their_order() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         let mut timers = Timers::default();
-        for (ms, member) in [(5, 1), (3, 2), (3, 3), (9, 4)] {
-            timers.add(at(ms), Timer::Wake(member));
+        for (ms, source) in [(5, 1), (3, 2), (3, 3), (9, 4)] {
+            timers.add(at(ms), Timer::Wake(source));
         }
         assert_eq!(timers.take(at(2)), None);
         let due: Vec<_> = std::iter::from_fn(|| timers.take(at(5))).collect();
-        let wake = |ms, member| (at(ms), Timer::Wake(member));
+        let wake = |ms, source| (at(ms), Timer::Wake(source));
         assert_eq!(due, [wake(3, 2), wake(3, 3), wake(5, 1)]);
         assert_eq!(timers.next(), Some(at(9)));
     }

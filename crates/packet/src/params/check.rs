@@ -19,7 +19,10 @@ impl Field {
         match (self.kind, raw) {
             (Kind::Switch, Raw::Bool(v)) => Ok(Value::Switch(*v)),
             (Kind::Choice(names), Raw::Text(text)) => {
-                let found = names.iter().find(|name| *name == text);
+                let former =
+                    FORMER_CHOICES.iter().find(|[old, new]| old == text && names.contains(new));
+                let text = former.map_or(text.as_str(), |[_, new]| new);
+                let found = names.iter().find(|name| **name == text);
                 let name = found.ok_or_else(|| self.bad(unknown("value", text, names)))?;
                 Ok(Value::Choice(name))
             }
@@ -214,6 +217,9 @@ pub fn nearest<'a>(name: &str, known: &[&'a str]) -> Option<&'a str> {
 
 /// Names that were changed: the old one and the one in force.
 const RENAMED: &[[&str; 2]] = &[["flavour", "profile"]];
+
+/// Values of choices that were changed in this version and are still read: the old one and the one in force.
+const FORMER_CHOICES: &[[&str; 2]] = &[["member", "source"]];
 
 /// `; it is called "x" now` if `name` was renamed, `; did you mean "x"?` if one of `known` is near
 /// it, else nothing.

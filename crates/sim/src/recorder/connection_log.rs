@@ -105,7 +105,7 @@ impl Connection {
     /// What is reported to the recorder when the connection, or the run, is over.
     pub fn end(&self) -> ConnectionEnd<'_> {
         ConnectionEnd {
-            member: self.member,
+            source: self.source,
             class: self.class(),
             rows: self.log.rows(),
             recoveries: self.recoveries(),

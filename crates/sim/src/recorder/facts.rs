@@ -11,7 +11,7 @@ use crate::world::connection::{ACCEPTOR, OPENER};
 #[derive(Clone, Copy, Debug)]
 pub struct ConnectionEnd<'a> {
     /// Who opened it, numbered over all groups.
-    pub member: u32,
+    pub source: u32,
     /// What had to be sent again, in both directions.
     pub class: Class,
     /// Rows of its requests, as [`Recorder::request_ended`] gave them.
@@ -57,7 +57,7 @@ impl Recorder {
         if long {
             self.flows.long(LongFlow {
                 group,
-                member: end.member,
+                source: end.source,
                 to_acceptor: end.delivered[ACCEPTOR],
                 to_opener: end.delivered[OPENER],
             });
@@ -79,7 +79,7 @@ impl Recorder {
     fn measure(&mut self, end: &ConnectionEnd) {
         self.flows.recovered(end.recoveries);
         if let Some(sources) = &mut self.sources {
-            sources.delivered(end.member, end.delivered.iter().sum());
+            sources.delivered(end.source, end.delivered.iter().sum());
         }
     }
 

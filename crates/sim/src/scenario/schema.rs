@@ -125,7 +125,7 @@ pub const START_AFTER_STRUCTURE: &[[&str; 4]] = &[[
     "group",
     "name",
     "required",
-    "Name of the other group. It has started when the first of its members opens a connection or sends a datagram; if none does, this one never begins.",
+    "Name of the other group. It has started when the first of its sources opens a connection or sends a datagram; if none does, this one never begins.",
 ]];
 
 /// `start_after = { group = "…", delay = "…" }` of `[[traffic]]`.
@@ -234,10 +234,10 @@ pub const RTT: &[Field] = &[
     Field::new("max", time(0.0, false), Value::Real(0.144))
         .meaning("Largest round-trip propagation time.")
         .source("as min"),
-    Field::new("draw", Kind::Choice(&["pair", "member", "connection"]), Value::Choice("pair"))
+    Field::new("draw", Kind::Choice(&["pair", "source", "connection"]), Value::Choice("pair"))
         .meaning(
             "pair: evenly spread values, one per pair of machines, in an order drawn by the \
-             seed; member: the same, one per user or flow; connection: uniform, drawn for each \
+             seed; source: the same, one per user or flow; connection: uniform, drawn for each \
              connection.",
         )
         .source("constructed: the paper does not say"),

@@ -30,7 +30,7 @@ impl Scenario {
                 "traffic: {groups} groups are too many; give at most {MOST_GROUPS}, with more users each"
             ));
         }
-        let users: u64 = self.traffic.iter().filter_map(Traffic::members).map(u64::from).sum();
+        let users: u64 = self.traffic.iter().filter_map(Traffic::sources).map(u64::from).sum();
         if users > MOST_USERS {
             return fail(format!(
                 "traffic: {users} users and flows together are too many; at most {MOST_USERS}"

@@ -6,7 +6,7 @@ use crate::error::ScenarioError;
 use crate::scenario::{Queue, Rtt, Scenario, Traffic};
 use crate::topology::{Direction, TCPEVAL_MS};
 
-/// A user without his idle connections, bytes (held by a test of `world::member`).
+/// A user without his idle connections, bytes (held by a test of `world::source`).
 const USER: u64 = 200;
 /// A sender's connection, with what is on its way, bytes (held by a test of `connection`).
 const CONNECTION: u64 = 1_024;
@@ -58,25 +58,25 @@ impl Scenario {
     }
 
     fn group_bytes(&self, group: &Traffic) -> u64 {
-        let members = u64::from(group.members().unwrap_or(0));
+        let sources = u64::from(group.sources().unwrap_or(0));
         let connections = match group.entry.fetches {
             // The cast saturates.
             true if group.entry.is_open_loop() => {
                 let lasts = ROUND_TRIPS * self.mean_round_trip_s(group);
                 (self.replies_per_s(group) * lasts) as u64
             }
-            true => members / USERS_PER_CONNECTION,
+            true => sources / USERS_PER_CONNECTION,
             false if group.entry.datagrams => 0,
-            false => members,
+            false => sources,
         };
         let distances = match group.rtt.as_ref().unwrap_or(&self.rtt) {
-            Rtt::Range(range) if range.choice("draw") == "member" => members,
+            Rtt::Range(range) if range.choice("draw") == "source" => sources,
             Rtt::Range(range) if range.choice("draw") == "pair" => {
                 self.network.whole("clients") * self.network.whole("servers")
             }
             _ => 0,
         };
-        (members * USER + distances * DISTANCE)
+        (sources * USER + distances * DISTANCE)
             .saturating_add(connections.saturating_mul(CONNECTION))
     }
 
@@ -96,7 +96,7 @@ impl Scenario {
             if known && queue.params.given("limit") { queue.params.whole("limit") } else { 0 };
         // How many datagrams come is unknown here.
         let tcp = |group: &&Traffic| !group.entry.datagrams && !group.entry.fetches;
-        let senders = self.traffic.iter().filter(tcp).filter_map(Traffic::members);
+        let senders = self.traffic.iter().filter(tcp).filter_map(Traffic::sources);
         let most = senders.map(u64::from).sum::<u64>() * PACKETS_OF_A_SENDER;
         limit.min(most)
     }
@@ -118,8 +118,8 @@ impl Scenario {
         if !group.entry.fetches || group.entry.is_recorded() {
             return 0.0;
         }
-        let members = f64::from(group.members().unwrap_or(0));
-        let wanted = self.ip_bytes_per_member_s(group).unwrap_or(0.0) * members;
+        let sources = f64::from(group.sources().unwrap_or(0));
+        let wanted = self.ip_bytes_per_source_s(group).unwrap_or(0.0) * sources;
         let wanted = match group.entry.is_open_loop() && group.app.given(traffic::registry::RATE) {
             true => group.app.real(traffic::registry::RATE) * wanted,
             false => wanted,
@@ -228,7 +228,7 @@ mod tests {
             format!(r#""network": {rtt}, "traffic": [{{"app": "bulk", "flows": 5000}}]"#)
         };
         assert_eq!(more(&far("pair"), &far("connection")), 1_000_000 * DISTANCE);
-        assert_eq!(more(&far("member"), &far("connection")), 5_000 * DISTANCE);
+        assert_eq!(more(&far("source"), &far("connection")), 5_000 * DISTANCE);
         let afd = |b: u32| bulk(2, &format!(r#"{{"aqm": "afd", "b": {b}}}"#));
         assert!(more(&afd(1_000_000), &afd(1_000)) > 100_000_000);
     }

@@ -35,7 +35,7 @@ impl Scenario {
             }
         }
         for group in &self.traffic {
-            population(self, group, group.members().unwrap_or(1))?;
+            population(self, group, group.sources().unwrap_or(1))?;
             build_profile(group)?;
         }
         Ok(())
@@ -51,15 +51,15 @@ pub fn estimate(scenario: &Scenario) -> Result<Option<f64>, ScenarioError> {
     match scenario.traffic.iter().find(|t| t.params.given("load")) {
         None => Ok(None),
         Some(group) => population(scenario, group, 1)
-            .map(|population| population.ip_bytes_per_member_s())
+            .map(|population| population.ip_bytes_per_source_s())
             .map_err(ScenarioError::on_one_line),
     }
 }
 
 impl Scenario {
     /// IP bytes per source and second that a group is expected to request, where that is known.
-    pub(crate) fn ip_bytes_per_member_s(&self, group: &Traffic) -> Option<f64> {
-        population(self, group, 1).ok()?.ip_bytes_per_member_s()
+    pub(crate) fn ip_bytes_per_source_s(&self, group: &Traffic) -> Option<f64> {
+        population(self, group, 1).ok()?.ip_bytes_per_source_s()
     }
 }
 

@@ -16,7 +16,7 @@ use crate::topology::Direction;
 ///   access) and for `forward` and `reverse` `port`, `rate_bits_per_s` (nominal) and
 ///   `mean_bits_per_s` (offered in the measured interval: what a load is a share of);
 /// * `machines`: numbers of `clients` and `servers`, `access_bits_per_s` of their own lines or null;
-/// * `groups`: `name`, `app`, `noun` (a member, several), `fetches`, `datagrams`, `open_loop`,
+/// * `groups`: `name`, `app`, `noun` (a source, several), `fetches`, `datagrams`, `open_loop`,
 ///   `tcp` (profile or null), `side`, `machines` (of that side), `direction` of most of its data,
 ///   `links` (places; the first one's port in that direction is what a load is a share of);
 /// * `queues`: the recorded ports, the studied one first.

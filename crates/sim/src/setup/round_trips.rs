@@ -6,12 +6,12 @@ use crate::scenario::{Rtt, Scenario, Traffic};
 use crate::topology::{RoundTrips, Side, TCPEVAL_MS};
 
 /// Those of `group`, or of the whole scenario where it has none of its own.
-pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) -> RoundTrips {
+pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, sources: u32) -> RoundTrips {
     let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),
         // An open-loop model has no users who could take them in turn.
         Rtt::List(times) if group.entry.is_open_loop() => return RoundTrips::OneOf(times.clone()),
-        Rtt::List(times) => return RoundTrips::Members(times.clone()),
+        Rtt::List(times) => return RoundTrips::Sources(times.clone()),
         Rtt::Tcpeval => {
             return RoundTrips::OneOf(TCPEVAL_MS.map(Duration::from_millis).to_vec());
         }
@@ -34,7 +34,7 @@ pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, members: u32) ->
                 }
             }
         }
-        "member" => RoundTrips::Members(RoundTrips::stratified(min, max, members, &mut rng)),
+        "source" => RoundTrips::Sources(RoundTrips::stratified(min, max, sources, &mut rng)),
         _ => RoundTrips::Connections { min, max },
     }
 }

@@ -9,22 +9,22 @@ use traffic::{Action, AppCx, Closes, Input};
 
 use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
-use super::member::machine_number;
 use super::multiplex::Mux;
+use super::source::machine_number;
 use super::{Event, World, event_order};
 use crate::slab::Kept;
 use crate::topology::Side;
 
 impl World {
     /// Calls an application with an input and carries out the actions that it requests.
-    pub(super) fn notify(&mut self, member: u32, input: Input) {
+    pub(super) fn notify(&mut self, source: u32, input: Input) {
         // An action may lead to another call only through events, never from within.
         let mut actions = std::mem::take(&mut self.actions);
         debug_assert!(actions.is_empty());
         let now = self.now;
-        self.app(member).on(input, &mut AppCx { now, act: &mut |action| actions.push(action) });
+        self.app(source).on(input, &mut AppCx { now, act: &mut |action| actions.push(action) });
         for action in actions.drain(..) {
-            self.act(member, action);
+            self.act(source, action);
         }
         self.actions = actions;
     }
@@ -32,61 +32,61 @@ impl World {
     /// Notifies the application that opened a connection.
     pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
-        let (member, number) = (connection.member, connection.number);
-        self.notify(member, input(number));
+        let (source, number) = (connection.source, connection.number);
+        self.notify(source, input(number));
     }
 
     /// Carries out an action of an application.
-    fn act(&mut self, member: u32, action: Action) {
+    fn act(&mut self, source: u32, action: Action) {
         match action {
             Action::WakeAt(at) => {
-                let group = self.members[member as usize].group;
+                let group = self.sources[source as usize].group;
                 self.events.schedule(
                     at,
-                    event_order::member(member),
-                    Event::Wake { member, group },
+                    event_order::source(source),
+                    Event::Wake { source, group },
                 );
             }
             Action::Datagram { peer, bytes } => {
-                let stream = self.members[member as usize].stream;
-                let stream = stream.map_or_else(|| self.open_stream(member, peer), Kept::place);
+                let stream = self.sources[source as usize].stream;
+                let stream = stream.map_or_else(|| self.open_stream(source, peer), Kept::place);
                 self.send_datagram(stream, bytes, Ecn::NotEct);
             }
             Action::SendDatagram { peer, bytes, back, ecn } => {
-                let stream = self.conversation(member, peer);
+                let stream = self.conversation(source, peer);
                 self.send_datagram(stream + u32::from(back), bytes, ecn);
             }
             Action::SetRtt { round_trip } => self.next_round_trip = Some(round_trip),
             Action::Await { conn } => {
-                let index = self.connection_of(member, conn);
+                let index = self.connection_of(source, conn);
                 self.connections[index].awaited = true;
             }
             Action::Script { conn, after, gap, bytes } => {
-                self.script(self.connection_of(member, conn), after, gap, bytes);
+                self.script(self.connection_of(source, conn), after, gap, bytes);
             }
             Action::Move { machine } => {
-                self.members[member as usize].machine = machine_number(machine);
+                self.sources[source as usize].machine = machine_number(machine);
             }
-            Action::Open { conn, peer, closes } => self.open(member, conn, peer, closes),
+            Action::Open { conn, peer, closes } => self.open(source, conn, peer, closes),
             Action::Multiplex { conn, frame } => {
-                let index = self.connection_of(member, conn);
+                let index = self.connection_of(source, conn);
                 let connection = &mut self.connections[index];
                 connection.multiplexed = true;
                 connection.mux = Some(Box::new(Mux::new(frame)));
             }
-            Action::PageBegins => self.recorder.page_begun(self.members[member as usize].group),
+            Action::PageBegins => self.recorder.page_begun(self.sources[source as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
-                let group = self.members[member as usize].group;
-                let user = member;
+                let group = self.sources[source as usize].group;
+                let user = source;
                 let page = PageLoad { began, ended, objects, bytes, user, group, failed };
                 self.recorder.page_ended(page);
             }
             Action::Send { conn, bytes, reply_bytes, service } => {
-                self.write(self.connection_of(member, conn), bytes, reply_bytes, service);
+                self.write(self.connection_of(source, conn), bytes, reply_bytes, service);
             }
-            Action::Stop { conn } => self.stop(self.connection_of(member, conn)),
+            Action::Stop { conn } => self.stop(self.connection_of(source, conn)),
             Action::Close { conn } => {
-                let index = self.connection_of(member, conn);
+                let index = self.connection_of(source, conn);
                 let connection = &mut self.connections[index];
                 connection.close_requested = true;
                 if connection.closing() && connection.unwritten == 0 {
@@ -98,8 +98,8 @@ impl World {
     }
 
     /// Where the connection is that an application calls by this number.
-    fn connection_of(&self, member: u32, number: u32) -> u32 {
-        let place = self.members[member as usize].connections.get(number);
+    fn connection_of(&self, source: u32, number: u32) -> u32 {
+        let place = self.sources[source as usize].connections.get(number);
         place.expect("an application opens a connection before it uses it")
     }
 
@@ -116,39 +116,39 @@ impl World {
 
     /// The stream of the datagrams that a source sends in a conversation; it creates that of the
     /// answers as well.
-    fn conversation(&mut self, member: u32, peer: u32) -> u32 {
-        if let Some(stream) = self.members[member as usize].stream {
+    fn conversation(&mut self, source: u32, peer: u32) -> u32 {
+        if let Some(stream) = self.sources[source as usize].stream {
             return stream.place();
         }
-        let stream = self.open_stream(member, peer);
-        self.open_answer(stream, member, peer);
+        let stream = self.open_stream(source, peer);
+        self.open_answer(stream, source, peer);
         stream
     }
 
     /// The stream of the peer's answers to `stream`; the source is notified of their arrival as
     /// well.
-    fn open_answer(&mut self, stream: u32, member: u32, peer: u32) {
-        let group = &self.groups[usize::from(self.members[member as usize].group)];
+    fn open_answer(&mut self, stream: u32, source: u32, peer: u32) {
+        let group = &self.groups[usize::from(self.sources[source as usize].group)];
         let there = &mut self.streams[stream as usize];
-        there.receiver = Some(member);
+        there.receiver = Some(source);
         let answer = Stream {
             route: group.routes[1][peer as usize % group.routes[1].len()],
             hosts: [there.hosts[1], there.hosts[0]],
             to: OPENER as u8,
             ..*there
         };
-        let opened = self.recorder.stream(answer.group, member, true);
+        let opened = self.recorder.stream(answer.group, source, true);
         self.streams.push(answer);
         debug_assert_eq!(opened, stream + 1);
     }
 
-    /// A member's first datagram: draws its distance, gives it a flow number.
-    fn open_stream(&mut self, member: u32, peer: u32) -> u32 {
-        self.on_group_active(self.members[member as usize].group);
-        let owner = &mut self.members[member as usize];
+    /// A source's first datagram: draws its distance, gives it a flow number.
+    fn open_stream(&mut self, source: u32, peer: u32) -> u32 {
+        self.on_group_active(self.sources[source as usize].group);
+        let owner = &mut self.sources[source as usize];
         let group = &self.groups[usize::from(owner.group)];
         let machine = u32::from(owner.machine);
-        let round_trip = group.draw_round_trip(machine, peer, member, &mut owner.rng);
+        let round_trip = group.draw_round_trip(machine, peer, source, &mut owner.rng);
         let stream = Stream {
             serial: Serial::take(&mut self.serials_given),
             group: owner.group,
@@ -161,8 +161,8 @@ impl World {
             receiver: None,
             sent: 0,
         };
-        self.owners.stream(owner.group, member);
-        let opened = self.recorder.stream(owner.group, member, false);
+        self.owners.stream(owner.group, source);
+        let opened = self.recorder.stream(owner.group, source, false);
         owner.stream = Some(Kept::new(opened));
         debug_assert_eq!(opened as usize, self.streams.len());
         self.streams.push(stream);
@@ -170,21 +170,21 @@ impl World {
     }
 
     /// Opens a connection: draws its distance, fills its place, sends its SYN.
-    fn open(&mut self, member: u32, number: u32, peer: u32, closes: Closes) {
+    fn open(&mut self, source: u32, number: u32, peer: u32, closes: Closes) {
         let now = self.now;
-        self.on_group_active(self.members[member as usize].group);
-        let owner = &mut self.members[member as usize];
+        self.on_group_active(self.sources[source as usize].group);
+        let owner = &mut self.sources[source as usize];
         let group = &self.groups[usize::from(owner.group)];
         let other = group.side.other();
         let machine = u32::from(owner.machine);
-        let drawn = || group.draw_round_trip(machine, peer, member, &mut owner.rng);
+        let drawn = || group.draw_round_trip(machine, peer, source, &mut owner.rng);
         let round_trip = self.next_round_trip.take().unwrap_or_else(drawn);
         let clocks = [self.machines.clock(group.side, machine), self.machines.clock(other, peer)];
         let index = self.connections.place(|| Connection::new(&group.profile, clocks));
         let connection = &mut self.connections[index];
         connection.reset(&group.profile, clocks);
         connection.serial = Some(Serial::take(&mut self.serials_given));
-        self.owners.connection(owner.group, member);
+        self.owners.connection(owner.group, source);
         connection.route = [
             group.routes[0][machine as usize % group.routes[0].len()],
             group.routes[1][peer as usize % group.routes[1].len()],
@@ -198,7 +198,7 @@ impl World {
         };
         self.recorder.opened(connection.client());
         connection.last_hop_delay = group.tails(round_trip);
-        connection.member = member;
+        connection.source = source;
         connection.number = number;
         connection.closes = closes;
         connection.opened = now;
@@ -230,7 +230,7 @@ impl World {
                 in_service: false,
             });
             connection.unserved += 1;
-            let group = self.members[connection.member as usize].group;
+            let group = self.sources[connection.source as usize].group;
             if bytes > 0 {
                 self.recorder.requested(now, group, reply_bytes);
             }

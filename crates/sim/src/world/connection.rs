@@ -113,7 +113,7 @@ pub struct Connection {
     /// None when it is over.
     pub serial: Option<Serial>,
     /// Whose connection this is (over all groups).
-    pub member: u32,
+    pub source: u32,
     /// The application's number for it.
     pub number: u32,
     /// How many of the last `exchanges` have not reached the acceptor.
@@ -122,7 +122,7 @@ pub struct Connection {
     pub route: [u32; 2],
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
-    /// Place of the group of its member in the scenario.
+    /// Place of the group of its source in the scenario.
     pub group: u16,
     /// Which of them is on the clients' side.
     pub client: u8,
@@ -154,7 +154,7 @@ impl Connection {
     pub fn new(profile: &Arc<Profile>, clocks: [HostClock; 2]) -> Self {
         Connection {
             serial: None,
-            member: 0,
+            source: 0,
             number: 0,
             route: [0; 2],
             closed: [false; 2],

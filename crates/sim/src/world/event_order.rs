@@ -3,10 +3,10 @@
 use super::connection::Serial;
 use crate::event_queue::{Priority, order};
 
-/// Sets servers' waking apart from members': above any number of them.
+/// Sets servers' waking apart from sources': above any number of them.
 const SERVERS: u64 = 1 << 32;
 
-/// Sets the beginnings of groups apart from members' and servers' waking.
+/// Sets the beginnings of groups apart from sources' and servers' waking.
 const BEGINNINGS: u64 = 1 << 33;
 
 /// One end of a connection or stream.
@@ -39,10 +39,10 @@ pub fn timer(about: u64, delays_acknowledgement: bool) -> u64 {
     order(if delays_acknowledgement { Priority::Acknowledge } else { Priority::Timer }, about)
 }
 
-/// A member is woken.
+/// A source is woken.
 #[inline]
-pub fn member(member: u32) -> u64 {
-    order(Priority::Wake, u64::from(member))
+pub fn source(source: u32) -> u64 {
+    order(Priority::Wake, u64::from(source))
 }
 
 /// The server program of a connection has finished an answer.
@@ -72,7 +72,7 @@ mod tests {
             [0, 1, 2, 3, u32::MAX].iter().flat_map(|&n| [end(n, 0), end(n, 1)]).collect();
         turns.extend(ends.iter().map(|&about| arrival(about)));
         turns.extend(ends.iter().map(|&about| timer(about, false)));
-        turns.extend([0, 1, 2, 3, u32::MAX].map(member));
+        turns.extend([0, 1, 2, 3, u32::MAX].map(source));
         turns.extend(serials.map(server));
         turns.extend([0, 1, 2, 3, u16::MAX].map(beginning));
         turns.extend(ends.iter().map(|&about| timer(about, true)));

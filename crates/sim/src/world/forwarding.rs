@@ -357,7 +357,7 @@ impl World {
             let known = self.owners.of(inflight.serial_number());
             // An old connection, or else who now has the place of one.
             let user =
-                known.map_or_else(|| self.connections[inflight.place()].member, |(_, user)| user);
+                known.map_or_else(|| self.connections[inflight.place()].source, |(_, user)| user);
             let (class, bytes) = (inflight.class, packet.bytes);
             trace.arrived(at, id, Who { class, user, bytes });
         }

@@ -75,15 +75,15 @@ impl World {
 
     /// Number of the group that a connection belongs to.
     fn group_of(&self, index: u32) -> u16 {
-        self.members[self.connections[index].member as usize].group
+        self.sources[self.connections[index].source as usize].group
     }
 
     /// A datagram has arrived: notifies its conversation, if it belongs to one.
     fn on_datagram(&mut self, stream: u32, Datagram { number, ecn, .. }: Datagram) {
         let Stream { receiver, to, .. } = self.streams[stream as usize];
-        if let Some(member) = receiver {
+        if let Some(source) = receiver {
             let (back, marked) = (usize::from(to) == OPENER, ecn == Ecn::Ce);
-            self.notify(member, Input::Received { back, number, marked });
+            self.notify(source, Input::Received { back, number, marked });
         }
     }
 
@@ -148,7 +148,7 @@ impl World {
     fn deliver_with_host_cache(&mut self, id: u32, end: usize) {
         let inflight = &mut self.in_flight[id];
         let connection = &mut self.connections[inflight.connection];
-        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let opener = self.groups[usize::from(self.sources[connection.source as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
             cache.deliver(pair, &mut connection.ends[end], inflight.segment_mut(), self.now);
@@ -160,7 +160,7 @@ impl World {
     #[cold]
     fn update_host_cache(&mut self, index: u32, end: usize) {
         let connection = &mut self.connections[index];
-        let opener = self.groups[usize::from(self.members[connection.member as usize].group)].side;
+        let opener = self.groups[usize::from(self.sources[connection.source as usize].group)].side;
         let pair = host_pair(&self.machines, opener, connection.hosts, end);
         if let Some(cache) = &mut self.host_cache {
             cache.update(pair, &mut connection.ends[end], self.now);

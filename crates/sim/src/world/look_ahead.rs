@@ -67,7 +67,7 @@ impl World {
             Some(Event::Arrive(packet)) => self.fetch_packet(packet),
             Some(Event::Timer { connection, end: of, .. }) => end = Some((connection, of)),
             Some(Event::Serve { connection, .. }) => end = Some((connection, ACCEPTOR as u8)),
-            Some(Event::Wake { member, group }) => self.fetch_user(member, group),
+            Some(Event::Wake { source, group }) => self.fetch_user(source, group),
             Some(Event::Finish(_) | Event::Tick(_) | Event::Begin(_) | Event::Release(_))
             | None => {}
         }
@@ -96,7 +96,7 @@ impl World {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_more(usize::from(end));
         if usize::from(end) == OPENER {
-            prefetch::prefetch(&self.members[connection.member as usize]);
+            prefetch::prefetch(&self.sources[connection.source as usize]);
         }
     }
 
@@ -106,14 +106,14 @@ impl World {
         connection.fetch_most(usize::from(end));
         // In the middle of a reply the user is not notified.
         if usize::from(end) == OPENER && connection.tells_soon() {
-            let member = connection.member;
-            self.fetch_user(member, self.members[member as usize].group);
+            let source = connection.source;
+            self.fetch_user(source, self.sources[source as usize].group);
         }
     }
 
-    fn fetch_user(&mut self, member: u32, group: u16) {
-        prefetch::prefetch(&self.members[member as usize]);
+    fn fetch_user(&mut self, source: u32, group: u16) {
+        prefetch::prefetch(&self.sources[source as usize]);
         let first = self.groups[usize::from(group)].first_member;
-        prefetch::prefetch(&*self.apps[usize::from(group)].at(member - first));
+        prefetch::prefetch(&*self.apps[usize::from(group)].at(source - first));
     }
 }

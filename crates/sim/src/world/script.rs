@@ -158,7 +158,7 @@ impl World {
         let (index, datagram) = (inflight.connection, inflight.is_datagram());
         let group = match datagram {
             true => self.streams[index as usize].group,
-            false => self.members[self.connections[index].member as usize].group,
+            false => self.sources[self.connections[index].source as usize].group,
         };
         let group = usize::from(group);
         if scripts.groups[group].is_empty() {
@@ -177,17 +177,17 @@ impl World {
         let from = 1 - usize::from(inflight.to);
         let opener = self.groups[group].side;
         let side = if from == OPENER { opener } else { opener.other() };
-        let (members, connections) = (&self.members, &self.connections);
+        let (sources, connections) = (&self.sources, &self.connections);
         let first = self.groups[group].first_member;
         let number = || {
-            let member = match datagram {
+            let source = match datagram {
                 true => {
-                    members.iter().position(|m| m.stream == Some(Kept::new(index))).unwrap_or(0)
+                    sources.iter().position(|m| m.stream == Some(Kept::new(index))).unwrap_or(0)
                         as u32
                 }
-                false => connections[index].member,
+                false => connections[index].source,
             };
-            u64::from(member - first) + 1
+            u64::from(source - first) + 1
         };
         let verdict =
             scripts.judge(group, side, datagram, (index, inflight.serial, from), number, packet);

@@ -129,7 +129,7 @@ fn senders<P: Pattern + 'static>(
 ) -> Result<Population, BadParams> {
     group.need_machines("senders")?;
     let (lifetimes, group) = (Lifetimes::new(params), group.clone());
-    Ok(Population::new(group.members, move |i| Sender {
+    Ok(Population::new(group.sources, move |i| Sender {
         peer: group.peer_of(i),
         bytes,
         lifetime: lifetimes.draw(&mut group.stream("start", i)),

@@ -104,7 +104,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     group.need_machines("pings")?;
     let (lifetimes, group) = (Lifetimes::new(params), group.clone());
     let (bytes, interval) = (params.whole("packet") as u32, params.time("interval"));
-    Ok(Population::new(group.members, move |i| Ping {
+    Ok(Population::new(group.sources, move |i| Ping {
         peer: group.peer_of(i),
         bytes,
         interval,
@@ -123,7 +123,7 @@ mod tests {
     #[test]
     fn an_answer_is_of_the_request_that_arrived_and_a_lost_one_has_none() {
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
-        let group = Group { seed: 1, name: "p".into(), peers: 1, members: 1, machines: 1 };
+        let group = Group { seed: 1, name: "p".into(), peers: 1, sources: 1, machines: 1 };
         let params = Params::check(
             ENTRY.about.fields,
             &[("start_within".into(), packet::params::Raw::Text("0 s".into()))],

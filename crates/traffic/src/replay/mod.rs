@@ -105,7 +105,7 @@ static FIELDS: &[Field] = &[
     .source("constructed"),
 ];
 
-/// One player for each member.
+/// One player for each source.
 ///
 /// # Errors
 /// If a side has no machine, the recording is missing or damaged, or parameters contradict each
@@ -128,14 +128,14 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let from_recording = params.choice("distances") == "recorded";
     let machines = [group.machines, group.peers];
     let estimate = ip_bytes_per_connection(&recording);
-    let (group, members) = (group.clone(), group.members);
+    let (group, sources) = (group.clone(), group.sources);
     let player = move |i| {
         let stream = |of| group.stream(of, i);
         let schedule = Schedule::new(Arc::clone(&recording), plan.clone(), scale, stream("start"));
         let known = RoundTrips::of(&recording, stream("distance")).filter(|_| from_recording);
         Player::new(Arc::clone(&recording), schedule, known, machines)
     };
-    Ok(Population::new(members, player).asking_for(estimate))
+    Ok(Population::new(sources, player).asking_for(estimate))
 }
 
 /// The part of the recording that is to be played.

@@ -106,7 +106,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let settings = Arc::new(settings(params)?);
     let within = params.real("start_within");
     let group = group.clone();
-    Ok(Population::new(group.members, move |i| {
+    Ok(Population::new(group.sources, move |i| {
         let starts_after = Duration::from_secs_f64(within * group.stream("start", i).uniform());
         Player::new(Arc::clone(&settings), group.peer_of(i), starts_after, group.stream("sizes", i))
     }))

@@ -278,7 +278,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         both_ways: params.switch("both_ways"),
     };
     let (lifetimes, group) = (Lifetimes::new(params), group.clone());
-    Ok(Population::new(group.members, move |i| VideoCall {
+    Ok(Population::new(group.sources, move |i| VideoCall {
         settings: settings.clone(),
         peer: group.peer_of(i),
         lifetime: lifetimes.draw(&mut group.stream("start", i)),

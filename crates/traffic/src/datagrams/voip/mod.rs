@@ -194,7 +194,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let both_ways = params.switch("both_ways");
     let bytes = (codec.bytes_per_s * params.real("packet_time")).round() as u32 + RTP;
     let (lifetimes, group) = (Lifetimes::new(params), group.clone());
-    Ok(Population::new(group.members, move |i| Call {
+    Ok(Population::new(group.sources, move |i| Call {
         peer: group.peer_of(i),
         bytes,
         codec,

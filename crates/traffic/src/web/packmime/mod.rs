@@ -74,7 +74,7 @@ static FIELDS: &[Field] = &[
     fields::SERVICE,
 ];
 
-/// The link's arrival processes: one for each member of the group, each with the full rate.
+/// The link's arrival processes: one for each source of the group, each with the full rate.
 ///
 /// # Errors
 /// If a side has no machine, or a description is wrong.
@@ -96,9 +96,9 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     };
     let estimate = laws.ip_bytes_per_connection();
     let (laws, group) = (Arc::new(laws), group.clone());
-    let members = group.members;
+    let sources = group.sources;
     let link = move |i| Link::new(Arc::clone(&laws), &group, i);
-    Ok(Population::new(members, link).asking_for(estimate))
+    Ok(Population::new(sources, link).asking_for(estimate))
 }
 
 /// The model's variables, at 100 connections per second.

@@ -205,7 +205,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let session = move |i: u32| {
         Session::new(Arc::clone(&sessions), begins[i as usize], seed, &name, u64::from(i))
     };
-    Ok(Population::new(group.members, session).asking_for(estimate))
+    Ok(Population::new(group.sources, session).asking_for(estimate))
 }
 
 /// When the sessions of a group begin: the first at once, every other one a gap after the one
@@ -218,7 +218,7 @@ fn begins(sessions: &Sessions, group: &Group) -> Vec<Duration> {
         at += sessions.session_gap.sample(&mut rng);
         begins
     };
-    (0..group.members).map(|_| next()).collect()
+    (0..group.sources).map(|_| next()).collect()
 }
 
 /// The model's variables.

@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn an_idle_user_takes_two_hundred_bytes() {
-        // Its place among the members, itself, and its pending wake-up (measured whole:
+        // Its place among the sources, itself, and its pending wake-up (measured whole:
         // tests/test_memory.py). What the models of kept connections need comes on top.
         let wake = 32;
         let all = size_of::<Source>() + size_of::<traffic::web::User>() + wake;

@@ -80,17 +80,17 @@ impl Groups {
         &self.0[usize::from(group)]
     }
 
-    /// The members of a program.
+    /// The sources of a program.
     pub fn sources(&self, task: &Task) -> Vec<Source> {
         let (pair, pairs) = task.pair;
         let machines = task.scenario.network.whole(task.side.name()) as u32;
         let seed = task.scenario.params.whole("seed");
-        let (mut members, mut first) = (Vec::new(), 0);
+        let (mut sources, mut first) = (Vec::new(), 0);
         for (number, LiveGroup { group, population, .. }) in (0..).zip(&self.0) {
             let of_program = (u32::from(pair)..population.sources()).step_by(usize::from(pairs));
             let own = of_program.filter(|_| group.side == task.side);
             let stream = format!("{}.rtt", group.name);
-            members.extend(own.map(|index| Source {
+            sources.extend(own.map(|index| Source {
                 app: population.source(index),
                 group: number,
                 user: first + index,
@@ -104,33 +104,33 @@ impl Groups {
             }));
             first += population.sources();
         }
-        members
+        sources
     }
 }
 
 impl Driver {
     /// Notifies a source of something that happened at `at`, and carries out its actions. Times
     /// that a source sees never go back.
-    pub fn notify(&mut self, member: u32, input: Input, at: Instant) -> io::Result<()> {
+    pub fn notify(&mut self, source: u32, input: Input, at: Instant) -> io::Result<()> {
         let mut actions = Vec::new();
-        let of = &mut self.members[member as usize];
+        let of = &mut self.sources[source as usize];
         of.last = of.last.max(at);
         of.app.on(input, &mut AppCx { now: of.last, act: &mut |action| actions.push(action) });
         let now = of.last;
-        actions.into_iter().try_for_each(|action| self.act(member, now, action))
+        actions.into_iter().try_for_each(|action| self.act(source, now, action))
     }
 
-    fn act(&mut self, member: u32, now: Instant, action: Action) -> io::Result<()> {
-        let group = self.members[member as usize].group;
+    fn act(&mut self, source: u32, now: Instant, action: Action) -> io::Result<()> {
+        let group = self.sources[source as usize].group;
         match action {
-            Action::WakeAt(at) => self.timers.add(at, Timer::Wake(member)),
-            Action::Move { machine } => self.members[member as usize].machine = machine,
+            Action::WakeAt(at) => self.timers.add(at, Timer::Wake(source)),
+            Action::Move { machine } => self.sources[source as usize].machine = machine,
             Action::SetRtt { round_trip } => {
-                self.members[member as usize].next_round_trip = Some(round_trip);
+                self.sources[source as usize].next_round_trip = Some(round_trip);
             }
             Action::PageBegins => self.log.note(&Fact::PageBegins { at: now.nanos(), group }),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
-                let user = self.members[member as usize].user;
+                let user = self.sources[source as usize].user;
                 let (began, ended) = (began.nanos(), ended.nanos());
                 self.log.note(&Fact::PageEnds(PageFact {
                     began,
@@ -142,21 +142,21 @@ impl Driver {
                     failed,
                 }));
             }
-            Action::Open { conn, peer, closes } => return self.open(member, conn, peer, closes),
+            Action::Open { conn, peer, closes } => return self.open(source, conn, peer, closes),
             Action::Await { conn } => {
-                self.with_number(member, conn, |opener| opener.awaited = true)
+                self.with_number(source, conn, |opener| opener.awaited = true)
             }
             Action::Send { conn, bytes, reply_bytes, service } => {
-                return self.send(member, conn, bytes, reply_bytes, service);
+                return self.send(source, conn, bytes, reply_bytes, service);
             }
             Action::Script { conn, after, gap, bytes } => {
-                self.script(member, conn, after, gap, bytes)
+                self.script(source, conn, after, gap, bytes)
             }
-            Action::Close { conn } => return self.close(member, conn),
-            Action::Stop { conn } => return self.stop(member, conn),
-            Action::Datagram { peer, bytes } => return self.datagram(member, peer, bytes),
+            Action::Close { conn } => return self.close(source, conn),
+            Action::Stop { conn } => return self.stop(source, conn),
+            Action::Datagram { peer, bytes } => return self.datagram(source, peer, bytes),
             Action::SendDatagram { peer, bytes, back, ecn } => {
-                return self.say(member, peer, bytes, back, ecn);
+                return self.say(source, peer, bytes, back, ecn);
             }
             Action::Multiplex { .. } => {
                 let name = &self.groups.at(group).group.name;
@@ -194,11 +194,11 @@ impl Driver {
     /// Starts a group that has waited.
     pub fn begin_group(&mut self, group: u16) -> io::Result<()> {
         let now = self.now;
-        (0..self.members.len() as u32)
-            .filter(|&member| self.members[member as usize].group == group)
+        (0..self.sources.len() as u32)
+            .filter(|&source| self.sources[source as usize].group == group)
             .collect::<Vec<_>>()
             .into_iter()
-            .try_for_each(|member| self.notify(member, Input::Start, now))
+            .try_for_each(|source| self.notify(source, Input::Start, now))
     }
 
     /// The number of the client's machine of a connection between two machines.
