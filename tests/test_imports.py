@@ -37,6 +37,8 @@ ROOMS = [
     "infer",
     "learn",
     "advise",
+    "evaluate",
+    "adversary",
     "gym",
     "bench",
     "lab",

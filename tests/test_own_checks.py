@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
-from test_own_discipline import FIFO, JUDGE, scenario
+from test_own_discipline import FIFO, JUDGE, RENO, behind, scenario
 
 import aqmlab
+from aqmlab.adversary import attack, finding
 from aqmlab.errors import AqmlabError
-from aqmlab.simulator.plugin import checking, starting
+from aqmlab.evaluate import evaluation, situations
+from aqmlab.simulator.plugin import checking, control_laws, starting
 
 HERE = Path(__file__).parent
 
@@ -134,3 +138,100 @@ def test_a_wrong_name_is_one_sentence(beside):
             starting.write(name, "c", Path("x"))
     with pytest.raises(AqmlabError, match="choose one of python, c, rust"):
         starting.write("x", "perl", Path("x"))
+
+
+@pytest.mark.parametrize("language", starting.LANGUAGES)
+def test_a_new_control_builds_passes_and_is_reno(beside, language):
+    starting.write("calm", language, Path("calm"), "cc")
+    found = Path("calm") / "calm.py"
+    if language != "python":
+        if shutil.which({"c": "cc", "rust": "cargo"}[language]) is None:
+            pytest.skip(f"there is no compiler of {language}")
+        built = {"c": "libcalm.so", "rust": "target/release/libcalm.so"}[language]
+        subprocess.run(["make", "--silent", "-C", "calm", built], check=True)
+        found = Path("calm") / built
+    ours, own = (aqmlab.run(behind(control)).summary for control in ("reno", str(found)))
+    assert own["fingerprint"] == ours["fingerprint"]
+    with pytest.raises(AqmlabError, match="out of range"):
+        aqmlab.run(behind({"name": str(found), "beta": 0.95}))
+    if language == "c":
+        report = checking.check_control(str(found))
+        assert (report["name"], broken(report)) == ("calm", {})
+        windows = {row["name"]: row["value"] / row["reno"] for row in report["information"][:-1]}
+        assert all(0.85 < share < 1.15 for share in windows.values()), windows
+        with pytest.raises(AqmlabError, match="check it with aqmlab check-cc"):
+            checking.check(str(found))
+
+
+@pytest.mark.parametrize(
+    ("change", "laws"),
+    [
+        (
+            ("def on_loss(self, window):", "def on_loss(self, window):\n        return"),
+            {"response"},
+        ),
+        (("if not ack.may_grow", "if True"), {"line"}),
+    ],
+)
+def test_a_control_that_breaks_a_law_is_reported(beside, change, laws, monkeypatch):
+    Path("own.py").write_text(RENO.replace(*change))
+    monkeypatch.setattr(control_laws, "LAWS", control_laws.LAWS[:1])
+    monkeypatch.setattr(control_laws, "informed", lambda *_: [])
+    assert laws <= set(broken(checking.check_control("own.py")))
+
+
+def test_a_score_card_pairs_a_queue_with_ours_and_finds_a_clock(beside):
+    Path("own.py").write_text(JUDGE)
+    how = {"sets": ["held-out"], "seed": 7, "size": 2, "checked": False, "jobs": 1}
+    card = evaluation.evaluate("own.py", **how)
+    assert (card["name"], card["valid"]) == ("threshold", True)
+    found = card["sets"]["held-out"]
+    assert 0 < found["score"][0] < 1
+    assert set(found["beside"]) == set(evaluation.RIVALS["aqm"])
+    assert evaluation.evaluate("own.py", **how) == card
+    for stolen, why in (
+        ("import time", "not within reach"),
+        ("open('own.py')", "files are out of reach"),
+    ):
+        Path("own.py").write_text(f"{stolen}\n{JUDGE}")
+        with pytest.raises(AqmlabError, match=why):
+            evaluation.evaluate("own.py", **how)
+    with pytest.raises(AqmlabError, match="--seed"):
+        evaluation.evaluate("own.py", sets=["held-out"])
+
+
+def test_scenarios_of_an_evaluation_are_those_of_their_version():
+    drawn = [situations.of_queues("train", size=30), situations.of_controls("public", size=30)]
+    text = json.dumps([[one.scenario for one in each] for each in drawn], sort_keys=True)
+    assert hashlib.blake2b(text.encode(), digest_size=8).hexdigest() == "5b32444f7ebebfff"
+    assert {one.family for one in drawn[0]} == set(situations.FAMILIES)
+    assert sum(situations.SIZES[name] for name in ("train", "public")) == 1_000
+
+
+def test_an_adversary_finds_shrinks_explains_and_writes_what_breaks_a_promise(beside):
+    fixed = ["outage", "pulse", "slot", "loss", "jitter", "later", "spread"]
+    (found,) = attack.attack("pie", ["p99 delay < 100 ms"], 96, 1, fixed=fixed)
+    assert isinstance(found, finding.Finding)
+    assert found.genome["drop_to"] < 0.7
+    assert ("drop_to", True) in {(name, kept) for name, _, kept in found.without}
+    finding.write(found, Path("pie.toml"))
+    replayed = aqmlab.run("pie.toml").summary
+    assert replayed["queue_delay_p99_s"] > 0.1
+    assert replayed["fingerprint"] == found.document()["fingerprint"]
+    (kept,) = attack.attack("fq_codel", ["starvation > 0.001"], 24, 1, fixed=fixed)
+    assert kept == ("starvation > 0.001", 24)
+
+
+@pytest.mark.parametrize(
+    ("words", "fixed", "why"),
+    [
+        ("use > 3", [], "is a share"),
+        ("calls ok", [], "is no promise"),
+        ("use > 0.3", ["outages"], 'did you mean "outage"'),
+        ("use > 0.3", ["control=cubicc"], "choose from cubic"),
+        ("use > 0.3", ["rtt=1"], "from 5 to 300"),
+    ],
+)
+def test_a_wrong_attack_is_one_sentence(words, fixed, why):
+    with pytest.raises(AqmlabError, match=why):
+        list(attack.attack("pie", [words], 24, 1, fixed=fixed))

@@ -73,6 +73,45 @@ class Threshold(aqmlab.Discipline):
 '''
 
 
+RENO = '''
+import aqmlab
+
+class PyReno(aqmlab.CongestionControl):
+    """Reno in whole segments."""
+
+    beta = aqmlab.parameter(0.5, "what congestion leaves", least=0.1, most=0.9)
+    pause = aqmlab.parameter("1 s", "of no use", above="0 s")
+    gauges = ("count",)
+
+    def __init__(self):
+        self.count = 0
+        if self.beta == 0.13:
+            raise ValueError("0.13 brings bad luck")
+
+    def on_ack(self, window, ack):
+        if not ack.may_grow:
+            return
+        mss, segments = window.mss, ack.segments
+        if window.cwnd < window.ssthresh:
+            used = min(-(-(window.ssthresh - window.cwnd) // mss), segments)
+            window.cwnd = min(window.cwnd + used * mss, window.ssthresh)
+            segments -= used
+        if segments:
+            whole = window.cwnd // mss
+            if self.count >= whole:
+                self.count = 0
+                window.cwnd += mss
+            self.count += segments
+            if self.count >= whole:
+                more, self.count = divmod(self.count, whole)
+                window.cwnd += more * mss
+
+    def on_loss(self, window):
+        self.count = 0
+        window.ssthresh = max(int(window.cwnd // window.mss * self.beta), 2) * window.mss
+'''
+
+
 def scenario(queue: object, **changes) -> dict:
     return {
         "duration": "10 s",
@@ -234,3 +273,66 @@ def test_a_scenario_studies_it_in_place_of_its_own(written):
         aqmlab.run(plain, aqm=[file, file])
     with pytest.raises(AqmlabError, match="names no file"):
         aqmlab.run(plain, aqm="codel")
+
+
+def behind(control: object, **changes) -> dict:
+    tcp = {"profile": "linux", "ecn": True, "congestion": control}
+    queue = {"aqm": "red", "limit": 60, "ecn": True}
+    return scenario(queue, traffic=[{"app": "bulk", "flows": 3, "tcp": tcp}], **changes)
+
+
+GROWS = "window.cwnd = min(window.cwnd + used * mss, window.ssthresh)"
+
+
+def refused(control: object) -> str:
+    with pytest.raises(AqmlabError) as caught:
+        aqmlab.run(behind(control))
+    return str(caught.value)
+
+
+def test_a_congestion_control_in_python_that_imitates_reno_gives_renos_fingerprints(written):
+    file = written("reno.py", RENO)
+    effects = [{"kind": "loss", "share": "1%"}]
+    for profile in ("linux", "plain"):
+        runs = []
+        for control in (file, "reno"):
+            made = behind(control, duration="20 s")
+            made["traffic"][0]["tcp"]["profile"] = profile
+            made["link"][0]["effects"] = effects
+            runs.append(aqmlab.run(made).summary)
+        assert runs[0]["fingerprint"] == runs[1]["fingerprint"]
+        assert min(runs[0]["fast_retransmits"], runs[0]["marks"]) > 0
+
+
+def test_a_control_has_parameters_and_stands_in_sweeps(written):
+    file = written("reno.py", RENO)
+    experiment = {
+        "name": "controls",
+        "scenario": behind("reno", duration="5 s"),
+        "sweep": {"traffic.0.tcp.congestion": ["reno", {"name": file, "beta": 0.8}]},
+    }
+    found = aqmlab.run(experiment)
+    assert found.labels == ["congestion=reno", "congestion=py_reno"]
+    assert len({run.summary["fingerprint"] for run in found.runs}) == 2
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("self.count = 0", "self.count = 1 / 0"), "ZeroDivisionError"),
+        ((GROWS, "window.cwnd = 0"), "has set cwnd to 0 bytes"),
+        ((GROWS, "window.cwnd = -1"), "set a number that is not negative"),
+        (("def on_ack", "def no_ack"), "needs on_ack(self, window, ack)"),
+        (("gauges =", "ecn = 'loud'\n    gauges ="), "write classic, dctcp or l4s"),
+    ],
+)
+def test_what_a_control_does_wrong_is_one_sentence(written, change, sentence):
+    assert sentence in refused(written("own.py", RENO.replace(*change)))
+
+
+def test_parameters_of_a_control_are_checked_as_ours_are(written):
+    file = written("reno.py", RENO)
+    assert "0.13 brings bad luck" in refused({"name": file, "beta": 0.13})
+    assert "out of range" in refused({"name": file, "beta": 2})
+    assert 'did you mean "beta"' in refused({"name": file, "bets": 0.5})
+    assert "unknown aqm" in described({"aqm": file})

@@ -223,6 +223,18 @@ def test_what_others_may_write_is_not_believed(ran, monkeypatch):
         source.table("mine.py", by_user=False)
 
 
+def test_a_control_of_a_stranger_is_refused_as_a_queue_is(ran):
+    control = "import aqmlab\nopen('ran', 'w')\nclass Evil(aqmlab.CongestionControl):\n"
+    Path("evil.py").write_text(control + "    def on_ack(self, window, ack): pass\n")
+    named = carried("red").replace(
+        'app = "bulk"', 'app = "bulk"\ntcp = { profile = "linux", congestion = "evil.py" }'
+    )
+    Path("s.toml").write_text(named)
+    with pytest.raises(AqmlabError, match=r"it names the program evil.py.*--trust"):
+        load("s.toml")
+    assert not Path("ran").exists()
+
+
 def test_export_says_that_it_packs_programs(ran, tmp_path):
     from hostile.oracle import command as given
 

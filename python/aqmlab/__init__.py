@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from aqmlab.pipeline.result import Result
+    from aqmlab.simulator.plugin.control import CongestionControl
     from aqmlab.simulator.plugin.discipline import (
         DROP,
         DROP_FORCED,
@@ -46,6 +47,7 @@ __all__ = [
     "SIGNAL",
     "SIGNAL_FORCED",
     "AqmlabError",
+    "CongestionControl",
     "Discipline",
     "__version__",
     "discipline",
@@ -65,6 +67,10 @@ def __getattr__(name: str) -> Any:
         from aqmlab.simulator.plugin import discipline
 
         return getattr(discipline, name)
+    if name == "CongestionControl":
+        from aqmlab.simulator.plugin.control import CongestionControl
+
+        return CongestionControl
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from aqmlab.simulator import engine

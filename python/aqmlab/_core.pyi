@@ -19,7 +19,8 @@ class Cancelled(Exception):
     """The progress callback asked to stop."""
 
 class Registry:
-    """Names of disciplines: those of the simulator, and those that are added."""
+    """Names of disciplines and congestion controls: those of the simulator, and those that are
+    added."""
 
     def __init__(self) -> None: ...
     def add_python(
@@ -30,14 +31,25 @@ class Registry:
     ) -> str:
         """Adds a discipline in Python; its name."""
 
+    def add_python_control(
+        self,
+        description_json: str,
+        make: Callable[[dict[str, Any]], object],
+        explain: Callable[[BaseException], str],
+    ) -> str:
+        """Adds a congestion control in Python; its name."""
+
     def add_library(self, path: str) -> str:
-        """Adds the discipline of a shared library; its name."""
+        """Adds the discipline or congestion control of a shared library; its name."""
 
     def describe(self, name: str) -> str | None:
-        """A discipline as the catalogue has it, as JSON."""
+        """A discipline or congestion control as the catalogue has it, with `kind`, as JSON."""
 
     def check_aqm(self, name: str, tell: Callable[[str], object]) -> str:
         """Checks a discipline: the report as JSON. `tell` hears what is checked next."""
+
+    def check_control(self, name: str, notify: Callable[[str], object]) -> str:
+        """Checks a congestion control over random calls: the report as JSON."""
 
     def pulse(self) -> int:
         """A count that is odd while a call of a user's discipline lasts."""

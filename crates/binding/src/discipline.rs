@@ -33,7 +33,7 @@ impl Maker {
 }
 
 /// What `explain` says of an exception.
-fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
+pub fn sentence(py: Python<'_>, explain: &Py<PyAny>, error: &PyErr) -> String {
     // With its traceback, which names the line.
     let value = error.clone_ref(py).into_value(py);
     let reported = explain.call1(py, (value,));
@@ -54,7 +54,8 @@ struct Own {
     gauges: Vec<&'static str>,
 }
 
-fn written(py: Python<'_>, params: &Params) -> PyResult<Py<PyDict>> {
+/// Parameters as Python gets them.
+pub fn written(py: Python<'_>, params: &Params) -> PyResult<Py<PyDict>> {
     let values = PyDict::new(py);
     for (field, value) in params.iter() {
         match value {

@@ -1,6 +1,7 @@
 //! `aqmlab._core`: the functions Python calls. No logic lives here: plain data crosses, and the
 //! interpreter lock is released while a run moves, so threads are enough to use every core.
 
+mod control;
 mod discipline;
 mod fault;
 mod live;
@@ -9,6 +10,7 @@ mod world;
 
 use std::sync::{Arc, Mutex};
 
+use control::{Ack, CongestionWindow, LostSegment};
 use discipline::{Packet, Queue};
 use fault::{DisciplineError, Fault, guarded};
 use packet::Duration;
@@ -30,8 +32,9 @@ create_exception!(_core, Cancelled, PyException, "The progress function answered
 type HandedIn<'a> = Option<PyRef<'a, Registry>>;
 
 fn read(json: &str, registry: &HandedIn) -> PyResult<Scenario> {
-    let registry = Registry::of(registry.as_deref());
-    Scenario::read(json, &registry).map_err(|e| ScenarioError::new_err(e.0))
+    let (queues, controls) =
+        (Registry::of(registry.as_deref()), Registry::controls_of(registry.as_deref()));
+    Scenario::read_with(json, &queues, &controls).map_err(|e| ScenarioError::new_err(e.0))
 }
 
 /// A table for Python. Consumes it column by column: a long log exists twice only in parts.
@@ -188,8 +191,11 @@ fn memory(scenario_json: &str, registry: HandedIn) -> PyResult<(u64, Option<u64>
 #[pyfunction]
 #[pyo3(signature = (scenario_json, registry=None))]
 fn resolve(scenario_json: &str, registry: HandedIn) -> PyResult<String> {
-    let resolved =
-        || sim::resolve(scenario_json, &Registry::of(registry.as_deref())).map(|v| v.to_string());
+    let resolved = || {
+        let (queues, controls) =
+            (Registry::of(registry.as_deref()), Registry::controls_of(registry.as_deref()));
+        sim::resolve(scenario_json, &queues, &controls).map(|v| v.to_string())
+    };
     guarded(|| resolved().map_err(|e| ScenarioError::new_err(e.0)))
 }
 
@@ -254,10 +260,17 @@ fn fail(why: &str) -> PyResult<()> {
     guarded(|| panic!("{why}"))
 }
 
-/// What a discipline in C or Rust is compiled against, by file name.
+/// What a discipline or congestion control in C or Rust is compiled against, by file name.
 #[pyfunction]
-fn interfaces() -> [(&'static str, &'static str); 2] {
-    [("aqmlab_plugin.h", plugin::C_HEADER), ("aqmlab_plugin.rs", plugin::RUST_INTERFACE)]
+fn interfaces() -> [(&'static str, String); 4] {
+    // A control's file stands beside the other, under the name that this has in a user's project.
+    let control = plugin::RUST_CONTROL_INTERFACE.replace("super::types", "super::aqmlab_plugin");
+    [
+        ("aqmlab_plugin.h", plugin::C_HEADER.to_owned()),
+        ("aqmlab_plugin.rs", plugin::RUST_INTERFACE.to_owned()),
+        ("aqmlab_control.h", plugin::C_CONTROL_HEADER.to_owned()),
+        ("aqmlab_control.rs", control),
+    ]
 }
 
 /// Version, build (a hash of the simulator's sources), commit and build profile, as JSON.
@@ -359,6 +372,9 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<World>()?;
     module.add_class::<Packet>()?;
     module.add_class::<Queue>()?;
+    module.add_class::<CongestionWindow>()?;
+    module.add_class::<Ack>()?;
+    module.add_class::<LostSegment>()?;
     module.add_class::<Registry>()?;
     module.add_function(wrap_pyfunction!(run, module)?)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;

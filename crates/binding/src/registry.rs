@@ -1,21 +1,26 @@
-//! The disciplines that a user supplies, in addition to ours.
+//! The disciplines and congestion controls that a user supplies, in addition to ours.
 
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aqm::Entry;
+use plugin::control::{self, ControlDescription};
 use plugin::{Description, Held, Judging, Pulse, library};
 use pyo3::prelude::*;
 
+use tcp::{Controls, OwnControl};
+
 use crate::ScenarioError;
+use crate::control::ControlMaker;
 use crate::discipline::{Maker, OwnHolder, OwnJudge};
 use crate::fault::guarded;
 
-/// Names of disciplines: ours, and those that are added.
+/// Names of disciplines and congestion controls: ours, and those that are added.
 #[pyclass(frozen)]
 #[derive(Default)]
 pub struct Registry {
     own: Mutex<Vec<&'static Entry>>,
+    controls: Mutex<(Vec<&'static OwnControl>, Controls)>,
     pulse: Pulse,
 }
 
@@ -28,6 +33,29 @@ impl Registry {
     pub fn of(registry: Option<&Registry>) -> aqm::Registry {
         let own = registry.map(|registry| registry.own().clone()).unwrap_or_default();
         aqm::Registry::with(&own).expect("each name was free when it was added")
+    }
+
+    /// The congestion controls of `registry`, or ours alone.
+    pub fn controls_of(registry: Option<&Registry>) -> Controls {
+        let of = |registry: &Registry| registry.controls().1.clone();
+        registry.map(of).unwrap_or_default()
+    }
+
+    fn controls(&self) -> MutexGuard<'_, (Vec<&'static OwnControl>, Controls)> {
+        self.controls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add_control(&self, control: Result<&'static OwnControl, String>) -> PyResult<&'static str> {
+        let control = control.map_err(ScenarioError::new_err)?;
+        let mut controls = self.controls();
+        let mut own = controls.0.clone();
+        own.push(control);
+        let all = Controls::with(&own).map_err(|name| {
+            let why = format!("there is a congestion control {name} already: give it another name");
+            ScenarioError::new_err(why)
+        })?;
+        *controls = (own, all);
+        Ok(control.about.name)
     }
 
     fn add(&self, entry: Result<&'static Entry, String>) -> PyResult<&'static str> {
@@ -77,15 +105,46 @@ impl Registry {
         })
     }
 
-    /// Adds the discipline of a shared library. Raises ScenarioError with one sentence.
-    /// Other threads of the interpreter run meanwhile: what a library does when it is opened may not return.
-    fn add_library(&self, py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
-        guarded(|| self.add(py.detach(|| library::load(&path, &self.pulse))))
+    /// Adds a congestion control in Python. `make(values)` answers with one connection's object,
+    /// `explain(exception)` with a sentence. Raises ScenarioError with one sentence.
+    fn add_python_control(
+        &self,
+        description_json: &str,
+        make: Py<PyAny>,
+        explain: Py<PyAny>,
+    ) -> PyResult<&'static str> {
+        guarded(|| {
+            let description =
+                ControlDescription::read(description_json).map_err(ScenarioError::new_err)?;
+            let maker = ControlMaker::new(make, explain);
+            self.add_control(description.control(&self.pulse, move |params| maker.settle(params)))
+        })
     }
 
-    /// A discipline as the catalogue has it, as JSON; None if there is none of that name.
+    /// Adds the discipline or congestion control of a shared library. Raises ScenarioError with one
+    /// sentence. Other threads of the interpreter run meanwhile: what a library does when it is opened
+    /// may not return.
+    fn add_library(&self, py: Python<'_>, path: PathBuf) -> PyResult<&'static str> {
+        guarded(|| match py.detach(|| control::library::load(&path, &self.pulse)) {
+            Ok(None) => self.add(py.detach(|| library::load(&path, &self.pulse))),
+            Ok(Some(found)) => self.add_control(Ok(found)),
+            Err(why) => Err(ScenarioError::new_err(why)),
+        })
+    }
+
+    /// A discipline or congestion control as the catalogue has it, with `kind`, as JSON; None if there
+    /// is none of that name.
     fn describe(&self, name: &str) -> Option<String> {
-        Registry::of(Some(self)).find(name).map(|entry| sim::discipline(entry).to_string())
+        let discipline = Registry::of(Some(self)).find(name).map(sim::discipline);
+        let found = discipline.map(|found| ("aqm", found)).or_else(|| {
+            let controls = Registry::controls_of(Some(self));
+            let about = controls.all().find(|about| about.name == name)?;
+            Some(("congestion", sim::congestion_control(about)))
+        });
+        found.map(|(kind, mut found)| {
+            found["kind"] = kind.into();
+            found.to_string()
+        })
     }
 
     /// Checks a discipline, ours or a user's: the report as JSON. `notify(what)` is called before
@@ -100,7 +159,21 @@ impl Registry {
         guarded(|| Ok(py.detach(|| testvec::check::check(entry, &mut notify)).to_string()))
     }
 
-    /// A count that is odd while a call of a user's discipline lasts.
+    /// Checks a congestion control, ours or a user's, over random calls: the report as JSON.
+    /// `notify(what)` is called before each step.
+    fn check_control(&self, py: Python<'_>, name: &str, notify: Py<PyAny>) -> PyResult<String> {
+        let controls = Registry::controls_of(Some(self));
+        let mut notify = |what: &str| {
+            // A callback that fails loses its progress report; the result comes at the end.
+            let _ = Python::attach(|py| notify.call1(py, (what,)));
+        };
+        guarded(|| {
+            let report = py.detach(|| control::laws::check(&controls, name, &mut notify));
+            report.map(|report| report.to_string()).map_err(ScenarioError::new_err)
+        })
+    }
+
+    /// A count that is odd while a call of a user's discipline or congestion control lasts.
     fn pulse(&self) -> u64 {
         self.pulse.count()
     }

@@ -10,6 +10,8 @@
 //! process of its own loses nothing but that.
 #![allow(unsafe_code)]
 
+pub mod control;
+pub mod control_types;
 pub mod types;
 
 use std::ffi::{CStr, c_char, c_void};
@@ -40,14 +42,13 @@ impl Table {
     /// # Errors
     /// What is wrong with the file, in a sentence without its name.
     pub fn open(path: &Path) -> Result<Self, String> {
-        // SAFETY: the user who names a library is responsible for what it does while it is loaded.
-        let library = unsafe { libloading::Library::new(path) }
-            .map_err(|why| format!("it cannot be loaded ({why})"))?;
-        let library = Box::leak(Box::new(library));
+        let library = opened(path)?;
         // SAFETY: the header gives this symbol this type.
         let entrance =
             unsafe { library.get::<Entrance>(b"aqmlab_discipline\0") }.map_err(|_| {
-                "it exports no function aqmlab_discipline: see aqmlab_plugin.h".to_owned()
+                "it exports neither aqmlab_discipline nor aqmlab_control: see aqmlab_plugin.h or \
+                 aqmlab_control.h"
+                    .to_owned()
             })?;
         // SAFETY: as the header promises.
         let table = unsafe { entrance() };
@@ -96,6 +97,14 @@ impl Table {
     pub fn gauge_names(self) -> Vec<&'static str> {
         slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
     }
+}
+
+/// Opens a library, for as long as the process lives.
+fn opened(path: &Path) -> Result<&'static libloading::Library, String> {
+    // SAFETY: the user who names a library is responsible for what it does while it is loaded.
+    let library = unsafe { libloading::Library::new(path) }
+        .map_err(|why| format!("it cannot be loaded ({why})"))?;
+    Ok(Box::leak(Box::new(library)))
 }
 
 /// What a table points to.

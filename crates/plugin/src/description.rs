@@ -75,22 +75,7 @@ impl Description {
     /// # Errors
     /// What is wrong with the description.
     pub fn entry(self, build: &'static Build) -> Result<&'static Entry, String> {
-        check_name("its name", self.name)?;
-        for (i, field) in self.fields.iter().enumerate() {
-            check_name("the name of a parameter", field.name)?;
-            if self.fields[..i].iter().any(|other| other.name == field.name) {
-                return Err(format!("it has two parameters {}: rename one", field.name));
-            }
-            if field.name == "aqm" {
-                return Err("aqm names the discipline: give that parameter another name".into());
-            }
-            if !fits(field) {
-                return Err(format!(
-                    "the default of its parameter {} is {}, which is out of its own range",
-                    field.name, field.default
-                ));
-            }
-        }
+        check_fields(self.name, &self.fields, "aqm", "the discipline")?;
         let about = About {
             name: self.name,
             summary: self.summary,
@@ -113,6 +98,35 @@ impl Description {
             build,
         })))
     }
+}
+
+/// What names and defaults must be; `taken` is the key that names `what` in a scenario.
+///
+/// # Errors
+/// What is wrong, in a sentence.
+pub(crate) fn check_fields(
+    name: &str,
+    fields: &[Field],
+    taken: &str,
+    what: &str,
+) -> Result<(), String> {
+    check_name("its name", name)?;
+    for (i, field) in fields.iter().enumerate() {
+        check_name("the name of a parameter", field.name)?;
+        if fields[..i].iter().any(|other| other.name == field.name) {
+            return Err(format!("it has two parameters {}: rename one", field.name));
+        }
+        if field.name == taken {
+            return Err(format!("{taken} names {what}: give that parameter another name"));
+        }
+        if !fits(field) {
+            return Err(format!(
+                "the default of its parameter {} is {}, which is out of its own range",
+                field.name, field.default
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn same_kind(one: Kind, other: Kind) -> bool {

@@ -61,7 +61,8 @@ pub fn load(path: &Path, pulse: &Pulse) -> Result<&'static Entry, String> {
     }
 }
 
-fn field(of: &PluginParameter) -> Result<Field, String> {
+/// A parameter of a table as a field of ours.
+pub(crate) fn field(of: &PluginParameter) -> Result<Field, String> {
     let name = text(of.name);
     let unit = Unit::named(text(of.unit)).ok_or_else(|| {
         format!("its parameter {name} has the unit {:?}: write time, rate, packets, bytes, count or nothing", text(of.unit))
@@ -100,6 +101,11 @@ fn number((field, value): (&'static Field, Value)) -> f64 {
     }
 }
 
+/// The values as they cross.
+pub(crate) fn numbers(params: &Params) -> Vec<f64> {
+    params.iter().map(number).collect()
+}
+
 fn make(
     table: Table,
     gauges: &'static [&'static str],
@@ -107,7 +113,7 @@ fn make(
     params: &Params,
     line: &Line,
 ) -> Result<Native, BadParams> {
-    let values: Vec<f64> = params.iter().map(number).collect();
+    let values = numbers(params);
     let line = PluginLine { bits_per_s: line.rate.bits_per_s(), header_bytes: line.header_bytes };
     pulse.beat();
     let state = State::create(table, &values[..table.parameters().len()], line);

@@ -4,6 +4,9 @@ use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 use serde_json::Value as Json;
 
+use tcp::{ControlFlags, EcnMode};
+
+use crate::control::ControlDescription;
 use crate::description::{Description, Judging, text};
 
 impl Description {
@@ -23,6 +26,43 @@ impl Description {
             source: word(&json, "source"),
             fields: fields.iter().map(field).collect::<Result<_, _>>()?,
             judging: if json["judges"] == true { Judging::Admits } else { Judging::Holds },
+        })
+    }
+}
+
+impl ControlDescription {
+    /// Reads {"name", "summary", "source", "fields", "own_window", "own_marks", "paced", "rates", "ecn"};
+    /// a field is as that of a discipline, `ecn` is one of classic, dctcp and l4s.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(json: &str) -> Result<Self, String> {
+        let json: Json =
+            serde_json::from_str(json).map_err(|why| format!("its description: {why}"))?;
+        let fields = json["fields"].as_array().map_or(&[][..], Vec::as_slice);
+        Ok(ControlDescription {
+            name: word(&json, "name"),
+            summary: word(&json, "summary"),
+            source: word(&json, "source"),
+            fields: fields.iter().map(field).collect::<Result<_, _>>()?,
+            flags: ControlFlags {
+                own_window: json["own_window"] == true,
+                joins_recoveries: false,
+                own_marks: json["own_marks"] == true,
+                paced: json["paced"] == true,
+                rates: json["rates"] == true,
+                ecn: match json["ecn"].as_str() {
+                    Some("classic") => EcnMode::Classic,
+                    Some("dctcp") => EcnMode::Dctcp,
+                    Some("l4s") => EcnMode::Scalable,
+                    _ => {
+                        return Err(format!(
+                            "its ecn is {}: write classic, dctcp or l4s",
+                            json["ecn"]
+                        ));
+                    }
+                },
+            },
         })
     }
 }

@@ -84,6 +84,11 @@ pub fn discipline(of: &aqm::Entry) -> Json {
     out
 }
 
+/// A congestion control as the catalogue has it.
+pub fn congestion_control(of: &About) -> Json {
+    about(of)
+}
+
 macro_rules! entry {
     ($e:expr) => {
         json!({

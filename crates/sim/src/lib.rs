@@ -26,7 +26,7 @@ mod watch;
 mod world;
 
 pub use capture::{Capture, CapturedAt};
-pub use catalogue::{catalogue, discipline, table, variables};
+pub use catalogue::{catalogue, congestion_control, discipline, table, variables};
 pub use error::ScenarioError;
 pub use memory::free_bytes;
 pub use recorder::{ConnectionEnd, Ended, Outcome, Recorder, Reports, measures, summary_json};

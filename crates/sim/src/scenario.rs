@@ -26,6 +26,7 @@ use serde_json::Value as Json;
 
 pub use changes::Changes;
 pub use effects::Effect;
+pub use end_system::OwnControl;
 pub use json_schema::json_schema;
 pub use script::Rule;
 pub use trace_shown::trace_shown;
@@ -137,6 +138,8 @@ pub struct Traffic {
     pub profile: &'static tcp::Entry,
     /// The profile's parameters.
     pub tcp: Params,
+    /// Its congestion control, if that is a user's own.
+    pub own_control: OwnControl,
     /// Places of the links it crosses, in order from the servers to the clients.
     pub via: Vec<usize>,
     /// Its round-trip times, where they are not the network's.
@@ -214,7 +217,20 @@ impl Scenario {
     /// # Errors
     /// One sentence that names the field by its path, the value, and the remedy.
     pub fn read(text: &str, registry: &Registry) -> Result<Scenario, ScenarioError> {
-        let scenario = read::scenario(text, registry).map_err(ScenarioError::on_one_line)?;
+        Scenario::read_with(text, registry, &tcp::Controls::ours())
+    }
+
+    /// As [`Scenario::read`]; it may also name any of these congestion controls.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn read_with(
+        text: &str,
+        registry: &Registry,
+        controls: &tcp::Controls,
+    ) -> Result<Scenario, ScenarioError> {
+        let scenario = read::scenario(text, registry, controls);
+        let scenario = scenario.map_err(ScenarioError::on_one_line)?;
         scenario.check().map_err(ScenarioError::on_one_line)?;
         Ok(scenario)
     }

@@ -390,6 +390,6 @@ pub(crate) fn build_queue(
 }
 
 pub(crate) fn build_profile(group: &Traffic) -> Result<tcp::Profile, ScenarioError> {
-    (group.profile.build)(&group.tcp)
+    (group.profile.build)(&group.tcp, &group.own_control.controls)
         .map_err(|bad| ScenarioError(format!("traffic {}.tcp: {bad}", group.name)))
 }

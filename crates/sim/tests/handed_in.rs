@@ -1,10 +1,12 @@
-//! A discipline that somebody hands in is used as one of ours is, and its source stays part of the
-//! scenario.
+//! A discipline or congestion control that somebody hands in is used as one of ours is, and its source stays
+//! part of the scenario.
 
 use aqm::{Entry, Registry};
 use aqmlab_sim::{Scenario, run};
 use packet::About;
+use packet::params::Params;
 use serde_json::{Value as Json, json};
+use tcp::{Controls, OwnControl};
 
 /// Drop-tail under another name, as a user's own would be.
 fn registry() -> Registry {
@@ -48,4 +50,40 @@ fn without_it_its_name_is_unknown() {
 fn a_name_that_is_taken_is_refused() {
     let droptail = aqm::find("droptail").unwrap();
     assert_eq!(Registry::with(&[droptail]).unwrap_err(), "droptail");
+}
+
+/// Reno under another name, as a user's own would be.
+fn controls() -> Controls {
+    let make = |_: &Params| Controls::ours().make("reno", &Params::defaults(&[]));
+    let ours = tcp::controls().find(|about| about.name == "reno").unwrap();
+    let about = About { name: "mine", ..*ours };
+    Controls::with(&[Box::leak(Box::new(OwnControl { about, make: Box::new(make) }))]).unwrap()
+}
+
+#[test]
+fn a_control_that_is_handed_in_runs_as_ours_does_and_keeps_its_source() {
+    let scenario = |control: Json| {
+        json!({
+            "duration": "10 s",
+            "link": [{"rate": "5 Mbit/s", "forward": {"aqm": "red"}}],
+            "traffic": [{"app": "bulk", "flows": 3, "tcp": {"profile": "linux", "congestion": control}}],
+        })
+        .to_string()
+    };
+    let as_written =
+        json!({"name": {"name": "mine", "file": "mine.py", "text": "class Mine: ..."}});
+    let read = |text: &str| Scenario::read_with(text, &Registry::ours(), &controls());
+    let mine = read(&scenario(as_written.clone())).unwrap();
+    let written = mine.to_json();
+    assert_eq!(written["traffic"][0]["tcp"]["congestion"], as_written);
+    assert_eq!(
+        read(&written.to_string()).unwrap().to_json(),
+        written,
+        "what is written reads back"
+    );
+    let ours = Scenario::from_json(&scenario(json!("reno"))).unwrap();
+    let fingerprint = |scenario| run(scenario).unwrap().summary.get("fingerprint").cloned();
+    assert_eq!(fingerprint(mine), fingerprint(ours));
+    let why = Scenario::from_json(&scenario(as_written)).unwrap_err().0;
+    assert!(why.starts_with("traffic.0.tcp.congestion: unknown value \"mine\""), "{why}");
 }

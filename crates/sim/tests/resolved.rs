@@ -8,7 +8,8 @@ fn resolved(links: &Json, traffic: &Json) -> Json {
     let scenario = json!({
         "duration": "20 s", "network": {"clients": 3, "servers": 2}, "link": links, "traffic": traffic,
     });
-    resolve(&scenario.to_string(), &Registry::ours()).unwrap_or_else(|error| panic!("{error}"))
+    resolve(&scenario.to_string(), &Registry::ours(), &tcp::Controls::ours())
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -41,7 +42,7 @@ fn machines_may_have_lines_of_their_own() {
             "network": {"clients": 3, "servers": 2},
         });
         scenario["network"].as_object_mut().unwrap().extend(access.as_object().unwrap().clone());
-        resolve(&scenario.to_string(), &Registry::ours()).unwrap()["machines"].clone()
+        resolve(&scenario.to_string(), &Registry::ours(), &tcp::Controls::ours()).unwrap()["machines"].clone()
     };
     let of = |access: Json| json!({"clients": 3, "servers": 2, "access_bits_per_s": access});
     assert_eq!(machines(json!({})), of(Json::Null));
@@ -77,7 +78,7 @@ fn the_recorded_ports_are_those_of_the_run() {
         (json!([{"rate": "1 Mbit/s"}]), json!([{"app": "bulk", "flows": 1, "side": "clients"}]));
     let text = json!({"duration": "1 s", "link": links, "traffic": traffic}).to_string();
     assert_eq!(
-        resolve(&text, &Registry::ours()).unwrap()["queues"],
+        resolve(&text, &Registry::ours(), &tcp::Controls::ours()).unwrap()["queues"],
         json!(Scenario::from_json(&text).unwrap().queues)
     );
     assert_eq!(resolved(&links, &traffic)["queues"], json!(["bottleneck.reverse"]));

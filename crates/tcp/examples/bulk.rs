@@ -49,7 +49,8 @@ impl Line {
 fn run(name: &str, settings: &[(String, Raw)], loss: f64, data_segments: u64) {
     let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let params = Params::check(entry.about.fields, settings).expect("good parameters");
-    let profile = Arc::new((entry.build)(&params).expect("a profile"));
+    let profile =
+        Arc::new((entry.build)(&params, &aqmlab_tcp::Controls::ours()).expect("a profile"));
     let clock = HostClock { slow: Duration::from_millis(330), fast: Duration::from_millis(70) };
     let mut ends = [Endpoint::new(&profile, clock), Endpoint::new(&profile, clock)];
     let mut lines = [Line::new(), Line::new()];

@@ -61,7 +61,9 @@ impl Drill {
         };
         let settings: Vec<_> = words[1..].iter().map(setting).collect();
         let params = Params::check(entry.about.fields, &settings).map_err(|bad| bad.to_string())?;
-        let profile = Arc::new((entry.build)(&params).map_err(|bad| bad.to_string())?);
+        let profile = Arc::new(
+            (entry.build)(&params, &aqmlab_tcp::Controls::ours()).map_err(|bad| bad.to_string())?,
+        );
         let clock =
             HostClock { slow: Duration::from_millis(500), fast: Duration::from_millis(200) };
         (self.end, self.sent) = (Some(Endpoint::new(&profile, clock)), Vec::new());

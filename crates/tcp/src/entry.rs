@@ -3,6 +3,7 @@
 use packet::About;
 use packet::params::{BadParams, Params};
 
+use crate::congestion::Controls;
 use crate::profile::Profile;
 
 /// An end system of the list.
@@ -10,9 +11,9 @@ use crate::profile::Profile;
 pub struct Entry {
     /// What it is, where its rules come from, its parameters.
     pub about: About,
-    /// Makes the profile from checked parameters.
+    /// Makes the profile from checked parameters, which may choose one of these congestion controls.
     ///
     /// # Errors
     /// Parameters that are each in range but do not fit together.
-    pub build: fn(&Params) -> Result<Profile, BadParams>,
+    pub build: fn(&Params, &Controls) -> Result<Profile, BadParams>,
 }

@@ -54,7 +54,10 @@ mod tracker;
 mod writes;
 
 pub use clock::HostClock;
-pub use congestion::{CaState, controls};
+pub use congestion::{
+    AckSample, CaState, Cause, Control, ControlFlags, Controls, EcnMode, Lost, MakeControl,
+    OwnControl, RateSample, controls, usual_pacing_rate,
+};
 pub use connection::State;
 pub use ecn::MarksSeen;
 pub use endpoint::{Deadline, Endpoint};
@@ -65,4 +68,5 @@ pub use probe::Counters;
 pub use profile::Profile;
 pub use registry::{PROFILES, find};
 pub use segment::{AccEcn, Flags, SackBlocks, Segment};
+pub use send_state::{Flight, Window};
 pub use tcp_info::TcpInfo;

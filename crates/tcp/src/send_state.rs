@@ -4,7 +4,7 @@ use packet::Instant;
 
 /// What a congestion control sets, and the unit in which it counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Window {
+pub struct Window {
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
@@ -29,7 +29,7 @@ impl Window {
 
 /// What is out, as a congestion control sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Flight {
+pub struct Flight {
     /// Oldest unacknowledged number.
     pub una: u64,
     /// Highest number ever sent, plus one.

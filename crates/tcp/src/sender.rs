@@ -195,12 +195,14 @@ mod tests {
     use packet::params::Params;
 
     use super::*;
+    use crate::congestion::Controls;
 
     #[test]
     fn a_used_sender_becomes_that_of_the_next_profile() {
         let profile = |name| {
             let entry = crate::find(name).expect("a listed profile");
-            (entry.build)(&Params::defaults(entry.about.fields)).expect("its defaults")
+            (entry.build)(&Params::defaults(entry.about.fields), &Controls::ours())
+                .expect("its defaults")
         };
         let profiles = ["linux", "plain", "freebsd-2.2.8"].map(profile);
         for (from, to) in profiles.iter().flat_map(|from| profiles.iter().map(move |to| (from, to)))

@@ -159,7 +159,7 @@ fn built(name: &str, control: &str, setting: (&str, Raw), ecn: bool) -> Result<(
     raw.extend(ecn.then(|| ("ecn".to_string(), Raw::Bool(true))));
     let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let params = packet::params::Params::check(entry.about.fields, &raw).expect("in range");
-    (entry.build)(&params).map(drop).map_err(|why| why.to_string())
+    (entry.build)(&params, &aqmlab_tcp::Controls::ours()).map(drop).map_err(|why| why.to_string())
 }
 
 #[test]

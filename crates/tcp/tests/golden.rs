@@ -56,8 +56,8 @@ fn rows(name: &str) -> String {
     for ((field, choice), ecn) in given.flat_map(|given| [(given, false), (given, true)]) {
         let raw = [(field, Raw::Text(choice.to_string())), ("ecn", Raw::Bool(ecn))];
         let raw = raw.map(|(field, value)| (field.to_string(), value));
-        let built =
-            Params::check(entry.about.fields, &raw).and_then(|params| (entry.build)(&params));
+        let built = Params::check(entry.about.fields, &raw)
+            .and_then(|params| (entry.build)(&params, &aqmlab_tcp::Controls::ours()));
         let Ok(profile) = built else { continue };
         let profile = Arc::new(profile);
         let (mut all, mut prints) = ([0; 3], 0u64);

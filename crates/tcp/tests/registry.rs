@@ -7,7 +7,7 @@ fn build(name: &str, raw: &[(&str, f64)]) -> Result<Profile, String> {
     let entry = find(name).unwrap();
     let raw: Vec<_> = raw.iter().map(|(n, v)| (n.to_string(), Raw::Number(*v))).collect();
     let params = Params::check(entry.about.fields, &raw).map_err(|e| e.to_string())?;
-    (entry.build)(&params).map_err(|e| e.to_string())
+    (entry.build)(&params, &aqmlab_tcp::Controls::ours()).map_err(|e| e.to_string())
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn timers_share_ticks_where_both_of_their_clocks_are_the_hosts() {
         let raw = clock.map(|clock| ("delayed_ack_clock".to_owned(), Raw::Text(clock.into())));
         let entry = find(name).unwrap();
         let params = Params::check(entry.about.fields, raw.as_slice()).unwrap();
-        (entry.build)(&params).unwrap().timers_tick()
+        (entry.build)(&params, &aqmlab_tcp::Controls::ours()).unwrap().timers_tick()
     };
     let which = PROFILES.iter().map(|entry| entry.about.name).filter(|name| tick(name, None));
     assert_eq!(which.collect::<Vec<_>>(), ["freebsd-2.2.8"]);
@@ -130,7 +130,7 @@ fn refusal(name: &str, settings: &[(&str, Raw)]) -> Option<String> {
     let entry = find(name).unwrap();
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
     let params = Params::check(entry.about.fields, &raw).expect("each alone is possible");
-    (entry.build)(&params).err().map(|why| why.to_string())
+    (entry.build)(&params, &aqmlab_tcp::Controls::ours()).err().map(|why| why.to_string())
 }
 
 #[test]

@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
-from . import advising, comparing, plugin, room, sharing
+from . import advising, breaking, comparing, evaluating, plugin, room, sharing
 from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
 
 
@@ -100,7 +100,7 @@ def _unforeseen(error: Exception) -> str:
 
 _OF_LIBRARIES = (ImportError, NameError, RuntimeError, SystemError)
 """What they raise then."""
-COMMANDS = (advising, comparing, plugin, sharing)
+COMMANDS = (advising, breaking, comparing, evaluating, plugin, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"
 """The environment variable that shows an internal error in full."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 GROUPS: dict[str, tuple[str, ...]] = {
     "Try": ("lab", "advise", "run", "new", "list"),
     "Look": ("describe", "plot", "report", "compare", "claims", "study"),
-    "Make": ("from-tc", "learn", "infer", "check-aqm"),
+    "Make": ("from-tc", "learn", "infer", "check-aqm", "check-cc", "evaluate", "break"),
     "Share": ("export", "reproduce", "flent"),
     "Real stacks": ("live", "shell", "parity"),
     "Expert": ("schema", "bench"),
@@ -95,6 +95,24 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
     "check-aqm": (
         ("aqmlab check-aqm mine/mine.py", "The laws that the shipped disciplines obey."),
         ("aqmlab check-aqm ./libmine.so --vectors mine.json", "Also write its test vectors."),
+    ),
+    "check-cc": (
+        ("aqmlab check-cc mine/mine.py", "The laws that the shipped congestion controls obey."),
+        ("aqmlab check-cc bbr --json", "One of ours, for a program."),
+    ),
+    "evaluate": (
+        (
+            "aqmlab evaluate mine/mine.py",
+            "Its score over 1,000 scenarios, beside the best of ours.",
+        ),
+        ("aqmlab evaluate mine/mine.py --seed 7919 --json", "With a held-out set, for a program."),
+    ),
+    "break": (
+        ("aqmlab break bbr", "A small scenario in which BBR starves a flow or leaves a line idle."),
+        (
+            'aqmlab break pie --promise "p99 delay < 50 ms" --out weakness.toml',
+            "Where a promise of your own is broken, as a file to run.",
+        ),
     ),
     "export": (
         ("aqmlab export results/red", "One file, red.aqm, for others."),

@@ -1,4 +1,4 @@
-"""The commands about disciplines of one's own: begin one, check one."""
+"""The commands about disciplines and congestion controls of one's own: begin one, check one."""
 
 from __future__ import annotations
 
@@ -30,41 +30,86 @@ def check_aqm(
     from aqmlab.simulator.plugin import checking
 
     report = checking.check(name)
-    broken = [check for check in report["checks"] if check["broken"]]
     if json:
         print_json({key: value for key, value in report.items() if key != "vectors"})
     else:
-        for line in _lines(report):
-            print(printable(line))
+        _print(_lines(report))
     if vectors is not None:
         checking.write_vectors(report, vectors)
+    _refuse(report)
+
+
+@app.command("check-cc")
+def check_cc(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE[:CLASS]|NAME",
+            help="A congestion control in Python or a library, or one of ours.",
+        ),
+    ],
+    json: Json = False,
+) -> None:
+    """Check a congestion control of your own: the laws that ours obey, calls and connections."""
+    from aqmlab.simulator.plugin import checking
+
+    report = checking.check_control(name)
+    if json:
+        print_json(report)
+    else:
+        _print(_lines_of_control(report))
+    _refuse(report)
+
+
+def _print(lines: list[str]) -> None:
+    for line in lines:
+        print(printable(line))
+
+
+def _refuse(report: dict[str, Any]) -> None:
+    """Ends the command with an error if a check is broken."""
+    broken = [check["name"] for check in report["checks"] if check["broken"]]
     if broken:
-        described = ", ".join(check["name"] for check in broken)
         raise AqmlabError(
-            f"{report['name']} breaks {len(broken)} of its checks ({described}): mend it"
+            f"{report['name']} breaks {len(broken)} of its checks ({', '.join(broken)}): mend it"
         )
+
+
+def _lines_of_control(report: dict[str, Any]) -> list[str]:
+    lines = [f"{report['name']}, {report['sets']} sets of parameters", *_checks(report)]
+    for one in report["information"]:
+        beside = f" (reno {one['reno']:.1f})" if one["reno"] else ""
+        lines.append(f"  {one['name']}: {one['value']:.2f}{beside}")
+    return lines
 
 
 def _lines(report: dict[str, Any]) -> list[str]:
     """The report for people."""
-    lines = [f"{report['name']}, {report['sets']} sets of parameters"]
+    lines = [f"{report['name']}, {report['sets']} sets of parameters", *_checks(report)]
+    sent, dropped, marked = (report["happened"][k] for k in ("sent", "dropped", "marked"))
+    lines.append(f"  random calls: {sent} packets sent, {dropped} dropped, {marked} marks")
+    return lines
+
+
+def _checks(report: dict[str, Any]) -> list[str]:
+    lines = []
     for check in report["checks"]:
         broken = check["broken"]
         lines.append(f"  {'BROKEN' if broken else 'ok':<7} {check['name']:<13} {check['says']}")
         if broken:
             under = " ".join(f"{k}={v}" for k, v in (broken["parameters"] or {}).items())
             lines.append(f"          {broken['why']}" + (f" (with {under})" if under else ""))
-    sent, dropped, marked = (report["happened"][k] for k in ("sent", "dropped", "marked"))
-    lines.append(f"  random calls: {sent} packets sent, {dropped} dropped, {marked} marks")
     return lines
 
 
 @app.command()
 def new(
-    kind: Annotated[str, typer.Argument(help="scenario: a file; aqm: a queue discipline.")],
+    kind: Annotated[
+        str, typer.Argument(help="scenario: a file; aqm: a queue; cc: a congestion control.")
+    ],
     name: Annotated[
         str,
-        typer.Argument(help="The file; of a discipline its name (a-z, digits, underscores)."),
+        typer.Argument(help="The file; of a queue or control its name (a-z, digits, underscores)."),
     ],
     source: Annotated[
         str | None,
@@ -75,16 +120,15 @@ def new(
             autocompletion=completion.examples,
         ),
     ] = None,
-    lang: Annotated[str, typer.Option(help="Of a discipline: python, c or rust.")] = "python",
+    lang: Annotated[str, typer.Option(help="Of a queue or control: python, c or rust.")] = "python",
     out: Annotated[
-        Path | None, typer.Option(help="Of a discipline: the folder (default: the name).")
+        Path | None, typer.Option(help="Of a queue or control: the folder (default: the name).")
     ] = None,
 ) -> None:
-    """Begin a scenario or a discipline of your own.
+    """Begin a scenario, a discipline or a congestion control of your own.
 
-    A scenario is a copy of an example with comments. A discipline is a folder that builds, tests
-    itself and draws its page.
-    """
+    A scenario is a copy of an example with comments. A discipline or control is a folder that
+    builds and tests itself."""
     if kind == "scenario":
         file = Path(name) if name.endswith(".toml") else Path(f"{name}.toml")
         examples.begin(file, source or "home-line")
@@ -93,12 +137,13 @@ def new(
         return
     from aqmlab.simulator.plugin import starting
 
-    if kind != "aqm":
+    if kind not in starting.KINDS:
         raise SpecError(
-            f'"{kind}" cannot be begun: write aqmlab new scenario FILE or aqmlab new aqm NAME'
+            f'"{kind}" cannot be begun: write aqmlab new scenario FILE, aqmlab new aqm NAME or '
+            "aqmlab new cc NAME"
         )
     if source is not None:
         raise SpecError("--from is of scenarios: leave it out")
-    for path in starting.write(name, lang, out or Path(name)):
+    for path in starting.write(name, lang, out or Path(name), kind):
         print(printable(str(path)))
     terminal.say(f"begin with {out or Path(name)}/README.md")

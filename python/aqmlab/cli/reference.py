@@ -157,9 +157,9 @@ def _brief() -> list[dict[str, Any]]:
 
 def find(name: str) -> dict[str, Any]:
     """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name. A name
-    of a file is that of a discipline of one's own."""
+    of a file is that of a discipline or congestion control of one's own."""
     if source.names_file(name):
-        return {"kind": "aqm", **source.described(source.table(name))}
+        return source.described(source.table(name))
     wanted, slash, bare = name.partition("/")
     name_of_app = _app_of_model(name)
     if name_of_app is not None:

@@ -18,6 +18,9 @@ NAMED_FILES = {"model": LEARNED, "requests": ""}
 """Fields of a group of users that name a file, and the ending by which a file is recognised."""
 AQM = "aqm"
 """The field of a queue that may name the file of a discipline."""
+CONTROL = "congestion"
+"""The field of an end system that may name the file of a congestion control, or a table whose
+`name` does."""
 QUEUES = ("forward", "reverse")
 """Fields that may name a discipline alone."""
 TRACES = ("rate_trace", "reverse_rate_trace", "steps", "times")
@@ -27,8 +30,8 @@ TRACES = ("rate_trace", "reverse_rate_trace", "steps", "times")
 def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
     """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
     every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`),
-    every file of requests (`requests = "….csv"`) and every discipline of one's own (`aqm = "….py"`
-    or a shared library) is such a table.
+    every file of requests (`requests = "….csv"`) and every discipline or congestion control of
+    one's own (`aqm = "….py"`, `congestion = "….py"` or a shared library) is such a table.
 
     The content is thus a part of the run's identity. Paths are relative to `folder`, that of the
     scenario's file. `by_user`: a command or the user's own program names them, not a file that may
@@ -42,6 +45,8 @@ def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
             name = str(key).rpartition(".")[2]
             if name == AQM or name in QUEUES:
                 changed[key] = _inline_discipline(value, folder, name in QUEUES, **how)
+            elif name == CONTROL:
+                changed[key] = _inline_control(value, folder, **how)
             elif name in NAMED_FILES:
                 changed[key] = _inline_file(value, folder, name)
             elif name in TRACES:
@@ -85,6 +90,22 @@ def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: boo
         return named
     described = source.table(named, folder, by_user=by_user)
     return {AQM: described} if is_queue else described
+
+
+def _inline_control(named: Any, folder: Path, *, by_user: bool) -> Any:
+    """The congestion control whose file a field names, or those of a sweep, with parameters of
+    their own."""
+    if isinstance(named, list):
+        found = [_inline_control(each, folder, by_user=by_user) for each in named]
+        return [
+            {"label": f"{CONTROL}={new['name']['name']}", **new} if new is not old else new
+            for old, new in zip(named, found, strict=True)
+        ]
+    if source.names_file(named):
+        return {"name": source.table(named, folder, by_user=by_user)}
+    if isinstance(named, Mapping) and source.names_file(named.get("name")):
+        return {**named, "name": source.table(named["name"], folder, by_user=by_user)}
+    return named
 
 
 def _name(queue: Mapping[str, Any]) -> str:

@@ -261,6 +261,7 @@ def schema() -> dict[str, Any]:
     """
     made = json.loads(_core().schema())
     made["$defs"]["queue"]["oneOf"] += source.SCHEMA
+    made["$defs"]["congestion"]["oneOf"] += source.CONTROL_SCHEMA
     traffic = made["$defs"]["traffic"]
     traffic["oneOf"] += network_tests.schema(traffic)
     return made

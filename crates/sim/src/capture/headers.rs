@@ -195,7 +195,9 @@ mod tests {
             .to_vec();
         let entry = tcp::find("plain").expect("a listed profile");
         let params = Params::check(entry.about.fields, &raw).expect("good parameters");
-        let profile = Arc::new((entry.build)(&params).expect("parameters that fit together"));
+        let profile = Arc::new(
+            (entry.build)(&params, &tcp::Controls::ours()).expect("parameters that fit together"),
+        );
         let mut server = tcp::Endpoint::new(&profile, tcp::HostClock::default());
         let syn = syn(Flags::ACE);
         server.on_segment(&syn, Instant::ZERO);

@@ -76,7 +76,7 @@ mod tests {
         let plain = tcp::find("plain").expect("is listed");
         let set = [("initial_window".into(), packet::params::Raw::Number(6.0))];
         let params = Params::check(plain.about.fields, &set).unwrap();
-        let profile = Arc::new((plain.build)(&params).unwrap());
+        let profile = Arc::new((plain.build)(&params, &tcp::Controls::ours()).unwrap());
         let mut sender = Endpoint::new(&profile, HostClock::default());
         sender.connect(at(0));
         drain(&mut sender, at(0));

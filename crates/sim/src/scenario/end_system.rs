@@ -1,10 +1,34 @@
 //! The end systems of a traffic group: which profile, and with which parameters.
 
 use packet::params::{Field, Kind, Params, nearest};
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
+
+use tcp::Controls;
 
 use crate::error::ScenarioError;
 use crate::scenario::section::Section;
+
+/// The congestion controls that a group's end systems may choose, and the source of the one that
+/// they do if it is a user's own.
+#[derive(Clone, Debug)]
+pub struct OwnControl {
+    /// What may be chosen.
+    pub controls: Controls,
+    /// What stands for the name of a control that a user supplied.
+    pub as_written: Option<Json>,
+}
+
+impl OwnControl {
+    /// Puts the source of a user's own control where its name stands.
+    pub(super) fn write(&self, tcp: &mut Map<String, Json>) {
+        let Some(program) = &self.as_written else { return };
+        match tcp.get_mut(CONTROL) {
+            Some(Json::Object(table)) => drop(table.insert("name".into(), program.clone())),
+            Some(name) => *name = json!({"name": program}),
+            None => {}
+        }
+    }
+}
 
 /// The parameter by which profiles offer congestion controls.
 const CONTROL: &str = "congestion";
@@ -16,9 +40,11 @@ pub(super) const ALIASES: &[(&str, &str)] = &[("window", "window_bytes"), ("min_
 pub(super) fn read(
     path: &str,
     given: Option<&Json>,
-) -> Result<(&'static tcp::Entry, Params), ScenarioError> {
-    let usual = json!("plain");
-    let json = given.unwrap_or(&usual);
+    controls: &Controls,
+) -> Result<(&'static tcp::Entry, Params, OwnControl), ScenarioError> {
+    let mut json = given.cloned().unwrap_or_else(|| json!("plain"));
+    let as_written = take_program(&mut json);
+    let json = &json;
     if let Some(why) = mistaken(json) {
         return Err(ScenarioError(format!("{path}{why}")));
     }
@@ -30,7 +56,16 @@ pub(super) fn read(
     for (alias, name) in ALIASES {
         section.rename(alias, name)?;
     }
-    Ok((profile, section.rest(profile.about.fields, &["profile"])?))
+    let params = section.rest(controls.fields(profile), &["profile"])?;
+    Ok((profile, params, OwnControl { controls: controls.clone(), as_written }))
+}
+
+/// A congestion control that a user supplied is given by a table of its own, with its name and its
+/// source, where other controls have their name: this puts the name in its place.
+fn take_program(json: &mut Json) -> Option<Json> {
+    let name = json.get_mut(CONTROL)?.get_mut("name").filter(|name| name.is_object())?;
+    let own = name["name"].clone();
+    Some(std::mem::replace(name, own))
 }
 
 /// Switches that `plain` had until version 0.2, and that are rules of the profile `ns3` now.

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use aqm::Registry;
 use packet::params::{Params, unknown};
 use serde_json::{Value as Json, json};
+use tcp::Controls;
 
 use super::{
     Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, effects, end_system, queue_limit,
@@ -17,7 +18,11 @@ use crate::scenario::section::Section;
 use crate::topology::Direction;
 
 /// Reads a scenario; whether its parts fit together is not looked at.
-pub(super) fn scenario(text: &str, registry: &Registry) -> Result<Scenario, ScenarioError> {
+pub(super) fn scenario(
+    text: &str,
+    registry: &Registry,
+    controls: &Controls,
+) -> Result<Scenario, ScenarioError> {
     let json: Json = serde_json::from_str(text)
         .map_err(|e| ScenarioError(format!("the scenario is not valid JSON: {e}")))?;
     let mut top = Section::of("", &json)?;
@@ -26,7 +31,8 @@ pub(super) fn scenario(text: &str, registry: &Registry) -> Result<Scenario, Scen
     let links = top.list("link")?.iter().enumerate().map(|(i, l)| read_link(i, l, registry));
     let links = links.collect::<Result<Vec<Link>, _>>()?;
     let known = Links::of(&links);
-    let traffic = top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known));
+    let traffic =
+        top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known, controls));
     let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
     let studied = traffic.first().map_or(Direction::Forward, Traffic::direction);
     let (record, queues) = read_record(top.take("record"), &links, studied)?;
@@ -149,7 +155,12 @@ fn read_queue(
     Ok(Queue { entry, params, as_written: as_written.unwrap_or_else(|| json!(name)) })
 }
 
-fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, ScenarioError> {
+fn read_traffic(
+    index: usize,
+    json: &Json,
+    links: &Links,
+    controls: &Controls,
+) -> Result<Traffic, ScenarioError> {
     let path = format!("traffic.{index}");
     let names: Vec<&str> = traffic::APPS.iter().map(|e| e.about.name).collect();
     let (app_name, mut section) = Section::variant(&path, json, "app", &names)?;
@@ -162,7 +173,7 @@ fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, Sce
             "{tcp_path}: {app_name} sends datagrams, which have no TCP; leave it out"
         )));
     }
-    let (profile, tcp) = end_system::read(&tcp_path, given)?;
+    let (profile, tcp, own_control) = end_system::read(&tcp_path, given, controls)?;
     let via = read_via(&path, section.take("via"), links)?;
     section.rename("flows", "users")?;
     let users_word = section.written("users");
@@ -176,7 +187,19 @@ fn read_traffic(index: usize, json: &Json, links: &Links) -> Result<Traffic, Sce
         false => params.given("users").then(|| params.whole("users")),
     };
     script::check(&path, &script, users)?;
-    let group = Traffic { name, entry, app, params, profile, tcp, via, rtt, script, start_after };
+    let group = Traffic {
+        name,
+        entry,
+        app,
+        params,
+        profile,
+        tcp,
+        own_control,
+        via,
+        rtt,
+        script,
+        start_after,
+    };
     if entry.is_open_loop() {
         check_rate(&path, &users_word, entry, &group.params, &group.app)?;
         return Ok(group);

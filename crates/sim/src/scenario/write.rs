@@ -109,6 +109,7 @@ fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {
     object.insert("app".into(), json!(traffic.entry.about.name));
     if !traffic.entry.datagrams {
         let mut tcp = in_effect(&traffic.tcp);
+        traffic.own_control.write(&mut tcp);
         if never_waits(&traffic.tcp) {
             tcp.insert("ack_every".into(), json!(1));
         }

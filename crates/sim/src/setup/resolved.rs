@@ -23,8 +23,12 @@ use crate::topology::Direction;
 ///
 /// # Errors
 /// As [`Scenario::read`].
-pub fn resolve(text: &str, registry: &Registry) -> Result<Json, ScenarioError> {
-    let scenario = Scenario::read(text, registry)?;
+pub fn resolve(
+    text: &str,
+    registry: &Registry,
+    controls: &tcp::Controls,
+) -> Result<Json, ScenarioError> {
+    let scenario = Scenario::read_with(text, registry, controls)?;
     let written: Json = serde_json::from_str(text).expect("it was read");
     let mut means = capacities(&scenario).into_iter().map(|(_, mean)| mean);
     let mut links = Vec::new();

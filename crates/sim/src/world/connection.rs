@@ -390,7 +390,7 @@ mod tests {
         pub(in crate::world) fn plain() -> Self {
             let plain = tcp::find("plain").expect("is listed");
             let params = packet::params::Params::defaults(plain.about.fields);
-            let profile = (plain.build)(&params).expect("its defaults");
+            let profile = (plain.build)(&params, &tcp::Controls::ours()).expect("its defaults");
             let clock = HostClock { slow: Duration::ZERO, fast: Duration::ZERO };
             Connection::new(&Arc::new(profile), [clock, clock])
         }

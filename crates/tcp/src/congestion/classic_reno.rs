@@ -67,7 +67,7 @@ pub(crate) enum Arithmetic {
 
 /// Reno with the arithmetic of one of them.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct ClassicReno(pub Arithmetic);
+pub struct ClassicReno(pub(crate) Arithmetic);
 
 /// Of [`Window::fraction`] in a byte.
 const FRACTIONS: f64 = 4_294_967_296.0;
@@ -124,7 +124,7 @@ impl ClassicReno {
     /// never more than before, and the threshold to at least two segments. As after a loss, RFC 5681
     /// halves FlightSize, in which there are whole segments alone: the fraction by which the window has
     /// grown beyond them is not out.
-    pub fn cut_by_echo(self, win: &mut Window, flight: &Flight, cut: EchoCut) {
+    pub(crate) fn cut_by_echo(self, win: &mut Window, flight: &Flight, cut: EchoCut) {
         let halved = halved(win, flight);
         win.ssthresh = match (cut, self.0) {
             (EchoCut::Beta(beta), _) => beta.threshold(flight.usable(win), win.mss()),

@@ -12,7 +12,7 @@ use crate::send_state::{Flight, Window};
 
 /// Why a control is notified of congestion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Cause {
+pub enum Cause {
     /// Segments were found lost; the transport has just entered recovery.
     Loss,
     /// Marks were reported (once per window of data, as RFC 3168 section 6.1.2 requires).
@@ -23,7 +23,8 @@ pub(crate) enum Cause {
 
 /// What one acknowledgement says, gathered by the transport.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct AckSample {
+pub struct AckSample {
+    /// When it came.
     pub now: Instant,
     /// What is out after this acknowledgement.
     pub flight: Flight,
@@ -41,8 +42,9 @@ pub(crate) struct AckSample {
     /// Of `delivered`, bytes reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
     /// with RFC 3168's echo, all of them or none.
     pub marked: u64,
-    /// Bytes taken to be in the network before this acknowledgement, and after it.
+    /// Bytes taken to be in the network before this acknowledgement.
     pub in_flight_before: u64,
+    /// After it.
     pub in_flight: u64,
     /// The newest round trip this acknowledgement measures, if it measures one.
     pub rtt: Option<Duration>,
@@ -70,7 +72,7 @@ pub(crate) struct AckSample {
 impl AckSample {
     /// Whether Linux's `tcp_cong_control` and `tcp_is_cwnd_limited` let the window grow: nothing
     /// reduces it, and it was used.
-    pub(super) fn may_grow(&self) -> bool {
+    pub fn may_grow(&self) -> bool {
         self.window_limited && !matches!(self.ca_state, CaState::Recovery | CaState::Cwr)
     }
 }
@@ -91,16 +93,18 @@ pub enum CaState {
 
 /// A delivery-rate sample (draft-ietf-ccwg-bbr, section "Delivery Rate Samples").
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct RateSample {
+pub struct RateSample {
     /// Bytes delivered between the sending of the newest acknowledged segment and now.
     pub delivered: u64,
     /// The longer of the sending and the acknowledging interval.
     pub interval: Duration,
-    /// Bytes delivered in all when that segment was sent, and now.
+    /// Bytes delivered in all when that segment was sent.
     pub prior_delivered: u64,
+    /// Bytes delivered in all, now.
     pub total_delivered: u64,
-    /// In flight when that segment was sent, and bytes lost since.
+    /// In flight when that segment was sent.
     pub sent_in_flight: u64,
+    /// Bytes lost since.
     pub lost: u64,
     /// The program, not the window, limited the sending: the rate says nothing of the path.
     pub app_limited: bool,
@@ -108,8 +112,10 @@ pub(crate) struct RateSample {
 
 /// A segment found lost.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Lost {
+pub struct Lost {
+    /// When that was found.
     pub now: Instant,
+    /// Its bytes.
     pub bytes: u64,
     /// Bytes in flight when it was sent, its own included. (This and what else was noted when it was sent:
     /// where [`ControlFlags::rates`].)
@@ -122,8 +128,9 @@ pub(crate) struct Lost {
     pub app_limited: bool,
 }
 
+/// What a control does itself, and what it needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct ControlFlags {
+pub struct ControlFlags {
     /// The control sets `cwnd` itself at all times; else, while a loss or mark is answered, the
     /// transport leads `cwnd` to `ssthresh` by proportional rate reduction (RFC 6937).
     pub own_window: bool,
@@ -144,7 +151,7 @@ pub(crate) struct ControlFlags {
 
 /// The ECN a control uses, where the profile's ECN is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum EcnMode {
+pub enum EcnMode {
     /// RFC 3168: ECT(0), one echo per window.
     Classic,
     /// RFC 8257: ECT(0), the echo shows which bytes were marked.
@@ -154,7 +161,7 @@ pub(crate) enum EcnMode {
 }
 
 /// A manner of the RFC 5681 kind: the transport does the repairs, classic ECN, no pacing.
-pub(crate) const CLASSIC: ControlFlags = ControlFlags {
+pub const CLASSIC: ControlFlags = ControlFlags {
     own_window: false,
     joins_recoveries: false,
     own_marks: false,
@@ -164,7 +171,8 @@ pub(crate) const CLASSIC: ControlFlags = ControlFlags {
 };
 
 /// Copies of what is known as a trait object alone.
-pub(crate) trait Boxed {
+pub trait Boxed {
+    /// One like it. A profile's control is copied for each connection.
     fn boxed(&self) -> Box<dyn Control>;
 }
 
@@ -175,7 +183,8 @@ impl<C: Control + Clone + 'static> Boxed for C {
 }
 
 /// One connection's congestion control.
-pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
+pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
+    /// What it does itself, and what it needs.
     fn flags(&self) -> ControlFlags {
         CLASSIC
     }
@@ -230,6 +239,7 @@ pub(crate) trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     fn detect_classic_queues(&mut self) {}
 
     /// This control, if it is a Reno that classic senders call directly.
+    #[doc(hidden)]
     fn classic(&self) -> Option<ClassicReno> {
         None
     }
@@ -243,7 +253,7 @@ impl Clone for Box<dyn Control> {
 
 /// Linux's `tcp_update_pacing_rate`: 200 % of cwnd/srtt while cwnd < ssthresh/2, else 120 %; of
 /// what is out, if that is more (while a loss is repaired).
-pub(super) fn linux_pacing_rate(win: &Window, flight: &Flight, srtt: Duration) -> Option<u64> {
+pub fn linux_pacing_rate(win: &Window, flight: &Flight, srtt: Duration) -> Option<u64> {
     if srtt == Duration::ZERO {
         return None;
     }

@@ -32,7 +32,7 @@ mod vegas;
 mod windowed;
 
 pub(crate) use classic_reno::{Arithmetic, ClassicReno};
-pub use control::CaState;
-pub(crate) use control::{AckSample, Cause, Control, ControlFlags, EcnMode, Lost, RateSample};
-pub use registry::controls;
-pub(crate) use registry::{KIND, linux_reno, make, make_usual};
+pub use control::linux_pacing_rate as usual_pacing_rate;
+pub use control::{AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Lost, RateSample};
+pub use registry::{Controls, MakeControl, OwnControl, controls};
+pub(crate) use registry::{KIND, linux_reno, make_usual};

@@ -1,7 +1,11 @@
-//! The list of congestion controls: one line each.
+//! The list of congestion controls: one line each; and those that a user hands in.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use packet::About;
-use packet::params::{Kind, Params};
+use packet::params::{BadParams, Field, Kind, Params};
 
 use super::control::{Control, Entry};
 
@@ -35,8 +39,8 @@ const ABOUT: [&About; CONTROLS.len()] = {
 /// The kind of the parameter by which a profile offers them.
 pub(crate) const KIND: Kind = Kind::Variant(&ABOUT);
 
-/// A new control called `name`, which a profile's table has checked, with parameters of its own.
-pub(crate) fn make(name: &str, params: &Params) -> Box<dyn Control> {
+/// A new control of ours called `name`, which a profile's table has checked, with parameters of its own.
+fn make(name: &str, params: &Params) -> Box<dyn Control> {
     let named = |entry: &&Entry| entry.about.name == name;
     (CONTROLS.iter().find(named).expect("a profile names a listed control").make)(params)
 }
@@ -45,6 +49,86 @@ pub(crate) fn make(name: &str, params: &Params) -> Box<dyn Control> {
 pub(crate) fn make_usual(name: &str) -> Box<dyn Control> {
     let about = ABOUT.into_iter().find(|about| about.name == name).expect("a listed control");
     make(name, &Params::defaults(about.fields))
+}
+
+/// Makes a control that was handed in from checked parameters.
+pub type MakeControl = dyn Fn(&Params) -> Result<Box<dyn Control>, BadParams> + Send + Sync;
+
+/// A congestion control that is handed in: a user's own.
+pub struct OwnControl {
+    /// Name, summary, sources, parameters.
+    pub about: About,
+    /// Makes one.
+    pub make: Box<MakeControl>,
+}
+
+impl fmt::Debug for OwnControl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("OwnControl").field(&self.about.name).finish()
+    }
+}
+
+/// The congestion controls that a scenario may name: those of this crate, and those that a user adds.
+#[derive(Clone, Debug, Default)]
+pub struct Controls {
+    own: Vec<&'static OwnControl>,
+    /// Of each profile, its fields with the longer list. They live as long as the process.
+    fields: Arc<Mutex<BTreeMap<&'static str, &'static [Field]>>>,
+}
+
+impl Controls {
+    /// Those of this crate.
+    pub fn ours() -> Self {
+        Controls::default()
+    }
+
+    /// These as well.
+    ///
+    /// # Errors
+    /// A name that is taken.
+    pub fn with(own: &[&'static OwnControl]) -> Result<Self, &'static str> {
+        let mut all = Controls::ours();
+        for control in own {
+            if all.all().any(|about| about.name == control.about.name) {
+                return Err(control.about.name);
+            }
+            all.own.push(control);
+        }
+        Ok(all)
+    }
+
+    /// What all of them say of themselves, this crate's first.
+    pub fn all(&self) -> impl Iterator<Item = &'static About> {
+        ABOUT.into_iter().chain(self.own.iter().map(|own| &own.about))
+    }
+
+    /// The fields of a profile, where these controls may be chosen.
+    pub fn fields(&self, profile: &crate::Entry) -> &'static [Field] {
+        let ours = profile.about.fields;
+        if self.own.is_empty() {
+            return ours;
+        }
+        let mut known = self.fields.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(profile.about.name).or_insert_with(|| {
+            let all: &'static [&'static About] = Vec::leak(self.all().collect());
+            let mut fields = ours.to_vec();
+            for field in fields.iter_mut().filter(|field| field.name == "congestion") {
+                field.kind = Kind::Variant(all);
+            }
+            Vec::leak(fields)
+        })
+    }
+
+    /// A new control called `name`, which a profile's table has checked, with parameters of its own.
+    ///
+    /// # Errors
+    /// What a user's control refuses its parameters with.
+    pub fn make(&self, name: &str, params: &Params) -> Result<Box<dyn Control>, BadParams> {
+        match self.own.iter().find(|own| own.about.name == name) {
+            Some(own) => (own.make)(params),
+            None => Ok(make(name, params)),
+        }
+    }
 }
 
 /// What takes over in Linux where a control does not get the feedback it needs.

@@ -7,6 +7,7 @@ use packet::params::{Params, Raw};
 
 use super::*;
 use crate::clock::HostClock;
+use crate::congestion::Controls;
 use crate::profile::Profile;
 use crate::segment::{Flags, Segment};
 
@@ -15,7 +16,10 @@ const PAIR: HostPair = HostPair { own: 1, peer: 2 };
 fn profile(name: &str, settings: &[(&str, Raw)]) -> Arc<Profile> {
     let entry = crate::find(name).unwrap();
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
-    Arc::new((entry.build)(&Params::check(entry.about.fields, &raw).unwrap()).unwrap())
+    Arc::new(
+        (entry.build)(&Params::check(entry.about.fields, &raw).unwrap(), &Controls::ours())
+            .unwrap(),
+    )
 }
 
 fn ms(x: u64) -> Instant {

@@ -6,6 +6,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
@@ -97,8 +98,8 @@ const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Real(75.0), "TCPTV_KEEP_INIT of the 1998 FreeBSD code"),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let tick = parts.counted_tick()?;
     let rtt = Bsd {
         tick,

@@ -6,6 +6,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Opening, Profile, RtoCheck, SynAck};
 use crate::rtt::{Bsd, Callouts};
@@ -89,8 +90,8 @@ const FIELDS: &[Field] = &[
     ),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let tick = parts.counted_tick()?;
     let rtt = Bsd {
         tick,
@@ -138,7 +139,7 @@ mod tests {
         ] {
             let mut raw = vec![("f_rto".to_string(), Raw::Bool(f_rto))];
             raw.extend(false_timeout.map(|on| ("false_timeout".to_string(), Raw::Bool(on))));
-            let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+            let profile = build(&Params::check(FIELDS, &raw).unwrap(), &Controls::ours()).unwrap();
             assert_eq!(profile.rto_check, check, "{f_rto} {false_timeout:?}");
         }
     }

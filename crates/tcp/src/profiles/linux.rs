@@ -9,6 +9,7 @@ use packet::{About, Duration};
 use super::fields::{self, OFF, ON, field};
 use super::parts::{Chosen, Parts};
 use super::start::Start;
+use crate::congestion::Controls;
 use crate::congestion::EcnMode;
 use crate::entry::Entry;
 use crate::host_metrics::Remembers;
@@ -223,13 +224,17 @@ const FIRST_BUFFER: u64 = 128 << 10;
 /// net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
 const SYN_RETRIES: u64 = 6;
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    build_as(ENTRY.about.name, params)
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    build_as(ENTRY.about.name, params, controls)
 }
 
-fn build_as(name: &'static str, params: &Params) -> Result<Profile, BadParams> {
+fn build_as(
+    name: &'static str,
+    params: &Params,
+    controls: &Controls,
+) -> Result<Profile, BadParams> {
     let detection = detection(params);
-    let chosen = control(params, detection)?;
+    let chosen = control(params, detection, controls)?;
     let parts = Parts::read_with(params, chosen)?;
     let wheel = TimerWheel::of(params.whole("hz"));
     let rtt = Exact {
@@ -274,9 +279,13 @@ fn build_as(name: &'static str, params: &Params) -> Result<Profile, BadParams> {
     Ok(profile)
 }
 
-fn control(params: &Params, detection: Option<Detection>) -> Result<Chosen, BadParams> {
+fn control(
+    params: &Params,
+    detection: Option<Detection>,
+    controls: &Controls,
+) -> Result<Chosen, BadParams> {
     let usual = if detection.is_some() { "cubic" } else { "rfc5681" };
-    let mut chosen = Chosen::read(params, usual);
+    let mut chosen = Chosen::read(params, usual, controls)?;
     if chosen.control.flags().ecn == EcnMode::Scalable {
         if params.switch("classic_fallback") {
             chosen.control.detect_classic_queues();
@@ -356,7 +365,7 @@ mod tests {
 
     fn rules(settings: &[(&str, Raw)]) -> Adaptive {
         let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
-        let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+        let profile = build(&Params::check(FIELDS, &raw).unwrap(), &Controls::ours()).unwrap();
         let AtOnce::Adaptive(rules) = profile.ack.at_once else { panic!("{:?}", profile.ack) };
         rules
     }

@@ -5,6 +5,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::congestion::Controls;
 use crate::ecn::{EchoCut, EcnRules};
 use crate::entry::Entry;
 use crate::profile::{Ending, Opening, Output, Profile, SynAck};
@@ -82,12 +83,12 @@ pub(super) const EXIT_RECOVERY_FIX: Field = Field::new("exit_recovery_fix", Kind
     )
     .source("exit_recovery_fix_ = 0 in ns-default.tcl of ns-2.35");
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     if params.given("synack_retries") {
         let why = "means nothing here: a sink has no timer, it answers every SYN; leave it out";
         return Err(BadParams::new("synack_retries", why));
     }
-    let parts = Parts::read(params)?;
+    let parts = Parts::read(params, controls)?;
     let mut profile = Profile {
         output: Output { whole_packets: true, ..parts::PLAIN_OUTPUT },
         ending: Ending::Silent,

@@ -5,6 +5,7 @@ use packet::params::{BadParams, Field, Params, Value};
 
 use super::fields::{self, OFF, field};
 use super::parts::Parts;
+use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Ending, Profile};
 use crate::receiver::AtOnce;
@@ -68,8 +69,8 @@ const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Unset, "none in ns-2.35"),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let common = super::ns2::common(ENTRY.about.name, &parts, true)?;
     // `need_send`: bytes since the last acknowledgement sent.
     let at_once = AtOnce::Bytes(parts.ack_every * parts.segment);
@@ -92,7 +93,7 @@ mod tests {
         // FullTcpAgent::pack_action: cwnd_ = ssthresh_, and no other rule.
         for (fixed, leaving) in [(false, Leaving::Threshold), (true, Leaving::Refilled)] {
             let raw = vec![("exit_recovery_fix".to_string(), Raw::Bool(fixed))];
-            let profile = build(&Params::check(FIELDS, &raw).unwrap()).unwrap();
+            let profile = build(&Params::check(FIELDS, &raw).unwrap(), &Controls::ours()).unwrap();
             assert_eq!(profile.recovery.leaving, leaving, "{fixed}");
         }
     }

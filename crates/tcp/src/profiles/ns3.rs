@@ -5,6 +5,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::Parts;
+use crate::congestion::Controls;
 use crate::ecn::EchoCut;
 use crate::entry::Entry;
 use crate::profile::Profile;
@@ -68,8 +69,8 @@ const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Unset, "none: retransmissions are counted"),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let rtt = Exact {
         initial: parts.start.rto,
         min: parts.rto_min,
@@ -102,7 +103,10 @@ mod tests {
 
     fn built(given: &[(&str, Raw)]) -> Result<Profile, BadParams> {
         let raw: Vec<_> = given.iter().map(|(n, v)| ((*n).to_owned(), v.clone())).collect();
-        build(&Params::check(FIELDS, &raw).expect("settings that the table knows"))
+        build(
+            &Params::check(FIELDS, &raw).expect("settings that the table knows"),
+            &Controls::ours(),
+        )
     }
 
     #[test]

@@ -4,7 +4,7 @@ use packet::Duration;
 use packet::params::{BadParams, Params, Value};
 
 use super::start::Start;
-use crate::congestion::{self, Arithmetic, ClassicReno, Control, ControlFlags, EcnMode};
+use crate::congestion::{self, Arithmetic, ClassicReno, Control, ControlFlags, Controls, EcnMode};
 use crate::ecn::{BetaEcn, EchoCut, EcnFeedback, EcnRules};
 use crate::host_metrics::Remembers;
 use crate::profile::{Ending, IdleRule, Opening, Output, Profile, RtoCheck, SynAck, TimeLimit};
@@ -54,8 +54,8 @@ pub(super) struct Parts {
 
 impl Parts {
     /// Reads the shared fields.
-    pub fn read(params: &Params) -> Result<Parts, BadParams> {
-        Parts::read_with(params, Chosen::read(params, ""))
+    pub fn read(params: &Params, controls: &Controls) -> Result<Parts, BadParams> {
+        Parts::read_with(params, Chosen::read(params, "", controls)?)
     }
 
     /// Reads the shared fields, with this congestion control.
@@ -247,16 +247,20 @@ pub(super) struct Chosen {
 
 impl Chosen {
     /// The parameter's, or the one called `otherwise`.
-    pub fn read(params: &Params, otherwise: &'static str) -> Chosen {
-        match params.variant("congestion") {
+    pub fn read(
+        params: &Params,
+        otherwise: &'static str,
+        controls: &Controls,
+    ) -> Result<Chosen, BadParams> {
+        Ok(match params.variant("congestion") {
             Some((about, own)) => {
-                Chosen { name: about.name, control: congestion::make(about.name, &own) }
+                Chosen { name: about.name, control: controls.make(about.name, &own)? }
             }
             None => {
                 params.settle("congestion", Value::Choice(otherwise));
                 Chosen { name: otherwise, control: congestion::make_usual(otherwise) }
             }
-        }
+        })
     }
 }
 

@@ -5,6 +5,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::{self, Parts};
+use crate::congestion::Controls;
 use crate::ecn::EchoCut;
 use crate::entry::Entry;
 use crate::profile::Profile;
@@ -69,8 +70,8 @@ const FIELDS: &[Field] = &[
     field(fields::CONNECT_LIMIT, Value::Real(75.0), "constructed: as in 4.4BSD"),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let rtt = Exact {
         initial: parts.start.rto,
         min: parts.rto_min,

@@ -6,6 +6,7 @@ use packet::{About, Duration};
 
 use super::fields::{self, OFF, ON, field};
 use super::parts::Parts;
+use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Profile, TimeLimit};
 use crate::recovery::Implementation;
@@ -66,8 +67,8 @@ const FIELDS: &[Field] = &[
     ),
 ];
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    let parts = Parts::read(params)?;
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    let parts = Parts::read(params, controls)?;
     let rtt = Exact {
         initial: parts.start.rto,
         min: parts.rto_min,

@@ -21,7 +21,10 @@ pub fn profile(name: &str, settings: &[(&str, Raw)]) -> Arc<Profile> {
     let entry = aqmlab_tcp::find(name).expect("a listed profile");
     let raw: Vec<_> = settings.iter().map(|(n, v)| (n.to_string(), v.clone())).collect();
     let params = Params::check(entry.about.fields, &raw).expect("good parameters");
-    Arc::new((entry.build)(&params).expect("parameters that fit together"))
+    Arc::new(
+        (entry.build)(&params, &aqmlab_tcp::Controls::ours())
+            .expect("parameters that fit together"),
+    )
 }
 
 pub fn ms(x: u64) -> Duration {

@@ -1,4 +1,5 @@
-"""The laws, random calls and test vectors of ours, over a discipline of a user's own."""
+"""The laws, random calls and test vectors of ours, over a discipline or congestion control of a
+user's own."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from typing import Any
 
 from aqmlab.errors import SpecError
 
-from . import source
+from . import control_laws, source
 from .process import DisciplineError, Process
 
 
@@ -17,8 +18,23 @@ def check(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[s
     """The report on `FILE[:CLASS]`, or on one of ours by its name (`crates/testvec/src/check.rs`).
 
     `notify` is called before each check. A discipline that crashes or hangs is reported with the
-    in which it did.
+    check in which it did.
     """
+    return _asked("check_aqm", name, "aqm", notify)
+
+
+def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+    """The report on a congestion control, as `check` gives it of a discipline: laws over random
+    calls (`crates/plugin/src/control/laws.rs`) and over whole connections (`control_laws`). With
+    `information`, numbers that are no law."""
+    report = _asked("check_control", name, "congestion", notify)
+    control = source.table(name, Path()) if source.names_file(name) else name
+    report["checks"] += control_laws.check(control, notify)
+    report["information"] = control_laws.informed(control, notify)
+    return report
+
+
+def _asked(function: str, name: str, kind: str, notify: Callable[[str], object]) -> dict[str, Any]:
     at = "its first call"
 
     def received(what: Any) -> bool:
@@ -29,9 +45,14 @@ def check(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[s
         return True
 
     tables = [source.table(name, Path())] if source.names_file(name) else []
+    if tables and source.described(tables[0])["kind"] != kind:
+        other, command = (
+            ("discipline", "check-aqm") if kind != "aqm" else ("congestion control", "check-cc")
+        )
+        raise SpecError(f"{name} is a {other}: check it with aqmlab {command}")
     process = Process()
     try:
-        answer = process.ask("check_aqm", tables, *([] if tables else [name]), progress=received)
+        answer = process.ask(function, tables, *([] if tables else [name]), progress=received)
     except DisciplineError as error:
         raise DisciplineError(f"{error} (in the check: {at})") from error
     finally:

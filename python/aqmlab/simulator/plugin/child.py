@@ -29,6 +29,10 @@ BUSY_S = 15.0
 that keeps the interpreter's lock stops every other thread of the process."""
 
 
+CHECKS = ("check_aqm", "check_control")
+"""Functions of a registry that report what they do next."""
+
+
 class Child:
     """The other end of a `process.Process`."""
 
@@ -66,9 +70,10 @@ class Child:
             if function == "describe":
                 self.send("done", registry.describe(names[0]))
                 return
-            if function == "check_aqm":
+            if function in CHECKS:
                 notify = self.described(hooks)["progress"]
-                self.send("done", registry.check_aqm(args[0] if args else names[0], notify))
+                check = getattr(registry, function)
+                self.send("done", check(args[0] if args else names[0], notify))
                 return
             self.send(
                 "done", getattr(_core, function)(*args, **self.described(hooks), registry=registry)

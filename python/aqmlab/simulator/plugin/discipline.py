@@ -102,7 +102,8 @@ class Discipline:
 
 
 def discipline(name: str) -> Callable[[T], T]:
-    """Names a class, `@aqmlab.discipline("my_aqm")`, and says that it is the one of its file."""
+    """Names a class, `@aqmlab.discipline("my_aqm")`, and says that it is the one of its file; a
+    congestion control, too."""
 
     def named(cls: T) -> T:
         cls.name = name
@@ -111,6 +112,6 @@ def discipline(name: str) -> Callable[[T], T]:
     return named
 
 
-def name_of(cls: type[Discipline]) -> str:
+def name_of(cls: type) -> str:
     """What a class is called in scenarios."""
     return cls.__dict__.get("name") or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", cls.__name__).lower()

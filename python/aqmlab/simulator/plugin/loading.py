@@ -1,4 +1,5 @@
-"""From the source of a discipline to an entry of the registry. Runs in a process of its own."""
+"""From the source of a discipline or congestion control to an entry of the registry. Runs in a
+process of its own."""
 
 from __future__ import annotations
 
@@ -13,14 +14,19 @@ from typing import Any
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import files
 
+from . import control
 from .discipline import METHODS, Discipline, Parameter, name_of
+
+BUILTINS: dict[str, Any] | None = None
+"""Built-in functions of sources, where they are fewer than Python's (`narrow`)."""
+Own = type[Discipline] | type[control.CongestionControl]
 
 KINDS = ("time", "rate", "bytes", "packets", "")
 
 
 def registry_of(core: Any, tables: list[Mapping[str, Any]]) -> tuple[Any, list[str]]:
-    """The compiled simulator's registry with the disciplines of these tables (`source.table`), and
-    what they are called."""
+    """The compiled simulator's registry with what these tables hold (`source.table`), and what that
+    is called."""
     registry, names = core.Registry(), []
     for table in tables:
         try:
@@ -44,15 +50,24 @@ def _add(core: Any, registry: Any, table: Mapping[str, Any]) -> str:
             )
         return registry.add_library(str(path))
     cls = _class_of(table)
+
+    def explain(error: BaseException) -> str:
+        return explained(error, table)
+
+    if issubclass(cls, control.CongestionControl):
+        description = json.dumps(_description_of_control(core, cls, table["file"]))
+        return registry.add_python_control(description, _maker_of_control(cls), explain)
     description = json.dumps(_description(core, cls, table["file"]))
-    return registry.add_python(description, _maker(cls), lambda error: explained(error, table))
+    return registry.add_python(description, _maker(cls), explain)
 
 
-def _class_of(table: Mapping[str, Any]) -> type[Discipline]:
+def _class_of(table: Mapping[str, Any]) -> Own:
     """The class that the text of a table defines."""
     file, wanted = table["file"], table.get("class")
     module = ModuleType(Path(file).stem)
     module.__file__ = file
+    if BUILTINS is not None:
+        module.__dict__["__builtins__"] = BUILTINS
     sys.modules.setdefault(module.__name__, module)
     try:
         exec(compile(table["text"], file, "exec"), module.__dict__)
@@ -62,18 +77,22 @@ def _class_of(table: Mapping[str, Any]) -> type[Discipline]:
         name: one
         for name, one in vars(module).items()
         if isinstance(one, type)
-        and issubclass(one, Discipline)
+        and issubclass(one, Discipline | control.CongestionControl)
         and one.__module__ == module.__name__
     }
     if wanted is not None:
         if wanted not in found:
-            raise SpecError(f"{file} has no discipline {wanted}{nearest(wanted, list(found))}")
+            raise SpecError(
+                f"{file} has no discipline or congestion control {wanted}"
+                f"{nearest(wanted, list(found))}"
+            )
         return found[wanted]
     named = {name: one for name, one in found.items() if one.__dict__.get("name")} or found
     if len(named) != 1:
         known = f"{', '.join(named)}: name one, {file}:{next(iter(named))}" if named else "none"
         raise SpecError(
-            f"{file} defines {len(named)} disciplines, classes under aqmlab.Discipline ({known})"
+            f"{file} defines {len(named)} disciplines and congestion controls, classes under "
+            f"aqmlab.Discipline or aqmlab.CongestionControl ({known})"
         )
     return next(iter(named.values()))
 
@@ -90,6 +109,28 @@ def _maker(cls: type[Discipline]) -> Any:
     return make
 
 
+def _maker_of_control(cls: type[control.CongestionControl]) -> Any:
+    def make(values: Mapping[str, Any]) -> control.CongestionControl:
+        made = cls.__new__(cls)
+        for name, value in values.items():
+            setattr(made, name, value)
+        made.__init__()
+        return made
+
+    return make
+
+
+def _description_of_control(
+    core: Any, cls: type[control.CongestionControl], file: str
+) -> dict[str, Any]:
+    if cls.on_ack is control.CongestionControl.on_ack:
+        raise SpecError(f"{file}: {cls.__name__} needs on_ack(self, window, ack): write it")
+    switches = {
+        name: bool(getattr(cls, name)) for name in ("own_window", "own_marks", "paced", "rates")
+    }
+    return {**_about(core, cls, file), **switches, "ecn": cls.ecn}
+
+
 def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
     has = {name for name in METHODS if callable(getattr(cls, name, None))}
     judges, holds = "admit" in has, {"enqueue", "dequeue"} <= has
@@ -98,6 +139,11 @@ def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
             f"{file}: {cls.__name__} needs either admit(self, packet, queue) or both "
             "enqueue(self, packet, queue) and dequeue(self, queue): write one of the two kinds"
         )
+    return {**_about(core, cls, file), "judges": judges}
+
+
+def _about(core: Any, cls: Own, file: str) -> dict[str, Any]:
+    """What any class says of itself."""
     given = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items()}
     fields = [
         _field(core, name, value, file)
@@ -105,8 +151,7 @@ def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
         if isinstance(value, Parameter)
     ]
     summary = " ".join((cls.__doc__ or "").strip().split("\n\n")[0].split())
-    about = {"name": name_of(cls), "summary": summary, "source": cls.source}
-    return {**about, "judges": judges, "fields": fields}
+    return {"name": name_of(cls), "summary": summary, "source": cls.source, "fields": fields}
 
 
 def _field(core: Any, name: str, of: Parameter, file: str) -> dict[str, Any]:

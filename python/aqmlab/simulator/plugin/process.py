@@ -1,4 +1,5 @@
-"""The compiled simulator in a process of its own, for a user's own disciplines."""
+"""The compiled simulator in a process of its own, for a user's own disciplines and congestion
+controls."""
 
 from __future__ import annotations
 
@@ -48,7 +49,7 @@ class Process:
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                env=os.environ | {"PYTHONPATH": _path()},
+                env=child_environment(),
             )
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
@@ -88,7 +89,7 @@ class Process:
             match message:
                 case ["progress", int() | float() as at]:
                     self._go_on(progress, at)
-                case ["progress", str() as what] if function == "check_aqm":
+                case ["progress", str() as what] if function.startswith("check_"):
                     self._go_on(progress, what)
                 case ["pcap", bytes() as data] if pcap:
                     pcap[0](data)
@@ -132,7 +133,8 @@ class Process:
         else:
             how = f"ended its process (exit code {code})"
         return DisciplineError(
-            f"{names} {how} while it ran: look for the call with `aqmlab check-aqm`"
+            f"{names} {how} while it ran: look for the call with `aqmlab check-aqm` (a congestion "
+            "control: check-cc)"
         )
 
     def end(self) -> None:
@@ -171,8 +173,12 @@ def _show(stream: IO[bytes]) -> None:
                 sys.stderr.flush()
 
 
+def child_environment() -> dict[str, str]:
+    """The environment of a child: it finds this package, however this process found it."""
+    return os.environ | {"PYTHONPATH": _path()}
+
+
 def _path() -> str:
-    """Where a child finds this package, however this process found it."""
     here = str(Path(__file__).parents[3])
     return os.pathsep.join([here, *filter(None, [os.environ.get("PYTHONPATH")])])
 

@@ -1,5 +1,6 @@
-"""A discipline that a scenario names by its file: how it is named, and how it becomes part of the
-scenario, whose identity (and so that of its results) then covers every byte of it."""
+"""A discipline or congestion control that a scenario names by its file: how it is named, and how it
+becomes part of the scenario, whose identity (and so that of its results) then covers every byte
+of it."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from aqmlab.io import files
 from . import trust
 
 if TYPE_CHECKING:
+    from .control import CongestionControl
     from .discipline import Discipline
 
 PYTHON = ".py"
@@ -32,10 +34,20 @@ SCHEMA: list[dict[str, Any]] = [
     },
 ]
 """What a queue may be besides a discipline of the registry, as a JSON schema."""
+CONTROL_SCHEMA: list[dict[str, Any]] = [
+    {"type": "string", "pattern": NAMED, "description": "a congestion control of your own"},
+    {
+        "type": "object",
+        "properties": {"name": {"type": "string", "pattern": NAMED}},
+        "required": ["name"],
+        "description": "a congestion control of your own, with its parameters",
+    },
+]
+"""What a congestion control may be besides one of ours, as a JSON schema."""
 
 
 def names_file(value: object) -> bool:
-    """Whether this names a discipline by its file."""
+    """Whether this names a discipline or congestion control by its file."""
     return isinstance(value, str) and re.search(NAMED, value) is not None
 
 
@@ -56,9 +68,9 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
         else:
             entry = {"file": str(path.resolve()), "blake2b": files.digest_of(path)}
     except FileNotFoundError as error:
-        raise SpecError(f"{path}: no such file: give the path of a discipline") from error
+        raise SpecError(f"{path}: no such file: give the path of a program") from error
     except UnicodeDecodeError as error:
-        raise SpecError(f"{path}: not UTF-8 text: give a discipline in Python") from error
+        raise SpecError(f"{path}: not UTF-8 text: give a program in Python") from error
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise SpecError(f"{path}: cannot be read ({reason}): make it readable") from error
@@ -70,7 +82,7 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
     return {"name": described(entry)["name"], **entry}
 
 
-def of_class(cls: type[Discipline]) -> dict[str, Any]:
+def of_class(cls: type[Discipline | CongestionControl]) -> dict[str, Any]:
     """The table of a class, which must stand in a file."""
     import inspect
 
@@ -87,7 +99,8 @@ def of_class(cls: type[Discipline]) -> dict[str, Any]:
 
 
 def described(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """A discipline as the catalogue has ours, with `kind`."""
+    """A discipline or congestion control as the catalogue has ours, with `kind`: aqm or
+    congestion."""
     return _described(json.dumps(entry, sort_keys=True))
 
 
@@ -99,19 +112,30 @@ def _described(entry: str) -> dict[str, Any]:
 
 
 def tables(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Those that the queues of a scenario name, each once."""
+    """Those that the queues and end systems of a scenario name, each once."""
     found: dict[str, dict[str, Any]] = {}
     for entry in _entries(scenario):
         if found.setdefault(str(entry.get("name")), dict(entry)) != entry:
-            raise SpecError(f"two disciplines are called {entry.get('name')}: rename one of them")
+            raise SpecError(f"two programs are called {entry.get('name')}: rename one of them")
     return list(found.values())
 
 
 def _entries(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    links = scenario.get("link")
-    for link in links if isinstance(links, list) else ():
-        for direction in ("forward", "reverse"):
-            queue = link.get(direction) if isinstance(link, Mapping) else None
-            entry = queue.get("aqm") if isinstance(queue, Mapping) else None
-            if isinstance(entry, Mapping) and "file" in entry:
-                yield entry
+    places = [
+        *(
+            (link, (way, "aqm"))
+            for link in _list(scenario, "link")
+            for way in ("forward", "reverse")
+        ),
+        *((group, ("tcp", "congestion", "name")) for group in _list(scenario, "traffic")),
+    ]
+    for entry, path in places:
+        for key in path:
+            entry = entry.get(key) if isinstance(entry, Mapping) else None
+        if isinstance(entry, Mapping) and "file" in entry:
+            yield entry
+
+
+def _list(scenario: Mapping[str, Any], key: str) -> list[Any]:
+    found = scenario.get(key)
+    return found if isinstance(found, list) else []

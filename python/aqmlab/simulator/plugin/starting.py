@@ -1,4 +1,5 @@
-"""A folder in which a discipline of one's own begins: `aqmlab new aqm NAME --lang …`."""
+"""A folder in which a discipline or congestion control of one's own begins: `aqmlab new aqm NAME
+--lang …`, `aqmlab new cc NAME --lang …`."""
 
 from __future__ import annotations
 
@@ -11,29 +12,37 @@ from . import trust
 
 TEMPLATES = Path(__file__).parent / "templates"
 LANGUAGES = ("python", "c", "rust")
-INTERFACE = {"c": "aqmlab_plugin.h", "rust": "src/aqmlab_plugin.rs"}
+KINDS = {"aqm": "discipline", "cc": "congestion control"}
+"""What can begin, by the word of the command, and what it is."""
+INTERFACES = {
+    ("aqm", "c"): ("aqmlab_plugin.h",),
+    ("aqm", "rust"): ("src/aqmlab_plugin.rs",),
+    ("cc", "c"): ("aqmlab_plugin.h", "aqmlab_control.h"),
+    ("cc", "rust"): ("src/aqmlab_plugin.rs", "src/aqmlab_control.rs"),
+}
 """Where a template wants what its language is compiled against."""
 
 
-def write(name: str, language: str, folder: Path) -> list[Path]:
-    """Writes a discipline `name` that builds, and answers with its files."""
+def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Path]:
+    """Writes a discipline or congestion control `name` that builds, and answers with its files."""
     if not (name.isidentifier() and name.isascii() and name == name.lower() and len(name) <= 60):
         raise SpecError(
-            f'"{name}" is no name for a discipline: write small letters, digits and underscores, '
-            "for example my_aqm"
+            f'"{name}" is no name for a {KINDS[kind]}: write small letters, digits and '
+            f"underscores, for example my_{kind}"
         )
     if language not in LANGUAGES:
         raise SpecError(f'no template in "{language}": choose one of {", ".join(LANGUAGES)}')
     if folder.exists():
         raise SpecError(f"{folder} is there already: give another name, or --out another folder")
-    templates = TEMPLATES / language
+    templates = TEMPLATES / kind / language
     written = {
-        folder / _named(str(path.relative_to(templates)), name): _named(path.read_text(), name)
+        folder / _named(str(path.relative_to(templates)), name, kind): _named(
+            path.read_text(), name, kind
+        )
         for path in sorted(templates.rglob("*"))
         if path.is_file()
     }
-    if language in INTERFACE:
-        place = INTERFACE[language]
+    for place in INTERFACES.get((kind, language), ()):
         written[folder / place] = _interfaces()[Path(place).name]
     with reported(folder):
         for path, text in written.items():
@@ -50,7 +59,7 @@ def _interfaces() -> dict[str, str]:
     return dict(_core.interfaces())
 
 
-def _named(text: str, name: str) -> str:
-    """A template's text, or the name of its file, for this discipline."""
+def _named(text: str, name: str, kind: str) -> str:
+    """A template's text, or the name of its file, with this name."""
     camel = "".join(word.capitalize() for word in name.split("_"))
-    return text.replace("my_aqm", name).replace("MyAqm", camel)
+    return text.replace(f"my_{kind}", name).replace(f"My{kind.capitalize()}", camel)

@@ -3,6 +3,7 @@
 use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
 
+use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::Profile;
 
@@ -75,8 +76,8 @@ const fn same(one: &str, other: &str) -> bool {
     at == one.len() && at == other.len()
 }
 
-fn build(params: &Params) -> Result<Profile, BadParams> {
-    super::build_as(NAME, params)
+fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
+    super::build_as(NAME, params, controls)
 }
 
 #[cfg(test)]
@@ -92,7 +93,8 @@ mod tests {
     fn the_kernel_s_numbers_of_2024_differ_in_four() {
         // 5 % of a round trip of 10 ms and 100 us of slack; 33 % is more than the 1 ms that both allow.
         let rules = |entry: &Entry| {
-            let profile = (entry.build)(&Params::defaults(entry.about.fields)).expect("defaults");
+            let profile = (entry.build)(&Params::defaults(entry.about.fields), &Controls::ours())
+                .expect("defaults");
             let AtOnce::Adaptive(rules) = profile.ack.at_once else { panic!("{:?}", profile.ack) };
             rules
         };

@@ -2,8 +2,8 @@ use std::sync::{Arc, Mutex};
 
 use super::*;
 use crate::clock::HostClock;
-use crate::congestion::ControlFlags;
 use crate::congestion::control::CLASSIC;
+use crate::congestion::{ControlFlags, Controls};
 use crate::endpoint::Endpoint;
 use crate::recovery::RecoveryKind;
 use crate::recovery::tests::rfc;
@@ -121,7 +121,7 @@ fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
     let entry = crate::find("plain").unwrap();
     let given = given.map(|(name, value)| (name.to_owned(), value));
     let params = Params::check(entry.about.fields, &given).unwrap();
-    let mut profile = (entry.build)(&params).unwrap();
+    let mut profile = (entry.build)(&params, &Controls::ours()).unwrap();
     profile.congestion = Box::new(control.clone());
     let mut server = Endpoint::new(&Arc::new(profile), HostClock::default());
     let hear = |server: &mut Endpoint, flags, ack, ms| {

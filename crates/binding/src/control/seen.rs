@@ -1,0 +1,260 @@
+//! What a congestion control in Python sees: its window, acknowledgements and lost segments.
+
+use plugin::control_types::{
+    AQMLAB_NO_TIME, AQMLAB_STATE_CWR, AQMLAB_STATE_LOSS, AQMLAB_STATE_RECOVERY, ControlAck,
+    ControlLost, ControlWindow,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+fn secs(nanos: u64) -> f64 {
+    nanos as f64 * 1e-9
+}
+
+/// Nanoseconds as seconds; None for what is no time.
+fn time(nanos: u64) -> Option<f64> {
+    (nanos != AQMLAB_NO_TIME).then(|| secs(nanos))
+}
+
+/// A number of bytes or bit/s that Python sets, whole: its fraction is cut off.
+fn whole(what: &str, value: f64) -> PyResult<u64> {
+    // What is larger than a window can be is refused where windows are checked.
+    if value >= 0.0 {
+        return Ok(value.min(1e18) as u64);
+    }
+    let why = format!("{what} is set to {value}: set a number that is not negative");
+    Err(PyValueError::new_err(why))
+}
+
+/// What a congestion control sets. Amounts are bytes.
+#[pyclass(module = "aqmlab", name = "CongestionWindow")]
+#[derive(Default)]
+pub struct CongestionWindow(pub(super) ControlWindow);
+
+#[pymethods]
+impl CongestionWindow {
+    /// Congestion window.
+    #[getter]
+    fn cwnd(&self) -> u64 {
+        self.0.cwnd
+    }
+    #[setter]
+    fn set_cwnd(&mut self, value: f64) -> PyResult<()> {
+        self.0.cwnd = whole("cwnd", value)?;
+        Ok(())
+    }
+    /// Slow-start threshold.
+    #[getter]
+    fn ssthresh(&self) -> u64 {
+        self.0.ssthresh
+    }
+    #[setter]
+    fn set_ssthresh(&mut self, value: f64) -> PyResult<()> {
+        self.0.ssthresh = whole("ssthresh", value)?;
+        Ok(())
+    }
+    /// Rate at which segments are paced, in bit/s; None for Linux's rule.
+    #[getter]
+    fn pacing_rate(&self) -> Option<u64> {
+        (self.0.pacing_bits_per_s > 0).then_some(self.0.pacing_bits_per_s)
+    }
+    #[setter]
+    fn set_pacing_rate(&mut self, value: Option<f64>) -> PyResult<()> {
+        let rate = value.map(|value| whole("pacing_rate", value)).transpose()?;
+        self.0.pacing_bits_per_s = rate.map_or(0, |rate| rate.max(8));
+        Ok(())
+    }
+    /// Segment size.
+    #[getter]
+    fn mss(&self) -> u32 {
+        self.0.mss
+    }
+    /// Now, in seconds since the run began.
+    #[getter]
+    fn now_s(&self) -> f64 {
+        secs(self.0.now_ns)
+    }
+    /// Now, in nanoseconds.
+    #[getter]
+    fn now_ns(&self) -> u64 {
+        self.0.now_ns
+    }
+    /// Sent and not acknowledged.
+    #[getter]
+    fn outstanding(&self) -> u64 {
+        self.0.outstanding
+    }
+    /// The peer's receive window.
+    #[getter]
+    fn peer_window(&self) -> u64 {
+        self.0.peer_window
+    }
+    /// Smoothed round trip in seconds; 0 before the first.
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        secs(self.0.srtt_ns)
+    }
+}
+
+/// What one acknowledgement says. Amounts are bytes.
+#[pyclass(module = "aqmlab", name = "Ack")]
+#[derive(Default)]
+pub struct Ack(pub(super) ControlAck);
+
+#[pymethods]
+impl Ack {
+    /// Newly acknowledged, cumulatively or selectively.
+    #[getter]
+    fn delivered(&self) -> u64 {
+        self.0.delivered
+    }
+    /// Of these, what the cumulative acknowledgement covers.
+    #[getter]
+    fn acked(&self) -> u64 {
+        self.0.acked
+    }
+    /// Segments newly acknowledged, as Linux counts them for growth.
+    #[getter]
+    fn segments(&self) -> u32 {
+        self.0.segments
+    }
+    /// Newly found lost.
+    #[getter]
+    fn lost(&self) -> u64 {
+        self.0.lost
+    }
+    /// Of `delivered`, what is reported to have arrived marked.
+    #[getter]
+    fn marked(&self) -> u64 {
+        self.0.marked
+    }
+    /// In the network before this acknowledgement.
+    #[getter]
+    fn in_flight_before(&self) -> u64 {
+        self.0.in_flight_before
+    }
+    /// In the network after it.
+    #[getter]
+    fn in_flight(&self) -> u64 {
+        self.0.in_flight
+    }
+    /// The newest round trip that it measures, in seconds; None if it measures none.
+    #[getter]
+    fn rtt_s(&self) -> Option<f64> {
+        time(self.0.rtt_ns)
+    }
+    /// Smoothed round trip in seconds; 0 before the first.
+    #[getter]
+    fn srtt_s(&self) -> f64 {
+        secs(self.0.srtt_ns)
+    }
+    /// Smallest round trip of the last 300 s, in seconds; None before the first.
+    #[getter]
+    fn min_rtt_s(&self) -> Option<f64> {
+        time(self.0.min_rtt_ns)
+    }
+    /// The delivery rate in bit/s; None without a sample (`rates = True` keeps them).
+    #[getter]
+    fn rate(&self) -> Option<f64> {
+        let interval = secs(self.0.rate_interval_ns);
+        (interval > 0.0).then(|| self.0.rate_delivered as f64 * 8.0 / interval)
+    }
+    /// Of the rate sample: its interval in seconds, 0 without one.
+    #[getter]
+    fn rate_interval_s(&self) -> f64 {
+        secs(self.0.rate_interval_ns)
+    }
+    /// Delivered in all when the newest acknowledged segment was sent.
+    #[getter]
+    fn rate_prior_delivered(&self) -> u64 {
+        self.0.rate_prior_delivered
+    }
+    /// Delivered in all, now.
+    #[getter]
+    fn rate_total_delivered(&self) -> u64 {
+        self.0.rate_total_delivered
+    }
+    /// In the network when the newest acknowledged segment was sent.
+    #[getter]
+    fn rate_sent_in_flight(&self) -> u64 {
+        self.0.rate_sent_in_flight
+    }
+    /// Lost since.
+    #[getter]
+    fn rate_lost(&self) -> u64 {
+        self.0.rate_lost
+    }
+    /// Whether the program, not the window, limited the sending of the rate sample.
+    #[getter]
+    fn app_limited(&self) -> bool {
+        self.0.app_limited != 0
+    }
+    /// What is being repaired: open, cwr, recovery or loss.
+    #[getter]
+    fn state(&self) -> &'static str {
+        match self.0.state {
+            AQMLAB_STATE_CWR => "cwr",
+            AQMLAB_STATE_RECOVERY => "recovery",
+            AQMLAB_STATE_LOSS => "loss",
+            _ => "open",
+        }
+    }
+    /// Whether a round trip has passed.
+    #[getter]
+    fn round(&self) -> bool {
+        self.0.round != 0
+    }
+    /// Whether the window was the limit since the round began.
+    #[getter]
+    fn window_limited(&self) -> bool {
+        self.0.window_limited != 0
+    }
+    /// Whether the window may grow: it was the limit, and nothing reduces it.
+    #[getter]
+    fn may_grow(&self) -> bool {
+        self.0.may_grow != 0
+    }
+    /// Whether segments are paced.
+    #[getter]
+    fn paced(&self) -> bool {
+        self.0.paced != 0
+    }
+    /// When the pace lets the next segment go, in seconds.
+    #[getter]
+    fn next_send_s(&self) -> f64 {
+        secs(self.0.next_send_ns)
+    }
+}
+
+/// A segment found lost. Amounts are bytes.
+#[pyclass(frozen, module = "aqmlab", name = "LostSegment")]
+pub struct LostSegment(pub(super) ControlLost);
+
+#[pymethods]
+impl LostSegment {
+    /// Its length.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.0.bytes
+    }
+    /// In the network when it was sent, itself included.
+    #[getter]
+    fn sent_in_flight(&self) -> u64 {
+        self.0.sent_in_flight
+    }
+    /// Found lost since it was sent, itself included.
+    #[getter]
+    fn lost(&self) -> u64 {
+        self.0.lost
+    }
+    /// Delivered in all, now.
+    #[getter]
+    fn total_delivered(&self) -> u64 {
+        self.0.total_delivered
+    }
+    /// Whether the program, not the window, limited the sending when it was sent.
+    #[getter]
+    fn app_limited(&self) -> bool {
+        self.0.app_limited != 0
+    }
+}

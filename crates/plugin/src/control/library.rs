@@ -1,0 +1,127 @@
+//! A congestion control in a shared library as one of the list.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use packet::params::Params;
+use tcp::{ControlFlags, EcnMode, OwnControl};
+
+use super::{Begin, Calls, ControlDescription, Happened};
+use crate::Pulse;
+use crate::c::control::{State, Table};
+use crate::c::control_types::{
+    AQMLAB_ECN_OF_DCTCP, AQMLAB_ECN_OF_L4S, AQMLAB_ECN_OF_RFC3168, AQMLAB_OWN_MARKS,
+    AQMLAB_OWN_WINDOW, AQMLAB_PACED, AQMLAB_RATES, ControlAck, ControlLost, ControlWindow,
+};
+use crate::c::text;
+use crate::library::{field, numbers};
+
+/// The congestion control of the library at `path`, or `None` if it has none; `pulse` beats with its
+/// calls.
+///
+/// # Errors
+/// What is wrong with the library, in a sentence without its name.
+pub fn load(path: &Path, pulse: &Pulse) -> Result<Option<&'static OwnControl>, String> {
+    let Some(table) = Table::open(path)? else { return Ok(None) };
+    let functions = table.get();
+    let missing = [
+        ("create", functions.create.is_none()),
+        ("on_ack", functions.on_ack.is_none()),
+        ("on_loss", functions.on_loss.is_none()),
+        ("gauges", functions.gauge_count > 0 && functions.gauges.is_none()),
+    ];
+    if let Some((name, _)) = missing.into_iter().find(|(_, missing)| *missing) {
+        return Err(format!("its table has no function {name}"));
+    }
+    let description = ControlDescription {
+        name: text(functions.name),
+        summary: text(functions.summary),
+        source: text(functions.source),
+        fields: table.parameters().iter().map(field).collect::<Result<_, _>>()?,
+        flags: flags(functions.flags, functions.ecn)?,
+    };
+    let gauges: &'static [&'static str] = Vec::leak(table.gauge_names());
+    if gauges.len() > MOST_GAUGES {
+        return Err(format!("it has more than {MOST_GAUGES} gauges: show fewer"));
+    }
+    let settle = move |params: &Params| {
+        let values = numbers(params);
+        let begin = move || {
+            let state = State::create(table, &values)?;
+            Ok(Box::new(Native { table, state, gauges }) as Box<dyn Calls>)
+        };
+        Arc::new(begin) as Arc<Begin>
+    };
+    description.control(pulse, settle).map(Some)
+}
+
+const MOST_GAUGES: usize = 64;
+
+/// The flags of a control by the numbers of the header.
+///
+/// # Errors
+/// A number that means nothing.
+pub fn flags(flags: u32, ecn: u32) -> Result<ControlFlags, String> {
+    let known = AQMLAB_OWN_WINDOW | AQMLAB_OWN_MARKS | AQMLAB_PACED | AQMLAB_RATES;
+    if flags & !known != 0 {
+        return Err(format!("its flags are {flags}: add AQMLAB_OWN_WINDOW and the like"));
+    }
+    let has = |flag: u32| flags & flag != 0;
+    Ok(ControlFlags {
+        own_window: has(AQMLAB_OWN_WINDOW),
+        joins_recoveries: false,
+        own_marks: has(AQMLAB_OWN_MARKS),
+        paced: has(AQMLAB_PACED),
+        rates: has(AQMLAB_RATES),
+        ecn: match ecn {
+            AQMLAB_ECN_OF_RFC3168 => EcnMode::Classic,
+            AQMLAB_ECN_OF_DCTCP => EcnMode::Dctcp,
+            AQMLAB_ECN_OF_L4S => EcnMode::Scalable,
+            other => return Err(format!("its ecn is {other}: give one of AQMLAB_ECN_OF_...")),
+        },
+    })
+}
+
+/// One connection's state in a library.
+struct Native {
+    table: Table,
+    state: State,
+    gauges: &'static [&'static str],
+}
+
+impl Calls for Native {
+    fn on(&mut self, what: Happened, window: &mut ControlWindow) -> Result<(), String> {
+        let functions = self.table.get();
+        let function = match what {
+            Happened::Open => functions.on_open,
+            Happened::Loss => functions.on_loss,
+            Happened::Ecn => functions.on_ecn.or(functions.on_loss),
+            Happened::Timeout => functions.on_timeout.or(functions.on_loss),
+            Happened::Undo => functions.on_undo,
+            Happened::AppLimited(idle) => {
+                self.state.on_app_limited(window, idle.nanos());
+                return Ok(());
+            }
+        };
+        self.state.event(function, window);
+        Ok(())
+    }
+
+    fn on_ack(&mut self, window: &mut ControlWindow, ack: &ControlAck) -> Result<(), String> {
+        self.state.on_ack(window, ack);
+        Ok(())
+    }
+
+    fn on_lost(&mut self, window: &ControlWindow, lost: &ControlLost) -> Result<(), String> {
+        self.state.on_lost(window, lost);
+        Ok(())
+    }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) -> Result<(), String> {
+        let mut values = [0.0; MOST_GAUGES];
+        let values = &mut values[..self.gauges.len()];
+        self.state.gauges(values);
+        self.gauges.iter().zip(values).for_each(|(name, value)| show(name, *value));
+        Ok(())
+    }
+}

@@ -1,0 +1,157 @@
+"""A finding: made as small as it can be, explained by switching off one thing at a time, and
+kept."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tomlkit
+
+from aqmlab.simulator import engine
+
+from .genome import Gene
+from .promise import Promise
+from .search import Target, Tried, tried, worst
+
+SEEDS = range(4, 9)
+"""Under which a finding is run again: seeds that had no part in it."""
+PASSES = 4
+"""Over all genes, at most: what one cannot be without may be needless once another is simpler."""
+PARTS = (0.5, 0.25)
+"""Of the way to its simple value, by which a gene is moved that cannot be simple."""
+LENGTHS = (0.25, 0.5)
+"""Parts of a trial's length that are tried, shortest first."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A broken promise, and why."""
+
+    target: Target
+    promise: Promise
+    genome: Mapping[str, float]
+    value: float
+    length: float
+    seeds_broken: int
+    without: tuple[tuple[str, float | None, bool], ...]
+    """Of each gene that is not simple: the number without it, and whether the promise then
+    holds."""
+
+    def scenario(self) -> dict[str, Any]:
+        """Replays it."""
+        return self.target.scenario(self.genome, self.length)
+
+    def document(self) -> dict[str, Any]:
+        """For a program."""
+        summary = engine.simulate(self.scenario()).summary
+        return {
+            "name": self.target.name,
+            "promise": self.promise.words,
+            "broken": True,
+            "value": self.value,
+            "seeds_broken": self.seeds_broken,
+            "seeds": len(SEEDS),
+            "needed": {
+                name: {"value": self.genome[name], "without": value, "then_kept": kept}
+                for name, value, kept in self.without
+            },
+            "fingerprint": summary["fingerprint"],
+            "scenario": self.scenario(),
+        }
+
+
+def shrunk(
+    target: Target,
+    promise: Promise,
+    found: Tried,
+    jobs: int | None = None,
+    notify: Callable[[str], object] = lambda _: None,
+) -> Finding:
+    """The smallest scenario on the way from a finding that still breaks the promise."""
+    genome, value = dict(found.genome), found.value or 0.0
+
+    def broken(one: Mapping[str, float], length: float = 1.0) -> float | None:
+        result = worst(target, promise, one, 1, length)
+        return result.value if result.excess > 0 else None
+
+    for _ in range(PASSES):
+        before = dict(genome)
+        for gene in target.genes:
+            notify(gene.name)
+            for one in _simpler(gene, genome):
+                if (kept := broken(one)) is not None:
+                    genome, value = one, kept
+                    break
+        if genome == before:
+            break
+    length = 1.0
+    for part in LENGTHS:
+        if (kept := broken(genome, part)) is not None:
+            length, value = part, kept
+            break
+    return _explained(target, promise, genome, value, length, jobs)
+
+
+def _simpler(gene: Gene, genome: Mapping[str, float]) -> Iterator[dict[str, float]]:
+    """The genome with this gene simple, or else on the way there."""
+    value = genome[gene.name]
+    if value == gene.simple:
+        return
+    yield {**genome, gene.name: gene.simple}
+    place, towards = gene.place(value), gene.place(gene.simple)
+    for part in () if gene.names else PARTS:
+        nearer = gene.at(place + part * (towards - place))
+        if nearer != value:
+            yield {**genome, gene.name: nearer}
+
+
+def _explained(
+    target: Target,
+    promise: Promise,
+    genome: Mapping[str, float],
+    value: float,
+    length: float,
+    jobs: int | None,
+) -> Finding:
+    """The finding, with what happens without each thing that is needed for it."""
+    needed = [gene for gene in target.genes if genome[gene.name] != gene.simple]
+    without = [{**genome, gene.name: gene.simple} for gene in needed]
+    results = tried(target, promise, without, jobs, length=length) if without else []
+    again = [tried(target, promise, [genome], 1, seed=s, length=length)[0] for s in SEEDS]
+    rows = [
+        (gene.name, result.value, result.excess <= 0)
+        for gene, result in zip(needed, results, strict=True)
+    ]
+    seeds = sum(one.excess > 0 for one in again)
+    return Finding(target, promise, genome, value, length, seeds, tuple(rows))
+
+
+def lines(finding: Finding) -> list[str]:
+    """The finding for people."""
+    measure, value = finding.promise.measure, finding.value
+    said = [
+        f'{finding.target.name} breaks "{finding.promise.words}": {measure} is {value:.4g} '
+        f"(under {finding.seeds_broken} of {len(SEEDS)} seeds)"
+    ]
+    genes = {gene.name: gene for gene in finding.target.genes}
+    for name, without, kept in finding.without:
+        gene = genes[name]
+        said.append(
+            f"  {name} {gene.shown(finding.genome[name])} ({gene.says}); at "
+            f"{gene.shown(gene.simple)}: {'none' if without is None else format(without, '.4g')}, "
+            f"{'kept' if kept else 'broken'}"
+        )
+    return said
+
+
+def write(finding: Finding, path: Path) -> None:
+    """Writes the scenario as a file that anybody runs, with what was found above it."""
+    document = tomlkit.document()
+    for line in lines(finding):
+        document.add(tomlkit.comment(line))
+    for key, value in finding.scenario().items():
+        document[key] = value
+    path.write_text(tomlkit.dumps(document), encoding="utf-8")

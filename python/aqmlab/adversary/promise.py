@@ -1,0 +1,93 @@
+"""What a queue or congestion control promises, and how far a run is from keeping it.
+
+A promise is a bound on a measure, as an objective of `aqmlab advise` has it (`p99 delay < 30 ms`,
+`utilisation > 60%`), or on one of three numbers that only the adversary knows: `use`,
+`starvation` and `recovery`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from aqmlab.advise import objective
+from aqmlab.errors import SpecError
+
+OWN = {
+    "use": "goodput of all TCP flows, as a share of what pulses and losses leave of the line",
+    "starvation": "goodput of the slowest flow over that of the fastest",
+}
+"""Numbers that are computed of a run's flows."""
+USUAL = {
+    "aqm": ("p99 delay < 250 ms", "use > 0.4", "starvation > 0.02"),
+    "congestion": ("use > 0.4", "starvation > 0.05"),
+}
+"""Promises that are tried where none is given (constructed): what nobody would put up with."""
+_BOUND = re.compile(r"(use|starvation)\s*>\s*([\d.]+)\s*(%?)")
+LEAST = 1e-4
+"""No number counts as smaller: distances from a promise are ratios."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """A bound on a number of a run."""
+
+    words: str
+    measure: str
+    bound: float
+    at_most: bool
+
+    def value(self, answer: Mapping[str, Any], genome: Mapping[str, float]) -> float | None:
+        """The number of a run; None if it has none."""
+        if self.measure == "use":
+            return _use(answer, genome)
+        if self.measure == "starvation":
+            return _starvation(answer)
+        value = answer["summary"].get(self.measure)
+        return float(value) if isinstance(value, int | float) else None
+
+    def excess(self, value: float | None) -> float:
+        """How far the promise is broken: the logarithm of a ratio, above 0 if it is."""
+        if value is None or not math.isfinite(value):
+            return -math.inf
+        ratio = max(value, LEAST) / self.bound
+        return math.log(ratio if self.at_most else 1 / ratio)
+
+
+def parse(text: str) -> Promise:
+    """A promise as it is typed."""
+    words = " ".join(text.split())
+    if own := _BOUND.fullmatch(words):
+        bound = float(own[2]) / (100 if own[3] else 1)
+        if not 0 < bound < 1:
+            raise SpecError(f'"{words}": {own[1]} is a share: write for example {own[1]} > 0.1')
+        return Promise(words, own[1], bound, at_most=False)
+    (term, *more) = objective.parse(words)
+    if more or not re.search("[<>]", words):
+        raise SpecError(
+            f'"{words}" is no promise: write one bound, for example "p99 delay < 30 ms"'
+        )
+    return Promise(words, term.measure, term.enough, at_most=term.best < term.enough)
+
+
+def usual(kind: str) -> list[Promise]:
+    """The promises of a queue (aqm) or control (congestion) where none is given."""
+    return [parse(words) for words in USUAL[kind]]
+
+
+def _use(answer: Mapping[str, Any], genome: Mapping[str, float]) -> float | None:
+    offered = answer["summary"].get("capacity_mean_bits_per_s")
+    if not answer["flows"] or not offered:
+        return None
+    pulses = min(genome["pulse"], 1.0) * genome["burst"] if genome["pulse"] > 0.01 else 0.0
+    left = offered * (1 - pulses) * (1 - genome["loss"]) * 1448 / 1500
+    return sum(rate for _, rate in answer["flows"]) / left
+
+
+def _starvation(answer: Mapping[str, Any]) -> float | None:
+    rates = [rate for _, rate in answer["flows"]]
+    if len(rates) < 2 or max(rates) <= 0:
+        return None
+    return min(rates) / max(rates)

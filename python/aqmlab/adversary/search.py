@@ -1,0 +1,165 @@
+"""The search: an evolution of genomes, and random ones to compare it with."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator.plugin import judging
+
+from . import genome as genomes
+from .genome import Gene
+from .promise import Promise
+
+POPULATION = 24
+"""Genomes of a generation (constructed), and
+the share of the first that is not simple, of genes that a child changes, and how far it changes
+one."""
+FIRST_SHARE, MUTATED, STEP = 0.35, 0.25, 0.2
+SEEDS = (1, 2, 3)
+"""Under each of which a finding must break its promise."""
+PARENTS = 8
+"""The best of all so far that have children."""
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A genome, the number that its run gave, and how far that breaks the promise."""
+
+    genome: Mapping[str, float]
+    value: float | None
+    excess: float
+
+
+@dataclass(frozen=True)
+class Target:
+    """What is attacked: its kind (aqm or congestion), what stands for it in scenarios, its name."""
+
+    kind: str
+    subject: Any
+    name: str
+    fixed: Mapping[str, float] = field(default_factory=dict)
+    """Genes that keep a value."""
+
+    @property
+    def genes(self) -> tuple[Gene, ...]:
+        """What the adversary may change."""
+        return tuple(gene for gene in self.all_genes if gene.name not in self.fixed)
+
+    @property
+    def all_genes(self) -> tuple[Gene, ...]:
+        """What there is to change."""
+        return genomes.genes(self.kind)
+
+    def scenario(self, genome: Mapping[str, float], length: float = 1.0) -> dict[str, Any]:
+        """The scenario of a genome."""
+        return genomes.scenario(self.whole(genome), self.kind, self.subject, length)
+
+    def whole(self, genome: Mapping[str, float]) -> dict[str, float]:
+        """The genome with the genes that keep their value."""
+        return genomes.simple(self.all_genes) | dict(self.fixed) | dict(genome)
+
+
+def tried(
+    target: Target,
+    promise: Promise,
+    wanted: Sequence[Mapping[str, float]],
+    jobs: int | None = None,
+    *,
+    seed: int = 1,
+    length: float = 1.0,
+) -> list[Tried]:
+    """What these genomes do to the promise. A run that is refused or fails breaks nothing."""
+    scenarios = [{**target.scenario(one, length), "seed": seed} for one in wanted]
+    found = []
+    for one, answer in zip(wanted, _answers(scenarios, jobs), strict=True):
+        value = None if "failed" in answer else promise.value(answer, target.whole(one))
+        found.append(Tried(one, value, promise.excess(value)))
+    return found
+
+
+def worst(
+    target: Target,
+    promise: Promise,
+    genome: Mapping[str, float],
+    jobs: int | None = None,
+    length: float = 1.0,
+) -> Tried:
+    """What a genome does under the seed that breaks the promise least: no finding is luck."""
+    found = [tried(target, promise, [genome], jobs, seed=s, length=length)[0] for s in SEEDS]
+    return min(found, key=lambda one: one.excess)
+
+
+def _answers(scenarios: list[dict[str, Any]], jobs: int | None) -> list[Mapping[str, Any]]:
+    def safe(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+        try:
+            return judging.ours(scenario)
+        except SpecError as error:
+            return {"failed": str(error)}
+
+    return judging.carry_out(scenarios, jobs, run_ours=safe)
+
+
+def evolve(
+    target: Target,
+    promise: Promise,
+    trials: int,
+    seed: int,
+    jobs: int | None = None,
+    notify: Callable[[int, Tried], object] = lambda *_: None,
+) -> tuple[Tried | None, int]:
+    """The first generation's best that breaks the promise, or None, and how many were tried."""
+    rng = random.Random(f"aqmlab break {target.name} {promise.words} {seed}")
+    wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
+    best: list[Tried] = []
+    done = 0
+    while wanted:
+        best = sorted(best + tried(target, promise, wanted, jobs), key=lambda t: -t.excess)[
+            :PARENTS
+        ]
+        done += len(wanted)
+        notify(done, best[0])
+        if best[0].excess > 0:
+            best[0] = worst(target, promise, best[0].genome, jobs)
+            done += len(SEEDS)
+            if best[0].excess > 0:
+                return best[0], done
+            best.sort(key=lambda t: -t.excess)
+        room = min(POPULATION, trials - done)
+        wanted = [_child(target.genes, best, rng) for _ in range(room)]
+    return None, done
+
+
+def guess(
+    target: Target, promise: Promise, trials: int, seed: int, jobs: int | None = None
+) -> tuple[Tried | None, int]:
+    """As `evolve`, with random genomes alone: what an evolution has to beat."""
+    rng = random.Random(f"aqmlab guess {target.name} {promise.words} {seed}")
+    for done in range(0, trials, POPULATION):
+        wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
+        best = max(tried(target, promise, wanted, jobs), key=lambda t: t.excess)
+        if best.excess > 0 and worst(target, promise, best.genome, jobs).excess > 0:
+            return best, done + POPULATION
+    return None, trials
+
+
+def _child(genes: tuple[Gene, ...], best: Sequence[Tried], rng: random.Random) -> dict[str, float]:
+    """A genome of two parents with a few changes; one in five is new, so that no corner is
+    final."""
+    if rng.random() < 0.2:
+        return genomes.drawn(genes, rng, FIRST_SHARE)
+    one, other = (rng.choice(best).genome for _ in range(2))
+    child = {gene.name: rng.choice((one, other))[gene.name] for gene in genes}
+    for gene in genes:
+        if rng.random() < MUTATED:
+            child[gene.name] = _changed(gene, child[gene.name], rng)
+    return child
+
+
+def _changed(gene: Gene, value: float, rng: random.Random) -> float:
+    if gene.names or rng.random() < 0.3:
+        return gene.at(rng.random())
+    return gene.at(gene.place(value) + rng.gauss(0, STEP))

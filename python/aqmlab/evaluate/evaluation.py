@@ -1,0 +1,173 @@
+"""A score card: laws first, then every scenario of the sets, paired against the best of ours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from aqmlab import intervals
+from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
+from aqmlab.simulator.plugin import checking, judging, source
+
+from . import score, situations
+from .situations import Situation
+
+RIVALS = {"aqm": ("fq_codel", "codel", "pie", "cake"), "congestion": ("cubic", "bbr3", "reno")}
+"""What a subject is held against, by its kind: of ours, what people use."""
+REPEATED = 20
+"""Scenarios of each set that are run once more, in other processes and the other way round: what
+depends on the clock, on a file or on an earlier run differs."""
+
+Progress = Callable[[str], object]
+
+
+def evaluate(
+    name: str,
+    *,
+    sets: Sequence[str],
+    seed: int | None = None,
+    size: int | None = None,
+    jobs: int | None = None,
+    checked: bool = True,
+    notify: Progress = lambda _: None,
+) -> dict[str, Any]:
+    """The score card of `FILE[:CLASS]`, or of one of ours by its name, over these sets.
+
+    `seed` is that of the held-out set. `size` limits the scenarios of each set.
+    """
+    if "held-out" in sets and seed is None:
+        raise SpecError("the held-out set follows from a seed: give --seed N with it")
+    subject, kind, called = subject_of(name)
+    card: dict[str, Any] = {
+        "name": called,
+        "kind": kind,
+        "version": situations.VERSION,
+        "simulator": engine.version().version,
+        "laws": laws(name, kind, notify) if checked else None,
+        "sets": {},
+    }
+    card["valid"] = not card["laws"]
+    for one in sets:
+        notify(f"the set {one}")
+        drawn = _situations(kind, one, seed or 0, size)
+        card["sets"][one] = _set(drawn, kind, subject, called, jobs)
+    repeated = [result["repeated"] for result in card["sets"].values()]
+    card["repeatable"] = all(repeated)
+    card["valid"] = card["valid"] and card["repeatable"]
+    return card
+
+
+def subject_of(name: str) -> tuple[Any, str, str]:
+    """What is put into scenarios, its kind (aqm or congestion) and what it is called."""
+    if source.names_file(name):
+        table = source.table(name, Path())
+        return (
+            table,
+            source.described({k: v for k, v in table.items() if k != "name"})["kind"],
+            table["name"],
+        )
+    for kind, entries in (("aqm", "aqm"), ("congestion", "congestion")):
+        if any(entry["name"] == name for entry in engine.catalogue()[entries]):
+            return name, kind, name
+    raise SpecError(
+        f'"{name}" is neither a file nor a queue or congestion control of ours: give FILE.py, '
+        "FILE.py:CLASS, a shared library or a name (aqmlab list aqm, aqmlab list congestion)"
+    )
+
+
+def laws(name: str, kind: str, notify: Progress) -> list[dict[str, Any]]:
+    """The laws that the subject breaks."""
+    check = checking.check if kind == "aqm" else checking.check_control
+    report = check(name, lambda what: notify(f"law: {what}"))
+    return [row for row in report["checks"] if row["broken"]]
+
+
+def _situations(kind: str, one: str, seed: int, size: int | None) -> list[Situation]:
+    drawn = situations.of_queues if kind == "aqm" else situations.of_controls
+    return drawn(one, seed if one == "held-out" else 0, size)
+
+
+def _set(
+    drawn: Sequence[Situation], kind: str, subject: Any, called: str, jobs: int | None
+) -> dict[str, Any]:
+    put = situations.with_queue if kind == "aqm" else situations.with_control
+    rivals = [rival for rival in RIVALS[kind] if rival != called]
+    own = judging.carry_out([put(one, subject) for one in drawn], jobs)
+    again = judging.carry_out([put(one, subject) for one in reversed(drawn[:REPEATED])], jobs)
+    others = {
+        rival: judging.carry_out([put(one, rival) for one in drawn], jobs) for rival in rivals
+    }
+    scores = _scores(own)
+    against = {rival: _scores(answers) for rival, answers in others.items()}
+    best = max(against, key=lambda rival: sum(against[rival]))
+    return {
+        "scenarios": len(drawn),
+        "score": _interval(scores),
+        "grades": _grades(own),
+        "failed": [
+            {"scenario": one.name, "why": answer["failed"]}
+            for one, answer in zip(drawn, own, strict=True)
+            if "failed" in answer
+        ],
+        "best_of_ours": best,
+        "beside": {
+            rival: {
+                "score": _interval(theirs),
+                "difference": _interval([a - b for a, b in zip(scores, theirs, strict=True)]),
+                "better_in": sum(a > b for a, b in zip(scores, theirs, strict=True)) / len(scores),
+            }
+            for rival, theirs in against.items()
+        },
+        "by_family": _by_family(drawn, scores, against[best]),
+        "repeated": _same(own[:REPEATED], again[::-1]),
+    }
+
+
+def _interval(values: Sequence[float]) -> list[float | None]:
+    """Mean, and the ends of its 95 % interval (None of a single value)."""
+    found = intervals.interval(values)
+    return [None if math.isnan(value) else round(value, 5) for value in found]
+
+
+def _graded(answer: Mapping[str, Any]) -> dict[str, float]:
+    """The grades of a run; a run that failed has none."""
+    if "failed" in answer:
+        return {}
+    found = score.grades(answer["summary"])
+    if any(group == "rival" for group, _ in answer["flows"]):
+        found["rival"] = score.rivalry(answer["flows"])
+    return found
+
+
+def _scores(answers: Sequence[Mapping[str, Any]]) -> list[float]:
+    graded = [_graded(answer) for answer in answers]
+    return [score.total(found) if found else 0.0 for found in graded]
+
+
+def _grades(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+    """The mean of each grade, over the runs that have it."""
+    found: dict[str, list[float]] = {}
+    for answer in answers:
+        for name, grade in _graded(answer).items():
+            found.setdefault(name, []).append(grade)
+    return {name: round(sum(grades) / len(grades), 5) for name, grades in sorted(found.items())}
+
+
+def _by_family(
+    drawn: Sequence[Situation], own: Sequence[float], theirs: Sequence[float]
+) -> dict[str, list[float | None]]:
+    """Of each family of scenarios the difference from the best of ours."""
+    found: dict[str, list[float]] = {}
+    for one, a, b in zip(drawn, own, theirs, strict=True):
+        found.setdefault(one.family, []).append(a - b)
+    return {family: _interval(differences) for family, differences in sorted(found.items())}
+
+
+def _same(first: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]) -> bool:
+    def prints(answers: Sequence[Mapping[str, Any]]) -> list[Any]:
+        return [a.get("failed") or a["summary"]["fingerprint"] for a in answers]
+
+    return prints(first) == prints(again)

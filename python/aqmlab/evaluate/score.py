@@ -1,0 +1,53 @@
+"""The score of a run: grades of what people notice, and their geometric mean.
+
+Each grade is 1 at best and 0 at worst. A queue that is empty because the line is idle gains
+nothing, nor does a full line with a long queue: the mean is geometric, so that no grade makes up
+for another that is near 0. The grades are constructed; their reference values are named."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+DELAY_S = 0.02
+"""Queueing delay at which the grade of delay is one half (constructed; RFC 8033 and RFC 8289 aim
+at 15 and 5 ms)."""
+BEST_R = 93.2
+"""The best rating of a call (ITU-T G.107)."""
+RESPONSE_S = 1.0
+"""Response time at which the grade of responses is one half (Nielsen 1993: 1 s keeps the flow of
+thought, recalled)."""
+LEAST = 1e-3
+"""No grade is smaller: a run without any use still differs from another."""
+
+
+def grades(summary: Mapping[str, Any]) -> dict[str, float]:
+    """The grades of a run, of what there is in it."""
+    found = {"use": _number(summary, "utilisation", 0.0)}
+    delay = summary.get("queue_delay_p95_s")
+    found["delay"] = 1 / (1 + (delay if isinstance(delay, float) else math.inf) / DELAY_S)
+    if summary.get("long_flows", 0) > 1:
+        found["share"] = _number(summary, "jain_index", 0.0)
+    if summary.get("voip_listeners"):
+        found["calls"] = _number(summary, "voip_r_mean", 0.0) / BEST_R
+    if summary.get("responses"):
+        found["responses"] = 1 / (1 + _number(summary, "response_p90_s", math.inf) / RESPONSE_S)
+    return {name: min(max(grade, LEAST), 1.0) for name, grade in found.items()}
+
+
+def rivalry(flows: Sequence[tuple[str, float]]) -> float:
+    """What the flow of the group `rival` gets of its fair share beside the others, at most 1."""
+    rival = sum(rate for group, rate in flows if group == "rival")
+    fair = sum(rate for _, rate in flows) / len(flows)
+    return min(max(rival / fair if fair > 0 else 0.0, LEAST), 1.0)
+
+
+def total(found: Mapping[str, float]) -> float:
+    """Their geometric mean."""
+    return math.exp(math.fsum(math.log(grade) for grade in found.values()) / len(found))
+
+
+def _number(summary: Mapping[str, Any], name: str, otherwise: float) -> float:
+    value = summary.get(name)
+    return float(value) if isinstance(value, int | float) else otherwise

@@ -1,0 +1,204 @@
+"""The scenarios that a queue or congestion control is judged in: drawn once and for all.
+
+A set is a version, a name and a seed: the same three give the same scenarios on every machine. The
+sets `train` and `public` are open, so a program that is looked for by a search may be trained on
+the first and chosen by the second. The scenarios of `held-out` follow from a seed that is given
+at the call and that the author of a program does not know.
+
+What is drawn, and within which bounds, is constructed: lines of homes and small sites, with the
+traffic that makes queues visible there.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+VERSION = 1
+"""Of the sets. It changes when any scenario does."""
+SIZES = {"train": 600, "public": 400, "held-out": 400}
+"""Scenarios of each set."""
+PACKETS = 2_500
+"""Packets that a scenario's line carries about, which sets how long it lasts."""
+LENGTH_S = (4.0, 16.0)
+"""Shortest and longest duration of a scenario."""
+CONTROLS = ("cubic", "cubic", "reno", "bbr3")
+"""Of the flows that meet a queue; cubic is the usual one."""
+QUEUES = ("droptail", "droptail", "codel", "fq_codel", "pie", "red")
+"""That a congestion control meets."""
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A scenario with an empty place: `subject` fills it."""
+
+    name: str
+    family: str
+    scenario: dict[str, Any]
+
+
+def drawn(name: str, seed: int = 0) -> random.Random:
+    """The random numbers of a set."""
+    return random.Random(f"aqmlab evaluate {VERSION} {name} {seed}")
+
+
+def of_queues(name: str, seed: int = 0, size: int | None = None) -> list[Situation]:
+    """The scenarios of a set, in which the queue of the line is the subject."""
+    rng = drawn(f"queues {name}", seed)
+    return [_queue(f"{name}-{n}", rng) for n in range(size or SIZES[name])]
+
+
+def of_controls(name: str, seed: int = 0, size: int | None = None) -> list[Situation]:
+    """The scenarios of a set, in which the flows of the group `own` have the subject's control."""
+    rng = drawn(f"controls {name}", seed)
+    return [_control(f"{name}-{n}", rng) for n in range(size or SIZES[name])]
+
+
+def _between(rng: random.Random, low: float, high: float) -> float:
+    """Uniform in the logarithm, to three digits."""
+    return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.3g}")
+
+
+def _line(rng: random.Random, name: str) -> dict[str, Any]:
+    """A line without traffic."""
+    rate = _between(rng, 1e6, 50e6)
+    length = min(max(PACKETS * 12_000 / rate, LENGTH_S[0]), LENGTH_S[1])
+    return {
+        "name": name,
+        "duration": f"{length:.1f} s",
+        "warmup": f"{length / 4:.1f} s",
+        "seed": rng.randrange(1 << 30),
+        "network": {"rtt": f"{_between(rng, 8, 150):.3g} ms"},
+        "link": [{"name": "line", "rate": rate_of(rate)}],
+        "traffic": [],
+        "record": {"queues": ["line.forward"]},
+    }
+
+
+def rate_of(bits_per_s: float) -> str:
+    """A rate as scenarios write it."""
+    return f"{bits_per_s:.0f} bit/s"
+
+
+def _bulk(name: str, flows: int, control: Any, ecn: bool) -> dict[str, Any]:
+    tcp = {"profile": "linux", "congestion": control, "ecn": ecn}
+    return {"name": name, "app": "bulk", "flows": flows, "start_within": "0.5 s", "tcp": tcp}
+
+
+def _calls(flows: int) -> dict[str, Any]:
+    return {"name": "calls", "app": "voip", "flows": flows, "start_within": "1 s"}
+
+
+def _bits(scenario: dict[str, Any]) -> float:
+    return float(scenario["link"][0]["rate"].split()[0])
+
+
+Change = Callable[[random.Random, dict[str, Any]], None]
+
+
+def _steady(_rng: random.Random, _scenario: dict[str, Any]) -> None:
+    """Nothing besides the bulk flows."""
+
+
+def _voices(rng: random.Random, scenario: dict[str, Any]) -> None:
+    scenario["traffic"].append(_calls(rng.randint(1, 3)))
+
+
+def _browsing(_rng: random.Random, scenario: dict[str, Any]) -> None:
+    users = max(2, round(_bits(scenario) / 1e6))
+    scenario["traffic"].append({"name": "web", "app": "web", "users": users})
+
+
+def _steps(rng: random.Random, scenario: dict[str, Any]) -> None:
+    """The rate falls to a part of itself, and comes back."""
+    length = float(scenario["duration"].split()[0])
+    rate, low = _bits(scenario), rng.uniform(0.2, 0.6)
+    steps = [(0, 1), (0.4 * length, low), (0.7 * length, 1)]
+    scenario["link"][0]["rate_steps"] = [[f"{at:.2f} s", rate_of(rate * of)] for at, of in steps]
+
+
+def _pulses(rng: random.Random, scenario: dict[str, Any]) -> None:
+    rate = rate_of(_bits(scenario) * rng.uniform(1, 2))
+    period = rng.uniform(0.3, 1.5)
+    burst = rng.uniform(0.05, 0.2) * period
+    pulse = {"name": "pulses", "app": "pulse", "flows": 1, "rate": rate}
+    scenario["traffic"].append({**pulse, "period": f"{period:.3f} s", "burst": f"{burst:.3f} s"})
+
+
+def _slots(rng: random.Random, scenario: dict[str, Any]) -> None:
+    period = rng.uniform(1, 8)
+    share = rng.uniform(0.25, 0.75)
+    slots = {"kind": "slots", "period": f"{period:.2f} ms", "share": round(share, 2)}
+    scenario["link"][0]["effects"] = [{**slots, "rate_is": "mean"}]
+
+
+def _losses(rng: random.Random, scenario: dict[str, Any]) -> None:
+    scenario["link"][0]["effects"] = [{"kind": "loss", "share": _between(rng, 0.0005, 0.01)}]
+
+
+FAMILIES: dict[str, Change] = {
+    "steady": _steady,
+    "calls": _voices,
+    "web": _browsing,
+    "steps": _steps,
+    "pulses": _pulses,
+    "slots": _slots,
+    "losses": _losses,
+}
+"""What happens besides bulk flows. Each scenario is of one family."""
+
+
+def _queue(name: str, rng: random.Random) -> Situation:
+    scenario = _line(rng, name)
+    family = rng.choice(list(FAMILIES))
+    for n in range(rng.choice((1, 1, 2))):
+        flows = bulk_flows(rng)
+        scenario["traffic"].append(
+            _bulk(f"bulk{n}", flows, rng.choice(CONTROLS), rng.random() < 0.3)
+        )
+    FAMILIES[family](rng, scenario)
+    return Situation(name, family, scenario)
+
+
+def bulk_flows(rng: random.Random) -> int:
+    """A number of bulk flows: mostly few."""
+    return min(12, 1 + int(rng.expovariate(0.4)))
+
+
+def _control(name: str, rng: random.Random) -> Situation:
+    scenario = _line(rng, name)
+    pipe = _bits(scenario) * float(scenario["network"]["rtt"].split()[0]) / 1e3 / 12_000
+    aqm = rng.choice(QUEUES)
+    ecn = aqm != "droptail" and rng.random() < 0.5
+    queue: dict[str, Any] = {"aqm": aqm}
+    if aqm == "droptail":
+        queue["limit"] = max(8, round(pipe * _between(rng, 0.5, 4)))
+    elif ecn:
+        queue["ecn"] = True
+    scenario["link"][0]["forward"] = queue
+    scenario["traffic"].append(_bulk("own", rng.choice((1, 1, 2, 4)), None, ecn))
+    family = rng.choice([*FAMILIES, "rival"])
+    if family == "rival":
+        scenario["traffic"].append(_bulk("rival", 1, "cubic", ecn))
+    else:
+        FAMILIES[family](rng, scenario)
+    return Situation(name, family, scenario)
+
+
+def with_queue(situation: Situation, queue: Any) -> dict[str, Any]:
+    """The scenario with this queue (a name, or the table of a user's own)."""
+    link = {**situation.scenario["link"][0], "forward": {"aqm": queue}}
+    return {**situation.scenario, "link": [link]}
+
+
+def with_control(situation: Situation, control: Any) -> dict[str, Any]:
+    """The scenario with this congestion control (a name, or the table of a user's own)."""
+    named = control if isinstance(control, str) else {"name": control}
+    traffic = [
+        {**group, "tcp": {**group["tcp"], "congestion": named}} if group["name"] == "own" else group
+        for group in situation.scenario["traffic"]
+    ]
+    return {**situation.scenario, "traffic": traffic}

@@ -1,0 +1,107 @@
+"""Many short runs at once: of a user's own program by a herd of processes, of ours in this one."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from multiprocessing import Pipe
+from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
+
+from . import source, trust, wire
+from .process import DisciplineError, child_environment
+
+Answer = Mapping[str, Any]
+"""`summary` and `flows` (pairs of group and goodput) of a run, or `failed` with a sentence."""
+
+
+class Herd:
+    """A process that has loaded programs once, and runs each scenario in a copy of itself."""
+
+    def __init__(self, tables: Sequence[Mapping[str, Any]]) -> None:
+        trust.require(tables)
+        self._names = " or ".join(str(table["file"]) for table in tables)
+        self._connection, other = Pipe()
+        command = [sys.executable, "-P", "-m", "aqmlab.simulator.plugin.herd", str(other.fileno())]
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[other.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=child_environment(),
+        )
+        other.close()
+        wire.send(self._connection, list(map(dict, tables)))
+        if "failed" in (answer := self._received()):
+            self.end()
+            raise SpecError(str(answer["failed"]))
+
+    def run(self, scenario: Mapping[str, Any]) -> Answer:
+        """What a run of the scenario hands out."""
+        wire.send(self._connection, json.dumps(scenario))
+        try:
+            answer = json.loads(self._connection.recv_bytes())
+        except (EOFError, OSError, ValueError) as error:
+            raise DisciplineError(f"{self._names}: its process has ended while it ran") from error
+        return answer if isinstance(answer, dict) else {"failed": "its answer is none"}
+
+    def _received(self) -> Answer:
+        if not self._connection.poll(30):
+            return {"failed": f"{self._names}: loading it has not come back for 30 s"}
+        try:
+            return wire.receive(self._connection)
+        except (EOFError, OSError, wire.Garbled):
+            return {"failed": f"{self._names}: its process has ended while it was loaded"}
+
+    def end(self) -> None:
+        """Ends it, whatever it does."""
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+
+
+def ours(scenario: Mapping[str, Any]) -> Answer:
+    """A run with programs of ours alone, in this process."""
+    done = engine.simulate(scenario)
+    table = done.tables.get("flows")
+    flows: list[tuple[str, float]] = []
+    if table is not None and "group_name" in table.column_names:
+        rates = table["goodput_bits_per_s"].to_pylist()
+        flows = list(zip(table["group_name"].to_pylist(), rates, strict=True))
+    return {"summary": done.summary, "flows": flows}
+
+
+def carry_out(
+    scenarios: Sequence[Mapping[str, Any]],
+    jobs: int | None = None,
+    run_ours: Callable[[Mapping[str, Any]], Answer] = ours,
+) -> list[Answer]:
+    """The answers of the scenarios, in their order; all of them name the same programs.
+    `run_ours` carries out those that name none."""
+    tables = source.tables(scenarios[0]) if scenarios else []
+    workers = max(1, jobs or len(os.sched_getaffinity(0)))
+    herds = [Herd(tables) for _ in range(workers)] if tables else []
+    free = threading.local()
+    waiting = list(herds)
+
+    def one(scenario: Mapping[str, Any]) -> Answer:
+        if not tables:
+            return run_ours(scenario)
+        if not hasattr(free, "herd"):
+            free.herd = waiting.pop()
+        return free.herd.run(scenario)
+
+    try:
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(one, scenarios))
+    finally:
+        for herd in herds:
+            herd.end()
