@@ -36,6 +36,7 @@ CLAIMS = {
     "H38 H39 H40",
     "rfc7928": "R1 R2 R3 R4",
     "l4s-bursts": "B1 B2 B3 B4 B5 B6 B7 B8 B9",
+    "kernels": "K1 K2 K3 K4 K5",
 }
 
 #: Numbers of the published figures that show results; set-ups are drawn from the scenario.
@@ -48,6 +49,7 @@ FIGURES = {
     "harsh-red": "1 3 4 5 6 7 8 9 10 11 12 13",
     "rfc7928": "mild medium heavy capacity shares rtt calls ecn",
     "l4s-bursts": "slots thresholds",
+    "kernels": "hosts",
 }
 
 #: Their tables of results.
@@ -59,6 +61,7 @@ TABLES = {
     "harsh-red": ["Table II"],
     "rfc7928": [],
     "l4s-bursts": [],
+    "kernels": [],
 }
 
 #: Version and hash of every rule: a rule that changes without a new version is noticed.
