@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 
-use aqmlab_live::users::end_system::settings;
+use aqmlab_live::users::end_system::{settings, socket_options};
 use aqmlab_live::users::{Channels, Collected, Places, Program, Task, collect, monotonic_ns};
 use record::{Column, Meter, MeterSettings, Table};
 use serde_json::{Value as Json, json};
@@ -209,16 +209,20 @@ fn the_kernel_is_asked_for_the_end_systems_of_a_scenario() {
     // 17,520 B, as 16,060 B were seen under a buffer of 28,672 B.
     assert_eq!((said("tcp_rmem"), said("tcp_moderate_rcvbuf")), ("4096 31279 31279", "0"));
     assert!(old.missing.iter().any(|what| what.contains("rto_initial is 3 s")), "{old:?}");
-    let today = of(json!({ "profile": "linux", "congestion": "cubic", "ecn": true }));
-    assert_eq!((&*today.sysctls["tcp_sack"], &*today.sysctls["tcp_ecn"]), ("1", "1"));
-    assert_eq!(today.initial_window, Some(10));
-    assert_eq!(today.missing, Vec::<String>::new());
-    assert!(!today.sysctls.contains_key("tcp_rmem"), "its window grows");
-    // A live run is handed its scenario with every default filled in.
-    let traffic = json!({ "name": "web", "app": "http", "users": 1, "tcp": "linux" });
-    let filled = scenario(1_000, traffic, json!({})).to_json().to_string();
-    let filled = settings(&Scenario::from_json(&filled).unwrap()).unwrap();
-    assert!(!filled.sysctls.contains_key("tcp_rmem"), "its window grows all the same");
+    for profile in ["linux", "linux-6.12"] {
+        let today = of(json!({ "profile": profile, "congestion": "cubic", "ecn": true }));
+        assert_eq!((&*today.sysctls["tcp_sack"], &*today.sysctls["tcp_ecn"]), ("1", "1"));
+        assert_eq!(today.initial_window, Some(10));
+        assert_eq!(today.missing, Vec::<String>::new());
+        assert!(!today.sysctls.contains_key("tcp_rmem"), "its window grows");
+        // A live run is handed its scenario with every default filled in.
+        let traffic = json!({ "name": "web", "app": "http", "users": 1, "tcp": profile });
+        let filled = scenario(1_000, traffic, json!({})).to_json().to_string();
+        let filled = Scenario::from_json(&filled).unwrap();
+        assert_eq!(socket_options(&filled.traffic[0]).congestion, "cubic");
+        let filled = settings(&filled).unwrap();
+        assert!(!filled.sysctls.contains_key("tcp_rmem"), "its window grows all the same");
+    }
     let fixed = of(json!({ "profile": "linux", "autotuning": false }));
     assert_eq!(fixed.sysctls["tcp_moderate_rcvbuf"], "0");
     let bounded = of(json!({ "profile": "linux", "window_bytes": 4_000_000 }));

@@ -73,7 +73,7 @@ def with_kernel(scenario: Mapping[str, Any], folder: Path = SETTINGS) -> dict[st
     """A scenario whose groups all have this kernel's end systems.
 
     Of what a group says of its TCP only the congestion control and ECN are kept, and with the
-    profile `linux` everything.
+    profiles `linux` and `linux-6.12` everything.
     """
     kernel = settings(folder)
     datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app["datagrams"]}
@@ -86,7 +86,7 @@ def with_kernel(scenario: Mapping[str, Any], folder: Path = SETTINGS) -> dict[st
 
 def _of(tcp: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
     own = dict(tcp) if isinstance(tcp, Mapping) else {"profile": tcp}
-    if own.get("profile") == PROFILE:
+    if str(own.get("profile")).startswith(PROFILE):
         return {**kernel, **own}
     kept = {key: own[key] for key in ("congestion", "ecn") if key in own}
     return {**kernel, **kept}

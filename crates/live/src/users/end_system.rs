@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::os::fd::OwnedFd;
 
-use packet::params::Params;
+use packet::params::{Params, Value};
 use rustix::net::sockopt;
 use sim::scenario::{Scenario, Traffic};
 
@@ -18,9 +18,6 @@ use super::kernel::set_tcp_option;
 /// Payload that may wait unsent in a socket before its program writes more, bytes. It is small, so
 /// that [`Action::Stop`](traffic::Action::Stop) finds little written that was not sent.
 const UNSENT: i32 = 64 << 10;
-
-/// The profile's window where a scenario says nothing: the kernel's own bound may be another.
-const LARGEST: u64 = 6 << 20;
 
 /// Congestion controls of ours by the kernel's names. BBR is the kernel's version 1.
 const CONTROLS: &[(&str, &str)] = &[
@@ -87,7 +84,7 @@ pub fn socket_options(group: &Traffic) -> SocketOptions {
 
 /// Our name of a group's congestion control, and the kernel's.
 fn congestion(group: &Traffic) -> (&'static str, Option<&'static str>) {
-    let usual = if group.profile.about.name == "linux" { "cubic" } else { "reno" };
+    let usual = if group.profile.about.name.starts_with("linux") { "cubic" } else { "reno" };
     let name = group.tcp.variant("congestion").map_or(usual, |(about, _)| about.name);
     (name, CONTROLS.iter().find(|(ours, _)| *ours == name).map(|(_, kernels)| *kernels))
 }
@@ -181,8 +178,11 @@ impl Reader<'_> {
     fn window(&self, sysctls: &mut BTreeMap<&'static str, String>) {
         let bytes = self.tcp.whole("window_bytes");
         let grows = self.switch("autotuning");
-        if grows && bytes == LARGEST {
-            return; // as far as the kernel's does
+        // The profile's default: as far as the kernel's grows, whose bound may be another.
+        let fields = self.group.profile.about.fields.iter();
+        let usual = fields.filter(|field| field.name == "window_bytes").map(|field| field.default);
+        if grows && usual.last() == Some(Value::Whole(bytes)) {
+            return;
         }
         let buffer = (bytes * 28_672).div_ceil(16_060);
         let first = if grows { buffer.min(131_072) } else { buffer };
