@@ -179,9 +179,9 @@ impl Reader<'_> {
         let bytes = self.tcp.whole("window_bytes");
         let grows = self.switch("autotuning");
         // The profile's default: as far as the kernel's grows, whose bound may be another.
-        let fields = self.group.profile.about.fields.iter();
-        let usual = fields.filter(|field| field.name == "window_bytes").map(|field| field.default);
-        if grows && usual.last() == Some(Value::Whole(bytes)) {
+        let mut fields = self.group.profile.about.fields.iter();
+        let usual = fields.find(|field| field.name == "window_bytes");
+        if grows && usual.is_some_and(|field| field.default == Value::Whole(bytes)) {
             return;
         }
         let buffer = (bytes * 28_672).div_ceil(16_060);
