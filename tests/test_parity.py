@@ -102,6 +102,9 @@ def test_the_profile_is_read_from_the_kernel(tmp_path: Path):
     new = kernel(old, tcp_recovery=1, tcp_syn_linear_timeouts=4, tcp_no_metrics_save=1)
     found = settings(new)
     assert (found["recovery"], found["syn_retries"], found["host_cache"]) == ("rack", 10, False)
+    assert found["comp_sack_rtt_percent"] == 5  # Linux 6.12 and 6.18, which have no setting for it
+    found = settings(kernel(new, tcp_comp_sack_rtt_percent=33, tcp_comp_sack_slack_ns=10_000))
+    assert (found["comp_sack_rtt_percent"], found["comp_sack_slack"]) == (33, "10000 ns")
     engine.check({**SCENARIO, "traffic": [{"app": "bulk", "flows": 1, "tcp": found}]})
 
 
@@ -110,6 +113,7 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
         {"app": "bulk", "flows": 1, "tcp": {"profile": "plain", "congestion": "reno", "ecn": True}},
         {"app": "bulk", "flows": 1, "tcp": {"profile": "linux", "rto_min": "300 ms"}},
         {"app": "web", "users": 1},
+        {"app": "bulk", "flows": 1, "tcp": {"profile": "linux-6.12", "rto_min": "100 ms"}},
     ]
     described = with_kernel({**SCENARIO, "traffic": groups}, kernel(tmp_path, tcp_sack=0))[
         "traffic"
@@ -117,6 +121,8 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
     assert described[0]["tcp"]["congestion"] == "reno"
     assert described[0]["tcp"]["ecn"] is True
     assert described[1]["tcp"]["rto_min"] == "300 ms"
+    assert described[3]["tcp"]["profile"] == "linux-6.12"
+    assert described[3]["tcp"]["rto_min"] == "100 ms"
     assert {group["tcp"]["recovery"] for group in described} == {"newreno"}
 
 

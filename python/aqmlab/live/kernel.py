@@ -26,7 +26,15 @@ _COUNTS = {
     "dupack_threshold": "tcp_reordering",
     "synack_retries": "tcp_synack_retries",
     "syn_linear": "tcp_syn_linear_timeouts",
+    "comp_sack_nr": "tcp_comp_sack_nr",
 }
+_TIMES = {
+    "comp_sack_delay": "tcp_comp_sack_delay_ns",
+    "comp_sack_slack": "tcp_comp_sack_slack_ns",
+}
+FIXED_PERCENT = 5
+"""Of the round trip, for which a compressed SACK waits in kernels without
+`tcp_comp_sack_rtt_percent` (`__tcp_ack_snd_check` of Linux 6.12)."""
 
 
 def settings(folder: Path = SETTINGS) -> dict[str, Any]:
@@ -45,6 +53,11 @@ def settings(folder: Path = SETTINGS) -> dict[str, Any]:
         # A kernel before 6.5 has no linear timeouts, and so none.
         if value is not None or field == "syn_linear":
             found[field] = value or 0
+    for field, name in _TIMES.items():
+        if (value := _number(folder / name)) is not None:
+            found[field] = f"{value} ns"
+    percent = _number(folder / "tcp_comp_sack_rtt_percent")
+    found["comp_sack_rtt_percent"] = FIXED_PERCENT if percent is None else percent
     linear, retries = found["syn_linear"], _number(folder / "tcp_syn_retries")
     if retries is not None:
         # `tcp_write_timeout` counts linear ones besides.
