@@ -27,7 +27,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compiled run web test check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
+.PHONY: help setup dev compiled run web film test check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -115,6 +115,9 @@ $(eval $(call environment,audit))
 $(eval $(call environment,site))
 AUDIT := $(VENV)/audit
 SITE  := $(VENV)/site
+
+film: dev web ## The README's moving picture, from the page in a browser (needs Chromium)
+	@$(BIN)/python docs/moving_picture.py
 
 site: $(SITE)/.done ## The documentation site in site/, with the laboratory in a tab where `make web` has built it; every link checked
 	@if test -s $(SITE)/missing; then echo "site: skipped, its tools are not to be had here ($$(cat $(SITE)/missing))"; \

@@ -191,7 +191,7 @@ export function sharedForm(form, shared, catalogue) {
     form.heading(`Line ${link.name ?? ''}`)
     all(
       `link.${i}.`,
-      some('link', ['rate', 'reverse_rate', 'delay', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)),
+      some('link', ['rate', 'reverse_rate', 'delay', 'effects', 'framing', 'access']).map((field) => (field.name === 'access' ? { ...field, choices: catalogue.access.map(({ name }) => name) } : field)),
     )
   })
   shared.traffic.forEach((group, j) => {

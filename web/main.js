@@ -89,8 +89,9 @@ async function drive(s, mine) {
 
 /** How far a side may go now: a little ahead of the picture, or at full speed of the other side. */
 function goal() {
-  if (!playing) return clock
   const s = speed()
+  // Packets that are on their way to the queue are ahead of it, in a picture that stands still as well.
+  if (!playing && !withPackets()) return clock
   if (s === Infinity) return Math.min(state.duration, Math.min(sides[0].now, sides[1].now) + AHEAD_S)
   return Math.min(state.duration, clock + (withPackets() ? 0.7 * s : 0.1 * s))
 }

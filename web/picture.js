@@ -115,7 +115,8 @@ export class Picture {
     pen.clearRect(0, 0, width, height)
     pen.font = '12px system-ui, sans-serif'
     this.most = scale
-    if (packets) this.#follow(side.events, at)
+    // What a side has not come to yet is not passed over.
+    if (packets) this.#follow(side.events, Math.min(at, side.now))
     this.#stage(size, queues, packets)
     if (packets) {
       size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups, q === 0 ? lanes : undefined, size))

@@ -40,6 +40,8 @@ export class Side {
     /** Of the first queue, where single packets were seen: when those in it came, and the mean wait by interval. */
     this.came = new Map()
     this.waits = []
+    /** Packets that were seen to be dropped there. */
+    this.dropped = 0
     this.totals = { drops: 0, marks: 0 }
   }
 
@@ -95,11 +97,19 @@ export class Side {
     if (what !== STARTED && what !== DROPPED) return
     const came = this.came.get(id)
     this.came.delete(id)
+    if (what === DROPPED) this.dropped++
     if (what === DROPPED || came === undefined) return
     const bin = Math.floor((at / this.duration) * BINS)
     const mean = (this.waits[bin] ??= { sum: 0, number: 0 })
     mean.sum += (at - came) * 1e3
     mean.number++
+  }
+
+  /** The mean wait of the packets that were seen, ms. */
+  #seen() {
+    const bins = this.waits.filter(Boolean)
+    const number = sum(bins.map((of) => of.number))
+    return number ? sum(bins.map((of) => of.sum)) / number : null
   }
 
   /** How long packets waited in the first queue, ms: by short intervals where single packets were seen, else by seconds. */
@@ -139,11 +149,11 @@ export class Side {
     const answers = look?.responses
     return {
       queue: s?.queue_time_mean_packets ?? mean(bins.most),
-      delay: s ? times(s.queue_delay_mean_s, 1e3) : mean(seconds.columns.delay ?? []),
+      delay: s ? times(s.queue_delay_mean_s, 1e3) : (mean(seconds.columns.delay ?? []) ?? this.#seen()),
       p99: s ? times(s.queue_delay_p99_s, 1e3) : null,
       rate: s ? times(s.throughput_bytes_per_s, 8e-6) : mean(seconds.columns.rate ?? []),
       loss: s ? times(s.drop_rate, 100) : null,
-      drops: s?.drops ?? totals.drops,
+      drops: s?.drops ?? Math.max(totals.drops, this.dropped),
       marks: s?.marks ?? totals.marks,
       within: s?.share_le_1s != null ? s.share_le_1s * 100 : answers?.total ? (answers.within_1s / answers.total) * 100 : null,
       median: s?.response_p50_s != null ? s.response_p50_s * 1e3 : null,

@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 
 from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "docs"))
+sys.path[:0] = [str(ROOT / "docs"), str(ROOT / "docs" / "site")]
 import archive  # noqa: E402 - beside this folder, not installed
+import fetched  # noqa: E402
 
 PLACES = ("*.md", "docs/**/*.md", "vectors/README.md", "experiments/**/*.md")
 WELCOME = "welcome/index.html"
@@ -96,7 +98,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pictures = {
         picture.relative_to(ROOT).as_posix()
         for picture in (ROOT / "docs" / "images").rglob("*")
-        if picture.suffix in (".png", ".svg")
+        if picture.suffix in (".png", ".svg", ".webp")
     }
     kept = [file for file in files if file.src_uri.startswith("assets/")]
     for path in sorted(pages | pictures):
@@ -131,7 +133,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """The first page is the laboratory in a tab where it was built, else the welcome."""
+    """The first page is the laboratory in a tab where it was built, else the welcome; no page
+    fetches anything from elsewhere."""
     site = Path(config.site_dir)
     if TAB.is_dir():
         shutil.copytree(TAB, site, dirs_exist_ok=True)
@@ -144,3 +147,5 @@ def on_post_build(config: MkDocsConfig) -> None:
             '<a href="welcome/">aqmlab</a>\n',
             encoding="utf-8",
         )
+    if strange := list(fetched.of_site(site)):
+        raise PluginError("; ".join(strange[:5]))

@@ -16,8 +16,8 @@ def of(result: dict) -> list[str]:
     """What a reader should know after half a minute."""
     first = answer.of(result)
     return [
-        *two_sets.headline(result),
         *([first] if first else []),
+        *two_sets.headline(result),
         *_claims(result),
         *_agreement(result),
         *_gaps(result),
@@ -111,18 +111,23 @@ def _paired(result: dict) -> list[str]:
         if not table["paired"] or not table["headline"]:
             continue
         name = table["headline"][0]
-        rows = [r for r in table["rows"] if r["metric"] == name]
+        # What agrees in every seed is no finding.
+        rows = [r for r in table["rows"] if r["metric"] == name and _some(r)]
         texts = [
             f"{', '.join(_place(row[key], key) for key in table['keys'])}: "
             f"{ranged(row['ours'], row['low'], row['high'], sign=True)}"
             for row in rows
-            if row["ours"] is not None
         ]
         if texts:
             title, unit = metrics[name]["title"], metrics[name]["unit"]
             unit = "points" if unit == "%" else unit
             found.append(f"{table['title']}, {title} in {unit}: {'; '.join(texts)}.")
     return found
+
+
+def _some(row: dict) -> bool:
+    """Whether a difference is known and any."""
+    return row["ours"] is not None and any(row[end] for end in ("ours", "low", "high"))
 
 
 def _place(value: object, key: str) -> str:
