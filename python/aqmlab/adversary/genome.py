@@ -17,7 +17,7 @@ PULSES_FROM = "2 s"
 """When pulses begin: handshakes are over, so that what they hit is the transfer."""
 LENGTH_S = (12.0, 60.0)
 """Shortest and longest duration of a trial."""
-CONTROLS = ("cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "vegas")
+CONTROLS = ("cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "ledbat++")
 """That a queue meets."""
 
 Genome = Mapping[str, float]
