@@ -126,3 +126,25 @@ def test_a_study_says_which_claims_decide_with_their_numbers():
         "Does not hold: All is well (RED minus FIFO: 12.3 [10.0, 14.7] ms)."
     )
     assert answer.of(result()) is None
+
+
+def test_a_difference_that_is_none_at_its_digits_is_no_finding():
+    from aqmlab.report import headlines
+
+    def row(queue, ours, low, high):
+        return {"queue": queue, "metric": "d", "ours": ours, "low": low, "high": high}
+
+    table = {
+        "paired": True,
+        "headline": ["d"],
+        "keys": ["queue"],
+        "title": "Queues: difference from FIFO",
+        "rows": [row("forward", -36.5, None, None), row("reverse", 0.0001, None, None)],
+    }
+    result = {
+        "metrics": [{"name": "d", "title": "Queueing delay", "unit": "ms", "digits": 1}],
+        "tables": [table],
+    }
+    assert headlines._paired(result) == [
+        "Queues: difference from FIFO, Queueing delay in ms: forward: −36.5."
+    ]

@@ -111,8 +111,9 @@ def _paired(result: dict) -> list[str]:
         if not table["paired"] or not table["headline"]:
             continue
         name = table["headline"][0]
-        # What agrees in every seed is no finding.
-        rows = [r for r in table["rows"] if r["metric"] == name and _some(r)]
+        # What does not differ at the shown digits is no finding.
+        digits = metrics[name]["digits"]
+        rows = [r for r in table["rows"] if r["metric"] == name and _some(r, digits)]
         texts = [
             f"{', '.join(_place(row[key], key) for key in table['keys'])}: "
             f"{ranged(row['ours'], row['low'], row['high'], sign=True)}"
@@ -125,9 +126,10 @@ def _paired(result: dict) -> list[str]:
     return found
 
 
-def _some(row: dict) -> bool:
-    """Whether a difference is known and any."""
-    return row["ours"] is not None and any(row[end] for end in ("ours", "low", "high"))
+def _some(row: dict, digits: int) -> bool:
+    """Whether a difference is known, and any end of it is not 0 at these digits."""
+    ends = (row[end] for end in ("ours", "low", "high"))
+    return row["ours"] is not None and any(round(end or 0.0, digits) for end in ends)
 
 
 def _place(value: object, key: str) -> str:
