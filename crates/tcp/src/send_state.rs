@@ -16,7 +16,7 @@ pub struct Window {
     /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2), or by ns-3's rule
     /// a report from beyond a hole (`Rules::reports_hold_growth`).
     pub held: bool,
-    /// The last reduction ([`SendState::reduced`]) answered an ECN echo, and no loss has been noticed since.
+    /// The last reduction (`SendState::reduced`) answered an ECN echo, and no loss has been noticed since.
     pub by_echo: bool,
 }
 
