@@ -119,7 +119,7 @@ export class Picture {
     if (packets) this.#follow(side.events, Math.min(at, side.now))
     this.#stage(size, queues, packets)
     if (packets) {
-      size.boxes.forEach((box, q) => this.#queue(pen, box, q, groups, q === 0 ? lanes : undefined, size))
+      size.boxes.forEach((box, q) => (this.#missed(queues[q], q, at) ? this.#level(size, box, queues[q], q, at) : this.#queue(pen, box, q, groups, q === 0 ? lanes : undefined, size)))
       this.#flights(size, side.events, at, speed, groups)
       this.#losses(size, at, speed)
     } else {
@@ -144,7 +144,7 @@ export class Picture {
     let from = 4
     boxes.forEach(({ x, y, w, h }, q) => {
       const name = queues.length > 1 ? queues[q].name.split('.')[0] : 'queue'
-      const waiting = packets ? `: ${this.waiting[q]?.size ?? 0}${queues.length > 1 ? '' : ' packets wait'}` : ''
+      const waiting = packets && !this.#missed(queues[q], q, this.taken) ? `: ${this.waiting[q]?.size ?? 0}${queues.length > 1 ? '' : ' packets wait'}` : ''
       pen.font = 'bold 12px system-ui, sans-serif'
       pen.fillText(`${name}${waiting}`, x, y - 18)
       pen.font = '12px system-ui, sans-serif'
@@ -164,6 +164,15 @@ export class Picture {
       pen.lineTo(width - 4, y)
     }
     pen.stroke()
+  }
+
+  /** Whether more packets wait than were seen to come: after a stretch that went by without single packets. */
+  #missed(queue, q, at) {
+    if (!queue) return false
+    const { t, least } = queue.bins
+    let last = t.length - 1
+    while (last > 0 && t[last] > at) last--
+    return (least[last] ?? 0) > 2 * (this.waiting[q]?.size ?? 0) + 2
   }
 
   /** Each waiting packet a bar, the next to leave at the right. */
@@ -274,7 +283,7 @@ export class Picture {
     const counts = [`${second.loss} lost/s`, `${second.marks} marked/s`]
     if (boxes.length === 1) pen.fillText(rate, box.x + box.w + 4, line - 5)
     const below = boxes.length === 1 ? [counts.join(', ')] : [rate, ...counts]
-    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 32 + 15 * i))
+    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 27 + 13 * i))
   }
 
   /** Draws a queue's thresholds and its average; where the thresholds can be held. */
