@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.errors import SpecError
+from aqmlab.runs import pool
 from aqmlab.simulator.plugin import judging
 
 from . import genome as genomes
@@ -100,7 +101,7 @@ def _answers(scenarios: list[dict[str, Any]], jobs: int | None) -> list[Mapping[
         except SpecError as error:
             return {"failed": str(error)}
 
-    return judging.carry_out(scenarios, jobs, run_ours=safe)
+    return judging.carry_out(scenarios, jobs or pool.cores(), run_ours=safe)
 
 
 def evolve(

@@ -9,6 +9,7 @@ from typing import Any
 
 from aqmlab import intervals
 from aqmlab.errors import SpecError
+from aqmlab.runs import pool
 from aqmlab.simulator import engine
 from aqmlab.simulator.plugin import checking, judging, source
 
@@ -41,6 +42,7 @@ def evaluate(
     if "held-out" in sets and seed is None:
         raise SpecError("the held-out set follows from a seed: give --seed N with it")
     subject, kind, called = subject_of(name)
+    jobs = jobs or pool.cores()
     card: dict[str, Any] = {
         "name": called,
         "kind": kind,
@@ -91,7 +93,7 @@ def _situations(kind: str, one: str, seed: int, size: int | None) -> list[Situat
 
 
 def _set(
-    drawn: Sequence[Situation], kind: str, subject: Any, called: str, jobs: int | None
+    drawn: Sequence[Situation], kind: str, subject: Any, called: str, jobs: int
 ) -> dict[str, Any]:
     put = situations.with_queue if kind == "aqm" else situations.with_control
     rivals = [rival for rival in RIVALS[kind] if rival != called]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -81,13 +80,13 @@ def ours(scenario: Mapping[str, Any]) -> Answer:
 
 def carry_out(
     scenarios: Sequence[Mapping[str, Any]],
-    jobs: int | None = None,
+    jobs: int = 1,
     run_ours: Callable[[Mapping[str, Any]], Answer] = ours,
 ) -> list[Answer]:
     """The answers of the scenarios, in their order; all of them name the same programs.
     `run_ours` carries out those that name none."""
     tables = source.tables(scenarios[0]) if scenarios else []
-    workers = max(1, jobs or len(os.sched_getaffinity(0)))
+    workers = max(1, jobs)
     herds = [Herd(tables) for _ in range(workers)] if tables else []
     free = threading.local()
     waiting = list(herds)
