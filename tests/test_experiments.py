@@ -37,6 +37,8 @@ CLAIMS = {
     "rfc7928": "R1 R2 R3 R4",
     "l4s-bursts": "B1 B2 B3 B4 B5 B6 B7 B8 B9",
     "kernels": "K1 K2 K3 K4 K5",
+    "rfc9743": "C1 C2 C3 C4 C5 C6 C7 C8 C9",
+    "speed-tests": "S1 S2 S3 S4 S5 S6 S7",
 }
 
 #: Numbers of the published figures that show results; set-ups are drawn from the scenario.
@@ -50,6 +52,8 @@ FIGURES = {
     "rfc7928": "mild medium heavy capacity shares rtt calls ecn",
     "l4s-bursts": "slots thresholds",
     "kernels": "hosts",
+    "rfc9743": "alone beside",
+    "speed-tests": "map",
 }
 
 #: Their tables of results.
@@ -62,6 +66,8 @@ TABLES = {
     "rfc7928": [],
     "l4s-bursts": [],
     "kernels": [],
+    "rfc9743": [],
+    "speed-tests": [],
 }
 
 #: Version and hash of every rule: a rule that changes without a new version is noticed.

@@ -10,7 +10,12 @@ from aqmlab.errors import SpecError
 from aqmlab.simulator import engine, network_tests
 from aqmlab.simulator.network_tests import flent, speed_tests
 from aqmlab.tables import network_tests as results
-from aqmlab.tables.statistics.network_tests import network_test
+from aqmlab.tables.statistics.network_tests import (
+    game_rating,
+    network_test,
+    said_over_true,
+    true_round_trip_s,
+)
 
 LINE = {
     "duration": "20 s",
@@ -169,6 +174,42 @@ def test_a_speed_test_says_what_it_saw_and_the_truth_stands_beside():
     assert network_test(run, name="upload_rtt_p50_s") == 0.115
     with pytest.raises(SpecError, match='no test says "rmp"; did you mean "rpm"'):
         network_test(run, name="rmp")
+
+
+def test_the_truth_is_what_packets_waited_while_the_test_loaded_the_line():
+    run: Any = FakeRun()
+    run.scenario |= {"network": {"rtt": "20 ms"}, "link": [{"name": "line", "delay": "1 ms"}]}
+    busy = np.arange(36)
+    loading = (busy >= 4) & (busy < 18)
+    run._tables["seconds"] |= {
+        "line.forward.departures": np.where(loading, 1000, 10),
+        "line.forward.queue_delay_mean_s": np.where(loading, 0.03, 0.5),
+        "line.reverse.departures": np.zeros(36),
+        "line.reverse.queue_delay_mean_s": np.zeros(36),
+    }
+    # 22 ms and 30 ms of waiting: seconds before and behind do not count.
+    assert true_round_trip_s(run) == pytest.approx(0.052)
+    assert said_over_true(run) == pytest.approx(0.05 / 0.052)
+    run.scenario["network"] = {"rtt": {"min": "1 ms", "max": "2 ms"}}
+    assert np.isnan(true_round_trip_s(run)), "several distances"
+
+
+def test_a_connection_with_a_single_sample_has_no_trimmed_mean():
+    run: Any = FakeRun()
+    of = {"samples": 10, "trimmed_mean_s": 0.04}
+    by_group = {f"{speed_tests.SELF} 1": of, f"{speed_tests.SELF} 2": {**of, "samples": 30}}
+    by_group[f"{speed_tests.SELF} 3"] = {"samples": 1, "trimmed_mean_s": None}
+    run.summary["tcp_rtt_by_group"] = by_group
+    assert results._loaded(run) == pytest.approx(0.04)
+
+
+def test_a_game_is_rated_by_its_echo_requests():
+    run: Any = FakeRun()
+    run.summary["ping"] = {"game": {"rtt_mean_s": 0.02, "unanswered_share": 0.0}}
+    near = game_rating(run, ping="game")
+    run.summary["ping"]["game"] = {"rtt_mean_s": 0.2, "unanswered_share": 0.01}
+    assert 80 < near <= 100 and game_rating(run, ping="game") < near - 20
+    assert np.isnan(game_rating(run, ping="other"))
 
 
 def test_a_run_without_a_test_says_nothing():

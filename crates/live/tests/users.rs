@@ -57,6 +57,7 @@ fn live(scenario: &Scenario, net: u8) -> Outcome {
         scenario,
         ports,
         effects: Vec::new(),
+        channels: Vec::new(),
         reports,
         users,
         events: 0,

@@ -23,17 +23,29 @@ pub const fn mix(mut z: u64) -> u64 {
 impl Rng {
     /// The stream called `name` of run `seed`.
     pub fn named(seed: u64, name: &str) -> Self {
-        let mut state = mix(seed.wrapping_add(GOLDEN));
+        Rng { state: mix(seed.wrapping_add(GOLDEN)) }.called(name)
+    }
+
+    /// The stream whose name goes on with `name`: of a stream that nothing was drawn from yet. Many
+    /// streams with a common beginning are so named without putting their names together.
+    #[must_use]
+    pub fn called(&self, name: &str) -> Self {
+        let mut state = self.state;
         for byte in name.bytes() {
             state = mix(state ^ u64::from(byte)).wrapping_add(GOLDEN);
         }
         Rng { state }
     }
 
+    /// The `index`-th stream of the family that has the name of this one, of which nothing was drawn yet.
+    #[must_use]
+    pub fn member(&self, index: u64) -> Self {
+        Rng { state: mix(self.state ^ mix(index.wrapping_add(GOLDEN))) }
+    }
+
     /// The `index`-th stream of a family of streams with one name, e.g. one per user.
     pub fn indexed(seed: u64, name: &str, index: u64) -> Self {
-        let family = Rng::named(seed, name);
-        Rng { state: mix(family.state ^ mix(index.wrapping_add(GOLDEN))) }
+        Rng::named(seed, name).member(index)
     }
 
     /// The stream that goes on from this state.
@@ -84,6 +96,9 @@ mod tests {
         assert_ne!(draws(Rng::named(1, "a")), draws(Rng::named(1, "b")));
         assert_ne!(draws(Rng::named(1, "a")), draws(Rng::named(2, "a")));
         assert_ne!(draws(Rng::indexed(1, "a", 0)), draws(Rng::indexed(1, "a", 1)));
+        let family = Rng::named(1, "a").called(".").called("bc");
+        assert_eq!(draws(Rng::named(1, "a.bc")), draws(family.clone()));
+        assert_eq!(draws(Rng::indexed(1, "a.bc", 7)), draws(family.member(7)));
     }
 
     #[test]

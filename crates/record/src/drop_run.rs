@@ -33,6 +33,11 @@ impl DropRun {
             self.packets = 0;
         }
     }
+    /// The longest of this and another port's.
+    pub fn merge(&mut self, more: &DropRun) {
+        self.longest_ns = self.longest_ns.max(more.longest_ns);
+        self.longest_packets = self.longest_packets.max(more.longest_packets);
+    }
     /// The longest time, in seconds.
     pub fn longest_s(&self) -> f64 {
         self.longest_ns as f64 / 1e9

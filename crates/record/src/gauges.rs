@@ -129,6 +129,7 @@ mod tests {
             trace: false,
             watch: None,
             delays: true,
+            seconds: true,
         })
     }
 

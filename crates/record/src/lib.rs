@@ -60,7 +60,7 @@ pub use goodput::Goodput;
 pub use log_histogram::LogHistogram;
 pub use losses::Losses;
 pub use measure::{Description, Listed, Measure, Unit, figure, list, measures, real, whole};
-pub use meter::{Meter, MeterSettings, Second, Totals};
+pub use meter::{Copies, Meter, MeterSettings, Second, Totals};
 pub use packet_class::{Kind, PacketClass};
 pub use packet_trace::{PacketTrace, TracedPacket, Who};
 pub use pages::{PageLoad, PageSettings, Pages};

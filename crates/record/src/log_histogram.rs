@@ -65,6 +65,20 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.ranked_ns(crate::quantile::rank(self.count(), p)) / 1e9
     }
 
+    /// As [`LogHistogram::quantile_s`] of several shares in growing order, in one pass; `count` is how many
+    /// times there are.
+    pub fn quantiles_s<const N: usize>(&self, count: u64, shares: [f64; N]) -> [f64; N] {
+        let (mut bin, mut seen) = (0, 0);
+        shares.map(|p| {
+            let rank = crate::quantile::rank(count, p);
+            while seen < rank && bin < self.counts.len() {
+                seen += u64::from(self.counts[bin]);
+                bin += 1;
+            }
+            if seen < rank { 0.0 } else { Self::middle_ns(bin - 1) / 1e9 }
+        })
+    }
+
     /// The middle of the bin of the `rank`-th shortest time, from 1, in ns; 0 if there are fewer.
     pub fn ranked_ns(&self, rank: u64) -> f64 {
         let mut seen = 0;
@@ -154,6 +168,8 @@ mod tests {
             let got = times.quantile_s(p);
             assert!((got / exact - 1.0).abs() < 0.008, "{got} s, not {exact} s");
         }
+        let shares = [0.0, 0.5, 0.505, 0.9, 1.0];
+        assert_eq!(times.quantiles_s(100, shares), shares.map(|p| times.quantile_s(p)));
     }
 
     #[test]

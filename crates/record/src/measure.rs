@@ -228,6 +228,7 @@ pub fn measures() -> Vec<Listed> {
         list(PORTS, "", meter::MEASURES),
         list(PORTS, "", samples::MEASURES),
         list(sojourn::PLACES, "", sojourn::MEASURES),
+        list(meter::COPIES, "", meter::OF_COPIES),
         list(&["gauge_max.", "ports.<port>.gauge_max."], "", gauges::LARGEST),
         list(&["gauge_mean.", "ports.<port>.gauge_mean."], "", gauges::MEANS),
         list(&[""], GROUP, answers::MEASURES),

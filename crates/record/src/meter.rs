@@ -3,6 +3,7 @@
 //! The meter is lazy: queue samples and time averages are brought up to date when the queue is
 //! about to change, so an idle queue costs nothing and no sampling event exists.
 
+mod copies;
 mod measures;
 
 use packet::{Backlog, DropReason, Duration, Instant};
@@ -13,9 +14,12 @@ use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
 use crate::sojourn::{DelayClass, Sojourns};
+use crate::waits::Spread;
 use crate::watch::{QueueSnapshot, QueueWatch, WatchSettings};
 use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Table, Window};
 
+pub use self::copies::Copies;
+pub(crate) use self::copies::{MEASURES as OF_COPIES, PLACES as COPIES};
 pub(crate) use self::measures::MEASURES;
 
 /// What a meter is to record.
@@ -33,6 +37,8 @@ pub struct MeterSettings {
     pub trace: bool,
     /// Whether to keep the distribution of queueing delays, by class of packets.
     pub delays: bool,
+    /// Whether to keep what happened in every second.
+    pub seconds: bool,
     /// Samples to keep for an observer of the run, if there is one.
     pub watch: Option<WatchSettings>,
 }
@@ -47,6 +53,7 @@ impl MeterSettings {
             gauges: false,
             trace: false,
             delays: false,
+            seconds: true,
             watch: None,
         }
     }
@@ -129,6 +136,10 @@ pub struct Meter {
     fingerprint: Fingerprint,
     /// Capacity of the line in the measured interval; known at the end of the run.
     capacity: Option<Capacity>,
+    /// The delays of all classes together; known at the end of the run.
+    delays: Spread,
+    /// Of how many lines it holds the figures together.
+    copies: u32,
 }
 
 const NO_SAMPLE: u64 = u64::MAX;
@@ -160,12 +171,14 @@ impl Meter {
             drop_run: DropRun::default(),
             trace: trace.map(Box::new),
             watched: settings.watch.map(|of| Box::new(QueueWatch::new(of))),
-            arrivals: PerSecond::default(),
-            departed: PerSecond::default(),
-            drops: PerSecond::default(),
-            marks: PerSecond::default(),
+            arrivals: PerSecond::kept(settings.seconds),
+            departed: PerSecond::kept(settings.seconds),
+            drops: PerSecond::kept(settings.seconds),
+            marks: PerSecond::kept(settings.seconds),
             fingerprint: Fingerprint::default(),
             capacity: None,
+            delays: Spread::default(),
+            copies: 1,
         }
     }
 
@@ -227,6 +240,11 @@ impl Meter {
         if self.settings.window.contains(now) {
             self.measured.lost.add(class);
         }
+    }
+
+    /// The measured interval.
+    pub fn window(&self) -> Window {
+        self.settings.window
     }
 
     /// Whether what happens at `now` lies in the measured interval.
@@ -389,6 +407,7 @@ impl Meter {
         self.sample_up_to(end.nanos());
         self.integrate(end);
         self.drop_run.end(end);
+        self.delays = self.sojourns.as_ref().map(|of| of.all()).unwrap_or_default();
     }
 
     /// Sets the capacity of the line in the measured interval, at the end of the run.

@@ -74,6 +74,9 @@ impl ClassCounts {
     pub fn add(&mut self, class: PacketClass) {
         self.0[class.index()] += 1;
     }
+    pub fn merge(&mut self, more: &ClassCounts) {
+        self.0.iter_mut().zip(more.0).for_each(|(sum, n)| *sum += n);
+    }
     pub fn total(&self) -> u64 {
         self.0.iter().sum()
     }

@@ -32,6 +32,18 @@ impl<const N: usize> Default for PerSecond<N> {
 }
 
 impl<const N: usize> PerSecond<N> {
+    /// Counts of the whole run alone, if `seconds` is false: they take no memory for each second.
+    pub fn kept(seconds: bool) -> Self {
+        let end_of_current = if seconds { SECOND } else { u64::MAX };
+        PerSecond { end_of_current, ..PerSecond::default() }
+    }
+
+    /// Adds the whole run's counts of another one.
+    pub fn merge(&mut self, more: &Self) {
+        let more = more.total();
+        (0..N).for_each(|i| self.past[i] += more[i]);
+    }
+
     /// Adds `of` at `at`; times must not go back to an earlier second.
     #[inline]
     pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
@@ -112,6 +124,17 @@ mod tests {
         assert_eq!(series.total(), [99_999 * 100_000 / 2], "what is forgotten counts");
         series.forget_before(1_000_000);
         assert_eq!(series.rows(99_998..100_001), [0, 99_999, 0]);
+    }
+
+    #[test]
+    fn without_seconds_the_whole_run_is_counted() {
+        let mut whole = PerSecond::kept(false);
+        (0..100).for_each(|second| whole.add(Instant::from_nanos(second * SECOND), 2));
+        assert_eq!((whole.over.len(), whole.total()), (0, [200]));
+        let mut more = PerSecond::default();
+        more.add(Instant::from_nanos(5 * SECOND), 7);
+        whole.merge(&more);
+        assert_eq!(whole.total(), [207]);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use packet::{Duration, Instant};
 
 use crate::measure::{AS_MS, Measure, SHARE, Unit, real, whole};
-use crate::waits::Waits;
+use crate::waits::{Spread, Waits};
 use crate::{Column, Summary, Table};
 
 /// What one sender of echo requests measured.
@@ -79,7 +79,7 @@ impl Pings {
 #[derive(Debug, Default)]
 pub(crate) struct Together {
     sent: u64,
-    trips: Waits,
+    trips: Spread,
     shortest: Option<Duration>,
     /// Sum of the differences of consecutive answers' round trips, ns, and how many.
     differences: (u64, u64),
@@ -87,22 +87,23 @@ pub(crate) struct Together {
 
 impl Together {
     fn of(senders: &[&Ping]) -> Together {
-        let mut all = Together::default();
+        let (mut all, mut trips) = (Together::default(), Waits::default());
         for ping in senders {
             all.sent += ping.measured().len() as u64;
             let answers: Vec<Duration> = ping.measured().iter().flatten().copied().collect();
-            answers.iter().for_each(|trip| all.trips.add(trip.nanos()));
+            answers.iter().for_each(|trip| trips.add(trip.nanos()));
             all.shortest = all.shortest.into_iter().chain(answers.iter().copied()).min();
             for pair in answers.windows(2) {
                 all.differences.0 += pair[0].nanos().abs_diff(pair[1].nanos());
                 all.differences.1 += 1;
             }
         }
+        all.trips = Spread::of(&[&trips]);
         all
     }
 
     fn unanswered(&self) -> f64 {
-        (self.sent - self.trips.count()) as f64 / self.sent as f64
+        (self.sent - self.trips.count) as f64 / self.sent as f64
     }
 
     fn jitter_s(&self) -> f64 {
@@ -120,13 +121,13 @@ pub(crate) static MEASURES: &[Measure<Together>] = &[
         "of these, without an answer: lost there or back, or on the way when the run ends"),
     real("rtt_min_s", AS_MS.digits(1), "round trip, least", |p| p.shortest.map_or(f64::NAN, Duration::secs_f64),
         "shortest round-trip time"),
-    real("rtt_mean_s", AS_MS.digits(1), "round trip, mean", |p| p.trips.mean_s(), "mean round-trip time"),
-    real("rtt_p50_s", AS_MS.digits(1), "round trip, median", |p| p.trips.quantile_s(0.5), QUANTILE),
-    real("rtt_p90_s", AS_MS.digits(1), "round trip, 90 %", |p| p.trips.quantile_s(0.9), QUANTILE),
-    real("rtt_p95_s", AS_MS.digits(1), "round trip, 95 %", |p| p.trips.quantile_s(0.95), QUANTILE),
-    real("rtt_p99_s", AS_MS.digits(1), "round trip, 99 %", |p| p.trips.quantile_s(0.99), QUANTILE),
-    real("rtt_p99_9_s", AS_MS.digits(1), "round trip, 99.9 %", |p| p.trips.quantile_s(0.999), QUANTILE),
-    real("rtt_max_s", AS_MS.digits(1), "round trip, longest", |p| p.trips.longest_s(), "longest round-trip time"),
+    real("rtt_mean_s", AS_MS.digits(1), "round trip, mean", |p| p.trips.mean_s, "mean round-trip time"),
+    real("rtt_p50_s", AS_MS.digits(1), "round trip, median", |p| p.trips.quantiles_s[0], QUANTILE),
+    real("rtt_p90_s", AS_MS.digits(1), "round trip, 90 %", |p| p.trips.quantiles_s[1], QUANTILE),
+    real("rtt_p95_s", AS_MS.digits(1), "round trip, 95 %", |p| p.trips.quantiles_s[2], QUANTILE),
+    real("rtt_p99_s", AS_MS.digits(1), "round trip, 99 %", |p| p.trips.quantiles_s[3], QUANTILE),
+    real("rtt_p99_9_s", AS_MS.digits(1), "round trip, 99.9 %", |p| p.trips.quantiles_s[4], QUANTILE),
+    real("rtt_max_s", AS_MS.digits(1), "round trip, longest", |p| p.trips.longest_s, "longest round-trip time"),
     real("jitter_mean_s", AS_MS.digits(1), "round trip, jitter", Together::jitter_s,
         "mean difference of the round-trip times of consecutive answers"),
 ];

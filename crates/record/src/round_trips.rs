@@ -5,30 +5,48 @@ use packet::{Duration, Instant};
 use crate::Summary;
 use crate::Window;
 use crate::measure::{AS_MS, Measure, Unit, real, whole};
-use crate::waits::Waits;
+use crate::waits::{Spread, Waits};
 
 /// The samples of one traffic group, or of all together.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Trips {
+#[derive(Clone, Debug)]
+struct Trips {
     samples: Waits,
-    shortest: Option<Duration>,
+    /// [`u64::MAX`] without a sample.
+    shortest_ns: u64,
     /// Sum of the smoothed round-trip time after each sample.
     smoothed_ns: u64,
 }
 
-impl Trips {
-    fn merge(&mut self, more: &Trips) {
-        self.samples.merge(&more.samples);
-        self.shortest = self.shortest.into_iter().chain(more.shortest).min();
-        self.smoothed_ns += more.smoothed_ns;
+impl Default for Trips {
+    fn default() -> Self {
+        Trips { samples: Waits::default(), shortest_ns: u64::MAX, smoothed_ns: 0 }
+    }
+}
+
+/// The figures of some samples.
+pub(crate) struct TripFigures {
+    spread: Spread,
+    shortest_ns: u64,
+    smoothed_ns: u64,
+}
+
+impl TripFigures {
+    /// Of these samples together.
+    fn of(trips: &[&Trips]) -> TripFigures {
+        let samples: Vec<&Waits> = trips.iter().map(|of| &of.samples).collect();
+        TripFigures {
+            spread: Spread::of(&samples),
+            shortest_ns: trips.iter().map(|of| of.shortest_ns).min().unwrap_or(u64::MAX),
+            smoothed_ns: trips.iter().map(|of| of.smoothed_ns).sum(),
+        }
     }
 
     fn shortest_s(&self) -> f64 {
-        self.shortest.map_or(f64::NAN, Duration::secs_f64)
+        if self.spread.count == 0 { f64::NAN } else { self.shortest_ns as f64 / 1e9 }
     }
 
     fn smoothed_mean_s(&self) -> f64 {
-        self.smoothed_ns as f64 / 1e9 / self.samples.count() as f64
+        self.smoothed_ns as f64 / 1e9 / self.spread.count as f64
     }
 }
 
@@ -47,33 +65,33 @@ impl RoundTrips {
 
     /// A sender of a connection of this group took a sample, after which its smoothed round-trip time
     /// is `smoothed`.
+    #[inline(always)]
     pub fn sampled(&mut self, now: Instant, group: u16, sample: Duration, smoothed: Duration) {
         let Some(trips) = self.groups.get_mut(usize::from(group)) else { return };
         if !self.window.contains(now) {
             return;
         }
         trips.samples.add(sample.nanos());
-        trips.shortest = Some(trips.shortest.map_or(sample, |least| least.min(sample)));
+        trips.shortest_ns = trips.shortest_ns.min(sample.nanos());
         trips.smoothed_ns += smoothed.nanos();
     }
 
     /// Writes the measures of all groups together, and of each where several took samples; nothing
     /// without a sample. `names` are those of the groups, in the order of the scenario.
     pub fn summarise(&self, names: &[&str], out: &mut Summary) {
-        let used = || self.groups.iter().zip(names).filter(|(trips, _)| trips.samples.count() > 0);
-        let mut all = Trips::default();
-        used().for_each(|(trips, _)| all.merge(trips));
-        if all.samples.count() == 0 {
+        let used = self.groups.iter().zip(names).filter(|(trips, _)| trips.samples.is_used());
+        let (used, names): (Vec<&Trips>, Vec<&str>) = used.unzip();
+        if used.is_empty() {
             return;
         }
-        out.write_where(PREFIX, MEASURES, &all, |_| true);
-        if used().count() < 2 {
+        out.write_where(PREFIX, MEASURES, &TripFigures::of(&used), |_| true);
+        if used.len() < 2 {
             return;
         }
         let mut groups = Summary::default();
-        for (trips, name) in used() {
+        for (trips, name) in used.into_iter().zip(names) {
             let mut group = Summary::default();
-            group.write(MEASURES, trips);
+            group.write(MEASURES, &TripFigures::of(&[trips]));
             groups.group(name, group);
         }
         out.group("tcp_rtt_by_group", groups);
@@ -88,22 +106,22 @@ const SAMPLES: Unit = Unit::of("samples");
 const QUANTILE: &str = "quantile of the samples, within 0.8 %";
 
 #[rustfmt::skip]
-pub(crate) static MEASURES: &[Measure<Trips>] = &[
-    whole("samples", SAMPLES, "TCP round-trip samples", |t: &Trips| t.samples.count(),
+pub(crate) static MEASURES: &[Measure<TripFigures>] = &[
+    whole("samples", SAMPLES, "TCP round-trip samples", |t: &TripFigures| t.spread.count,
         "of the round-trip time that TCP senders took, in the resolution of their clocks: from a segment's \
          sending to the acknowledgement, delayed acknowledgements included; only where there are some"),
-    real("min_s", AS_MS.digits(1), "TCP round trip, least", Trips::shortest_s, "shortest sample"),
-    real("mean_s", AS_MS.digits(1), "TCP round trip, mean", |t| t.samples.mean_s(), "mean over the samples"),
-    real("trimmed_mean_s", AS_MS.digits(1), "TCP round trip, trimmed mean", |t| t.samples.trimmed_mean_s(0.95),
+    real("min_s", AS_MS.digits(1), "TCP round trip, least", TripFigures::shortest_s, "shortest sample"),
+    real("mean_s", AS_MS.digits(1), "TCP round trip, mean", |t| t.spread.mean_s, "mean over the samples"),
+    real("trimmed_mean_s", AS_MS.digits(1), "TCP round trip, trimmed mean", |t| t.spread.trimmed_mean_s,
         "mean of the shortest 95 % of the samples (TMP of draft-ietf-ippm-responsiveness-09), within 0.8 %"),
-    real("smoothed_mean_s", AS_MS.digits(1), "TCP round trip, smoothed", Trips::smoothed_mean_s,
+    real("smoothed_mean_s", AS_MS.digits(1), "TCP round trip, smoothed", TripFigures::smoothed_mean_s,
         "mean over the samples of the smoothed round-trip time (SRTT of RFC 6298) that each led to"),
-    real("p50_s", AS_MS.digits(1), "TCP round trip, median", |t| t.samples.quantile_s(0.5), QUANTILE),
-    real("p90_s", AS_MS.digits(1), "TCP round trip, 90 %", |t| t.samples.quantile_s(0.9), QUANTILE),
-    real("p95_s", AS_MS.digits(1), "TCP round trip, 95 %", |t| t.samples.quantile_s(0.95), QUANTILE),
-    real("p99_s", AS_MS.digits(1), "TCP round trip, 99 %", |t| t.samples.quantile_s(0.99), QUANTILE),
-    real("p99_9_s", AS_MS.digits(1), "TCP round trip, 99.9 %", |t| t.samples.quantile_s(0.999), QUANTILE),
-    real("max_s", AS_MS.digits(1), "TCP round trip, longest", |t| t.samples.longest_s(), "longest sample"),
+    real("p50_s", AS_MS.digits(1), "TCP round trip, median", |t| t.spread.quantiles_s[0], QUANTILE),
+    real("p90_s", AS_MS.digits(1), "TCP round trip, 90 %", |t| t.spread.quantiles_s[1], QUANTILE),
+    real("p95_s", AS_MS.digits(1), "TCP round trip, 95 %", |t| t.spread.quantiles_s[2], QUANTILE),
+    real("p99_s", AS_MS.digits(1), "TCP round trip, 99 %", |t| t.spread.quantiles_s[3], QUANTILE),
+    real("p99_9_s", AS_MS.digits(1), "TCP round trip, 99.9 %", |t| t.spread.quantiles_s[4], QUANTILE),
+    real("max_s", AS_MS.digits(1), "TCP round trip, longest", |t| t.spread.longest_s, "longest sample"),
 ];
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use packet::{Ecn, dscp};
 
 use crate::measure::{AS_MS, Measure, PACKETS, real, whole};
-use crate::waits::Waits;
+use crate::waits::{Spread, Waits};
 use crate::{Column, Kind, PacketClass, Summary, Table};
 
 /// What distinguishes the delays of a queue: a packet's kind and group, whether it is L4S, and
@@ -76,20 +76,25 @@ impl Sojourns {
 
     #[cold]
     fn add_elsewhere(&mut self, class: DelayClass, waited_ns: u64) {
+        self.slot(class).waits.add(waited_ns);
+    }
+
+    /// Where the delays of a class are, wherever that is.
+    fn slot(&mut self, class: DelayClass) -> &mut Slot {
         let place = class.place();
         if place >= self.slots.len() {
             self.slots.resize_with(place + 1, Slot::default);
         }
-        if !self.slots[place].waits.is_used() {
+        if self.slots[place].class == class || !self.slots[place].waits.is_used() {
             self.slots[place].class = class;
-            return self.slots[place].waits.add(waited_ns);
+            return &mut self.slots[place];
         }
         let found = self.others.iter().position(|slot| slot.class == class);
         let found = found.unwrap_or_else(|| {
             self.others.push(Slot { class, waits: Waits::default() });
             self.others.len() - 1
         });
-        self.others[found].waits.add(waited_ns);
+        &mut self.others[found]
     }
 
     /// Every class of which a packet left, in order.
@@ -101,10 +106,16 @@ impl Sojourns {
     }
 
     /// All classes together.
-    pub fn all(&self) -> Waits {
-        let mut all = Waits::default();
-        self.classes().iter().for_each(|slot| all.merge(&slot.waits));
-        all
+    pub fn all(&self) -> Spread {
+        let parts: Vec<&Waits> = self.classes().into_iter().map(|slot| &slot.waits).collect();
+        Spread::of(&parts)
+    }
+
+    /// Adds all of another queue's.
+    pub fn merge(&mut self, more: &Sojourns) {
+        for slot in more.classes() {
+            self.slot(slot.class).waits.merge(&slot.waits);
+        }
     }
 
     /// Writes the delays by group, kind, DSCP and ECN, each only where packets of several classes
@@ -126,9 +137,9 @@ impl Sojourns {
 
     /// Classes with equal numbers together, under the names that go with them.
     fn by(&self, name: &str, of: impl Fn(DelayClass) -> (u32, String), out: &mut Summary) {
-        let mut parts: BTreeMap<(u32, String), Waits> = BTreeMap::new();
+        let mut parts: BTreeMap<(u32, String), Vec<&Waits>> = BTreeMap::new();
         for slot in self.classes() {
-            parts.entry(of(slot.class)).or_default().merge(&slot.waits);
+            parts.entry(of(slot.class)).or_default().push(&slot.waits);
         }
         if parts.len() < 2 {
             return;
@@ -136,7 +147,7 @@ impl Sojourns {
         let mut group = Summary::default();
         for ((_, part), waits) in &parts {
             let mut figures = Summary::default();
-            figures.write(MEASURES, waits);
+            figures.write(MEASURES, &Spread::of(waits));
             group.group(part, figures);
         }
         out.group(name, group);
@@ -234,18 +245,18 @@ pub(crate) const PLACES: &[&str] = &[
 const CLASS: &str = "quantile of the queueing delay of a class of packets, within 0.8 %";
 
 #[rustfmt::skip]
-pub(crate) static MEASURES: &[Measure<Waits>] = &[
-    whole("packets", PACKETS, "packets", |w: &Waits| w.count(),
+pub(crate) static MEASURES: &[Measure<Spread>] = &[
+    whole("packets", PACKETS, "packets", |w: &Spread| w.count,
         "of a class whose transmission ended; classes are traffic groups, kinds (data, ack with FINs, syn, \
          datagram), DSCPs by name, and l4s (ECT(1) or CE on arrival, RFC 9331 section 5.1) or classic, each \
          only where packets of several classes left"),
-    real("mean_s", AS_MS.digits(1), "queueing delay, mean", Waits::mean_s, "mean queueing delay of a class of packets"),
-    real("p50_s", AS_MS.digits(1), "queueing delay, median", |w| w.quantile_s(0.5), CLASS),
-    real("p90_s", AS_MS.digits(1), "queueing delay, 90 %", |w| w.quantile_s(0.9), CLASS),
-    real("p95_s", AS_MS.digits(1), "queueing delay, 95 %", |w| w.quantile_s(0.95), CLASS),
-    real("p99_s", AS_MS.digits(1), "queueing delay, 99 %", |w| w.quantile_s(0.99), CLASS),
-    real("p99_9_s", AS_MS.digits(1), "queueing delay, 99.9 %", |w| w.quantile_s(0.999), CLASS),
-    real("max_s", AS_MS.digits(1), "queueing delay, longest", Waits::longest_s,
+    real("mean_s", AS_MS.digits(1), "queueing delay, mean", |w| w.mean_s, "mean queueing delay of a class of packets"),
+    real("p50_s", AS_MS.digits(1), "queueing delay, median", |w| w.quantiles_s[0], CLASS),
+    real("p90_s", AS_MS.digits(1), "queueing delay, 90 %", |w| w.quantiles_s[1], CLASS),
+    real("p95_s", AS_MS.digits(1), "queueing delay, 95 %", |w| w.quantiles_s[2], CLASS),
+    real("p99_s", AS_MS.digits(1), "queueing delay, 99 %", |w| w.quantiles_s[3], CLASS),
+    real("p99_9_s", AS_MS.digits(1), "queueing delay, 99.9 %", |w| w.quantiles_s[4], CLASS),
+    real("max_s", AS_MS.digits(1), "queueing delay, longest", |w| w.longest_s,
         "longest queueing delay of a class of packets"),
 ];
 
@@ -282,6 +293,10 @@ mod tests {
         let column = |name: &str| &table.columns.iter().find(|(n, _)| n == name).unwrap().1;
         assert_eq!(column("port"), &Column::U32(vec![1; 4]));
         assert_eq!(column("count"), &Column::U32(vec![1; 4]));
-        assert_eq!(all.all().count(), 4);
+        assert_eq!(all.all().count, 4);
+        let mut twice = all.clone();
+        twice.merge(&all);
+        assert_eq!((twice.all().count, twice.all().quantiles_s), (8, all.all().quantiles_s));
+        assert_eq!(twice.classes().len(), all.classes().len());
     }
 }

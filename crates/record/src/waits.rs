@@ -32,37 +32,62 @@ impl Waits {
         !self.times.is_empty()
     }
 
-    /// How many there are.
-    pub fn count(&self) -> u64 {
-        self.times.count()
-    }
-
     /// The longest time that falls into a bin, and how many did, of every bin that is not empty.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.times.bins()
     }
+}
 
-    /// Exact; not a number if empty.
-    pub fn mean_s(&self) -> f64 {
-        self.sum_ns as f64 / 1e9 / self.times.count() as f64
+/// Shares of the quantiles that summaries give.
+pub(crate) const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
+
+/// The figures of times of one kind, or of several kinds together, computed once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spread {
+    /// How many there are.
+    pub count: u64,
+    /// Exact; not a number if there is none.
+    pub mean_s: f64,
+    /// Those of [`SHARES`], each within 0.8 % and never above the longest; not numbers if there is none.
+    pub quantiles_s: [f64; SHARES.len()],
+    /// The mean of the shortest 95 %, within 0.8 %; not a number if there is none.
+    pub trimmed_mean_s: f64,
+    /// Exact; not a number if there is none.
+    pub longest_s: f64,
+}
+
+impl Default for Spread {
+    fn default() -> Self {
+        Spread::of(&[])
     }
+}
 
-    /// The mean of the shortest `share` of them, within 0.8 %; not a number if empty.
-    pub fn trimmed_mean_s(&self, share: f64) -> f64 {
-        self.times.trimmed_mean_s(share)
-    }
-
-    /// Within 0.8 % of the quantile, and never above the longest; not a number if empty.
-    pub fn quantile_s(&self, p: f64) -> f64 {
-        match self.times.count() {
-            0 => f64::NAN,
-            _ => self.times.quantile_s(p).min(self.times.longest_s()),
+impl Spread {
+    /// Of all these together.
+    pub fn of(parts: &[&Waits]) -> Spread {
+        match parts {
+            [one] => one.spread(),
+            _ => {
+                let mut all = Waits::default();
+                parts.iter().for_each(|part| all.merge(part));
+                all.spread()
+            }
         }
     }
+}
 
-    /// Exact; not a number if empty.
-    pub fn longest_s(&self) -> f64 {
-        if self.times.count() == 0 { f64::NAN } else { self.times.longest_s() }
+impl Waits {
+    fn spread(&self) -> Spread {
+        let count = self.times.count();
+        let if_any = |value: f64| if count == 0 { f64::NAN } else { value };
+        let longest_s = if_any(self.times.longest_s());
+        Spread {
+            count,
+            mean_s: self.sum_ns as f64 / 1e9 / count as f64,
+            quantiles_s: self.times.quantiles_s(count, SHARES).map(|s| if_any(s.min(longest_s))),
+            trimmed_mean_s: self.times.trimmed_mean_s(0.95),
+            longest_s,
+        }
     }
 }
 
@@ -85,23 +110,31 @@ mod tests {
             waits.add(ns);
         }
         exact.sort_unstable();
-        for p in [0.001, 0.01, 0.1, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999] {
-            let (ours, theirs) = (waits.quantile_s(p), quantile(&exact, p) as f64 / 1e9);
+        let spread = Spread::of(&[&waits]);
+        for (p, ours) in SHARES.into_iter().zip(spread.quantiles_s) {
+            let theirs = quantile(&exact, p) as f64 / 1e9;
             assert!((ours / theirs - 1.0).abs() < 0.008, "{p}: {ours} s, not {theirs} s");
         }
-        assert_eq!(waits.longest_s(), exact[exact.len() - 1] as f64 / 1e9, "the longest is exact");
+        for p in [0.001, 0.01, 0.1, 0.25, 0.9999] {
+            let (ours, theirs) = (waits.times.quantile_s(p), quantile(&exact, p) as f64 / 1e9);
+            assert!((ours / theirs - 1.0).abs() < 0.008, "{p}: {ours} s, not {theirs} s");
+        }
+        assert_eq!(spread.longest_s, exact[exact.len() - 1] as f64 / 1e9, "the longest is exact");
         let mean = exact.iter().sum::<u64>() as f64 / 1e9 / exact.len() as f64;
-        assert!((waits.mean_s() / mean - 1.0).abs() < 1e-12, "the mean is exact");
+        assert!((spread.mean_s / mean - 1.0).abs() < 1e-12, "the mean is exact");
         assert!(waits.bins().count() < 31 * 64, "memory is bounded");
     }
 
     #[test]
     fn an_idle_queue_delays_by_nothing() {
         let mut waits = Waits::default();
-        assert!(waits.quantile_s(0.5).is_nan() && waits.longest_s().is_nan());
+        let none = Spread::of(&[&waits]);
+        assert!(none.quantiles_s[0].is_nan() && none.longest_s.is_nan() && none.mean_s.is_nan());
         waits.add(0);
-        assert_eq!([0.5, 0.999].map(|p| waits.quantile_s(p)), [0.0; 2]);
+        assert_eq!(Spread::of(&[&waits]).quantiles_s, [0.0; 5]);
         waits.add(130);
-        assert_eq!(waits.quantile_s(1.0), 130e-9, "no quantile is above the longest");
+        let both = Spread::of(&[&waits, &waits]);
+        assert_eq!(both.quantiles_s[4], 130e-9, "no quantile is above the longest");
+        assert_eq!((both.count, both.mean_s), (4, 65e-9), "of several together");
     }
 }

@@ -211,6 +211,7 @@ pub fn catalogue() -> Json {
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
             "effect": section(schema::EFFECT_STRUCTURE, &[]),
             "trace": fields(schema::TRACE),
+            "wifi": section(schema::WIFI_STRUCTURE, schema::WIFI),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
             "script": section(schema::SCRIPT_STRUCTURE, schema::SCRIPT),
             "start_after": section(schema::START_AFTER_STRUCTURE, schema::START_AFTER),

@@ -12,6 +12,7 @@ pub mod capacity;
 mod effect;
 mod explicit;
 mod folded;
+mod wifi;
 mod wire;
 
 use aqm::{Admission, Gate};
@@ -21,6 +22,7 @@ use record::{Meter, QueueSnapshot};
 pub use effect::{EffectCounts, EffectPort};
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
+pub use wifi::{Medium, Share, Timing, WifiPort, WifiSettings};
 pub use wire::Wire;
 
 /// A queue without end: a machine's own output.
@@ -40,6 +42,8 @@ pub enum Port {
     Explicit(Box<ExplicitPort>),
     /// See [`EffectPort`].
     Effect(Box<EffectPort>),
+    /// See [`WifiPort`].
+    Wifi(Box<WifiPort>),
 }
 
 impl Port {
@@ -49,6 +53,7 @@ impl Port {
             Port::Folded(p) => p.meter(),
             Port::Explicit(p) => p.meter(),
             Port::Effect(p) => p.meter(),
+            Port::Wifi(p) => p.meter(),
         }
     }
 
@@ -58,6 +63,7 @@ impl Port {
             Port::Folded(p) => p.meter_mut(),
             Port::Explicit(p) => p.meter_mut(),
             Port::Effect(p) => p.meter_mut(),
+            Port::Wifi(p) => p.meter_mut(),
         }
     }
 
@@ -70,6 +76,14 @@ impl Port {
     pub fn effect_counts(&self) -> Option<&EffectCounts> {
         match self {
             Port::Effect(p) => Some(p.counts()),
+            _ => None,
+        }
+    }
+
+    /// What each station took of the radio channel of which this is the access point's port.
+    pub fn wifi_shares(&self) -> Option<Vec<Share>> {
+        match self {
+            Port::Wifi(p) => p.shares(),
             _ => None,
         }
     }
@@ -90,6 +104,7 @@ impl Port {
             Port::Folded(p) => p.set(now, name, value),
             Port::Explicit(p) => p.set(name, value),
             Port::Effect(_) => false,
+            Port::Wifi(p) => p.set(name, value),
         }
     }
 
@@ -106,11 +121,13 @@ impl Port {
         match self {
             Port::Folded(p) => p.advance(end),
             Port::Explicit(p) => p.look_at_gauges(end.nanos()),
+            Port::Wifi(_) => {}
             Port::Effect(_) => return,
         }
         let capacity = match self {
             Port::Folded(p) => p.capacity(),
             Port::Explicit(p) => p.capacity(),
+            Port::Wifi(p) => p.capacity(p.meter().window().seconds()),
             Port::Effect(_) => return,
         };
         self.meter_mut().offered(capacity);
@@ -123,6 +140,7 @@ impl Port {
         let (meter, backlog) = match self {
             Port::Folded(p) => (p.meter(), p.backlog),
             Port::Explicit(p) => (p.meter(), p.backlog()),
+            Port::Wifi(p) => (p.meter(), p.backlog()),
             Port::Effect(_) => return,
         };
         let t = meter.totals();
@@ -135,6 +153,7 @@ impl Port {
         let resting = match self {
             Port::Folded(p) => p.idle,
             Port::Explicit(p) => p.rests(),
+            Port::Wifi(p) => p.rests(),
             Port::Effect(_) => return,
         };
         assert!(!resting || waiting == 0, "a line rests while {waiting} packets wait");

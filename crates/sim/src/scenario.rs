@@ -15,6 +15,7 @@ mod script;
 mod section;
 mod sizes;
 mod trace_shown;
+pub mod wifi;
 mod write;
 
 use std::collections::{BTreeMap, HashSet};
@@ -30,6 +31,7 @@ pub use end_system::OwnControl;
 pub use json_schema::json_schema;
 pub use script::Rule;
 pub use trace_shown::trace_shown;
+pub use wifi::Wifi;
 
 use crate::error::ScenarioError;
 use crate::topology::{Direction, Side};
@@ -59,6 +61,8 @@ pub struct Link {
     pub changes: [Option<Changes>; 2],
     /// What it does to packets apart from queueing them, in this order.
     pub effects: Vec<Effect>,
+    /// The radio channel that it is, in place of a wire.
+    pub wifi: Option<Wifi>,
     /// The queues, forward and reverse.
     pub queues: [Queue; 2],
 }
@@ -67,6 +71,16 @@ impl Link {
     /// The name of the port of one direction.
     pub fn port(&self, direction: Direction) -> String {
         format!("{}.{direction}", self.name)
+    }
+    /// How many client machines share a copy of this link, if it has copies.
+    pub fn clients_per_link(&self) -> Option<u32> {
+        let given = self.params.given(schema::CLIENTS_PER_LINK);
+        given.then(|| self.params.whole(schema::CLIENTS_PER_LINK) as u32)
+    }
+    /// A copy of this link by its number, from 0: `<name>.<number>`.
+    #[must_use]
+    pub fn copy(&self, number: u32) -> Link {
+        Link { name: format!("{}.{number}", self.name), ..self.clone() }
     }
     /// The queue of one direction.
     pub fn queue(&self, direction: Direction) -> &Queue {
@@ -235,6 +249,29 @@ impl Scenario {
         Ok(scenario)
     }
 
+    /// How many copies of a link there are.
+    pub fn copies(&self, link: &Link) -> u32 {
+        let clients = self.network.whole("clients") as u32;
+        link.clients_per_link().map_or(1, |each| clients.div_ceil(each))
+    }
+
+    /// Ports of the copies of links, in order.
+    pub(crate) fn copied_ports(&self) -> impl Iterator<Item = String> + '_ {
+        let copied = self.links.iter().filter(|link| link.clients_per_link().is_some());
+        copied.flat_map(|link| {
+            (0..self.copies(link)).flat_map(move |copy| {
+                Direction::BOTH.map(|direction| format!("{}.{copy}.{direction}", link.name))
+            })
+        })
+    }
+
+    /// Every port of the links.
+    pub fn port_names(&self) -> Vec<String> {
+        let shared = self.links.iter().filter(|link| link.clients_per_link().is_none());
+        let ports = |link: &Link| Direction::BOTH.map(|direction| link.port(direction));
+        shared.flat_map(ports).chain(self.copied_ports()).collect()
+    }
+
     fn check(&self) -> Result<(), ScenarioError> {
         let fail = |why: &str| Err(ScenarioError(why.to_owned()));
         if !self.params.given("duration") {
@@ -266,10 +303,21 @@ impl Scenario {
         };
         names("link", self.links.iter().map(|l| l.name.as_str()).collect())?;
         names("traffic", self.traffic.iter().map(|t| t.name.as_str()).collect())?;
+        self.check_copies()?;
         self.check_starts()?;
         self.check_sizes()?;
         self.check_distances()?;
         Ok(())
+    }
+
+    /// Refuses copies of links before machines that have lines of their own already.
+    fn check_copies(&self) -> Result<(), ScenarioError> {
+        let copied = self.links.iter().position(|link| link.clients_per_link().is_some());
+        let Some(i) = copied.filter(|_| self.network.given("access_rate")) else { return Ok(()) };
+        Err(ScenarioError(format!(
+            "link.{i}.{each}: machines with lines of their own (network.access_rate) have no copies of a link; leave access_rate out and add a link with {each} = 1",
+            each = schema::CLIENTS_PER_LINK,
+        )))
     }
 
     /// Refuses a distance for each source where a single source stands for all connections.

@@ -2,12 +2,14 @@
 
 mod effects;
 mod memory;
+mod places;
 mod preview;
 mod resolved;
 mod round_trips;
+mod wifi;
 
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use aqm::{Built, HASH_SEED_FIELD};
 use packet::params::Value;
@@ -16,13 +18,14 @@ use record::{Keep, Meter, MeterSettings, Window};
 
 use crate::error::ScenarioError;
 use crate::memory::{construct, free_bytes};
-use crate::port::{ExplicitPort, FoldedPort, Port, Unlimited, Wire};
+use crate::port::{ExplicitPort, FoldedPort, Medium, Port, Unlimited, Wire};
 use crate::recorder::Recorder;
 use crate::scenario::{Link, Queue, Scenario, Traffic};
 use crate::topology::{DelayClocks, Direction, Machines, Side};
 use crate::watch::Watch;
 use crate::world::{Group, Network, Scripts, World};
 
+use places::{Places, Ports};
 pub use preview::{capacities, estimate};
 pub use resolved::resolve;
 use round_trips::round_trips;
@@ -45,9 +48,7 @@ pub struct Parts {
 /// # Errors
 /// A sentence, if parameters contradict each other or a load was not calibrated into users.
 pub fn parts(scenario: &Scenario) -> Result<Parts, ScenarioError> {
-    let ports = |link: &Link| Direction::BOTH.map(|direction| link.port(direction));
-    let all: Vec<String> = scenario.links.iter().flat_map(ports).collect();
-    assemble(scenario, &all, None).map_err(ScenarioError::on_one_line)
+    assemble(scenario, &scenario.port_names(), None).map_err(ScenarioError::on_one_line)
 }
 
 /// The world of a scenario before its first event, and the names of its ports. Those called
@@ -95,17 +96,18 @@ fn assemble(
 ) -> Result<Parts, ScenarioError> {
     let seed = scenario.params.whole("seed");
     let mut builder = Builder::new(scenario, captured, watch, seed);
-    let both = |direction, b: &mut Builder| -> Result<Vec<Vec<u32>>, ScenarioError> {
-        scenario.links.iter().enumerate().map(|(i, l)| b.link_ports(i, l, direction)).collect()
+    let both = |direction, b: &mut Builder| -> Result<Vec<Places>, ScenarioError> {
+        scenario.links.iter().enumerate().map(|(i, l)| b.places(i, l, direction)).collect()
     };
+    let (clients, servers) =
+        (scenario.network.whole("clients") as u32, scenario.network.whole("servers") as u32);
     let mut ports = Ports {
         forward: both(Direction::Forward, &mut builder)?,
         reverse: both(Direction::Reverse, &mut builder)?,
         clients: Vec::new(),
         servers: Vec::new(),
+        homes: clients,
     };
-    let (clients, servers) =
-        (scenario.network.whole("clients") as u32, scenario.network.whole("servers") as u32);
     if scenario.network.given("access_rate") {
         let rate = scenario.network.rate("access_rate");
         ports.clients = (0..clients).map(|i| builder.access_port("client", i, rate)).collect();
@@ -158,7 +160,11 @@ struct Builder<'a> {
     scenario: &'a Scenario,
     captured: HashSet<&'a str>,
     sampled: HashSet<&'a str>,
+    /// Ports of which there are many: copies of a link.
+    copied: HashSet<String>,
     watch: Option<&'a Watch>,
+    /// Radio channels by the names of their links.
+    channels: HashMap<String, Arc<Mutex<Medium>>>,
     seed: u64,
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
@@ -175,12 +181,14 @@ impl<'a> Builder<'a> {
         seed: u64,
     ) -> Self {
         let (captured, sampled) = (captured.iter(), scenario.queues.iter());
-        let (ports, names, routes, known) = Default::default();
+        let (ports, names, routes, known, channels) = Default::default();
         Builder {
             scenario,
             captured: captured.map(String::as_str).collect(),
             sampled: sampled.map(String::as_str).collect(),
+            copied: scenario.copied_ports().collect(),
             watch,
+            channels,
             seed,
             ports,
             names,
@@ -201,6 +209,7 @@ impl<'a> Builder<'a> {
             gauges: record.switch("gauges"),
             trace: rows && sampled && record.switch("trace"),
             delays: !name.starts_with("access"),
+            seconds: !self.copied.contains(name),
             watch: watch.map(|watch| watch.settings),
         })
     }
@@ -226,6 +235,21 @@ impl<'a> Builder<'a> {
         (self.ports.len() - 1) as u32
     }
 
+    /// The places of one direction of a link, of all its copies.
+    fn places(
+        &mut self,
+        index: usize,
+        link: &Link,
+        direction: Direction,
+    ) -> Result<Places, ScenarioError> {
+        let Some(clients) = link.clients_per_link() else {
+            return Ok(Places::Shared(self.link_ports(index, link, direction)?));
+        };
+        let copies = 0..self.scenario.copies(link);
+        let of = |copy| self.link_ports(index, &link.copy(copy), direction);
+        Ok(Places::PerClients { clients, copies: copies.map(of).collect::<Result<_, _>>()? })
+    }
+
     /// The places that a packet passes on a link: effects before the queue, the queue and its line,
     /// effects behind them.
     fn link_ports(
@@ -235,15 +259,16 @@ impl<'a> Builder<'a> {
         direction: Direction,
     ) -> Result<Vec<u32>, ScenarioError> {
         let effects = effects::build(self.seed, index, link, direction)?;
+        if link.wifi.is_some() {
+            let port = self.wifi_port(index, link, direction)?;
+            return Ok(effects.around(port, self));
+        }
         let wire = wire(self.scenario, link, direction);
         let name = link.port(direction);
         let queue = self.hashed(&name, link.queue(direction));
         let built = build_queue(index, link, direction, &queue)?;
-        let mut places: Vec<u32> =
-            effects.arrival.into_iter().map(|effect| self.effect_port(effect)).collect();
-        places.push(self.port(name, wire, link.params.time("delay"), built));
-        places.extend(effects.exit.into_iter().map(|effect| self.effect_port(effect)));
-        Ok(places)
+        let port = self.port(name, wire, link.params.time("delay"), built);
+        Ok(effects.around(port, self))
     }
 
     /// The queue of `port` with a hash of its own in every replication, unless a seed was given.
@@ -292,38 +317,6 @@ pub(crate) fn wire(scenario: &Scenario, link: &Link, direction: Direction) -> Wi
         }
     };
     wire.counting(link.line(direction).header_bytes).behind_ring(link.params.whole("ring") as usize)
-}
-
-/// Ports of the links in both directions, and of the machines of both sides.
-struct Ports {
-    /// Of each link the places that a packet passes, in order.
-    forward: Vec<Vec<u32>>,
-    reverse: Vec<Vec<u32>>,
-    clients: Vec<u32>,
-    servers: Vec<u32>,
-}
-
-impl Ports {
-    /// Routes by sending machine of what `side` sends over the links `via`.
-    fn routes(&self, from: Side, via: &[usize], builder: &mut Builder) -> Vec<u32> {
-        let (access, links): (&[u32], Vec<u32>) = match from {
-            Side::Servers => {
-                (&self.servers, via.iter().flat_map(|&i| self.forward[i].clone()).collect())
-            }
-            Side::Clients => {
-                (&self.clients, via.iter().rev().flat_map(|&i| self.reverse[i].clone()).collect())
-            }
-        };
-        if access.is_empty() {
-            return vec![builder.route(links)];
-        }
-        let with_access = |&first: &u32| {
-            let mut ports = vec![first];
-            ports.extend(&links);
-            builder.route(ports)
-        };
-        access.iter().map(with_access).collect()
-    }
 }
 
 fn set_up_group(

@@ -71,6 +71,26 @@ impl std::fmt::Display for Direction {
     }
 }
 
+/// The routes of what one side of a group sends, by machine; machines beyond their number take them in turn.
+#[derive(Clone, Debug)]
+pub enum Routes {
+    /// By the machine that sends.
+    BySender(Vec<u32>),
+    /// By the machine that receives: each has links of its own.
+    ByReceiver(Vec<u32>),
+}
+
+impl Routes {
+    /// The route from one machine to another.
+    #[inline]
+    pub fn of(&self, sender: u32, receiver: u32) -> u32 {
+        match self {
+            Routes::BySender(routes) => routes[sender as usize % routes.len()],
+            Routes::ByReceiver(routes) => routes[receiver as usize % routes.len()],
+        }
+    }
+}
+
 /// The machines of both sides, with the phases of their clocks.
 pub struct Machines {
     clients: Vec<HostClock>,

@@ -40,7 +40,7 @@ use crate::port::Port;
 use crate::recorder::{Conservation, Ended, Outcome, Recorder, Reports};
 use crate::scenario::Scenario;
 use crate::slab::Slab;
-use crate::topology::{Machines, RoundTrips, Side};
+use crate::topology::{Machines, RoundTrips, Routes, Side};
 
 /// What can happen.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +76,8 @@ pub struct Group {
     pub side: Side,
     /// Both ends' TCP.
     pub profile: Arc<Profile>,
-    /// Routes by sending machine: what the group's machines send, what the other side sends.
-    pub routes: [Vec<u32>; 2],
+    /// What the group's machines send, what the other side sends.
+    pub routes: [Routes; 2],
     /// Round-trip times of the group's connections.
     pub round_trips: RoundTrips,
     /// Number of its first source among all; set by `World::add_group`.
@@ -369,6 +369,9 @@ impl World {
             ports: ports().filter_map(|(name, port)| Some((name, port.queue_meter()?))).collect(),
             effects: ports()
                 .filter_map(|(name, port)| Some((name, *port.effect_counts()?)))
+                .collect(),
+            channels: ports()
+                .filter_map(|(name, port)| Some((name, port.wifi_shares()?)))
                 .collect(),
             reports,
             users: self.sources.len(),

@@ -28,6 +28,7 @@ fn what_is_told_of_connections_adds_up() {
         scenario: &scenario,
         ports: names.zip(parts.network.ports().iter().map(|port| port.meter())).collect(),
         effects: Vec::new(),
+        channels: Vec::new(),
         reports: Reports::default(),
         users: 1,
         events: 0,

@@ -17,6 +17,8 @@ fn everything() -> Value {
         "link": [{
             "rate": "5 Mbit/s", "delay": "5 ms", "forward": "red",
             "effects": [{"kind": "loss", "share": "0.1%"}],
+        }, {"name": "home", "rate": "50 Mbit/s", "clients_per_link": 3}, {
+            "name": "air", "rate": "50 Mbit/s", "wifi": {"rates": ["100 Mbit/s", "20 Mbit/s"]},
         }],
         "traffic": [
             group("web", "web", json!({"users": 20})),

@@ -55,6 +55,53 @@ def said(run: FinishedRun) -> Said | None:
     return Said(own, truth)
 
 
+def round_trip_s(run: FinishedRun) -> float:
+    """The round trip of the loaded line that the run's test says: the median of its pings while it
+    downloads, or what its RPM stands for. Not a number without a test."""
+    found = said(run)
+    if found is None:
+        return math.nan
+    if "rpm" in found.own:
+        return 60.0 / float(found.own["rpm"])
+    return float(found.own[f"{DOWN}_rtt_p50_s"])
+
+
+def true_round_trip_s(run: FinishedRun) -> float:
+    """The round trip that packets had at the same time: the network's propagation delay, which
+    must be one time, and the mean queueing delays of all packets downwards and upwards at the first
+    link. Not a number without a test or with several distances."""
+    rtt = run.scenario.get("network", {}).get("rtt")
+    begin, end = _loaded_seconds(run)
+    if begin >= end or not isinstance(rtt, int | float | str) or rtt == "tcpeval":
+        return math.nan
+    link = run.scenario["link"][0]
+    fixed = _time(rtt) + 2 * _time(link.get("delay", 0.0))
+    name = link.get("name", "bottleneck")
+    return fixed + sum(
+        _mean_wait(run, f"{name}.{way}", begin, end) for way in ("forward", "reverse")
+    )
+
+
+def _loaded_seconds(run: FinishedRun) -> tuple[int, int]:
+    """The whole seconds in which the test downloads, or which it counts."""
+    groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
+    if FOREIGN in groups:
+        end = run.summary["simulated_s"]
+        return math.ceil(end - run.summary["measured_s"]), math.floor(end)
+    if DOWN not in groups:
+        return 0, 0
+    begin, end = _phase(groups[DOWN])
+    return math.ceil(begin + SETTLES_S), math.floor(end)
+
+
+def _mean_wait(run: FinishedRun, port: str, begin: int, end: int) -> float:
+    """The mean queueing delay of the packets that left a port in these seconds."""
+    seconds = run.columns("seconds")
+    left = seconds[f"{port}.departures"].astype(float)[begin:end]
+    waited = seconds[f"{port}.queue_delay_mean_s"].astype(float)[begin:end]
+    return float((left * waited).sum() / left.sum()) if left.sum() else 0.0
+
+
 def _time(value: Any) -> float:
     return float(value) if isinstance(value, int | float) else quantity(str(value), "time")
 
@@ -157,6 +204,7 @@ def _loaded(run: FinishedRun) -> float:
     """The trimmed mean round trip of the load-generating connections, each by its samples."""
     by_group = run.summary.get("tcp_rtt_by_group", {})
     found = [of for name, of in by_group.items() if _is_load(name)]
+    found = [of for of in found if of["trimmed_mean_s"] is not None]  # of one sample there is none
     samples = sum(of["samples"] for of in found)
     weighed = math.fsum(of["samples"] * of["trimmed_mean_s"] for of in found)
     return weighed / samples if samples else math.nan

@@ -35,6 +35,7 @@ impl Finished {
             scenario,
             ports,
             effects,
+            channels: Vec::new(),
             reports,
             users,
             events: 0,

@@ -238,7 +238,7 @@ impl Router {
             to: from.other(),
             client: u32::from(client) % machines[0],
             last_hop_delay: tail,
-            route: routes[usize::from(source) % routes.len()],
+            route: routes.of(u32::from(source), u32::from(destination)),
             hop: 0,
             row: 0,
         }
@@ -272,7 +272,7 @@ impl Router {
                     let finish = self.network.offer(port, packet, tcp.as_ref(), class);
                     return self.after_explicit(port, finish);
                 }
-                Port::Effect(_) => return self.pass_effect(&packet, port),
+                Port::Effect(_) | Port::Wifi(_) => return self.pass_effect(&packet, port),
             }
         }
         let flow = self.packet(id).flow;

@@ -41,7 +41,9 @@ pub fn replay(scenario: &Scenario, name: &str, log: &Log) -> Result<Replayed, Sc
             log.rows().iter().map(offer).collect()
         }
         Port::Explicit(explicit) => event_by_event(explicit, log),
-        Port::Effect(_) => return Err(ScenarioError(format!("{name} is an effect, no port"))),
+        Port::Effect(_) | Port::Wifi(_) => {
+            return Err(ScenarioError(format!("{name} is no port that a live run has")));
+        }
     };
     let pairs = log.rows().iter().map(|row| row.fate).zip(fates);
     let unlike = |(logged, again): &(Fate, Fate)| {

@@ -77,13 +77,13 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         |m| m.measured.byte_ns as f64 / 1e9 / m.seconds(), "average over time, not over samples"),
     real("queue_delay_mean_s", AS_MS.digits(1), "queueing delay", Meter::queue_delay_mean_s,
         "mean time from arrival to the begin of transmission"),
-    real("queue_delay_p50_s", AS_MS.digits(1), "queueing delay, median", |m| m.queue_delay_s(0.5), DELAY),
-    real("queue_delay_p90_s", AS_MS.digits(1), "queueing delay, 90 %", |m| m.queue_delay_s(0.9), DELAY),
-    real("queue_delay_p95_s", AS_MS.digits(1), "queueing delay, 95 %", |m| m.queue_delay_s(0.95), DELAY),
-    real("queue_delay_p99_s", AS_MS.digits(1), "queueing delay, 99 %", |m| m.queue_delay_s(0.99), DELAY),
-    real("queue_delay_p99_9_s", AS_MS.digits(1), "queueing delay, 99.9 %", |m| m.queue_delay_s(0.999), DELAY),
+    real("queue_delay_p50_s", AS_MS.digits(1), "queueing delay, median", |m| m.delays.quantiles_s[0], DELAY),
+    real("queue_delay_p90_s", AS_MS.digits(1), "queueing delay, 90 %", |m| m.delays.quantiles_s[1], DELAY),
+    real("queue_delay_p95_s", AS_MS.digits(1), "queueing delay, 95 %", |m| m.delays.quantiles_s[2], DELAY),
+    real("queue_delay_p99_s", AS_MS.digits(1), "queueing delay, 99 %", |m| m.delays.quantiles_s[3], DELAY),
+    real("queue_delay_p99_9_s", AS_MS.digits(1), "queueing delay, 99.9 %", |m| m.delays.quantiles_s[4], DELAY),
     real("queue_delay_max_s", AS_MS.digits(1), "queueing delay, longest",
-        |m| m.sojourns.as_ref().map_or(f64::NAN, |of| of.all().longest_s()),
+        |m| m.delays.longest_s,
         "longest time from arrival to the begin of transmission; null without departures"),
 ];
 
@@ -91,15 +91,16 @@ const DELAY: &str = "quantile over packets of the time from arrival to the begin
      in the queue), within 0.8 %; null without departures";
 
 impl Meter {
-    fn seconds(&self) -> f64 {
-        self.settings.window.seconds()
+    /// Seconds in which this line, or each of its copies, was measured.
+    pub(super) fn seconds(&self) -> f64 {
+        self.settings.window.seconds() * f64::from(self.copies)
     }
 
-    fn drops(&self) -> u64 {
+    pub(super) fn drops(&self) -> u64 {
         self.measured.drops.iter().sum()
     }
 
-    fn marks(&self) -> u64 {
+    pub(super) fn marks(&self) -> u64 {
         self.measured.marks.iter().sum()
     }
 
@@ -111,18 +112,13 @@ impl Meter {
         self.measured.marks[why as usize]
     }
 
-    fn utilisation(&self) -> f64 {
+    pub(super) fn utilisation(&self) -> f64 {
         let used = self.capacity.and_then(|capacity| capacity.used);
         used.unwrap_or(self.measured.busy_ns as f64 / 1e9 / self.seconds())
     }
 
     fn queue_delay_mean_s(&self) -> f64 {
-        let mean_s = self.sojourns.as_ref().map_or(0.0, |sojourns| sojourns.all().mean_s());
-        if mean_s.is_nan() { 0.0 } else { mean_s }
-    }
-
-    fn queue_delay_s(&self, p: f64) -> f64 {
-        self.sojourns.as_ref().map_or(f64::NAN, |sojourns| sojourns.all().quantile_s(p))
+        if self.delays.count == 0 { 0.0 } else { self.delays.mean_s }
     }
 
     /// Adds the queueing delays of classes of packets to a summary; `groups` are the names of the
@@ -134,7 +130,7 @@ impl Meter {
     }
 
     /// The histograms of the queueing delays at several ports.
-    pub fn delays<'a>(ports: impl Iterator<Item = &'a Meter>) -> Table {
+    pub fn delays_table<'a>(ports: impl Iterator<Item = &'a Meter>) -> Table {
         Sojourns::table(ports.map(|meter| meter.sojourns.as_deref()))
     }
 

@@ -18,6 +18,7 @@ fn meter(from_ms: u64, to_ms: u64) -> Meter {
         trace: false,
         watch: None,
         delays: true,
+        seconds: true,
     })
 }
 

@@ -1,16 +1,18 @@
 //! What a run hands out: a summary in numbers, and tables.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use record::{
-    Figure, Fingerprint, Keep, Listed, Measure, Meter, Summary, Table, Unit, Window, figure, list,
-    real, whole,
+    Copies, Figure, Fingerprint, Keep, Listed, Measure, Meter, Summary, Table, Unit, Window,
+    figure, list, real, whole,
 };
 
 use super::reports::Reports;
 use super::{Recorder, Scripted};
-use crate::port::EffectCounts;
-use crate::scenario::Scenario;
+use crate::port::{EffectCounts, Share};
+use crate::scenario::{Link, Scenario};
+use crate::topology::Direction;
 
 /// What a run hands out.
 #[derive(Clone, Debug)]
@@ -31,6 +33,8 @@ pub struct Ended<'a> {
     pub ports: Vec<(&'a str, &'a Meter)>,
     /// Every effect's name, and what it has done.
     pub effects: Vec<(&'a str, EffectCounts)>,
+    /// Radio channels by the names of their access points' ports, and what each station took.
+    pub channels: Vec<(&'a str, Vec<Share>)>,
     /// What applications say of themselves.
     pub reports: Reports,
     /// Users and flows of all groups.
@@ -51,9 +55,36 @@ impl<'a> Ended<'a> {
         self.scenario.queues.iter().map(of).collect()
     }
 
-    fn of_links(&self) -> impl Iterator<Item = (&'a str, &'a Meter)> {
-        self.ports.iter().copied().filter(|(name, _)| !name.starts_with("access"))
+    /// The ports of all links, forward before reverse; the copies of a link together.
+    fn of_links(&self) -> Vec<LinkPort<'a>> {
+        let meters: HashMap<&str, &'a Meter> = self.ports.iter().copied().collect();
+        let of = |name: &str| *meters.get(name).expect("every link has its ports");
+        let port = |link: &Link, direction: Direction| {
+            let name = link.port(direction);
+            if link.clients_per_link().is_none() {
+                return LinkPort { meter: Cow::Borrowed(of(&name)), name, copies: None };
+            }
+            let numbers = 0..self.scenario.copies(link);
+            let copies = numbers.map(|n| of(&format!("{}.{n}.{direction}", link.name)));
+            let copies: Vec<&Meter> = copies.collect();
+            let meter = Cow::Owned(Meter::together(&copies));
+            LinkPort { name, meter, copies: Some(Copies::of(&copies)) }
+        };
+        let links = &self.scenario.links;
+        Direction::BOTH
+            .iter()
+            .flat_map(|&direction| links.iter().map(move |link| (link, direction)))
+            .map(|(link, direction)| port(link, direction))
+            .collect()
     }
+}
+
+/// One direction of a link.
+struct LinkPort<'a> {
+    name: String,
+    meter: Cow<'a, Meter>,
+    /// Where there are many of them.
+    copies: Option<Copies>,
 }
 
 /// Facts about a run as a whole.
@@ -115,10 +146,46 @@ static EFFECT: &[Measure<EffectCounts>] = &[
         "by which it delayed packets, those that it held back for others not counted"),
 ];
 
+/// A station's share of a radio channel in an interval, s.
+struct StationShare {
+    of: Share,
+    interval_s: f64,
+}
+
+#[rustfmt::skip]
+static STATION: &[Measure<StationShare>] = &[
+    real("airtime_share", Unit::of("share").shown("%", 100.0).digits(1), "airtime", |s: &StationShare| s.of.airtime.secs_f64() / s.interval_s,
+        "of the time in which a station sent or was sent to, acknowledgements included; stations are numbered as \
+         `wifi.rates` has them, from 0"),
+    whole("aggregates", Unit::of("aggregates"), "aggregates", |s| s.of.aggregates, "to and from a station"),
+    real("frames_mean", Unit::of("frames").digits(1), "frames of an aggregate", |s| s.of.frames as f64 / s.of.aggregates as f64,
+        "mean over the aggregates"),
+    real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames sent again",
+        |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, sent again after an error or a collision"),
+];
+
+/// What every station took of the radio channels.
+fn summarise_channels(channels: &[(&str, Vec<Share>)], interval_s: f64, out: &mut Summary) {
+    let mut wifi = Summary::default();
+    for (port, shares) in channels {
+        let mut stations = Summary::default();
+        for (number, &of) in shares.iter().enumerate() {
+            let mut station = Summary::default();
+            station.write(STATION, &StationShare { of, interval_s });
+            stations.group(&number.to_string(), station);
+        }
+        wifi.group(port.trim_end_matches(".forward"), stations);
+    }
+    if !wifi.0.is_empty() {
+        out.group("wifi", wifi);
+    }
+}
+
 /// Every measure: what the numbers of a summary are.
 pub fn measures() -> Vec<Listed> {
     let effect = list(&["effects.<effect>."], "", EFFECT);
-    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN), effect].concat();
+    let station = list(&["wifi.<link>.<station>."], "", STATION);
+    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN), effect, station].concat();
     record::measures().into_iter().chain(own).collect()
 }
 
@@ -127,11 +194,12 @@ impl Recorder {
     pub fn outcome(mut self, ended: &Ended) -> Outcome {
         self.flows.sort();
         let seconds = self.window.seconds();
-        let (summary, groups) = (self.summary(ended), ended.scenario.group_names());
+        let links = ended.of_links();
+        let (summary, groups) = (self.summary(ended, &links), ended.scenario.group_names());
         if self.keep == Keep::Bounded {
             return Outcome { summary, tables: Vec::new(), groups };
         }
-        let mut tables = self.port_tables(ended);
+        let mut tables = self.port_tables(ended, &links);
         tables.extend(self.flows.table(seconds));
         tables.extend(self.sources.map(|sources| sources.table(seconds)));
         tables.push(self.requests.histogram());
@@ -147,7 +215,7 @@ impl Recorder {
         Outcome { summary, tables, groups }
     }
 
-    fn summary(&mut self, ended: &Ended) -> Summary {
+    fn summary(&mut self, ended: &Ended, links: &[LinkPort]) -> Summary {
         let (name, studied) = ended.studied()[0];
         let mut summary = Summary::default();
         let groups = ended.scenario.traffic.iter().map(|group| group.name.as_str());
@@ -182,14 +250,7 @@ impl Recorder {
             self.datagrams.summarise(&mut summary);
         }
         ended.reports.summarise(&groups, &mut summary);
-        let mut ports = Summary::default();
-        for (name, meter) in ended.of_links() {
-            let mut port = Summary::default();
-            meter.summarise(&mut port);
-            meter.summarise_delays(&groups, &mut port);
-            ports.group(name, port);
-        }
-        summary.group("ports", ports);
+        summarise_ports(links, &groups, &mut summary);
         if !ended.effects.is_empty() {
             let mut effects = Summary::default();
             for (name, counts) in &ended.effects {
@@ -199,6 +260,7 @@ impl Recorder {
             }
             summary.group("effects", effects);
         }
+        summarise_channels(&ended.channels, self.window.seconds(), &mut summary);
         let transfers = (0..).zip(&groups).filter_map(|(index, name)| {
             Some(((*name).to_owned(), Figure::Group(self.transfers.summarise(index)?)))
         });
@@ -219,7 +281,7 @@ impl Recorder {
         all.value()
     }
 
-    fn port_tables(&self, ended: &Ended) -> Vec<Table> {
+    fn port_tables(&self, ended: &Ended, links: &[LinkPort]) -> Vec<Table> {
         let (mut tables, studied) = (Vec::new(), ended.studied());
         let record = &ended.scenario.record;
         if record.switch("samples") {
@@ -227,15 +289,38 @@ impl Recorder {
             let every_s = Some((0.0, record.real("queue_every")));
             tables.push(Table { name: "queue", columns, every_s });
         }
-        tables.push(Meter::delays(ended.of_links().map(|(_, meter)| meter)));
+        tables.push(Meter::delays_table(links.iter().map(|port| port.meter.as_ref())));
+        let copies = (0..).zip(links).filter_map(|(i, port)| Some((i, port.copies.as_ref()?)));
+        tables.extend(Copies::table(copies));
         tables.extend(Meter::trace(studied.iter().map(|(_, meter)| *meter)));
         // A last, partial second has a row too.
         let seconds = self.window.to.nanos().div_ceil(1_000_000_000) as usize;
-        let ports = ended.of_links().flat_map(|(name, meter)| meter.per_second(name, 0..seconds));
+        let single = links.iter().filter(|port| port.copies.is_none());
+        let ports = single.flat_map(|port| port.meter.per_second(&port.name, 0..seconds));
         let mut columns: Vec<_> = ports.collect();
         columns.extend(self.per_second(0..seconds));
         tables.push(Table { name: "seconds", columns, every_s: Some((0.0, 1.0)) });
         tables
+    }
+}
+
+/// Writes the figures of every port, and how they are spread over the copies of links that have some.
+fn summarise_ports(links: &[LinkPort], groups: &[&str], out: &mut Summary) {
+    let (mut ports, mut copies) = (Summary::default(), Summary::default());
+    for of in links {
+        let mut port = Summary::default();
+        of.meter.summarise(&mut port);
+        of.meter.summarise_delays(groups, &mut port);
+        ports.group(&of.name, port);
+        if let Some(own) = &of.copies {
+            let mut spread = Summary::default();
+            own.summarise(&mut spread);
+            copies.group(&of.name, spread);
+        }
+    }
+    out.group("ports", ports);
+    if !copies.0.is_empty() {
+        out.group("copies", copies);
     }
 }
 

@@ -123,6 +123,14 @@ pub(crate) fn expand(
     for setting in entry.settings.iter().filter(|s| !is_replaced(s.name, &given)) {
         table.insert(setting.name.to_owned(), setting.value.clone());
     }
+    // Of a radio channel each field by itself.
+    let channel = entry.settings.iter().find(|setting| setting.name == "wifi");
+    let own = table.get_mut("wifi").and_then(Json::as_object_mut);
+    if let (Some(own), Some(Json::Object(more))) = (own, channel.map(|setting| &setting.value)) {
+        for (name, value) in more {
+            own.entry(name).or_insert_with(|| value.clone());
+        }
+    }
     Ok((Some(entry.about.name), table))
 }
 
@@ -182,6 +190,14 @@ mod tests {
         let link = expanded(json!({"access": "cable", "rate": "7 Mbit/s", "forward": "codel"}));
         assert_eq!([&link["rate"], &link["forward"]], ["7 Mbit/s", "codel"]);
         assert_eq!([&link["reverse_rate"], &link["framing"]], ["10 Mbit/s", "docsis"]);
+    }
+
+    #[test]
+    fn of_a_radio_channel_each_field_holds_by_itself() {
+        let link = expanded(json!({"access": "wifi", "wifi": {"turns": "round-robin"}}));
+        assert_eq!(link["wifi"]["turns"], "round-robin");
+        assert_eq!(link["wifi"]["stack"], "stations");
+        assert_eq!(link["wifi"]["rates"].as_array().map(Vec::len), Some(3));
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub fn json_schema() -> Json {
                 trace_file(),
                 table(&[], &[schema::TRACE]),
             ]),
+            "wifi": object(properties(schema::WIFI_STRUCTURE, &[schema::WIFI]), &["rates"]),
             "script": table(schema::SCRIPT_STRUCTURE, &[schema::SCRIPT]),
             "start_after": table(schema::START_AFTER_STRUCTURE, &[schema::START_AFTER]),
             "numbers": any([count(), list(count())]),
@@ -124,6 +125,8 @@ fn structure(name: &str) -> Json {
         "flows" => any([reference("count"), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
         "effects" => list(reference("effect")),
+        "wifi" => reference("wifi"),
+        "rates" => list(reference("rate")),
         "access" => json!({"enum": access::names()}),
         "app" => {
             json!({"enum": traffic::APPS.iter().map(|app| app.about.name).collect::<Vec<_>>()})

@@ -8,8 +8,8 @@ use serde_json::{Value as Json, json};
 use tcp::Controls;
 
 use super::{
-    Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, effects, end_system, queue_limit,
-    script,
+    Link, Queue, Rtt, Scenario, StartAfter, Traffic, Wifi, changes, effects, end_system,
+    queue_limit, script,
 };
 use crate::error::ScenarioError;
 use crate::scenario::access;
@@ -35,9 +35,10 @@ pub(super) fn scenario(
         top.list("traffic")?.iter().enumerate().map(|(i, t)| read_traffic(i, t, &known, controls));
     let traffic = traffic.collect::<Result<Vec<Traffic>, _>>()?;
     let studied = traffic.first().map_or(Direction::Forward, Traffic::direction);
-    let (record, queues) = read_record(top.take("record"), &links, studied)?;
+    let (record, queues) = read_record(top.take("record"))?;
     let params = top.rest(schema::SCENARIO, &["name", "network", "link", "traffic", "record"])?;
-    Ok(Scenario { name, params, network, rtt, links, traffic, record, queues })
+    let read = Scenario { name, params, network, rtt, links, traffic, record, queues };
+    with_queues(read, studied)
 }
 
 fn read_network(json: Option<&Json>) -> Result<(Params, Rtt), ScenarioError> {
@@ -88,6 +89,7 @@ const LINK_TABLES: &[&str] = &[
     "forward",
     "reverse",
     "effects",
+    "wifi",
     "rate_steps",
     "rate_repeat",
     "rate_trace",
@@ -107,6 +109,12 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
     let queues = Direction::BOTH.map(|direction| (direction, section.take(direction.name())));
     let mut effects = effects::read(&format!("{path}.effects"), section.take("effects"))?;
     effects.extend(recorded);
+    let wifi = Wifi::read(&format!("{path}.wifi"), section.take("wifi"))?;
+    if wifi.is_some() && changes.iter().any(Option::is_some) {
+        return Err(ScenarioError(format!(
+            "{path}.wifi: the rates of a radio channel are those of its stations; leave out what changes the rate"
+        )));
+    }
     let params = section.rest(schema::LINK, LINK_TABLES)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
@@ -119,7 +127,7 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
         let read = |json: Option<&Json>| read_queue(&path, json, registry);
         queue_limit::read(read, &path, json, (access, direction), &line)
     });
-    Ok(Link { name, access, changes, effects, queues: [forward?, reverse?], params })
+    Ok(Link { name, access, changes, effects, wifi, queues: [forward?, reverse?], params })
 }
 
 struct Links<'a> {
@@ -266,27 +274,28 @@ fn read_via(path: &str, json: Option<&Json>, links: &Links) -> Result<Vec<usize>
     Ok(wanted.collect::<Result<BTreeSet<usize>, _>>()?.into_iter().collect())
 }
 
-/// The queues recorded by default: that of the first link in the direction of the first group's
-/// data.
-fn read_record(
-    json: Option<&Json>,
-    links: &[Link],
-    studied: Direction,
-) -> Result<(Params, Vec<String>), ScenarioError> {
+fn read_record(json: Option<&Json>) -> Result<(Params, Vec<String>), ScenarioError> {
     let empty = json!({});
     let mut section = Section::of("record", json.unwrap_or(&empty))?;
-    let ports: Vec<String> = links
-        .iter()
-        .flat_map(|link| Direction::BOTH.map(|direction| link.port(direction)))
-        .collect();
-    let mut queues = section.texts("queues")?;
-    if queues.is_empty() {
-        queues.extend(links.first().map(|link| link.port(studied)));
+    let queues = section.texts("queues")?;
+    Ok((section.rest(schema::RECORD, &["queues"])?, queues))
+}
+
+/// The scenario with the queues that are recorded: by default that of the first link in the direction of
+/// the first group's data.
+fn with_queues(mut scenario: Scenario, studied: Direction) -> Result<Scenario, ScenarioError> {
+    if scenario.queues.is_empty() {
+        let first = scenario.links.first().map(|link| match link.clients_per_link() {
+            Some(_) => link.copy(0).port(studied),
+            None => link.port(studied),
+        });
+        scenario.queues.extend(first);
     }
+    let ports = scenario.port_names();
     let known: HashSet<&str> = ports.iter().map(String::as_str).collect();
-    if let Some(name) = queues.iter().find(|q| !known.contains(q.as_str())) {
+    if let Some(name) = scenario.queues.iter().find(|q| !known.contains(q.as_str())) {
         let known: Vec<&str> = ports.iter().map(String::as_str).collect();
         return Err(ScenarioError(format!("record.queues: {}", unknown("port", name, &known))));
     }
-    Ok((section.rest(schema::RECORD, &["queues"])?, queues))
+    Ok(scenario)
 }

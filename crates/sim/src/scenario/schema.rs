@@ -5,7 +5,10 @@ mod link;
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
-pub use link::{DEFAULT_QUEUE, EFFECT_STRUCTURE, LINK, LINK_STRUCTURE, TRACE, TRACE_FILE};
+pub use super::wifi::{WIFI, WIFI_STRUCTURE};
+pub use link::{
+    CLIENTS_PER_LINK, DEFAULT_QUEUE, EFFECT_STRUCTURE, LINK, LINK_STRUCTURE, TRACE, TRACE_FILE,
+};
 
 const fn time(min: f64, open: bool) -> Kind {
     Kind::Real { unit: Unit::Time, min, max: 1e9, open }

@@ -51,7 +51,12 @@ impl Scenario {
     fn check_routes(&self) -> Result<(), ScenarioError> {
         let machines = self.network.whole("clients") + self.network.whole("servers");
         let own = self.network.given("access_rate");
-        let each = if own { machines } else { 2 };
+        let copied = self.links.iter().any(|link| link.clients_per_link().is_some());
+        let each = match (own, copied) {
+            (true, _) => machines,
+            (_, true) => 2 * self.network.whole("clients"),
+            _ => 2,
+        };
         let different: HashSet<&[usize]> = self.traffic.iter().map(|t| t.via.as_slice()).collect();
         let hops: u64 = different.iter().map(|via| (via.len() as u64 + 1) * each).sum();
         // And each group keeps its links and the places of its routes.

@@ -73,6 +73,9 @@ fn link_json(link: &Link) -> Json {
     if !link.effects.is_empty() || link.access.is_some_and(access::has_effects) {
         object.insert("effects".into(), link.effects.iter().map(Effect::write).collect());
     }
+    if let Some(wifi) = &link.wifi {
+        object.insert("wifi".into(), wifi.write());
+    }
     // A reverse direction of which nothing is said follows the forward one.
     let separate = link.params.given("reverse_rate");
     for direction in Direction::BOTH {

@@ -26,6 +26,17 @@ pub(super) struct Effects {
     pub(super) exit: Vec<Placed>,
 }
 
+impl Effects {
+    /// The places of a link's direction, in order: those before the queue, the port, those behind it.
+    pub(super) fn around(self, port: u32, builder: &mut Builder) -> Vec<u32> {
+        let before = self.arrival.into_iter().map(|effect| builder.effect_port(effect));
+        let mut places: Vec<u32> = before.collect();
+        places.push(port);
+        places.extend(self.exit.into_iter().map(|effect| builder.effect_port(effect)));
+        places
+    }
+}
+
 /// What closes the line in one direction of a link.
 pub(super) struct Gates {
     open: All,

@@ -43,10 +43,12 @@ impl Scenario {
     pub fn least_bytes(&self) -> u64 {
         let users: u64 = self.traffic.iter().map(|group| self.group_bytes(group)).sum();
         let duration = self.params.real("duration");
-        let links = 2 * self.links.len() as u64;
+        let shared = self.links.iter().filter(|link| link.clients_per_link().is_none()).count();
+        let links = 2 * shared as u64;
+        let copies: u64 = self.links.iter().map(|link| 2 * u64::from(self.copies(link))).sum();
         let own = self.network.given("access_rate");
         let machines = self.network.whole("clients") + self.network.whole("servers");
-        let ports = links + if own { machines } else { 0 };
+        let ports = copies + if own { machines } else { 0 };
         let seconds = (duration as u64 + 1).saturating_mul(links).saturating_mul(SECOND);
         let kept = self.record.switch("samples");
         let each = duration / self.record.real("queue_every") * SAMPLE;
@@ -82,12 +84,13 @@ impl Scenario {
 
     /// Tables of the disciplines, and the packets that their limits admit, if that many can come.
     fn queue_bytes(&self) -> u64 {
-        let queues = self.links.iter().flat_map(|link| &link.queues);
+        let copies = |link| u64::from(self.copies(link));
+        let queues = self.links.iter().flat_map(|l| l.queues.iter().map(move |q| (q, copies(l))));
         let of = |queue: &Queue| {
             let tables = queue.entry.table_bytes(&queue.params);
             tables.saturating_add(self.waiting(queue).saturating_mul(WAITING))
         };
-        queues.map(of).fold(0, u64::saturating_add)
+        queues.map(|(queue, n)| of(queue).saturating_mul(n)).fold(0, u64::saturating_add)
     }
 
     fn waiting(&self, queue: &Queue) -> u64 {

@@ -132,7 +132,7 @@ impl World {
         let there = &mut self.streams[stream as usize];
         there.receiver = Some(source);
         let answer = Stream {
-            route: group.routes[1][peer as usize % group.routes[1].len()],
+            route: group.routes[1].of(peer, u32::from(there.hosts[0])),
             hosts: [there.hosts[1], there.hosts[0]],
             to: OPENER as u8,
             ..*there
@@ -152,7 +152,7 @@ impl World {
         let stream = Stream {
             serial: Serial::take(&mut self.serials_given),
             group: owner.group,
-            route: group.routes[0][machine as usize % group.routes[0].len()],
+            route: group.routes[0].of(machine, peer),
             hosts: [owner.machine, machine_number(peer)],
             dscp: group.dscp,
             // Where the delay of a round trip lies matters here: half of it is each way's.
@@ -185,10 +185,7 @@ impl World {
         connection.reset(&group.profile, clocks);
         connection.serial = Some(Serial::take(&mut self.serials_given));
         self.owners.connection(owner.group, source);
-        connection.route = [
-            group.routes[0][machine as usize % group.routes[0].len()],
-            group.routes[1][peer as usize % group.routes[1].len()],
-        ];
+        connection.route = [group.routes[0].of(machine, peer), group.routes[1].of(peer, machine)];
         connection.dscp = group.dscp;
         connection.group = owner.group;
         connection.hosts = [owner.machine, machine_number(peer)];

@@ -347,8 +347,13 @@ impl World {
     fn offer_explicit(&mut self, packet: Packet, port: u32) {
         let (at, id) = (packet.arrived, packet.id);
         let inflight = &self.in_flight[id];
-        let Port::Explicit(explicit) = self.network.port(port) else {
-            return self.pass_effect(&packet, port);
+        let explicit = match self.network.port(port) {
+            Port::Explicit(explicit) => explicit,
+            Port::Wifi(_) => {
+                let finish = self.network.offer(port, packet, None, inflight.class);
+                return self.after_explicit(port, finish);
+            }
+            Port::Folded(_) | Port::Effect(_) => return self.pass_effect(&packet, port),
         };
         if let Some(tap) = &mut self.tap {
             tap.saw((port, CapturedAt::Arrival), at, inflight, &self.owners, &self.groups);

@@ -3,7 +3,7 @@
 use packet::{Duration, Instant, Packet, TcpHeader};
 use record::PacketClass;
 
-use crate::port::{ExplicitPort, Port};
+use crate::port::Port;
 use crate::topology::DelayClocks;
 
 /// Ports, named by index.
@@ -75,16 +75,7 @@ impl Network {
         self.delays.are_exact()
     }
 
-    fn explicit(&mut self, port: u32) -> (&mut ExplicitPort, &mut Vec<u32>) {
-        match &mut self.ports[port as usize] {
-            Port::Explicit(explicit) => (explicit, &mut self.lost),
-            Port::Folded(_) | Port::Effect(_) => {
-                unreachable!("only explicit ports have events of their own")
-            }
-        }
-    }
-
-    /// A packet arrives at an explicit port, with its TCP header if the port reads it. Returns the
+    /// A packet arrives at a port that has events, with its TCP header if the port reads it. Returns the
     /// end of the transmission that this began.
     pub fn offer(
         &mut self,
@@ -93,14 +84,28 @@ impl Network {
         header: Option<&TcpHeader>,
         class: PacketClass,
     ) -> Option<Instant> {
-        let (explicit, lost) = self.explicit(port);
-        explicit.offer(packet, header, class, &mut |p| lost.push(p.id))
+        let lost = &mut self.lost;
+        let mut lost = |packet: Packet| lost.push(packet.id);
+        match &mut self.ports[port as usize] {
+            Port::Explicit(explicit) => explicit.offer(packet, header, class, &mut lost),
+            Port::Wifi(wifi) => {
+                wifi.offer(packet, class, &mut lost);
+                None
+            }
+            Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
+        }
     }
 
-    /// A transmission of an explicit port ends: its packet, and the end of the next.
+    /// A transmission ends: its packet, and the end of the next.
     pub fn finish_transmission(&mut self, port: u32, now: Instant) -> (Packet, Option<Instant>) {
-        let (explicit, lost) = self.explicit(port);
-        explicit.finish_transmission(now, &mut |p| lost.push(p.id))
+        let lost = &mut self.lost;
+        match &mut self.ports[port as usize] {
+            Port::Explicit(explicit) => {
+                explicit.finish_transmission(now, &mut |packet| lost.push(packet.id))
+            }
+            Port::Wifi(wifi) => wifi.next_arrived(now),
+            Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
+        }
     }
 
     /// A packet that an explicit port has dropped, the last one first.
@@ -110,9 +115,13 @@ impl Network {
 
     /// When a port wants a tick for which there is no event yet; from then on there is one.
     pub fn arm_tick(&mut self, port: u32) -> Option<Instant> {
-        let Port::Explicit(explicit) = &self.ports[port as usize] else { return None };
+        let next = match &self.ports[port as usize] {
+            Port::Explicit(explicit) => explicit.next_tick(),
+            Port::Wifi(wifi) => wifi.next_tick(),
+            Port::Folded(_) | Port::Effect(_) => None,
+        };
         let armed = &mut self.armed_ticks[port as usize];
-        let at = explicit.next_tick().filter(|at| at < armed)?;
+        let at = next.filter(|at| at < armed)?;
         *armed = at;
         Some(at)
     }
@@ -125,9 +134,19 @@ impl Network {
             return None;
         }
         *armed = Instant::NEVER;
-        let (explicit, lost) = self.explicit(port);
+        let lost = &mut self.lost;
+        let mut lost = |packet: Packet| lost.push(packet.id);
         // It may have been put off since the event was scheduled.
-        let due = explicit.next_tick().is_some_and(|at| at <= now);
-        Some(if due { explicit.tick(now, &mut |p| lost.push(p.id)) } else { None })
+        Some(match &mut self.ports[port as usize] {
+            Port::Explicit(port) if port.next_tick().is_some_and(|at| at <= now) => {
+                port.tick(now, &mut lost)
+            }
+            Port::Wifi(wifi) if wifi.next_tick().is_some_and(|at| at <= now) => {
+                wifi.tick(now, &mut lost)
+            }
+            _ => None,
+        })
     }
 }
+
+const NO_EVENTS: &str = "only explicit ports and radio channels have events of their own";

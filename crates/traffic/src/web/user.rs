@@ -93,7 +93,8 @@ impl User {
             model.parallel
         );
         assert!(model.servers > 0, "a web user needs a server");
-        let stream = |variable: &str| Rng::indexed(seed, &format!("{group}.{variable}"), index);
+        let family = Rng::named(seed, group).called(".");
+        let stream = |variable: &str| family.called(variable).member(index);
         let starts_after = model.start.after(&model, &mut stream("start"));
         User {
             rare: Rare::needed(&model).then(|| Box::new(Rare::new(stream))),

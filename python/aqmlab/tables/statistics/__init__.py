@@ -77,6 +77,10 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "goodput_ratio": goodput.goodput_ratio,
     "queue_delay_quantile_s": goodput.queue_delay_quantile_s,
     "network_test": network_tests.network_test,
+    "said_round_trip_s": network_tests.said_round_trip_s,
+    "true_round_trip_s": network_tests.true_round_trip_s,
+    "said_over_true": network_tests.said_over_true,
+    "game_rating": network_tests.game_rating,
     "ping_quantile_s": network_tests.ping_quantile_s,
 }
 

@@ -8,6 +8,9 @@ use super::time;
 /// The queue of a link's direction that a scenario does not speak of.
 pub const DEFAULT_QUEUE: &str = "droptail";
 
+/// The field of a link that says how many client machines share a copy of it.
+pub const CLIENTS_PER_LINK: &str = "clients_per_link";
+
 /// Structural fields of `[[link]]`.
 pub const LINK_STRUCTURE: &[[&str; 4]] = &[
     [
@@ -34,6 +37,12 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "list of tables",
         "",
         "What the link does to packets apart from queueing them, in this order: [{ kind = \"loss\", share = 0.01 }], see effect (`aqmlab list effects`).",
+    ],
+    [
+        "wifi",
+        "table",
+        "",
+        "The link is a radio channel of an access point and stations, and not a wire: { rates = [\"144 Mbit/s\", \"7.2 Mbit/s\"] }, see wifi. rate is then what disciplines assume.",
     ],
     [
         "rate_steps",
@@ -123,6 +132,15 @@ pub const LINK: &[Field] = &[
              yet. Drivers have rings of 64 to 1,024 descriptors.",
         )
         .source("constructed: a line that takes a packet when it is free, as in ns-2 and ns-3"),
+    Field::new(CLIENTS_PER_LINK, Kind::whole(Unit::Count, 1, 65_535), Value::Unset)
+        .meaning(
+            "Client machines that share one copy of this link: with 1 each machine has a line and \
+             queues of its own, as a home has behind a segment and a trunk. Machines take the copies \
+             in turn (0 to n - 1 the first one), whose ports are <name>.<copy>.forward and \
+             .reverse; results show all copies together as <name>.forward and .reverse. Without it \
+             there is one link for all.",
+        )
+        .source("constructed: one link for all"),
 ];
 
 /// A trace of opportunities, `rate_trace = { file = "lte.trace", … }`.

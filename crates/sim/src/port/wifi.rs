@@ -1,0 +1,357 @@
+//! A port to a radio channel (802.11n and ac): frames of one station go out together (A-MPDU) in a
+//! transmission opportunity, which access point and stations contend for, and are acknowledged
+//! together. A frame that did not arrive is sent again, and what came behind it waits for it, so that order is kept.
+//!
+//! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
+//! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
+//! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and none below. The channel is served station by
+//! station in turn, or so that all get equal airtime (deficits, as in mac80211).
+
+mod medium;
+mod queues;
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use aqm::Discipline;
+use packet::{Backlog, Duration, Instant, Packet, Rate, Rng};
+use record::{Capacity, DelayClass, Meter, PacketClass};
+
+pub use medium::{Medium, Share, Timing};
+use queues::Queues;
+
+/// What a port to a radio channel is made of, apart from its queues.
+#[derive(Clone, Debug)]
+pub struct WifiSettings {
+    /// Rate of the physical layer of each station.
+    pub rates: Vec<Rate>,
+    /// Whether this is the access point's port; else the stations'.
+    pub access_point: bool,
+    /// Packets that the driver holds, where there is one discipline for all.
+    pub driver: usize,
+    /// Airtime that a station gets in turn; none if stations take turns of any length.
+    pub quantum: Option<Duration>,
+    /// Frames of an aggregate at most.
+    pub frames: usize,
+    /// Their bytes at most.
+    pub bytes: u64,
+    /// How long they may take on the air.
+    pub longest: Duration,
+    /// The share of frames that do not arrive.
+    pub error: f64,
+}
+
+/// Delimiter, MAC header, check sequence and mean padding of a frame in an aggregate, bytes.
+const FRAME_BYTES: u64 = 4 + 34 + 4 + 2;
+
+/// A frame of an aggregate, and whether it has arrived.
+struct Frame {
+    packet: Packet,
+    arrived: bool,
+}
+
+/// A transmission under way.
+struct Sending {
+    station: usize,
+    began: Instant,
+    lasts: Duration,
+    ends: Instant,
+}
+
+/// The port.
+pub struct WifiPort {
+    settings: WifiSettings,
+    medium: Arc<Mutex<Medium>>,
+    queues: Queues,
+    /// Frames on the air, or to be sent again, by station; in order.
+    frames: Vec<VecDeque<Frame>>,
+    /// Transmissions under way, by contender of this port.
+    sending: Vec<Option<Sending>>,
+    /// The station whose turn it is, and the airtime that each has left, ns.
+    turn: usize,
+    deficits: Vec<i64>,
+    /// What has arrived and not been handed on.
+    ready: VecDeque<Packet>,
+    rng: Rng,
+    meter: Meter,
+    /// Classes of packets, by their handles.
+    classes: Vec<DelayClass>,
+    /// Airtime of this direction in the measured interval.
+    used: Duration,
+    rate: Rate,
+}
+
+impl WifiPort {
+    /// A port at rest. `queues` are one discipline, or one for each station; `rate` is the nominal one.
+    pub fn new(
+        settings: WifiSettings,
+        medium: Arc<Mutex<Medium>>,
+        queues: Vec<Box<dyn Discipline>>,
+        rate: Rate,
+        rng: Rng,
+        meter: Meter,
+    ) -> Self {
+        let stations = settings.rates.len();
+        let contenders = if settings.access_point { 1 } else { stations };
+        WifiPort {
+            queues: Queues::new(queues, stations, settings.driver),
+            frames: (0..stations).map(|_| VecDeque::new()).collect(),
+            sending: (0..contenders).map(|_| None).collect(),
+            turn: 0,
+            deficits: vec![0; stations],
+            ready: VecDeque::new(),
+            settings,
+            medium,
+            rng,
+            meter,
+            classes: Vec::new(),
+            used: Duration::ZERO,
+            rate,
+        }
+    }
+
+    fn medium(&self) -> MutexGuard<'_, Medium> {
+        self.medium.lock().expect("nobody panics with the channel")
+    }
+
+    /// The station that a packet goes to or comes from.
+    fn station(&self, packet: &Packet) -> usize {
+        let header = &packet.header;
+        let host = if self.settings.access_point { header.destination } else { header.source };
+        usize::from(host) % self.settings.rates.len()
+    }
+
+    /// The number on the channel of this port's contender.
+    fn number(&self, contender: usize) -> usize {
+        if self.settings.access_point { 0 } else { contender + 1 }
+    }
+
+    /// A packet arrives; those that are dropped go to `lost`.
+    pub fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut impl FnMut(Packet)) {
+        let (now, id) = (packet.arrived, packet.id as usize);
+        self.meter.arrival(now, packet.bytes, class);
+        if id >= self.classes.len() {
+            self.classes.resize(id + 1, DelayClass::default());
+        }
+        self.classes[id] = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        let station = self.station(&packet);
+        let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
+        match refused {
+            true => self.meter.dropped_on_arrival(now),
+            false => self.meter.admitted(now),
+        }
+        self.meter.queue(now, self.backlog());
+        let contender = if self.settings.access_point { 0 } else { station };
+        self.contend(contender, now);
+    }
+
+    /// A contender that has frames and does not send waits for its turn.
+    fn contend(&mut self, contender: usize, now: Instant) {
+        let stations = self.stations_of(contender);
+        if self.sending[contender].is_none() && stations.clone().any(|s| self.has_frames(s)) {
+            let number = self.number(contender);
+            let mut medium = self.medium.lock().expect("nobody panics with the channel");
+            medium.wait(number, now, &mut self.rng);
+        }
+    }
+
+    fn stations_of(&self, contender: usize) -> std::ops::Range<usize> {
+        match self.settings.access_point {
+            true => 0..self.settings.rates.len(),
+            false => contender..contender + 1,
+        }
+    }
+
+    fn has_frames(&self, station: usize) -> bool {
+        !self.frames[station].is_empty() || self.queues.has(station)
+    }
+
+    /// When [`WifiPort::tick`] must be called next.
+    pub fn next_tick(&self) -> Option<Instant> {
+        let medium = self.medium();
+        let of = |contender: usize| match &self.sending[contender] {
+            Some(sending) => Some(sending.ends),
+            None => medium.turn(self.number(contender)),
+        };
+        let own = (0..self.sending.len()).filter_map(of).min();
+        own.into_iter().chain(self.queues.next_tick()).min()
+    }
+
+    /// Transmissions end and begin at `now`. Returns `now` if packets have arrived, which
+    /// [`WifiPort::next_arrived`] hands out.
+    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
+        let before = self.ready.len();
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+        for contender in 0..self.sending.len() {
+            if self.sending[contender].as_ref().is_some_and(|sending| sending.ends <= now) {
+                self.complete(contender, now);
+            }
+        }
+        for contender in 0..self.sending.len() {
+            let turn = self.medium().turn(self.number(contender));
+            if self.sending[contender].is_none() && turn.is_some_and(|at| at <= now) {
+                self.begin(contender, now, lost);
+            }
+        }
+        self.meter.queue(now, self.backlog());
+        (before == 0 && !self.ready.is_empty()).then_some(now)
+    }
+
+    /// A packet that has arrived at the other side, and `now` if there is another.
+    pub fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
+        let packet = self.ready.pop_front().expect("the port said that there is one");
+        (packet, (!self.ready.is_empty()).then_some(now))
+    }
+
+    /// A contender gets the channel: the frames of a station leave together.
+    fn begin(&mut self, contender: usize, now: Instant, lost: &mut impl FnMut(Packet)) {
+        let Some(station) = self.next_station(contender) else { return };
+        let again = self.frames[station].iter().filter(|frame| !frame.arrived).count();
+        let lasts = self.aggregate(station, now, again, lost);
+        let number = self.number(contender);
+        let sent = self.frames[station].iter().filter(|frame| !frame.arrived).count() as u64;
+        let mut medium = self.medium();
+        medium.begin(number, now, lasts);
+        medium.took(station, now, lasts, sent);
+        medium.repeats(station, now, again as u64);
+        drop(medium);
+        if self.meter.measures(now) {
+            self.used += lasts;
+        }
+        self.deficits[station] -= lasts.nanos() as i64;
+        let ends = now + lasts;
+        self.sending[contender] = Some(Sending { station, began: now, lasts, ends });
+    }
+
+    /// Fills the frames of a station as far as a transmission goes; how long that takes with the block
+    /// acknowledgement. `again` of them are there already.
+    fn aggregate(
+        &mut self,
+        station: usize,
+        now: Instant,
+        again: usize,
+        lost: &mut impl FnMut(Packet),
+    ) -> Duration {
+        let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
+        let resent = self.frames[station].iter().filter(|frame| !frame.arrived);
+        let mut bytes: u64 = resent.map(|frame| size(&frame.packet)).sum();
+        let (rate, timing) = (self.settings.rates[station], self.medium().timing);
+        let (mut fresh, mut count) = (Vec::new(), again);
+        // What waits for a frame that is sent again occupies the window of the block acknowledgement.
+        while self.frames[station].len() + fresh.len() < self.settings.frames {
+            let next = self.queues.take(station, now, &mut self.rng, &mut self.meter, lost);
+            let Some(packet) = next else { break };
+            let more = bytes + size(&packet);
+            let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
+            if count > 0 && long {
+                self.queues.put_back(station, packet);
+                break;
+            }
+            (bytes, count) = (more, count + 1);
+            fresh.push(packet);
+        }
+        let air = timing.preamble + rate.time_for(bytes);
+        let lasts = air + timing.sifs + timing.block_ack;
+        for packet in fresh {
+            let class = self.classes[packet.id as usize];
+            self.meter.started(now, now + air, packet.arrived, packet.bytes, packet.flow, class);
+            self.frames[station].push_back(Frame { packet, arrived: false });
+        }
+        lasts
+    }
+
+    /// The station that sends, or is sent to, next.
+    fn next_station(&mut self, contender: usize) -> Option<usize> {
+        if !self.settings.access_point {
+            return self.has_frames(contender).then_some(contender);
+        }
+        let stations = self.settings.rates.len();
+        if !(0..stations).any(|station| self.has_frames(station)) {
+            return None;
+        }
+        if let Some(quantum) = self.settings.quantum {
+            for station in 0..stations {
+                let received = self.medium().take_received(station);
+                self.deficits[station] -= received.nanos() as i64;
+            }
+            loop {
+                let station = self.turn % stations;
+                if self.has_frames(station) && self.deficits[station] > 0 {
+                    return Some(station);
+                }
+                if self.has_frames(station) {
+                    self.deficits[station] += quantum.nanos() as i64;
+                } else {
+                    self.deficits[station] = self.deficits[station].min(0);
+                }
+                self.turn += 1;
+            }
+        }
+        loop {
+            self.turn += 1;
+            let station = self.turn % stations;
+            if self.has_frames(station) {
+                return Some(station);
+            }
+        }
+    }
+
+    /// A transmission has ended, and its block acknowledgement come or not.
+    fn complete(&mut self, contender: usize, now: Instant) {
+        let Some(sent) = self.sending[contender].take() else { return };
+        let (station, number) = (sent.station, self.number(contender));
+        let collided = self.medium().was_lost(sent.began);
+        let error = self.settings.error;
+        if !collided {
+            for frame in self.frames[station].iter_mut().filter(|frame| !frame.arrived) {
+                frame.arrived = self.rng.uniform() >= error;
+            }
+        }
+        while self.frames[station].front().is_some_and(|frame| frame.arrived) {
+            self.ready.extend(self.frames[station].pop_front().map(|frame| frame.packet));
+        }
+        let mut medium = self.medium.lock().expect("nobody panics with the channel");
+        medium.ended(number, !collided);
+        if !self.settings.access_point {
+            medium.receive(station, sent.lasts);
+        }
+        drop(medium);
+        self.contend(contender, now);
+    }
+
+    /// Changes a parameter of the disciplines.
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        self.queues.set(name, value)
+    }
+
+    /// What waits, the driver's packets included, in IP bytes.
+    pub fn backlog(&self) -> Backlog {
+        self.queues.backlog()
+    }
+
+    /// Whether nothing is on the air or waits for its turn.
+    pub(super) fn rests(&self) -> bool {
+        self.next_tick().is_none()
+    }
+
+    /// The meter.
+    pub fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    /// The meter, for the driver to finish it or to record what the port does not know.
+    pub fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    /// The nominal rate, and the share of the time in which this direction had the channel.
+    pub fn capacity(&self, seconds: f64) -> Capacity {
+        let used = Some((self.used.secs_f64() / seconds).min(1.0));
+        Capacity { mean_bits_per_s: self.rate.bits_per_s() as f64, used }
+    }
+
+    /// What each station took of the channel, both directions together; none of the stations' port.
+    pub fn shares(&self) -> Option<Vec<Share>> {
+        self.settings.access_point.then(|| self.medium().shares().to_vec())
+    }
+}

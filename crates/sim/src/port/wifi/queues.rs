@@ -1,0 +1,175 @@
+//! The queues before a radio channel: one discipline and the driver's FIFOs, or a discipline for each
+//! station.
+
+use std::collections::VecDeque;
+
+use aqm::{Cx, Discipline};
+use packet::{Backlog, Event, Instant, Packet, Rng};
+use record::Meter;
+
+/// One discipline for all stations, or one for each.
+pub(super) struct Queues {
+    disciplines: Vec<Box<dyn Discipline>>,
+    /// Packets that the driver has taken, by station: of its FIFOs, or one that an aggregate had no room for.
+    held: Vec<VecDeque<Packet>>,
+    holds: Backlog,
+    /// How many the driver takes; none where each station has a discipline.
+    driver: Option<u32>,
+    reported: Vec<Event>,
+}
+
+impl Queues {
+    pub fn new(disciplines: Vec<Box<dyn Discipline>>, stations: usize, driver: usize) -> Self {
+        let shared = disciplines.len() < stations || stations == 1;
+        Queues {
+            driver: shared.then_some(driver as u32),
+            disciplines,
+            held: (0..stations).map(|_| VecDeque::new()).collect(),
+            holds: Backlog::default(),
+            reported: Vec::new(),
+        }
+    }
+
+    fn of(&self, station: usize) -> usize {
+        if self.disciplines.len() == 1 { 0 } else { station }
+    }
+
+    /// A packet for a station is queued. Whether it was dropped on arrival.
+    pub fn put(
+        &mut self,
+        station: usize,
+        packet: Packet,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut impl FnMut(Packet),
+    ) -> bool {
+        let (own, id) = (self.of(station), packet.id);
+        let dropped = self.call(own, now, rng, meter, lost, |d, cx| d.enqueue(packet, cx));
+        self.refill(now, rng, meter, lost);
+        dropped.1.contains(&id)
+    }
+
+    /// The driver takes packets until it holds as many as it may.
+    fn refill(
+        &mut self,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut impl FnMut(Packet),
+    ) {
+        let Some(most) = self.driver else { return };
+        while self.holds.packets < most {
+            let taken = self.call(0, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0;
+            let Some(packet) = taken else { return };
+            let station = self.place(&packet);
+            self.hold(station, packet, false);
+        }
+    }
+
+    /// The station of a packet that the driver has taken: noted when it came.
+    fn place(&self, packet: &Packet) -> usize {
+        let stations = self.held.len();
+        usize::from(packet.header.destination) % stations
+    }
+
+    fn hold(&mut self, station: usize, packet: Packet, first: bool) {
+        self.holds.packets += 1;
+        self.holds.bytes += u64::from(packet.bytes);
+        match first {
+            true => self.held[station].push_front(packet),
+            false => self.held[station].push_back(packet),
+        }
+    }
+
+    /// The next packet for a station.
+    pub fn take(
+        &mut self,
+        station: usize,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut impl FnMut(Packet),
+    ) -> Option<Packet> {
+        if let Some(packet) = self.held[station].pop_front() {
+            self.holds.packets -= 1;
+            self.holds.bytes -= u64::from(packet.bytes);
+            self.refill(now, rng, meter, lost);
+            return Some(packet);
+        }
+        match self.driver {
+            Some(_) => None,
+            None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0,
+        }
+    }
+
+    /// A packet that was taken and found no room comes first again.
+    pub fn put_back(&mut self, station: usize, packet: Packet) {
+        self.hold(station, packet, true);
+    }
+
+    /// Whether a packet waits for a station.
+    pub fn has(&self, station: usize) -> bool {
+        let queued = || self.disciplines[self.of(station)].backlog().packets > 0;
+        !self.held[station].is_empty() || (self.driver.is_none() && queued())
+    }
+
+    /// When a discipline wants its next update.
+    pub fn next_tick(&self) -> Option<Instant> {
+        self.disciplines.iter().filter_map(|discipline| discipline.next_tick()).min()
+    }
+
+    /// Updates that are due.
+    pub fn tick(
+        &mut self,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut impl FnMut(Packet),
+    ) {
+        for own in 0..self.disciplines.len() {
+            while self.disciplines[own].next_tick().is_some_and(|at| at <= now) {
+                self.call(own, now, rng, meter, lost, |d, cx| d.on_tick(cx));
+            }
+        }
+    }
+
+    pub fn set(&mut self, name: &str, value: f64) -> bool {
+        self.disciplines.iter_mut().all(|discipline| discipline.set(name, value))
+    }
+
+    pub fn backlog(&self) -> Backlog {
+        self.disciplines.iter().map(|discipline| discipline.backlog()).fold(
+            self.holds,
+            |sum, of| Backlog { packets: sum.packets + of.packets, bytes: sum.bytes + of.bytes },
+        )
+    }
+
+    /// Calls a discipline; its answer, and the handles of the packets that it dropped.
+    fn call<T>(
+        &mut self,
+        own: usize,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut impl FnMut(Packet),
+        ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
+    ) -> (T, Vec<u32>) {
+        let reported = &mut self.reported;
+        let mut out = |event| reported.push(event);
+        let answer = ask(self.disciplines[own].as_mut(), &mut Cx { now, rng, out: &mut out });
+        let mut dropped = Vec::new();
+        for event in self.reported.drain(..) {
+            match event {
+                Event::Queued { .. } => {}
+                Event::Marked { why, .. } => meter.marked(now, why, meter.measures(now)),
+                Event::Dropped { packet, why } => {
+                    meter.dropped(now, packet.arrived, packet.bytes, why);
+                    dropped.push(packet.id);
+                    lost(packet);
+                }
+            }
+        }
+        (answer, dropped)
+    }
+}

@@ -1,0 +1,166 @@
+//! `wifi = { rates = […], … }` of a link: the radio channel of an access point and its stations.
+
+use packet::params::{Field, Kind, Params, Value};
+use packet::units::Unit;
+use packet::{Duration, Rate, units};
+use serde_json::{Map, Value as Json, json};
+use testvec::parameters;
+
+use crate::error::ScenarioError;
+use crate::port::{Timing, WifiSettings};
+use crate::scenario::section::Section;
+use crate::topology::Direction;
+
+/// The radio channel of a link.
+#[derive(Clone, Debug)]
+pub struct Wifi {
+    rates: Vec<Rate>,
+    params: Params,
+}
+
+/// Structural fields of `wifi`.
+pub const WIFI_STRUCTURE: &[[&str; 4]] = &[[
+    "rates",
+    "list of rates",
+    "required",
+    "Rate of the physical layer of each station: client machine 0 has the first one, and so on, from the beginning again where there are more machines.",
+]];
+
+const fn micros(name: &'static str, us: f64) -> Field {
+    Field::new(
+        name,
+        Kind::Real { unit: Unit::Time, min: 0.0, max: 1.0, open: true },
+        Value::Real(us * 1e-6),
+    )
+}
+
+const ANOMALY: &str =
+    "Høiland-Jørgensen et al., Ending the Anomaly (USENIX ATC 2017), section 3.1 (recalled)";
+
+/// Fields of `wifi`.
+pub const WIFI: &[Field] = &[
+    Field::new("stack", Kind::Choice(&["driver", "stations"]), Value::Choice("driver"))
+        .meaning(
+            "driver: the link's discipline is one queue for all stations, above the driver's FIFOs for each; \
+             stations: a discipline for each station, as mac80211's FQ-CoDel for each TID, and none \
+             below. Stations have one each for what they send.",
+        )
+        .source("Ending the Anomaly: Linux before and since 4.9 and 4.10"),
+    Field::new("turns", Kind::Choice(&["round-robin", "airtime"]), Value::Choice("round-robin"))
+        .meaning(
+            "How the access point serves the stations: an aggregate each in turn, or so that all get equal \
+             airtime, that of what they send counted (deficits, as mac80211 since 4.11).",
+        )
+        .source("Ending the Anomaly, section 3.2"),
+    Field::new("driver", Kind::whole(Unit::Packets, 1, 100_000), Value::Whole(128))
+        .meaning("Packets that the driver takes from the discipline at most (stack = \"driver\").")
+        .source("ath9k: ATH_MAX_QDEPTH, a quarter of 512 buffers (recalled)"),
+    Field::new("quantum", Kind::Real { unit: Unit::Time, min: 0.0, max: 1.0, open: true }, Value::Real(300e-6))
+        .meaning("Airtime of a station in a round (turns = \"airtime\").")
+        .source("mac80211's airtime scheduler (recalled)"),
+    Field::new("frames", Kind::whole(Unit::Count, 1, 1_024), Value::Whole(64))
+        .meaning("Frames of an aggregate (A-MPDU) at most, those included that wait at the receiver for one that is sent again.")
+        .source("IEEE 802.11n: window of the block acknowledgement"),
+    Field::new("bytes", Kind::whole(Unit::Bytes, 1, 10_000_000), Value::Whole(65_535))
+        .meaning("Bytes of an aggregate at most; 802.11ac allows 1,048,575.")
+        .source("IEEE 802.11n: maximum A-MPDU length"),
+    Field::new("longest", Kind::Real { unit: Unit::Time, min: 0.0, max: 1.0, open: true }, Value::Real(4e-3))
+        .meaning("How long an aggregate may take on the air; one frame always may.")
+        .source("ath9k: 4 ms, where regulation allows no more (recalled)"),
+    Field::new("error", Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false }, Value::Real(0.0))
+        .meaning("The share of frames that do not arrive and are sent again, each independently, until they do.")
+        .source("constructed: none"),
+    micros("slot", 9.0).meaning("Slot of the backoff.").source("IEEE 802.11, 5 GHz (OFDM)"),
+    micros("idle", 34.0)
+        .meaning("How long the channel must be idle before slots count (DIFS; AIFS of another access category).")
+        .source("IEEE 802.11: SIFS and two slots"),
+    micros("sifs", 16.0).meaning("Between an aggregate and its block acknowledgement.").source("IEEE 802.11, 5 GHz"),
+    micros("preamble", 32.0)
+        .meaning("Preamble and header of the physical layer before an aggregate; 40 us for 802.11ac.")
+        .source(ANOMALY),
+    micros("block_ack", 32.0)
+        .meaning("The block acknowledgement with its preamble: 32 bytes at 24 Mbit/s.")
+        .source("IEEE 802.11: computed"),
+    Field::new("cw_min", Kind::whole(Unit::Count, 1, 32_767), Value::Whole(15))
+        .meaning("Smallest contention window, slots.")
+        .source("IEEE 802.11, best effort"),
+    Field::new("cw_max", Kind::whole(Unit::Count, 1, 32_767), Value::Whole(1_023))
+        .meaning("Largest contention window, to which collisions double it, slots.")
+        .source("IEEE 802.11, best effort"),
+];
+
+impl Wifi {
+    /// Reads the table.
+    pub(super) fn read(path: &str, json: Option<&Json>) -> Result<Option<Wifi>, ScenarioError> {
+        let Some(json) = json else { return Ok(None) };
+        let fail = |why: &str| Err(ScenarioError(format!("{path}.rates: {why}")));
+        let mut section = Section::of(path, json)?;
+        let written = section.take("rates").cloned();
+        let Some(list) = written.as_ref().and_then(Json::as_array).filter(|list| !list.is_empty())
+        else {
+            return fail("missing; write for example [\"144 Mbit/s\", \"7.2 Mbit/s\"]");
+        };
+        let rate = |item: &Json| {
+            let text = item.as_str().unwrap_or_default();
+            units::rate(text).map_err(|why| ScenarioError(format!("{path}.rates: {why}")))
+        };
+        let rates = list.iter().map(rate).collect::<Result<Vec<Rate>, _>>()?;
+        let params = section.rest(WIFI, &["rates"])?;
+        if params.whole("cw_min") > params.whole("cw_max") {
+            return Err(ScenarioError(format!(
+                "{path}.cw_min: {} is more than cw_max, {}",
+                params.whole("cw_min"),
+                params.whole("cw_max")
+            )));
+        }
+        Ok(Some(Wifi { rates, params }))
+    }
+
+    /// As it is read.
+    pub(super) fn write(&self) -> Json {
+        let mut object: Map<String, Json> = parameters::write(&self.params);
+        let rates = self.rates.iter().map(|rate| json!(format!("{} bit/s", rate.bits_per_s())));
+        object.insert("rates".into(), rates.collect());
+        Json::Object(object)
+    }
+
+    /// How many stations there are at most; client machines are spread over them.
+    pub(crate) fn stations(&self) -> usize {
+        self.rates.len()
+    }
+
+    /// Disciplines of one direction.
+    pub(crate) fn disciplines(&self, direction: Direction) -> usize {
+        let one = direction == Direction::Forward && self.params.choice("stack") == "driver";
+        if one { 1 } else { self.rates.len() }
+    }
+
+    /// What a port is built of.
+    pub(crate) fn settings(&self, direction: Direction) -> WifiSettings {
+        let p = &self.params;
+        WifiSettings {
+            rates: self.rates.clone(),
+            access_point: direction == Direction::Forward,
+            driver: p.whole("driver") as usize,
+            quantum: (p.choice("turns") == "airtime").then(|| p.time("quantum")),
+            frames: p.whole("frames") as usize,
+            bytes: p.whole("bytes"),
+            longest: p.time("longest"),
+            error: p.real("error"),
+        }
+    }
+
+    /// Times of the channel.
+    pub(crate) fn timing(&self) -> Timing {
+        let time = |name: &str| -> Duration { self.params.time(name) };
+        let slots = |name: &str| self.params.whole(name) as u32;
+        Timing {
+            slot: time("slot"),
+            idle: time("idle"),
+            sifs: time("sifs"),
+            preamble: time("preamble"),
+            block_ack: time("block_ack"),
+            window: (slots("cw_min"), slots("cw_max")),
+        }
+    }
+}

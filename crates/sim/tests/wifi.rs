@@ -1,0 +1,137 @@
+//! A radio channel: its arithmetic, and the anomaly of a slow station with its remedies.
+
+use crate::outcome::{group, simulate};
+use aqmlab_sim::{Outcome, Scenario};
+use serde_json::{Value, json};
+
+/// Two fast stations and a slow one, as in *Ending the Anomaly* (Høiland-Jørgensen et al. 2017), section 4.
+fn channel(forward: Value, wifi: Value, traffic: Value) -> Value {
+    let mut channel = json!({"rates": ["144.4 Mbit/s", "144.4 Mbit/s", "7.2 Mbit/s"]});
+    let more = wifi.as_object().unwrap().clone();
+    channel.as_object_mut().unwrap().extend(more);
+    json!({
+        "duration": "6 s", "warmup": "1 s", "seed": 5,
+        "network": {"rtt": "2 ms", "clients": 3, "servers": 3},
+        "link": [{"name": "air", "rate": "100 Mbit/s", "wifi": channel, "forward": forward}],
+        "traffic": traffic, "record": {"samples": false, "datagrams": false},
+    })
+}
+
+/// More datagrams of 1,500 bytes for each station than the channel carries.
+fn saturated() -> Value {
+    json!([{"app": "cbr", "flows": 60, "side": "servers", "rate": "6 Mbit/s", "packet": 1472, "start_within": "0.1 s"}])
+}
+
+fn station(outcome: &Outcome, number: usize) -> &record::Summary {
+    group(group(group(&outcome.summary, "wifi"), "air"), &number.to_string())
+}
+
+fn shares(outcome: &Outcome) -> [f64; 3] {
+    [0, 1, 2].map(|number| station(outcome, number).number("airtime_share"))
+}
+
+fn fifo() -> Value {
+    json!({"aqm": "droptail", "limit": 1000})
+}
+
+/// Aggregates, turns and overheads against the model of the paper's section 3.1: an aggregate of n frames
+/// takes its preamble and its bits, then SIFS and the block acknowledgement; before it come DIFS and a mean of 7.5 slots.
+#[test]
+fn a_saturated_channel_is_what_arithmetic_says() {
+    let frames = |rate: f64| ((65_535 / 1_544) as f64).min((4e-3 * rate / (8.0 * 1_544.0)).floor());
+    let lasts = |rate: f64| 32e-6 + frames(rate) * 1_544.0 * 8.0 / rate + 16e-6 + 32e-6;
+    let before = 34e-6 + 7.5 * 9e-6;
+    let rates = [144.4e6, 144.4e6, 7.2e6];
+    for (turns, weights) in [("round-robin", [1.0; 3]), ("airtime", rates.map(|r| 1.0 / lasts(r)))]
+    {
+        let wifi = json!({"stack": "stations", "turns": turns});
+        let outcome = simulate(&channel(fifo(), wifi, saturated()));
+        let cycle: f64 = (0..3).map(|i| weights[i] * (lasts(rates[i]) + before)).sum();
+        for i in 0..3 {
+            let of = station(&outcome, i);
+            assert!(
+                (of.number("frames_mean") / frames(rates[i]) - 1.0).abs() < 0.01,
+                "{turns} {i}"
+            );
+            let expected = weights[i] * lasts(rates[i]) / cycle;
+            let share = of.number("airtime_share");
+            assert!((share / expected - 1.0).abs() < 0.03, "{turns} {i}: {share}, not {expected}");
+        }
+        let port = group(group(&outcome.summary, "ports"), "air.forward");
+        let bits: f64 = (0..3).map(|i| weights[i] * frames(rates[i]) * 1_500.0 * 8.0 / cycle).sum();
+        let said = 8.0 * port.number("throughput_bytes_per_s");
+        assert!((said / bits - 1.0).abs() < 0.03, "{turns}: {said} bit/s, not {bits}");
+    }
+}
+
+/// The paper's four schemes under datagrams that saturate the channel (its table 1: with a FIFO the slow station has 79 % of
+/// the airtime, aggregates are 4.5, 5.1 and 1.9 frames long, and all get 18.7 Mbit/s together, with fair airtime 76.4).
+#[test]
+fn a_slow_station_takes_most_of_the_channel_until_airtime_is_shared() {
+    let schemes = [
+        (fifo(), json!({"stack": "driver"})),
+        (json!("fq_codel"), json!({"stack": "driver"})),
+        (json!("fq_codel"), json!({"stack": "stations"})),
+        (json!("fq_codel"), json!({"stack": "stations", "turns": "airtime"})),
+    ];
+    let runs = schemes.map(|(forward, wifi)| simulate(&channel(forward, wifi, saturated())));
+    let slow = [0, 1, 2, 3].map(|i| {
+        let of = shares(&runs[i]);
+        of[2] / of.iter().sum::<f64>()
+    });
+    let port = |run: &Outcome| group(group(&run.summary, "ports"), "air.forward").clone();
+    let total = [0, 1, 2, 3].map(|i| port(&runs[i]).number("throughput_bytes_per_s"));
+    assert!(
+        slow[0] > 0.7 && slow[1] > 0.7,
+        "the driver's FIFOs fill with the slow one's: {slow:?}"
+    );
+    assert!(slow[2] < 0.55 && (slow[3] - 1.0 / 3.0).abs() < 0.02, "{slow:?}");
+    assert!(total[2] > 3.0 * total[0] && total[3] > 3.0 * total[1], "{total:?}");
+    assert!(station(&runs[0], 0).number("frames_mean") < 8.0, "aggregates stay short");
+}
+
+/// Frames are lost and sent again; all arrive, in order, and both sides contend.
+#[test]
+fn errors_and_collisions_cost_airtime_and_no_packet() {
+    let both = json!([
+        {"app": "bulk", "flows": 3, "start_within": "0 s"},
+        {"name": "up", "app": "bulk", "flows": 3, "side": "clients", "start_within": "0 s"}
+    ]);
+    let run = |error: f64| {
+        let wifi = json!({"stack": "stations", "error": error});
+        simulate(&channel(json!({"aqm": "droptail", "limit": 60}), wifi, both.clone()))
+    };
+    let [clean, noisy] = [run(0.0), run(0.3)];
+    let repeated = |outcome: &Outcome| station(outcome, 0).number("repeated_share");
+    assert!(repeated(&clean) > 0.0, "collisions of seven senders");
+    assert!(
+        repeated(&noisy) > repeated(&clean) + 0.15,
+        "{} {}",
+        repeated(&noisy),
+        repeated(&clean)
+    );
+    let used = |outcome: &Outcome| shares(outcome).iter().sum::<f64>();
+    assert!(used(&clean) > 0.5 && used(&noisy) < 1.3, "{} {}", used(&clean), used(&noisy));
+    assert_eq!(
+        noisy.summary.number("spurious_timeouts"),
+        clean.summary.number("spurious_timeouts")
+    );
+}
+
+#[test]
+fn what_is_no_channel_is_refused_in_a_sentence() {
+    let why = |link: Value| {
+        let scenario =
+            json!({"duration": "1 s", "link": [link], "traffic": [{"app": "bulk", "flows": 1}]});
+        Scenario::from_json(&scenario.to_string()).unwrap_err().to_string()
+    };
+    let none = why(json!({"rate": "1 Mbit/s", "wifi": {}}));
+    assert!(none.starts_with("link.0.wifi.rates: missing"), "{none}");
+    let steps = json!([["0 s", "1 Mbit/s"]]);
+    let both =
+        why(json!({"rate": "1 Mbit/s", "rate_steps": steps, "wifi": {"rates": ["9 Mbit/s"]}}));
+    assert!(both.starts_with("link.0.wifi: the rates of a radio channel"), "{both}");
+    let text = channel(fifo(), json!({"error": 0.1}), saturated()).to_string();
+    let read = Scenario::from_json(&text).unwrap().to_json();
+    assert_eq!(Scenario::from_json(&read.to_string()).unwrap().to_json(), read, "as it is written");
+}
