@@ -91,8 +91,9 @@ struct Measured {
     drop_bytes: u64,
     lost: ClassCounts,
     marks: [u64; DropReason::ALL.len()],
-    /// Of the packets that arrived in the measured interval: those dropped, and those marked.
+    /// Of the packets that arrived in the measured interval: those dropped, also by class, and those marked.
     own_drops: u64,
+    own_lost: ClassCounts,
     own_marks: u64,
     packet_ns: u64,
     byte_ns: u128,
@@ -234,11 +235,14 @@ impl Meter {
         }
     }
 
-    /// Counts the class of a dropped packet; apart from [`Meter::dropped`], because a queue does
-    /// not know the class.
-    pub fn dropped_class(&mut self, now: Instant, class: PacketClass) {
+    /// Counts the class of a dropped packet that had come at `arrived`; apart from
+    /// [`Meter::dropped`], because a queue does not know the class.
+    pub fn dropped_class(&mut self, now: Instant, arrived: Instant, class: PacketClass) {
         if self.settings.window.contains(now) {
             self.measured.lost.add(class);
+            if arrived >= self.settings.window.from {
+                self.measured.own_lost.add(class);
+            }
         }
     }
 

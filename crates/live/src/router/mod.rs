@@ -262,7 +262,7 @@ impl Router {
             match self.network.port(port) {
                 Port::Folded(folded) => match folded.offer(&mut packet, class) {
                     Offered::Leaves { at: leaves, .. } => at = leaves + self.network.after(port),
-                    _ => return self.on_drop(id, port),
+                    _ => return self.on_drop(id, port, at),
                 },
                 Port::Explicit(explicit) => {
                     if let Some(trace) = explicit.packet_trace() {
@@ -281,8 +281,8 @@ impl Router {
 
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
-        while let Some(id) = self.network.take_lost() {
-            self.on_drop(id, port);
+        while let Some((id, arrived)) = self.network.take_lost() {
+            self.on_drop(id, port, arrived);
         }
         if let Some(at) = finish {
             self.future.departure(at, port);
@@ -320,10 +320,10 @@ impl Router {
         }
     }
 
-    /// The queue of `port` has dropped a packet.
-    fn on_drop(&mut self, id: u32, port: u32) {
+    /// The queue of `port` has dropped a packet that had come at `arrived`.
+    fn on_drop(&mut self, id: u32, port: u32, arrived: Instant) {
         let packet = self.take(id);
-        self.network.port(port).meter_mut().dropped_class(self.now, packet.class);
+        self.network.port(port).meter_mut().dropped_class(self.now, arrived, packet.class);
         self.logs[port as usize].became(packet.row, Fate::Dropped);
         self.done.push(Departed::Dropped { id });
     }

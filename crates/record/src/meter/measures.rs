@@ -48,6 +48,12 @@ pub(crate) static MEASURES: &[Measure<Meter>] = &[
         "of the drops: pure acknowledgements and FINs, both without payload"),
     whole("drops_data", PACKETS, "drops, data", |m| m.measured.lost.sorts()[2],
         "of the drops: segments with payload, whatever their flags"),
+    real("drop_rate_syn", SHARE.digits(2), "loss, SYN", |m| m.drop_rate_of(0),
+        "of arrivals_syn, dropped in the measured interval: those that arrived before it do not count"),
+    real("drop_rate_ack", SHARE.digits(2), "loss, ACK", |m| m.drop_rate_of(1),
+        "of arrivals_ack, dropped in the measured interval: those that arrived before it do not count"),
+    real("drop_rate_data", SHARE.digits(2), "loss, data", |m| m.drop_rate_of(2),
+        "of arrivals_data, dropped in the measured interval: those that arrived before it do not count"),
     whole("retransmissions_dropped", PACKETS, "retransmissions dropped", |m| m.measured.lost.retransmissions(),
         "dropped retransmissions of any kind: they begin with a number that was sent before"),
     real("longest_drop_run_s", SECONDS, "longest run of drops", |m| m.drop_run.longest_s(),
@@ -98,6 +104,12 @@ impl Meter {
 
     pub(super) fn drops(&self) -> u64 {
         self.measured.drops.iter().sum()
+    }
+
+    /// Share of the arrivals of the measured interval that was dropped in it, of one of the three
+    /// classes of [`ClassCounts::sorts`](crate::packet_class::ClassCounts::sorts).
+    fn drop_rate_of(&self, class: usize) -> f64 {
+        ratio(self.measured.own_lost.sorts()[class], self.arrived[1].sorts()[class])
     }
 
     pub(super) fn marks(&self) -> u64 {

@@ -109,12 +109,17 @@ fn a_share_is_of_the_packets_that_arrived_in_the_measured_interval() {
     (0..5).for_each(|t| m.dropped(ms(1_100), ms(t), 40, DropReason::Early));
     (0..5).for_each(|_| m.marked(ms(1_100), DropReason::Early, false));
     (0..2).for_each(|t| m.dropped(ms(1_200), ms(1_000 + t), 40, DropReason::Early));
+    (0..5).for_each(|t| m.dropped_class(ms(1_100), ms(t), DATA));
+    (0..2).for_each(|t| m.dropped_class(ms(1_200), ms(1_000 + t), DATA));
     [true, false].iter().for_each(|counts| m.marked(ms(1_200), DropReason::Early, *counts));
     m.finish();
     let mut s = Summary::default();
     m.summarise(&mut s);
     assert_eq!((s.number("drops"), s.number("marks")), (7.0, 7.0), "of whatever age");
     assert_eq!((s.number("drop_rate"), s.number("mark_rate")), (0.5, 0.25));
+    let of_classes =
+        ["drop_rate_syn", "drop_rate_ack", "drop_rate_data"].map(|name| s.number(name));
+    assert_eq!((of_classes, s.number("drops_data")), ([0.0, 0.0, 0.5], 7.0));
 }
 
 #[test]
@@ -125,7 +130,7 @@ fn packets_are_counted_by_what_they_are() {
     for (t, class) in (4..).zip([DATA].into_iter().chain(classes)) {
         m.arrival(ms(t), 40, class);
         m.dropped(ms(t), ms(t), 40, DropReason::Overflow);
-        m.dropped_class(ms(t), class);
+        m.dropped_class(ms(t), ms(t), class);
     }
     let mut s = Summary::default();
     m.summarise(&mut s);

@@ -315,7 +315,7 @@ impl World {
         match moved {
             Moved::Scheduled => {}
             Moved::Explicit(packet, port) => self.offer_explicit(packet, port),
-            Moved::Dropped(port) => self.on_drop(id, port),
+            Moved::Dropped(port) => self.on_drop(id, port, self.now),
             Moved::AtNextPort => self.forward(id),
             Moved::Past(at) => self.arrive(id, at),
         }
@@ -373,8 +373,8 @@ impl World {
 
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
-        while let Some(id) = self.network.take_lost() {
-            self.on_drop(id, port);
+        while let Some((id, arrived)) = self.network.take_lost() {
+            self.on_drop(id, port, arrived);
         }
         if let Some(at) = finish {
             self.events.schedule(at, event_order::departure(port), Event::Finish(port));
@@ -411,9 +411,13 @@ impl World {
         }
     }
 
-    /// The queue of `port` has dropped a packet.
-    fn on_drop(&mut self, id: u32, port: u32) {
-        self.network.port(port).meter_mut().dropped_class(self.now, self.in_flight[id].class);
+    /// The queue of `port` has dropped a packet that had come at `arrived`.
+    fn on_drop(&mut self, id: u32, port: u32, arrived: Instant) {
+        self.network.port(port).meter_mut().dropped_class(
+            self.now,
+            arrived,
+            self.in_flight[id].class,
+        );
         self.drop_packet(id);
     }
 

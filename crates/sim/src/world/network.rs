@@ -16,7 +16,7 @@ pub struct Network {
     /// When each explicit port's tick event is due; [`Instant::NEVER`] without one.
     armed_ticks: Vec<Instant>,
     /// Packets that an explicit port has dropped and that have not been freed yet.
-    lost: Vec<u32>,
+    lost: Vec<(u32, Instant)>,
     /// The end of the route of packets that their hosts discard, if any may.
     discard: Option<u32>,
 }
@@ -85,7 +85,7 @@ impl Network {
         class: PacketClass,
     ) -> Option<Instant> {
         let lost = &mut self.lost;
-        let mut lost = |packet: Packet| lost.push(packet.id);
+        let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit.offer(packet, header, class, &mut lost),
             Port::Wifi(wifi) => {
@@ -100,16 +100,15 @@ impl Network {
     pub fn finish_transmission(&mut self, port: u32, now: Instant) -> (Packet, Option<Instant>) {
         let lost = &mut self.lost;
         match &mut self.ports[port as usize] {
-            Port::Explicit(explicit) => {
-                explicit.finish_transmission(now, &mut |packet| lost.push(packet.id))
-            }
+            Port::Explicit(explicit) => explicit
+                .finish_transmission(now, &mut |packet| lost.push((packet.id, packet.arrived))),
             Port::Wifi(wifi) => wifi.next_arrived(now),
             Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
         }
     }
 
-    /// A packet that an explicit port has dropped, the last one first.
-    pub fn take_lost(&mut self) -> Option<u32> {
+    /// A packet that an explicit port has dropped and when it had come there, the last one first.
+    pub fn take_lost(&mut self) -> Option<(u32, Instant)> {
         self.lost.pop()
     }
 
@@ -135,7 +134,7 @@ impl Network {
         }
         *armed = Instant::NEVER;
         let lost = &mut self.lost;
-        let mut lost = |packet: Packet| lost.push(packet.id);
+        let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         // It may have been put off since the event was scheduled.
         Some(match &mut self.ports[port as usize] {
             Port::Explicit(port) if port.next_tick().is_some_and(|at| at <= now) => {
