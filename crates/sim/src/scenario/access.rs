@@ -158,6 +158,10 @@ fn is_replaced(name: &str, given: &Map<String, Json>) -> bool {
     let trace = given.get(&format!("{prefix}rate_trace"));
     let steps = given.contains_key(&format!("{prefix}rate_steps"));
     match bare {
+        // A line whose rate changes is no radio channel, whichever direction it is.
+        "wifi" => ["rate_steps", "rate_trace", "reverse_rate_steps", "reverse_rate_trace"]
+            .iter()
+            .any(|change| given.contains_key(*change)),
         "rate_steps" | "rate_repeat" | "rate_trace" => trace.is_some() || steps,
         "rate" => steps || trace.is_some_and(|t| t.is_object() && t.get("model").is_none()),
         _ => false,
@@ -198,6 +202,8 @@ mod tests {
         assert_eq!(link["wifi"]["turns"], "round-robin");
         assert_eq!(link["wifi"]["stack"], "stations");
         assert_eq!(link["wifi"]["rates"].as_array().map(Vec::len), Some(3));
+        let line = expanded(json!({"access": "wifi", "rate_steps": [["0 s", "1 Mbit/s"]]}));
+        assert!(line.get("wifi").is_none(), "a line whose rate changes");
     }
 
     #[test]
