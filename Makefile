@@ -52,7 +52,7 @@ compiled:
 
 # Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
 test: compiled ## Set everything up and run every test
-	@$(CARGO) test --quiet > target/tests.log 2>&1 & rust=$$!; \
+	@$(CARGO) test --quiet --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
 	AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))

@@ -46,6 +46,26 @@ EXAMPLES = {
         {"curves": [curve("30 packets", 300), curve("60 packets", 400)]},
         {"title": "FIFO at 98 % load", "legend": "queue limit"},
     ),
+    "overview": (
+        {
+            "cells": [
+                {"label": name, "ms": np.linspace(0, ms, 9), **of}
+                for name, ms, of in (
+                    (
+                        "FIFO",
+                        90.0,
+                        {"delay_ms": [70.0, 60.0, 80.0], "used_percent": [99.0, 98.5, 99.5]},
+                    ),
+                    (
+                        "CoDel",
+                        6.0,
+                        {"delay_ms": [5.0, 4.5, 5.5], "used_percent": [96.0, 95.0, 97.0]},
+                    ),
+                )
+            ]
+        },
+        {"title": "What each queue costs"},
+    ),
     "linearity": (
         {
             "users": [700, 1400],

@@ -333,6 +333,11 @@ impl Receiver {
         &mut self.beyond.get_or_insert_default().marks
     }
 
+    /// Whether what goes out must not be ECN-capable ([`Memory::is_incapable`]).
+    pub fn is_incapable(&self) -> bool {
+        self.beyond.as_ref().is_some_and(|beyond| beyond.marks.is_incapable())
+    }
+
     /// What was counted of marks.
     pub fn marks_seen(&self) -> MarksSeen {
         self.beyond.as_ref().map_or(MarksSeen::default(), |beyond| beyond.marks.seen())

@@ -57,7 +57,12 @@ class Paper:
         """A table; the column of the number `broken` takes the width that the others leave."""
         cells = [[printable(cell) for cell in row] for row in rows]
         widths = [
-            max(len(column.title), *(min(len(row[c]), column.most or len(row[c])) for row in cells))
+            max(
+                [
+                    len(column.title),
+                    *(min(len(row[c]), column.most or len(row[c])) for row in cells),
+                ]
+            )
             for c, column in enumerate(columns)
         ]
         others = sum(widths) - widths[broken] + len(_GAP) * (len(columns) - 1)

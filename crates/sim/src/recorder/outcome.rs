@@ -55,26 +55,28 @@ impl<'a> Ended<'a> {
         self.scenario.queues.iter().map(of).collect()
     }
 
-    /// The ports of all links, forward before reverse; the copies of a link together.
+    /// The ports of all links, forward before reverse; the copies of a link together. A live run's end
+    /// systems, reported without the router, have none.
     fn of_links(&self) -> Vec<LinkPort<'a>> {
         let meters: HashMap<&str, &'a Meter> = self.ports.iter().copied().collect();
-        let of = |name: &str| *meters.get(name).expect("every link has its ports");
+        let of = |name: &str| meters.get(name).copied();
         let port = |link: &Link, direction: Direction| {
             let name = link.port(direction);
             if link.clients_per_link().is_none() {
-                return LinkPort { meter: Cow::Borrowed(of(&name)), name, copies: None };
+                let meter = Cow::Borrowed(of(&name)?);
+                return Some(LinkPort { name, meter, copies: None });
             }
             let numbers = 0..self.scenario.copies(link);
             let copies = numbers.map(|n| of(&format!("{}.{n}.{direction}", link.name)));
-            let copies: Vec<&Meter> = copies.collect();
+            let copies = copies.collect::<Option<Vec<&Meter>>>()?;
             let meter = Cow::Owned(Meter::together(&copies));
-            LinkPort { name, meter, copies: Some(Copies::of(&copies)) }
+            Some(LinkPort { name, meter, copies: Some(Copies::of(&copies)) })
         };
         let links = &self.scenario.links;
         Direction::BOTH
             .iter()
             .flat_map(|&direction| links.iter().map(move |link| (link, direction)))
-            .map(|(link, direction)| port(link, direction))
+            .filter_map(|(link, direction)| port(link, direction))
             .collect()
     }
 }

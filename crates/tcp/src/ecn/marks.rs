@@ -68,7 +68,7 @@ impl Endpoint {
         let repeats = scalable
             || self.conn.ecn.feedback == EcnFeedback::Dctcp
             || self.profile.ecn.repeats_are_capable;
-        if (!again || repeats) && !self.conn.ecn.incapable {
+        if (!again || repeats) && !self.is_incapable() {
             out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
         }
         if !again && std::mem::take(&mut self.conn.ecn.cwr) {
@@ -139,10 +139,15 @@ impl Endpoint {
         out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
     }
 
+    /// Whether the path may not let ECN-capable packets through, which only accurate feedback finds out.
+    fn is_incapable(&self) -> bool {
+        self.conn.ecn.feedback == EcnFeedback::Accurate && self.rx.is_incapable()
+    }
+
     /// The ECN field of what follows the handshake, where all of it is capable.
     #[inline]
     pub(crate) fn usual_ecn(&self) -> Ecn {
-        let everywhere = self.profile.ecn.everywhere && !self.conn.ecn.incapable;
+        let everywhere = self.profile.ecn.everywhere && !self.is_incapable();
         if self.conn.ecn.feedback != EcnFeedback::Accurate || !everywhere {
             return Ecn::NotEct;
         }

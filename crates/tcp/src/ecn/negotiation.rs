@@ -36,7 +36,7 @@ impl Endpoint {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && self.conn.state == State::SynReceived {
             self.conn.ecn.echo_flags = Flags::NONE;
-            self.conn.ecn.incapable = true;
+            self.rx.marks().incapable = true;
         }
     }
 
@@ -48,7 +48,7 @@ impl Endpoint {
             return;
         }
         self.conn.ecn.echo_flags = handshake(syn.ecn);
-        self.conn.ecn.incapable |=
+        self.rx.marks().incapable |=
             self.conn.state == State::SynReceived && !syn.flags.any(Flags::ACE);
     }
 
@@ -56,7 +56,7 @@ impl Endpoint {
     pub(crate) fn check_third_ack(&mut self, ack: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && !ack.flags.any(Flags::ACE) {
-            self.conn.ecn.incapable = true;
+            self.rx.marks().incapable = true;
         }
     }
 

@@ -18,9 +18,6 @@ pub(crate) struct EcnState {
     pub cwr: bool,
     /// Sender: nothing new goes out before the retransmission timer expires.
     pub held: bool,
-    /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
-    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
-    pub incapable: bool,
 }
 
 /// What only connections with more than RFC 3168's feedback remember.
@@ -28,6 +25,9 @@ pub(crate) struct EcnState {
 pub(crate) struct Memory {
     /// DCTCP's echo.
     pub(super) before: Before,
+    /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
+    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
+    pub(super) incapable: bool,
     /// Accurate ECN: packets, and bytes for the option.
     pub(super) counters: Counters,
     pub(super) bytes: Bytes,
@@ -47,6 +47,11 @@ pub struct MarksSeen {
 }
 
 impl Memory {
+    /// Whether what goes out must not be ECN-capable, by what the handshake showed.
+    pub fn is_incapable(&self) -> bool {
+        self.incapable
+    }
+
     pub fn seen(&self) -> MarksSeen {
         let (received_ce, delivered_ce) = self.counters.seen();
         let (received_bytes, delivered_ce_bytes) = self.bytes.seen();
