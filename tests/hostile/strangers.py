@@ -52,20 +52,15 @@ ODD = [
 
 
 def put(document: Any, path: str, value: Any) -> None:
-    """Sets what a dotted path names, whatever stands above it."""
+    """Sets what a dotted path names; what stands above and cannot hold it becomes a table."""
     *above, last = path.split(".")
-    for name in above:
-        if isinstance(document, list):
-            document = document[int(name)]
-        else:
-            inner = document.get(name)
-            if not isinstance(inner, dict | list):
-                inner = document[name] = {}
-            document = inner
-    if isinstance(document, list):
-        document[int(last)] = value
-    else:
-        document[last] = value
+    for name, below in zip(above, path.split(".")[1:], strict=True):
+        place = int(name) if isinstance(document, list) else name
+        inner = document[place] if isinstance(document, list) else document.get(place)
+        if not isinstance(inner, dict) and not (isinstance(inner, list) and below.isdigit()):
+            inner = document[place] = {}
+        document = inner
+    document[int(last) if isinstance(document, list) else last] = value
 
 
 class Trials:
