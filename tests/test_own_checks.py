@@ -235,3 +235,17 @@ def test_an_adversary_finds_shrinks_explains_and_writes_what_breaks_a_promise(be
 def test_a_wrong_attack_is_one_sentence(words, fixed, why):
     with pytest.raises(AqmlabError, match=why):
         list(attack.attack("pie", [words], 24, 1, fixed=fixed))
+
+
+@pytest.mark.parametrize("kind", ["aqm", "cc"])
+def test_what_pip_compiles_of_a_template_is_no_part_of_it(beside, kind, monkeypatch, tmp_path):
+    copied = tmp_path / "templates"
+    shutil.copytree(starting.TEMPLATES, copied, ignore=shutil.ignore_patterns("__pycache__"))
+    for source in list(copied.rglob("*.py")):
+        (source.parent / "__pycache__").mkdir()
+        (source.parent / "__pycache__" / f"{source.stem}.cpython-311.pyc").write_bytes(
+            b"\xa7\r\r\n"
+        )
+    monkeypatch.setattr(starting, "TEMPLATES", copied)
+    written = starting.write("mine", "python", Path("mine"), kind)
+    assert {path.name for path in written} == {"README.md", "mine.py"}

@@ -40,7 +40,7 @@ def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Pat
             path.read_text(), name, kind
         )
         for path in sorted(templates.rglob("*"))
-        if path.is_file()
+        if path.is_file() and path.parent.name != "__pycache__"  # pip compiles what it installs
     }
     for place in INTERFACES.get((kind, language), ()):
         written[folder / place] = _interfaces()[Path(place).name]
