@@ -12,6 +12,7 @@ pub mod capacity;
 mod effect;
 mod explicit;
 mod folded;
+mod guests;
 mod wifi;
 mod wire;
 

@@ -107,3 +107,24 @@ fn what_does_not_go_together_is_refused_in_a_sentence() {
     let scenario = Scenario::from_json(&scenario.to_string()).unwrap();
     assert_eq!(scenario.queues, ["home.2.reverse"]);
 }
+
+/// Where only TCP sends, the losses of SYNs, ACKs and data are all there are, of several copies too.
+#[test]
+fn losses_by_class_add_up_over_the_copies() {
+    let links = json!([
+        {"name": "trunk", "rate": "40 Mbit/s", "forward": {"aqm": "droptail", "limit": 100}},
+        {"name": "home", "rate": "3 Mbit/s", "clients_per_link": 1, "forward": {"aqm": "droptail", "limit": 10}}
+    ]);
+    let mut scenario = homes(4, links);
+    scenario["traffic"].as_array_mut().unwrap().pop(); // the calls
+    let outcome = simulate(&scenario);
+    for name in ["trunk.forward", "home.forward"] {
+        let port = group(group(&outcome.summary, "ports"), name);
+        let lost = |class: &str| {
+            port.number(&format!("drop_rate_{class}")) * port.number(&format!("arrivals_{class}"))
+        };
+        let all = port.number("drop_rate") * port.number("arrivals");
+        assert!((lost("syn") + lost("ack") + lost("data") - all).abs() < 1e-6, "{name}");
+        assert!(name.starts_with("trunk") || all > 10.0, "{all}");
+    }
+}

@@ -135,3 +135,28 @@ fn what_is_no_channel_is_refused_in_a_sentence() {
     let read = Scenario::from_json(&text).unwrap().to_json();
     assert_eq!(Scenario::from_json(&read.to_string()).unwrap().to_json(), read, "as it is written");
 }
+
+/// A station's own discipline has no driver's FIFO below it, also where there is a single station.
+#[test]
+fn a_discipline_of_each_station_has_no_driver_below() {
+    let waits = |driver: u32| {
+        let wifi = json!({"rates": ["7.2 Mbit/s"], "stack": "stations", "driver": driver});
+        let outcome = simulate(&channel(json!("fq_codel"), wifi, saturated()));
+        group(group(&outcome.summary, "ports"), "air.forward").number("queue_delay_mean_s")
+    };
+    assert_eq!(waits(1), waits(100_000));
+}
+
+/// A mark counts once, and of a packet that came in the measured interval: without arrivals there is none.
+#[test]
+fn marks_are_shares_of_the_arrivals() {
+    let traffic = json!([{"app": "bulk", "flows": 20, "side": "servers", "bytes": 200000,
+                          "tcp": {"profile": "plain", "ecn": true}}]);
+    let wifi = json!({"rates": ["2 Mbit/s"], "stack": "stations"});
+    let mut scenario = channel(json!({"aqm": "codel", "ecn": true}), wifi, traffic);
+    (scenario["warmup"], scenario["duration"]) = (json!("1500 ms"), json!("1600 ms"));
+    let outcome = simulate(&scenario);
+    let port = group(group(&outcome.summary, "ports"), "air.forward");
+    let (marks, rate) = (port.number("marks"), port.number("mark_rate"));
+    assert!(marks > 0.0 && rate * port.number("arrivals") < marks, "{marks} {rate}");
+}

@@ -40,6 +40,7 @@ impl Meter {
         own.drop_bytes += its.drop_bytes;
         own.lost.merge(&its.lost);
         own.own_drops += its.own_drops;
+        own.own_lost.merge(&its.own_lost);
         own.own_marks += its.own_marks;
         own.packet_ns += its.packet_ns;
         own.byte_ns += its.byte_ns;

@@ -27,8 +27,8 @@ pub struct WifiSettings {
     pub rates: Vec<Rate>,
     /// Whether this is the access point's port; else the stations'.
     pub access_point: bool,
-    /// Packets that the driver holds, where there is one discipline for all.
-    pub driver: usize,
+    /// Packets that the driver holds, where there is one discipline for all; none without such a driver.
+    pub driver: Option<u32>,
     /// Airtime that a station gets in turn; none if stations take turns of any length.
     pub quantum: Option<Duration>,
     /// Frames of an aggregate at most.
@@ -74,8 +74,6 @@ pub struct WifiPort {
     ready: VecDeque<Packet>,
     rng: Rng,
     meter: Meter,
-    /// Classes of packets, by their handles.
-    classes: Vec<DelayClass>,
     /// Airtime of this direction in the measured interval.
     used: Duration,
     rate: Rate,
@@ -104,7 +102,6 @@ impl WifiPort {
             medium,
             rng,
             meter,
-            classes: Vec::new(),
             used: Duration::ZERO,
             rate,
         }
@@ -128,12 +125,10 @@ impl WifiPort {
 
     /// A packet arrives; those that are dropped go to `lost`.
     pub fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut impl FnMut(Packet)) {
-        let (now, id) = (packet.arrived, packet.id as usize);
+        let now = packet.arrived;
         self.meter.arrival(now, packet.bytes, class);
-        if id >= self.classes.len() {
-            self.classes.resize(id + 1, DelayClass::default());
-        }
-        self.classes[id] = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
         let station = self.station(&packet);
         let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
         match refused {
@@ -253,7 +248,7 @@ impl WifiPort {
         let air = timing.preamble + rate.time_for(bytes);
         let lasts = air + timing.sifs + timing.block_ack;
         for packet in fresh {
-            let class = self.classes[packet.id as usize];
+            let class = self.queues.guests.class(packet.id);
             self.meter.started(now, now + air, packet.arrived, packet.bytes, packet.flow, class);
             self.frames[station].push_back(Frame { packet, arrived: false });
         }

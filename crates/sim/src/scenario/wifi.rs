@@ -131,8 +131,12 @@ impl Wifi {
 
     /// Disciplines of one direction.
     pub(crate) fn disciplines(&self, direction: Direction) -> usize {
-        let one = direction == Direction::Forward && self.params.choice("stack") == "driver";
-        if one { 1 } else { self.rates.len() }
+        if self.has_driver(direction) { 1 } else { self.rates.len() }
+    }
+
+    /// Whether one discipline stands above a driver's FIFOs.
+    fn has_driver(&self, direction: Direction) -> bool {
+        direction == Direction::Forward && self.params.choice("stack") == "driver"
     }
 
     /// What a port is built of.
@@ -141,7 +145,7 @@ impl Wifi {
         WifiSettings {
             rates: self.rates.clone(),
             access_point: direction == Direction::Forward,
-            driver: p.whole("driver") as usize,
+            driver: self.has_driver(direction).then(|| p.whole("driver") as u32),
             quantum: (p.choice("turns") == "airtime").then(|| p.time("quantum")),
             frames: p.whole("frames") as usize,
             bytes: p.whole("bytes"),

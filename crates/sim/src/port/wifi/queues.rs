@@ -7,6 +7,8 @@ use aqm::{Cx, Discipline};
 use packet::{Backlog, Event, Instant, Packet, Rng};
 use record::Meter;
 
+use crate::port::guests::Guests;
+
 /// One discipline for all stations, or one for each.
 pub(super) struct Queues {
     disciplines: Vec<Box<dyn Discipline>>,
@@ -16,17 +18,22 @@ pub(super) struct Queues {
     /// How many the driver takes; none where each station has a discipline.
     driver: Option<u32>,
     reported: Vec<Event>,
+    pub guests: Guests,
 }
 
 impl Queues {
-    pub fn new(disciplines: Vec<Box<dyn Discipline>>, stations: usize, driver: usize) -> Self {
-        let shared = disciplines.len() < stations || stations == 1;
+    pub fn new(
+        disciplines: Vec<Box<dyn Discipline>>,
+        stations: usize,
+        driver: Option<u32>,
+    ) -> Self {
         Queues {
-            driver: shared.then_some(driver as u32),
+            driver,
             disciplines,
             held: (0..stations).map(|_| VecDeque::new()).collect(),
             holds: Backlog::default(),
             reported: Vec::new(),
+            guests: Guests::default(),
         }
     }
 
@@ -67,7 +74,7 @@ impl Queues {
         }
     }
 
-    /// The station of a packet that the driver has taken: noted when it came.
+    /// The station of a packet that the driver of an access point has taken.
     fn place(&self, packet: &Packet) -> usize {
         let stations = self.held.len();
         usize::from(packet.header.destination) % stations
@@ -162,7 +169,7 @@ impl Queues {
         for event in self.reported.drain(..) {
             match event {
                 Event::Queued { .. } => {}
-                Event::Marked { why, .. } => meter.marked(now, why, meter.measures(now)),
+                Event::Marked { id, why } => meter.marked(now, why, self.guests.marked(id)),
                 Event::Dropped { packet, why } => {
                     meter.dropped(now, packet.arrived, packet.bytes, why);
                     dropped.push(packet.id);
