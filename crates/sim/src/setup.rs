@@ -197,7 +197,8 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn meter(&self, name: &str) -> Meter {
+    /// The meter of a port; `delays` says whether it keeps the distribution of queueing delays.
+    fn meter(&self, name: &str, delays: bool) -> Meter {
         let record = &self.scenario.record;
         let sampled = self.sampled.contains(name);
         let rows = self.watch.is_none_or(|watch| watch.keep == Keep::Everything);
@@ -208,15 +209,21 @@ impl<'a> Builder<'a> {
             keep_samples: rows && record.switch("samples"),
             gauges: record.switch("gauges"),
             trace: rows && sampled && record.switch("trace"),
-            delays: !name.starts_with("access"),
+            delays,
             seconds: !self.copied.contains(name),
             watch: watch.map(|watch| watch.settings),
         })
     }
 
-    fn port(&mut self, name: String, wire: Wire, delay: Duration, built: Built) -> u32 {
+    fn port(
+        &mut self,
+        meter: Meter,
+        name: String,
+        wire: Wire,
+        delay: Duration,
+        built: Built,
+    ) -> u32 {
         let rng = Rng::named(self.seed, &format!("port.{name}"));
-        let meter = self.meter(&name);
         let watched = meter.watches() || self.captured.contains(name.as_str());
         let folded = self.scenario.params.choice("engine") == "folded" && !watched;
         let port = match built {
@@ -267,7 +274,8 @@ impl<'a> Builder<'a> {
         let name = link.port(direction);
         let queue = self.hashed(&name, link.queue(direction));
         let built = build_queue(index, link, direction, &queue)?;
-        let port = self.port(name, wire, link.params.time("delay"), built);
+        let meter = self.meter(&name, true);
+        let port = self.port(meter, name, wire, link.params.time("delay"), built);
         Ok(effects.around(port, self))
     }
 
@@ -284,12 +292,9 @@ impl<'a> Builder<'a> {
     /// A machine's own line towards the links: nothing is lost there.
     fn access_port(&mut self, side: &str, machine: u32, rate: Rate) -> u32 {
         let wire = Wire::new(rate, Framing::NONE);
-        self.port(
-            format!("access.{side}{machine}"),
-            wire,
-            Duration::ZERO,
-            Built::Gate(Box::new(Unlimited)),
-        )
+        let name = format!("access.{side}{machine}");
+        let meter = self.meter(&name, false);
+        self.port(meter, name, wire, Duration::ZERO, Built::Gate(Box::new(Unlimited)))
     }
 
     fn route(&mut self, ports: Vec<u32>) -> u32 {

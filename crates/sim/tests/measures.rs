@@ -98,3 +98,20 @@ fn every_measure_says_what_it_is() {
         }
     }
 }
+
+/// The name of a link decides nothing: "access" is what machines' own lines begin with, too.
+#[test]
+fn a_link_of_any_name_has_its_delays() {
+    let delays = |name: &str| {
+        let scenario = json!({
+            "duration": "2 s", "link": [{"name": name, "rate": "5 Mbit/s"}],
+            "network": {"rtt": "20 ms", "clients": 1, "access_rate": "1 Gbit/s"},
+            "traffic": [{"app": "bulk", "flows": 1, "tcp": "plain"}],
+        });
+        let outcome = run(Scenario::from_json(&scenario.to_string()).unwrap()).unwrap();
+        let summary = summary_json(&outcome.summary);
+        (summary["queue_delay_mean_s"].clone(), summary["queue_delay_p99_s"].clone())
+    };
+    assert!(delays("line").0.as_f64().unwrap() > 1e-3);
+    assert_eq!(delays("access"), delays("line"));
+}

@@ -61,16 +61,17 @@ type Maker<'a> = dyn Fn() -> Result<Box<dyn Control>, String> + 'a;
 /// Returns JSON: `name`, `sets` of parameters, and `checks` as those of a discipline.
 ///
 /// # Errors
-/// There is no such control.
+/// There is no such control: a sentence with those that there are.
 pub fn check(
     controls: &Controls,
     name: &str,
     notify: &mut dyn FnMut(&str),
 ) -> Result<Json, String> {
+    let known: Vec<&str> = controls.all().map(|about| about.name).collect();
     let about = controls
         .all()
         .find(|about| about.name == name)
-        .ok_or_else(|| format!("there is no congestion control {name}"))?;
+        .ok_or_else(|| packet::params::unknown("congestion control", name, &known))?;
     let tried = sets(about.fields);
     let checks: Vec<Json> = LAWS
         .iter()

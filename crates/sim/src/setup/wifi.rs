@@ -27,7 +27,8 @@ impl Builder<'_> {
             Ok(build_queue(index, link, direction, &queue)?.into_discipline())
         };
         let queues = (0..wifi.disciplines(direction)).map(queue).collect::<Result<_, _>>()?;
-        let (rng, meter) = (Rng::named(self.seed, &format!("port.{name}")), self.meter(&name));
+        let (rng, meter) =
+            (Rng::named(self.seed, &format!("port.{name}")), self.meter(&name, true));
         let rate = link.rate_of(direction);
         let port = WifiPort::new(wifi.settings(direction), medium, queues, rate, rng, meter);
         self.ports.push((Port::Wifi(Box::new(port)), link.params.time("delay")));
