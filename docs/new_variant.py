@@ -131,9 +131,9 @@ Write the control into crates/tcp/src/congestion/{name}.rs, and its tests. Then
         lines=(
             (f"{RECORD}/lib.rs", in_order(r"^(?:pub )?mod (\w+)", "mod {name};")),
             (f"{RECORD}/lib.rs", in_order(r"^pub use (\w+)::", "pub use {name}::{type};")),
-            (f"{RECORD}/measure.rs", before("\n};", "\n    {name},", "use crate::{")),
+            (f"{RECORD}/registry.rs", before("\n};", "\n    {name},", "use crate::{")),
             (
-                f"{RECORD}/measure.rs",
+                f"{RECORD}/registry.rs",
                 before("    ]\n    .concat()", '        list(&[""], "", {name}::MEASURES),\n'),
             ),
             (

@@ -55,6 +55,7 @@ pub mod buffer;
 mod buffer_limit;
 mod by_profile;
 mod discipline;
+mod entry;
 mod flow_table;
 mod gate;
 mod idle;
@@ -64,7 +65,6 @@ mod pi_law;
 mod pie_core;
 mod rate_average;
 mod registry;
-
 mod shells;
 mod tables;
 #[cfg(test)]
@@ -76,10 +76,11 @@ pub use agent::AGENT;
 pub use aqm::{Aqm, Judged, LimitOrder, Verdict};
 pub use buffer_limit::{BufferLimit, Fit};
 pub use discipline::{Cx, Discipline, Fifo};
+pub use entry::{Build, Built, Entry, PerFlowState};
 pub use gate::{Admission, Gate, Line};
 pub use idle::Idle;
 pub use overload::Overload;
 pub use pi_law::{PI_PERIOD, PiGains, design_pi};
-pub use registry::{ALGORITHMS, Build, Built, Entry, Failed, PerFlowState, Registry, find};
+pub use registry::{ALGORITHMS, Failed, Registry, find};
 pub use shells::flows::HASH_SEED_FIELD;
 pub use tables::Table;

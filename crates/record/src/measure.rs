@@ -5,10 +5,7 @@
 //! the default labels of figures and tables are all made from these tables. A new measure is a row
 //! of its recorder's table; a new recorder adds a line to [`measures`].
 
-use crate::{
-    Figure, Summary, answers, calls, concurrency, datagrams, flows, gauges, losses, meter, pages,
-    pings, players, requests, round_trips, samples, sojourn, sources, transfers, video_calls,
-};
+use crate::{Figure, Summary};
 
 /// The unit of a number, and the one in which it is shown to people.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -218,35 +215,4 @@ pub fn list<R: ?Sized>(
         Listed { places: places.iter().copied().chain(group).collect(), about: measure.about }
     };
     table.iter().map(listed).collect()
-}
-
-/// Every measure of this crate's recorders.
-pub fn measures() -> Vec<Listed> {
-    const PORTS: &[&str] = &["", "ports.<port>."];
-    const GROUP: &str = "by_group.<group>.";
-    [
-        list(PORTS, "", meter::MEASURES),
-        list(PORTS, "", samples::MEASURES),
-        list(sojourn::PLACES, "", sojourn::MEASURES),
-        list(meter::COPIES, "", meter::OF_COPIES),
-        list(&["gauge_max.", "ports.<port>.gauge_max."], "", gauges::LARGEST),
-        list(&["gauge_mean.", "ports.<port>.gauge_mean."], "", gauges::MEANS),
-        list(&[""], GROUP, answers::MEASURES),
-        list(&[""], "", requests::MEASURES),
-        list(&["retransmission_classes."], "", requests::CLASSES),
-        list(&[""], GROUP, pages::MEASURES),
-        list(&[""], "", concurrency::MEASURES),
-        list(&[""], "", flows::RECOVERIES),
-        list(&[""], "", flows::LONG),
-        list(round_trips::PLACES, "", round_trips::MEASURES),
-        list(&[""], "", losses::MEASURES),
-        list(&[""], "", sources::MEASURES),
-        list(&["datagrams.<group>."], "", datagrams::MEASURES),
-        list(&["voip_", "voip_by_group.<group>."], "", calls::MEASURES),
-        list(&["video_", "video_by_group.<group>."], "", players::MEASURES),
-        list(&["rtc_", "rtc_by_group.<group>."], "", video_calls::MEASURES),
-        list(&["ping.<group>."], "", pings::MEASURES),
-        list(&["transfers.<group>."], "", transfers::MEASURES),
-    ]
-    .concat()
 }

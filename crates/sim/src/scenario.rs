@@ -169,7 +169,7 @@ impl Traffic {
     pub fn sources(&self) -> Option<u32> {
         if self.entry.is_open_loop() {
             let recorded = self.entry.is_recorded() && !self.params.given("load");
-            return (recorded || self.app.given(traffic::registry::RATE)).then_some(1);
+            return (recorded || self.app.given(traffic::RATE)).then_some(1);
         }
         match self.params.whole_or("users", 0) {
             0 => None,

@@ -4,7 +4,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration};
 
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Closes, Input};
 
 /// The one connection of a bulk sender.

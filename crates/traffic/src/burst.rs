@@ -9,7 +9,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Rng};
 
 use crate::bulk::Bulk;
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 
 /// What the registry says of bursts.
 pub const ENTRY: Entry = Entry {

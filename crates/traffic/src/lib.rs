@@ -14,6 +14,7 @@ pub mod bulk;
 pub mod burst;
 pub mod datagrams;
 pub mod distribution;
+mod entry;
 pub mod fsd;
 pub mod models;
 pub mod registry;
@@ -24,6 +25,7 @@ pub mod video;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
+pub use entry::{Entry, Group, Population, RATE, Sources};
 pub use models::{MODELS, Model, Variable, model};
-pub use registry::{APPS, Entry, Group, Population, Sources, find};
+pub use registry::{APPS, find};
 pub use report::{ListenerReport, PingReport, Report, Shown, VideoCallReport, ViewerReport};

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::{About, Duration};
 
-use crate::registry::{Entry, Group, Population, USERS};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::{Action, App, AppCx, Closes, Input};
 
 /// The connection of a request; the next one's has the same number.

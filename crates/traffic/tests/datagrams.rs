@@ -1,7 +1,7 @@
 //! Senders of datagrams: rates, periods and lives.
 
-use aqmlab_traffic::registry::{Group, Population, find};
 use aqmlab_traffic::{Action, AppCx, Input};
+use aqmlab_traffic::{Group, Population, find};
 use packet::params::{Params, Raw};
 use packet::{Duration, Instant};
 

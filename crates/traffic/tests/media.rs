@@ -1,7 +1,7 @@
 //! Calls, players and pulses by themselves: what they say and ask for, and when.
 
-use aqmlab_traffic::registry::{Group, Population, find};
 use aqmlab_traffic::{Action, App, AppCx, Closes, Input, ListenerReport, Report, ViewerReport};
+use aqmlab_traffic::{Group, Population, find};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Duration, Instant};
 

@@ -1,7 +1,7 @@
 //! Every listed application, and groups of them.
 
 use crate::common::network::{Network, Opened};
-use aqmlab_traffic::registry::{APPS, Entry, Group, Population, find};
+use aqmlab_traffic::{APPS, Entry, Group, Population, find};
 use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
 use packet::params::{Params, Raw, Value};
 use packet::{Duration, Instant};

@@ -1,7 +1,7 @@
 //! A player of recorded connections by itself: what it asks for, and when.
 
-use aqmlab_traffic::registry::{Group, Population, find};
 use aqmlab_traffic::{Action, App, AppCx, Closes, Input};
+use aqmlab_traffic::{Group, Population, find};
 use packet::params::{BadParams, Params, Raw};
 use packet::{Duration, Instant};
 

@@ -242,7 +242,7 @@ fn check_rate(
     params: &Params,
     app: &Params,
 ) -> Result<(), ScenarioError> {
-    let (name, rate) = (entry.about.name, traffic::registry::RATE);
+    let (name, rate) = (entry.about.name, traffic::RATE);
     if params.given("users") {
         return Err(ScenarioError(format!(
             "{path}.{users_word}: {name} has no users or flows; give {rate} or a load"

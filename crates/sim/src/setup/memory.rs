@@ -123,8 +123,8 @@ impl Scenario {
         }
         let sources = f64::from(group.sources().unwrap_or(0));
         let wanted = self.ip_bytes_per_source_s(group).unwrap_or(0.0) * sources;
-        let wanted = match group.entry.is_open_loop() && group.app.given(traffic::registry::RATE) {
-            true => group.app.real(traffic::registry::RATE) * wanted,
+        let wanted = match group.entry.is_open_loop() && group.app.given(traffic::RATE) {
+            true => group.app.real(traffic::RATE) * wanted,
             false => wanted,
         };
         let direction = Direction::from(group.side().other());

@@ -6,7 +6,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Instant, Rng};
 
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 
 /// How the times between datagrams are drawn, about their mean.
 #[derive(Clone, Debug)]

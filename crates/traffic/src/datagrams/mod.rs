@@ -12,7 +12,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
-use crate::registry::{Group, Population};
+use crate::entry::{Group, Population};
 use crate::{Action, App, AppCx, Input};
 
 /// When the senders of a group begin, and how long they go on.

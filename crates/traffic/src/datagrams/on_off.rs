@@ -5,7 +5,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Instant, Rng, math};
 
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 
 /// How long a period lasts.
 #[derive(Clone, Copy, Debug)]

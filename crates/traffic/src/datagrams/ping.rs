@@ -5,7 +5,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Ecn, Instant};
 
 use super::{Lifetime, Lifetimes, PAYLOAD};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 use crate::report::{PingReport, Report};
 use crate::{Action, App, AppCx, Input};
 

@@ -10,7 +10,7 @@ use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 
 /// A datagram every `gap` in the first `burst` of every `period`.
 #[derive(Clone, Copy)]

@@ -15,7 +15,7 @@ use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
-use crate::registry::{Entry, Group, Population, RATE, USERS};
+use crate::entry::{Entry, Group, Population, RATE, USERS};
 use crate::web::load::ip_bytes_of_reply;
 
 use player::{Player, RoundTrips};

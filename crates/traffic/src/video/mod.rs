@@ -19,7 +19,7 @@ pub use self::player::Player;
 use self::choice::Rule;
 use self::player::Settings;
 use crate::distribution::read_or;
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 use crate::web::fields::always;
 
 /// What the registry says of players.

@@ -12,8 +12,8 @@ use packet::{About, math};
 
 use super::{Persistence, Sharing, UserModel, fields};
 use crate::distribution::{Distribution, Exponential, LogNormal};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 /// Files of the median desktop page (read).
 const FILES: f64 = 71.0;

@@ -8,7 +8,7 @@ use packet::units::Unit;
 
 use super::{Persistence, Sharing, Start, User, UserModel};
 use crate::distribution::{Constant, Distribution, read};
-use crate::registry::{Group, Population};
+use crate::entry::{Group, Population};
 
 const fn distribution(name: &'static str, unit: Unit, meaning: &'static str) -> Field {
     Field::new(name, Kind::Distribution { unit }, Value::Unset).meaning(meaning).source("the model")

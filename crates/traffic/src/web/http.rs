@@ -8,8 +8,8 @@ use packet::units::Unit;
 
 use super::fields::always;
 use super::{Persistence, UserModel, fields};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 pub(super) fn model(servers: u32) -> UserModel {
     UserModel {

@@ -13,8 +13,8 @@ use packet::units::Unit;
 use super::fields::{self, always};
 use super::{Start, UserModel};
 use crate::distribution::{Distribution, Exponential, Uniform, read_or};
+use crate::entry::{Entry, Group, Population};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population};
 
 const NAMES: &[&str] = &["ftp", "text", "picture"];
 

@@ -13,8 +13,8 @@ use packet::units::Unit;
 
 use super::{Persistence, Start, UserModel, fields};
 use crate::distribution::Distribution;
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 pub use crate::distribution::shipped::{
     MAH_FILES as FILES, MAH_PAGES as PAGES, MAH_REPLY as REPLY, MAH_REQUEST as REQUEST,

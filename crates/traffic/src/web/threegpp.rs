@@ -11,8 +11,8 @@ use super::{Persistence, UserModel, fields};
 use crate::distribution::{
     Affine, Capped, Distribution, Exponential, LogNormal, Pareto, Truncated,
 };
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 /// One connection that stays open.
 const PERSISTENCE: Persistence =

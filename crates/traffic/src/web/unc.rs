@@ -16,8 +16,8 @@ use packet::units::Unit;
 
 use super::{Persistence, UserModel, fields};
 use crate::distribution::{Distribution, Mixture, shipped};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 /// The share of responses that only say "not modified" (PackMime's, from 100 connections/s on).
 pub const NOT_MODIFIED: f64 = 0.275;

@@ -18,7 +18,7 @@ use self::receiver::Receiver;
 use self::sender::{Sender, Sending};
 use self::wire::{Parcel, Wire};
 use super::{Lifetime, Lifetimes, RATE};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 use crate::report::{Report, Shown, VideoCallReport};
 use crate::{Action, App, AppCx, Input};
 

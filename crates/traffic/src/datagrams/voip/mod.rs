@@ -10,7 +10,7 @@ use packet::{About, Duration, Ecn, Instant, Rng};
 use self::playout_buffer::{Playout, PlayoutBuffer};
 use self::talker::{SpeechModel, Talker};
 use super::{Lifetime, Lifetimes};
-use crate::registry::{Entry, Group, Population};
+use crate::entry::{Entry, Group, Population};
 use crate::report::Report;
 use crate::{Action, App, AppCx, Input};
 

@@ -9,8 +9,8 @@ use packet::{Duration, Instant, Rng};
 use super::connection::Sequence;
 use super::laws::{Laws, Mode, PERSISTENT};
 use crate::distribution::{Distribution, whole_bytes};
+use crate::entry::Group;
 use crate::fsd::{Coefficients, SumDifference};
-use crate::registry::Group;
 use crate::{Action, App, AppCx, Closes, Input};
 
 /// Fractional noise of the gaps, frozen after 1,000 terms.

@@ -17,8 +17,8 @@ use packet::units::Unit;
 
 use super::fields;
 use crate::distribution::{Distribution, Weibull, read_or, shipped};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 pub use connection::Sequence;
 pub use laws::{Laws, Mode, ServerDelay};

@@ -15,8 +15,8 @@ use packet::{About, Duration, Rng};
 use super::fields::{self, always};
 use super::load;
 use crate::distribution::{Affine, Constant, Distribution, Exponential, Lomax, read_or};
+use crate::entry::{Entry, Group, Population, USERS};
 use crate::models::{Model, Variable};
-use crate::registry::{Entry, Group, Population, USERS};
 
 pub use session::Session;
 

@@ -1,0 +1,197 @@
+//! What an application in the list is: its description, and how the sources of a group are made.
+
+use std::fmt;
+
+use packet::params::{BadParams, Kind, Params};
+use packet::{About, Rng};
+
+use crate::App;
+
+/// One kind of application.
+#[derive(Clone, Copy, Debug)]
+pub struct Entry {
+    /// What it is; its parameters.
+    pub about: About,
+    /// What a source is called, and several; [`USERS`] where nothing says more.
+    pub noun: [&'static str; 2],
+    /// Whether it fetches data to its own side (or else sends it to the other): decides where it
+    /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
+    pub fetches: bool,
+    /// Whether it sends datagrams, which have no TCP.
+    pub datagrams: bool,
+    /// Makes the sources of a group.
+    pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
+}
+
+/// Sources who are just users of the application.
+pub const USERS: [&str; 2] = ["user", "users"];
+
+impl Entry {
+    /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of sources:
+    /// it goes on whatever the network does.
+    pub fn is_open_loop(&self) -> bool {
+        self.about.fields.iter().any(|field| field.name == RATE)
+    }
+
+    /// Whether it plays a recording, which has a rate of its own.
+    pub fn is_recorded(&self) -> bool {
+        self.about.fields.iter().any(|field| matches!(field.kind, Kind::File))
+    }
+}
+
+/// The field that says the size of an application without sources.
+pub const RATE: &str = "connections_per_s";
+
+/// Where a group of sources lives.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// Seed of the run.
+    pub seed: u64,
+    /// The group's name, which names its random streams (`<name>.think`).
+    pub name: String,
+    /// Machines on the other side.
+    pub peers: u32,
+    /// Users or flows in the group.
+    pub sources: u32,
+    /// Machines on the group's own side. Source `i` lives on machine `i % machines`.
+    pub machines: u32,
+}
+
+impl Group {
+    /// Refuses a side without machines: `who` need one.
+    pub(crate) fn need_machines(&self, who: &str) -> Result<(), BadParams> {
+        for (field, count) in [("peers", self.peers), ("machines", self.machines)] {
+            if count == 0 {
+                let why = format!("{who} need a machine on each side; give it at least 1");
+                return Err(BadParams::new(field, why));
+            }
+        }
+        Ok(())
+    }
+
+    /// The machine that source `index` sends to. Sources go round robin over the machines of their
+    /// own side and over the peers; each time both rounds close together the peers are shifted by
+    /// one, so that every pair gets its share.
+    pub(crate) fn peer_of(&self, index: u32) -> u32 {
+        let [index, machines, peers] = [index, self.machines, self.peers].map(u64::from);
+        let both = machines / gcd(machines, peers) * peers;
+        ((index + index / both) % peers) as u32
+    }
+
+    /// The random stream of one variable of source `index`.
+    pub(crate) fn stream(&self, variable: &str, index: u32) -> Rng {
+        Rng::indexed(self.seed, &format!("{}.{variable}", self.name), u64::from(index))
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { gcd(b, a % b) }
+}
+
+/// The sources of a group, made one by one or all at once.
+pub struct Population {
+    sources: u32,
+    make: Box<dyn Make + Send + Sync>,
+    ip_bytes_per_source_s: Option<f64>,
+}
+
+/// Sources of one kind in one piece of memory, by their numbers: a world has millions.
+pub trait Sources: Send {
+    /// Source `i`.
+    ///
+    /// # Panics
+    /// If there are fewer sources.
+    fn at(&mut self, i: u32) -> &mut dyn App;
+}
+
+impl<A: App> Sources for Vec<A> {
+    fn at(&mut self, i: u32) -> &mut dyn App {
+        &mut self[i as usize]
+    }
+}
+
+/// Makes sources of one kind.
+trait Make {
+    fn one(&self, i: u32) -> Box<dyn App>;
+    fn all(&self, sources: u32) -> Option<Box<dyn Sources>>;
+}
+
+impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
+    fn one(&self, i: u32) -> Box<dyn App> {
+        Box::new(self(i))
+    }
+
+    fn all(&self, sources: u32) -> Option<Box<dyn Sources>> {
+        let mut all = Vec::new();
+        all.try_reserve_exact(sources as usize).ok()?;
+        prefetch::huge_pages(&all);
+        all.extend((0..sources).map(self));
+        Some(Box::new(all))
+    }
+}
+
+impl Population {
+    /// A population of `sources`, where `make` makes the one with the given number.
+    pub fn new<A: App + 'static>(
+        sources: u32,
+        make: impl Fn(u32) -> A + Send + Sync + 'static,
+    ) -> Self {
+        Population { sources, make: Box::new(make), ip_bytes_per_source_s: None }
+    }
+
+    /// This population, where each source is expected to request this many IP bytes per second.
+    #[must_use]
+    pub fn asking_for(mut self, ip_bytes_per_source_s: f64) -> Self {
+        self.ip_bytes_per_source_s = Some(ip_bytes_per_source_s);
+        self
+    }
+
+    /// How many sources there are.
+    pub fn sources(&self) -> u32 {
+        self.sources
+    }
+
+    /// Source `i`, in its state at the beginning of a run. It does not depend on how many others
+    /// there are.
+    pub fn source(&self, i: u32) -> Box<dyn App> {
+        self.make.one(i)
+    }
+
+    /// All sources in their state at the beginning of a run; `None` if there is not enough memory.
+    pub fn all(&self) -> Option<Box<dyn Sources>> {
+        self.make.all(self.sources)
+    }
+
+    /// IP bytes, without framing, that one source (of an open-loop application, one connection per
+    /// second) is expected to cause per second from the other side to its own on an uncongested
+    /// network: a first estimate for calibration. `None` if the network alone decides.
+    pub fn ip_bytes_per_source_s(&self) -> Option<f64> {
+        self.ip_bytes_per_source_s
+    }
+}
+
+impl fmt::Debug for Population {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Population")
+            .field("sources", &self.sources)
+            .field("ip_bytes_per_source_s", &self.ip_bytes_per_source_s)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_pair_of_machines_gets_its_share() {
+        for (machines, peers) in [(1, 1), (4, 4), (7, 4), (6, 4), (2, 8), (8, 2), (5, 1)] {
+            let mut flows = vec![0; (machines * peers) as usize];
+            let group = Group { seed: 1, name: String::new(), peers, sources: 0, machines };
+            for i in 0..3 * machines * peers {
+                flows[(i % machines * peers + group.peer_of(i)) as usize] += 1;
+            }
+            assert!(flows.iter().all(|&n| n == 3), "{machines} x {peers}: {flows:?}");
+        }
+    }
+}
