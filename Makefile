@@ -27,7 +27,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compiled run web film test check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
+.PHONY: help setup dev compiled run web film test documents check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -50,12 +50,19 @@ compiled:
 	{ $(MAKE) --silent dev && { web/build.sh --missing || $(MAKE) --silent web; }; }; built=$$?; \
 	wait $$tests && exit $$built
 
+# The wheel of what is compiled, without a profile: the documents' commands are tested with it.
+target/wheel/.built: dev
+	@rm -rf target/wheel && $(call quietly,$(BIN)/maturin build --release --locked --out target/wheel) && touch $@
+
 # Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
-test: compiled ## Set everything up and run every test
+test: compiled target/wheel/.built ## Set everything up and run every test
 	@$(CARGO) test --quiet --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
-	AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile; python=$$?; \
+	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
+
+documents: target/wheel/.built ## Run the commands of README and documents from an empty folder with only the wheel, long ones too
+	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest tests/test_readme.py tests/test_how_to.py tests/test_documents.py tests/test_tasks.py
 
 check: dev ## Formatting, lints, types, links and words of the documentation, Rust, Python and the page
 	@$(CARGO) fmt --all --check

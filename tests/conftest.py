@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+import wheel
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import load
 from aqmlab.experiment.plan import Plan
@@ -95,7 +96,7 @@ def fake(monkeypatch):
     return fake_core
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_core():
     """The compiled simulator. `make test` builds it first and then insists on it."""
     if "AQMLAB_TEST_REAL" in os.environ:
@@ -165,19 +166,29 @@ def aqmlab_command(tmp_path, real_core) -> Command:
     return Command(tmp_path, ["-m", "aqmlab"])
 
 
-@pytest.fixture
-def shell(real_core, tmp_path):
-    """Runs lines of a shell in an empty folder, where `aqmlab` and `python3` are ours."""
-    programs = tmp_path / "bin"
-    programs.mkdir()
+@pytest.fixture(scope="session")
+def programs(real_core, tmp_path_factory, worker_id) -> tuple[Path, dict[str, str]]:
+    """Where `aqmlab` and `python3` are, and their environment: the wheel's, or else ours."""
+    ours = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    base = tmp_path_factory.getbasetemp()
+    if there := wheel.given():
+        shared = base if worker_id == "master" else base.parent
+        return wheel.installed(there, shared / "wheel"), ours
+    folder = tmp_path_factory.mktemp("bin")
     for name, words in (("aqmlab", f"{sys.executable} -m aqmlab"), ("python3", sys.executable)):
-        (programs / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-        (programs / name).chmod(0o755)
+        (folder / name).write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (folder / name).chmod(0o755)
+    return folder, ours | {"PYTHONPATH": str(HERE.parent / "python")}
+
+
+@pytest.fixture
+def shell(programs, tmp_path):
+    """Runs lines of a shell in an empty folder, with `programs` first in its path."""
     folder = tmp_path / "work"
     folder.mkdir()
-    environment = os.environ | {
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(HERE.parent / "python"),
+    place, environment = programs
+    environment = environment | {
+        "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
         "MPLBACKEND": "agg",
     }
 
