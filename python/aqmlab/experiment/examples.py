@@ -14,7 +14,7 @@ SHOWN = {
     "red": "3,000 web users at 98 % of 10 Mbit/s behind RED, as in Tuning RED for Web Traffic",
     "fifo-or-red": "the same web users behind a FIFO and behind RED, and the paired difference",
     "ns3-red": "one RED queue as ns-3 configures it, with seven TCP flows, to lay beside your own",
-    "homes": "3,000 homes on an aggregation link of 1 Gbit/s behind three queues, in its busy hour",
+    "homes": "3,000 homes on a link of 1 Gbit/s behind four queues, with CUBIC and L4S senders",
     "l4s": "L4S beside classic: Prague and CUBIC behind DualPI2, FQ-CoDel and a FIFO",
     "satellite": "a call and a download over a geostationary satellite, FIFO beside FQ-CoDel",
     "lte": "a phone in an LTE cell, whose rate wanders: a download beside a voice stream",
