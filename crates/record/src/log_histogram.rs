@@ -25,6 +25,14 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.longest = self.longest.max(ns);
     }
 
+    /// Adds `n` equal times.
+    pub fn add_many(&mut self, ns: u64, n: u32) {
+        let bin = Self::bin_of(ns);
+        self.counts.resize(self.counts.len().max(bin + 1), 0);
+        self.counts[bin] += n;
+        self.longest = self.longest.max(ns);
+    }
+
     /// The first time in a bin beyond all others.
     #[cold]
     fn add_beyond(&mut self, bin: usize) {
@@ -121,6 +129,12 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
         filled.map(|(bin, n)| (Self::longest_of(bin), *n))
+    }
+
+    /// The middle of every bin that is not empty, in ns, and how many times fell into it.
+    pub fn middles(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
+        filled.map(|(bin, n)| ((Self::middle_ns(bin) as u64).min(self.longest), *n))
     }
 
     fn longest_of(bin: usize) -> u64 {

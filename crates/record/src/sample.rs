@@ -29,6 +29,7 @@ pub(crate) struct Bounded {
     first: Vec<u64>,
     bins: LogHistogram<8, 0>,
     sum: u128,
+    least: u64,
     /// Values up to which it is counted exactly, and how many are not above.
     upto: Vec<(u64, u64)>,
 }
@@ -48,6 +49,7 @@ impl Sample {
                 first: Vec::new(),
                 bins: LogHistogram::default(),
                 sum: 0,
+                least: u64::MAX,
                 upto: limits.iter().map(|&limit| (limit, 0)).collect(),
             })),
         }
@@ -107,6 +109,18 @@ impl Sample {
         }
     }
 
+    /// By how much each is above the least of all, in no order; bins of a bounded sample stay as wide as they
+    /// were, so that such a difference is within 0.2 % of the value.
+    pub fn above_least(&self) -> Sample {
+        match self {
+            Sample::All(values) => {
+                let least = values.iter().min().copied().unwrap_or_default();
+                Sample::All(values.iter().map(|value| value - least).collect())
+            }
+            Sample::Bounded(sample) => Sample::Bounded(Box::new(sample.above_least())),
+        }
+    }
+
     /// How many are at most `limit`, one of those it was made with.
     pub fn upto(&self, limit: u64) -> u64 {
         match self {
@@ -134,6 +148,7 @@ impl Bounded {
         }
         self.bins.add(value);
         self.sum += u128::from(value);
+        self.least = self.least.min(value);
         for (limit, count) in &mut self.upto {
             *count += u64::from(value <= *limit);
         }
@@ -143,8 +158,27 @@ impl Bounded {
         self.first.extend(&more.first);
         self.bins.merge(&more.bins);
         self.sum += more.sum;
+        self.least = self.least.min(more.least);
         for ((_, count), (_, others)) in self.upto.iter_mut().zip(&more.upto) {
             *count += others;
+        }
+    }
+
+    /// Without counts of values up to a limit.
+    fn above_least(&self) -> Bounded {
+        let above = |value: u64| value.saturating_sub(self.least);
+        let mut bins = LogHistogram::default();
+        if self.is_exact() {
+            self.first.iter().for_each(|&value| bins.add(above(value)));
+        } else {
+            self.bins.middles().for_each(|(value, n)| bins.add_many(above(value), n));
+        }
+        Bounded {
+            first: self.first.iter().map(|&value| above(value)).collect(),
+            bins,
+            sum: self.sum.saturating_sub(u128::from(self.least) * u128::from(self.bins.count())),
+            least: 0,
+            upto: Vec::new(),
         }
     }
 
@@ -197,6 +231,27 @@ mod tests {
         }
         let Sample::Bounded(kept) = &bounded else { panic!() };
         assert_eq!(kept.first.len(), 2 * MOST_VALUES);
+    }
+
+    #[test]
+    fn what_is_above_the_least_is_exact_or_within_the_bins_of_the_value() {
+        for n in [4_096u64, 50_000] {
+            let mut samples = [Keep::Everything, Keep::Bounded].map(|keep| {
+                let mut sample = Sample::new(keep, &[]);
+                let mut rng = Rng::named(1, "above");
+                (0..n).for_each(|_| sample.add(20_000_000 + rng.below(5_000_000)));
+                let mut above = sample.above_least();
+                above.merge(&above.clone()); // of two streams
+                above
+            });
+            samples.iter_mut().for_each(Sample::sort);
+            let [all, bounded] = samples;
+            let within = if n > 4_096 { 0.002 * 25e6 } else { 0.0 };
+            for rank in (1..=2 * n).step_by(37) {
+                let (exact, near) = (all.ranked(rank) as f64, bounded.ranked(rank) as f64);
+                assert!((exact - near).abs() <= within, "{rank} of {n}: {near}, not {exact}");
+            }
+        }
     }
 
     #[test]

@@ -42,6 +42,8 @@ fn delay_jitter_loss_and_deadline_by_hand() {
     let j = [1.25e-3, 1.25e-3 + (10e-3 - 1.25e-3) / 16.0];
     assert!((voice.number("jitter_smoothed_mean_s") - (j[0] + j[1]) / 2.0).abs() < 1e-12);
     assert!((voice.number("delay_difference_p99_s") / 0.02 - 1.0).abs() < 0.002);
+    assert_eq!(voice.number("delay_variation_p50_s"), 0.01); // 0, 20 and 10 ms above the least
+    assert_eq!(voice.number("delay_variation_p99_9_s"), 0.02);
     assert_eq!(voice.number("share_in_time"), 0.4); // 10 and 20 ms, of five settled
     assert_eq!(voice.number("loss_distance_p50"), 1.0);
     assert_eq!(voice.number("share_neighbours_lost"), 1.0);
@@ -59,4 +61,28 @@ fn what_was_sent_in_the_warm_up_does_not_count() {
     assert_eq!(column("sent"), &Column::U64(vec![4]));
     assert_eq!(column("lost"), &Column::U64(vec![2]));
     assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));
+}
+
+#[test]
+fn delays_vary_above_the_least_of_their_own_stream() {
+    for keep in [Keep::Everything, Keep::Bounded] {
+        let groups = vec!["calls".to_owned()];
+        let window = Window { from: at(0), to: at(1_000) };
+        let mut log =
+            Datagrams::new(window, Duration::from_millis(20), groups, false).watched(keep);
+        for (user, least) in [10, 200].into_iter().enumerate() {
+            let stream = log.stream(0, user as u32, false);
+            for number in 0..10 {
+                log.sent(stream, number, at(10 * number));
+                log.received(stream, number, at(10 * number), at(11 * number + least));
+            }
+        }
+        let mut summary = Summary::default();
+        log.summarise(&mut summary);
+        let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
+        let Some(crate::Figure::Group(calls)) = groups.get("calls") else { panic!() };
+        let variations =
+            ["50", "95", "99", "99_9"].map(|p| calls.number(&format!("delay_variation_p{p}_s")));
+        assert_eq!(variations, [0.004, 0.009, 0.009, 0.009]);
+    }
 }
