@@ -62,6 +62,25 @@ def test_variants_are_compared_by_their_delay_its_cost_and_what_users_get():
     )
 
 
+def test_one_seed_is_reported_as_one():
+    used = row("utilisation", -5.0, None, variant="codel", queue="line.forward") | {"n": 1}
+    calls = [row("r_mean", 40.0, None, variant="FIFO", group="call")]
+    better = [row("r_mean", 45.0, None, variant="codel", group="call") | {"n": 1}]
+    said = answer.of(
+        result(
+            queues(*DELAY),
+            table("queues-differences", [used], ["variant", "queue"], paired=True),
+            table("datagrams", calls, ["variant", "group"]),
+            table("datagrams-differences", better, ["variant", "group"], paired=True),
+        )
+    )
+    assert said is not None
+    assert said.endswith(
+        "codel uses the line 5.0 points less; call: calls are rated R 85.0 instead of 40.0 (one "
+        "seed; --seeds 5 shows what is chance)."
+    )
+
+
 def test_what_chance_may_have_made_is_not_said():
     used = row("utilisation", -3.0, 4.0, variant="codel", queue="line.forward")
     one_seed = row("r_mean", 45.0, None, variant="codel", group="call")

@@ -55,7 +55,7 @@ def test_a_complete_scenario_is_drawn_as_the_file_it_came_from(path: Path, real_
             k: other[k] for k in ("from", "to", "partly")
         }
     for link, other in zip(short["links"], complete["links"], strict=True):
-        assert (link["rate"], link["delay"]) == (other["rate"], other["delay"])
+        assert (link["rates"], link["delay"]) == (other["rates"], other["delay"])
         marks = [[queue["marked"] for queue in one["queues"]] for one in (link, other)]
         assert marks[0] == marks[1]
 

@@ -68,7 +68,8 @@ def _variants(result: Mapping[str, Any]) -> str | None:
     ]
     if best != base:
         parts += [*_cost(tables, best, port), *_users(tables, known, best)]
-    return f"{'; '.join(parts)}."
+    once = any(map(_once, tables.get("queues-differences", ())))
+    return f"{'; '.join(parts)}{' (one seed; --seeds 5 shows what is chance)' if once else ''}."
 
 
 _WAYS = {"forward": "queues towards the clients", "reverse": "queues towards the servers"}
@@ -204,7 +205,12 @@ def _has(row: Row) -> bool:
 
 
 def _sure(row: Row) -> bool:
-    """Whether a difference lies beyond chance: its interval leaves out zero."""
+    """Whether a difference is reported: its interval leaves out zero, or one seed has none."""
     if not _has(row) or row["low"] is None or row["high"] is None:
-        return False
+        return _has(row) and _once(row)
     return row["low"] > 0 or row["high"] < 0
+
+
+def _once(row: Row) -> bool:
+    """Whether a number comes from a single seed, which says nothing of chance."""
+    return row.get("n") == 1

@@ -64,7 +64,7 @@ def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
     step = (LAST - FIRST) / len(links)
     routers = [FIRST + step * i for i in range(len(links) + 1)]
     drawn = [
-        _link(link, index, routers[index : index + 2], resolved["queues"], varied)
+        _link(link, index, routers[index : index + 2], resolved["queues"], varied, len(links) > 1)
         for index, link in enumerate(links)
     ]
     top = wire + max(half + 62, _depth(drawn))
@@ -95,7 +95,8 @@ def _depth(links: list[dict]) -> float:
     back = [queue for link in links for queue in link["queues"] if not queue["forward"]]
     if any(queue["marked"] for queue in back):
         return 110
-    return 92 if any(queue["lines"] for queue in back) else 76
+    lines = max(len(link["rates"]) + len(link["back"]) for link in links) - 2
+    return (92 if any(queue["lines"] for queue in back) else 76) + 15 * max(lines, 0)
 
 
 def _words(scenario: Mapping[str, Any], traffic: list[Mapping[str, Any]]) -> list[str]:
@@ -123,18 +124,26 @@ def _side(x: float, wire: float, router: float, count: int, name: str) -> dict:
 
 
 def _link(
-    link: Mapping[str, Any], index: int, ends: list[float], studied: list[str], varied: Collection
+    link: Mapping[str, Any],
+    index: int,
+    ends: list[float],
+    studied: list[str],
+    varied: Collection,
+    narrow: bool,
 ) -> dict:
+    """One of several links is narrow: what stands below it has a line for each of its parts."""
     table = link["table"]
-    rate = wording.line_rate(table)
+    rates = [wording.line_rate(table)]
     if any(f"reverse_{name}" in table for name in ("rate", "rate_steps", "rate_trace")):
-        rate = f"{rate}, back {wording.line_rate(table, 'reverse_')}"
+        rates.append(f"back {wording.line_rate(table, 'reverse_')}")
     delay = wording.time(f"{link['delay_s']} s")
+    back = wording.queue(table.get("reverse"))
     return {
         "from": ends[0],
         "to": ends[1],
         "middle": sum(ends) / 2,
-        "rate": rate,
+        "rates": rates if narrow else [", ".join(rates)],
+        "back": back if narrow else [", ".join(back)],
         "delay": f"{delay} each way" if delay != "0 ms" else "",
         "queues": [
             _queue(link, index, direction, ends, studied, varied)
