@@ -88,8 +88,8 @@ validate: dev ## The slow comparisons with theory, papers and other programs
 	@AQMLAB_TEST_REAL=1 $(BIN)/python -m pytest -m slow || [ $$? -eq 5 ]  # 5: there is none
 	@$(BIN)/python -m validation
 
-uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; needs the Debian package linux-source-6.12)
-	@$(BIN)/python -m validation.linux --build
+uml: dev ## Build the Linux kernel that `make validate` runs in virtual time (once; newest installed Debian package linux-source-*, or LINUX=6.12)
+	@LINUX=$(LINUX) $(BIN)/python -m validation.linux --build
 
 mutants: ## Which small changes of what differs from main (BASE=COMMIT) no test notices (docs/mutants.md)
 	@command -v cargo-mutants > /dev/null || test -x $(CARGO_MUTANTS)/bin/cargo-mutants || $(CARGO) install --quiet --locked --root $(CARGO_MUTANTS) --version 27.1.0 cargo-mutants

@@ -112,6 +112,11 @@ def test_margins_are_those_that_were_stated_before():
         "stream_loss_rate": ("of the streams lost, %", 100, 0.10, 0.00005),
         "queue_time_mean_packets_second": ("second queue, packets", 1, 0.05, 0.5),
         "drop_rate_second": ("dropped at the second, %", 100, 0.10, 0.00005),
+        "goodput_scalable_mbit_per_s": ("goodput of scalable senders, Mbit/s", 1, 0.05, 0),
+        "goodput_classic_mbit_per_s": ("goodput of classic senders, Mbit/s", 1, 0.05, 0),
+        "mark_rate_scalable": ("marked of scalable senders, %", 100, 0.10, 0.00005),
+        "wait_scalable_s": ("wait of scalable senders, ms", 1000, 0.05, 0.00002),
+        "wait_classic_s": ("wait of classic senders, ms", 1000, 0.05, 0.00002),
     }
     assert equivalence.OF_EVERY_QUEUE == ("queue_time_mean_packets", "drop_rate", "mark_rate")
     rows = [Compared("f", "one", figure, [1, 1], [1, 1]).row() for figure in FIGURES.values()]

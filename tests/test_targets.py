@@ -311,3 +311,25 @@ def test_neither_a_file_nor_output_is_one_sentence(aqmlab_command):
     assert answer.stderr.strip() == (
         "aqmlab: hello: neither a file nor what tc prints, which begins with qdisc"
     )
+
+
+def test_gred_is_a_fifo_until_it_has_a_virtual_queue():
+    def read(line: str) -> tuple[dict[str, object], list[str]]:
+        (one,) = from_tc.seen(line)
+        return from_tc.parameters(one.kind, one.words, printed=line.startswith("qdisc"))
+
+    # gred_init: a device's txqueuelen of its largest packets; gred_enqueue: then no RED.
+    bare, remarks = read("tc qdisc add dev eth0 root gred setup vqs 10 default 1")
+    assert bare == {"aqm": "droptail", "limit_bytes": 1_514_000}
+    assert "no virtual queue" in remarks[0]
+    limited, _ = read("qdisc gred 1: root refcnt 2 vqs 10 default 1 limit 1000b")
+    assert limited == {"aqm": "droptail", "limit_bytes": 1000}
+    one, remarks = read(
+        "tc qdisc change dev eth0 root gred limit 60KB min 15K max 45K burst 20 avpkt 1500 "
+        "bandwidth 10Mbit DP 1 probability 0.1"
+    )
+    assert (one["aqm"], one["virtual_queues"], one["limit"]) == ("gred", 1, 40)
+    assert (one["min_th"], one["max_th"], one["max_p"]) == (10.24, 30.72, 0.1)
+    assert not remarks
+    with pytest.raises(SpecError, match="several virtual queues"):
+        read("qdisc gred 1: root vqs 2 default 0 vq 0 prio 1 limit 9b vq 1 prio 2 limit 9b")

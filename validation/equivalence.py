@@ -121,7 +121,15 @@ FIGURES = {
     "stream_loss_rate": Figure("of the streams lost, %", 100, 0.10, 0.000_05),
     "queue_time_mean_packets_second": Figure("second queue, packets", 1, 0.05, 0.5),
     "drop_rate_second": Figure("dropped at the second, %", 100, 0.10, 0.000_05),
+    "goodput_scalable_mbit_per_s": Figure("goodput of scalable senders, Mbit/s", 1, 0.05, 0),
+    "goodput_classic_mbit_per_s": Figure("goodput of classic senders, Mbit/s", 1, 0.05, 0),
+    "mark_rate_scalable": Figure("marked of scalable senders, %", 100, 0.10, 0.000_05),
+    "wait_scalable_s": Figure("wait of scalable senders, ms", 1000, 0.05, 0.000_02),
+    "wait_classic_s": Figure("wait of classic senders, ms", 1000, 0.05, 0.000_02),
 }
+
+CLASSES = ("scalable", "classic")
+"""Kinds of senders that are looked at apart: the last word of their groups' names."""
 
 
 class Kept:
@@ -195,6 +203,7 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
         each = run.table("flows").filter(bulk)["goodput_bits_per_s"].to_list()
         described["goodput_mbit_per_s"] = sum(each) / 1e6
         described |= jain_index([*each, *[0.0] * (flows - len(each))])
+        described |= _of_classes(run)
     second = run.summary.get("ports", {}).get("second.forward", {})
     described |= {f"{name}_second": second[name] for name in FIGURES if name in second}
     if "datagrams" in run.summary:
@@ -205,6 +214,35 @@ def numbers(flows: int, run: FinishedRun) -> Numbers:
             elapsed_ns = ended["end_ns"] - ended["start_ns"]
             described["transfer_mean_s"] = elapsed_ns.sum() / len(ended) / 1e9
     return described
+
+
+def _of_classes(run: FinishedRun) -> Numbers:
+    """What scalable and classic senders got, where both or either are named so."""
+    found: Numbers = {}
+    waits = run.summary.get("queue_delay_by_group") or _of_one_group(run)
+    named = {kind: [name for name in waits if name.endswith(f"-{kind}")] for kind in CLASSES}
+    both = all(named.values())
+    for kind, names in named.items():
+        if packets := sum(waits[name]["packets"] for name in names):
+            waited = sum(waits[name]["packets"] * waits[name]["mean_s"] for name in names)
+            found[f"wait_{kind}_s"] = waited / packets
+        if both:
+            group = pl.col("group_name").cast(pl.String)
+            each = run.table("flows").filter(group.str.ends_with(f"-{kind}"))
+            found[f"goodput_{kind}_mbit_per_s"] = each["goodput_bits_per_s"].sum() / 1e6
+            if kind == "scalable":
+                # Classic senders beside them have no ECN: all marks are theirs.
+                found["mark_rate_scalable"] = run.summary["marks"] / packets
+    return found
+
+
+def _of_one_group(run: FinishedRun) -> dict[str, dict[str, float]]:
+    """Delays where all senders are of one group, which a summary does not repeat."""
+    names = run.table("flows")["group_name"].cast(pl.String).unique().to_list()
+    if len(names) != 1 or run.summary.get("queue_delay_mean_s") is None:
+        return {}
+    of = run.summary["ports"][run.summary["studied_port"]]
+    return {names[0]: {"packets": of["departures"], "mean_s": of["queue_delay_mean_s"]}}
 
 
 Row = dict[str, object]

@@ -69,22 +69,24 @@ DISCIPLINES: dict[str, Discipline] = {
     "pfifo_head_drop": Discipline(
         "pfifo_head_drop limit 50", "droptail", {"limit": 50, "from_front": True}
     ),
-    "codel": Discipline("codel limit 240", "codel", {"profile": "linux-6.12", "limit": 240}),
+    "codel": Discipline("codel limit 240", "codel", {"profile": machine.profile(), "limit": 240}),
     "codel, ECN": Discipline(
-        "codel limit 240 ecn", "codel", {"profile": "linux-6.12", "limit": 240, "ecn": True}
+        "codel limit 240 ecn", "codel", {"profile": machine.profile(), "limit": 240, "ecn": True}
     ),
     "codel, 20 ms": Discipline(
         "codel limit 240 target 20ms interval 60ms",
         "codel",
-        {"profile": "linux-6.12", "limit": 240, "target": "20 ms", "interval": "60 ms"},
+        {"profile": machine.profile(), "limit": 240, "target": "20 ms", "interval": "60 ms"},
     ),
     "fq_codel": Discipline(
         "fq_codel limit 240 noecn",
         "fq_codel",
-        {"profile": "linux-6.12", "limit": 240, "ecn": False},
+        {"profile": machine.profile(), "limit": 240, "ecn": False},
     ),
     "fq_codel, ECN": Discipline(
-        "fq_codel limit 240 ecn", "fq_codel", {"profile": "linux-6.12", "limit": 240, "ecn": True}
+        "fq_codel limit 240 ecn",
+        "fq_codel",
+        {"profile": machine.profile(), "limit": 240, "ecn": True},
     ),
     "fq_codel, full": Discipline(
         "fq_codel limit 30 drop_batch 4 target 500ms interval 2s noecn",

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from validation.dumbbell import CONTROLS
+from validation.linux import machine
 from validation.linux.machine import HZ
 from validation.workload import Transfer, Web, Workload, replayed
 
@@ -26,16 +27,22 @@ RATE = 10_000_000
 BUFFER = 6_291_456
 """Receive buffer, bytes: net.ipv4.tcp_rmem's third value, from the start."""
 
-ENDS = {
-    "profile": "linux-6.12",
-    "window_bytes": BUFFER,
-    "autotuning": False,
-    "scaling_ratio": 63 / 256,
-    "gso_max_segs": 1,
-    "hz": HZ,
-}
-"""The guest's end systems and the ticks of its timers. A segment that came through its line takes
-5.8 kB of the receive buffer: the window settles at 1,548,288 B, 63/256 of it."""
+
+def ends_of_guest() -> dict[str, Any]:
+    """The guest's end systems and the ticks of its timers.
+
+    A segment that came through its line takes 5.8 kB of the receive buffer: the window settles at
+    1,548,288 B, 63/256 of it.
+    """
+    return {
+        "profile": machine.profile(),
+        "window_bytes": BUFFER,
+        "autotuning": False,
+        "scaling_ratio": 63 / 256,
+        "gso_max_segs": 1,
+        "hz": HZ,
+    }
+
 
 CLOCK = "256 ns"
 """Steps of the guest's clock (`TIMER_MULTIPLIER`): no timer ends between two of them, and none that
@@ -89,12 +96,8 @@ QUEUES: dict[str, Queue] = {
     ),
     "pie": ("pie limit 480", {"aqm": "pie", **PIE, "limit": 480}, True),
     "fq_pie": ("fq_pie limit 480", {"aqm": "fq_pie", **PIE, "limit": 480}, True),
-    "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux-6.12", "limit": 480}, True),
-    "fq_codel": (
-        "fq_codel limit 480",
-        {"aqm": "fq_codel", "profile": "linux-6.12", "limit": 480},
-        True,
-    ),
+    "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux", "limit": 480}, True),
+    "fq_codel": ("fq_codel limit 480", {"aqm": "fq_codel", "profile": "linux", "limit": 480}, True),
     "cake": ("cake unlimited", {"aqm": "cake"}, False),
     "sfb": (SFB, {"aqm": "sfb", "profile": "linux", "limit": 480}, False),
     "sfq": ("sfq limit 127", {"aqm": "sfq", "profile": "linux", "limit": 127}, False),
@@ -120,6 +123,9 @@ WITHOUT: dict[str, Queue] = {
 SAME_HASH = {"core/txrehash": 0}
 """A sender on the router's own kernel gets another hash after each timeout, and with it another
 queue of fq_codel and fq_pie. One that comes by a real line does not."""
+
+CHANGED = ("codel", "fq_codel")
+"""Disciplines of which `linux-6.12` has other rules than `linux`."""
 
 MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
 """Those that mark."""
@@ -255,7 +261,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
 
 
 def _traffic(case: Case, seed: int) -> list[dict[str, Any]]:
-    tcp = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
+    tcp = ends_of_guest() | {"congestion": case.congestion, "ecn": case.ecn}
     tcp |= {} if case.ecn_fallback else {"ecn_fallback": False}
     if transfers := case.transfers(seed):
         return [replayed(transfers, lambda _: round(1000 * case.rtt_ms), lambda n: DATA * n, tcp)]
@@ -267,9 +273,10 @@ def _traffic(case: Case, seed: int) -> list[dict[str, Any]]:
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
-    """The same for aqmlab, with the end systems and disciplines of profile `linux-6.12`, or `linux`
-    where nothing has changed."""
+    """The same for aqmlab, with the end systems and disciplines of the kernel's profile."""
     _, queue, switch = case.discipline
+    if queue["aqm"] in CHANGED:
+        queue = queue | {"profile": machine.profile()}
     return {
         "name": f"linux-{case.name()}",
         "duration": f"{case.end_s} s",

@@ -14,6 +14,10 @@
  *   drop     numbers of the TCP segments with data (from 1) that are lost after line0 sent them
  *   mark     numbers of those that get the congestion-experienced code point there
  *   marked   packets that left line0 with this code point; to be read
+ *   flow_packets, flow_marked, flow_waited
+ *            TCP segments with data that left line0, by the port of their sender (from FIRST), those
+ *            of them with this code point, and how long they waited for the line, ns; to be read. A
+ *            sender stamps each segment when it sends it, and router and queues keep the stamp.
  */
 #include <linux/hrtimer.h>
 #include <linux/etherdevice.h>
@@ -22,6 +26,7 @@
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
 #include <linux/tcp.h>
+#include <linux/version.h>
 #include <net/inet_ecn.h>
 
 static ulong rate[2] = { 10000000, 1000000000 };
@@ -34,6 +39,13 @@ static int drops, marks;
 module_param_array(drop, ulong, &drops, 0644);
 module_param_array(mark, ulong, &marks, 0644);
 module_param(marked, ulong, 0444);
+
+#define FIRST 10000 /* the port of the first bulk sender (guest/bulk.py) */
+#define FLOWS 64
+static ulong flow_packets[FLOWS], flow_marked[FLOWS], flow_waited[FLOWS];
+module_param_array(flow_packets, ulong, NULL, 0444);
+module_param_array(flow_marked, ulong, NULL, 0444);
+module_param_array(flow_waited, ulong, NULL, 0444);
 
 struct line {
 	struct net_device *dev, *peer;
@@ -52,6 +64,34 @@ static struct net_device *devices[2];
  */
 #define LATE_NS 1000
 
+/* Bytes of data that a TCP segment carries; 0 for every other packet. */
+static int data_of(struct sk_buff *skb)
+{
+	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
+	struct tcphdr *tcp = (struct tcphdr *)((u8 *)ip + ip->ihl * 4);
+
+	if (skb->protocol != htons(ETH_P_IP) || ip->protocol != IPPROTO_TCP)
+		return 0;
+	return ntohs(ip->tot_len) - ip->ihl * 4 - tcp->doff * 4;
+}
+
+/* Counts what a flow gets from the queue before line0. */
+static void count(struct sk_buff *skb)
+{
+	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
+	struct tcphdr *tcp = (struct tcphdr *)((u8 *)ip + ip->ihl * 4);
+	unsigned int flow;
+
+	if (data_of(skb) <= 0 || skb->tstamp_type != SKB_CLOCK_MONOTONIC)
+		return;
+	flow = ntohs(tcp->source) - FIRST;
+	if (flow >= FLOWS)
+		return;
+	flow_packets[flow]++;
+	flow_marked[flow] += INET_ECN_is_ce(ip->tos);
+	flow_waited[flow] += max_t(s64, ktime_get_ns() - ktime_to_ns(skb->tstamp), 0);
+}
+
 static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct line *line = netdev_priv(dev);
@@ -62,6 +102,8 @@ static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 		begins = line->free;
 	line->free = ktime_add_ns(begins, ns);
 	netif_stop_queue(dev);
+	if (line->end == 0)
+		count(skb);
 	skb_orphan(skb);
 	line->sending = skb;
 	hrtimer_start(&line->sent, line->free, HRTIMER_MODE_ABS);
@@ -74,17 +116,6 @@ static bool listed(const ulong *numbers, int count, ulong number)
 		if (numbers[count] == number)
 			return true;
 	return false;
-}
-
-/* Bytes of data that a TCP segment carries; 0 for every other packet. */
-static int data_of(struct sk_buff *skb)
-{
-	struct iphdr *ip = (struct iphdr *)(skb->data + ETH_HLEN);
-	struct tcphdr *tcp = (struct tcphdr *)((u8 *)ip + ip->ihl * 4);
-
-	if (skb->protocol != htons(ETH_P_IP) || ip->protocol != IPPROTO_TCP)
-		return 0;
-	return ntohs(ip->tot_len) - ip->ihl * 4 - tcp->doff * 4;
 }
 
 /* Loses or marks what is listed; true where the packet is lost. */
@@ -153,6 +184,16 @@ static void line_setup(struct net_device *dev)
 	eth_hw_addr_random(dev);
 }
 
+static void set_up(struct hrtimer *timer, enum hrtimer_restart (*rings)(struct hrtimer *))
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 13, 0)
+	hrtimer_init(timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+	timer->function = rings;
+#else
+	hrtimer_setup(timer, rings, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
+#endif
+}
+
 static int __init line_init(void)
 {
 	int end, error;
@@ -168,10 +209,8 @@ static int __init line_init(void)
 		line->dev = devices[end];
 		line->peer = devices[!end];
 		line->end = end;
-		hrtimer_init(&line->sent, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-		line->sent.function = line_sent;
-		hrtimer_init(&line->arrived, CLOCK_MONOTONIC, HRTIMER_MODE_ABS);
-		line->arrived.function = line_arrived;
+		set_up(&line->sent, line_sent);
+		set_up(&line->arrived, line_arrived);
 		__skb_queue_head_init(&line->flying);
 		error = register_netdev(devices[end]);
 		if (error)

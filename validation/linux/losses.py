@@ -20,7 +20,7 @@ from typing import Any
 import aqmlab
 from validation.external import several
 from validation.linux import command, machine
-from validation.linux.cases import BUFFER, DATA, ENDS, RATE
+from validation.linux.cases import BUFFER, DATA, RATE, ends_of_guest
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
 SEGMENTS = 1_500
@@ -81,6 +81,8 @@ class Case:
     ecn: bool = False
     quickack: bool = True
     """Whether every segment is acknowledged at once: then what a receiver reads does not matter."""
+    grows: bool = False
+    """Whether the receive buffer begins with 128 KiB and grows, as it does by default."""
 
     @property
     def described(self) -> Script:
@@ -92,6 +94,7 @@ class Case:
         """As the table has it."""
         ends = [self.congestion, *(() if self.sack else ("no SACK",)), *(("ECN",) * self.ecn)]
         ends += [] if self.quickack else ["delayed ACKs"]
+        ends += ["growing buffer"] if self.grows else []
         return f"{', '.join(ends)}: {self.script}"
 
 
@@ -107,6 +110,8 @@ def cases() -> Iterator[Case]:
         ("reno", "cubic"), ("nothing", "three of a window")
     ):
         yield Case(script, congestion, quickack=False)
+    for congestion, script in itertools.product(("reno", "cubic"), list(SCRIPTS)[:7]):
+        yield Case(script, congestion, quickack=False, grows=True)
 
 
 def in_linux(case: Case) -> list[Sent]:
@@ -136,19 +141,24 @@ def _guest(case: Case, drop: Sequence[int]) -> list[Sent]:
                 "drop": list(drop),
                 "mark": list(case.described.mark),
             },
-            "sysctl": {"ipv4/tcp_ecn": int(case.ecn), "ipv4/tcp_sack": int(case.sack)},
+            "sysctl": {
+                "ipv4/tcp_ecn": int(case.ecn),
+                "ipv4/tcp_sack": int(case.sack),
+                # The guest's own, which has little memory, is less.
+                "ipv4/tcp_rmem": f"4096 131072 {BUFFER}",
+            },
             "congestion": case.congestion,
             "quickack": case.quickack,
-            "receive_buffer": BUFFER // 2,
             "send_buffer": BUFFER // 2,
             "duration_s": DURATION_S,
         }
+        | ({} if case.grows else {"receive_buffer": BUFFER // 2})
     )
     return sent((Segment(*row) for row in described["segments"]), PORT)
 
 
 def in_aqmlab(case: Case, start_us: int = 0) -> list[Sent]:
-    """Ours, of profile `linux-6.12`, begun so long after a tick."""
+    """Ours, of the kernel's profile, begun so long after a tick."""
     script = case.described
     rules: list[dict[str, Any]] = []
     if script.drop:
@@ -157,7 +167,8 @@ def in_aqmlab(case: Case, start_us: int = 0) -> list[Sent]:
         rules.append({"drop": [script.again], "sent": [2]})
     if script.mark:
         rules.append({"mark": list(script.mark)})
-    ends = ENDS | {"congestion": case.congestion, "ecn": case.ecn}
+    ends = ends_of_guest() | {"congestion": case.congestion, "ecn": case.ecn}
+    ends |= {"autotuning": case.grows}
     if case.quickack:
         ends["ack_every"] = 1
     group = {

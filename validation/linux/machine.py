@@ -2,8 +2,9 @@
 
 User-mode Linux with `time-travel=inf-cpu`: its clock stands still while it computes and jumps to
 the next timer while it waits, so a job does not depend on the host's speed or load. The kernel is
-built from Debian's package `linux-source-6.12` into a cache outside the tree; it is an external
-program and no part of aqmlab.
+built from a Debian package (`linux-source-7.3`, `linux-source-6.12`) into a cache outside the tree;
+it is an external program and no part of aqmlab. The newest installed source is taken, or that of
+the release in the environment variable LINUX.
 """
 
 from __future__ import annotations
@@ -28,17 +29,28 @@ TOOLS = ("make", "cc", "flex", "bison", "bc", "xz", "tar", "ip", "tc")
 HZ = 1000
 """Timer ticks per second. User-mode Linux has 100; Debian's kernels 250, many others 1000."""
 REGISTERS = 16384
-"""Bytes kept for the vector registers of a process. User-mode Linux has room for 2,696; where the
-host's processor has more (11,008 with AMX), no process of the guest would start."""
+"""Bytes kept for the vector registers of a process. User-mode Linux has room for 2,696 up to 6.12;
+where the host's processor has more (11,008 with AMX), no process of the guest would start. Later
+kernels look how many the host has."""
 
 
 def source() -> Path:
-    """The newest installed archive of Debian's kernel source."""
-    found = Path("/usr/src").glob("linux-source-*.tar.xz")
+    """The archive of Debian's kernel source: the newest installed, or that of LINUX."""
+    wanted = os.environ.get("LINUX") or "*"
+    found = Path("/usr/src").glob(f"linux-source-{wanted}.tar.xz")
     newest = max(found, key=lambda archive: numbers(version(archive)), default=None)
     if newest is None:
-        raise Missing("no kernel source: install the Debian package linux-source-6.12")
+        package = "7.3 or linux-source-6.12" if wanted == "*" else wanted
+        raise Missing(f"no kernel source: install the Debian package linux-source-{package}")
     return newest
+
+
+def profile() -> str:
+    """The profile whose rules are those of this kernel; today's where there is none."""
+    try:
+        return "linux-6.12" if numbers(version(source())) < (7,) else "linux"
+    except Missing:
+        return "linux"
 
 
 def version(archive: Path) -> str:
@@ -106,7 +118,9 @@ def _configure(tree: Path) -> None:
     with (tree / "drivers/net/Makefile").open("a") as file:
         file.write("obj-y += aqmlab_line.o\n")
     _changed(tree / "arch/um/Kconfig", r"(config HZ\n.*?default) 100", rf"\1 {HZ}")
-    _changed(tree / "arch/x86/um/user-offsets.c", r"(HOST_FP_SIZE, )2696", rf"\g<1>{REGISTERS}")
+    offsets = tree / "arch/x86/um/user-offsets.c"
+    if "HOST_FP_SIZE" in offsets.read_text():
+        _changed(offsets, r"(HOST_FP_SIZE, )2696", rf"\g<1>{REGISTERS}")
     _make(tree, "x86_64_defconfig")
     with (tree / ".config").open("a") as file:
         file.write(CONFIG.read_text())

@@ -21,6 +21,8 @@ class Segment(NamedTuple):
     data: int
     """Bytes of payload."""
     ce: bool
+    window: int
+    """The header's field: its receive window, less the scale that the SYN agreed on."""
 
 
 def parse(at_ns: int, packet: bytes) -> Segment | None:
@@ -29,9 +31,9 @@ def parse(at_ns: int, packet: bytes) -> Segment | None:
         return None
     begin = (packet[0] & 15) * 4
     total = struct.unpack_from("!H", packet, 2)[0]
-    source, _, seq, ack, offset = struct.unpack_from("!HHIIB", packet, begin)
+    source, _, seq, ack, offset, window = struct.unpack_from("!HHIIBxH", packet, begin)
     data = total - begin - (offset >> 4) * 4
-    return Segment(at_ns, source, seq, ack, data, packet[1] & 3 == 3)
+    return Segment(at_ns, source, seq, ack, data, packet[1] & 3 == 3, window)
 
 
 def read_pcap(text: bytes) -> Iterator[Segment]:

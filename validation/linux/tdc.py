@@ -68,8 +68,9 @@ def judged(command: Command) -> tuple[str, str]:
         queue, remarks = from_tc.parameters(command.kind, command.words, printed=False)
     except SpecError as error:
         return "not understood", str(error)
-    if remarks and command.kind != "pfifo_fast":
-        return "not understood", remarks[0]
+    left_out = [remark for remark in remarks if "left out" in remark]
+    if left_out:
+        return "not understood", left_out[0]
     printed = _printed(command)
     if printed is None:
         return "understood", "the test expects no settings"
@@ -90,10 +91,13 @@ def judged(command: Command) -> tuple[str, str]:
 
 def _in_bytes(queue: dict[str, Any]) -> dict[str, Any]:
     """RED's thresholds in bytes, as tc prints them, without the packet that counts them here."""
-    if queue["aqm"] not in ("red", "ared"):
+    if queue["aqm"] not in ("red", "ared", "gred"):
         return queue
     packet = queue.get("mean_packet_bytes", 1000)
     sized = {name: round(packet * queue[name]) for name in ("min_th", "max_th") if name in queue}
+    if queue["aqm"] == "gred":
+        # In whole packets here: 60 kB are another number of them in packets of another size.
+        queue = {name: value for name, value in queue.items() if name != "limit"}
     return {name: value for name, value in queue.items() if name != "mean_packet_bytes"} | sized
 
 

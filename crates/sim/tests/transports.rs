@@ -36,11 +36,11 @@ fn marked_flows_slow_down_without_a_loss() {
         let on = bulk(json!({"profile": name, "window": 40_000, "ecn": true}));
         let s = summary(&on, "folded");
         // Marks stand in for every early drop; nothing overflows, since the senders obey. Only
-        // today's host, whose window grows by bytes and so twice as fast behind delayed
+        // Linux's hosts, whose window grows by bytes and so twice as fast behind delayed
         // acknowledgements, overflows the 50 large packets now and then.
         let (marks, drops) = (s.number("marks"), s.number("drops"));
         assert!(marks > 100.0, "{name}: {marks} marks");
-        let most = if name == "linux" { 0.02 * marks } else { 0.0 };
+        let most = if name.starts_with("linux") { 0.02 * marks } else { 0.0 };
         assert!(drops <= most, "{name}: {drops} drops");
         let (used, queue) = (s.number("utilisation"), s.number("queue_mean_packets"));
         assert!(used > 0.9, "{name}: {used}");

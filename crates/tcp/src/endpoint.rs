@@ -133,8 +133,8 @@ impl Endpoint {
         }
     }
 
-    /// The peer offers a receive window of `bytes`, of which segments carry nothing: what is out may then
-    /// reach so far beyond what it has acknowledged. Before any call it is the profile's own window.
+    /// The peer offers a receive window of `bytes`: what is out may reach so far beyond what it has
+    /// acknowledged. Before a call, and before a segment that carries it, it is the profile's own window.
     pub fn on_window(&mut self, bytes: u32, now: Instant) {
         self.call.event(now);
         self.tx.snd.window = bytes;
@@ -290,6 +290,16 @@ impl Endpoint {
         self.call.due &= self.rx.ack_now || self.tx.sender.may_choose(&self.tx.snd);
     }
 
+    /// The receive window that an acknowledgement offers (`tcp_may_update_window`): of an older one none, of one
+    /// more to this number a larger.
+    #[inline]
+    pub(crate) fn note_window(&mut self, ack: u64, window: u64) {
+        let (snd, bytes) = (&mut self.tx.snd, u32::try_from(window).unwrap_or(u32::MAX));
+        if ack > snd.una || ack == snd.una && bytes > snd.window {
+            snd.window = bytes;
+        }
+    }
+
     #[inline(always)]
     fn take_synchronised(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         if self.profile.idle == IdleRule::SinceReceived {
@@ -309,6 +319,9 @@ impl Endpoint {
         if self.conn.stamps {
             self.rx.on_stamp(segment);
         }
+        if let Some(window) = segment.window() {
+            self.note_window(segment.ack, window);
+        }
         if self.conn.ecn.feedback == EcnFeedback::Accurate {
             self.note_option(segment);
         }
@@ -322,7 +335,7 @@ impl Endpoint {
                 self.tx.rtt = self.profile.rtt.fresh();
                 self.start_from_route(cached, None);
             }
-            self.establish(cached);
+            self.establish(cached, moment);
             self.check_third_ack(segment);
             self.begin_feedback();
             self.begin_sender(Some((segment, cached)), moment);

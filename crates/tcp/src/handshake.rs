@@ -49,7 +49,7 @@ impl Endpoint {
         self.tx.snd.una = 1;
         self.tx.snd.timed_out = false;
         self.tx.snd.nxt = 1;
-        self.establish(cached);
+        self.establish(cached, moment);
         self.begin_sender(None, moment);
         self.call.due = true;
     }
@@ -59,6 +59,9 @@ impl Endpoint {
         let mine = self.profile.recovery.kind.selective();
         self.conn.sack = mine && !syn.sack.is_empty();
         self.rx.agree(self.conn.sack);
+        if let Some(window) = syn.window() {
+            self.tx.snd.window = u32::try_from(window).unwrap_or(u32::MAX);
+        }
         self.conn.stamps = self.profile.timestamps && syn.flags.has(Flags::STAMPED);
         if self.conn.stamps {
             self.rx.on_stamp(syn);
@@ -73,8 +76,9 @@ impl Endpoint {
     }
 
     /// The handshake is over.
-    pub(crate) fn establish(&mut self, cached: &HostMetrics) {
+    pub(crate) fn establish(&mut self, cached: &HostMetrics, moment: Moment) {
         self.conn.establish();
+        self.rx.established(moment.at);
         let repeats = if self.conn.syn_repeated { self.counters.resent_syn } else { 0 };
         // Linux: a timestamp may have shown the round trip of a repeated SYN (`tcp_init_metrics`), and
         // one repeat is forgiven, since the first timeout is only 1 s (`tcp_init_transfer`).

@@ -7,6 +7,7 @@ use crate::connection::State;
 use crate::ecn::EcnFeedback;
 use crate::endpoint::Endpoint;
 use crate::profile::{IdleRule, SynAck};
+use crate::receiver::Offer;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_state::Chunk;
 
@@ -259,7 +260,11 @@ impl Endpoint {
         if self.conn.ecn.feedback == EcnFeedback::Accurate && self.profile.ecn.option {
             self.put_accecn(out);
         }
-        self.rx.on_ack_sent();
+        if let Some(Offer { bytes, scale }) =
+            self.rx.on_ack_sent(&self.profile.ack, flags.has(Flags::SYN))
+        {
+            out.offer(bytes, scale);
+        }
         self.counters.segments_sent += 1;
     }
 

@@ -11,14 +11,14 @@ use crate::rtt::RttRules;
 use crate::send_state::{SendState, Window};
 
 /// How an end system behaves: made by an [`Entry`](crate::Entry) of the registry, immutable,
-/// shared by all its connections. Both ends of a connection are assumed to have equal receive
-/// windows (no segment carries it).
+/// shared by all its connections. An end whose receive window never changes is assumed to have that of
+/// its peer's profile, for its segments carry none.
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: &'static str,
     /// Segment size, bytes; with timestamps less by their option.
     pub(crate) mss: u16,
-    /// Receive window, bytes: constant, the program reads at once.
+    /// Receive window, bytes, until a segment offers another: constant but where segments carry it.
     pub(crate) window: u64,
     /// First congestion window, and what a pause leaves of a larger one, in segments.
     pub(crate) initial_segments: u64,

@@ -8,7 +8,7 @@ use crate::clock::{HostClock, Moment};
 use crate::ecn::{MarksSeen, Memory};
 use crate::rtt::{Rtt, RttRules};
 use crate::segment::{Flags, SackBlocks, Segment};
-pub(crate) use adaptive::{Adaptive, Compress, Growth};
+pub(crate) use adaptive::{Adaptive, Compress, Growth, Offer};
 use adaptive::{Tempo, Timing};
 
 /// When in-order data is acknowledged. Data out of order, twice or next to a hole, and a FIN, are
@@ -78,6 +78,8 @@ struct Held {
 struct Beyond {
     /// Ranges, ascending, never touching.
     held: Vec<Held>,
+    /// Bytes in them.
+    bytes: u64,
     /// Counts arrivals, for the stamps.
     arrivals: u64,
     /// What came twice and was not reported yet.
@@ -134,7 +136,7 @@ impl Receiver {
         let mut beyond = self.beyond.take();
         if let Some(beyond) = &mut beyond {
             beyond.held.clear();
-            beyond.arrivals = 0;
+            (beyond.bytes, beyond.arrivals) = (0, 0);
             beyond.duplicate = None;
             beyond.marks = Memory::default();
             beyond.tempo = None;
@@ -289,11 +291,12 @@ impl Receiver {
         let reached = beyond.held.iter().take_while(|h| h.start <= self.next).count();
         for h in beyond.held.drain(..reached) {
             self.next = self.next.max(h.end);
+            beyond.bytes -= h.end - h.start;
         }
     }
 
     fn hold(&mut self, mut start: u64, mut end: u64) {
-        let Beyond { held, arrivals, .. } = &mut **self.beyond.get_or_insert_default();
+        let Beyond { held, bytes, arrivals, .. } = &mut **self.beyond.get_or_insert_default();
         let first = held.partition_point(|h| h.end < start);
         let last = held.partition_point(|h| h.start <= end);
         if first < last {
@@ -301,6 +304,8 @@ impl Receiver {
             end = end.max(held[last - 1].end);
         }
         *arrivals += 1;
+        let known: u64 = held[first..last].iter().map(|h| h.end - h.start).sum();
+        *bytes += end - start - known;
         let merged = Held { start, end, stamp: *arrivals };
         held.splice(first..last, [merged]);
     }
@@ -355,28 +360,22 @@ impl Receiver {
         self.beyond.as_deref().is_some_and(telling)
     }
 
-    /// The pace of acknowledgements goes on from here.
-    fn note_ack_sent(&mut self) {
-        if let Some(tempo) = self.tempo() {
-            tempo.on_ack_sent();
-        }
-    }
-
     /// Whether data beyond a hole is held.
     pub fn has_hole(&self) -> bool {
         !self.held().is_empty()
     }
 
-    /// A segment with the current acknowledgement goes out.
+    /// A segment with the current acknowledgement goes out, perhaps with a SYN; the receive window that it
+    /// is to offer, if this receiver has one that changes.
     #[inline]
-    pub fn on_ack_sent(&mut self) {
-        if self.beyond.is_some() {
-            self.note_ack_sent();
-        }
+    pub fn on_ack_sent(&mut self, policy: &AckPolicy, syn: bool) -> Option<Offer> {
+        let next = self.next;
+        let offered = self.beyond.as_mut().and_then(|beyond| beyond.offer(policy, next, syn));
         self.acked = self.next;
         self.ack_now = false;
         self.ack_at = Instant::NEVER;
         self.waiting = 0;
+        offered
     }
 }
 

@@ -1,5 +1,7 @@
 //! What travels: a TCP segment without its payload's content.
 
+use std::fmt;
+
 use packet::Ecn;
 
 /// TCP flags of a segment.
@@ -63,17 +65,20 @@ impl Flags {
 }
 
 /// Up to three SACK blocks (RFC 2018), latest first, as offsets above the segment's `ack`.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct SackBlocks {
     len: u8,
     /// The third block reports a duplicate (RFC 2883); its offsets may be negative.
     duplicate: bool,
+    /// In the room that is left here: the segment's receive window ([`Segment::window`]).
+    window: u16,
     blocks: [(u32, u32); 3],
 }
 
 impl SackBlocks {
     /// No block.
-    pub const NONE: SackBlocks = SackBlocks { len: 0, duplicate: false, blocks: [(0, 0); 3] };
+    pub const NONE: SackBlocks =
+        SackBlocks { len: 0, duplicate: false, window: 0, blocks: [(0, 0); 3] };
 
     /// Adds the block `start..end` (offsets above `ack`); ignored when three are there.
     pub fn push(&mut self, start: u32, end: u32) {
@@ -121,9 +126,24 @@ impl SackBlocks {
     }
 }
 
+/// The window only where there is one.
+impl fmt::Debug for SackBlocks {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let mut shown = f.debug_struct("SackBlocks");
+        shown.field("len", &self.len).field("duplicate", &self.duplicate);
+        shown.field("blocks", &self.blocks);
+        if self.window > 0 {
+            shown.field("window", &self.window);
+        }
+        shown.finish()
+    }
+}
+
 impl PartialEq for SackBlocks {
     fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice() && self.duplicate(0) == other.duplicate(0)
+        self.as_slice() == other.as_slice()
+            && self.duplicate(0) == other.duplicate(0)
+            && self.window == other.window
     }
 }
 impl Eq for SackBlocks {}
@@ -173,12 +193,25 @@ pub struct Segment {
     /// Selective acknowledgements.
     pub sack: SackBlocks,
     /// Of the AccECN option what does not lie in the place of the third block, packed (see
-    /// [`Segment::accecn`]), and in the highest bit PSH.
+    /// [`Segment::accecn`]); above it the scale of the window, and in the highest bit PSH.
     pub accurate: u32,
 }
 
 /// PSH in [`Segment::accurate`]: the flags have no bit left.
 const PUSHES: u32 = 1 << 31;
+/// The AccECN option in it.
+const OPTION: u32 = (1 << 27) - 1;
+/// Where the scale of the window lies in it, and how large it may be (RFC 7323 section 2.3).
+const SCALE_AT: u32 = 27;
+const LARGEST_SCALE: u32 = 14;
+
+/// How far a receive window is shifted in the header's 16 bits, where it may grow to `bytes`
+/// (RFC 7323 section 2.2; `tcp_select_initial_window` of Linux).
+pub(crate) const fn window_scale(bytes: u64) -> u8 {
+    let bits = u64::BITS - bytes.leading_zeros();
+    let scale = bits.saturating_sub(16);
+    if scale < LARGEST_SCALE { scale as u8 } else { LARGEST_SCALE as u8 }
+}
 
 impl Segment {
     /// Whether it has the flag PSH: a write ends with it, or a burst that Linux hands down as one.
@@ -188,6 +221,21 @@ impl Segment {
     /// Sets PSH.
     pub(crate) fn push(&mut self) {
         self.accurate |= PUSHES;
+    }
+    /// The receive window that it offers, bytes; none from an end whose window never changes, which is then
+    /// that of its profile.
+    pub const fn window(&self) -> Option<u64> {
+        let scale = self.accurate >> SCALE_AT & 15;
+        match self.sack.window {
+            0 => None,
+            above => Some((above as u64 - 1) << scale),
+        }
+    }
+    /// Offers a receive window, in whole units of the scale and 65,534 of them at most: one more stands for
+    /// none.
+    pub fn offer(&mut self, bytes: u64, scale: u8) {
+        self.sack.window = ((bytes >> scale).min(65_534) + 1) as u16;
+        self.accurate = self.accurate & !(15 << SCALE_AT) | u32::from(scale) << SCALE_AT;
     }
     /// Reports that the numbers `start..end` have come twice (RFC 2883), as Linux does.
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
@@ -219,8 +267,10 @@ impl Segment {
         self.sack.len = self.sack.len.min(2);
         let [first, marked, third] = option.counters;
         self.sack.blocks[2] = (first, third);
-        self.accurate =
-            marked | u32::from(option.fields) << 24 | u32::from(option.ect1_first) << 26;
+        self.accurate = self.accurate & !OPTION
+            | marked
+            | u32::from(option.fields) << 24
+            | u32::from(option.ect1_first) << 26;
     }
     /// IP bytes: 40 B of headers, the payload, and what else there is.
     pub const fn ip_bytes(&self) -> u32 {
@@ -289,6 +339,33 @@ mod tests {
             assert_eq!(sack.wire_bytes(3), bytes, "{blocks} blocks");
         }
         assert_eq!(sack.wire_bytes(2), 20, "no more than there is room for");
+    }
+
+    #[test]
+    fn a_segment_offers_whole_units_of_a_window_or_none() {
+        let mut segment = Segment::default();
+        assert_eq!(segment.window(), None, "an end whose window never changes");
+        for (bytes, scale, offered) in [
+            (0, 7, 0),
+            (65_160, 0, 65_160),
+            (64_000, 7, 64_000),
+            (64_127, 7, 64_000),
+            (1 << 40, 10, 65_534 << 10),
+        ] {
+            segment.offer(bytes, scale);
+            assert_eq!(segment.window(), Some(offered), "{bytes} B shifted by {scale}");
+        }
+        segment.push();
+        segment.set_accecn(AccEcn { ect1_first: true, fields: 3, counters: [1, 0xff_ffff, 3] });
+        assert_eq!(segment.window(), Some(65_534 << 10), "beside an option and PSH");
+        assert!(segment.pushes());
+    }
+
+    #[test]
+    fn a_window_is_shifted_as_far_as_its_largest_needs() {
+        // tcp_select_initial_window: ilog2(space) - 15. tcp_rmem's 6 and 32 MiB, and 64 KiB - 1.
+        let bytes = [65_535, 65_536, 4 << 20, 6 << 20, 32 << 20, 1 << 40];
+        assert_eq!(bytes.map(window_scale), [0, 1, 7, 7, 10, 14]);
     }
 
     #[test]

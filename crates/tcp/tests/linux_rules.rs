@@ -199,3 +199,77 @@ fn the_window_that_a_peer_offers_bounds_what_is_out() {
     server.on_window(6_000, secs(0.3));
     assert_eq!(drain(&mut server, 0.3).len(), 2);
 }
+
+#[test]
+fn a_sender_obeys_the_window_that_segments_offer() {
+    // RFC 9293 section 3.8.6; tcp_may_update_window: of an older acknowledgement none is taken, of the last
+    // number a larger one.
+    let mut server = receiver();
+    let offers = |ack: u64, bytes: u64| {
+        let mut segment = Segment { ack, ..data(1, 0, Ecn::NotEct) };
+        segment.offer(bytes, 0);
+        segment
+    };
+    assert!(hear(&mut server, offers(1, 3_000), 0.2).is_empty(), "no smaller one");
+    server.write(200_000, secs(0.2));
+    let first = drain(&mut server, 0.2).len() as u64;
+    assert_eq!(first, 10, "the profile's own window is larger");
+    assert_eq!(
+        hear(&mut server, offers(10 * 1_460 + 1, 3_000), 0.3).len(),
+        2,
+        "3,000 B from there"
+    );
+    assert!(hear(&mut server, offers(1, 1 << 20), 0.3).is_empty(), "an older acknowledgement");
+    assert_eq!(hear(&mut server, offers(10 * 1_460 + 1, 6_000), 0.3).len(), 2);
+}
+
+#[test]
+fn every_segment_of_a_linux_host_offers_a_window() {
+    let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
+    client.connect(secs(0.0));
+    let syn = drain(&mut client, 0.0);
+    // 64 KiB in whole segments (tcp_select_initial_window), not shifted.
+    assert_eq!(syn[0].window(), Some(65_160));
+    let mut server = receiver();
+    let answer = hear(&mut server, data(1, 1_000, Ecn::NotEct), 0.2);
+    assert!(answer.iter().all(|segment| segment.window().is_some_and(|bytes| bytes > 60_000)));
+}
+
+#[test]
+fn a_dctcp_receiver_acknowledges_cwr_at_once() {
+    // tcp_ecn_accept_cwr. Marks make no acknowledgement quick (tcp_data_ecn_check), for dctcp_ece_ack_update has
+    // begun the echo before.
+    let settings = [
+        ("congestion", Raw::Text("dctcp".into())),
+        ("ecn", Raw::Bool(true)),
+        ("timestamps", Raw::Bool(false)),
+        // The window does not grow: sixteen quick ones in all.
+        ("scaling_ratio", Raw::Number(0.4)),
+        ("autotuning", Raw::Bool(false)),
+    ];
+    let mut server = Endpoint::new(&profile("linux", &settings), HostClock::default());
+    hear(&mut server, syn(&[Flags::ECE, Flags::CWR], Ecn::Ect0), 0.0);
+    hear(&mut server, ack(1, &[]), 0.1);
+    let (mut at, mut next) = (0.2, 1);
+    let mut full = |ecn: Ecn, cwr: bool| {
+        at += 0.000_1;
+        let mut segment = data(next, 1_460, ecn);
+        segment.flags = if cwr { segment.flags.with(Flags::CWR) } else { segment.flags };
+        next += 1_460;
+        hear(&mut server, segment, at).len()
+    };
+    // Past the acknowledgements of the beginning: one of each two.
+    (0..60).for_each(|_| _ = full(Ecn::Ect0, false));
+    if full(Ecn::Ect0, false) == 0 {
+        assert_eq!(full(Ecn::Ect0, false), 1);
+    }
+    assert_eq!(full(Ecn::Ect0, false), 0, "one waits");
+    assert_eq!(full(Ecn::Ce, false), 2, "what waited, and this");
+    assert_eq!(full(Ecn::Ce, false), 0, "no other is quick");
+    assert_eq!(full(Ecn::Ce, false), 1);
+    assert_eq!(full(Ecn::Ce, true), 1, "CWR");
+    assert_eq!(full(Ecn::Ce, false), 0);
+    assert_eq!(full(Ecn::Ect0, false), 2, "the change back");
+    assert_eq!(full(Ecn::Ect0, true), 1, "CWR alone");
+    assert_eq!(full(Ecn::Ect0, false), 0);
+}

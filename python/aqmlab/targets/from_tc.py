@@ -11,7 +11,7 @@ from typing import Any
 
 from aqmlab.errors import SpecError
 
-from . import cake_words, tc
+from . import cake_words, gred_words, tc
 from .tc_defaults import OF_TC_ALONE, passed_by_tc
 from .tc_text import Seen, read
 from .tc_words import COUNT
@@ -66,6 +66,8 @@ def parameters(
             "pfifo_fast is taken as one queue of the device's txqueuelen, 1,000 unless changed"
         )
         return {"aqm": "droptail", "limit": 1000}, [described]
+    if kind == "gred":
+        return gred_words.parameters(words, printed, parameters)
     if kind in ("cake", "cake_mq"):
         kind, words = "cake", cake_words.plain(words)
     entry = _entry(kind)

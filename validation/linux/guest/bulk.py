@@ -50,6 +50,8 @@ class Bulk:
         self.received: Counter[int] = Counter()
         ends.enter(RECEIVERS)
         self.listener = self._socket()
+        if control := job.get("listener"):
+            self.listener.setsockopt(socket.IPPROTO_TCP, 13, control.encode())
         self.listener.bind((ADDRESSES["line1"], PORT))
         self.listener.listen(1024)
         self.ready.register(self.listener, selectors.EVENT_READ, self._accept)
@@ -73,7 +75,7 @@ class Bulk:
         """A sender that has asked for its connection, from a port of its own or any (0)."""
         self.ends.enter(SENDERS)
         sender = self._socket()
-        sender.setsockopt(socket.IPPROTO_TCP, 13, self.job["congestion"].encode())
+        sender.setsockopt(socket.IPPROTO_TCP, 13, self.control(port).encode())
         if size := self.job.get("send_buffer"):
             sender.setsockopt(socket.SOL_SOCKET, 32, size)  # SO_SNDBUFFORCE
         sender.setsockopt(socket.IPPROTO_TCP, UNSENT, OPENING)
@@ -81,6 +83,11 @@ class Bulk:
         sender.bind((ADDRESSES["host"], port))
         sender.connect_ex((ADDRESSES["line1"], PORT))
         return sender
+
+    def control(self, port: int) -> str:
+        """The congestion control of the sender from this port: the job has one, or one for each."""
+        given = self.job["congestion"]
+        return given if isinstance(given, str) else given[port - FIRST]
 
     def _accept(self, listener: socket.socket) -> None:
         made, (_, port) = listener.accept()
@@ -143,6 +150,14 @@ def marked() -> int:
     return int((LINE / "marked").read_text())
 
 
+def by_flow(flows: int) -> dict[str, list[int]]:
+    """Of each flow the segments with data that left line0, those marked, and their waits, ns."""
+    return {
+        name: [int(value) for value in (LINE / name).read_text().split(",")[:flows]]
+        for name in ("flow_packets", "flow_marked", "flow_waited")
+    }
+
+
 Start = tuple[float, Callable[[], None]]
 
 
@@ -174,7 +189,9 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
     begun = turn(job["hz"])
     users.until(begun)
     length_sum = backlog_sum = samples = 0
+    flows = len(job.get("starts", ()))
     before: dict[str, int] = {}
+    counted: dict[str, list[int]] = {}
     received: Counter[int] = Counter()
     for tick in range(round(job["duration_s"] / job["sample_s"]) + 1):
         at = tick * job["sample_s"]
@@ -188,16 +205,25 @@ def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
         now = queue.ask()
         if not before:
             before = now | {"marked": marked()}
+            counted = by_flow(flows)
             received = users.received.copy()
         length_sum += now["length"]
         backlog_sum += now["backlog"]
         samples += 1
     now = queue.ask() | {"marked": marked()}
-    difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
-    ports = range(FIRST, FIRST + len(job.get("starts", ())))
-    return difference | {
-        "length_mean": length_sum / samples,
-        "backlog_mean": backlog_sum / samples,
-        "measured_s": time.monotonic() - begun - job["warmup_s"],
-        "received": [users.received[port] - received[port] for port in ports],
+    each = {
+        name: [end - begin for end, begin in zip(values, counted[name], strict=True)]
+        for name, values in by_flow(flows).items()
     }
+    difference = {key: now[key] - before[key] for key in ("packets", "bytes", "drops", "marked")}
+    ports = range(FIRST, FIRST + flows)
+    return (
+        difference
+        | each
+        | {
+            "length_mean": length_sum / samples,
+            "backlog_mean": backlog_sum / samples,
+            "measured_s": time.monotonic() - begun - job["warmup_s"],
+            "received": [users.received[port] - received[port] for port in ports],
+        }
+    )

@@ -14,8 +14,10 @@ import random
 import socket
 import struct
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+
+from validation.linux.guest import dualpi2
 
 LIBC = ctypes.CDLL(None, use_errno=True)
 CLONE_NEWNET = 0x4000_0000
@@ -111,6 +113,9 @@ def set_up(job: dict) -> Namespaces:
             (LINE / key).write_text(",".join(map(str, values)))
     ends.enter(ROUTER)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    if job["qdisc"].startswith("dualpi2"):
+        Queue().make("dualpi2", dualpi2.options(job["qdisc"].split()[1:]))
+        return ends
     # GRED is made by one command and set by another.
     for verb, words in zip(("replace", "change"), job["qdisc"].split("; "), strict=False):
         run("tc", "qdisc", verb, "dev", "line0", "root", *words.split())
@@ -168,12 +173,20 @@ class Queue:
             _attribute(kind, value)
             for kind, value in ((1, parms), (2, bytes([*cells, 31])), (3, options[3]))
         )
+        self._set("red", described, 0)
+
+    def make(self, kind: str, options: Iterable[tuple[int, bytes]]) -> None:
+        """Puts a discipline that tc does not know there, with these options."""
+        self._set(kind, b"".join(_attribute(*one) for one in options), 0x500)  # CREATE, REPLACE
+
+    def _set(self, kind: str, described: bytes, flags: int) -> None:
         body = struct.pack("=BxxxiIII", 0, self.index, 0, self.ROOT, 0)
-        body += _attribute(1, b"red\0") + _attribute(2, described)
-        self.netlink.send(struct.pack("=IHHII", 16 + len(body), 36, 5, 2, 0) + body)
+        # TCA_KIND and TCA_OPTIONS, nested (NLA_F_NESTED), which younger disciplines insist on.
+        body += _attribute(1, kind.encode() + b"\0") + _attribute(0x8002, described)
+        self.netlink.send(struct.pack("=IHHII", 16 + len(body), 36, 5 | flags, 2, 0) + body)
         (error,) = struct.unpack_from("=i", self.netlink.recv(4096), 16)
         if error:
-            raise OSError(-error, "red: adaptive")
+            raise OSError(-error, f"{kind}: refused")
 
 
 def _attribute(kind: int, value: bytes) -> bytes:

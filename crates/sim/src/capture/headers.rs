@@ -74,8 +74,9 @@ fn header<'a>(
         ports.reverse();
     }
     let has = |flag| segment.flags.has(flag);
-    let window = group.profile.window();
-    let scale = if has(Flags::SYN) { None } else { scale(window) };
+    let largest = group.profile.window();
+    let scale = if has(Flags::SYN) { None } else { scale(largest) };
+    let window = segment.window().unwrap_or(largest);
     TcpHeader {
         ports,
         seq: number(serial, from, segment.seq),

@@ -23,7 +23,8 @@ pub(crate) const ENTRY: Entry = Entry {
         year: 2017,
         source: "RFC 8257",
         deviations: "first alpha 1, and selectively acknowledged bytes count, as in Linux; no growth \
-             in a window after a reduction, as in Linux",
+             in a window after a reduction, as in Linux; whole_segments = true: cuts in whole segments and alpha in \
+             1/1024, rounded down, as in Linux",
         fields: FIELDS,
     },
     make: |params| Box::new(Dctcp::new(Settings::read(params))),
@@ -36,17 +37,28 @@ const FIELDS: &[Field] = &[
     Field::new("alpha", Kind::from(Unit::None, 0.0, 1.0), Value::Real(1.0))
         .meaning("The average before the first window: a new connection fears the worst.")
         .source("dctcp_alpha_on_init = 1,024 in Linux"),
+    Field::new("whole_segments", Kind::Switch, Value::Switch(true))
+        .meaning(
+            "A cut is whole segments, rounded down, so that small windows are not cut by a few marks, and \
+             alpha counts in 1/1024. Off: bytes and fractions, as in the RFC.",
+        )
+        .source("dctcp_ssthresh, dctcp_update_alpha (tcp_dctcp.c of Linux); RFC 8257 section 3.3"),
 ];
+
+/// Alpha's unit in Linux (`DCTCP_MAX_ALPHA`).
+const UNITS: f64 = 1_024.0;
 
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     g: f64,
     alpha: f64,
+    whole: bool,
 }
 
 impl Settings {
     fn read(params: &Params) -> Self {
-        Settings { g: params.real("g"), alpha: params.real("alpha") }
+        let whole = params.switch("whole_segments");
+        Settings { g: params.real("g"), alpha: params.real("alpha"), whole }
     }
 }
 
@@ -73,13 +85,32 @@ impl Dctcp {
     fn observe(&mut self, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
-        if ack.flight.una <= self.window_end || self.delivered == 0 {
+        // Linux ends it with the last of its numbers, RFC 8257 with the first beyond.
+        let ended = ack.flight.una >= self.window_end + u64::from(!self.settings.whole);
+        if !ended || self.delivered == 0 {
             return;
         }
-        let fraction = self.marked as f64 / self.delivered as f64;
-        self.alpha += self.settings.g * (fraction - self.alpha);
+        let (g, fraction) = (self.settings.g, self.marked as f64 / self.delivered as f64);
+        if self.settings.whole {
+            let units = self.alpha * UNITS;
+            let less = (units * g).floor();
+            let left = if less > 0.0 { units - less } else { 0.0 };
+            self.alpha = ((left + (fraction * g * UNITS).floor()) / UNITS).min(1.0);
+        } else {
+            self.alpha += g * (fraction - self.alpha);
+        }
         (self.delivered, self.marked) = (0, 0);
         self.window_end = ack.flight.max;
+    }
+
+    /// Section 3.3, step 9: what a mark leaves.
+    fn rest(&self, win: &Window) -> u64 {
+        if self.settings.whole {
+            let segments = win.cwnd / win.mss();
+            let cut = (segments as f64 * self.alpha / 2.0) as u64;
+            return (segments - cut) * win.mss();
+        }
+        (win.cwnd as f64 * (1.0 - self.alpha / 2.0)) as u64
     }
 }
 
@@ -96,9 +127,7 @@ impl Control for Dctcp {
     fn on_congestion(&mut self, win: &mut Window, flight: &Flight, cause: Cause, now: Instant) {
         self.reno.on_congestion(win, flight, cause, now);
         if cause == Cause::Mark {
-            // Section 3.3, step 9.
-            let rest = win.cwnd as f64 * (1.0 - self.alpha / 2.0);
-            win.ssthresh = (rest as u64).max(2 * win.mss());
+            win.ssthresh = self.rest(win).max(2 * win.mss());
         }
     }
 }
@@ -109,10 +138,16 @@ mod tests {
     use super::super::testing::ack_sample;
     use super::*;
 
+    /// As the RFC counts.
     impl Default for Dctcp {
         fn default() -> Self {
-            Dctcp::new(Settings::read(&Params::defaults(FIELDS)))
+            let linux = Settings::read(&Params::defaults(FIELDS));
+            Dctcp::new(Settings { whole: false, ..linux })
         }
+    }
+
+    fn as_linux() -> Dctcp {
+        Dctcp::new(Settings::read(&Params::defaults(FIELDS)))
     }
 
     fn window_of() -> Window {
@@ -140,6 +175,34 @@ mod tests {
         hear(&mut dctcp, &mut flight, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);
+    }
+
+    #[test]
+    fn linux_cuts_whole_segments_rounded_down() {
+        // dctcp_ssthresh: cwnd - (cwnd * alpha >> 11). 20 x 102 >> 11 = 0, 21 x 102 >> 11 = 1; alpha 1 halves.
+        for (segments, alpha, left) in [(20, 102.0, 20), (21, 102.0, 20), (21, 1_024.0, 11)] {
+            let dctcp = Dctcp { alpha: alpha / UNITS, ..as_linux() };
+            let win = Window { cwnd: segments * 1_000, ..window_of() };
+            assert_eq!(dctcp.rest(&win), left * 1_000, "{segments} segments, alpha {alpha}/1024");
+        }
+    }
+
+    #[test]
+    fn linux_counts_alpha_in_1024ths_rounded_down() {
+        // dctcp_update_alpha: alpha -= min_not_zero(alpha, alpha >> 4), and (marked << 6) / delivered more; the
+        // window ends with its last number.
+        let mut dctcp = as_linux();
+        let mut flight = Flight { una: 1, max: 9_001, ..Flight::default() };
+        hear(&mut dctcp, &mut flight, 1_000, 0);
+        assert_eq!((dctcp.alpha * UNITS, dctcp.window_end), (960.0, 9_001));
+        flight.max = 20_001;
+        hear(&mut dctcp, &mut flight, 7_000, 2_000);
+        assert_eq!(dctcp.alpha * UNITS, 960.0, "1,000 B are left");
+        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        assert_eq!(dctcp.alpha * UNITS, 960.0 - 60.0 + 24.0, "3,000 of 8,000: 64 x 3/8");
+        dctcp.alpha = 15.0 / UNITS;
+        hear(&mut dctcp, &mut flight, 11_000, 0);
+        assert_eq!(dctcp.alpha, 0.0, "below 16 all of it goes");
     }
 
     #[test]

@@ -97,6 +97,9 @@ impl Endpoint {
     /// which the section allows, as Linux sends them), lest marks be counted for bytes without.
     fn echo_as_marked(&mut self, segment: &Segment) {
         let says = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
+        // Linux: CWR is acknowledged at once (`tcp_ecn_accept_cwr`); a first mark makes no other quick, for
+        // `dctcp_ece_ack_cwr` has set the echo before `tcp_data_ecn_check` looks at it.
+        self.rx.on_ecn(segment.ecn, false, segment.flags.has(Flags::CWR));
         if says == self.conn.ecn.echo_flags {
             return;
         }

@@ -17,6 +17,7 @@ use crate::profile::{IdleRule, Opening, Profile, SynAck, SynRetries};
 use crate::receiver::{AckPolicy, Adaptive, AtOnce, Compress, Growth};
 use crate::recovery::{Detection, Implementation, RackSettings, RecoveryKind};
 use crate::rtt::{Exact, RttRules};
+use crate::segment::window_scale;
 use crate::timer_wheel::TimerWheel;
 
 /// The registry's line.
@@ -29,8 +30,9 @@ pub(crate) const ENTRY: Entry = Entry {
                  where it differs (net/ipv4), as named at each rule",
         deviations: "constructed: data in flight is counted in bytes (the windows of reno and cubic in \
                      whole segments), of segments of one instant it is known which was sent first, no \
-                     Nagle, FIN on the last data segment and counted like a byte, constant receive \
-                     window (its growth is counted only for the acknowledgements that it makes quick), \
+                     Nagle, FIN on the last data segment and counted like a byte, the program \
+                     reads at once and before an acknowledgement goes, segments that wait beyond a hole take 72 % of the room that they took \
+                     alone, no segment is refused for want of room, \
                      PSH on every second full segment of a burst and the end of a write (not where half of \
                      the window was written, forced_push), \
                      timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
@@ -45,18 +47,24 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
+const WINDOW_IS: &str = "Largest receive buffer; the window that is offered is scaling_ratio of it, as far as it has grown. \
+     A scenario may call it window.";
+
 pub(super) const FIELDS: &[Field] = &[
     fields::MSS,
-    field(
-        fields::WINDOW,
-        Value::Whole(32 << 20),
-        "constructed: the 32 MiB up to which Linux grows it (net.ipv4.tcp_rmem; a 128th of the memory, if \
-         that is less: tcp_init) from the start",
-    ),
+    Field {
+        meaning: WINDOW_IS,
+        ..field(
+            fields::WINDOW,
+            Value::Whole(32 << 20),
+            "net.ipv4.tcp_rmem = 4096 131072 33554432, or a 128th of the memory, if that is less (tcp_init)",
+        )
+    },
     Field::new("autotuning", Kind::Switch, ON)
         .meaning(
             "The receive buffer begins with 128 KiB and grows with what the program reads in a round \
-             trip, up to window_bytes. As long as it grows, every segment is acknowledged.",
+             trip, up to window_bytes, and the window that is offered with it. As long as it grows, every \
+             segment is acknowledged.",
         )
         .source(
             "net.ipv4.tcp_moderate_rcvbuf = 1, tcp_rmem = 4096 131072 33554432 \
@@ -334,7 +342,7 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         beyond: parts.ack_every as u32 - 1,
         segment: parts.segment as u32,
         header: (BARE_HEADER + parts.mss - parts.segment) as u32,
-        mss: parts.mss as u32,
+        mss: parts.segment as u32,
         start: if grows { FIRST_BUFFER.min(parts.window) } else { parts.window },
         buffer: parts.window,
         ratio: (params.real("scaling_ratio") * 256.0) as u32,
@@ -343,6 +351,7 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         } else {
             Growth::RcvbufGrow
         },
+        scale: window_scale(parts.window),
         least: millis(parts.delayed_ack),
         longest: longest.min(200),
         compress: Compress {
@@ -377,11 +386,12 @@ mod tests {
             beyond: 1,
             segment: 1_448,
             header: 32,
-            mss: 1_460,
+            mss: 1_448,
             start: 131_072,
             buffer: 33_554_432,
             ratio: 164,
             growth: Growth::RcvbufGrow,
+            scale: 10,
             least: 40,
             longest: 199,
             compress: Compress {
@@ -397,7 +407,7 @@ mod tests {
         assert_eq!(rules(&[("hz", Raw::Number(1_000.0))]), ticking);
         let every = rules(&[("ack_every", Raw::Number(1.0))]);
         assert_eq!((every.beyond, every.compress.most), (0, 0));
-        let bare = Adaptive { segment: 1_460, header: 20, ..usual };
+        let bare = Adaptive { segment: 1_460, header: 20, mss: 1_460, ..usual };
         assert_eq!(rules(&[("timestamps", Raw::Bool(false))]), bare);
         let fixed = Adaptive { start: 33_554_432, ..usual };
         assert_eq!(rules(&[("autotuning", Raw::Bool(false))]), fixed);

@@ -7,6 +7,7 @@
 
 mod buffer;
 mod compression;
+mod window;
 
 use packet::{Duration, Instant};
 
@@ -14,6 +15,7 @@ use self::buffer::Buffer;
 pub(crate) use self::buffer::Growth;
 pub(crate) use self::compression::Compress;
 use self::compression::Compression;
+pub(crate) use self::window::Offer;
 use super::{AckClock, AckPolicy, Receiver, Trip};
 use crate::clock::{HostClock, Moment};
 use crate::segment::{Flags, Segment};
@@ -24,7 +26,7 @@ use crate::timer_wheel::TimerWheel;
 pub(crate) struct Adaptive {
     /// More than this number of full segments are acknowledged at once.
     pub beyond: u32,
-    /// Payload and header of a full segment, bytes; what the SYN announces (MSS).
+    /// Payload and header of a full segment, bytes; what the SYN announces (MSS), less timestamps (`advmss`).
     pub segment: u32,
     pub header: u32,
     pub mss: u32,
@@ -34,12 +36,22 @@ pub(crate) struct Adaptive {
     pub buffer: u64,
     pub ratio: u32,
     pub growth: Growth,
+    /// How far the window is shifted in a header.
+    pub scale: u8,
     /// Shortest and longest delay (`TCP_ATO_MIN`, `tcp_delack_max`), ms.
     pub least: u64,
     pub longest: u64,
     pub compress: Compress,
     /// When a delay ends (`sk_reset_timer`).
     pub wheel: TimerWheel,
+}
+
+impl Adaptive {
+    /// The payload for which a buffer has room if full segments fill this of it, in 1/256; two segments at
+    /// least, or nothing would ever be sent (Linux's senders make smaller ones).
+    fn space(&self, bytes: u64, ratio: u64) -> u64 {
+        ((bytes * ratio) >> 8).max(2 * u64::from(self.mss))
+    }
 }
 
 /// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
@@ -77,13 +89,16 @@ pub(super) struct Tempo {
     /// The window as far as it has grown (`rcv_ssthresh`), and its bound (`window_clamp`).
     window: u64,
     bound: u64,
+    /// The end of the window that was offered last (`rcv_wup` and `rcv_wnd`).
+    edge: u64,
     buffer: Buffer,
     compression: Compression,
 }
 
 impl Tempo {
     pub fn new(rules: &Adaptive) -> Self {
-        let half = (rules.start / 2).saturating_sub(u64::from(rules.mss));
+        let space = rules.space(rules.start, 128);
+        let half = (space - u64::from(rules.mss)).max(2 * u64::from(rules.mss));
         Tempo {
             quick: 0,
             answers: false,
@@ -98,7 +113,8 @@ impl Tempo {
             odd: 0,
             window: half,
             bound: half,
-            buffer: Buffer::new(rules.start, half.min(10 * u64::from(rules.mss))),
+            edge: 1 + space - space % u64::from(rules.segment),
+            buffer: Buffer::new(rules.start, space, half.min(10 * u64::from(rules.mss))),
             compression: Compression::default(),
         }
     }
@@ -116,9 +132,9 @@ impl Tempo {
         self.wait = self.least;
     }
 
-    /// `tcp_event_data_recv`: data came in order.
+    /// `tcp_event_data_recv`: data came in order, while so much is held beyond a hole.
     #[inline(always)]
-    fn on_data(&mut self, rules: &Adaptive, segment: &Segment, timing: &Timing) {
+    fn on_data(&mut self, rules: &Adaptive, segment: &Segment, held: u64, timing: &Timing) {
         let len = segment.len;
         self.owed = true;
         self.time_trip(segment, timing);
@@ -144,7 +160,7 @@ impl Tempo {
         if std::mem::take(&mut self.urged) {
             self.hurry(QUICK_AFTER_MARK);
         }
-        self.grow(rules, len);
+        self.grow(rules, len, held);
     }
 
     /// `tcp_measure_rcv_mss`.
@@ -153,7 +169,8 @@ impl Tempo {
         let odd = std::mem::take(&mut self.odd);
         if len > self.full {
             self.full = len.min(rules.segment);
-            self.bound = (self.buffer.bytes * self.ratio(rules)) >> 8;
+            self.buffer.space = rules.space(self.buffer.bytes, self.ratio(rules));
+            self.bound = self.buffer.space;
             self.small = self.small.max(u8::from(pushes));
             return;
         }
@@ -173,12 +190,12 @@ impl Tempo {
     }
 
     /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for more
-    /// than it; while it grows, acknowledgements go out at once.
+    /// than it and what is `held` beyond a hole; while it grows, acknowledgements go out at once.
     #[inline(always)]
-    fn grow(&mut self, rules: &Adaptive, len: u32) {
-        let used = u64::from(len) + self.window;
-        if used < self.bound && len >= self.full {
-            let room = self.bound - used;
+    fn grow(&mut self, rules: &Adaptive, len: u32, held: u64) {
+        let free = self.buffer.space.saturating_sub(u64::from(len) + held).min(self.bound);
+        if self.window < free && len >= self.full {
+            let room = free - self.window;
             self.window += room.min(u64::from(2 * rules.segment.max(len)));
             self.quick |= 1;
         }
@@ -283,7 +300,7 @@ impl Receiver {
         let waiting = self.next - self.acked;
         let Some(tempo) = self.tempo() else { return };
         if segment.len > 0 {
-            tempo.on_data(rules, segment, timing);
+            tempo.on_data(rules, segment, 0, timing);
         }
         if segment.flags.has(Flags::FIN) {
             // `tcp_fin`: the program is taken to answer.
@@ -330,14 +347,18 @@ impl Receiver {
             return true;
         }
         let beyond = start > self.next;
+        let held = self.held_room();
         let Some(tempo) = self.tempo() else { return false };
         if in_order {
-            tempo.on_data(rules, segment, timing);
+            tempo.on_data(rules, segment, held, timing);
         } else if beyond {
             if std::mem::take(&mut tempo.urged) {
                 tempo.hurry(QUICK_AFTER_MARK);
             }
-            tempo.grow(rules, segment.len);
+            // Without selective acknowledgements a window that grew would hide a duplicate one.
+            if tempo.compression.agreed {
+                tempo.grow(rules, segment.len, held);
+            }
         } else {
             tempo.hurry(QUICK);
         }

@@ -37,14 +37,14 @@ fn receive_as(receiver: &mut Receiver, policy: &AckPolicy, seq: u64, len: u32, f
     receiver.on_data(&segment, policy, trip, clock, moment);
     let now = receiver.ack_now;
     if now {
-        receiver.on_ack_sent();
+        receiver.on_ack_sent(&EVERY_OTHER, false);
     }
     now
 }
 fn opened() -> Receiver {
     let mut receiver = Receiver::new();
     receiver.open();
-    receiver.on_ack_sent();
+    receiver.on_ack_sent(&EVERY_OTHER, false);
     receiver
 }
 

@@ -27,8 +27,7 @@ const DIFFERS: [(&str, Value, &str); 4] = [
     (
         "window_bytes",
         Value::Whole(6 << 20),
-        "constructed: the 6 MiB up to which Linux 6.12 grows it (net.ipv4.tcp_rmem, tcp_init) from the \
-         start",
+        "net.ipv4.tcp_rmem = 4096 131072 6291456 of Linux 6.12 (tcp_init)",
     ),
     ("buffer_growth", Value::Choice("space_adjust"), "tcp_rcv_space_adjust of Linux 6.12"),
     (

@@ -26,8 +26,9 @@ const CUSHION: u64 = 16;
 /// What autotuning knows.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Buffer {
-    /// Its size (`sk_rcvbuf`).
+    /// Its size (`sk_rcvbuf`), and the payload for which it has room (`tcp_full_space`).
     pub bytes: u64,
+    pub space: u64,
     /// The most that was read in a round trip (`rcvq_space.space`).
     most: u64,
     /// Where and when the round trip under way began (`rcvq_space.seq`, `rcvq_space.time`).
@@ -54,9 +55,10 @@ impl Buffer {
     }
 
     /// A buffer of `bytes` bytes; more than `most` in a round trip make it grow.
-    pub fn new(bytes: u64, most: u64) -> Buffer {
+    pub fn new(bytes: u64, space: u64, most: u64) -> Buffer {
         Buffer {
             bytes,
+            space,
             most,
             from: 1,
             since: Instant::ZERO,
@@ -139,7 +141,25 @@ impl Tempo {
         let bytes = ((window << 8) / ratio).min(rules.buffer);
         if bytes > self.buffer.bytes {
             self.buffer.bytes = bytes;
-            self.bound = (bytes * ratio) >> 8;
+            self.buffer.space = rules.space(bytes, ratio);
+            self.bound = self.buffer.space;
+        }
+    }
+
+    /// `tcp_clamp_window`: what is held beyond a hole takes more than the whole buffer, which grows to it.
+    pub(super) fn hold(&mut self, rules: &Adaptive, held: u64) {
+        if held <= self.buffer.space {
+            return;
+        }
+        self.quick = 0;
+        let ratio = self.ratio(rules);
+        let wanted = (held << 8).div_ceil(ratio);
+        if rules.start < rules.buffer && wanted > self.buffer.bytes {
+            self.buffer.bytes = wanted.min(rules.buffer);
+            self.buffer.space = rules.space(self.buffer.bytes, ratio);
+        }
+        if wanted > self.buffer.bytes {
+            self.window = self.bound.min(2 * u64::from(rules.mss));
         }
     }
 
@@ -154,13 +174,24 @@ impl Tempo {
 impl Receiver {
     /// What came lies beyond a hole.
     pub(in crate::receiver) fn has_held(&mut self, rules: &Adaptive) {
-        let span = self.held().last().map_or(0, |last| last.end - self.next);
+        let (span, held) =
+            (self.held().last().map_or(0, |last| last.end - self.next), self.held_room());
+        if let Some(tempo) = self.tempo() {
+            tempo.hold(rules, held);
+        }
         if span > 0
             && rules.growth == Growth::RcvbufGrow
             && rules.start < rules.buffer
             && let Some(tempo) = self.tempo()
         {
             tempo.hold_beyond(rules, span);
+        }
+    }
+
+    /// The handshake is over: from now on it is counted what is read (`tcp_init_buffer_space`).
+    pub fn established(&mut self, now: Instant) {
+        if let Some(tempo) = self.tempo() {
+            tempo.buffer.since = now;
         }
     }
 

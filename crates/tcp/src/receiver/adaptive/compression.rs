@@ -82,12 +82,14 @@ impl Compress {
 impl Receiver {
     /// What came lies beyond a hole, or fills a part of one: its report may wait for the next.
     pub(in crate::receiver) fn compress(&mut self, rules: &Adaptive, timing: &Timing) {
-        let (next, unread) = (self.next, self.next - self.acked);
+        let (next, acked, held) = (self.next, self.acked, self.held_room());
         if !self.has_hole() {
             return;
         }
         let Some(tempo) = self.tempo() else { return };
-        if tempo.is_quick() || unread > u64::from(rules.beyond * tempo.full) {
+        let unread = next - acked;
+        let more = unread > u64::from(rules.beyond * tempo.full);
+        if more && tempo.keeps_offer(rules, held, acked) || tempo.is_quick() {
             return;
         }
         let received = tempo.buffer.trip();

@@ -1,4 +1,5 @@
 mod beyond;
+mod window;
 
 use packet::Ecn;
 
@@ -19,6 +20,7 @@ struct End {
     policy: AckPolicy,
     rules: RttRules,
     rtt: Rtt,
+    offered: Option<Offer>,
 }
 
 impl End {
@@ -32,6 +34,7 @@ impl End {
             buffer: 6_000_000,
             ratio,
             growth: Growth::SpaceAdjust,
+            scale: 0,
             least: 40,
             longest: 199,
             compress: Compress {
@@ -64,8 +67,8 @@ impl End {
         let mut receiver = Receiver::new();
         receiver.reset(&policy);
         receiver.open();
-        receiver.on_ack_sent();
-        End { receiver, policy, rules: RttRules::Exact(exact), rtt }
+        let offered = receiver.on_ack_sent(&policy, true);
+        End { receiver, policy, rules: RttRules::Exact(exact), rtt, offered }
     }
 
     /// One past the 16 acknowledgements of the beginning, arrivals a millisecond apart up to 16 ms.
@@ -100,9 +103,16 @@ impl End {
     fn acknowledges(&mut self) -> bool {
         let now = self.receiver.ack_now;
         if now {
-            self.receiver.on_ack_sent();
+            self.offered = self.receiver.on_ack_sent(&self.policy, false);
         }
         now
+    }
+
+    /// What the last acknowledgement offered, as its header has it.
+    fn field(&self) -> u64 {
+        let Offer { bytes, scale } = self.offered.expect("linux");
+        assert_eq!(bytes % (1 << scale), 0);
+        bytes >> scale
     }
 
     /// A full segment arrives; whether it is acknowledged at once.
@@ -256,7 +266,7 @@ fn a_full_segment_with_psh_is_acknowledged_when_the_program_has_read_it() {
     assert!(end.pushed(21), "alone");
     assert!(!end.full(22));
     end.receiver.on_data_sent(ms(22));
-    end.receiver.on_ack_sent();
+    end.receiver.on_ack_sent(&end.policy, false);
     assert!(!end.pushed(23), "the program answers");
 }
 
@@ -324,7 +334,7 @@ fn growing(most: u64) -> End {
     (rules.start, rules.buffer) = (131_072.min(most), most);
     end.receiver.reset(&end.policy);
     end.receiver.open();
-    end.receiver.on_ack_sent();
+    end.receiver.on_ack_sent(&end.policy, false);
     end.stamped(100);
     end
 }
@@ -394,7 +404,7 @@ fn a_small_window_makes_fewer_quick_acknowledgements() {
         (rules.start, rules.buffer) = (buffer, buffer);
         end.receiver.reset(&end.policy);
         end.receiver.open();
-        end.receiver.on_ack_sent();
+        end.receiver.on_ack_sent(&end.policy, false);
         assert_eq!((1..=20).take_while(|&at| end.full(at)).count(), quick);
     }
 }

@@ -1,0 +1,326 @@
+"""L4S queues in aqmlab and in a Linux kernel 7.x, with scalable and classic senders.
+
+Usage: python -m validation.linux.l4s [--only WORD] [--seeds N] [--out FOLDER]
+Scalable senders are DCTCP, the only ones in the kernel's tree; they send ECT(0), so DualPI2 has
+`any_ect` wherever they are, and classic senders then go without ECN. The number of seeds is fixed
+before: what is inconclusive after it stays so. Needs a kernel 7.x of `make uml`; without it, says
+so in one line and ends well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from validation.equivalence import Numbers, Program, compare, jain_index, options
+from validation.external import Missing, there
+from validation.linux import machine
+from validation.linux.cases import BUFFER, CLOCK, PIE, ends_of_guest
+from validation.linux.machine import HZ
+
+SEEDS = 3
+"""Of every case, fixed before its first run."""
+
+LATE_S = 2
+"""All senders begin within so many seconds."""
+
+Settings = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Queue:
+    """A discipline in tc's words and in ours."""
+
+    words: str
+    ours: Settings
+
+
+def dualpi2(words: str = "", **ours: Any) -> Queue:
+    """DualPI2 with these settings."""
+    return Queue(f"dualpi2 {words}".strip(), {"aqm": "dualpi2", "profile": "linux", **ours})
+
+
+ANY = dualpi2("any_ect", any_ect=True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """Scalable and classic senders before one queue."""
+
+    family: str
+    """Heading of its table."""
+    title: str
+    queue: Queue
+    rate_mbit: float
+    rtt_ms: float
+    scalable: int = 0
+    """DCTCP senders."""
+    classic: int = 0
+    congestion: str = "cubic"
+    """Of the classic ones."""
+    feedback: str = ""
+    """ECN of the classic ones: none, `classic` (RFC 3168) or `accurate` (RFC 9768)."""
+    paired = False
+    """Both start senders at equal instants, but each draws by itself which packets to mark."""
+    kinds: tuple[str, ...] = field(init=False, default=())
+
+    def __post_init__(self) -> None:
+        each = ("scalable",) * self.scalable + ("classic",) * self.classic
+        object.__setattr__(self, "kinds", each)
+
+    @property
+    def warmup_s(self) -> int:
+        """Seconds that are discarded."""
+        return 4 if self.rate_mbit <= 10 else 3
+
+    @property
+    def measured_s(self) -> int:
+        """The faster the line, the shorter: some 15,000 to 70,000 packets of a run."""
+        shaped = 10 if self.queue.ours["aqm"] == "cake" else round(self.rate_mbit)
+        return {4: 40, 10: 20, 40: 8, 100: 5, 200: 4}[shaped]
+
+    @property
+    def flows(self) -> int:
+        """All senders."""
+        return len(self.kinds)
+
+    @property
+    def ecn(self) -> bool:
+        """Whether any of them uses ECN."""
+        return bool(self.scalable or self.feedback)
+
+    def name(self) -> str:
+        """Short and unique."""
+        ends = [f"{self.scalable} DCTCP"] if self.scalable else []
+        if self.classic:
+            with_ecn = {"": "", "classic": " ECN", "accurate": " AccECN"}[self.feedback]
+            ends.append(f"{self.classic} {self.congestion}{with_ecn}")
+        return f"{self.title} {self.rate_mbit:g}M {self.rtt_ms:g}ms: {', '.join(ends)}"
+
+    def starts(self, seed: int) -> list[float]:
+        """When senders begin, s; scalable and classic ones in any order."""
+        draws = random.Random(seed)
+        return [round(LATE_S * draws.random(), 6) for _ in self.kinds]
+
+
+def alone() -> Iterator[Case]:
+    """One kind of sender behind DualPI2."""
+    for rate, flows, rtt in (
+        (4, 1, 10),
+        (10, 1, 10),
+        (10, 4, 20),
+        (40, 1, 5),
+        (40, 4, 10),
+        (100, 4, 10),
+    ):
+        yield Case("DualPI2, scalable alone", "dualpi2", ANY, rate, rtt, scalable=flows)
+    for control in ("cubic", "reno"):
+        for rate, flows, rtt in ((4, 1, 20), (10, 1, 20), (10, 4, 20), (40, 4, 10)):
+            yield Case(
+                "DualPI2, classic alone",
+                "dualpi2",
+                ANY,
+                rate,
+                rtt,
+                0,
+                flows,
+                control,
+            )
+    for control in ("cubic", "reno"):
+        for feedback in ("classic", "accurate"):
+            for rate, flows, rtt in ((10, 4, 20), (40, 4, 10)):
+                yield Case(
+                    "DualPI2, classic with ECN", "dualpi2", dualpi2(), rate, rtt, 0, flows, control,
+                    feedback,
+                )  # fmt: skip
+
+
+def both() -> Iterator[Case]:
+    """Both kinds at a time: what the coupling is for."""
+    for rate, rtt, scalable, classic in (
+        (4, 10, 1, 1), (10, 10, 1, 1), (10, 20, 4, 4), (40, 10, 1, 1), (40, 5, 1, 1),
+        (40, 20, 2, 2), (40, 10, 4, 1), (40, 10, 1, 4), (100, 10, 2, 2), (200, 10, 4, 4),
+    ):  # fmt: skip
+        yield Case("DualPI2, both", "dualpi2", ANY, rate, rtt, scalable, classic)
+    yield Case("DualPI2, both", "dualpi2", ANY, 40, 10, 2, 2, "reno")
+
+
+SETTINGS: dict[str, Queue] = {
+    "step 5 ms": dualpi2("any_ect step_thresh 5ms", any_ect=True, step="5 ms"),
+    "step 3 packets": dualpi2("any_ect step_thresh 3p", any_ect=True, step_packets=3),
+    "min_qlen_step 4": dualpi2("any_ect min_qlen_step 4", any_ect=True, min_qlen_step=4),
+    "coupling 1": dualpi2("any_ect coupling_factor 1", any_ect=True, k=1),
+    "coupling 4": dualpi2("any_ect coupling_factor 4", any_ect=True, k=4),
+    "target 5 ms": dualpi2("any_ect target 5ms", any_ect=True, target="5 ms"),
+    "tupdate 32 ms": dualpi2("any_ect tupdate 32ms", any_ect=True, t_update="32 ms"),
+    "drop_enqueue": dualpi2("any_ect drop_enqueue", any_ect=True, drop_enqueue=True),
+    "classic_protection 50": dualpi2("any_ect classic_protection 50", any_ect=True, c_weight=50),
+}
+"""One setting changed at a time."""
+
+
+def changed() -> Iterator[Case]:
+    """DualPI2 with other settings, and beyond its capacity to mark."""
+    for title, queue in SETTINGS.items():
+        yield Case("DualPI2, settings", title, queue, 40, 10, 2, 2)
+    overflow = dualpi2("any_ect overflow limit 200", any_ect=True, drop_overload=False, limit=200)
+    for title, queue in (("overload", ANY), ("overflow", overflow)):
+        yield Case("DualPI2, overload", title, queue, 4, 5, 20, 0)
+        yield Case("DualPI2, overload", title, queue, 4, 5, 10, 10)
+
+
+def others() -> Iterator[Case]:
+    """Other queues that know of L4S, and CAKE as a shaper."""
+    for words, ours in (
+        ("ce_threshold 1ms", {"ce_threshold": "1 ms"}),
+        (
+            "ce_threshold 1ms ce_threshold_selector 2/3",
+            {"ce_threshold": "1 ms", "ce_threshold_selector": 2, "ce_threshold_mask": 3},
+        ),
+    ):
+        queue = Queue(f"fq_codel {words}", {"aqm": "fq_codel", "profile": "linux", **ours})
+        title = "fq_codel " + ("selector" if "selector" in words else "ce_threshold")
+        yield Case("FQ-CoDel with ce_threshold", title, queue, 10, 10, 1, 1)
+        yield Case("FQ-CoDel with ce_threshold", title, queue, 40, 10, 2, 2)
+    for words, ours in (("besteffort", {"tins": "besteffort"}), ("", {})):
+        queue = Queue(
+            f"cake bandwidth 10mbit {words}".strip(), {"aqm": "cake", "rate": "10 Mbit/s", **ours}
+        )
+        for flows in (1, 4):
+            yield Case("CAKE as a shaper", f"cake {words}".strip(), queue, 100, 20, 0, flows)
+    for words, ours in (
+        ("fq_codel", {"aqm": "fq_codel", "profile": "linux"}),
+        ("pie ecn", {"aqm": "pie", **PIE, "ecn": True}),
+        ("codel ecn", {"aqm": "codel", "profile": "linux", "ecn": True}),
+    ):
+        yield Case("mixed ECN", words, Queue(words, ours), 10, 20, 2, 2)
+
+
+def cases() -> Iterator[Case]:
+    """All."""
+    yield from alone()
+    yield from both()
+    yield from changed()
+    yield from others()
+
+
+ECN_MODES = {"": 0, "classic": 1, "accurate": 3}
+"""net.ipv4.tcp_ecn."""
+
+
+def job(case: Case, seed: int) -> dict[str, Any]:
+    """What the guest does."""
+    controls = ["dctcp" if kind == "scalable" else case.congestion for kind in case.kinds]
+    return {
+        "kind": "bulk",
+        "seed": seed,
+        "hz": HZ,
+        "starts": case.starts(seed),
+        "line": {
+            "rate": [round(case.rate_mbit * 1e6), 1_000_000_000],
+            "delay": [round(case.rtt_ms * 1_000_000), 0],
+        },
+        "qdisc": case.queue.words,
+        "sysctl": {"ipv4/tcp_ecn": ECN_MODES[case.feedback], "core/txrehash": 0},
+        "congestion": controls,
+        # Who listens with DCTCP agrees to DCTCP's ECN; other senders request none.
+        **({"listener": "dctcp"} if case.scalable and not case.feedback else {}),
+        "receive_buffer": BUFFER // 2,
+        "send_buffer": BUFFER // 2,
+        "warmup_s": case.warmup_s,
+        "duration_s": case.warmup_s + case.measured_s,
+        "sample_s": 0.02,
+    }
+
+
+def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
+    """The same for aqmlab."""
+    traffic = []
+    for i, (kind, start) in enumerate(zip(case.kinds, case.starts(seed), strict=True)):
+        tcp = ends_of_guest() | {"congestion": "dctcp" if kind == "scalable" else case.congestion}
+        if kind == "scalable":
+            tcp["ecn"] = True
+        elif case.feedback:
+            tcp |= {"ecn": True, "ecn_feedback": case.feedback}
+        flow = {"app": "bulk", "flows": 1, "start": f"{start} s", "start_within": "0 s"}
+        traffic.append({**flow, "name": f"bulk{i}-{kind}", "tcp": tcp})
+    return {
+        "name": "l4s",
+        "duration": f"{case.warmup_s + case.measured_s} s",
+        "warmup": f"{case.warmup_s} s",
+        "network": {"clients": 1, "servers": 1, "rtt": f"{case.rtt_ms} ms", "delay_tick": CLOCK},
+        "link": [
+            {
+                "rate": f"{round(case.rate_mbit * 1e6)} bit/s",
+                "reverse_rate": "1 Gbit/s",
+                "framing_bytes": 14,
+                "header_bytes": 14,
+                "forward": case.queue.ours,
+                "reverse": {"aqm": "droptail", "limit": 10_000},
+            }
+        ],
+        "traffic": traffic,
+        "record": {"samples": False, "responses": False, "queues": ["bottleneck.forward"]},
+    }
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run in the guest."""
+    described = machine.run(job(case, seed))
+    handled = described["packets"] + described["drops"]
+    goodput = [octets * 8e-6 / described["measured_s"] for octets in described["received"]]
+    found = {
+        "queue_time_mean_packets": described["length_mean"],
+        "drop_rate": described["drops"] / handled,
+        "mark_rate": described["marked"] / handled,
+        "goodput_mbit_per_s": sum(goodput),
+        **jain_index(goodput),
+    }
+    for kind in dict.fromkeys(case.kinds):
+        of = [i for i, one in enumerate(case.kinds) if one == kind]
+        packets, marked, waited = (
+            sum(described[name][i] for i in of)
+            for name in ("flow_packets", "flow_marked", "flow_waited")
+        )
+        found[f"wait_{kind}_s"] = waited / packets / 1e9
+        if len(set(case.kinds)) > 1:
+            found[f"goodput_{kind}_mbit_per_s"] = sum(goodput[i] for i in of)
+            if kind == "scalable":
+                found["mark_rate_scalable"] = marked / packets
+    return found
+
+
+def described(case: Case, seed: int) -> list[object]:
+    """The kernel, the guest's program and its job."""
+    program = [
+        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "dualpi2.py")
+    ]
+    return [machine.folder().name, *program, job(case, seed)]
+
+
+def kernel() -> Path:
+    """The built kernel, if it is one that has these queues."""
+    if machine.profile() != "linux":
+        raise Missing("L4S queues need a kernel 7.x: install the Debian package linux-source-7.3")
+    return machine.kernel()
+
+
+def main() -> int:
+    """Runs both and prints the table; 0 also where there is no kernel for it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.linux.l4s", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/linux-l4s"), seeds=SEEDS)
+    arguments = parser.parse_args()
+    if not there("Linux", kernel):
+        return 0
+    program = Program("Linux", machine.release, run, described, scenario)
+    return compare(parser, arguments, program, cases())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
