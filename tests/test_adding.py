@@ -39,6 +39,8 @@ TC_DEFAULTS = "python/aqmlab/targets/tc_defaults.py"
 """Where a discipline may be named whose missing numbers tc computes itself."""
 FREEBSD = "python/aqmlab/targets/freebsd.py"
 """Where `gred` is dummynet's word for gentle RED."""
+GRED = {"python/aqmlab/targets/from_tc.py": 1, "python/aqmlab/targets/gred_words.py": 4}
+"""Where tc's gred is read, whose words are in two commands."""
 LAWS = {"crates/testvec/src/laws/rig.rs": 1, "crates/testvec/src/random_calls.rs": 1}
 """Where a discipline that moves a flow between queues is excused from keeping its order."""
 WITNESSES = [
@@ -47,7 +49,7 @@ WITNESSES = [
         name,
         (f"crates/aqm/src/algorithms/{name}.rs", f"crates/aqm/src/algorithms/{name}/"),
         {"crates/aqm/src/algorithms/mod.rs": 1, "crates/aqm/src/registry.rs": 2},
-        {PEN: 1, TC: 2, TC_DEFAULTS: 1, FREEBSD: 3, **LAWS},
+        {PEN: 1, TC: 2, TC_DEFAULTS: 1, FREEBSD: 3, **GRED, **LAWS},
     )
     for name in ("afd", "gred", "curvy_red", "hhf", "sfb")
 ] + [
