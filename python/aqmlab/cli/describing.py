@@ -11,7 +11,7 @@ from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from . import distributions, reference, traces
+from . import distributions, reference
 from .typed import typed
 
 
@@ -19,7 +19,9 @@ def answer(
     name: str, settings: Sequence[str], rate: str, json: bool, plot: bool, out: Path | None
 ) -> None:
     """Prints the entry, and draws its distributions on request."""
-    if name == traces.NAME and len(settings) == 1 and "=" not in settings[0]:
+    if name == "trace" and len(settings) == 1 and "=" not in settings[0]:
+        from . import traces
+
         traces.answer(Path(settings[0]), json)
         return
     table = Path(name) if name.endswith(distributions.SUFFIX) else None

@@ -14,9 +14,6 @@ from aqmlab.simulator import engine
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-NAME = "trace"
-"""The name after which a file may follow."""
-
 
 def answer(path: Path, json: bool) -> None:
     """Prints what the file holds."""
