@@ -64,7 +64,8 @@ WITNESSES = [
         "vegas",
         ("crates/tcp/src/congestion/vegas.rs",),
         {"crates/tcp/src/congestion/mod.rs": 1, "crates/tcp/src/congestion/registry.rs": 1},
-        {"crates/live/src/users/end_system.rs": 1},
+        # The kernel's name of it, and of `vegas-linux`.
+        {"crates/live/src/users/end_system.rs": 2},
     ),
     Witness(
         "effect",

@@ -61,11 +61,26 @@ const WHOLE: Share = [0.75, 1.0, 1.0, 1.0, 1.0];
 /// As well, where two segments are acknowledged at a time and CUBIC's slope of 8/15 segment per round trip is
 /// counted in whole ones (`tcp_cubic.c`).
 const SLOPE: Share = [0.75, 0.8, 0.9, 1.0, 1.0];
+/// As well, where growth is counted before the acknowledgement at hand is (`htcp_cong_avoid`): H-TCP's increase of
+/// 2 (1 - beta) keeps it near Reno, whatever share beta it leaves.
+const COUNTED: Share = [0.75, 0.9, 0.9, 1.0, 1.0];
+/// TCP-NV does not grow after a loss before it has measured twenty round trips anew (`nv_inc_eval_min_calls`), one at
+/// each acknowledgement: of twenty segments a loss, and where two are acknowledged at a time of fifty, all are
+/// spent on that, and the window stays at two.
+const PAUSES: Share = [0.28, 0.63, 0.7, 0.9, 0.95];
+const LONGER_PAUSES: Share = [0.28, 0.28, 0.6, 0.85, 0.95];
 /// ns-2's window has fractions of a segment, which are not sent.
 const SENT: Share = [0.9, 0.9, 0.9, 1.0, 1.0];
 /// LEDBAT++ spends a tenth of its time in slowdowns (section 4.4 of its draft), and half of a small window
 /// is not whole either.
 const SLOWDOWNS: Share = [0.75, 0.8, 0.85, 0.9, 0.9];
+
+/// `tcp_nv.c`: nv_loss_dec_factor, a segment per round trip.
+const NV: Aimd = Aimd { alpha: 1.0, beta: 819.0 / 1_024.0 };
+
+/// draft-johansson-ccwg-rfc8298bis-screamv2: BETA_LOSS, and a quarter of a segment per round trip near the window of
+/// the last loss, a little more farther away.
+const SCREAM: Aimd = Aimd { alpha: 0.27, beta: 0.7 };
 
 /// What a control's response to loss is.
 enum Law {
@@ -136,8 +151,18 @@ fn law(name: &str, control: &str) -> Law {
         // than 2 % of losses, by what was in flight, which is above Reno's window nevertheless.
         ("bbr", _) => Law::NoResponse([20.0; ONE_IN.len()]),
         ("bbr3", _) => Law::NoResponse([1.5, 20.0, 20.0, 20.0, 20.0]),
-        ("cubic", "linux") => Law::Is(CUBIC, SLOPE),
-        ("cubic", _) => Law::Is(CUBIC, WHOLE),
+        // NSDI 2018, section 2.2: the default mode, which the paths here leave it in, answers delay alone.
+        ("copa", _) => Law::NoResponse([20.0; ONE_IN.len()]),
+        // tcp_westwood.c: the measured rate times the smallest round trip, which is the window where nothing is
+        // queued; what is less is the rate's filter, and the half while a loss is repaired.
+        ("westwood", _) => Law::NoResponse([0.9, 1.1, 1.4, 3.0, 4.5]),
+        ("htcp", _) => Law::Is(RENO, COUNTED),
+        ("nv", "linux") => Law::Is(NV, LONGER_PAUSES),
+        ("nv", _) => Law::Is(NV, PAUSES),
+        ("scream", "linux") => Law::Is(SCREAM, WHOLE),
+        ("scream", _) => Law::Is(SCREAM, ALL),
+        ("cubic" | "cubic-search" | "careful-resume", "linux") => Law::Is(CUBIC, SLOPE),
+        ("cubic" | "cubic-search" | "careful-resume", _) => Law::Is(CUBIC, WHOLE),
         ("rfc9438", _) => Law::Is(CUBIC, ALL),
         ("ledbat++", _) => Law::Is(LEDBAT, SLOWDOWNS),
         // These count acknowledgements, which come for two segments.
@@ -145,7 +170,9 @@ fn law(name: &str, control: &str) -> Law {
         ("reno-ns2", "linux") => Law::Is(RENO_PER_ACK, SENT),
         // RFC 8257 section 3.4: DCTCP answers a loss as Reno does. Vegas is Reno where no queue builds up
         // (tcp_vegas.c: tcp_reno_ssthresh).
-        ("reno" | "vegas", "linux") | ("rfc5681" | "reno-ns2", _) => Law::Is(RENO, WHOLE),
+        ("reno" | "vegas" | "vegas-linux", "linux") | ("rfc5681" | "reno-ns2", _) => {
+            Law::Is(RENO, WHOLE)
+        }
         // With ECN a loss is reported by CWR, which Linux acknowledges at once: no small window waits for a
         // delayed acknowledgement.
         ("dctcp", "linux") => Law::Is(RENO, ALL),

@@ -27,6 +27,10 @@ const CONTROLS: &[(&str, &str)] = &[
     ("bbr", "bbr"),
     ("dctcp", "dctcp"),
     ("vegas", "vegas"),
+    ("vegas-linux", "vegas"),
+    ("nv", "nv"),
+    ("westwood", "westwood"),
+    ("htcp", "htcp"),
 ];
 
 /// Options of a group's sockets.

@@ -8,11 +8,12 @@
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
-use packet::{About, Instant};
+use packet::{About, Duration, Instant};
 
-use super::control::{AckSample, Cause, Control, Entry};
+use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, Entry};
 use super::growth::{Increase, segments};
 use super::hystart::HyStart;
+use super::search::Search;
 use crate::send_state::{Flight, Window};
 
 /// The registry's line.
@@ -28,32 +29,38 @@ pub(crate) const ENTRY: Entry = Entry {
              on, exact arithmetic, an undo that restores the curve; that is rfc9438",
         fields: FIELDS,
     },
-    make: |params| Box::new(Cubic::new(Settings::read(params))),
+    make: |params| {
+        let exit = if params.switch("hystart") { HyStart::default().into() } else { Exit::Never };
+        Box::new(Cubic::new(Settings::read(params), exit))
+    },
 };
 
-const FIELDS: &[Field] = &[
-    Field::new("c", Kind::from(Unit::None, 0.01, 10.0), Value::Real(0.4))
-        .meaning("Growth of the cubic, segments/s^3; counted in 1/1,024.")
-        .source("bic_scale = 41: 410/1,024"),
+const FIELDS: &[Field] = &[C, BETA, FAST_CONVERGENCE, TCP_FRIENDLINESS, HYSTART];
+
+pub(super) const C: Field = Field::new("c", Kind::from(Unit::None, 0.01, 10.0), Value::Real(0.4))
+    .meaning("Growth of the cubic, segments/s^3; counted in 1/1,024.")
+    .source("bic_scale = 41: 410/1,024");
+pub(super) const BETA: Field =
     Field::new("beta", Kind::from(Unit::None, 0.1, 0.99), Value::Real(0.7))
         .meaning("What congestion leaves of the window; counted in 1/1,024.")
-        .source("beta = 717: 717/1,024"),
+        .source("beta = 717: 717/1,024");
+pub(super) const FAST_CONVERGENCE: Field =
     Field::new("fast_convergence", Kind::Switch, Value::Switch(true))
         .meaning("A window below the last plateau aims lower: room for others.")
-        .source("fast_convergence = 1"),
+        .source("fast_convergence = 1");
+pub(super) const TCP_FRIENDLINESS: Field =
     Field::new("tcp_friendliness", Kind::Switch, Value::Switch(true))
         .meaning("Never slower than Reno's equal.")
-        .source("tcp_friendliness = 1"),
-    Field::new("hystart", Kind::Switch, Value::Switch(true))
-        .meaning("Slow start ends early where round trips rise (HyStart).")
-        .source("hystart = 1"),
-];
+        .source("tcp_friendliness = 1");
+const HYSTART: Field = Field::new("hystart", Kind::Switch, Value::Switch(true))
+    .meaning("Slow start ends early where round trips rise (HyStart).")
+    .source("hystart = 1");
 
 const SCALE: u32 = 1_024;
 
 /// The parameters, in the integers of the kernel.
 #[derive(Clone, Copy, Debug)]
-struct Settings {
+pub(super) struct Settings {
     /// `beta`, in 1/1,024.
     beta: u32,
     /// `cube_rtt_scale`: C in 1/1,024.
@@ -65,11 +72,10 @@ struct Settings {
     reno_scale: u32,
     fast_convergence: bool,
     tcp_friendliness: bool,
-    hystart: bool,
 }
 
 impl Settings {
-    fn read(params: &Params) -> Self {
+    pub(super) fn read(params: &Params) -> Self {
         let scaled = |name| (params.real(name) * f64::from(SCALE) + 0.5) as u32;
         let (beta, cube_scale) = (scaled("beta"), u64::from(scaled("c")));
         Settings {
@@ -79,7 +85,6 @@ impl Settings {
             reno_scale: 8 * (SCALE + beta) / 3 / (SCALE - beta),
             fast_convergence: params.switch("fast_convergence"),
             tcp_friendliness: params.switch("tcp_friendliness"),
-            hystart: params.switch("hystart"),
         }
     }
 }
@@ -92,10 +97,24 @@ const STALE: u64 = HZ / 32;
 /// Before the first congestion the window grows by at least a twentieth per round trip.
 const FIRST_COUNT: u32 = 20;
 
+/// What ends slow start before a loss does.
 #[derive(Clone, Debug)]
-struct Cubic {
+pub(super) enum Exit {
+    Never,
+    HyStart(HyStart),
+    Search(Box<Search>),
+}
+
+impl From<HyStart> for Exit {
+    fn from(hystart: HyStart) -> Self {
+        Exit::HyStart(hystart)
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct Cubic {
     settings: Settings,
-    hystart: HyStart,
+    exit: Exit,
     increase: Increase,
     /// Smallest round trip of data since the connection began or the last timeout, microseconds;
     /// 0 before the first (`delay_min`).
@@ -227,10 +246,10 @@ fn cube_root(a: u64) -> u32 {
 }
 
 impl Cubic {
-    fn new(settings: Settings) -> Self {
+    pub(super) fn new(settings: Settings, exit: Exit) -> Self {
         Cubic {
             settings,
-            hystart: HyStart::default(),
+            exit,
             increase: Increase::default(),
             delay_min: 0,
             curve: Curve::default(),
@@ -248,8 +267,13 @@ impl Cubic {
         if self.delay_min == 0 || delay < self.delay_min {
             self.delay_min = delay;
         }
-        if win.cwnd < win.ssthresh && self.settings.hystart {
-            self.hystart.on_sample(win, ack, delay, self.delay_min);
+        if win.cwnd >= win.ssthresh {
+            return;
+        }
+        match &mut self.exit {
+            Exit::Never => {}
+            Exit::HyStart(hystart) => hystart.on_sample(win, ack, delay, self.delay_min),
+            Exit::Search(search) => search.on_sample(win, ack, delay),
         }
     }
 }
@@ -260,6 +284,10 @@ fn jiffies(now: Instant) -> u64 {
 }
 
 impl Control for Cubic {
+    fn flags(&self) -> ControlFlags {
+        ControlFlags { rates: matches!(self.exit, Exit::Search(_)), ..CLASSIC }
+    }
+
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         self.measure(win, ack);
         if !ack.may_grow() {
@@ -289,7 +317,18 @@ impl Control for Cubic {
     fn on_timeout(&mut self, _win: &Window, flight: &Flight, now: Instant) {
         self.curve = Curve::default();
         self.delay_min = 0;
-        self.hystart = HyStart::begin(flight, now);
+        match &mut self.exit {
+            Exit::Never => {}
+            Exit::HyStart(hystart) => *hystart = HyStart::begin(flight, now),
+            Exit::Search(search) => search.start_over(),
+        }
+    }
+
+    /// `CA_EVENT_CWND_RESTART` of SEARCH.
+    fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {
+        if let Exit::Search(search) = &mut self.exit {
+            search.start_over();
+        }
     }
 
     /// `cubictcp_cwnd_event`: a pause is no time on the curve.

@@ -8,20 +8,26 @@
 
 mod bbr;
 mod bbr3;
+mod careful_resume;
 mod classic_reno;
 pub(crate) mod control;
+mod copa;
 mod cubic;
 mod dctcp;
 mod growth;
+mod htcp;
 mod hystart;
 mod hystart_plus;
 mod ledbatpp;
 #[cfg(test)]
 mod marking;
+mod nv;
 mod prague;
 mod registry;
 mod reno;
 mod rfc9438;
+mod scream;
+mod search;
 #[cfg(test)]
 #[path = "../../templates/control.rs"]
 #[allow(dead_code)] // only the registry reads it
@@ -29,6 +35,8 @@ mod template; // what `make new-control` writes
 #[cfg(test)]
 mod testing;
 mod vegas;
+mod vegas_linux;
+mod westwood;
 mod windowed;
 
 pub(crate) use classic_reno::{Arithmetic, ClassicReno};

@@ -16,13 +16,21 @@ const CONTROLS: &[Entry] = &[
     super::classic_reno::RFC5681,
     super::classic_reno::NS2,
     super::cubic::ENTRY,
+    super::search::ENTRY,
+    super::careful_resume::ENTRY,
     super::rfc9438::ENTRY,
     super::vegas::ENTRY,
+    super::vegas_linux::ENTRY,
+    super::nv::ENTRY,
+    super::westwood::ENTRY,
+    super::htcp::ENTRY,
+    super::copa::ENTRY,
     super::bbr::ENTRY,
     super::bbr3::ENTRY,
     super::ledbatpp::ENTRY,
     super::dctcp::ENTRY,
     super::prague::ENTRY,
+    super::scream::ENTRY,
 ];
 
 /// What they say of themselves.

@@ -2,7 +2,7 @@ use packet::Duration;
 
 impl Default for Cubic {
     fn default() -> Self {
-        Cubic::new(Settings::read(&Params::defaults(FIELDS)))
+        Cubic::new(Settings::read(&Params::defaults(FIELDS)), HyStart::default().into())
     }
 }
 
@@ -190,7 +190,7 @@ fn hystart_looks_at_slow_start_alone() {
     };
     for (on, ssthresh, then) in [(true, 1_000, 20), (false, 1_000, 1_000), (true, 10, 10)] {
         let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
-        cubic.settings.hystart = on;
+        cubic.exit = if on { HyStart::default().into() } else { Exit::Never };
         assert_eq!(rises(&mut cubic, &mut window_of(20, ssthresh)), then, "{on} {ssthresh}");
     }
     // At the threshold it has not begun: it looks when a pause has taken the window below.
