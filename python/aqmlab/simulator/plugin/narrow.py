@@ -80,14 +80,22 @@ def modules(loading: Any) -> None:
 _PR_SET_NO_NEW_PRIVS, _PR_SET_SECCOMP, _FILTER = 38, 22, 2
 _ALLOW, _REFUSE = 0x7FFF0000, 0x00050001
 """SECCOMP_RET_ALLOW, and SECCOMP_RET_ERRNO with EPERM."""
+_FILES_AND_PROGRAMS = (
+    (2, 257, 437, 85, 41, 42, 43, 288, 49, 56, 57, 58, 435, 59, 322, 62, 101, 425),
+    (56, 437, 198, 203, 202, 242, 200, 220, 435, 221, 281, 129, 117, 425),
+)
+_CLOCKS = ((228, 96, 201, 35, 230), (113, 169, 101, 115))
 _CALLS = {
-    "x86_64": (0xC000003E, (2, 257, 85, 41, 42, 43, 49, 56, 57, 58, 59, 322, 62, 101, 228, 96, 35)),
-    "aarch64": (0xC00000B7, (56, 198, 203, 202, 200, 220, 221, 281, 129, 117, 113, 169, 101)),
+    "x86_64": (0xC000003E, (*_FILES_AND_PROGRAMS[0], *_CLOCKS[0])),
+    "aarch64": (0xC00000B7, (*_FILES_AND_PROGRAMS[1], *_CLOCKS[1])),
 }
 """Of a machine its number in <linux/audit.h>, and the numbers of the calls that are refused: open,
-openat, creat, socket, connect, accept, bind, clone, fork, vfork, execve, execveat, kill, ptrace,
-clock_gettime, gettimeofday and nanosleep. (A clock that the kernel maps into processes, the vDSO,
-needs no call: runs that use it differ when they are repeated.)"""
+openat, openat2, creat, socket, connect, accept, accept4, bind, clone, fork, vfork, clone3, execve,
+execveat, kill, ptrace, io_uring_setup, clock_gettime, gettimeofday, time, nanosleep and
+clock_nanosleep. (A clock that the kernel maps into processes, the vDSO, needs no call: runs that
+use it differ when they are repeated.)"""
+_OTHER_INTERFACE = 0x40000000
+"""From here on the numbers are those of x86-64's x32 interface: all are refused."""
 
 
 class _Instruction(ctypes.Structure):
@@ -110,8 +118,9 @@ def system_calls() -> bool:
     if not sys.platform.startswith("linux") or machine is None:
         return False
     arch, refused = machine
-    load, equal, answer = 0x20, 0x15, 0x06
+    load, equal, at_least, answer = 0x20, 0x15, 0x35, 0x06
     steps = [(load, 0, 0, 4), (equal, 1, 0, arch), (answer, 0, 0, _ALLOW), (load, 0, 0, 0)]
+    steps.append((at_least, len(refused) + 1, 0, _OTHER_INTERFACE))
     for place, number in enumerate(refused):
         steps.append((equal, len(refused) - place, 0, number))
     steps += [(answer, 0, 0, _ALLOW), (answer, 0, 0, _REFUSE)]
