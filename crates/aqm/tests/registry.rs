@@ -79,10 +79,6 @@ fn an_algorithm_is_named_in_its_own_file_and_two_lists() {
     }
 }
 
-const RIVAL: &str = "what `aqmlab evaluate` compares a queue with: fixed, by version of its set";
-const SET: &str = "the fixed set of scenarios of `aqmlab evaluate` for a control, data by version";
-const LAW: &str = "a queue that a law of `aqmlab check-cc` needs: it drops, or it marks";
-
 /// Where the rest of the product names a discipline, and why it may.
 const NAMED: &[(&str, &str, &str)] = &[
     (
@@ -122,18 +118,6 @@ const NAMED: &[(&str, &str, &str)] = &[
         "droptail",
         "where a control is attacked: room, no queue",
     ),
-    ("python/aqmlab/evaluate/evaluation.py", "cake", RIVAL),
-    ("python/aqmlab/evaluate/evaluation.py", "codel", RIVAL),
-    ("python/aqmlab/evaluate/evaluation.py", "fq_codel", RIVAL),
-    ("python/aqmlab/evaluate/evaluation.py", "pie", RIVAL),
-    ("python/aqmlab/evaluate/situations.py", "codel", SET),
-    ("python/aqmlab/evaluate/situations.py", "droptail", SET),
-    ("python/aqmlab/evaluate/situations.py", "fq_codel", SET),
-    ("python/aqmlab/evaluate/situations.py", "pie", SET),
-    ("python/aqmlab/evaluate/situations.py", "red", SET),
-    ("python/aqmlab/simulator/plugin/control_laws.py", "codel", LAW),
-    ("python/aqmlab/simulator/plugin/control_laws.py", "droptail", LAW),
-    ("python/aqmlab/simulator/plugin/control_laws.py", "red", LAW),
 ];
 
 /// The texts in quotes of a source, Rust's or Python's, outside its unit tests.

@@ -16,7 +16,7 @@ from aqmlab.simulator.plugin import checking, judging, source
 from . import score, situations
 from .situations import Situation
 
-RIVALS = {"aqm": ("fq_codel", "codel", "pie", "cake"), "congestion": ("cubic", "bbr3", "reno")}
+RIVALS: dict[str, list[str]] = situations.DATA["rivals"]
 """What a subject is held against, by its kind: of ours, what people use."""
 REPEATED = 20
 """Scenarios of each set that are run once more, in other processes and the other way round: what

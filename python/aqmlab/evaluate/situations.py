@@ -13,11 +13,17 @@ from __future__ import annotations
 
 import math
 import random
+import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-VERSION = 1
+DATA: dict[str, Any] = tomllib.loads(
+    (Path(__file__).parent / "sets.toml").read_text(encoding="utf-8")
+)
+"""The names of queues and controls that scenarios have."""
+VERSION: int = DATA["version"]
 """Of the sets. It changes when any scenario does."""
 SIZES = {"train": 600, "public": 400, "held-out": 400}
 """Scenarios of each set."""
@@ -25,10 +31,10 @@ PACKETS = 2_500
 """Packets that a scenario's line carries about, which sets how long it lasts."""
 LENGTH_S = (4.0, 16.0)
 """Shortest and longest duration of a scenario."""
-CONTROLS = ("cubic", "cubic", "reno", "bbr3")
-"""Of the flows that meet a queue; cubic is the usual one."""
-QUEUES = ("droptail", "droptail", "codel", "fq_codel", "pie", "red")
-"""That a congestion control meets."""
+CONTROLS: list[str] = DATA["flows"]["congestion"]
+"""Of the flows that meet a queue."""
+PLAIN: str = DATA["queues"]["plain"]
+"""The queue with a room in bandwidth-delay products."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +177,10 @@ def bulk_flows(rng: random.Random) -> int:
 def _control(name: str, rng: random.Random) -> Situation:
     scenario = _line(rng, name)
     pipe = _bits(scenario) * float(scenario["network"]["rtt"].split()[0]) / 1e3 / 12_000
-    aqm = rng.choice(QUEUES)
-    ecn = aqm != "droptail" and rng.random() < 0.5
+    aqm = rng.choice(DATA["queues"]["drawn"])
+    ecn = aqm != PLAIN and rng.random() < 0.5
     queue: dict[str, Any] = {"aqm": aqm}
-    if aqm == "droptail":
+    if aqm == PLAIN:
         queue["limit"] = max(8, round(pipe * _between(rng, 0.5, 4)))
     elif ecn:
         queue["ecn"] = True
@@ -182,7 +188,7 @@ def _control(name: str, rng: random.Random) -> Situation:
     scenario["traffic"].append(_bulk("own", rng.choice((1, 1, 2, 4)), None, ecn))
     family = rng.choice([*FAMILIES, "rival"])
     if family == "rival":
-        scenario["traffic"].append(_bulk("rival", 1, "cubic", ecn))
+        scenario["traffic"].append(_bulk("rival", 1, DATA["flows"]["rival"], ecn))
     else:
         FAMILIES[family](rng, scenario)
     return Situation(name, family, scenario)

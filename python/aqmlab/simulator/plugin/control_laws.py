@@ -4,9 +4,11 @@ end systems of a profile, and what their numbers must be. Laws over random calls
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import AqmlabError
@@ -52,8 +54,11 @@ class Law:
     check: Callable[[Control], str | None]
 
 
-PIPE = {"aqm": "droptail", "limit": 17}
-"""As many packets as the line and its round trip of 40 ms hold."""
+QUEUES: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
+)
+"""What a control meets in its laws."""
+PIPE = QUEUES["pipe"]
 
 
 def _summary(*args: Any, **more: Any) -> Summary:
@@ -72,16 +77,16 @@ def _loss(control: Control) -> str | None:
 
 
 def _marks(control: Control) -> str | None:
-    queue = {"aqm": "codel", "ecn": True, "limit": 1000}
-    got = _summary(control, queue, [{"tcp": {"ecn": True}}])
+    got = _summary(control, QUEUES["marking"], [{"tcp": {"ecn": True}}])
     delay, drops = got["queue_delay_p50_s"] or 0.0, got["drops_overflow"]
     if got["marks"] == 0 or (delay <= 0.1 and drops == 0):
         return None
-    return f"behind codel, which marks, half of the packets wait longer than {delay * 1e3:.0f} ms"
+    name = QUEUES["marking"]["aqm"]
+    return f"behind {name}, which marks, half of the packets wait longer than {delay * 1e3:.0f} ms"
 
 
 def _starvation(control: Control) -> str | None:
-    for queue in (PIPE, {"aqm": "red", "limit": 100}):
+    for queue in (PIPE, QUEUES["early"]):
         flows = [{"name": "first"}, {"name": "second", "start": "5 s"}]
         got = _summary(control, queue, flows, duration="40 s", warmup="15 s")
         least = got["long_flow_goodput_min_bits_per_s"]
@@ -150,7 +155,7 @@ def information(control: Control, notify: Callable[[str], object]) -> Iterator[d
         effects = [{"kind": "loss", "share": 1 / n}]
         got = _summary(
             control,
-            {"aqm": "droptail", "limit": 10_000},
+            QUEUES["wide"],
             [{}],
             effects=effects,
             rate="1 Gbit/s",
