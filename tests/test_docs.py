@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import runpy
@@ -13,6 +14,7 @@ import pytest
 
 from aqmlab.cli import reference
 from aqmlab.experiment.folders import shipped
+from aqmlab.simulator import engine
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -191,3 +193,13 @@ def test_a_folder_without_results_gives_no_score_card(tmp_path, capsys):
     main = runpy.run_path(str(DOCS / "score_cards.py"))["main"]
     assert main([str(tmp_path)]) == 1
     assert "holds no results: give the folder of a study's --out" in capsys.readouterr().err
+
+
+def test_the_page_of_weaknesses_has_a_row_for_every_queue():
+    """A new queue: `python docs/weaknesses.py NAME`."""
+    rows = json.loads((DOCS / "weaknesses.json").read_text(encoding="utf-8"))
+    queues = [entry["name"] for entry in engine.catalogue()["aqm"]]
+    assert [row["queue"] for row in rows] == queues
+    weaknesses = runpy.run_path(str(DOCS / "weaknesses.py"))
+    page = (DOCS / "weaknesses.md").read_text(encoding="utf-8")
+    assert page == weaknesses["page"](rows), "run `python docs/weaknesses.py --page`"
