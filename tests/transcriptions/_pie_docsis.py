@@ -58,7 +58,7 @@ class Docsis:
     def departed(self, packet: Packet, left: int, now: int) -> None:
         """The delay is not measured."""
 
-    def update(self, left: int, rate: int) -> None:
+    def update(self, left: float, rate: int) -> None:
         old = self.qdelay_old
         self.qdelay = left * 8 / rate
         if self.burst > 0:

@@ -32,6 +32,19 @@ pub trait Discipline: Send {
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
     /// What waits.
     fn backlog(&self) -> Backlog;
+    /// How many service flows it has queues for, each of which a line may serve by itself: a cable modem
+    /// requests and gets grants for each.
+    fn service_flows(&self) -> usize {
+        1
+    }
+    /// What waits in one of them.
+    fn flow_backlog(&self, _flow: usize) -> Backlog {
+        self.backlog()
+    }
+    /// The next packet of one of them, see [`Discipline::dequeue`].
+    fn dequeue_flow(&mut self, _flow: usize, cx: &mut Cx) -> Option<Packet> {
+        self.dequeue(cx)
+    }
     /// When [`Discipline::on_tick`] must be called next.
     fn next_tick(&self) -> Option<Instant> {
         None

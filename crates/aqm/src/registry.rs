@@ -4,8 +4,8 @@ use alloc::{string::String, vec::Vec};
 
 use crate::algorithms::{
     afd, ared, avq, blue, bred, cake, choke, cobalt, codel, csfq, curvy_red, dcn, dctcp_step,
-    drop_tail, drr, dsred, dualpi2, feng_red, fq_codel, fq_pie, fred, gred, green, hhf, nlred, pi,
-    pi2, pie, red, red_pd, rem, rio, rio_ps, sfb, sfq, sred, wred,
+    docsis_lld, drop_tail, drr, dsred, dualpi2, feng_red, fq_codel, fq_pie, fred, gred, green, hhf,
+    nlred, pi, pi2, pie, red, red_pd, rem, rio, rio_ps, sfb, sfq, sred, wred,
 };
 use crate::entry::Entry;
 
@@ -55,6 +55,7 @@ pub static ALGORITHMS: &[Entry] = &[
     pi2::ENTRY,
     dualpi2::ENTRY,
     curvy_red::ENTRY,
+    docsis_lld::ENTRY,
 ];
 
 /// The discipline of this crate that is called `name`.

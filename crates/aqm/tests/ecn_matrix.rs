@@ -196,6 +196,9 @@ const MATRIX: &[Row] = &[
     row("dualpi2", "profile=linux", ("k=0.1", "DMMM"), ("gap=300", "DDBB"), "limit=3"),
     // Without overload protection scalable packets are never dropped but by a full buffer.
     row("curvy_red", "", ("", "DMMM"), ("range_C=1us g_C=0", "DMMM"), "limit=3"),
+
+    // The classic queue drops, the other marks; who is sent away there may be dropped.
+    row("docsis_lld", "", ("gap=500 protection=false max_burst=0s", "DDMM"), ("gap=300 max_burst=0s", "DDBB"), "limit_bytes=3000 low_limit_bytes=4000"),
 ];
 
 /// What became of the signalled packets of one code point.

@@ -236,6 +236,7 @@ const PEACEFUL: &[&str] = &[
     "csfq",
     "hhf",
     "curvy_red",
+    "docsis_lld",
 ];
 
 #[test]

@@ -143,7 +143,8 @@ struct Books {
     queued: Option<u32>,
     /// Whether a flow may be given another queue while packets of it wait in one: CAKE's sets of
     /// eight ways, when all are taken, give one of them to the newcomer, as sch_cake does; sch_hhf
-    /// moves a flow that has become a heavy hitter, or is none any more.
+    /// moves a flow that has become a heavy hitter, or is none any more; queue protection (RFC 9957) sends
+    /// packets of a flow that builds a queue to the classic one.
     displaces: bool,
     done: Done,
 }
@@ -368,7 +369,7 @@ pub fn drive(data: &[u8], of: &[&'static Entry]) -> Option<(&'static str, Done)>
         backlog: Backlog::default(),
         lanes: HashMap::new(),
         queued: None,
-        displaces: matches!(entry.about.name, "cake" | "hhf"),
+        displaces: matches!(entry.about.name, "cake" | "hhf" | "docsis_lld"),
         done: Done::default(),
     };
     books.check(entry);

@@ -6,7 +6,7 @@ macro_rules! each_discipline {
         each_discipline! { $check:
             afd ared avq blue bred cake choke cobalt codel csfq curvy_red dcn dctcp_step
             droptail drr dsred dualpi2 feng_red fq_codel fq_pie fred gred green hhf
-            nlred pi pi2 pie red red_pd rem rio rio_ps sfb sfq sred wred
+            nlred pi pi2 pie red red_pd rem rio rio_ps sfb sfq sred wred docsis_lld
         }
     };
     ($check:ident: $($name:ident)*) => {

@@ -25,10 +25,11 @@ use alloc::collections::VecDeque;
 use packet::params::{BadParams, Params, Value};
 use packet::{About, Backlog, DropReason, Duration, Ecn, Event, Instant, Packet};
 
+use crate::credit::{Credit, Which};
 use crate::periodic::Ticker;
 use crate::shells::pool::{Pool, Queue};
 use crate::{BufferLimit, Built, Cx, Discipline, Entry, Line, PerFlowState, buffer};
-use signals::{Action, Leaving, Numbers, Signals, Which};
+use signals::{Action, Leaving, Numbers, Signals};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -100,37 +101,6 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         // The RFC refuses whatever might not fit.
         counted_as: (!linux).then_some(mtu as u32),
     })))
-}
-
-/// Weighted round robin between two queues, by bytes.
-#[derive(Clone, Copy, Debug)]
-struct Credit {
-    start: i64,
-    /// Weights in percent.
-    classic: i64,
-    /// The scalable queue is served while this is not positive.
-    value: i64,
-}
-
-impl Credit {
-    const fn new(mtu: i64, classic: i64) -> Self {
-        let start = mtu * (classic - (100 - classic));
-        Credit { start, classic, value: start }
-    }
-
-    /// Whose turn it is, and what the turn costs per byte; `None` if nothing waits.
-    fn turn(&mut self, classic: &Queue, scalable: &Queue) -> Option<(Which, i64)> {
-        if !scalable.is_empty() && (classic.is_empty() || self.value <= 0) {
-            let cost = if classic.is_empty() { 0 } else { self.classic };
-            return Some((Which::Scalable, cost));
-        }
-        if !classic.is_empty() {
-            let cost = if scalable.is_empty() { 0 } else { self.classic - 100 };
-            return Some((Which::Classic, cost));
-        }
-        self.value = self.start;
-        None
-    }
 }
 
 /// For which packets of the scalable queue Linux's step counts: those that found enough others.
@@ -276,7 +246,7 @@ impl Discipline for DualPi2 {
                 }
                 Action::Pass => {}
             }
-            self.credit.value += cost * i64::from(packet.bytes);
+            self.credit.pay(cost, packet.bytes);
             return Some(packet);
         }
     }

@@ -21,6 +21,7 @@ pub(crate) mod csfq;
 pub(crate) mod curvy_red;
 pub(crate) mod dcn;
 pub(crate) mod dctcp_step;
+pub(crate) mod docsis_lld;
 pub(crate) mod drop_tail;
 pub(crate) mod drr;
 pub(crate) mod dsred;

@@ -7,10 +7,9 @@
 //! anything is dropped; short queues and low delays are spared. The sum of the probabilities of the
 //! packets that passed keeps drops from coming too close or too far apart.
 //!
-//! The controller is [`crate::pie_core`]; [`delay`] measures; [`docsis`] is RFC 8034.
+//! The controller is [`crate::pie_core`]; [`delay`] measures; [`crate::pie_docsis`] is RFC 8034.
 
 mod delay;
-mod docsis;
 mod fields;
 
 use alloc::{boxed::Box, format};
@@ -20,6 +19,7 @@ use packet::{About, Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 use crate::periodic::Ticker;
 use crate::pie_core::{PieCore, PieRules};
+use crate::pie_docsis as docsis;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{
     Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, Line, PerFlowState, Verdict, buffer,

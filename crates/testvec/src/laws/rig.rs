@@ -20,11 +20,12 @@ pub(super) fn build(entry: &Entry, set: &Written) -> Built {
 /// Linux's heavy-hitter filter moves a flow to another queue once it is one, and back when it is
 /// forgotten, while packets of it wait (sch_hhf; its evict_timeout "should be large enough to avoid
 /// reordering"). With `any_ect` a dual queue serves the packets of a flow whose ECN field is at times ECT(0) and at
-/// times not ECN-capable from two queues.
+/// times not ECN-capable from two queues. Queue protection (RFC 9957) sends packets of a flow that builds a
+/// queue to another one.
 fn reorders(entry: &Entry, set: &Written) -> bool {
     let splits =
         |(name, value): &(String, Raw)| name == "any_ect" && matches!(value, Raw::Bool(true));
-    entry.about.name == "hhf" || set.iter().any(splits)
+    matches!(entry.about.name, "hhf" | "docsis_lld") || set.iter().any(splits)
 }
 
 /// What the driver sees of a discipline.

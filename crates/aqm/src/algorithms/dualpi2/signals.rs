@@ -2,11 +2,7 @@
 
 use packet::{DropReason, Duration, Ecn, Rng};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Which {
-    Classic,
-    Scalable,
-}
+use crate::credit::Which;
 
 /// What becomes of a packet at its queue's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

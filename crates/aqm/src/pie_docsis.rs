@@ -1,4 +1,4 @@
-//! DOCSIS-PIE (RFC 8034): the controller of a cable modem, which sleeps while the buffer is less
+//! DOCSIS-PIE (RFC 8034), of PIE and of Low Latency DOCSIS: the controller of a cable modem, which sleeps while the buffer is less
 //! than a third full, scales p by packet size, and knows its line's rate.
 
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
@@ -24,7 +24,7 @@ enum State {
 
 /// Numbers that the user may change.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Numbers {
+pub(crate) struct Numbers {
     pub target: f64,
     pub alpha: f64,
     pub beta: f64,
@@ -37,7 +37,7 @@ pub(super) struct Numbers {
     pub bytes_per_s: f64,
 }
 
-pub(super) struct Docsis {
+pub(crate) struct Docsis {
     numbers: Numbers,
     ticker: Ticker,
     state: State,
@@ -48,7 +48,7 @@ pub(super) struct Docsis {
 }
 
 impl Docsis {
-    pub fn new(numbers: Numbers, period: Duration) -> Self {
+    pub(crate) fn new(numbers: Numbers, period: Duration) -> Self {
         Docsis {
             numbers,
             ticker: Ticker::every(period),
@@ -60,7 +60,8 @@ impl Docsis {
         }
     }
 
-    fn update(&mut self, delay: f64) {
+    /// The periodic update at a delay in seconds.
+    pub(crate) fn update(&mut self, delay: f64) {
         let period = self.ticker.period();
         if self.burst > Duration::ZERO {
             self.p = 0.0;
@@ -133,6 +134,28 @@ impl Docsis {
     }
 }
 
+impl Docsis {
+    /// Whether an arrival of `size` bytes that finds `bytes` is dropped. The first one begins a burst allowance.
+    pub(crate) fn drops_arrival(&mut self, size: u32, bytes: u64, rng: &mut Rng) -> bool {
+        let drops = self.drops(size, bytes, rng);
+        if drops && matches!(self.state, State::Quiescent(_)) {
+            self.state = State::Active;
+            self.burst = self.numbers.max_burst;
+        }
+        drops
+    }
+
+    /// A packet was dropped.
+    pub(crate) fn cleared(&mut self) {
+        self.accumulated = 0.0;
+    }
+
+    /// The probability of a packet of mean size.
+    pub(crate) const fn p(&self) -> f64 {
+        self.p
+    }
+}
+
 impl Aqm for Docsis {
     fn on_arrival(
         &mut self,
@@ -141,20 +164,16 @@ impl Aqm for Docsis {
         _: Instant,
         rng: &mut Rng,
     ) -> Verdict {
-        if !self.drops(packet.bytes, backlog.bytes, rng) {
-            return Verdict::Pass;
+        match self.drops_arrival(packet.bytes, backlog.bytes, rng) {
+            true => Verdict::Drop(DropReason::Early),
+            false => Verdict::Pass,
         }
-        if matches!(self.state, State::Quiescent(_)) {
-            self.state = State::Active;
-            self.burst = self.numbers.max_burst;
-        }
-        Verdict::Drop(DropReason::Early)
     }
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::BeforeJudge
     }
     fn on_dropped(&mut self, _: DropReason) {
-        self.accumulated = 0.0;
+        self.cleared();
     }
     fn next_tick(&self) -> Option<Instant> {
         Some(self.ticker.next())

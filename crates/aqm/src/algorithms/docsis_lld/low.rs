@@ -1,0 +1,125 @@
+//! The low-latency queue's own signals: an estimate of its delay, and a ramp from it to a probability.
+
+use packet::Instant;
+
+/// The largest frame, bytes: the ramp begins no earlier than two of them take, and the buffer keeps room for one.
+pub(super) const MOST_FRAME: u64 = 2_000;
+/// How often the virtual queue is aligned, s, and the weight of the average of the real one.
+const ALIGN: f64 = 0.5e-3;
+const WEIGHT: f64 = 1.0 / 128.0;
+
+/// From a delay to a probability.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ramp {
+    pub start: f64,
+    /// The delay from which on all is marked, s.
+    pub full: f64,
+}
+
+impl Ramp {
+    pub fn new(max_th: f64, range: f64, bytes_per_s: f64) -> Self {
+        let floor = (2 * MOST_FRAME) as f64 / bytes_per_s;
+        let start = (max_th - range).max(floor.min(0.065535));
+        Ramp { start, full: start + range }
+    }
+
+    pub fn of(&self, delay: f64) -> f64 {
+        if delay >= self.full {
+            1.0
+        } else {
+            ((delay - self.start) / (self.full - self.start)).max(0.0)
+        }
+    }
+}
+
+/// The state of the queue's own signals.
+#[derive(Clone, Debug)]
+pub(super) struct Low {
+    pub ramp: Ramp,
+    bytes_per_s: f64,
+    limit_bytes: u64,
+    /// Of a virtual queue: how much of the real one waits for grants, s.
+    loop_delay: Option<f64>,
+    /// The delay estimated at the last arrival, s.
+    pub delay: f64,
+    at: Instant,
+    /// Average length of the real queue, and since when it was not brought up to date, s.
+    average: f64,
+    behind: f64,
+    sum: f64,
+}
+
+impl Low {
+    /// `loop_delay` is that of a virtual queue; without it the delay is that of the bytes that wait.
+    pub fn new(ramp: Ramp, bytes_per_s: f64, limit_bytes: u64, loop_delay: Option<f64>) -> Self {
+        let (delay, at, average) = (0.0, Instant::ZERO, 0.0);
+        Low {
+            ramp,
+            bytes_per_s,
+            limit_bytes,
+            loop_delay,
+            delay,
+            at,
+            average,
+            behind: 0.0,
+            sum: 0.0,
+        }
+    }
+
+    /// The delay that an arrival finds, its own bytes included.
+    pub fn arrival(&mut self, bytes: u32, waits: u64, now: Instant) -> f64 {
+        let own = f64::from(bytes) / self.bytes_per_s;
+        match self.loop_delay {
+            None => self.delay = waits as f64 / self.bytes_per_s + own,
+            Some(loop_delay) => {
+                let passed = now.since(self.at).secs_f64();
+                self.delay = (self.delay - passed).max(0.0);
+                self.align(waits, passed, loop_delay);
+                self.delay += own;
+            }
+        }
+        self.at = now;
+        self.delay
+    }
+
+    /// The virtual queue is at least as long as what the real one holds beyond what waits for grants.
+    fn align(&mut self, waits: u64, passed: f64, loop_delay: f64) {
+        self.behind += passed;
+        while self.behind >= ALIGN {
+            self.behind -= ALIGN;
+            let before = self.average;
+            self.average += WEIGHT * (waits as f64 - self.average);
+            if (self.average - before).abs() < 1.0 {
+                self.behind = 0.0;
+            }
+        }
+        self.delay = self.delay.max(self.average / self.bytes_per_s - loop_delay);
+    }
+
+    /// A packet whose delay was estimated goes elsewhere.
+    pub fn was_not_queued(&mut self, bytes: u32) {
+        if self.loop_delay.is_some() {
+            self.delay = (self.delay - f64::from(bytes) / self.bytes_per_s).max(0.0);
+        }
+    }
+
+    /// Whether the buffer takes the arrival.
+    pub fn has_room(&self, waits: u64, bytes: u32) -> bool {
+        let most = self.limit_bytes.saturating_sub(MOST_FRAME);
+        let fits = waits + u64::from(bytes) <= self.limit_bytes;
+        fits && match self.loop_delay {
+            Some(_) => self.delay < most as f64 / self.bytes_per_s,
+            None => waits < most,
+        }
+    }
+
+    /// Whether the sum of probabilities says that it is time to mark.
+    pub fn recur(&mut self, p: f64) -> bool {
+        self.sum += p;
+        let due = self.sum > 1.0;
+        if due {
+            self.sum -= 1.0;
+        }
+        due
+    }
+}
