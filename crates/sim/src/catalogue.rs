@@ -10,6 +10,7 @@ use traffic::distribution::{Distribution, Summary};
 use crate::effect;
 use crate::error::ScenarioError;
 use crate::recorder;
+use crate::scenario::channel::CHANNELS;
 use crate::scenario::{access, schema};
 
 fn field(field: &Field) -> Json {
@@ -196,7 +197,7 @@ pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> 
 
 /// Every discipline, TCP profile, congestion control and application, and the sections of a scenario.
 pub fn catalogue() -> Json {
-    json!({
+    let mut all = json!({
         "aqm": aqm::ALGORITHMS.iter().map(discipline).collect::<Vec<Json>>(),
         "tcp": tcp::PROFILES.iter().map(|e| entry!(e.about)).collect::<Vec<Json>>(),
         "congestion": tcp::controls().map(|about| entry!(about)).collect::<Vec<Json>>(),
@@ -211,12 +212,15 @@ pub fn catalogue() -> Json {
             "link": section(schema::LINK_STRUCTURE, schema::LINK),
             "effect": section(schema::EFFECT_STRUCTURE, &[]),
             "trace": fields(schema::TRACE),
-            "wifi": section(schema::WIFI_STRUCTURE, schema::WIFI),
             "traffic": section(schema::TRAFFIC_STRUCTURE, schema::TRAFFIC),
             "script": section(schema::SCRIPT_STRUCTURE, schema::SCRIPT),
             "start_after": section(schema::START_AFTER_STRUCTURE, schema::START_AFTER),
             "distribution": section(schema::DISTRIBUTION_STRUCTURE, &[]),
             "record": section(schema::RECORD_STRUCTURE, schema::RECORD),
         },
-    })
+    });
+    for kind in CHANNELS {
+        all["scenario"][kind.name] = section(kind.structure, kind.fields);
+    }
+    all
 }

@@ -9,21 +9,24 @@
 //! alone decides its end.
 
 pub mod capacity;
+mod channel;
 mod effect;
 mod explicit;
 mod folded;
 mod guests;
-mod wifi;
 mod wire;
 
 use aqm::{Admission, Gate};
 use packet::{Backlog, Instant, Packet, Rng};
 use record::{Meter, QueueSnapshot};
 
+pub use channel::{
+    CellPort, CellSettings, Channel, ChannelReport, DocsisPort, DocsisSettings, Grants, Marking,
+    Medium, Quality, Share, Timing, UeShare, WifiPort, WifiSettings,
+};
 pub use effect::{EffectCounts, EffectPort};
 pub use explicit::ExplicitPort;
 pub use folded::{FoldedPort, Offered};
-pub use wifi::{Medium, Share, Timing, WifiPort, WifiSettings};
 pub use wire::Wire;
 
 /// A queue without end: a machine's own output.
@@ -43,8 +46,8 @@ pub enum Port {
     Explicit(Box<ExplicitPort>),
     /// See [`EffectPort`].
     Effect(Box<EffectPort>),
-    /// See [`WifiPort`].
-    Wifi(Box<WifiPort>),
+    /// See [`Channel`].
+    Channel(Box<dyn Channel>),
 }
 
 impl Port {
@@ -54,7 +57,7 @@ impl Port {
             Port::Folded(p) => p.meter(),
             Port::Explicit(p) => p.meter(),
             Port::Effect(p) => p.meter(),
-            Port::Wifi(p) => p.meter(),
+            Port::Channel(p) => p.meter(),
         }
     }
 
@@ -64,7 +67,7 @@ impl Port {
             Port::Folded(p) => p.meter_mut(),
             Port::Explicit(p) => p.meter_mut(),
             Port::Effect(p) => p.meter_mut(),
-            Port::Wifi(p) => p.meter_mut(),
+            Port::Channel(p) => p.meter_mut(),
         }
     }
 
@@ -81,10 +84,10 @@ impl Port {
         }
     }
 
-    /// What each station took of the radio channel of which this is the access point's port.
-    pub fn wifi_shares(&self) -> Option<Vec<Share>> {
+    /// What a channel counted; a wire is none.
+    pub fn channel_report(&self) -> Option<ChannelReport> {
         match self {
-            Port::Wifi(p) => p.shares(),
+            Port::Channel(p) => p.report(),
             _ => None,
         }
     }
@@ -105,7 +108,7 @@ impl Port {
             Port::Folded(p) => p.set(now, name, value),
             Port::Explicit(p) => p.set(name, value),
             Port::Effect(_) => false,
-            Port::Wifi(p) => p.set(name, value),
+            Port::Channel(p) => p.set(name, value),
         }
     }
 
@@ -122,13 +125,13 @@ impl Port {
         match self {
             Port::Folded(p) => p.advance(end),
             Port::Explicit(p) => p.look_at_gauges(end.nanos()),
-            Port::Wifi(_) => {}
+            Port::Channel(_) => {}
             Port::Effect(_) => return,
         }
         let capacity = match self {
             Port::Folded(p) => p.capacity(),
             Port::Explicit(p) => p.capacity(),
-            Port::Wifi(p) => p.capacity(p.meter().window().seconds()),
+            Port::Channel(p) => p.capacity(p.meter().window().seconds()),
             Port::Effect(_) => return,
         };
         self.meter_mut().offered(capacity);
@@ -141,7 +144,7 @@ impl Port {
         let (meter, backlog) = match self {
             Port::Folded(p) => (p.meter(), p.backlog),
             Port::Explicit(p) => (p.meter(), p.backlog()),
-            Port::Wifi(p) => (p.meter(), p.backlog()),
+            Port::Channel(p) => (p.meter(), p.backlog()),
             Port::Effect(_) => return,
         };
         let t = meter.totals();
@@ -154,7 +157,7 @@ impl Port {
         let resting = match self {
             Port::Folded(p) => p.idle,
             Port::Explicit(p) => p.rests(),
-            Port::Wifi(p) => p.rests(),
+            Port::Channel(p) => p.next_tick().is_none(),
             Port::Effect(_) => return,
         };
         assert!(!resting || waiting == 0, "a line rests while {waiting} packets wait");

@@ -3,6 +3,7 @@
 //! Queues are measured where they are, by the [`Meter`](record::Meter) of each port; everything
 //! else is reported to the [`Recorder`]. The world never reads it.
 
+mod channels;
 mod connection_log;
 mod conservation;
 mod facts;

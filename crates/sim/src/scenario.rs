@@ -3,6 +3,7 @@
 
 pub mod access;
 mod changes;
+pub mod channel;
 pub mod effects;
 mod end_system;
 pub mod framing;
@@ -15,7 +16,6 @@ mod script;
 mod section;
 mod sizes;
 mod trace_shown;
-pub mod wifi;
 mod write;
 
 use std::collections::{BTreeMap, HashSet};
@@ -26,12 +26,12 @@ use packet::{Duration, Framing, Rate};
 use serde_json::Value as Json;
 
 pub use changes::Changes;
+pub use channel::Channel;
 pub use effects::Effect;
 pub use end_system::OwnControl;
 pub use json_schema::json_schema;
 pub use script::Rule;
 pub use trace_shown::trace_shown;
-pub use wifi::Wifi;
 
 use crate::error::ScenarioError;
 use crate::topology::{Direction, Side};
@@ -61,8 +61,8 @@ pub struct Link {
     pub changes: [Option<Changes>; 2],
     /// What it does to packets apart from queueing them, in this order.
     pub effects: Vec<Effect>,
-    /// The radio channel that it is, in place of a wire.
-    pub wifi: Option<Wifi>,
+    /// The channel that it is, in place of a wire.
+    pub channel: Option<Channel>,
     /// The queues, forward and reverse.
     pub queues: [Queue; 2],
 }

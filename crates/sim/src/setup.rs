@@ -1,12 +1,12 @@
 //! From a scenario to a world at rest: ports, routes, machines, and groups of users and senders.
 
+mod channel;
 mod effects;
 mod memory;
 mod places;
 mod preview;
 mod resolved;
 mod round_trips;
-mod wifi;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex};
@@ -164,7 +164,7 @@ struct Builder<'a> {
     copied: HashSet<String>,
     watch: Option<&'a Watch>,
     /// Radio channels by the names of their links.
-    channels: HashMap<String, Arc<Mutex<Medium>>>,
+    mediums: HashMap<String, Arc<Mutex<Medium>>>,
     seed: u64,
     ports: Vec<(Port, Duration)>,
     names: Vec<String>,
@@ -181,14 +181,14 @@ impl<'a> Builder<'a> {
         seed: u64,
     ) -> Self {
         let (captured, sampled) = (captured.iter(), scenario.queues.iter());
-        let (ports, names, routes, known, channels) = Default::default();
+        let (ports, names, routes, known, mediums) = Default::default();
         Builder {
             scenario,
             captured: captured.map(String::as_str).collect(),
             sampled: sampled.map(String::as_str).collect(),
             copied: scenario.copied_ports().collect(),
             watch,
-            channels,
+            mediums,
             seed,
             ports,
             names,
@@ -266,8 +266,8 @@ impl<'a> Builder<'a> {
         direction: Direction,
     ) -> Result<Vec<u32>, ScenarioError> {
         let effects = effects::build(self.seed, index, link, direction)?;
-        if link.wifi.is_some() {
-            let port = self.wifi_port(index, link, direction)?;
+        if let Some(channel) = link.channel.as_ref().filter(|channel| channel.is_of(direction)) {
+            let port = self.channel_port(index, link, direction, channel)?;
             return Ok(effects.around(port, self));
         }
         let wire = wire(self.scenario, link, direction);

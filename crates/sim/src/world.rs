@@ -371,7 +371,7 @@ impl World {
                 .filter_map(|(name, port)| Some((name, *port.effect_counts()?)))
                 .collect(),
             channels: ports()
-                .filter_map(|(name, port)| Some((name, port.wifi_shares()?)))
+                .filter_map(|(name, port)| Some((name, port.channel_report()?)))
                 .collect(),
             reports,
             users: self.sources.len(),

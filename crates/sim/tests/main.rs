@@ -2,11 +2,13 @@
 
 mod call_controls;
 mod capture;
+mod cell;
 mod complete;
 mod controls;
 mod cost;
 mod datagrams;
 mod disciplines;
+mod docsis;
 mod ecn_today;
 mod effects;
 mod ends;

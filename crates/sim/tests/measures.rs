@@ -19,7 +19,7 @@ fn everything() -> Value {
             "effects": [{"kind": "loss", "share": "0.1%"}],
         }, {"name": "home", "rate": "50 Mbit/s", "clients_per_link": 3}, {
             "name": "air", "rate": "50 Mbit/s", "wifi": {"rates": ["100 Mbit/s", "20 Mbit/s"]},
-        }],
+        }, {"name": "modem", "rate": "50 Mbit/s", "docsis": {}}, {"name": "phone", "rate": "50 Mbit/s", "cell": {}}],
         "traffic": [
             group("web", "web", json!({"users": 20})),
             group("more", "web", json!({"users": 20})),

@@ -130,7 +130,7 @@ fn what_is_no_channel_is_refused_in_a_sentence() {
     let steps = json!([["0 s", "1 Mbit/s"]]);
     let both =
         why(json!({"rate": "1 Mbit/s", "rate_steps": steps, "wifi": {"rates": ["9 Mbit/s"]}}));
-    assert!(both.starts_with("link.0.wifi: the rates of a radio channel"), "{both}");
+    assert!(both.starts_with("link.0.wifi: the channel has rates of its own"), "{both}");
     let text = channel(fifo(), json!({"error": 0.1}), saturated()).to_string();
     let read = Scenario::from_json(&text).unwrap().to_json();
     assert_eq!(Scenario::from_json(&read.to_string()).unwrap().to_json(), read, "as it is written");

@@ -20,6 +20,8 @@ ROUTER = "router"
 LINE = "line"
 OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl"}
 """Other words for a kind of access."""
+CELLS = {"5g": (106, 186e6), "lte-cell": (100, 68e6)}
+"""Cells: their resource blocks and what these carry downstream, bit/s, with that access's UEs."""
 SCALABLE = ("prague",)
 """Congestion controls that send ECT(1) and want a scalable queue (RFC 9331)."""
 
@@ -113,6 +115,7 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
     if access is not None:
         access = OTHER_NAMES.get(access.lower(), access)
         line["access"] = access
+        line |= channel_of(access, line["rate"], line.get("reverse_rate", line["rate"]))
     else:
         line["framing"] = "ethernet"
     scenario = {
@@ -126,6 +129,23 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
     if place is None:
         place = ROUTER if access in AT_HOME else LINE
     return _checked(Situation(scenario, place, described=described))
+
+
+def channel_of(access: str, down: str, up: str) -> dict[str, Any]:
+    """What a channel must be to have these rates.
+
+    A cell gets resource blocks, a modem's channel twice its contract; of Wi-Fi they are the near
+    stations' rate of the physical layer, of which the far one has a twentieth.
+    """
+    forward, reverse = (engine.quantity(text, "rate") for text in (down, up))
+    if access in CELLS:
+        blocks, carried = CELLS[access]
+        return {"cell": {"blocks": max(1, round(blocks * forward / carried))}}
+    if access == "docsis":
+        return {"docsis": {"channel": f"{max(1e8, 2 * reverse):.0f} bit/s"}}
+    if access == "wifi":
+        return {"wifi": {"rates": [down, down, f"{forward / 20:.0f} bit/s"]}}
+    return {}
 
 
 def _rate(text: str) -> str:

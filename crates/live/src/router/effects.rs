@@ -8,9 +8,14 @@ use sim::{Scenario, ScenarioError};
 use super::log;
 use super::{Departed, Event, Router};
 
-/// Refuses effects that need other bytes than those that came: copies, and wrong checksums.
+/// Refuses channels, and effects that need other bytes than those that came: copies, and wrong checksums.
 pub(super) fn refuse_copies(scenario: &Scenario) -> Result<(), ScenarioError> {
     for (i, link) in scenario.links.iter().enumerate() {
+        if link.channel.is_some() {
+            return Err(ScenarioError(format!(
+                "link.{i}: a live run has no channel of this kind yet; give the link a rate alone, or simulate"
+            )));
+        }
         if let Some(place) = link.effects.iter().position(|effect| effect.entry.discarded) {
             return Err(ScenarioError(format!(
                 "link.{i}.effects.{place}: a live run hands on the packets that came, and has no {}; leave it out or simulate",

@@ -272,7 +272,7 @@ impl Router {
                     let finish = self.network.offer(port, packet, tcp.as_ref(), class);
                     return self.after_explicit(port, finish);
                 }
-                Port::Effect(_) | Port::Wifi(_) => return self.pass_effect(&packet, port),
+                Port::Effect(_) | Port::Channel(_) => return self.pass_effect(&packet, port),
             }
         }
         let flow = self.packet(id).flow;

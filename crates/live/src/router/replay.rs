@@ -41,7 +41,7 @@ pub fn replay(scenario: &Scenario, name: &str, log: &Log) -> Result<Replayed, Sc
             log.rows().iter().map(offer).collect()
         }
         Port::Explicit(explicit) => event_by_event(explicit, log),
-        Port::Effect(_) | Port::Wifi(_) => {
+        Port::Effect(_) | Port::Channel(_) => {
             return Err(ScenarioError(format!("{name} is no port that a live run has")));
         }
     };

@@ -9,8 +9,8 @@ use record::{
 };
 
 use super::reports::Reports;
-use super::{Recorder, Scripted};
-use crate::port::{EffectCounts, Share};
+use super::{Recorder, Scripted, channels};
+use crate::port::{ChannelReport, EffectCounts};
 use crate::scenario::{Link, Scenario};
 use crate::topology::Direction;
 
@@ -33,8 +33,8 @@ pub struct Ended<'a> {
     pub ports: Vec<(&'a str, &'a Meter)>,
     /// Every effect's name, and what it has done.
     pub effects: Vec<(&'a str, EffectCounts)>,
-    /// Radio channels by the names of their access points' ports, and what each station took.
-    pub channels: Vec<(&'a str, Vec<Share>)>,
+    /// Channels by the names of their ports, and what they counted.
+    pub channels: Vec<(&'a str, ChannelReport)>,
     /// What applications say of themselves.
     pub reports: Reports,
     /// Users and flows of all groups.
@@ -148,46 +148,11 @@ static EFFECT: &[Measure<EffectCounts>] = &[
         "by which it delayed packets, those that it held back for others not counted"),
 ];
 
-/// A station's share of a radio channel in an interval, s.
-struct StationShare {
-    of: Share,
-    interval_s: f64,
-}
-
-#[rustfmt::skip]
-static STATION: &[Measure<StationShare>] = &[
-    real("airtime_share", Unit::of("share").shown("%", 100.0).digits(1), "airtime", |s: &StationShare| s.of.airtime.secs_f64() / s.interval_s,
-        "of the time in which a station sent or was sent to, acknowledgements included; stations are numbered as \
-         `wifi.rates` has them, from 0"),
-    whole("aggregates", Unit::of("aggregates"), "aggregates", |s| s.of.aggregates, "to and from a station"),
-    real("frames_mean", Unit::of("frames").digits(1), "frames of an aggregate", |s| s.of.frames as f64 / s.of.aggregates as f64,
-        "mean over the aggregates"),
-    real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames sent again",
-        |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, sent again after an error or a collision"),
-];
-
-/// What every station took of the radio channels.
-fn summarise_channels(channels: &[(&str, Vec<Share>)], interval_s: f64, out: &mut Summary) {
-    let mut wifi = Summary::default();
-    for (port, shares) in channels {
-        let mut stations = Summary::default();
-        for (number, &of) in shares.iter().enumerate() {
-            let mut station = Summary::default();
-            station.write(STATION, &StationShare { of, interval_s });
-            stations.group(&number.to_string(), station);
-        }
-        wifi.group(port.trim_end_matches(".forward"), stations);
-    }
-    if !wifi.0.is_empty() {
-        out.group("wifi", wifi);
-    }
-}
-
 /// Every measure: what the numbers of a summary are.
 pub fn measures() -> Vec<Listed> {
     let effect = list(&["effects.<effect>."], "", EFFECT);
-    let station = list(&["wifi.<link>.<station>."], "", STATION);
-    let own = [list(&[""], "", SCRIPTED), list(&[""], "", RUN), effect, station].concat();
+    let own =
+        [list(&[""], "", SCRIPTED), list(&[""], "", RUN), effect, channels::measures()].concat();
     record::measures().into_iter().chain(own).collect()
 }
 
@@ -262,7 +227,7 @@ impl Recorder {
             }
             summary.group("effects", effects);
         }
-        summarise_channels(&ended.channels, self.window.seconds(), &mut summary);
+        channels::summarise(&ended.channels, self.window.seconds(), &mut summary);
         let transfers = (0..).zip(&groups).filter_map(|(index, name)| {
             Some(((*name).to_owned(), Figure::Group(self.transfers.summarise(index)?)))
         });

@@ -11,6 +11,7 @@ use packet::params::unknown;
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
+use crate::scenario::channel::CHANNELS;
 use crate::scenario::schema::DEFAULT_QUEUE;
 use crate::topology::Direction;
 
@@ -123,15 +124,20 @@ pub(crate) fn expand(
     for setting in entry.settings.iter().filter(|s| !is_replaced(s.name, &given)) {
         table.insert(setting.name.to_owned(), setting.value.clone());
     }
-    // Of a radio channel each field by itself.
-    let channel = entry.settings.iter().find(|setting| setting.name == "wifi");
-    let own = table.get_mut("wifi").and_then(Json::as_object_mut);
-    if let (Some(own), Some(Json::Object(more))) = (own, channel.map(|setting| &setting.value)) {
-        for (name, value) in more {
-            own.entry(name).or_insert_with(|| value.clone());
+    // Of a channel each field by itself.
+    for setting in entry.settings.iter().filter(|setting| is_channel(setting.name)) {
+        let own = table.get_mut(setting.name).and_then(Json::as_object_mut);
+        if let (Some(own), Json::Object(more)) = (own, &setting.value) {
+            for (name, value) in more {
+                own.entry(name).or_insert_with(|| value.clone());
+            }
         }
     }
     Ok((Some(entry.about.name), table))
+}
+
+fn is_channel(name: &str) -> bool {
+    CHANNELS.iter().any(|kind| kind.name == name)
 }
 
 /// Whether this access has effects, which a link of it may be without.
@@ -158,10 +164,12 @@ fn is_replaced(name: &str, given: &Map<String, Json>) -> bool {
     let trace = given.get(&format!("{prefix}rate_trace"));
     let steps = given.contains_key(&format!("{prefix}rate_steps"));
     match bare {
-        // A line whose rate changes is no radio channel, whichever direction it is.
-        "wifi" => ["rate_steps", "rate_trace", "reverse_rate_steps", "reverse_rate_trace"]
-            .iter()
-            .any(|change| given.contains_key(*change)),
+        // A line whose rate changes is no channel, whichever direction it is.
+        channel if is_channel(channel) => {
+            ["rate_steps", "rate_trace", "reverse_rate_steps", "reverse_rate_trace"]
+                .iter()
+                .any(|change| given.contains_key(*change))
+        }
         "rate_steps" | "rate_repeat" | "rate_trace" => trace.is_some() || steps,
         "rate" => steps || trace.is_some_and(|t| t.is_object() && t.get("model").is_none()),
         _ => false,

@@ -8,6 +8,7 @@ use packet::units::Unit;
 use serde_json::{Map, Value as Json, json};
 use traffic::distribution::shipped;
 
+use super::channel::CHANNELS;
 use super::{access, end_system, schema};
 use crate::effect::EFFECTS;
 
@@ -16,7 +17,7 @@ use crate::effect::EFFECTS;
 pub fn json_schema() -> Json {
     let scenario = table(schema::SCENARIO_STRUCTURE, &[schema::SCENARIO]);
     // Said again rather than referred to: editors do not know `unevaluatedProperties`.
-    json!({
+    let mut schema = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "A scenario of aqmlab",
         "type": "object",
@@ -40,7 +41,6 @@ pub fn json_schema() -> Json {
                 trace_file(),
                 table(&[], &[schema::TRACE]),
             ]),
-            "wifi": object(properties(schema::WIFI_STRUCTURE, &[schema::WIFI]), &["rates"]),
             "script": table(schema::SCRIPT_STRUCTURE, &[schema::SCRIPT]),
             "start_after": table(schema::START_AFTER_STRUCTURE, &[schema::START_AFTER]),
             "numbers": any([count(), list(count())]),
@@ -60,7 +60,12 @@ pub fn json_schema() -> Json {
             "tcp": variants("profile", tcp::PROFILES.iter().map(|e| parts(&e.about)), end_system::ALIASES),
             "traffic": one_of(traffic::APPS.iter().map(application)),
         },
-    })
+    });
+    for kind in CHANNELS {
+        let own = properties(kind.structure, &[kind.fields]);
+        schema["$defs"][kind.name] = object(own, kind.required);
+    }
+    schema
 }
 
 fn reference(name: &str) -> Json {
@@ -125,8 +130,9 @@ fn structure(name: &str) -> Json {
         "flows" => any([reference("count"), reference("numbers")]),
         "via" | "queues" => list(text(name).1),
         "effects" => list(reference("effect")),
-        "wifi" => reference("wifi"),
+        _ if CHANNELS.iter().any(|kind| kind.name == name) => reference(name),
         "rates" => list(reference("rate")),
+        "quality" => list(json!({"type": "number"})),
         "access" => json!({"enum": access::names()}),
         "app" => {
             json!({"enum": traffic::APPS.iter().map(|app| app.about.name).collect::<Vec<_>>()})

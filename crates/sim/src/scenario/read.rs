@@ -8,11 +8,12 @@ use serde_json::{Value as Json, json};
 use tcp::Controls;
 
 use super::{
-    Link, Queue, Rtt, Scenario, StartAfter, Traffic, Wifi, changes, effects, end_system,
+    Channel, Link, Queue, Rtt, Scenario, StartAfter, Traffic, changes, effects, end_system,
     queue_limit, script,
 };
 use crate::error::ScenarioError;
 use crate::scenario::access;
+use crate::scenario::channel::CHANNELS;
 use crate::scenario::schema;
 use crate::scenario::section::Section;
 use crate::topology::Direction;
@@ -89,7 +90,6 @@ const LINK_TABLES: &[&str] = &[
     "forward",
     "reverse",
     "effects",
-    "wifi",
     "rate_steps",
     "rate_repeat",
     "rate_trace",
@@ -109,13 +109,10 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
     let queues = Direction::BOTH.map(|direction| (direction, section.take(direction.name())));
     let mut effects = effects::read(&format!("{path}.effects"), section.take("effects"))?;
     effects.extend(recorded);
-    let wifi = Wifi::read(&format!("{path}.wifi"), section.take("wifi"))?;
-    if wifi.is_some() && changes.iter().any(Option::is_some) {
-        return Err(ScenarioError(format!(
-            "{path}.wifi: the rates of a radio channel are those of its stations; leave out what changes the rate"
-        )));
-    }
-    let params = section.rest(schema::LINK, LINK_TABLES)?;
+    let channel = Channel::take(&path, &mut section, changes.iter().any(Option::is_some))?;
+    let known: Vec<&str> =
+        LINK_TABLES.iter().copied().chain(CHANNELS.iter().map(|kind| kind.name)).collect();
+    let params = section.rest(schema::LINK, &known)?;
     if !params.given("rate") {
         return Err(ScenarioError(format!(
             "{path}.rate: missing; write for example rate = \"10 Mbit/s\""
@@ -127,7 +124,7 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
         let read = |json: Option<&Json>| read_queue(&path, json, registry);
         queue_limit::read(read, &path, json, (access, direction), &line)
     });
-    Ok(Link { name, access, changes, effects, wifi, queues: [forward?, reverse?], params })
+    Ok(Link { name, access, changes, effects, channel, queues: [forward?, reverse?], params })
 }
 
 struct Links<'a> {

@@ -5,7 +5,6 @@ mod link;
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
-pub use super::wifi::{WIFI, WIFI_STRUCTURE};
 pub use link::{
     CLIENTS_PER_LINK, DEFAULT_QUEUE, EFFECT_STRUCTURE, LINK, LINK_STRUCTURE, TRACE, TRACE_FILE,
 };

@@ -73,8 +73,8 @@ fn link_json(link: &Link) -> Json {
     if !link.effects.is_empty() || link.access.is_some_and(access::has_effects) {
         object.insert("effects".into(), link.effects.iter().map(Effect::write).collect());
     }
-    if let Some(wifi) = &link.wifi {
-        object.insert("wifi".into(), wifi.write());
+    if let Some(channel) = &link.channel {
+        channel.write(&mut object);
     }
     // A reverse direction of which nothing is said follows the forward one.
     let separate = link.params.given("reverse_rate");

@@ -349,7 +349,7 @@ impl World {
         let inflight = &self.in_flight[id];
         let explicit = match self.network.port(port) {
             Port::Explicit(explicit) => explicit,
-            Port::Wifi(_) => {
+            Port::Channel(_) => {
                 let finish = self.network.offer(port, packet, None, inflight.class);
                 return self.after_explicit(port, finish);
             }

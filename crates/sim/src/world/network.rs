@@ -88,8 +88,8 @@ impl Network {
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit.offer(packet, header, class, &mut lost),
-            Port::Wifi(wifi) => {
-                wifi.offer(packet, class, &mut lost);
+            Port::Channel(channel) => {
+                channel.offer(packet, class, &mut lost);
                 None
             }
             Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
@@ -102,7 +102,7 @@ impl Network {
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit
                 .finish_transmission(now, &mut |packet| lost.push((packet.id, packet.arrived))),
-            Port::Wifi(wifi) => wifi.next_arrived(now),
+            Port::Channel(channel) => channel.next_arrived(now),
             Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
         }
     }
@@ -116,7 +116,7 @@ impl Network {
     pub fn arm_tick(&mut self, port: u32) -> Option<Instant> {
         let next = match &self.ports[port as usize] {
             Port::Explicit(explicit) => explicit.next_tick(),
-            Port::Wifi(wifi) => wifi.next_tick(),
+            Port::Channel(channel) => channel.next_tick(),
             Port::Folded(_) | Port::Effect(_) => None,
         };
         let armed = &mut self.armed_ticks[port as usize];
@@ -140,12 +140,12 @@ impl Network {
             Port::Explicit(port) if port.next_tick().is_some_and(|at| at <= now) => {
                 port.tick(now, &mut lost)
             }
-            Port::Wifi(wifi) if wifi.next_tick().is_some_and(|at| at <= now) => {
-                wifi.tick(now, &mut lost)
+            Port::Channel(channel) if channel.next_tick().is_some_and(|at| at <= now) => {
+                channel.tick(now, &mut lost)
             }
             _ => None,
         })
     }
 }
 
-const NO_EVENTS: &str = "only explicit ports and radio channels have events of their own";
+const NO_EVENTS: &str = "only explicit ports and channels have events of their own";

@@ -45,6 +45,18 @@ pub const LINK_STRUCTURE: &[[&str; 4]] = &[
         "The link is a radio channel of an access point and stations, and not a wire: { rates = [\"144 Mbit/s\", \"7.2 Mbit/s\"] }, see wifi. rate is then what disciplines assume.",
     ],
     [
+        "docsis",
+        "table",
+        "",
+        "The link is a cable modem's, which requests bytes upstream and gets grants in MAP intervals: {}, see docsis. Downstream it is a wire.",
+    ],
+    [
+        "cell",
+        "table",
+        "",
+        "The link is a mobile cell of a base station and its UEs, the client machines: { quality = [11, 6] }, see cell. rate is then what disciplines assume.",
+    ],
+    [
         "rate_steps",
         "list of pairs",
         "",

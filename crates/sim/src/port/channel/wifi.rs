@@ -8,7 +8,6 @@
 //! station in turn, or so that all get equal airtime (deficits, as in mac80211).
 
 mod medium;
-mod queues;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -17,8 +16,9 @@ use aqm::Discipline;
 use packet::{Backlog, Duration, Instant, Packet, Rate, Rng};
 use record::{Capacity, DelayClass, Meter, PacketClass};
 
+use super::queues::Queues;
+use super::{Channel, ChannelReport};
 pub use medium::{Medium, Share, Timing};
-use queues::Queues;
 
 /// What a port to a radio channel is made of, apart from its queues.
 #[derive(Clone, Debug)]
@@ -123,23 +123,6 @@ impl WifiPort {
         if self.settings.access_point { 0 } else { contender + 1 }
     }
 
-    /// A packet arrives; those that are dropped go to `lost`.
-    pub fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut impl FnMut(Packet)) {
-        let now = packet.arrived;
-        self.meter.arrival(now, packet.bytes, class);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
-        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
-        let station = self.station(&packet);
-        let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
-        match refused {
-            true => self.meter.dropped_on_arrival(now),
-            false => self.meter.admitted(now),
-        }
-        self.meter.queue(now, self.backlog());
-        let contender = if self.settings.access_point { 0 } else { station };
-        self.contend(contender, now);
-    }
-
     /// A contender that has frames and does not send waits for its turn.
     fn contend(&mut self, contender: usize, now: Instant) {
         let stations = self.stations_of(contender);
@@ -161,45 +144,8 @@ impl WifiPort {
         !self.frames[station].is_empty() || self.queues.has(station)
     }
 
-    /// When [`WifiPort::tick`] must be called next.
-    pub fn next_tick(&self) -> Option<Instant> {
-        let medium = self.medium();
-        let of = |contender: usize| match &self.sending[contender] {
-            Some(sending) => Some(sending.ends),
-            None => medium.turn(self.number(contender)),
-        };
-        let own = (0..self.sending.len()).filter_map(of).min();
-        own.into_iter().chain(self.queues.next_tick()).min()
-    }
-
-    /// Transmissions end and begin at `now`. Returns `now` if packets have arrived, which
-    /// [`WifiPort::next_arrived`] hands out.
-    pub fn tick(&mut self, now: Instant, lost: &mut impl FnMut(Packet)) -> Option<Instant> {
-        let before = self.ready.len();
-        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
-        for contender in 0..self.sending.len() {
-            if self.sending[contender].as_ref().is_some_and(|sending| sending.ends <= now) {
-                self.complete(contender, now);
-            }
-        }
-        for contender in 0..self.sending.len() {
-            let turn = self.medium().turn(self.number(contender));
-            if self.sending[contender].is_none() && turn.is_some_and(|at| at <= now) {
-                self.begin(contender, now, lost);
-            }
-        }
-        self.meter.queue(now, self.backlog());
-        (before == 0 && !self.ready.is_empty()).then_some(now)
-    }
-
-    /// A packet that has arrived at the other side, and `now` if there is another.
-    pub fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
-        let packet = self.ready.pop_front().expect("the port said that there is one");
-        (packet, (!self.ready.is_empty()).then_some(now))
-    }
-
     /// A contender gets the channel: the frames of a station leave together.
-    fn begin(&mut self, contender: usize, now: Instant, lost: &mut impl FnMut(Packet)) {
+    fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let Some(station) = self.next_station(contender) else { return };
         let again = self.frames[station].iter().filter(|frame| !frame.arrived).count();
         let lasts = self.aggregate(station, now, again, lost);
@@ -225,7 +171,7 @@ impl WifiPort {
         station: usize,
         now: Instant,
         again: usize,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
     ) -> Duration {
         let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
         let resent = self.frames[station].iter().filter(|frame| !frame.arrived);
@@ -313,40 +259,81 @@ impl WifiPort {
         drop(medium);
         self.contend(contender, now);
     }
+}
 
-    /// Changes a parameter of the disciplines.
-    pub fn set(&mut self, name: &str, value: f64) -> bool {
+impl Channel for WifiPort {
+    fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+        let now = packet.arrived;
+        self.meter.arrival(now, packet.bytes, class);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
+        let station = self.station(&packet);
+        let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
+        match refused {
+            true => self.meter.dropped_on_arrival(now),
+            false => self.meter.admitted(now),
+        }
+        self.meter.queue(now, self.backlog());
+        let contender = if self.settings.access_point { 0 } else { station };
+        self.contend(contender, now);
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        let medium = self.medium();
+        let of = |contender: usize| match &self.sending[contender] {
+            Some(sending) => Some(sending.ends),
+            None => medium.turn(self.number(contender)),
+        };
+        let own = (0..self.sending.len()).filter_map(of).min();
+        own.into_iter().chain(self.queues.next_tick()).min()
+    }
+
+    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
+        let before = self.ready.len();
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+        for contender in 0..self.sending.len() {
+            if self.sending[contender].as_ref().is_some_and(|sending| sending.ends <= now) {
+                self.complete(contender, now);
+            }
+        }
+        for contender in 0..self.sending.len() {
+            let turn = self.medium().turn(self.number(contender));
+            if self.sending[contender].is_none() && turn.is_some_and(|at| at <= now) {
+                self.begin(contender, now, lost);
+            }
+        }
+        self.meter.queue(now, self.backlog());
+        (before == 0 && !self.ready.is_empty()).then_some(now)
+    }
+
+    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
+        let packet = self.ready.pop_front().expect("the port said that there is one");
+        (packet, (!self.ready.is_empty()).then_some(now))
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> bool {
         self.queues.set(name, value)
     }
 
-    /// What waits, the driver's packets included, in IP bytes.
-    pub fn backlog(&self) -> Backlog {
+    fn backlog(&self) -> Backlog {
         self.queues.backlog()
     }
 
-    /// Whether nothing is on the air or waits for its turn.
-    pub(super) fn rests(&self) -> bool {
-        self.next_tick().is_none()
-    }
-
-    /// The meter.
-    pub fn meter(&self) -> &Meter {
+    fn meter(&self) -> &Meter {
         &self.meter
     }
 
-    /// The meter, for the driver to finish it or to record what the port does not know.
-    pub fn meter_mut(&mut self) -> &mut Meter {
+    fn meter_mut(&mut self) -> &mut Meter {
         &mut self.meter
     }
 
-    /// The nominal rate, and the share of the time in which this direction had the channel.
-    pub fn capacity(&self, seconds: f64) -> Capacity {
+    fn capacity(&self, seconds: f64) -> Capacity {
         let used = Some((self.used.secs_f64() / seconds).min(1.0));
         Capacity { mean_bits_per_s: self.rate.bits_per_s() as f64, used }
     }
 
-    /// What each station took of the channel, both directions together; none of the stations' port.
-    pub fn shares(&self) -> Option<Vec<Share>> {
-        self.settings.access_point.then(|| self.medium().shares().to_vec())
+    fn report(&self) -> Option<ChannelReport> {
+        let shares = || ChannelReport::Wifi(self.medium().shares().to_vec());
+        self.settings.access_point.then(shares)
     }
 }

@@ -8,6 +8,7 @@ use testvec::parameters;
 
 use crate::error::ScenarioError;
 use crate::port::{Timing, WifiSettings};
+use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
@@ -18,8 +19,16 @@ pub struct Wifi {
     params: Params,
 }
 
-/// Structural fields of `wifi`.
-pub const WIFI_STRUCTURE: &[[&str; 4]] = &[[
+/// The line of the list of channels.
+pub(super) const KIND: ChannelKind = ChannelKind {
+    name: "wifi",
+    structure: STRUCTURE,
+    fields: FIELDS,
+    required: &["rates"],
+    read: |path, json| Ok(Channel::Wifi(Wifi::read(path, json)?)),
+};
+
+const STRUCTURE: &[[&str; 4]] = &[[
     "rates",
     "list of rates",
     "required",
@@ -38,7 +47,7 @@ const ANOMALY: &str =
     "Høiland-Jørgensen et al., Ending the Anomaly (USENIX ATC 2017), section 3.1 (recalled)";
 
 /// Fields of `wifi`.
-pub const WIFI: &[Field] = &[
+const FIELDS: &[Field] = &[
     Field::new("stack", Kind::Choice(&["driver", "stations"]), Value::Choice("driver"))
         .meaning(
             "driver: the link's discipline is one queue for all stations, above the driver's FIFOs for each; \
@@ -91,8 +100,7 @@ pub const WIFI: &[Field] = &[
 
 impl Wifi {
     /// Reads the table.
-    pub(super) fn read(path: &str, json: Option<&Json>) -> Result<Option<Wifi>, ScenarioError> {
-        let Some(json) = json else { return Ok(None) };
+    fn read(path: &str, json: &Json) -> Result<Wifi, ScenarioError> {
         let fail = |why: &str| Err(ScenarioError(format!("{path}.rates: {why}")));
         let mut section = Section::of(path, json)?;
         let written = section.take("rates").cloned();
@@ -105,7 +113,7 @@ impl Wifi {
             units::rate(text).map_err(|why| ScenarioError(format!("{path}.rates: {why}")))
         };
         let rates = list.iter().map(rate).collect::<Result<Vec<Rate>, _>>()?;
-        let params = section.rest(WIFI, &["rates"])?;
+        let params = section.rest(FIELDS, &["rates"])?;
         if params.whole("cw_min") > params.whole("cw_max") {
             return Err(ScenarioError(format!(
                 "{path}.cw_min: {} is more than cw_max, {}",
@@ -113,7 +121,7 @@ impl Wifi {
                 params.whole("cw_max")
             )));
         }
-        Ok(Some(Wifi { rates, params }))
+        Ok(Wifi { rates, params })
     }
 
     /// As it is read.

@@ -49,7 +49,7 @@ impl Queues {
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
     ) -> bool {
         let (own, id) = (self.of(station), packet.id);
         let dropped = self.call(own, now, rng, meter, lost, |d, cx| d.enqueue(packet, cx));
@@ -63,7 +63,7 @@ impl Queues {
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
     ) {
         let Some(most) = self.driver else { return };
         while self.holds.packets < most {
@@ -96,7 +96,7 @@ impl Queues {
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
     ) -> Option<Packet> {
         if let Some(packet) = self.held[station].pop_front() {
             self.holds.packets -= 1;
@@ -108,6 +108,28 @@ impl Queues {
             Some(_) => None,
             None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0,
         }
+    }
+
+    /// The next packet of a service flow of the first discipline.
+    pub fn take_flow(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Packet> {
+        self.call(0, now, rng, meter, lost, |d, cx| d.dequeue_flow(flow, cx)).0
+    }
+
+    /// What waits in a service flow of the first discipline.
+    pub fn flow_backlog(&self, flow: usize) -> Backlog {
+        self.disciplines[0].flow_backlog(flow)
+    }
+
+    /// What waits for a station in its discipline.
+    pub fn backlog_of(&self, station: usize) -> Backlog {
+        self.disciplines[self.of(station)].backlog()
     }
 
     /// A packet that was taken and found no room comes first again.
@@ -132,7 +154,7 @@ impl Queues {
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
     ) {
         for own in 0..self.disciplines.len() {
             while self.disciplines[own].next_tick().is_some_and(|at| at <= now) {
@@ -159,7 +181,7 @@ impl Queues {
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
-        lost: &mut impl FnMut(Packet),
+        lost: &mut dyn FnMut(Packet),
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
     ) -> (T, Vec<u32>) {
         let reported = &mut self.reported;

@@ -1,0 +1,397 @@
+//! One direction of a mobile cell (LTE, 5G): a base station serves user equipments (UEs) slot by slot.
+//!
+//! In each slot of its direction first the blocks are sent again that did not arrive (HARQ), then the scheduler gives what is left of the
+//! resources to the UEs in the order of proportional fairness. A UE's channel quality wanders, and with it what a slot carries. A block
+//! is filled from the UE's queue (RLC) without regard to packets' ends; packets are handed on in order, once every earlier block has
+//! arrived. What HARQ gives up RLC sends again (AM) or loses (UM). Upstream a UE must request before it is scheduled: with a scheduling request if
+//! nothing of it is known to be waiting, else with what it sends.
+
+mod marking;
+mod quality;
+mod reorder;
+mod ue;
+
+use std::collections::VecDeque;
+
+use aqm::Discipline;
+use packet::{Backlog, DropReason, Duration, Ecn, Instant, Packet, Rate, Rng};
+use record::{Capacity, DelayClass, Meter, PacketClass};
+
+use super::agenda::Agenda;
+use super::queues::Queues;
+use super::{Channel, ChannelReport};
+pub use marking::Marking;
+pub use quality::Quality;
+use ue::{Block, Ue};
+
+/// What one direction of a cell is made of, apart from its queues.
+#[derive(Clone, Debug)]
+pub struct CellSettings {
+    /// Whether this is the base station's port; else the UEs'.
+    pub downlink: bool,
+    /// Length of a slot.
+    pub slot: Duration,
+    /// The share of each slot's symbols that this direction has, one after another.
+    pub pattern: &'static [f64],
+    /// Bits that a slot carries for each bit a second and hertz.
+    pub elements: f64,
+    /// The UEs' channel qualities.
+    pub qualities: Vec<f64>,
+    /// How they wander.
+    pub quality: Quality,
+    /// The share of blocks that do not arrive at the first try, and of those sent again.
+    pub errors: [f64; 2],
+    /// Tries of HARQ at most, and slots from one to the next.
+    pub tries: u32,
+    /// See above.
+    pub round: u64,
+    /// After which time RLC sends again what HARQ gave up; none if it does not (UM).
+    pub rlc: Option<Duration>,
+    /// From the end of a slot until its packets are handed on.
+    pub processing: Duration,
+    /// Slots over which the scheduler averages what a UE got.
+    pub window: f64,
+    /// Upstream: time between opportunities for a scheduling request, and from a request to the first slot.
+    pub requests: [Duration; 2],
+    /// Marks given on arrival, if any.
+    pub marking: Option<Marking>,
+}
+
+/// What a UE got in the measured interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct UeShare {
+    /// Slots, in parts.
+    pub slots: f64,
+    /// Blocks sent for the first time, and sent again.
+    pub blocks: u64,
+    /// Of these.
+    pub repeated: u64,
+    /// Blocks that HARQ gave up.
+    pub given_up: u64,
+    /// Slots of blocks sent for the first time, and the sum of their bits/s/Hz.
+    pub first_slots: f64,
+    /// See there.
+    pub efficiency: f64,
+}
+
+enum Event {
+    /// A slot of this direction begins.
+    Slot(u64),
+    /// The base station learns of a UE's bytes.
+    Known { ue: usize, bytes: u64 },
+    /// A block has been received without error, or is lost for good.
+    Decoded { ue: usize, number: u64, packets: Vec<Packet>, whole: bool },
+}
+
+/// The port.
+pub struct CellPort {
+    settings: CellSettings,
+    queues: Queues,
+    ues: Vec<Ue>,
+    agenda: Agenda<Event>,
+    /// Blocks to be sent again from a slot on.
+    again: VecDeque<(u64, Block)>,
+    planned: bool,
+    ready: VecDeque<Packet>,
+    rng: Rng,
+    meter: Meter,
+    shares: Vec<UeShare>,
+    rate: Rate,
+}
+
+impl CellPort {
+    /// A port at rest. There is a discipline for each UE; `rate` is the nominal one.
+    pub fn new(
+        settings: CellSettings,
+        queues: Vec<Box<dyn Discipline>>,
+        rate: Rate,
+        mut rng: Rng,
+        meter: Meter,
+    ) -> Self {
+        let count = settings.qualities.len();
+        let ues = settings.qualities.iter().map(|&mean| Ue::new(mean, &mut rng)).collect();
+        CellPort {
+            queues: Queues::new(queues, count, None),
+            ues,
+            agenda: Agenda::default(),
+            again: VecDeque::new(),
+            planned: false,
+            ready: VecDeque::new(),
+            shares: vec![UeShare::default(); count],
+            settings,
+            rng,
+            meter,
+            rate,
+        }
+    }
+
+    fn ue_of(&self, packet: &Packet) -> usize {
+        let header = &packet.header;
+        let host = if self.settings.downlink { header.destination } else { header.source };
+        usize::from(host) % self.ues.len()
+    }
+
+    fn begin_of(&self, slot: u64) -> Instant {
+        Instant::ZERO + self.settings.slot * slot
+    }
+
+    fn share_of(&self, slot: u64) -> f64 {
+        self.settings.pattern[(slot % self.settings.pattern.len() as u64) as usize]
+    }
+
+    /// The next slot of this direction that begins after `now` is planned, if there is something to send.
+    fn plan(&mut self, now: Instant) {
+        let wanted = !self.again.is_empty() || (0..self.ues.len()).any(|ue| self.sends(ue));
+        if self.planned || !wanted {
+            return;
+        }
+        let mut slot = now.nanos() / self.settings.slot.nanos() + 1;
+        while self.share_of(slot) == 0.0 {
+            slot += 1;
+        }
+        self.planned = true;
+        self.agenda.add(self.begin_of(slot), Event::Slot(slot));
+    }
+
+    /// Whether the scheduler knows of bytes of a UE, and they are still there.
+    fn sends(&self, ue: usize) -> bool {
+        self.ues[ue].known > 0 && (self.ues[ue].partial.is_some() || self.queues.has(ue))
+    }
+
+    /// When the scheduler learns of bytes that a UE has from now on: at once downstream.
+    fn announce(&mut self, ue: usize, bytes: u64, now: Instant) {
+        if self.settings.downlink {
+            self.ues[ue].known += bytes;
+            return self.plan(now);
+        }
+        let [period, grant] = self.settings.requests;
+        let own = &mut self.ues[ue];
+        // What it sends carries the report of what waits (BSR); else it waits for its opportunity (SR).
+        let at = if own.known > 0 || own.asked > now {
+            now.max(own.asked)
+        } else {
+            let phase = Duration::from_nanos(own.phase % period.nanos());
+            let since = now.nanos().saturating_sub(phase.nanos());
+            Instant::from_nanos(since.div_ceil(period.nanos()) * period.nanos()) + phase
+        };
+        own.asked = own.asked.max(at);
+        self.agenda.add(at + grant, Event::Known { ue, bytes });
+    }
+
+    /// A slot: blocks that are sent again, then new ones in the order of proportional fairness.
+    fn serve(&mut self, slot: u64, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        let mut left = self.share_of(slot);
+        for _ in 0..self.again.len() {
+            let (due, block) = self.again.pop_front().expect("counted");
+            if due <= slot && block.part <= left {
+                left -= block.part;
+                self.shares[block.ue].repeated += u64::from(self.meter.measures(now));
+                self.send(block, slot, now);
+            } else {
+                self.again.push_back((due, block));
+            }
+        }
+        let mut order: Vec<(f64, usize)> = Vec::new();
+        for ue in 0..self.ues.len() {
+            if !self.sends(ue) {
+                continue;
+            }
+            let bits = self.settings.quality.efficiency(&mut self.ues[ue], now);
+            let got = self.ues[ue].average(slot, self.settings.window);
+            order.push((bits / got.max(1e-9), ue));
+        }
+        order.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        for (_, ue) in order {
+            if left <= 0.0 {
+                break;
+            }
+            left -= self.fill(ue, left, slot, now, lost);
+        }
+        self.plan(now);
+    }
+
+    /// Fills a block of a UE with what at most the part `left` of a slot carries; the part it takes.
+    fn fill(
+        &mut self,
+        ue: usize,
+        left: f64,
+        slot: u64,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> f64 {
+        let efficiency = self.ues[ue].efficiency;
+        let whole = self.settings.elements * efficiency / 8.0;
+        let room = ((whole * left) as u64).min(self.ues[ue].known);
+        if room == 0 {
+            return left;
+        }
+        let (mut sent, mut packets) = (0, Vec::new());
+        let end = self.begin_of(slot + 1);
+        while sent < room {
+            if self.ues[ue].partial.is_none() {
+                let next = self.queues.take(ue, now, &mut self.rng, &mut self.meter, lost);
+                let Some(packet) = next else { break };
+                self.ues[ue].partial = Some((u64::from(packet.bytes), packet, now));
+            }
+            let partial = self.ues[ue].partial.as_mut().expect("there is one");
+            let part = partial.0.min(room - sent);
+            (partial.0, sent) = (partial.0 - part, sent + part);
+            if let Some((_, packet, began)) = self.ues[ue].partial.take_if(|own| own.0 == 0) {
+                let class = self.queues.guests.class(packet.id);
+                let Packet { arrived, bytes, flow, .. } = packet;
+                self.meter.started(began, end, arrived, bytes, flow, class);
+                packets.push(packet);
+            }
+        }
+        if sent == 0 {
+            // What was known has been dropped.
+            self.ues[ue].known = 0;
+            return 0.0;
+        }
+        let own = &mut self.ues[ue];
+        own.known -= sent;
+        own.got += sent as f64;
+        let part = sent as f64 / whole;
+        if let Some(marking) = &self.settings.marking {
+            own.rates.sent(marking, sent, packets.len(), now);
+        }
+        if self.meter.measures(now) {
+            let share = &mut self.shares[ue];
+            share.blocks += 1;
+            share.first_slots += part;
+            share.efficiency += efficiency * part;
+        }
+        let number = own.arrived.next();
+        self.send(Block { ue, number, part, packets, tries: 0 }, slot, now);
+        part
+    }
+
+    /// A block goes out in a slot, and arrives or not.
+    fn send(&mut self, mut block: Block, slot: u64, now: Instant) {
+        if self.meter.measures(now) {
+            self.shares[block.ue].slots += block.part;
+        }
+        let error = self.settings.errors[usize::from(block.tries > 0)];
+        block.tries += 1;
+        let received = self.begin_of(slot + 1) + self.settings.processing;
+        let fails = error > 0.0 && self.rng.uniform() < error;
+        if fails && block.tries < self.settings.tries {
+            return self.again.push_back((slot + self.settings.round, block));
+        }
+        if fails {
+            self.shares[block.ue].given_up += u64::from(self.meter.measures(now));
+        }
+        if let Some(after) = self.settings.rlc.filter(|_| fails) {
+            let slots = after.nanos().div_ceil(self.settings.slot.nanos());
+            block.tries = 0;
+            return self.again.push_back((slot + slots, block));
+        }
+        let Block { ue, number, packets, .. } = block;
+        self.agenda.add(received, Event::Decoded { ue, number, packets, whole: !fails });
+    }
+
+    /// Blocks that are complete up to the first hole are handed on.
+    fn hand_on(&mut self, ue: usize) {
+        while let Some(packets) = self.ues[ue].arrived.next_whole() {
+            self.ready.extend(packets);
+        }
+    }
+}
+
+impl Channel for CellPort {
+    fn offer(&mut self, mut packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+        let (now, bytes, id) = (packet.arrived, packet.bytes, packet.id);
+        self.meter.arrival(now, bytes, class);
+        let ue = self.ue_of(&packet);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.queues.guests.set(id, delay_class, self.meter.measures(now));
+        let waits = self.queues.backlog_of(ue).bytes;
+        let marked = self.settings.marking.as_ref().is_some_and(|marking| {
+            self.ues[ue].rates.marks(marking, waits, packet.ecn, &mut self.rng)
+        });
+        if marked {
+            packet.ecn = Ecn::Ce;
+        }
+        if self.queues.put(ue, packet, now, &mut self.rng, &mut self.meter, lost) {
+            self.meter.dropped_on_arrival(now);
+        } else {
+            self.meter.admitted(now);
+            if marked {
+                let counts = self.queues.guests.marked(id);
+                self.meter.marked(now, DropReason::Early, counts);
+            }
+            self.announce(ue, u64::from(bytes), now);
+        }
+        self.meter.queue(now, self.backlog());
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        self.agenda.next().into_iter().chain(self.queues.next_tick()).min()
+    }
+
+    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
+        let before = self.ready.len();
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+        while let Some(event) = self.agenda.due(now) {
+            match event {
+                Event::Slot(slot) => {
+                    self.planned = false;
+                    self.serve(slot, now, lost);
+                }
+                Event::Known { ue, bytes } => {
+                    self.ues[ue].known += bytes;
+                    self.plan(now);
+                }
+                Event::Decoded { ue, number, mut packets, whole } => {
+                    if !whole {
+                        packets.drain(..).for_each(&mut *lost);
+                    }
+                    self.ues[ue].arrived.set(number, packets);
+                    self.hand_on(ue);
+                }
+            }
+        }
+        self.meter.queue(now, self.backlog());
+        (before == 0 && !self.ready.is_empty()).then_some(now)
+    }
+
+    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
+        let packet = self.ready.pop_front().expect("the port said that there is one");
+        (packet, (!self.ready.is_empty()).then_some(now))
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.queues.set(name, value)
+    }
+
+    /// With packets of which a part was sent.
+    fn backlog(&self) -> Backlog {
+        self.ues.iter().filter_map(|ue| ue.partial.as_ref()).fold(
+            self.queues.backlog(),
+            |sum, (_, packet, _)| Backlog {
+                packets: sum.packets + 1,
+                bytes: sum.bytes + u64::from(packet.bytes),
+            },
+        )
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    fn capacity(&self, seconds: f64) -> Capacity {
+        let slots = seconds / self.settings.slot.secs_f64();
+        let mine: f64 =
+            self.settings.pattern.iter().sum::<f64>() / self.settings.pattern.len() as f64;
+        let used: f64 = self.shares.iter().map(|share| share.slots).sum::<f64>() / (slots * mine);
+        Capacity { mean_bits_per_s: self.rate.bits_per_s() as f64, used: Some(used.min(1.0)) }
+    }
+
+    fn report(&self) -> Option<ChannelReport> {
+        Some(ChannelReport::Cell(self.shares.clone()))
+    }
+}

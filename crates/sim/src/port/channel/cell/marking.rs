@@ -1,0 +1,86 @@
+//! Marks in the radio access network by L4Span's rule (Wan and Jamieson, 2025; its program, read): whether what waits would leave in
+//! time at the rate at which packets have left of late, which is known with an error.
+
+use std::collections::VecDeque;
+
+use packet::{Duration, Ecn, Instant, Rng};
+
+/// The rule's numbers.
+#[derive(Clone, Copy, Debug)]
+pub struct Marking {
+    /// The time in which what waits should leave.
+    pub threshold: Duration,
+    /// Bytes that may wait of classic senders before they are marked.
+    pub classic_bytes: u64,
+    /// Packets over whose rates mean and error are taken.
+    pub window: usize,
+}
+
+/// Rates at which packets left.
+#[derive(Default)]
+pub(super) struct Rates {
+    of_packets: VecDeque<f64>,
+    last: Option<Instant>,
+    unfinished: u64,
+}
+
+impl Rates {
+    /// A block of `bytes` in which `packets` end left at `now`.
+    pub fn sent(&mut self, marking: &Marking, bytes: u64, packets: usize, now: Instant) {
+        self.unfinished += bytes;
+        if packets == 0 {
+            return;
+        }
+        if let Some(last) = self.last {
+            let rate = self.unfinished as f64 / now.since(last).secs_f64().max(1e-6);
+            for _ in 0..packets {
+                self.of_packets.push_back(rate);
+            }
+            while self.of_packets.len() > marking.window {
+                self.of_packets.pop_front();
+            }
+        }
+        (self.last, self.unfinished) = (Some(now), 0);
+    }
+
+    /// Mean rate and its standard deviation, bytes/s.
+    fn predicted(&self) -> (f64, f64) {
+        let count = self.of_packets.len().max(1) as f64;
+        let mean = self.of_packets.iter().sum::<f64>() / count;
+        let square: f64 = self.of_packets.iter().map(|rate| (rate - mean) * (rate - mean)).sum();
+        (mean, (square / count).sqrt())
+    }
+
+    /// Whether a packet that finds `waits` bytes is marked.
+    pub fn marks(&self, marking: &Marking, waits: u64, ecn: Ecn, rng: &mut Rng) -> bool {
+        if self.of_packets.is_empty() || waits == 0 {
+            return false;
+        }
+        let p = match ecn {
+            Ecn::NotEct | Ecn::Ce => return false,
+            Ecn::Ect1 => {
+                let needed = waits as f64 / marking.threshold.secs_f64();
+                let (mean, error) = self.predicted();
+                share(needed - mean, error)
+            }
+            // The rate of a classic sender: 1.75 packets half a round trip for the root of its signals.
+            Ecn::Ect0 if waits > marking.classic_bytes => {
+                let packets = 1_460.0 * 8.0 * 1.75 / 2.0 / waits as f64;
+                packets * packets
+            }
+            Ecn::Ect0 => return false,
+        };
+        p >= 1.0 || (p > 0.0 && rng.uniform() < p)
+    }
+}
+
+/// From no mark at an error below to every packet at an error above.
+fn share(beyond: f64, error: f64) -> f64 {
+    if beyond > error {
+        1.0
+    } else if beyond < -error {
+        0.0
+    } else {
+        (beyond + error) / (2.0 * error).max(f64::MIN_POSITIVE)
+    }
+}

@@ -1,0 +1,374 @@
+//! The upstream of a cable modem (DOCSIS 3.1): it requests bytes, and the termination system (CMTS) grants them.
+//!
+//! Time is divided into MAP intervals. Some time before each the CMTS makes its MAP: which grants lie in the interval, as
+//! far as requests have come, the contract's token bucket allows and the channel has room. A grant is filled with frames without regard to
+//! their ends: a frame that does not fit goes on in the next grant. With each grant the modem requests what has come meanwhile
+//! (a piggybacked request); in an interval without a grant it sends one request at a random time, in contention with other modems.
+//!
+//! A discipline with two service flows (Low Latency DOCSIS) gets requests and grants for each.
+
+mod flow;
+mod scheduler;
+
+use std::collections::VecDeque;
+
+use aqm::Discipline;
+use packet::{Backlog, Duration, Framing, Instant, Packet, Rate, Rng};
+use record::{Capacity, DelayClass, Meter, PacketClass};
+
+use super::agenda::Agenda;
+use super::queues::Queues;
+use super::{Channel, ChannelReport};
+use flow::Flow;
+use scheduler::Scheduler;
+
+/// What the upstream of a modem is made of, apart from its queue.
+#[derive(Clone, Debug)]
+pub struct DocsisSettings {
+    /// The contract's rate (Maximum Sustained Traffic Rate).
+    pub rate: Rate,
+    /// Bytes that it lets through at once (Maximum Traffic Burst).
+    pub burst: u64,
+    /// Rate in a grant.
+    pub channel: Rate,
+    /// Length of a MAP interval.
+    pub interval: Duration,
+    /// How long before an interval its MAP is made.
+    pub lead: Duration,
+    /// How long a request takes to the scheduler.
+    pub request: Duration,
+    /// Length of an OFDMA frame: packets leave the queue one frame before their grant, and have arrived two after it.
+    pub frame: Duration,
+    /// The share of the channel that neighbours leave, and by which share it varies.
+    pub free: (f64, f64),
+    /// The share of contention requests that meet another one.
+    pub collisions: f64,
+    /// The share of a MAP's bytes that goes to the low latency flow first.
+    pub weight: f64,
+    /// The rate at which the low latency flow gets grants without requests.
+    pub guaranteed: Option<Rate>,
+    /// Headers of the MAC layer: of each frame, and of each grant.
+    pub headers: (u64, u64),
+    /// What surrounds an IP packet, as the contract counts it.
+    pub framing: Framing,
+}
+
+/// Counts of the measured interval.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grants {
+    /// Grants.
+    pub grants: u64,
+    /// Bytes granted.
+    pub bytes: u64,
+    /// Of these not used.
+    pub unused: u64,
+    /// Bytes carried, as the contract counts them.
+    pub carried: u64,
+    /// Requests sent in contention; others were piggybacked.
+    pub contention: u64,
+    /// Of these lost to another one.
+    pub collisions: u64,
+}
+
+/// What happens next.
+enum Event {
+    /// The scheduler makes the MAP of an interval.
+    Map(u64),
+    /// A request for bytes of a flow reaches the scheduler.
+    Request { flow: usize, bytes: u64 },
+    /// A flow's opportunity to request in contention, in an interval.
+    Opportunity { flow: usize, interval: u64 },
+    /// The modem fills a grant, which begins a frame later.
+    Grant { flow: usize, bytes: u64 },
+    /// A packet has arrived at the CMTS.
+    Arrived(Packet),
+}
+
+/// The port.
+pub struct DocsisPort {
+    settings: DocsisSettings,
+    queues: Queues,
+    flows: Vec<Flow>,
+    scheduler: Scheduler,
+    agenda: Agenda<Event>,
+    ready: VecDeque<Packet>,
+    /// Until when the channel is taken by this modem's grants.
+    busy_until: Instant,
+    rng: Rng,
+    meter: Meter,
+    counts: Grants,
+}
+
+impl DocsisPort {
+    /// A port at rest.
+    pub fn new(
+        settings: DocsisSettings,
+        discipline: Box<dyn Discipline>,
+        rng: Rng,
+        meter: Meter,
+    ) -> Self {
+        let flows = discipline.service_flows();
+        DocsisPort {
+            queues: Queues::new(vec![discipline], 1, None),
+            flows: (0..flows).map(|_| Flow::default()).collect(),
+            scheduler: Scheduler::new(&settings, flows),
+            agenda: Agenda::default(),
+            ready: VecDeque::new(),
+            busy_until: Instant::ZERO,
+            settings,
+            rng,
+            meter,
+            counts: Grants::default(),
+        }
+    }
+
+    fn interval_of(&self, at: Instant) -> u64 {
+        at.nanos() / self.settings.interval.nanos()
+    }
+
+    fn begin_of(&self, interval: u64) -> Instant {
+        Instant::ZERO + self.settings.interval * interval
+    }
+
+    /// Bytes of a flow that wait and were not requested, as the modem counts them.
+    fn unrequested(&self, flow: usize) -> u64 {
+        let waits = self.queues.flow_backlog(flow);
+        let framing = &self.settings.framing;
+        // The modem knows every frame; the least size is more than the overhead for the shortest ones.
+        let framed = framing.overhead.max(framing.least.saturating_sub(SHORTEST));
+        let each = framed + self.settings.headers.0;
+        let own = &self.flows[flow];
+        (waits.bytes + u64::from(waits.packets) * each + own.left()).saturating_sub(own.outstanding)
+    }
+
+    /// A flow with bytes to request gets an opportunity, in contention or in a grant without a request.
+    fn need(&mut self, flow: usize, now: Instant) {
+        if self.unrequested(flow) > 0 {
+            self.guarantee(flow, now);
+        }
+        if self.flows[flow].waits || self.unrequested(flow) == 0 {
+            return;
+        }
+        let interval = self.interval_of(now);
+        let at = self.opportunity(flow, interval).filter(|(at, _)| *at > now);
+        let later = |port: &mut Self| port.opportunity(flow, interval + 1);
+        let (at, interval) = at.or_else(|| later(self)).expect("the next interval is to come");
+        self.flows[flow].waits = true;
+        self.agenda.add(at, Event::Opportunity { flow, interval });
+    }
+
+    /// When a flow may request in an interval: it draws once.
+    fn opportunity(&mut self, flow: usize, interval: u64) -> Option<(Instant, u64)> {
+        if self.flows[flow].drawn_for.is_none_or(|(of, _)| of < interval) {
+            let offset = self.rng.below(self.settings.interval.nanos());
+            let at = self.begin_of(interval) + Duration::from_nanos(offset);
+            self.flows[flow].drawn_for = Some((interval, at));
+        }
+        let (of, at) = self.flows[flow].drawn_for?;
+        (of == interval).then_some((at, interval))
+    }
+
+    /// The low latency flow's next grant without a request, at the begin of the next interval.
+    fn guarantee(&mut self, flow: usize, now: Instant) {
+        let Some(rate) = self.settings.guaranteed.filter(|_| flow > 0) else { return };
+        let interval = self.interval_of(now + self.settings.frame) + 1;
+        if self.flows[flow].guaranteed >= interval {
+            return;
+        }
+        self.flows[flow].guaranteed = interval;
+        let at = self.begin_of(interval).nanos() - self.settings.frame.nanos();
+        let bytes = (rate.bytes_per_s() * self.settings.interval.secs_f64()).ceil() as u64;
+        let bytes = self.scheduler.take_guaranteed(bytes, Instant::from_nanos(at));
+        self.flows[flow].outstanding += bytes;
+        self.agenda.add(Instant::from_nanos(at), Event::Grant { flow, bytes });
+    }
+
+    fn send_request(&mut self, flow: usize, now: Instant) {
+        let bytes = self.unrequested(flow);
+        if bytes > 0 {
+            self.flows[flow].outstanding += bytes;
+            self.agenda.add(now + self.settings.request, Event::Request { flow, bytes });
+        }
+    }
+
+    /// A flow's opportunity to request in contention. In an interval with a grant it has used that.
+    fn contend(&mut self, flow: usize, interval: u64, now: Instant) {
+        self.flows[flow].waits = false;
+        if !self.flows[flow].has_grant_in(interval) && self.unrequested(flow) > 0 {
+            let measured = self.meter.measures(now);
+            self.counts.contention += u64::from(measured);
+            if self.settings.collisions > 0.0 && self.rng.uniform() < self.settings.collisions {
+                self.counts.collisions += u64::from(measured);
+                return self.back_off(flow, interval);
+            }
+            self.flows[flow].tries = 0;
+            self.send_request(flow, now);
+        }
+        self.need(flow, now);
+    }
+
+    /// A request met another one: the modem learns it from a later MAP, and tries in one of more and more intervals.
+    fn back_off(&mut self, flow: usize, interval: u64) {
+        let tries = self.flows[flow].tries;
+        self.flows[flow].tries = (tries + 1).min(LONGEST_BACKOFF);
+        let next = interval + 2 + self.rng.below(1 << tries);
+        let (at, interval) = self.opportunity(flow, next).expect("a later interval");
+        self.flows[flow].waits = true;
+        self.agenda.add(at, Event::Opportunity { flow, interval });
+    }
+
+    /// The MAP of an interval is made: grants lie in it at a random place, the low latency flow's first.
+    fn make_map(&mut self, interval: u64, now: Instant) {
+        let grants = self.scheduler.map(now, &self.settings, &mut self.rng);
+        let total: u64 = grants.iter().sum();
+        if total > 0 {
+            let lasts = self.settings.channel.time_for(total);
+            let room = self.settings.interval.nanos().saturating_sub(lasts.nanos());
+            let offset = self.rng.below(room + 1);
+            let mut at = self.begin_of(interval) + Duration::from_nanos(offset);
+            for flow in (0..grants.len()).rev().filter(|&flow| grants[flow] > 0) {
+                self.flows[flow].grant_in(interval);
+                let fills = Instant::from_nanos(at.nanos() - self.settings.frame.nanos());
+                let bytes = grants[flow];
+                self.agenda.add(fills.max(now), Event::Grant { flow, bytes });
+                at += self.settings.channel.time_for(bytes);
+            }
+        }
+        self.plan_map(now);
+    }
+
+    /// The next MAP is made if there is something to grant.
+    fn plan_map(&mut self, now: Instant) {
+        if self.scheduler.planned || !self.scheduler.wants() {
+            return;
+        }
+        // The first interval whose MAP is made later than now.
+        let interval = self.interval_of(now + self.settings.lead) + 1;
+        let at = self.begin_of(interval).nanos() - self.settings.lead.nanos();
+        self.scheduler.planned = true;
+        self.agenda.add(Instant::from_nanos(at), Event::Map(interval));
+    }
+
+    /// The modem fills a grant of a flow with what waits, and requests the rest.
+    fn fill(&mut self, flow: usize, bytes: u64, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        let (of_frame, of_grant) = self.settings.headers;
+        let begin = (now + self.settings.frame).max(self.busy_until);
+        let (mut at, mut room) = (begin + self.settings.channel.time_for(of_grant), bytes);
+        self.flows[flow].outstanding = self.flows[flow].outstanding.saturating_sub(bytes);
+        let (measured, mut frames) = (self.meter.measures(now), 0);
+        while room > 0 {
+            if self.flows[flow].partial.is_none() {
+                let next = self.queues.take_flow(flow, now, &mut self.rng, &mut self.meter, lost);
+                let Some(packet) = next else { break };
+                let size = self.settings.framing.size(packet.bytes) + of_frame;
+                self.flows[flow].begin(packet, size, at);
+                frames += 1;
+            }
+            let sent = self.flows[flow].send(room);
+            room -= sent;
+            at += self.settings.channel.time_for(sent);
+            if let Some((packet, began)) = self.flows[flow].finished() {
+                let class = self.queues.guests.class(packet.id);
+                let Packet { arrived, bytes, flow, .. } = packet;
+                self.meter.started(began, at, arrived, bytes, flow, class);
+                self.agenda.add(at + self.settings.frame * 2, Event::Arrived(packet));
+            }
+        }
+        self.busy_until = at;
+        // The contract counts neither what is left nor headers.
+        let headers = frames * of_frame;
+        self.scheduler.put_back(room + headers);
+        if measured {
+            self.counts.grants += 1;
+            self.counts.bytes += bytes;
+            self.counts.unused += room;
+            self.counts.carried += (bytes - room).saturating_sub(headers);
+        }
+        self.send_request(flow, now + self.settings.frame);
+        self.need(flow, now);
+    }
+}
+
+/// The smallest IP packet that is common: an acknowledgement of TCP without options.
+const SHORTEST: u64 = 40;
+/// Collisions after which the backoff grows no more: 2^10 intervals.
+const LONGEST_BACKOFF: u32 = 10;
+
+impl Channel for DocsisPort {
+    fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+        let now = packet.arrived;
+        self.meter.arrival(now, packet.bytes, class);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
+        match self.queues.put(0, packet, now, &mut self.rng, &mut self.meter, lost) {
+            true => self.meter.dropped_on_arrival(now),
+            false => self.meter.admitted(now),
+        }
+        self.meter.queue(now, self.backlog());
+        for flow in 0..self.flows.len() {
+            self.need(flow, now);
+        }
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        self.agenda.next().into_iter().chain(self.queues.next_tick()).min()
+    }
+
+    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
+        let before = self.ready.len();
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+        while let Some(event) = self.agenda.due(now) {
+            match event {
+                Event::Map(interval) => {
+                    self.scheduler.planned = false;
+                    self.make_map(interval, now);
+                }
+                Event::Request { flow, bytes } => {
+                    self.scheduler.request(flow, bytes);
+                    self.plan_map(now);
+                }
+                Event::Opportunity { flow, interval } => self.contend(flow, interval, now),
+                Event::Grant { flow, bytes } => self.fill(flow, bytes, now, lost),
+                Event::Arrived(packet) => self.ready.push_back(packet),
+            }
+        }
+        self.meter.queue(now, self.backlog());
+        (before == 0 && !self.ready.is_empty()).then_some(now)
+    }
+
+    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
+        let packet = self.ready.pop_front().expect("the port said that there is one");
+        (packet, (!self.ready.is_empty()).then_some(now))
+    }
+
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.queues.set(name, value)
+    }
+
+    /// With frames of which a part was sent.
+    fn backlog(&self) -> Backlog {
+        self.flows.iter().filter_map(Flow::held).fold(self.queues.backlog(), |sum, packet| {
+            Backlog { packets: sum.packets + 1, bytes: sum.bytes + u64::from(packet.bytes) }
+        })
+    }
+
+    fn meter(&self) -> &Meter {
+        &self.meter
+    }
+
+    fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.meter
+    }
+
+    fn capacity(&self, seconds: f64) -> Capacity {
+        let used = self.counts.carried as f64 / (self.settings.rate.bytes_per_s() * seconds);
+        Capacity {
+            mean_bits_per_s: self.settings.rate.bits_per_s() as f64,
+            used: Some(used.min(1.0)),
+        }
+    }
+
+    fn report(&self) -> Option<ChannelReport> {
+        Some(ChannelReport::Docsis(self.counts))
+    }
+}

@@ -1,0 +1,105 @@
+//! What channels counted, in the summary: a table of measures for each kind.
+
+use record::{Listed, Measure, Summary, Unit, list, real, whole};
+
+use crate::port::{ChannelReport, Grants, Share, UeShare};
+
+/// A station's share of a radio channel in an interval, s.
+struct StationShare {
+    of: Share,
+    interval_s: f64,
+}
+
+#[rustfmt::skip]
+static STATION: &[Measure<StationShare>] = &[
+    real("airtime_share", Unit::of("share").shown("%", 100.0).digits(1), "airtime", |s: &StationShare| s.of.airtime.secs_f64() / s.interval_s,
+        "of the time in which a station sent or was sent to, acknowledgements included; stations are numbered as \
+         `wifi.rates` has them, from 0"),
+    whole("aggregates", Unit::of("aggregates"), "aggregates", |s| s.of.aggregates, "to and from a station"),
+    real("frames_mean", Unit::of("frames").digits(1), "frames of an aggregate", |s| s.of.frames as f64 / s.of.aggregates as f64,
+        "mean over the aggregates"),
+    real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames sent again",
+        |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, sent again after an error or a collision"),
+];
+
+const REQUESTS: Unit = Unit::of("requests");
+
+#[rustfmt::skip]
+static GRANTS: &[Measure<Grants>] = &[
+    whole("grants", Unit::of("grants"), "grants", |g: &Grants| g.grants, "that a cable modem got"),
+    real("granted_mean_bytes", Unit::of("bytes").digits(0), "bytes of a grant", |g| g.bytes as f64 / g.grants as f64,
+        "mean over the grants"),
+    real("unused_share", Unit::of("share").shown("%", 100.0).digits(1), "granted and not used",
+        |g| g.unused as f64 / g.bytes as f64, "of the granted bytes"),
+    whole("requests_in_contention", REQUESTS, "requests in contention", |g| g.contention,
+        "sent in an interval without a grant; the others were sent with a grant"),
+    whole("requests_collided", REQUESTS, "requests that collided", |g| g.collisions, "of those in contention"),
+];
+
+/// What a UE of a cell got in an interval, s.
+struct UeFacts {
+    of: UeShare,
+    interval_s: f64,
+}
+
+const BLOCKS: Unit = Unit::of("blocks");
+
+#[rustfmt::skip]
+static UE: &[Measure<UeFacts>] = &[
+    real("slots_per_s", Unit::of("1/s").digits(1), "slots", |u: &UeFacts| u.of.slots / u.interval_s,
+        "whole slots that a UE of a cell had, parts of slots added, blocks sent again included; UEs are numbered as \
+         `cell.quality` has them, from 0"),
+    real("efficiency_mean", Unit::of("bit/s/Hz").digits(2), "efficiency",
+        |u| u.of.efficiency / u.of.first_slots, "mean over what was sent for the first time, of one layer"),
+    whole("blocks", BLOCKS, "blocks", |u| u.of.blocks, "sent for the first time"),
+    real("blocks_repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "blocks sent again",
+        |u| u.of.repeated as f64 / u.of.blocks as f64, "tries after the first one (HARQ, RLC), for each block"),
+    whole("blocks_given_up", BLOCKS, "blocks given up", |u| u.of.given_up, "by HARQ after its last try"),
+];
+
+/// What every channel counted, by kind and link.
+pub(super) fn summarise(channels: &[(&str, ChannelReport)], interval_s: f64, out: &mut Summary) {
+    let [mut wifi, mut docsis, mut cell] = [(); 3].map(|()| Summary::default());
+    for (port, report) in channels {
+        let link = port.trim_end_matches(".forward").trim_end_matches(".reverse");
+        match report {
+            ChannelReport::Wifi(shares) => {
+                let station = |&of: &Share| (StationShare { of, interval_s }, STATION);
+                wifi.group(link, numbered(shares.iter().map(station)));
+            }
+            // Both directions: by the names of their ports.
+            ChannelReport::Cell(ues) => {
+                let ue = |&of: &UeShare| (UeFacts { of, interval_s }, UE);
+                cell.group(port, numbered(ues.iter().map(ue)));
+            }
+            ChannelReport::Docsis(grants) => {
+                let mut own = Summary::default();
+                own.write(GRANTS, grants);
+                docsis.group(link, own);
+            }
+        }
+    }
+    for (name, of) in [("wifi", wifi), ("docsis", docsis), ("cell", cell)] {
+        if !of.0.is_empty() {
+            out.group(name, of);
+        }
+    }
+}
+
+/// A group for each, called by its number.
+fn numbered<T: 'static>(of: impl Iterator<Item = (T, &'static [Measure<T>])>) -> Summary {
+    let mut all = Summary::default();
+    for (number, (facts, measures)) in of.enumerate() {
+        let mut one = Summary::default();
+        one.write(measures, &facts);
+        all.group(&number.to_string(), one);
+    }
+    all
+}
+
+/// Their measures.
+pub(super) fn measures() -> Vec<Listed> {
+    let docsis = list(&["docsis.<link>."], "", GRANTS);
+    let cell = list(&["cell.<port>.<ue>."], "", UE);
+    [list(&["wifi.<link>.<station>."], "", STATION), docsis, cell].concat()
+}
