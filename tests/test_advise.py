@@ -654,3 +654,13 @@ def test_without_optuna_the_remedy_is_told(requested, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "optuna", None)
     with pytest.raises(SpecError, match="pip install 'aqmlab"):
         __import__("aqmlab.advise.continuous", fromlist=["_optuna"])._optuna()
+
+
+def test_channels_are_made_for_the_rates_that_were_given(real_core):
+    line = {
+        access: situation.of_words(rate, access, "phone", None).line
+        for access, rate in (("5g", "93/10mbit"), ("docsis", "100/200mbit"), ("wifi", "130mbit"))
+    }
+    assert line["5g"]["cell"] == {"blocks": 53}, "half of the 106 blocks that carry 186 Mbit/s"
+    assert line["docsis"]["docsis"] == {"channel": "400000000 bit/s"}
+    assert line["wifi"]["wifi"]["rates"] == ["130 Mbit/s", "130 Mbit/s", "6500000 bit/s"]

@@ -89,11 +89,11 @@ class Program(Generic[C]):
     """The case for aqmlab, under a seed."""
 
 
-def told_by(command: Sequence[str], lines: str) -> Numbers:
+def told_by(command: Sequence[str], lines: str, needed: Iterable[str] = OF_EVERY_QUEUE) -> Numbers:
     """What a program that is given these lines answers: one line of names and numbers."""
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     fields = done.stdout.split()
-    if done.returncode or not set(OF_EVERY_QUEUE) <= set(fields[::2]):
+    if done.returncode or not set(needed) <= set(fields[::2]):
         raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}")
     return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
 

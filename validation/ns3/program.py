@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import shutil
 import subprocess
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from validation.equivalence import Numbers, told_by
@@ -40,11 +41,16 @@ def home() -> Path:
 
 
 def built() -> Path:
-    """The program; compiled if it is not there yet."""
+    """The program of the dumbbell."""
+    return built_of(SOURCE, LIBRARIES)
+
+
+def built_of(source: Path, libraries: Sequence[str]) -> Path:
+    """A program; compiled if it is not there yet."""
     installed, wheel = release(), home()
     # The libraries' folder is written into the program: another installation needs its own.
-    digest = hashlib.sha256(SOURCE.read_bytes() + bytes(wheel)).hexdigest()[:12]
-    program = cache(f"ns3-{installed}-{digest}") / "dumbbell"
+    digest = hashlib.sha256(source.read_bytes() + bytes(wheel)).hexdigest()[:12]
+    program = cache(f"ns3-{installed}-{digest}") / source.stem
     if program.exists():
         return program
     compiler = shutil.which("g++")
@@ -53,12 +59,12 @@ def built() -> Path:
     version = ".".join(installed.split(".")[:2])
     program.parent.mkdir(parents=True, exist_ok=True)
     part = program.with_suffix(".part")
-    words = [compiler, "-std=c++20", "-O2", f"-I{wheel / 'include'}", str(SOURCE), "-o", str(part)]
+    words = [compiler, "-std=c++20", "-O2", f"-I{wheel / 'include'}", str(source), "-o", str(part)]
     words += [f"-L{wheel / 'lib64'}", f"-Wl,-rpath,{wheel / 'lib64'}"]
-    words += [f"-lns{version}-{name}" for name in LIBRARIES]
+    words += [f"-lns{version}-{name}" for name in libraries]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     if done.returncode:
-        raise RuntimeError(f"ns-3 {installed}: {SOURCE.name} does not compile: {done.stderr[:500]}")
+        raise RuntimeError(f"ns-3 {installed}: {source.name} does not compile: {done.stderr[:500]}")
     part.replace(program)
     return program
 
@@ -66,3 +72,10 @@ def built() -> Path:
 def run(words: list[str], lines: str = "") -> Numbers:
     """The figures of one run with these transfers."""
     return told_by([str(built()), *words], lines)
+
+
+def run_of(
+    source: Path, libraries: Sequence[str], words: list[str], figures: Iterable[str]
+) -> Numbers:
+    """The figures of one run of a program."""
+    return told_by([str(built_of(source, libraries)), *words], "", figures)
