@@ -222,36 +222,36 @@ mod tests {
             (0.05, 0.0045, 0.005, 0.0486875),
             (0.3, 0.200, 0.200, 0.32),
         ] {
-            let mut pie = Docsis { p, delay: old, state: State::Active, ..docsis() };
-            pie.update(delay);
-            assert!((pie.p - expected).abs() < 1e-9, "{} is not {expected}", pie.p);
+            let mut controller = Docsis { p, delay: old, state: State::Active, ..docsis() };
+            controller.update(delay);
+            assert!((controller.p - expected).abs() < 1e-9, "{} is not {expected}", controller.p);
         }
         // The scaling goes on above 10 %, where the cap does not hide it: downwards.
         for (p, factor) in
             [(0.1, 2.0), (0.5, 2.0), (1.0, 8.0), (5.0, 8.0), (10.0, 32.0), (12.0, 32.0)]
         {
-            let mut pie = Docsis { p, delay: 0.010, ..docsis() };
-            pie.update(0.009);
-            assert!((pie.p - (p - factor * (0.25 * 0.001 + 2.5 * 0.001))).abs() < 1e-9);
+            let mut controller = Docsis { p, delay: 0.010, ..docsis() };
+            controller.update(0.009);
+            assert!((controller.p - (p - factor * (0.25 * 0.001 + 2.5 * 0.001))).abs() < 1e-9);
         }
     }
 
     #[test]
     fn probabilities_grow_with_size() {
-        let pie = Docsis { p: 0.2, ..docsis() };
-        assert!((pie.of_size(1500) - 0.29297).abs() < 5e-6);
-        assert!((pie.of_size(64) - 0.0125).abs() < 1e-12);
-        assert_eq!(Docsis { p: 13.6, ..pie }.of_size(65_535), 0.85);
+        let controller = Docsis { p: 0.2, ..docsis() };
+        assert!((controller.of_size(1500) - 0.29297).abs() < 5e-6);
+        assert!((controller.of_size(64) - 0.0125).abs() < 1e-12);
+        assert_eq!(Docsis { p: 13.6, ..controller }.of_size(65_535), 0.85);
     }
 
     #[test]
     fn sleeps_until_a_third_of_the_buffer_is_in_use() {
         let mut rng = Rng::named(1, "docsis");
-        let mut pie = Docsis { p: 13.6, delay: 1.0, ..docsis() };
+        let mut controller = Docsis { p: 13.6, delay: 1.0, ..docsis() };
         for _ in 0..50 {
-            assert!(!pie.drops(1500, 29_999, &mut rng));
+            assert!(!controller.drops(1500, 29_999, &mut rng));
         }
-        assert_eq!((pie.state, pie.accumulated), (State::Inactive, 0.0));
+        assert_eq!((controller.state, controller.accumulated), (State::Inactive, 0.0));
         let packet = Packet {
             id: 0,
             flow: 0,
@@ -261,35 +261,38 @@ mod tests {
             header: Default::default(),
         };
         let backlog = Backlog { packets: 20, bytes: 30_000 };
-        while pie.on_arrival(&packet, backlog, Instant::ZERO, &mut rng) == Verdict::Pass {}
-        assert_eq!((pie.state, pie.burst), (State::Active, Duration::from_millis(142)));
+        while controller.on_arrival(&packet, backlog, Instant::ZERO, &mut rng) == Verdict::Pass {}
+        assert_eq!(
+            (controller.state, controller.burst),
+            (State::Active, Duration::from_millis(142))
+        );
     }
 
     #[test]
     fn goes_to_sleep_at_the_63rd_quiet_update() {
-        let mut pie = Docsis { state: State::Active, ..docsis() };
-        pie.update(0.0);
-        assert_eq!(pie.state, State::Quiescent(Duration::ZERO));
+        let mut controller = Docsis { state: State::Active, ..docsis() };
+        controller.update(0.0);
+        assert_eq!(controller.state, State::Quiescent(Duration::ZERO));
         for _ in 0..62 {
-            pie.update(0.0);
+            controller.update(0.0);
         }
-        assert_eq!(pie.state, State::Quiescent(Duration::from_millis(992)));
-        pie.update(0.0);
-        assert_eq!(pie.state, State::Inactive);
-        pie.state = State::Quiescent(Duration::from_millis(500));
-        pie.update(0.006);
-        assert_eq!(pie.state, State::Quiescent(Duration::ZERO));
+        assert_eq!(controller.state, State::Quiescent(Duration::from_millis(992)));
+        controller.update(0.0);
+        assert_eq!(controller.state, State::Inactive);
+        controller.state = State::Quiescent(Duration::from_millis(500));
+        controller.update(0.006);
+        assert_eq!(controller.state, State::Quiescent(Duration::ZERO));
     }
 
     #[test]
     fn p_is_zero_while_a_burst_is_allowed() {
-        let mut pie = Docsis { p: 0.5, burst: Duration::from_millis(20), ..docsis() };
-        pie.update(0.3);
-        assert_eq!((pie.p, pie.burst), (0.0, Duration::from_millis(4)));
-        pie.update(0.3);
-        assert_eq!((pie.p, pie.burst), (0.0, Duration::ZERO));
-        pie.update(0.3);
-        assert!(pie.p > 0.0);
+        let mut controller = Docsis { p: 0.5, burst: Duration::from_millis(20), ..docsis() };
+        controller.update(0.3);
+        assert_eq!((controller.p, controller.burst), (0.0, Duration::from_millis(4)));
+        controller.update(0.3);
+        assert_eq!((controller.p, controller.burst), (0.0, Duration::ZERO));
+        controller.update(0.3);
+        assert!(controller.p > 0.0);
     }
 
     #[test]
@@ -302,21 +305,22 @@ mod tests {
             (0.005, 0.004, false),
             (0.0049, 0.0049, true),
         ] {
-            let mut pie = Docsis { delay: old, state: State::Active, ..docsis() };
-            pie.update(delay);
-            assert_eq!(pie.p, 0.0);
-            assert_eq!(pie.state != State::Active, quiet, "{old} s, then {delay} s");
+            let mut controller = Docsis { delay: old, state: State::Active, ..docsis() };
+            controller.update(delay);
+            assert_eq!(controller.p, 0.0);
+            assert_eq!(controller.state != State::Active, quiet, "{old} s, then {delay} s");
         }
     }
 
     #[test]
     fn a_second_of_rest_is_not_more_than_a_second() {
         let fresh = Docsis::new(docsis().numbers, Duration::from_millis(20));
-        let mut pie = Docsis { state: State::Quiescent(Duration::from_millis(980)), ..fresh };
-        pie.update(0.0);
-        assert_eq!(pie.state, State::Quiescent(Duration::from_secs(1)));
-        pie.update(0.0);
-        assert_eq!(pie.state, State::Inactive);
+        let mut controller =
+            Docsis { state: State::Quiescent(Duration::from_millis(980)), ..fresh };
+        controller.update(0.0);
+        assert_eq!(controller.state, State::Quiescent(Duration::from_secs(1)));
+        controller.update(0.0);
+        assert_eq!(controller.state, State::Inactive);
     }
 
     #[test]
@@ -332,17 +336,18 @@ mod tests {
             (0.1, 0.5, 2_049, true),
         ] {
             let sure = Docsis { accumulated: 9.0, state: State::Active, ..docsis() };
-            let mut pie = Docsis { p, delay, ..sure };
-            assert_eq!(pie.drops(1500, bytes, &mut rng), drops, "{delay} s, {p}, {bytes} B");
+            let mut controller = Docsis { p, delay, ..sure };
+            assert_eq!(controller.drops(1500, bytes, &mut rng), drops, "{delay} s, {p}, {bytes} B");
         }
     }
 
     #[test]
     fn without_derandomisation_every_packet_is_a_throw_of_its_own() {
         let numbers = Numbers { derandomised: false, ..docsis().numbers };
-        let mut pie = Docsis { numbers, p: 0.3, delay: 0.1, state: State::Active, ..docsis() };
+        let mut controller =
+            Docsis { numbers, p: 0.3, delay: 0.1, state: State::Active, ..docsis() };
         let mut rng = Rng::named(1, "docsis");
-        let drops = (0..10_000).filter(|_| pie.drops(1024, 60_000, &mut rng)).count();
+        let drops = (0..10_000).filter(|_| controller.drops(1024, 60_000, &mut rng)).count();
         // Five standard deviations of 46.
         assert!((2_770..3_230).contains(&drops), "{drops}");
     }

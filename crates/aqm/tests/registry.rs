@@ -110,8 +110,10 @@ const NAMED: &[(&str, &str, &str)] = &[
     ("python/aqmlab/experiment/sweep.py", "droptail", "the example of a sweep at its head"),
     ("python/aqmlab/experiment/sweep.py", "red", "likewise"),
     ("crates/testvec/src/laws/mod.rs", "cobalt", "a law that it breaks as ns-3 does"),
+    ("crates/testvec/src/laws/rig.rs", "docsis_lld", "a law that it breaks as RFC 9957 does"),
     ("crates/testvec/src/laws/rig.rs", "hhf", "a law that it breaks as Linux does"),
     ("crates/testvec/src/random_calls.rs", "cake", "likewise"),
+    ("crates/testvec/src/random_calls.rs", "docsis_lld", "as in rig.rs"),
     ("crates/testvec/src/random_calls.rs", "hhf", "likewise"),
     (
         "python/aqmlab/adversary/genome.py",
