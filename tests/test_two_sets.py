@@ -10,10 +10,12 @@ import pytest
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment import experiment as experiments
+from aqmlab.experiment import plan
 from aqmlab.experiment.folders import SHIPPED
 from aqmlab.experiment.grammar import Metric
 from aqmlab.infer import compared, deviations, reconstruction, recorded, spec, two_sets
 from aqmlab.infer.spec import Noise
+from aqmlab.pipeline import calibrating
 from aqmlab.report import report
 from aqmlab.report import two_sets as described
 
@@ -37,6 +39,33 @@ where = { uploads = 4 }
 on = "2026-01-02"
 commit = "abc123"
 """
+
+
+TODAY = "twenty-five-years"
+
+
+def senders(experiment) -> list[list[dict]]:
+    """The end systems of every scenario of the part about today's, one of each kind."""
+    groups = [group for group in experiment.group if group.part == TODAY]
+    loads = calibrating.placeholders(experiment)
+    made = plan.make(experiment, experiment.setting(True), loads, groups)
+    scenarios = [made.scenarios[cell.key] for cell in made.cells]
+    ends = [[g["tcp"] for g in scenario["traffic"] if "tcp" in g] for scenario in scenarios]
+    return [[tcp for i, tcp in enumerate(each) if tcp not in each[:i]] for each in ends]
+
+
+@pytest.mark.parametrize("name", STUDIES)
+def test_hosts_of_today_are_those_of_today_under_either_set(name):
+    experiment = experiments.load(name)
+    printed = senders(experiment)
+    reconstructed = senders(reconstruction.front(experiment))
+    assert len(printed) == len(reconstructed)
+    today = 0
+    for plain, other in zip(printed, reconstructed, strict=True):
+        if all("linux" in str(tcp) for tcp in plain):
+            assert other == plain
+            today += 1
+    assert today > 10
 
 
 @pytest.fixture

@@ -197,6 +197,8 @@ class Unknown:
             scenario = set_path(scenario, above, {"profile": profile})
         if self.factor:
             value = _times(_get(scenario, path), float(value), f"{self.name}: {path}")
+        if path == "traffic":
+            value = _with_ends_of(scenario, value)
         return set_path(scenario, path, value)
 
 
@@ -242,6 +244,15 @@ class Unknowns:
         return [u.name for u in left]
 
 
+def _with_ends_of(scenario: Mapping[str, Any], traffic: Sequence[Mapping[str, Any]]) -> list[Any]:
+    """Another traffic with the end systems that all of the scenario's senders have: who sends what
+    is not known, but a part about today's hosts stays one about today's hosts."""
+    ends = [group["tcp"] for group in scenario.get("traffic", ()) if "tcp" in group]
+    if not ends or any(tcp != ends[0] for tcp in ends):
+        return list(traffic)
+    return [{**group, "tcp": ends[0]} if "tcp" in group else group for group in traffic]
+
+
 def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> list[str]:
     """The paths of a scenario that a pattern with names and stars stands for."""
     parts = path.split(".")
@@ -253,8 +264,11 @@ def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> 
 def _says(scenario: Mapping[str, Any], place: str, only: Mapping[str, Any]) -> bool:
     """Whether the tables above a place say all of `only`."""
     parts = place.split(".")
-    above = [scenario, *(_get(scenario, ".".join(parts[:n])) for n in range(1, len(parts)))]
-    tables = [node for node in above if isinstance(node, Mapping)]
+    above = {n: _get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))}
+    tables = [scenario, *(node for node in above.values() if isinstance(node, Mapping))]
+    # A profile's name stands for its table.
+    named = (node for n, node in above.items() if parts[n - 1] == "tcp" and isinstance(node, str))
+    tables += [{"profile": name} for name in named]
 
     def fits(have: Any, wanted: Any) -> bool:
         return have in wanted if isinstance(wanted, list) else have == wanted
