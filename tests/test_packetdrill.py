@@ -59,6 +59,7 @@ def test_a_line_of_each_form_is_read():
     ("line", "word"),
     [
         ("+0 > . 1:1(0) ack 1 <FO 1234>", "other option"),
+        ("+0 < S 0:0(0) win 1000 <mss>", "other option"),
         ("+0 < icmp unreachable [1:2(1)]", "other protocol"),
         ("+0 < . 1:2(1) ack 1 win 5 urg 2", "urgent data"),
         ("+0 so it goes", "unknown form"),

@@ -186,6 +186,8 @@ def _options(text: str, line: int) -> dict[str, Any]:
     for part in filter(None, (part.strip() for part in text.split(","))):
         word, _, rest = part.partition(" ")
         numbers = [int(number) for number in re.findall(r"\d+", rest)]
+        if len(numbers) < {"mss": 1, "wscale": 1, "TS": 2}.get(word, 0):
+            raise NotRunError("other option", f"line {line}: {word} without its number")
         if word == "...":
             given["options"] = False
         elif word == "mss":
