@@ -25,7 +25,7 @@ pub mod video;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
-pub use entry::{Entry, Group, Population, RATE, Sources};
+pub use entry::{Entry, Group, Population, RATE, Sources, USERS};
 pub use models::{MODELS, Model, Variable, model};
 pub use registry::{APPS, find};
 pub use report::{ListenerReport, PingReport, Report, Shown, VideoCallReport, ViewerReport};
