@@ -4,6 +4,8 @@
 PYTHON ?= python3
 CARGO  ?= cargo
 FUZZ_SECONDS ?= 120
+# One more than cores, four at most: tests of real time wait.
+WORKERS := $(shell n=$$(nproc 2> /dev/null || echo 2); echo $$(( n < 4 ? n + 1 : 4 )))
 BASE ?= main
 CARGO_MUTANTS := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/aqmlab/cargo-mutants-27.1.0
 VENV   := .venv
@@ -57,7 +59,7 @@ target/wheel/.built: dev
 # Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
 test: compiled target/wheel/.built ## Set everything up and run every test
 	@$(CARGO) test --quiet --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
-	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses auto --maxprocesses 4 --dist loadfile; python=$$?; \
+	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
 

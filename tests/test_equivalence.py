@@ -561,7 +561,7 @@ class TestCommand:
         assert text.startswith("**bulk**") and summary == "dropped, %: 1 inconclusive"
         runs = pl.read_csv(tmp_path / "out" / "runs.csv")
         assert runs["seed"].to_list() == [1, 2, 3] * 2
-        assert pl.read_csv(tmp_path / "out" / "ratios.csv")["case"].to_list() == ["two"]
+        assert pl.read_csv(tmp_path / "out" / "ratios.csv.gz")["case"].to_list() == ["two"]
 
     def test_as_many_cases_at_a_time_as_told(self, tmp_path, monkeypatch):
         requested: list[int | None] = []

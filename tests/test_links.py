@@ -143,7 +143,7 @@ def test_every_access_is_drawn_as_what_it_is(real_core, change):
     for entry in engine.catalogue()["access"]:
         scenario = base_scenario(link=[{"access": entry["name"], **change}])
         short, complete = setup.layout(scenario), setup.layout(engine.check(scenario))
-        assert short["links"][0]["rate"] == complete["links"][0]["rate"], entry["name"]
+        assert short["links"][0]["rates"] == complete["links"][0]["rates"], entry["name"]
         assert short["links"][0]["delay"] == complete["links"][0]["delay"], entry["name"]
 
 

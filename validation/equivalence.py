@@ -463,7 +463,7 @@ def compare(
             numbers = _renewed(pl.read_csv(arguments.out / recorded.RATIOS), numbers)
         found.keep(arguments.out)
         runs.write_csv(arguments.out / "runs.csv")
-        numbers.write_csv(arguments.out / recorded.RATIOS)
+        (arguments.out / recorded.RATIOS).write_bytes(recorded.packed(numbers.write_csv()))
     return 0
 
 

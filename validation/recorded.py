@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shlex
 import sys
@@ -13,7 +14,12 @@ from pathlib import Path
 
 from aqmlab.simulator.engine import version
 
-RECORD, RATIOS = "record.json", "ratios.csv"
+RECORD, RATIOS = "record.json.gz", "ratios.csv.gz"
+
+
+def packed(text: str) -> bytes:
+    """A file of the repository in little room, alike on every day."""
+    return gzip.compress(text.encode(), mtime=0)
 
 
 @dataclass(frozen=True)
@@ -38,7 +44,8 @@ class Record:
     def keep(self, folder: Path) -> None:
         """Writes it into a folder."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / RECORD).write_text(json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n")
+        text = json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n"
+        (folder / RECORD).write_bytes(packed(text))
 
 
 def record(program: str, other: str, text: str, summary: str = "") -> Record:
@@ -56,7 +63,10 @@ def record(program: str, other: str, text: str, summary: str = "") -> Record:
 
 def found(folder: Path) -> dict[str, Record]:
     """The records of a folder by part."""
-    each = [Record(**json.loads(file.read_text("utf-8"))) for file in sorted(folder.rglob(RECORD))]
+    each = [
+        Record(**json.loads(gzip.decompress(file.read_bytes())))
+        for file in sorted(folder.rglob(RECORD))
+    ]
     return {one.part: one for one in each}
 
 
