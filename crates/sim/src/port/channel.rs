@@ -3,6 +3,7 @@
 mod agenda;
 mod cell;
 mod docsis;
+mod front;
 mod queues;
 mod wifi;
 
@@ -11,31 +12,70 @@ use record::{Capacity, Meter, PacketClass};
 
 pub use cell::{CellPort, CellSettings, Marking, Quality, UeShare};
 pub use docsis::{DocsisPort, DocsisSettings, Grants};
+pub use front::Front;
 pub use wifi::{Medium, Share, Timing, WifiPort, WifiSettings};
 
-/// A port with a schedule of its own.
+/// A port with a schedule of its own. A kind of channel says what it does with a packet that arrives and with what
+/// falls due; the rest is common to all.
 pub trait Channel: Send {
+    /// Its queues, and what has come through.
+    fn front(&self) -> &Front;
+    /// The queues, to change them.
+    fn front_mut(&mut self) -> &mut Front;
     /// A packet arrives; those that are dropped go to `lost`.
     fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet));
-    /// When [`Channel::tick`] must be called next.
-    fn next_tick(&self) -> Option<Instant>;
-    /// Runs what is due at `now`. Returns `now` if packets have arrived at the other side, which
-    /// [`Channel::next_arrived`] hands out.
-    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant>;
-    /// A packet that has arrived at the other side, and `now` if there is another.
-    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>);
-    /// Changes a parameter of the disciplines; answers whether they have it.
-    fn set(&mut self, name: &str, value: f64) -> bool;
-    /// What waits, in IP bytes.
-    fn backlog(&self) -> Backlog;
-    /// The meter.
-    fn meter(&self) -> &Meter;
-    /// The meter, for the driver to finish it or to record what the port does not know.
-    fn meter_mut(&mut self) -> &mut Meter;
+    /// When [`Channel::run`] has something to do.
+    fn next_event(&self) -> Option<Instant>;
+    /// Does what is due at `now`; packets that have arrived at the other side become [`Front::ready`].
+    fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet));
     /// What the channel offered in a measured interval of this length, and the share of it that was used.
     fn capacity(&self, seconds: f64) -> Capacity;
     /// What the channel counted in the measured interval.
     fn report(&self) -> Option<ChannelReport>;
+
+    /// What waits, in IP bytes.
+    fn backlog(&self) -> Backlog {
+        self.front().queues.backlog()
+    }
+
+    /// When [`Channel::tick`] must be called next.
+    fn next_tick(&self) -> Option<Instant> {
+        self.next_event().into_iter().chain(self.front().queues.next_tick()).min()
+    }
+
+    /// Runs what is due at `now`. Returns `now` if packets have arrived at the other side, which
+    /// [`Channel::next_arrived`] hands out.
+    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
+        let idle = self.front().ready.is_empty();
+        self.front_mut().update(now, lost);
+        self.run(now, lost);
+        let waits = self.backlog();
+        let front = self.front_mut();
+        front.meter.queue(now, waits);
+        (idle && !front.ready.is_empty()).then_some(now)
+    }
+
+    /// A packet that has arrived at the other side, and `now` if there is another.
+    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
+        let ready = &mut self.front_mut().ready;
+        let packet = ready.pop_front().expect("the port said that there is one");
+        (packet, (!ready.is_empty()).then_some(now))
+    }
+
+    /// Changes a parameter of the disciplines; answers whether they have it.
+    fn set(&mut self, name: &str, value: f64) -> bool {
+        self.front_mut().queues.set(name, value)
+    }
+
+    /// The meter.
+    fn meter(&self) -> &Meter {
+        &self.front().meter
+    }
+
+    /// The meter, for the driver to finish it or to record what the port does not know.
+    fn meter_mut(&mut self) -> &mut Meter {
+        &mut self.front_mut().meter
+    }
 }
 
 /// What a channel counted.

@@ -15,11 +15,11 @@ use std::collections::VecDeque;
 
 use aqm::Discipline;
 use packet::{Backlog, DropReason, Duration, Ecn, Instant, Packet, Rate, Rng};
-use record::{Capacity, DelayClass, Meter, PacketClass};
+use record::{Capacity, Meter, PacketClass};
 
 use super::agenda::Agenda;
 use super::queues::Queues;
-use super::{Channel, ChannelReport};
+use super::{Channel, ChannelReport, Front};
 pub use marking::Marking;
 pub use quality::Quality;
 use ue::{Block, Ue};
@@ -86,15 +86,12 @@ enum Event {
 /// The port.
 pub struct CellPort {
     settings: CellSettings,
-    queues: Queues,
+    front: Front,
     ues: Vec<Ue>,
     agenda: Agenda<Event>,
     /// Blocks to be sent again from a slot on.
     again: VecDeque<(u64, Block)>,
     planned: bool,
-    ready: VecDeque<Packet>,
-    rng: Rng,
-    meter: Meter,
     shares: Vec<UeShare>,
     rate: Rate,
 }
@@ -111,16 +108,13 @@ impl CellPort {
         let count = settings.qualities.len();
         let ues = settings.qualities.iter().map(|&mean| Ue::new(mean, &mut rng)).collect();
         CellPort {
-            queues: Queues::new(queues, count, None),
+            front: Front::new(Queues::new(queues, count, None), rng, meter),
             ues,
             agenda: Agenda::default(),
             again: VecDeque::new(),
             planned: false,
-            ready: VecDeque::new(),
             shares: vec![UeShare::default(); count],
             settings,
-            rng,
-            meter,
             rate,
         }
     }
@@ -155,7 +149,7 @@ impl CellPort {
 
     /// Whether the scheduler knows of bytes of a UE, and they are still there.
     fn sends(&self, ue: usize) -> bool {
-        self.ues[ue].known > 0 && (self.ues[ue].partial.is_some() || self.queues.has(ue))
+        self.ues[ue].known > 0 && (self.ues[ue].partial.is_some() || self.front.queues.has(ue))
     }
 
     /// When the scheduler learns of bytes that a UE has from now on: at once downstream.
@@ -185,7 +179,7 @@ impl CellPort {
             let (due, block) = self.again.pop_front().expect("counted");
             if due <= slot && block.part <= left {
                 left -= block.part;
-                self.shares[block.ue].repeated += u64::from(self.meter.measures(now));
+                self.shares[block.ue].repeated += u64::from(self.front.meter.measures(now));
                 self.send(block, slot, now);
             } else {
                 self.again.push_back((due, block));
@@ -229,7 +223,7 @@ impl CellPort {
         let end = self.begin_of(slot + 1);
         while sent < room {
             if self.ues[ue].partial.is_none() {
-                let next = self.queues.take(ue, now, &mut self.rng, &mut self.meter, lost);
+                let next = self.front.take(ue, now, lost);
                 let Some(packet) = next else { break };
                 self.ues[ue].partial = Some((u64::from(packet.bytes), packet, now));
             }
@@ -237,9 +231,7 @@ impl CellPort {
             let part = partial.0.min(room - sent);
             (partial.0, sent) = (partial.0 - part, sent + part);
             if let Some((_, packet, began)) = self.ues[ue].partial.take_if(|own| own.0 == 0) {
-                let class = self.queues.guests.class(packet.id);
-                let Packet { arrived, bytes, flow, .. } = packet;
-                self.meter.started(began, end, arrived, bytes, flow, class);
+                self.front.carries(&packet, began, end);
                 packets.push(packet);
             }
         }
@@ -255,7 +247,7 @@ impl CellPort {
         if let Some(marking) = &self.settings.marking {
             own.rates.sent(marking, sent, packets.len(), now);
         }
-        if self.meter.measures(now) {
+        if self.front.meter.measures(now) {
             let share = &mut self.shares[ue];
             share.blocks += 1;
             share.first_slots += part;
@@ -268,18 +260,18 @@ impl CellPort {
 
     /// A block goes out in a slot, and arrives or not.
     fn send(&mut self, mut block: Block, slot: u64, now: Instant) {
-        if self.meter.measures(now) {
+        if self.front.meter.measures(now) {
             self.shares[block.ue].slots += block.part;
         }
         let error = self.settings.errors[usize::from(block.tries > 0)];
         block.tries += 1;
         let received = self.begin_of(slot + 1) + self.settings.processing;
-        let fails = error > 0.0 && self.rng.uniform() < error;
+        let fails = error > 0.0 && self.front.rng.uniform() < error;
         if fails && block.tries < self.settings.tries {
             return self.again.push_back((slot + self.settings.round, block));
         }
         if fails {
-            self.shares[block.ue].given_up += u64::from(self.meter.measures(now));
+            self.shares[block.ue].given_up += u64::from(self.front.meter.measures(now));
         }
         if let Some(after) = self.settings.rlc.filter(|_| fails) {
             let slots = after.nanos().div_ceil(self.settings.slot.nanos());
@@ -293,45 +285,46 @@ impl CellPort {
     /// Blocks that are complete up to the first hole are handed on.
     fn hand_on(&mut self, ue: usize) {
         while let Some(packets) = self.ues[ue].arrived.next_whole() {
-            self.ready.extend(packets);
+            self.front.ready.extend(packets);
         }
     }
 }
 
 impl Channel for CellPort {
+    fn front(&self) -> &Front {
+        &self.front
+    }
+
+    fn front_mut(&mut self) -> &mut Front {
+        &mut self.front
+    }
+
     fn offer(&mut self, mut packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
         let (now, bytes, id) = (packet.arrived, packet.bytes, packet.id);
-        self.meter.arrival(now, bytes, class);
+        self.front.count_arrival(&packet, class);
         let ue = self.ue_of(&packet);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
-        self.queues.guests.set(id, delay_class, self.meter.measures(now));
-        let waits = self.queues.backlog_of(ue).bytes;
+        let waits = self.front.queues.backlog_of(ue).bytes;
         let marked = self.settings.marking.as_ref().is_some_and(|marking| {
-            self.ues[ue].rates.marks(marking, waits, packet.ecn, &mut self.rng)
+            self.ues[ue].rates.marks(marking, waits, packet.ecn, &mut self.front.rng)
         });
         if marked {
             packet.ecn = Ecn::Ce;
         }
-        if self.queues.put(ue, packet, now, &mut self.rng, &mut self.meter, lost) {
-            self.meter.dropped_on_arrival(now);
-        } else {
-            self.meter.admitted(now);
+        if self.front.put(ue, packet, lost) {
             if marked {
-                let counts = self.queues.guests.marked(id);
-                self.meter.marked(now, DropReason::Early, counts);
+                let counts = self.front.queues.guests.marked(id);
+                self.front.meter.marked(now, DropReason::Early, counts);
             }
             self.announce(ue, u64::from(bytes), now);
         }
-        self.meter.queue(now, self.backlog());
+        self.front.meter.queue(now, self.backlog());
     }
 
-    fn next_tick(&self) -> Option<Instant> {
-        self.agenda.next().into_iter().chain(self.queues.next_tick()).min()
+    fn next_event(&self) -> Option<Instant> {
+        self.agenda.next()
     }
 
-    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
-        let before = self.ready.len();
-        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+    fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
         while let Some(event) = self.agenda.due(now) {
             match event {
                 Event::Slot(slot) => {
@@ -351,36 +344,12 @@ impl Channel for CellPort {
                 }
             }
         }
-        self.meter.queue(now, self.backlog());
-        (before == 0 && !self.ready.is_empty()).then_some(now)
-    }
-
-    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
-        let packet = self.ready.pop_front().expect("the port said that there is one");
-        (packet, (!self.ready.is_empty()).then_some(now))
-    }
-
-    fn set(&mut self, name: &str, value: f64) -> bool {
-        self.queues.set(name, value)
     }
 
     /// With packets of which a part was sent.
     fn backlog(&self) -> Backlog {
-        self.ues.iter().filter_map(|ue| ue.partial.as_ref()).fold(
-            self.queues.backlog(),
-            |sum, (_, packet, _)| Backlog {
-                packets: sum.packets + 1,
-                bytes: sum.bytes + u64::from(packet.bytes),
-            },
-        )
-    }
-
-    fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    fn meter_mut(&mut self) -> &mut Meter {
-        &mut self.meter
+        let begun = self.ues.iter().filter_map(|ue| ue.partial.as_ref());
+        self.front.backlog_with(begun.map(|(_, packet, _)| packet))
     }
 
     fn capacity(&self, seconds: f64) -> Capacity {

@@ -10,15 +10,13 @@
 mod flow;
 mod scheduler;
 
-use std::collections::VecDeque;
-
 use aqm::Discipline;
 use packet::{Backlog, Duration, Framing, Instant, Packet, Rate, Rng};
-use record::{Capacity, DelayClass, Meter, PacketClass};
+use record::{Capacity, Meter, PacketClass};
 
 use super::agenda::Agenda;
 use super::queues::Queues;
-use super::{Channel, ChannelReport};
+use super::{Channel, ChannelReport, Front};
 use flow::Flow;
 use scheduler::Scheduler;
 
@@ -87,15 +85,12 @@ enum Event {
 /// The port.
 pub struct DocsisPort {
     settings: DocsisSettings,
-    queues: Queues,
+    front: Front,
     flows: Vec<Flow>,
     scheduler: Scheduler,
     agenda: Agenda<Event>,
-    ready: VecDeque<Packet>,
     /// Until when the channel is taken by this modem's grants.
     busy_until: Instant,
-    rng: Rng,
-    meter: Meter,
     counts: Grants,
 }
 
@@ -109,15 +104,12 @@ impl DocsisPort {
     ) -> Self {
         let flows = discipline.service_flows();
         DocsisPort {
-            queues: Queues::new(vec![discipline], 1, None),
+            front: Front::new(Queues::new(vec![discipline], 1, None), rng, meter),
             flows: (0..flows).map(|_| Flow::default()).collect(),
             scheduler: Scheduler::new(&settings, flows),
             agenda: Agenda::default(),
-            ready: VecDeque::new(),
             busy_until: Instant::ZERO,
             settings,
-            rng,
-            meter,
             counts: Grants::default(),
         }
     }
@@ -132,7 +124,7 @@ impl DocsisPort {
 
     /// Bytes of a flow that wait and were not requested, as the modem counts them.
     fn unrequested(&self, flow: usize) -> u64 {
-        let waits = self.queues.flow_backlog(flow);
+        let waits = self.front.queues.flow_backlog(flow);
         let framing = &self.settings.framing;
         // The modem knows every frame; the least size is more than the overhead for the shortest ones.
         let framed = framing.overhead.max(framing.least.saturating_sub(SHORTEST));
@@ -160,7 +152,7 @@ impl DocsisPort {
     /// When a flow may request in an interval: it draws once.
     fn opportunity(&mut self, flow: usize, interval: u64) -> Option<(Instant, u64)> {
         if self.flows[flow].drawn_for.is_none_or(|(of, _)| of < interval) {
-            let offset = self.rng.below(self.settings.interval.nanos());
+            let offset = self.front.rng.below(self.settings.interval.nanos());
             let at = self.begin_of(interval) + Duration::from_nanos(offset);
             self.flows[flow].drawn_for = Some((interval, at));
         }
@@ -195,9 +187,10 @@ impl DocsisPort {
     fn contend(&mut self, flow: usize, interval: u64, now: Instant) {
         self.flows[flow].waits = false;
         if !self.flows[flow].has_grant_in(interval) && self.unrequested(flow) > 0 {
-            let measured = self.meter.measures(now);
+            let measured = self.front.meter.measures(now);
             self.counts.contention += u64::from(measured);
-            if self.settings.collisions > 0.0 && self.rng.uniform() < self.settings.collisions {
+            if self.settings.collisions > 0.0 && self.front.rng.uniform() < self.settings.collisions
+            {
                 self.counts.collisions += u64::from(measured);
                 return self.back_off(flow, interval);
             }
@@ -211,7 +204,7 @@ impl DocsisPort {
     fn back_off(&mut self, flow: usize, interval: u64) {
         let tries = self.flows[flow].tries;
         self.flows[flow].tries = (tries + 1).min(LONGEST_BACKOFF);
-        let next = interval + 2 + self.rng.below(1 << tries);
+        let next = interval + 2 + self.front.rng.below(1 << tries);
         let (at, interval) = self.opportunity(flow, next).expect("a later interval");
         self.flows[flow].waits = true;
         self.agenda.add(at, Event::Opportunity { flow, interval });
@@ -219,12 +212,12 @@ impl DocsisPort {
 
     /// The MAP of an interval is made: grants lie in it at a random place, the low latency flow's first.
     fn make_map(&mut self, interval: u64, now: Instant) {
-        let grants = self.scheduler.map(now, &self.settings, &mut self.rng);
+        let grants = self.scheduler.map(now, &self.settings, &mut self.front.rng);
         let total: u64 = grants.iter().sum();
         if total > 0 {
             let lasts = self.settings.channel.time_for(total);
             let room = self.settings.interval.nanos().saturating_sub(lasts.nanos());
-            let offset = self.rng.below(room + 1);
+            let offset = self.front.rng.below(room + 1);
             let mut at = self.begin_of(interval) + Duration::from_nanos(offset);
             for flow in (0..grants.len()).rev().filter(|&flow| grants[flow] > 0) {
                 self.flows[flow].grant_in(interval);
@@ -255,10 +248,10 @@ impl DocsisPort {
         let begin = (now + self.settings.frame).max(self.busy_until);
         let (mut at, mut room) = (begin + self.settings.channel.time_for(of_grant), bytes);
         self.flows[flow].outstanding = self.flows[flow].outstanding.saturating_sub(bytes);
-        let (measured, mut frames) = (self.meter.measures(now), 0);
+        let (measured, mut frames) = (self.front.meter.measures(now), 0);
         while room > 0 {
             if self.flows[flow].partial.is_none() {
-                let next = self.queues.take_flow(flow, now, &mut self.rng, &mut self.meter, lost);
+                let next = self.front.take_flow(flow, now, lost);
                 let Some(packet) = next else { break };
                 let size = self.settings.framing.size(packet.bytes) + of_frame;
                 self.flows[flow].begin(packet, size, at);
@@ -268,9 +261,7 @@ impl DocsisPort {
             room -= sent;
             at += self.settings.channel.time_for(sent);
             if let Some((packet, began)) = self.flows[flow].finished() {
-                let class = self.queues.guests.class(packet.id);
-                let Packet { arrived, bytes, flow, .. } = packet;
-                self.meter.started(began, at, arrived, bytes, flow, class);
+                self.front.carries(&packet, began, at);
                 self.agenda.add(at + self.settings.frame * 2, Event::Arrived(packet));
             }
         }
@@ -295,28 +286,29 @@ const SHORTEST: u64 = 40;
 const LONGEST_BACKOFF: u32 = 10;
 
 impl Channel for DocsisPort {
+    fn front(&self) -> &Front {
+        &self.front
+    }
+
+    fn front_mut(&mut self) -> &mut Front {
+        &mut self.front
+    }
+
     fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
         let now = packet.arrived;
-        self.meter.arrival(now, packet.bytes, class);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
-        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
-        match self.queues.put(0, packet, now, &mut self.rng, &mut self.meter, lost) {
-            true => self.meter.dropped_on_arrival(now),
-            false => self.meter.admitted(now),
-        }
-        self.meter.queue(now, self.backlog());
+        self.front.count_arrival(&packet, class);
+        self.front.put(0, packet, lost);
+        self.front.meter.queue(now, self.backlog());
         for flow in 0..self.flows.len() {
             self.need(flow, now);
         }
     }
 
-    fn next_tick(&self) -> Option<Instant> {
-        self.agenda.next().into_iter().chain(self.queues.next_tick()).min()
+    fn next_event(&self) -> Option<Instant> {
+        self.agenda.next()
     }
 
-    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
-        let before = self.ready.len();
-        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+    fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
         while let Some(event) = self.agenda.due(now) {
             match event {
                 Event::Map(interval) => {
@@ -329,35 +321,14 @@ impl Channel for DocsisPort {
                 }
                 Event::Opportunity { flow, interval } => self.contend(flow, interval, now),
                 Event::Grant { flow, bytes } => self.fill(flow, bytes, now, lost),
-                Event::Arrived(packet) => self.ready.push_back(packet),
+                Event::Arrived(packet) => self.front.ready.push_back(packet),
             }
         }
-        self.meter.queue(now, self.backlog());
-        (before == 0 && !self.ready.is_empty()).then_some(now)
-    }
-
-    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
-        let packet = self.ready.pop_front().expect("the port said that there is one");
-        (packet, (!self.ready.is_empty()).then_some(now))
-    }
-
-    fn set(&mut self, name: &str, value: f64) -> bool {
-        self.queues.set(name, value)
     }
 
     /// With frames of which a part was sent.
     fn backlog(&self) -> Backlog {
-        self.flows.iter().filter_map(Flow::held).fold(self.queues.backlog(), |sum, packet| {
-            Backlog { packets: sum.packets + 1, bytes: sum.bytes + u64::from(packet.bytes) }
-        })
-    }
-
-    fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    fn meter_mut(&mut self) -> &mut Meter {
-        &mut self.meter
+        self.front.backlog_with(self.flows.iter().filter_map(Flow::held))
     }
 
     fn capacity(&self, seconds: f64) -> Capacity {

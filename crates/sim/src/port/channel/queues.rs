@@ -1,4 +1,4 @@
-//! The queues before a radio channel: one discipline and the driver's FIFOs, or a discipline for each
+//! The queues before a channel: one discipline and the driver's FIFOs, or a discipline for each
 //! station.
 
 use std::collections::VecDeque;

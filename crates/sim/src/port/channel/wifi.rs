@@ -13,11 +13,11 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use aqm::Discipline;
-use packet::{Backlog, Duration, Instant, Packet, Rate, Rng};
-use record::{Capacity, DelayClass, Meter, PacketClass};
+use packet::{Duration, Instant, Packet, Rate, Rng};
+use record::{Capacity, Meter, PacketClass};
 
 use super::queues::Queues;
-use super::{Channel, ChannelReport};
+use super::{Channel, ChannelReport, Front};
 pub use medium::{Medium, Share, Timing};
 
 /// What a port to a radio channel is made of, apart from its queues.
@@ -62,7 +62,7 @@ struct Sending {
 pub struct WifiPort {
     settings: WifiSettings,
     medium: Arc<Mutex<Medium>>,
-    queues: Queues,
+    front: Front,
     /// Frames on the air, or to be sent again, by station; in order.
     frames: Vec<VecDeque<Frame>>,
     /// Transmissions under way, by contender of this port.
@@ -70,10 +70,6 @@ pub struct WifiPort {
     /// The station whose turn it is, and the airtime that each has left, ns.
     turn: usize,
     deficits: Vec<i64>,
-    /// What has arrived and not been handed on.
-    ready: VecDeque<Packet>,
-    rng: Rng,
-    meter: Meter,
     /// Airtime of this direction in the measured interval.
     used: Duration,
     rate: Rate,
@@ -92,16 +88,13 @@ impl WifiPort {
         let stations = settings.rates.len();
         let contenders = if settings.access_point { 1 } else { stations };
         WifiPort {
-            queues: Queues::new(queues, stations, settings.driver),
+            front: Front::new(Queues::new(queues, stations, settings.driver), rng, meter),
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
             turn: 0,
             deficits: vec![0; stations],
-            ready: VecDeque::new(),
             settings,
             medium,
-            rng,
-            meter,
             used: Duration::ZERO,
             rate,
         }
@@ -129,7 +122,7 @@ impl WifiPort {
         if self.sending[contender].is_none() && stations.clone().any(|s| self.has_frames(s)) {
             let number = self.number(contender);
             let mut medium = self.medium.lock().expect("nobody panics with the channel");
-            medium.wait(number, now, &mut self.rng);
+            medium.wait(number, now, &mut self.front.rng);
         }
     }
 
@@ -141,7 +134,7 @@ impl WifiPort {
     }
 
     fn has_frames(&self, station: usize) -> bool {
-        !self.frames[station].is_empty() || self.queues.has(station)
+        !self.frames[station].is_empty() || self.front.queues.has(station)
     }
 
     /// A contender gets the channel: the frames of a station leave together.
@@ -156,7 +149,7 @@ impl WifiPort {
         medium.took(station, now, lasts, sent);
         medium.repeats(station, now, again as u64);
         drop(medium);
-        if self.meter.measures(now) {
+        if self.front.meter.measures(now) {
             self.used += lasts;
         }
         self.deficits[station] -= lasts.nanos() as i64;
@@ -180,12 +173,12 @@ impl WifiPort {
         let (mut fresh, mut count) = (Vec::new(), again);
         // What waits for a frame that is sent again occupies the window of the block acknowledgement.
         while self.frames[station].len() + fresh.len() < self.settings.frames {
-            let next = self.queues.take(station, now, &mut self.rng, &mut self.meter, lost);
+            let next = self.front.take(station, now, lost);
             let Some(packet) = next else { break };
             let more = bytes + size(&packet);
             let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
             if count > 0 && long {
-                self.queues.put_back(station, packet);
+                self.front.queues.put_back(station, packet);
                 break;
             }
             (bytes, count) = (more, count + 1);
@@ -194,8 +187,7 @@ impl WifiPort {
         let air = timing.preamble + rate.time_for(bytes);
         let lasts = air + timing.sifs + timing.block_ack;
         for packet in fresh {
-            let class = self.queues.guests.class(packet.id);
-            self.meter.started(now, now + air, packet.arrived, packet.bytes, packet.flow, class);
+            self.front.carries(&packet, now, now + air);
             self.frames[station].push_back(Frame { packet, arrived: false });
         }
         lasts
@@ -245,11 +237,11 @@ impl WifiPort {
         let error = self.settings.error;
         if !collided {
             for frame in self.frames[station].iter_mut().filter(|frame| !frame.arrived) {
-                frame.arrived = self.rng.uniform() >= error;
+                frame.arrived = self.front.rng.uniform() >= error;
             }
         }
         while self.frames[station].front().is_some_and(|frame| frame.arrived) {
-            self.ready.extend(self.frames[station].pop_front().map(|frame| frame.packet));
+            self.front.ready.extend(self.frames[station].pop_front().map(|frame| frame.packet));
         }
         let mut medium = self.medium.lock().expect("nobody panics with the channel");
         medium.ended(number, !collided);
@@ -262,35 +254,34 @@ impl WifiPort {
 }
 
 impl Channel for WifiPort {
+    fn front(&self) -> &Front {
+        &self.front
+    }
+
+    fn front_mut(&mut self) -> &mut Front {
+        &mut self.front
+    }
+
     fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
         let now = packet.arrived;
-        self.meter.arrival(now, packet.bytes, class);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
-        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
+        self.front.count_arrival(&packet, class);
         let station = self.station(&packet);
-        let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
-        match refused {
-            true => self.meter.dropped_on_arrival(now),
-            false => self.meter.admitted(now),
-        }
-        self.meter.queue(now, self.backlog());
+        self.front.put(station, packet, lost);
+        self.front.meter.queue(now, self.backlog());
         let contender = if self.settings.access_point { 0 } else { station };
         self.contend(contender, now);
     }
 
-    fn next_tick(&self) -> Option<Instant> {
+    fn next_event(&self) -> Option<Instant> {
         let medium = self.medium();
         let of = |contender: usize| match &self.sending[contender] {
             Some(sending) => Some(sending.ends),
             None => medium.turn(self.number(contender)),
         };
-        let own = (0..self.sending.len()).filter_map(of).min();
-        own.into_iter().chain(self.queues.next_tick()).min()
+        (0..self.sending.len()).filter_map(of).min()
     }
 
-    fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
-        let before = self.ready.len();
-        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+    fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
         for contender in 0..self.sending.len() {
             if self.sending[contender].as_ref().is_some_and(|sending| sending.ends <= now) {
                 self.complete(contender, now);
@@ -302,29 +293,6 @@ impl Channel for WifiPort {
                 self.begin(contender, now, lost);
             }
         }
-        self.meter.queue(now, self.backlog());
-        (before == 0 && !self.ready.is_empty()).then_some(now)
-    }
-
-    fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
-        let packet = self.ready.pop_front().expect("the port said that there is one");
-        (packet, (!self.ready.is_empty()).then_some(now))
-    }
-
-    fn set(&mut self, name: &str, value: f64) -> bool {
-        self.queues.set(name, value)
-    }
-
-    fn backlog(&self) -> Backlog {
-        self.queues.backlog()
-    }
-
-    fn meter(&self) -> &Meter {
-        &self.meter
-    }
-
-    fn meter_mut(&mut self) -> &mut Meter {
-        &mut self.meter
     }
 
     fn capacity(&self, seconds: f64) -> Capacity {

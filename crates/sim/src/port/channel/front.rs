@@ -1,0 +1,88 @@
+//! What every channel has besides its own rules: the queues before it, the packets that have come through, the meter and
+//! the random numbers.
+
+use std::collections::VecDeque;
+
+use packet::{Backlog, Instant, Packet, Rng};
+use record::{DelayClass, Meter, PacketClass};
+
+use super::queues::Queues;
+
+/// The queues before a channel and what has come through it.
+pub struct Front {
+    pub(super) queues: Queues,
+    /// Packets that have arrived at the other side and were not handed on.
+    pub(super) ready: VecDeque<Packet>,
+    pub(super) rng: Rng,
+    pub(super) meter: Meter,
+}
+
+impl Front {
+    pub(super) fn new(queues: Queues, rng: Rng, meter: Meter) -> Self {
+        Front { queues, ready: VecDeque::new(), rng, meter }
+    }
+
+    /// A packet arrives at the port: it is counted, before any discipline sees it.
+    pub(super) fn count_arrival(&mut self, packet: &Packet, class: PacketClass) {
+        let now = packet.arrived;
+        self.meter.arrival(now, packet.bytes, class);
+        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
+    }
+
+    /// A packet that was counted is queued for a station; whether it was admitted.
+    pub(super) fn put(
+        &mut self,
+        station: usize,
+        packet: Packet,
+        lost: &mut dyn FnMut(Packet),
+    ) -> bool {
+        let now = packet.arrived;
+        let refused = self.queues.put(station, packet, now, &mut self.rng, &mut self.meter, lost);
+        match refused {
+            true => self.meter.dropped_on_arrival(now),
+            false => self.meter.admitted(now),
+        }
+        !refused
+    }
+
+    /// The next packet for a station.
+    pub(super) fn take(
+        &mut self,
+        station: usize,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Packet> {
+        self.queues.take(station, now, &mut self.rng, &mut self.meter, lost)
+    }
+
+    /// The next packet of a service flow of the first discipline.
+    pub(super) fn take_flow(
+        &mut self,
+        flow: usize,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Packet> {
+        self.queues.take_flow(flow, now, &mut self.rng, &mut self.meter, lost)
+    }
+
+    /// The channel carries a packet from `began` to `ends`.
+    pub(super) fn carries(&mut self, packet: &Packet, began: Instant, ends: Instant) {
+        let class = self.queues.guests.class(packet.id);
+        let Packet { arrived, bytes, flow, .. } = *packet;
+        self.meter.started(began, ends, arrived, bytes, flow, class);
+    }
+
+    /// What waits, with these packets of which a part was sent.
+    pub(super) fn backlog_with<'a>(&self, begun: impl Iterator<Item = &'a Packet>) -> Backlog {
+        begun.fold(self.queues.backlog(), |sum, packet| Backlog {
+            packets: sum.packets + 1,
+            bytes: sum.bytes + u64::from(packet.bytes),
+        })
+    }
+
+    /// Updates of the disciplines that are due.
+    pub(super) fn update(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+    }
+}
