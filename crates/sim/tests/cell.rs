@@ -62,6 +62,22 @@ fn a_lone_packet_waits_for_its_grant() {
     assert!(port(&outcome, "air.reverse").number("queue_delay_max_s") <= 0.0191);
 }
 
+/// Bytes that CoDel dropped upstream are no longer waited for: once a flood is over, a lone packet needs a grant again.
+#[test]
+fn the_scheduler_forgets_what_was_dropped() {
+    let own = json!({"profile": "lte", "quality": [9], "moves": 0, "error": 0});
+    let traffic = json!([
+        {"app": "cbr", "flows": 4, "side": "clients", "rate": "20 Mbit/s", "packet": 1472, "start_within": "0.1 s", "lasts": "3 s"},
+        {"app": "cbr", "flows": 1, "side": "clients", "rate": "16913.32 bit/s", "packet": 72, "start": "20 s", "start_within": "0.1 s"},
+    ]);
+    let mut scenario = cell("600 s", own, fifo(), traffic);
+    scenario["warmup"] = json!("19 s");
+    scenario["link"][0]["reverse"] = json!({"aqm": "codel"});
+    let outcome = simulate(&scenario);
+    let waited = port(&outcome, "air.reverse").number("queue_delay_mean_s");
+    assert!((waited - 0.0135).abs() < 0.6e-3, "{waited} s");
+}
+
 /// Three UEs of unlike quality under saturation get equal parts of the slots, and unlike rates.
 #[test]
 fn proportional_fairness_gives_equal_time() {

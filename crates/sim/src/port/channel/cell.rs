@@ -240,8 +240,10 @@ impl CellPort {
             self.ues[ue].known = 0;
             return 0.0;
         }
+        // What is known of beyond the last packet has been dropped.
+        let empty = self.ues[ue].partial.is_none() && !self.front.queues.has(ue);
         let own = &mut self.ues[ue];
-        own.known -= sent;
+        own.known = if empty { 0 } else { own.known - sent };
         own.got += sent as f64;
         let part = sent as f64 / whole;
         if let Some(marking) = &self.settings.marking {
