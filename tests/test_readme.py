@@ -8,6 +8,7 @@ import pytest
 import typer.main
 
 from aqmlab.cli import answering
+from aqmlab.simulator import engine
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -45,3 +46,9 @@ def test_the_first_screen_has_its_doors():
     for words in ("I have a slow line", "I study queues", "I teach", "I build routers", "make run"):
         assert words in first
     assert len(first.splitlines()) < 65
+
+
+def test_it_counts_what_the_catalogue_has(real_core):
+    catalogue = engine.catalogue()
+    assert f"{len(catalogue['aqm'])} disciplines" in TEXT
+    assert f"{len(catalogue['congestion'])} congestion controls" in TEXT

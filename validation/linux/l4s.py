@@ -26,7 +26,7 @@ SEEDS = 3
 """Of every case, fixed before its first run."""
 
 LATE_S = 2
-"""All senders begin within so many seconds."""
+"""All senders begin within this time, seconds."""
 
 Settings = dict[str, Any]
 

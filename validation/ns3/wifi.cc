@@ -1,4 +1,4 @@
-// An access point and its stations in ns-3 (802.11n, 5 GHz, 20 MHz): told by --name=value, answers with names and numbers
+// An access point and its stations in ns-3 (802.11n, 5 GHz, 20 MHz): options are --name=value, the answer is names and numbers
 // on one line. Datagrams of 1,500 B (IP) go from the access point to each station, or from each station to it, at even
 // distances; what is measured is what arrives after the warm-up, and how long each datagram took.
 //
