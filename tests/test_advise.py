@@ -664,3 +664,17 @@ def test_channels_are_made_for_the_rates_that_were_given(real_core):
     assert line["5g"]["cell"] == {"blocks": 53}, "half of the 106 blocks that carry 186 Mbit/s"
     assert line["docsis"]["docsis"] == {"channel": "400000000 bit/s"}
     assert line["wifi"]["wifi"]["rates"] == ["130 Mbit/s", "130 Mbit/s", "6500000 bit/s"]
+
+
+@pytest.mark.parametrize(
+    ("access", "carried"),
+    [
+        ("5g", lambda line: line["cell"]["blocks"] == 50),
+        ("wifi", lambda line: line["wifi"]["rates"][0] == "40000000 bit/s"),
+        ("docsis", lambda line: line["reverse_rate"] == "16000000 bit/s"),
+    ],
+)
+def test_a_line_of_less_than_was_said_carries_less_whatever_it_is(real_core, access, carried):
+    rate = "50/20mbit" if access == "wifi" else "110/20mbit"
+    less = situation.of_words(rate, access, "phone", None).on_line_of(0.8)
+    assert carried(engine.check({**less.scenario, "seed": 1})["link"][0])

@@ -16,7 +16,16 @@ from aqmlab import targets
 from aqmlab.cli import reference, translations
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
-from aqmlab.targets import from_tc, red_average, scenario, tc, tc_words, translation
+from aqmlab.targets import (
+    from_tc,
+    plan,
+    red_average,
+    scenario,
+    tc,
+    tc_lines,
+    tc_words,
+    translation,
+)
 from aqmlab.targets.words import LINE as LINES_RATE
 from aqmlab.targets.words import Entry, fields
 
@@ -333,3 +342,11 @@ def test_gred_is_a_fifo_until_it_has_a_virtual_queue():
     assert not remarks
     with pytest.raises(SpecError, match="several virtual queues"):
         read("qdisc gred 1: root vqs 2 default 0 vq 0 prio 1 limit 9b vq 1 prio 2 limit 9b")
+
+
+def test_the_device_at_the_far_end_of_a_line_keeps_its_placeholder():
+    entry = next(one for one in tc.ENTRIES if one.name == "fq_codel")
+    lane = plan.Lane(plan.DOWN, entry, [], LINE, {}, shaped=False, framing=plan.Framing())
+    ((title, block),) = tc_lines.arrange([lane], "eth0")
+    assert block == ["tc qdisc replace dev FARDEV root fq_codel"]
+    assert "eth0" not in title

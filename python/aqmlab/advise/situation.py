@@ -76,7 +76,8 @@ class Situation:
 
     def on_line_of(self, factor: float) -> Situation:
         """This situation on a line of `factor` times the rate."""
-        line = dict(self.line)
+        resolved = engine.check({**self.scenario, "seed": 1})["link"][0]
+        line = {**self.line, **_channel_times(resolved, factor)}
         for way, key in (("forward", "rate"), ("reverse", "reverse_rate")):
             line[key] = f"{self.rate(way) * factor:.0f} bit/s"
         return replace(self, scenario={**self.scenario, "link": [line, *self.scenario["link"][1:]]})
@@ -145,6 +146,17 @@ def channel_of(access: str, down: str, up: str) -> dict[str, Any]:
         return {"docsis": {"channel": f"{max(1e8, 2 * reverse):.0f} bit/s"}}
     if access == "wifi":
         return {"wifi": {"rates": [down, down, f"{forward / 20:.0f} bit/s"]}}
+    return {}
+
+
+def _channel_times(line: Mapping[str, Any], factor: float) -> dict[str, Any]:
+    """The channel of a complete link, made to carry `factor` times as much: the link's own rate
+    says nothing of it (a modem's contract is that rate)."""
+    if cell := line.get("cell"):
+        return {"cell": {**cell, "blocks": max(1, round(cell["blocks"] * factor))}}
+    if wifi := line.get("wifi"):
+        rates = (engine.quantity(rate, "rate") * factor for rate in wifi["rates"])
+        return {"wifi": {**wifi, "rates": [f"{rate:.0f} bit/s" for rate in rates]}}
     return {}
 
 

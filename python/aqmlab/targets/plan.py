@@ -17,8 +17,8 @@ from .words import Entry, Given
 DOWN, UP = "downloads", "uploads"
 DEVICE = "DEV"
 """The device towards the line, where its name is not known."""
-FAR = "FAR"
-"""Stands before the name of the device at the other end of the line."""
+FAR = "FARDEV"
+"""The device at the other end of the line, whose name is never known."""
 LONGEST = 15
 """Characters of a device's name in Linux (IFNAMSIZ less its zero byte)."""
 
@@ -74,7 +74,7 @@ class Lane:
 
     def device(self, dev: str) -> str:
         """The device whose queue it is: at a line, downloads wait at the other end."""
-        return f"{FAR}{dev}" if self.down and not self.shaped else dev
+        return FAR if self.down and not self.shaped else dev
 
 
 def ifb(dev: str) -> str:

@@ -34,7 +34,7 @@ const FIELDS: &[Field] = &[
     Field::new("channel", Kind::from(Unit::Rate, 1.0, 1e15), Value::Real(100e6))
         .meaning("Rate of the channel, at which the modem sends in a grant. The link's reverse_rate is the contract's (Maximum Sustained Traffic Rate).")
         .source("constructed: a few SC-QAM channels, or a small OFDMA channel"),
-    Field::new("map_interval", SPAN, Value::Real(2e-3))
+    Field::new("map_interval", Kind::from(Unit::Time, 1e-4, 1.0), Value::Real(2e-3))
         .meaning("Length of a MAP interval.")
         .source(MODEL),
     Field::new("lead", SPAN, Value::Real(1.12e-3))
