@@ -111,6 +111,20 @@ fn what_harq_gives_up_comes_late_or_not_at_all() {
     );
 }
 
+/// Blocks fail independently: of two tries at a half, a quarter is given up; of three, an eighth.
+#[test]
+fn a_block_is_sent_as_often_as_it_may_be() {
+    for (tries, expected) in [(2, 0.25), (3, 0.125)] {
+        let own = json!({"quality": [9], "moves": 0, "error": 0.5, "error_again": 0.5, "tries": tries, "rlc": "um"});
+        let outcome = simulate(&cell("11 s", own, fifo(), flood("servers", 30, "10 Mbit/s")));
+        let of = ue(&outcome, "air.forward", 0);
+        let (given_up, blocks) = (of.number("blocks_given_up"), of.number("blocks"));
+        let share = given_up / blocks;
+        let sd = (expected * (1.0 - expected) / blocks).sqrt();
+        assert!((share - expected).abs() < 5.0 * sd, "{tries}: {share} of {blocks}");
+    }
+}
+
 /// L4Span keeps a Prague sender's queue short at nearly the rate of the cell.
 #[test]
 fn marks_in_the_access_network_keep_the_queue_short() {
