@@ -26,7 +26,7 @@ pub trait Channel: Send {
     fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet));
     /// When [`Channel::run`] has something to do.
     fn next_event(&self) -> Option<Instant>;
-    /// Does what is due at `now`; packets that have arrived at the other side become [`Front::ready`].
+    /// Does what is due at `now`; packets that have arrived at the other side go to the front, which hands them out.
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet));
     /// What the channel offered in a measured interval of this length, and the share of it that was used.
     fn capacity(&self, seconds: f64) -> Capacity;
