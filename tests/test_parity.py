@@ -84,12 +84,6 @@ def test_one_run_of_each_has_no_interval():
 def test_margins_are_found_by_the_end_of_a_name():
     assert parity.margin_of("ports.bottleneck.forward.utilisation") == Margin(0.02, 0.01)
     assert parity.margin_of("response_p90_s") == Margin(0.10, 0.010)
-    for name in (
-        "queue_delay_p99_9_s",
-        "queue_delay_by_kind.data.p99_s",
-        "datagrams.call.delay_p50_s",
-    ):
-        assert parity.margin_of(name) == Margin(0.10, 0.002)
     assert parity.margin_of("timeouts") == parity.OTHERS
 
 

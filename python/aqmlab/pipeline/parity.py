@@ -43,18 +43,11 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("page_load_p", Margin(0.10, 0.050)),
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
-    *((name, Margin(0.10, 0.002)) for name in ("queue_delay_", "delay_", "jitter_")),
-    # Of a class of packets or a group: `queue_delay_by_kind.data.p99_s`.
-    *(
-        (f"{name}_s", Margin(0.10, 0.002))
-        for name in ("mean", "p50", "p90", "p95", "p99", "p99_9", "max")
-    ),
 )
 """Margins by the last word of a number's name, or how it begins. All are constructed: differences
 that a reader of a study would neglect. The floors are a packet, a thousandth of all packets, a
 hundredth of all requests, and the error of a live round trip on a machine with other work, a few
-ms. Delays of packets and their quantiles have a floor of 2 ms: a live packet crosses two devices
-and a router that may be late by as much."""
+ms."""
 OTHERS = Margin(0.10, 0.0)
 """Of all others."""
 ONLY_SIMULATED = (
