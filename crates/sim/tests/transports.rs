@@ -33,21 +33,23 @@ fn fingerprint(summary: &Summary) -> String {
 fn marked_flows_slow_down_without_a_loss() {
     for entry in tcp::PROFILES {
         let name = entry.about.name;
-        let on = bulk(json!({"profile": name, "window": 40_000, "ecn": true}));
+        // A window of 40 kB; of Linux's buffer it is 164/256.
+        let window = if name.starts_with("linux") { 62_439 } else { 40_000 };
+        let on = bulk(json!({"profile": name, "window": window, "ecn": true}));
         let s = summary(&on, "folded");
         // Marks stand in for every early drop; nothing overflows, since the senders obey. Only
-        // Linux's hosts, whose window grows by bytes and so twice as fast behind delayed
+        // today's host, whose window grows by bytes and so twice as fast behind delayed
         // acknowledgements, overflows the 50 large packets now and then.
         let (marks, drops) = (s.number("marks"), s.number("drops"));
         assert!(marks > 100.0, "{name}: {marks} marks");
-        let most = if name.starts_with("linux") { 0.02 * marks } else { 0.0 };
+        let most = if name == "linux" { 0.02 * marks } else { 0.0 };
         assert!(drops <= most, "{name}: {drops} drops");
         let (used, queue) = (s.number("utilisation"), s.number("queue_mean_packets"));
         assert!(used > 0.9, "{name}: {used}");
         assert!((5.0..45.0).contains(&queue), "{name}: {queue} packets");
         assert_eq!(fingerprint(&s), fingerprint(&summary(&on, "explicit")), "{name}");
         // The same flows without ECN lose packets instead.
-        let off = bulk(json!({"profile": name, "window": 40_000}));
+        let off = bulk(json!({"profile": name, "window": window}));
         let s = summary(&off, "folded");
         assert_eq!(s.number("marks"), 0.0, "{name}");
         assert!(s.number("drops") > 100.0, "{name}: {} drops", s.number("drops"));
