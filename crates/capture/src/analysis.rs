@@ -223,6 +223,7 @@ impl Analysis {
         (self.units, self.epochs) = (units, epochs);
     }
 
+    /// Counts what was seen of a connection that is over.
     fn count(&mut self, connection: &Connection) {
         let c = &mut self.seen.connections;
         let [opener, acceptor] = &connection.directions;
@@ -252,6 +253,14 @@ impl Analysis {
             c.refused += u64::from(connection.reset && acceptor.first.is_none() && acceptor.seen);
             return;
         }
+        self.count_kept(connection);
+        self.distributions.add_connection(connection);
+    }
+
+    /// Counts a connection that carried payload, and therefore is kept.
+    fn count_kept(&mut self, connection: &Connection) {
+        let c = &mut self.seen.connections;
+        let [opener, acceptor] = &connection.directions;
         let one = |condition: bool| u64::from(condition);
         let partial = line::partial(connection);
         c.kept += 1;
@@ -262,7 +271,7 @@ impl Analysis {
             Negotiated::Nothing | Negotiated::Refused => 0,
         };
         c.kept_ecn[side][agreed] += 1;
-        let missed = sum(Direction::missed);
+        let missed = Direction::missed(opener) + Direction::missed(acceptor);
         c.missing += u64::from(missed > 0);
         c.missed_bytes += missed;
         c.concurrent += one(connection.concurrent);
@@ -283,7 +292,6 @@ impl Analysis {
             side.bytes[0] += opener.bytes;
             side.bytes[1] += acceptor.bytes;
         }
-        self.distributions.add_connection(connection);
     }
 
     pub fn end(&mut self) {

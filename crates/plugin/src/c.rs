@@ -12,9 +12,10 @@
 
 pub mod control;
 pub mod control_types;
+mod table;
 pub mod types;
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::mem::offset_of;
 use std::path::Path;
 use std::ptr;
@@ -22,6 +23,8 @@ use std::ptr;
 use packet::{Backlog, DropReason, Instant, Packet, Rng};
 
 use crate::held::Call;
+pub use table::text;
+use table::{checked, opened, reason, slice};
 use types::{AQMLAB_NEVER, AQMLAB_PLUGIN_VERSION, Plugin, PluginCall, PluginLine, PluginPacket};
 
 /// A table of a library that stays loaded.
@@ -33,6 +36,14 @@ pub struct Table(&'static Plugin);
 unsafe impl Send for Table {}
 // SAFETY: as above; nothing of a table changes.
 unsafe impl Sync for Table {}
+
+/// Version of the interface, and sizes of the table and of what its functions are given.
+const OURS: [u32; 4] = [
+    AQMLAB_PLUGIN_VERSION,
+    size_of::<Plugin>() as u32,
+    size_of::<PluginPacket>() as u32,
+    size_of::<PluginCall>() as u32,
+];
 
 type Entrance = unsafe extern "C" fn() -> *const Plugin;
 
@@ -52,35 +63,8 @@ impl Table {
             })?;
         // SAFETY: as the header promises.
         let table = unsafe { entrance() };
-        Table::checked(table)
-    }
-
-    /// # Errors
-    /// The table is of another version of the interface.
-    fn checked(table: *const Plugin) -> Result<Self, String> {
-        if table.is_null() || !table.is_aligned() {
-            return Err("its function aqmlab_discipline answers with no table".into());
-        }
-        // SAFETY: not null and aligned; of every version the first four members are these numbers.
-        let head: [u32; 4] = unsafe { table.cast::<[u32; 4]>().read() };
-        let ours = [
-            AQMLAB_PLUGIN_VERSION,
-            size_of::<Plugin>() as u32,
-            size_of::<PluginPacket>() as u32,
-            size_of::<PluginCall>() as u32,
-        ];
-        if head != ours {
-            return Err(format!(
-                "it was built for version {} of the interface (sizes {:?}) and this is version {} \
-                 ({:?}): build it again with the aqmlab_plugin.h of this aqmlab",
-                head[0],
-                &head[1..],
-                ours[0],
-                &ours[1..],
-            ));
-        }
-        // SAFETY: a table of this version that lives as long as the library, which stays loaded.
-        Ok(Table(unsafe { &*table }))
+        // SAFETY: a table of the interface, which begins with its version and its sizes.
+        unsafe { checked(table, "aqmlab_discipline", "aqmlab_plugin.h", OURS) }.map(Table)
     }
 
     /// The table's numbers and functions.
@@ -97,32 +81,6 @@ impl Table {
     pub fn gauge_names(self) -> Vec<&'static str> {
         slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
     }
-}
-
-/// Opens a library, for as long as the process lives.
-fn opened(path: &Path) -> Result<&'static libloading::Library, String> {
-    // SAFETY: the user who names a library is responsible for what it does while it is loaded.
-    let library = unsafe { libloading::Library::new(path) }
-        .map_err(|why| format!("it cannot be loaded ({why})"))?;
-    Ok(Box::leak(Box::new(library)))
-}
-
-/// What a table points to.
-fn slice<T>(pointer: *const T, count: u32) -> &'static [T] {
-    if pointer.is_null() || count == 0 {
-        return &[];
-    }
-    // SAFETY: the library promises `count` of them for as long as it is loaded, and it stays.
-    unsafe { std::slice::from_raw_parts(pointer, count as usize) }
-}
-
-/// Text of a table; empty for null and for what is no UTF-8.
-pub fn text(pointer: *const c_char) -> &'static str {
-    if pointer.is_null() {
-        return "";
-    }
-    // SAFETY: the library promises a text that ends with a zero byte and lives as long as it.
-    unsafe { CStr::from_ptr(pointer) }.to_str().unwrap_or_default()
 }
 
 type Admit = unsafe extern "C" fn(*mut c_void, *const PluginPacket, *mut PluginCall) -> i32;
@@ -182,10 +140,7 @@ impl State {
         let state =
             unsafe { create(values.as_ptr(), &line, &mut *call, error.as_mut_ptr(), error.len()) };
         if state.is_null() {
-            error[error.len() - 1] = 0;
-            // SAFETY: it ends with a zero byte.
-            let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned();
-            return Err(if said.is_empty() { "it gives no reason".into() } else { said });
+            return Err(reason(&mut error));
         }
         Ok(State { table, admit: table.0.admit.unwrap_or(pass), state, call })
     }
@@ -198,7 +153,7 @@ impl State {
     }
 
     #[inline]
-    fn told(&mut self, now: Instant, backlog: Backlog, rng: &Rng) {
+    fn set_call(&mut self, now: Instant, backlog: Backlog, rng: &Rng) {
         let call = &mut *self.call;
         call.now_ns = now.nanos();
         call.random = rng.state();
@@ -216,7 +171,7 @@ impl State {
         now: Instant,
         rng: &mut Rng,
     ) -> (i32, bool) {
-        self.told(now, backlog, rng);
+        self.set_call(now, backlog, rng);
         // SAFETY: a state of this table, and pointers that outlive the call.
         let answer = unsafe { (self.admit)(self.state, seen(packet), &mut *self.call) };
         *rng = Rng::from_state(self.call.random);
@@ -245,7 +200,7 @@ impl State {
 
     /// Ticks a judge.
     pub fn tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
-        self.told(now, backlog, rng);
+        self.set_call(now, backlog, rng);
         self.call.next_tick_ns = AQMLAB_NEVER;
         if let Some(tick) = self.table.0.tick {
             // SAFETY: a state of this table, and a pointer that outlives the call.
@@ -298,7 +253,7 @@ impl State {
         call: &mut Call,
         ask: impl FnOnce(*mut c_void, *mut PluginCall) -> T,
     ) -> Result<T, Misdeed> {
-        self.told(call.now, call.backlog(), call.rng);
+        self.set_call(call.now, call.backlog(), call.rng);
         let mut owner = Owner { call, wrong: None };
         self.call.owner = (&raw mut owner).cast();
         let answer = ask(self.state, &mut *self.call);

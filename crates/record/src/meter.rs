@@ -5,6 +5,8 @@
 
 mod copies;
 mod measures;
+mod readings;
+mod settings;
 
 use packet::{Backlog, DropReason, Duration, Instant};
 
@@ -15,71 +17,14 @@ use crate::packet_trace::PacketTrace;
 use crate::samples::{Kept, Samples};
 use crate::sojourn::{DelayClass, Sojourns};
 use crate::waits::Spread;
-use crate::watch::{QueueSnapshot, QueueWatch, WatchSettings};
-use crate::{Capacity, Column, Fingerprint, PacketClass, PerSecond, Table, Window};
+use crate::watch::{QueueSnapshot, QueueWatch};
+use crate::{Capacity, Fingerprint, PacketClass, PerSecond, Window};
 
 pub use self::copies::Copies;
 pub(crate) use self::copies::{MEASURES as OF_COPIES, PLACES as COPIES};
 pub(crate) use self::measures::MEASURES;
-
-/// What a meter is to record.
-#[derive(Clone, Copy, Debug)]
-pub struct MeterSettings {
-    /// The measured interval.
-    pub window: Window,
-    /// Distance of queue samples, if the queue is sampled at all.
-    pub sample_every: Option<Duration>,
-    /// Whether to keep every sample (else only their statistics).
-    pub keep_samples: bool,
-    /// Whether the discipline's gauges are sampled with the queue.
-    pub gauges: bool,
-    /// Whether to keep a row of everything that happens to packets.
-    pub trace: bool,
-    /// Whether to keep the distribution of queueing delays, by class of packets.
-    pub delays: bool,
-    /// Whether to keep what happened in every second.
-    pub seconds: bool,
-    /// Samples to keep for an observer of the run, if there is one.
-    pub watch: Option<WatchSettings>,
-}
-
-impl MeterSettings {
-    /// Counts and means of the measured interval alone.
-    pub fn counts(window: Window) -> Self {
-        Self {
-            window,
-            sample_every: None,
-            keep_samples: false,
-            gauges: false,
-            trace: false,
-            delays: false,
-            seconds: true,
-            watch: None,
-        }
-    }
-}
-
-/// Packet counts of the whole run: what the conservation law is about.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
-    /// Packets and bytes that came in.
-    pub arrived: (u64, u64),
-    /// That were dropped.
-    pub dropped: (u64, u64),
-    /// Whose transmission has begun.
-    pub started: (u64, u64),
-}
-
-/// One second of a port.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Second {
-    /// Departures, their IP bytes, and how long they had waited, ns.
-    pub departures: [u64; 3],
-    /// Drops by cause.
-    pub drops: [u64; DropReason::ALL.len()],
-    /// Marks by reason, in the order of [`MarkReason`](packet::MarkReason).
-    pub marks: [u64; DropReason::ALL.len()],
-}
+pub use self::readings::{Second, Totals};
+pub use self::settings::MeterSettings;
 
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
@@ -417,61 +362,6 @@ impl Meter {
     /// Sets the capacity of the line in the measured interval, at the end of the run.
     pub fn offered(&mut self, capacity: Capacity) {
         self.capacity = Some(capacity);
-    }
-
-    /// Counts of the whole run.
-    pub fn totals(&self) -> Totals {
-        let packets = self.arrived.iter().map(ClassCounts::total).sum();
-        let arrived = (packets, self.arrived_bytes.iter().sum());
-        let [packets, bytes, _] = self.departed.total();
-        let started = (self.outlasted.0 + packets, self.outlasted.1 + bytes);
-        Totals { arrived, dropped: self.dropped, started }
-    }
-    /// The backlog as last reported.
-    pub fn backlog(&self) -> Backlog {
-        self.backlog
-    }
-    /// Data packets that reached the port in the whole run.
-    pub fn data_packets(&self) -> u64 {
-        self.arrived.iter().map(ClassCounts::with_payload).sum()
-    }
-    /// A hash over time, flow and size of every departure in order.
-    pub fn fingerprint(&self) -> u64 {
-        self.fingerprint.value()
-    }
-    /// How many packets wait by the trace; none without a trace.
-    pub fn traced_backlog(&self) -> Option<u32> {
-        self.trace.as_ref().map(|trace| trace.waiting())
-    }
-    /// The kept samples as columns: the queue in packets, named as the port, and its gauges.
-    pub fn samples(&self, port: &str) -> Vec<(String, Column)> {
-        let queue = (port.to_owned(), self.kept.column());
-        let gauges = self.gauges.iter().filter(|_| self.settings.gauges);
-        let gauges = gauges.flat_map(|gauges| gauges.columns(port));
-        std::iter::once(queue).chain(gauges).collect()
-    }
-    /// What happened at several ports in order of time; none unless it was traced.
-    pub fn trace<'a>(ports: impl Iterator<Item = &'a Meter>) -> Option<Table> {
-        let kept = |port: &'a Meter| port.trace.as_deref().filter(|_| port.settings.trace);
-        let traces: Option<Vec<&PacketTrace>> = ports.map(kept).collect();
-        traces.map(|traces| PacketTrace::table(&traces))
-    }
-
-    /// Discards what was kept of the seconds before this one.
-    pub fn forget_before(&mut self, second: usize) {
-        self.arrivals.forget_before(second);
-        self.departed.forget_before(second);
-        self.drops.forget_before(second);
-        self.marks.forget_before(second);
-    }
-
-    /// What crossed the port, and was dropped and marked there, in second `second`.
-    pub fn second(&self, second: usize) -> Second {
-        Second {
-            departures: self.departed.row(second),
-            drops: self.drops.row(second),
-            marks: self.marks.row(second),
-        }
     }
 }
 

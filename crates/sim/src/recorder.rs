@@ -28,7 +28,7 @@ pub use self::reports::Reports;
 use crate::scenario::{Scenario, Traffic};
 use crate::slab::Slab;
 use crate::world::connection::{Cause, Connection, Exchange};
-use crate::world::forwarding::InFlight;
+use crate::world::in_flight::InFlight;
 use crate::world::payload::Payload;
 
 /// Everything that is measured but at ports.

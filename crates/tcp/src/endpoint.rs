@@ -351,16 +351,22 @@ impl Endpoint {
             if self.conn.ecn.on() {
                 self.note_mark(segment);
             }
-            let was_closed = self.rx.closed();
-            let trip = Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt };
-            self.rx.on_data(segment, &self.profile.ack, trip, self.clock.host(), moment);
-            if self.rx.closed() && !was_closed {
-                self.take_peer_close(moment);
-                // Nothing of its own is to follow.
-                self.rx.ack_now |= self.conn.state != State::CloseWait;
-            }
+            self.take_data(segment, moment);
         } else if self.conn.ecn.feedback == EcnFeedback::Accurate {
             self.note_mark_without_data(segment);
+        }
+    }
+
+    /// Data or a FIN of an open connection came.
+    #[inline(always)]
+    fn take_data(&mut self, segment: &Segment, moment: Moment) {
+        let was_closed = self.rx.closed();
+        let trip = Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt };
+        self.rx.on_data(segment, &self.profile.ack, trip, self.clock.host(), moment);
+        if self.rx.closed() && !was_closed {
+            self.take_peer_close(moment);
+            // Nothing of its own is to follow.
+            self.rx.ack_now |= self.conn.state != State::CloseWait;
         }
     }
 }

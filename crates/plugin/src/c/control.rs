@@ -1,16 +1,24 @@
 //! A congestion control in a shared library, called through its table of functions.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::{c_char, c_void};
 use std::path::Path;
 
 use super::control_types::{
     AQMLAB_CONTROL_VERSION, ControlAck, ControlLost, ControlTable, ControlWindow,
 };
+use super::table::{checked, opened, reason, slice, text};
 use super::types::PluginParameter;
-use super::{opened, slice, text};
 
 /// A function of a table that changes the window.
 pub type Event = unsafe extern "C" fn(*mut c_void, *mut ControlWindow);
+
+/// Version of the interface, and sizes of the table and of what its functions are given.
+const OURS: [u32; 4] = [
+    AQMLAB_CONTROL_VERSION,
+    size_of::<ControlTable>() as u32,
+    size_of::<ControlWindow>() as u32,
+    size_of::<ControlAck>() as u32,
+];
 
 /// The table of a library that stays loaded.
 #[derive(Clone, Copy)]
@@ -35,33 +43,10 @@ impl Table {
             return Ok(None);
         };
         // SAFETY: as the header promises.
-        Table::checked(unsafe { entrance() }).map(Some)
-    }
-
-    fn checked(table: *const ControlTable) -> Result<Self, String> {
-        if table.is_null() || !table.is_aligned() {
-            return Err("its function aqmlab_control answers with no table".into());
-        }
-        // SAFETY: not null and aligned; of every version the first four members are these numbers.
-        let head: [u32; 4] = unsafe { table.cast::<[u32; 4]>().read() };
-        let ours = [
-            AQMLAB_CONTROL_VERSION,
-            size_of::<ControlTable>() as u32,
-            size_of::<ControlWindow>() as u32,
-            size_of::<ControlAck>() as u32,
-        ];
-        if head != ours {
-            return Err(format!(
-                "it was built for version {} of the interface (sizes {:?}) and this is version {} \
-                 ({:?}): build it again with the aqmlab_control.h of this aqmlab",
-                head[0],
-                &head[1..],
-                ours[0],
-                &ours[1..],
-            ));
-        }
-        // SAFETY: a table of this version that lives as long as the library, which stays loaded.
-        Ok(Table(unsafe { &*table }))
+        let table = unsafe { entrance() };
+        // SAFETY: a table of the interface, which begins with its version and its sizes.
+        unsafe { checked(table, "aqmlab_control", "aqmlab_control.h", OURS) }
+            .map(|table| Some(Table(table)))
     }
 
     /// The table's numbers and functions.
@@ -109,10 +94,7 @@ impl State {
         // SAFETY: every pointer is to something that outlives the call, with the room that is said.
         let state = unsafe { create(values.as_ptr(), error.as_mut_ptr(), error.len()) };
         if state.is_null() {
-            error[error.len() - 1] = 0;
-            // SAFETY: it ends with a zero byte.
-            let said = unsafe { CStr::from_ptr(error.as_ptr()) }.to_string_lossy().into_owned();
-            return Err(if said.is_empty() { "it gives no reason".into() } else { said });
+            return Err(reason(&mut error));
         }
         Ok(State { table, state })
     }

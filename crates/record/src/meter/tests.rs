@@ -1,7 +1,7 @@
 //! A meter by hand: samples, averages, counts.
 
 use super::*;
-use crate::{Kind, Summary};
+use crate::{Column, Kind, Summary};
 
 const DATA: PacketClass = PacketClass::new(Kind::Data, false);
 

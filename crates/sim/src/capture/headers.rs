@@ -8,7 +8,7 @@ use tcp::{Flags, Segment};
 use super::names::{DISCARD, HTTP, address, number, own_port};
 use crate::world::Group;
 use crate::world::connection::{ACCEPTOR, OPENER};
-use crate::world::forwarding::InFlight;
+use crate::world::in_flight::InFlight;
 use crate::world::payload::Payload;
 
 /// The largest window without scaling, and the largest shift (RFC 7323 section 2.3).

@@ -12,7 +12,7 @@ use packet::Instant;
 
 use crate::owners::Owners;
 use crate::world::Group;
-use crate::world::forwarding::InFlight;
+use crate::world::in_flight::InFlight;
 
 /// Bytes handed on at a time.
 const CHUNK: usize = 1 << 18;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use packet::{Instant, Packet};
 
-use super::forwarding::InFlight;
+use super::in_flight::InFlight;
 use super::{Event, World, event_order};
 use crate::effect::{Fate, Passing};
 use crate::port::Port;

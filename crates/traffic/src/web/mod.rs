@@ -206,12 +206,8 @@ mod tests {
             for (name, distribution) in drawn {
                 let variable = said.iter().find(|variable| variable.name == name);
                 let variable = variable.unwrap_or_else(|| panic!("{}: {name}", model.name));
-                assert_eq!(
-                    distribution.mean(),
-                    variable.distribution.mean(),
-                    "{}: {name}",
-                    model.name
-                );
+                let means = [distribution.mean(), variable.distribution.mean()];
+                assert_eq!(means[0], means[1], "{}: {name}", model.name);
             }
         }
     }

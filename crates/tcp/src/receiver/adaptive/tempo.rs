@@ -1,0 +1,250 @@
+//! What one connection remembers of the pace of arrivals (`icsk_ack`), and when it therefore
+//! acknowledges.
+
+use packet::{Duration, Instant};
+
+use super::Adaptive;
+use super::buffer::Buffer;
+use super::compression::Compression;
+use crate::clock::{HostClock, Moment};
+use crate::receiver::Trip;
+use crate::segment::Segment;
+
+/// Acknowledgements sent at once when a connection begins, after a gap and after a repeat
+/// (`TCP_MAX_QUICKACKS`), and after a mark.
+pub(super) const QUICK: u8 = 16;
+pub(super) const QUICK_AFTER_MARK: u8 = 2;
+/// What segments are taken to hold before a larger one came (`TCP_MSS_DEFAULT`).
+pub(super) const FIRST_SEGMENT: u32 = 536;
+/// Bytes of TCP's header without options.
+pub(super) const BARE_HEADER: u32 = 20;
+
+/// The state of one connection (`icsk_ack`), times in milliseconds, Linux's jiffies.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::receiver) struct Tempo {
+    /// Acknowledgements still to be sent at once.
+    pub(super) quick: u8,
+    /// The connection answers what it receives (`pingpong`).
+    pub(super) answers: bool,
+    /// Data came since the last acknowledgement went out.
+    pub(super) owed: bool,
+    /// Small segments among it, or a full one with PSH (`ICSK_ACK_PUSHED`, `ICSK_ACK_PUSHED2`).
+    pub(super) small: u8,
+    /// An ECN-capable packet came (`TCP_ECN_SEEN`).
+    pub(super) capable: bool,
+    /// Marks or their absence require acknowledgements at once.
+    pub(super) urged: bool,
+    /// Delay of the next acknowledgement; 0 before the first data (`ato`). And the shortest.
+    pub(super) wait: u64,
+    pub(super) least: u64,
+    /// When data came last.
+    pub(super) last: u64,
+    /// Taken for the peer's segment size (`rcv_mss`), and the size of the last smaller one.
+    pub(super) full: u32,
+    pub(super) odd: u32,
+    /// The window as far as it has grown (`rcv_ssthresh`), and its bound (`window_clamp`).
+    pub(super) window: u64,
+    pub(super) bound: u64,
+    /// The end of the window that was offered last (`rcv_wup` and `rcv_wnd`).
+    pub(super) edge: u64,
+    pub(super) buffer: Buffer,
+    pub(super) compression: Compression,
+}
+
+impl Tempo {
+    pub fn new(rules: &Adaptive) -> Self {
+        let space = rules.space(rules.start, 128);
+        let half = (space - u64::from(rules.mss)).max(2 * u64::from(rules.mss));
+        Tempo {
+            quick: 0,
+            answers: false,
+            owed: false,
+            small: 0,
+            capable: false,
+            urged: false,
+            wait: 0,
+            least: rules.least,
+            last: 0,
+            full: FIRST_SEGMENT.min(rules.segment),
+            odd: 0,
+            window: half,
+            bound: half,
+            edge: 1 + space - space % u64::from(rules.segment),
+            buffer: Buffer::new(rules.start, space, half.min(10 * u64::from(rules.mss))),
+            compression: Compression::default(),
+        }
+    }
+
+    /// `tcp_incr_quickack`.
+    pub(super) fn quicken(&mut self, most: u8) {
+        let half = (self.window / (2 * u64::from(self.full))).max(2);
+        self.quick = self.quick.max(half.min(u64::from(most)) as u8);
+    }
+
+    /// `tcp_enter_quickack_mode`.
+    pub(super) fn hurry(&mut self, most: u8) {
+        self.quicken(most);
+        self.answers = false;
+        self.wait = self.least;
+    }
+
+    /// `tcp_event_data_recv`: data came in order, while so much is held beyond a hole.
+    #[inline(always)]
+    pub(super) fn on_data(
+        &mut self,
+        rules: &Adaptive,
+        segment: &Segment,
+        held: u64,
+        timing: &Timing,
+    ) {
+        let len = segment.len;
+        self.owed = true;
+        self.time_trip(segment, timing);
+        if len == self.full {
+            self.odd = 0;
+            self.small = self.small.max(u8::from(segment.pushes()));
+        } else {
+            self.measure(rules, len, segment.pushes());
+        }
+        let (now, least) = (jiffy(timing.moment.at), self.least);
+        let gap = now - self.last;
+        if self.wait == 0 {
+            self.quicken(QUICK);
+            self.wait = least;
+        } else if gap <= least / 2 {
+            self.wait = self.wait / 2 + least / 2;
+        } else if gap < self.wait {
+            self.wait = (self.wait / 2 + gap).min(timing.trip.rto()).min(MOST);
+        } else if gap > timing.trip.rto() {
+            self.quicken(QUICK);
+        }
+        self.last = now;
+        if std::mem::take(&mut self.urged) {
+            self.hurry(QUICK_AFTER_MARK);
+        }
+        self.grow(rules, len, held);
+    }
+
+    /// `tcp_measure_rcv_mss`.
+    #[cold]
+    pub(super) fn measure(&mut self, rules: &Adaptive, len: u32, pushes: bool) {
+        let odd = std::mem::take(&mut self.odd);
+        if len > self.full {
+            self.full = len.min(rules.segment);
+            self.buffer.space = rules.space(self.buffer.bytes, self.ratio(rules));
+            self.bound = self.buffer.space;
+            self.small = self.small.max(u8::from(pushes));
+            return;
+        }
+        if len + rules.header >= FIRST_SEGMENT + BARE_HEADER {
+            self.odd = len;
+            if len == odd {
+                self.full = len;
+                return;
+            }
+        }
+        self.small = (self.small + 1).min(2);
+    }
+
+    /// What full segments as large as those seen fill of the buffer, in 1/256.
+    pub(super) fn ratio(&self, rules: &Adaptive) -> u64 {
+        u64::from(rules.ratio * self.full / rules.segment).max(1)
+    }
+
+    /// `tcp_grow_window`: two segments more for a full one, as long as the buffer has room for more
+    /// than it and what is `held` beyond a hole; while it grows, acknowledgements go out at once.
+    #[inline(always)]
+    pub(super) fn grow(&mut self, rules: &Adaptive, len: u32, held: u64) {
+        let free = self.buffer.space.saturating_sub(u64::from(len) + held).min(self.bound);
+        if self.window < free && len >= self.full {
+            let room = free - self.window;
+            self.window += room.min(u64::from(2 * rules.segment.max(len)));
+            self.quick |= 1;
+        }
+    }
+
+    /// `tcp_in_quickack_mode`.
+    pub(super) fn is_quick(&self) -> bool {
+        self.quick > 0 && !self.answers
+    }
+
+    /// `__tcp_ack_snd_check`, and `__tcp_cleanup_rbuf` for a program that reads at once.
+    pub(super) fn is_due(&self, rules: &Adaptive, waiting: u64) -> bool {
+        waiting > u64::from(rules.beyond * self.full)
+            || self.is_quick()
+            || self.small > u8::from(self.answers)
+    }
+
+    /// `tcp_send_delayed_ack`: how long the acknowledgement waits.
+    #[inline]
+    pub(super) fn delay(&self, rules: &Adaptive, timing: &Timing) -> u64 {
+        let wait = if self.wait > self.least { self.bounded(timing) } else { self.wait };
+        wait.min(rules.longest)
+    }
+
+    /// By a round trip. (Other bounds there, HZ/5 and HZ/2, are no less than [`MOST`].)
+    #[cold]
+    pub(super) fn bounded(&self, timing: &Timing) -> u64 {
+        let srtt = timing.trip.srtt();
+        if srtt > 0 { self.wait.min(srtt.max(self.least)) } else { self.wait }
+    }
+
+    /// `tcp_delack_timer_handler`: the acknowledgement waited in vain.
+    pub(super) fn on_waited(&mut self, trip: Trip) {
+        if self.answers {
+            self.answers = false;
+            self.wait = self.least;
+        } else {
+            self.wait = (2 * self.wait).min(trip.rto()).min(MOST);
+        }
+    }
+
+    /// `tcp_dec_quickack_mode`.
+    #[inline]
+    pub fn on_ack_sent(&mut self) {
+        self.compression.on_ack_sent();
+        if !self.owed {
+            return;
+        }
+        (self.owed, self.small) = (false, 0);
+        if self.quick > 0 {
+            self.quick -= 1;
+            if self.quick == 0 {
+                self.wait = self.least;
+            }
+        }
+    }
+
+    /// `tcp_event_data_sent`: data that goes out soon after some came is an answer.
+    pub(super) fn on_data_sent(&mut self, now: Instant) {
+        self.answers |= self.wait > 0 && jiffy(now) - self.last < self.wait;
+    }
+}
+
+/// `TCP_DELACK_MAX`, HZ/5.
+pub(super) const MOST: u64 = 200;
+
+pub(super) fn millis(span: Duration) -> u64 {
+    span.nanos() / 1_000_000
+}
+pub(super) fn jiffy(now: Instant) -> u64 {
+    now.nanos() / 1_000_000
+}
+
+/// When data came.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::receiver) struct Timing<'a> {
+    pub trip: Trip<'a>,
+    pub clock: HostClock,
+    pub moment: Moment,
+}
+
+impl Trip<'_> {
+    /// Timeout and smoothed round trip, jiffies.
+    pub(super) fn rto(&self) -> u64 {
+        millis(self.rules.rto(self.rtt))
+    }
+    pub(super) fn srtt(&self) -> u64 {
+        self.rules.srtt(self.rtt).nanos().div_ceil(1_000_000)
+    }
+}
