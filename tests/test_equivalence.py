@@ -13,8 +13,10 @@ from typing import Any, cast
 
 import polars as pl
 import pytest
-from validation import equivalence, recorded
-from validation.equivalence import FIGURES, Compared, Figure, Kept, Program, Seeds
+from validation import equivalence, figures, recorded, verdicts
+from validation.equivalence import Kept, Program, Seeds
+from validation.figures import FIGURES, Figure
+from validation.verdicts import Compared
 
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables.equivalence import Margin, judge, judge_means, judge_paired
@@ -118,7 +120,7 @@ def test_margins_are_those_that_were_stated_before():
         "wait_scalable_s": ("wait of scalable senders, ms", 1000, 0.05, 0.00002),
         "wait_classic_s": ("wait of classic senders, ms", 1000, 0.05, 0.00002),
     }
-    assert equivalence.OF_EVERY_QUEUE == ("queue_time_mean_packets", "drop_rate", "mark_rate")
+    assert figures.OF_EVERY_QUEUE == ("queue_time_mean_packets", "drop_rate", "mark_rate")
     rows = [Compared("f", "one", figure, [1, 1], [1, 1]).row() for figure in FIGURES.values()]
     assert [row.split(" | ")[1] for row in rows] == [title for title, *_ in described.values()]
 
@@ -127,24 +129,24 @@ class TestProgram:
     def test_what_it_tells(self):
         line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0"
         described = {"queue_time_mean_packets": 3.0, "drop_rate": 0.5, "mark_rate": 0.0}
-        assert equivalence.told_by(["cat"], line) == described
-        assert equivalence.told_by(["echo", *line.split()], "") == described
+        assert equivalence.figures_from(["cat"], line) == described
+        assert equivalence.figures_from(["echo", *line.split()], "") == described
 
     @pytest.mark.parametrize("lacking", ["queue_time_mean_packets", "drop_rate", "mark_rate"])
     def test_one_that_leaves_out_a_figure_of_its_queue_has_failed(self, lacking):
-        names = [name for name in equivalence.OF_EVERY_QUEUE if name != lacking]
+        names = [name for name in figures.OF_EVERY_QUEUE if name != lacking]
         with pytest.raises(RuntimeError):
-            equivalence.told_by(["cat"], " ".join(f"{name} 1" for name in names))
+            equivalence.figures_from(["cat"], " ".join(f"{name} 1" for name in names))
 
     def test_a_name_without_a_number_is_a_mistake(self):
         line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0 jain_index"
         with pytest.raises(ValueError, match="zip"):
-            equivalence.told_by(["cat"], line)
+            equivalence.figures_from(["cat"], line)
 
     def test_one_that_ends_with_a_status_has_failed(self):
         line = "queue_time_mean_packets 3 drop_rate 0.5 mark_rate 0"
         with pytest.raises(RuntimeError) as raised:
-            equivalence.told_by(["sh", "-c", f"echo {line}; echo why >&2; exit 3"], "")
+            equivalence.figures_from(["sh", "-c", f"echo {line}; echo why >&2; exit 3"], "")
         assert str(raised.value).endswith("exit 3 failed: why")
 
 
@@ -182,7 +184,7 @@ def run(summary: dict[str, Any], **tables: dict[str, Sequence[float]]) -> Finish
 class TestNumbers:
     def test_those_that_a_run_has(self):
         summary = {"drop_rate": 0.5, "mark_rate": None, "utilisation": 0.9, "wall_s": 1.0}
-        assert equivalence.numbers(0, run(summary)) == {"drop_rate": 0.5, "utilisation": 0.9}
+        assert figures.numbers(0, run(summary)) == {"drop_rate": 0.5, "utilisation": 0.9}
 
     def test_the_flows_of_bulk_senders(self):
         """Those of one group or of one each, and not of cross traffic."""
@@ -190,23 +192,23 @@ class TestNumbers:
             "group_name": ["bulk", "bulk7", "first-cross"],
             "goodput_bits_per_s": [1e6, 3e6, 9e6],
         }
-        found = equivalence.numbers(2, run({}, flows=flows))
+        found = figures.numbers(2, run({}, flows=flows))
         assert found == {"goodput_mbit_per_s": 4.0, "jain_index": pytest.approx(16 / 20)}
         # Two more that got nothing have no row.
-        found = equivalence.numbers(4, run({}, flows=flows))
+        found = figures.numbers(4, run({}, flows=flows))
         assert found["jain_index"] == pytest.approx(16 / 40)
 
     def test_a_second_queue(self):
         second = {"queue_time_mean_packets": 7.0, "drop_rate": 0.25, "arrivals": 9}
         described = {"ports": {"first.forward": {"drop_rate": 1.0}, "second.forward": second}}
-        assert equivalence.numbers(0, run(described)) == {
+        assert figures.numbers(0, run(described)) == {
             "queue_time_mean_packets_second": 7.0,
             "drop_rate_second": 0.25,
         }
 
     def test_streams(self):
         described = {"datagrams": {"streams": {"loss_share": 0.125}}}
-        assert equivalence.numbers(0, run(described)) == {"stream_loss_rate": 0.125}
+        assert figures.numbers(0, run(described)) == {"stream_loss_rate": 0.125}
 
     def test_the_mean_of_the_transfers_that_ended(self):
         transfers = {
@@ -215,11 +217,9 @@ class TestNumbers:
             "end_ns": [10**9, 9, 4 * 10**9],
         }
         described = {"transfers": {"web": {}}}
-        assert equivalence.numbers(0, run(described, transfers=transfers)) == {
-            "transfer_mean_s": 2.0
-        }
+        assert figures.numbers(0, run(described, transfers=transfers)) == {"transfer_mean_s": 2.0}
         none = {name: values[1:2] for name, values in transfers.items()}
-        assert equivalence.numbers(0, run(described, transfers=none)) == {}
+        assert figures.numbers(0, run(described, transfers=none)) == {}
 
 
 class TestRuns:
@@ -328,16 +328,16 @@ class TestCompared:
             for program in ("aqmlab", "other")
             for seed in (1, 2)
         ]
-        found = equivalence.compared(pl.DataFrame(each), "other")
+        found = verdicts.compared(pl.DataFrame(each), "other")
         assert [one.figure for one in found] == [FIGURES["drop_rate"], FIGURES["jain_index"]]
         assert (found[0].family, found[0].case, found[0].paired) == ("f", "one", False)
         alone = [one | {"flows": 1} for one in each]
-        found = equivalence.compared(pl.DataFrame(alone), "other")
+        found = verdicts.compared(pl.DataFrame(alone), "other")
         assert [one.figure for one in found] == [FIGURES["drop_rate"]]
 
     def test_one_that_only_one_program_did_is_there(self):
         each = [row("aqmlab", 1, mark_rate=0.0), row("other", 1, mark_rate=0.5)]
-        (found,) = equivalence.compared(pl.DataFrame(each), "other")
+        (found,) = verdicts.compared(pl.DataFrame(each), "other")
         assert (found.ours, found.theirs) == ([0.0], [0.5])
 
     def test_cases_keep_their_order_and_their_pairs(self):
@@ -346,7 +346,7 @@ class TestCompared:
             for case in ("b", "a")
             for program, x in (("aqmlab", 0.25), ("other", 0.5))
         ]
-        found = equivalence.compared(pl.DataFrame(each), "other")
+        found = verdicts.compared(pl.DataFrame(each), "other")
         assert [(one.case, one.paired, one.ours, one.theirs) for one in found] == [
             ("b", True, [0.25], [0.5]),
             ("a", False, [0.25], [0.5]),
@@ -401,7 +401,7 @@ class TestCompared:
 
     def test_a_heading_for_each_family(self):
         one = Compared("f", "one", MARGIN, [0.3, 0.3], [0.2, 0.2])
-        text = equivalence.table([one, replace(one, case="two"), replace(one, family="g")], "other")
+        text = verdicts.table([one, replace(one, case="two"), replace(one, family="g")], "other")
         head = "| case | figure | runs | aqmlab | other | ratio | margin | verdict |"
         rule = "| --- | --- | --- | --- | --- | --- | --- | --- |"
         two = replace(one, case="two").row()
@@ -413,7 +413,7 @@ class TestCompared:
     def test_verdicts_are_counted_by_figure(self):
         one = Compared("f", "one", MARGIN, [0.3, 0.3], [0.2, 0.2])
         other = replace(one, figure=FIGURES["mark_rate"], ours=[0.2, 0.2])
-        assert equivalence.verdicts([one, other, replace(one, ours=[0.2, 0.2]), one]) == (
+        assert verdicts.verdicts([one, other, replace(one, ours=[0.2, 0.2]), one]) == (
             "drops, %: 2 different, 1 equivalent; marked, %: 1 equivalent"
         )
 
@@ -421,7 +421,7 @@ class TestCompared:
         one = Compared("f", "one", MARGIN, [0.3, 0.3], [0.2, 0.2])
         none = replace(one, theirs=[0.0, 0.0])
         alone = replace(one, ours=[0.3], theirs=[0.2])
-        found = equivalence.ratios([none, one, alone]).to_dicts()
+        found = verdicts.ratios([none, one, alone]).to_dicts()
         assert found == [
             {
                 "case": "one",

@@ -14,24 +14,9 @@ import numpy as np
 import polars as pl
 import pytest
 from validation import causes, page, recorded
-from validation.equivalence import (
-    FIGURES,
-    Compared,
-    Figure,
-    Kept,
-    Program,
-    Seeds,
-    compared,
-    in_aqmlab,
-    jain_index,
-    named,
-    ratios,
-    rows_of,
-    table,
-    told_by,
-    verdicts,
-)
+from validation.equivalence import Kept, Program, Seeds, figures_from, in_aqmlab, named, rows_of
 from validation.external import Missing, several
+from validation.figures import FIGURES, Figure, jain_index
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest import bulk
@@ -40,6 +25,7 @@ from validation.live import __main__ as calibration
 from validation.ns2 import cases as ns2
 from validation.ns3 import cases as ns3
 from validation.ns3 import program
+from validation.verdicts import Compared, compared, ratios, table, verdicts
 from validation.workload import Burst, Web, as_lines
 
 from aqmlab.simulator import engine
@@ -438,8 +424,8 @@ def test_what_a_program_does_not_tell_is_never_the_same():
 
 def test_a_program_without_the_figures_of_its_queue_has_failed():
     with pytest.raises(RuntimeError, match="failed"):
-        told_by(["echo", "drop_rate", "0"], "")
-    described = told_by(["cat"], "drop_rate 0 mark_rate 0 queue_time_mean_packets 3")
+        figures_from(["echo", "drop_rate", "0"], "")
+    described = figures_from(["cat"], "drop_rate 0 mark_rate 0 queue_time_mean_packets 3")
     assert described["queue_time_mean_packets"] == 3
 
 

@@ -1,7 +1,8 @@
-"""Whether another program agrees with aqmlab on a case: runs of both, and a verdict.
+"""Whether another program agrees with aqmlab on a case: runs of both, compared.
 
 Several seeds of each; ratio of the means with its interval, held against a margin that was stated
-before. `validation.ns2` and `validation.linux` bring the cases and the other program.
+before (`figures`, `verdicts`). `validation.ns2` and `validation.linux` bring the cases and the
+other program.
 """
 
 from __future__ import annotations
@@ -9,34 +10,22 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import math
 import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
 import polars as pl
 
 import aqmlab
-from aqmlab.intervals import interval
-from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import version
-from aqmlab.tables.equivalence import (
-    DIFFERENT,
-    INCONCLUSIVE,
-    Judgement,
-    Margin,
-    judge,
-    judge_paired,
-)
 from validation import recorded
 from validation.external import several
-
-Numbers = dict[str, float]
+from validation.figures import OF_EVERY_QUEUE, Numbers, numbers
+from validation.verdicts import compared, ratios, table, verdicts
 
 
 class Case(Protocol):
@@ -70,10 +59,6 @@ class Case(Protocol):
 C = TypeVar("C", bound=Case)
 
 
-OF_EVERY_QUEUE = ("queue_time_mean_packets", "drop_rate", "mark_rate")
-"""Figures that no program may leave out."""
-
-
 @dataclass(frozen=True)
 class Program(Generic[C]):
     """The other program, and the input that it gets of a case."""
@@ -89,47 +74,15 @@ class Program(Generic[C]):
     """The case for aqmlab, under a seed."""
 
 
-def told_by(command: Sequence[str], lines: str, needed: Iterable[str] = OF_EVERY_QUEUE) -> Numbers:
+def figures_from(
+    command: Sequence[str], lines: str, needed: Iterable[str] = OF_EVERY_QUEUE
+) -> Numbers:
     """What a program that is given these lines answers: one line of names and numbers."""
     done = subprocess.run(command, input=lines, capture_output=True, text=True, check=False)
     fields = done.stdout.split()
     if done.returncode or not set(needed) <= set(fields[::2]):
         raise RuntimeError(f"{' '.join(command)} failed: {done.stderr.strip()[:300]}")
     return dict(zip(fields[::2], map(float, fields[1::2]), strict=True))
-
-
-@dataclass(frozen=True)
-class Figure:
-    """A measure that both programs report, and how much it may differ."""
-
-    title: str
-    scale: float
-    """From the program's unit to the title's."""
-    margin: float
-    """Relative to the other program's mean."""
-    floor: float
-    """Smaller differences do not matter, whatever their ratio; in the program's unit."""
-
-
-FIGURES = {
-    "queue_time_mean_packets": Figure("queue, packets", 1, 0.05, 0.5),
-    "goodput_mbit_per_s": Figure("goodput, Mbit/s", 1, 0.05, 0),
-    "drop_rate": Figure("dropped, %", 100, 0.10, 0.000_05),
-    "mark_rate": Figure("marked, %", 100, 0.10, 0.000_05),
-    "jain_index": Figure("Jain's index", 1, 0.10, 0.02),
-    "transfer_mean_s": Figure("transfer, ms", 1000, 0.05, 0.001),
-    "stream_loss_rate": Figure("of the streams lost, %", 100, 0.10, 0.000_05),
-    "queue_time_mean_packets_second": Figure("second queue, packets", 1, 0.05, 0.5),
-    "drop_rate_second": Figure("dropped at the second, %", 100, 0.10, 0.000_05),
-    "goodput_scalable_mbit_per_s": Figure("goodput of scalable senders, Mbit/s", 1, 0.05, 0),
-    "goodput_classic_mbit_per_s": Figure("goodput of classic senders, Mbit/s", 1, 0.05, 0),
-    "mark_rate_scalable": Figure("marked of scalable senders, %", 100, 0.10, 0.000_05),
-    "wait_scalable_s": Figure("wait of scalable senders, ms", 1000, 0.05, 0.000_02),
-    "wait_classic_s": Figure("wait of classic senders, ms", 1000, 0.05, 0.000_02),
-}
-
-CLASSES = ("scalable", "classic")
-"""Kinds of senders that are looked at apart: the last word of their groups' names."""
 
 
 class Kept:
@@ -186,65 +139,6 @@ def in_aqmlab(case: Case, scenario: dict[str, Any], seed: int) -> Numbers:
     return numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
 
 
-def jain_index(goodput: Sequence[float]) -> Numbers:
-    """Jain's fairness index of all flows; none where nothing got through."""
-    if not any(goodput):
-        return {}
-    return {"jain_index": sum(goodput) ** 2 / (len(goodput) * sum(x * x for x in goodput))}
-
-
-def numbers(flows: int, run: FinishedRun) -> Numbers:
-    """The figures of one of our runs by the names of `FIGURES`, those that it has."""
-    names = (name for name in (*FIGURES, "utilisation") if run.summary.get(name) is not None)
-    described = {name: run.summary[name] for name in names}
-    if flows:
-        # Not of cross traffic and streams.
-        bulk = pl.col("group_name").cast(pl.String).str.starts_with("bulk")
-        each = run.table("flows").filter(bulk)["goodput_bits_per_s"].to_list()
-        described["goodput_mbit_per_s"] = sum(each) / 1e6
-        described |= jain_index([*each, *[0.0] * (flows - len(each))])
-        described |= _of_classes(run)
-    second = run.summary.get("ports", {}).get("second.forward", {})
-    described |= {f"{name}_second": second[name] for name in FIGURES if name in second}
-    if "datagrams" in run.summary:
-        described["stream_loss_rate"] = run.summary["datagrams"]["streams"]["loss_share"]
-    if "transfers" in run.summary:
-        ended = run.table("transfers").filter(pl.col("failed") == 0)
-        if len(ended):
-            elapsed_ns = ended["end_ns"] - ended["start_ns"]
-            described["transfer_mean_s"] = elapsed_ns.sum() / len(ended) / 1e9
-    return described
-
-
-def _of_classes(run: FinishedRun) -> Numbers:
-    """What scalable and classic senders got, where both or either are named so."""
-    found: Numbers = {}
-    waits = run.summary.get("queue_delay_by_group") or _of_one_group(run)
-    named = {kind: [name for name in waits if name.endswith(f"-{kind}")] for kind in CLASSES}
-    both = all(named.values())
-    for kind, names in named.items():
-        if packets := sum(waits[name]["packets"] for name in names):
-            waited = sum(waits[name]["packets"] * waits[name]["mean_s"] for name in names)
-            found[f"wait_{kind}_s"] = waited / packets
-        if both:
-            group = pl.col("group_name").cast(pl.String)
-            each = run.table("flows").filter(group.str.ends_with(f"-{kind}"))
-            found[f"goodput_{kind}_mbit_per_s"] = each["goodput_bits_per_s"].sum() / 1e6
-            if kind == "scalable":
-                # Classic senders beside them have no ECN: all marks are theirs.
-                found["mark_rate_scalable"] = run.summary["marks"] / packets
-    return found
-
-
-def _of_one_group(run: FinishedRun) -> dict[str, dict[str, float]]:
-    """Delays where all senders are of one group, which a summary does not repeat."""
-    names = run.table("flows")["group_name"].cast(pl.String).unique().to_list()
-    if len(names) != 1 or run.summary.get("queue_delay_mean_s") is None:
-        return {}
-    of = run.summary["ports"][run.summary["studied_port"]]
-    return {names[0]: {"packets": of["departures"], "mean_s": of["queue_delay_mean_s"]}}
-
-
 Row = dict[str, object]
 
 
@@ -298,102 +192,6 @@ def in_ours(case: C, program: Program[C], seed: int, kept: Kept) -> Numbers:
     described = [version().build, json.dumps(scenario, sort_keys=True)]
     name = f"{case.name()}-aqmlab-{seed}"
     return kept.row(name, described, lambda: in_aqmlab(case, scenario, seed))
-
-
-@dataclass(frozen=True)
-class Compared:
-    """A figure of a case in both programs."""
-
-    family: str
-    case: str
-    figure: Figure
-    ours: list[float | None]
-    """One for each seed; none if there is no number, such as for a burst that did not end."""
-    theirs: list[float | None]
-    paired: bool = False
-
-    @property
-    def found(self) -> Judgement:
-        """The ratio with its 95 % interval, and the verdict; what a program lacks cannot be judged:
-        it is inconclusive, or different if it has none at all."""
-        if None in self.ours or None in self.theirs:
-            both = any(x is not None for x in self.ours) and any(x is not None for x in self.theirs)
-            return Judgement(*[math.nan] * 6, INCONCLUSIVE if both else DIFFERENT)
-        judged = judge_paired if self.paired else judge
-        return judged(self.ours, self.theirs, Margin(self.figure.margin, self.figure.floor))
-
-    @property
-    def narrow(self) -> bool:
-        """Whether the interval of the difference is within half the margin, or unknown."""
-        found = self.found
-        return math.isnan(found.half) or found.half <= found.margin / 2
-
-    def row(self) -> str:
-        """The two means, the ratio and the verdict, as a row of a table."""
-        found = self.found
-        ratio = "" if math.isnan(found.ratio) else f"{found.ratio:.3f} ± {found.ratio_half:.3f}"
-        described = found.verdict if found.verdict == "equivalent" else f"**{found.verdict}**"
-        shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
-        title, margin = self.figure.title, f"{self.figure.margin:.0%}"
-        columns = (self.case, title, len(self.ours), shown, ratio, margin, described)
-        return f"| {' | '.join(str(column) for column in columns)} |"
-
-
-def compared(runs: pl.DataFrame, program: str) -> list[Compared]:
-    """Every figure of every case that one of the programs has anything of."""
-    each = []
-    for (family, name), of in runs.group_by("family", "case", maintain_order=True):
-        for field, figure in FIGURES.items():
-            if field not in of.columns or of[field].null_count() == len(of):
-                continue
-            ours, theirs = (of.filter(program=p)[field].to_list() for p in ("aqmlab", program))
-            nothing = not any(ours) and not any(theirs)
-            if not nothing and (field != "jain_index" or of["flows"][0] > 1):
-                paired = bool(of["paired"][0])
-                each.append(Compared(str(family), str(name), figure, ours, theirs, paired))
-    return each
-
-
-def table(each: Sequence[Compared], program: str) -> str:
-    """Means with 95 % intervals, ratio, margin and verdict, a heading for each family."""
-    names = ("case", "figure", "runs", "aqmlab", program, "ratio", "margin", "verdict")
-    head = [f"| {' | '.join(names)} |", "| --- " * len(names) + "|"]
-    lines: list[str] = []
-    for family, of in groupby(each, lambda one: one.family):
-        lines += ["", f"**{family}**", "", *head, *(one.row() for one in of)]
-    return "\n".join(lines[1:])
-
-
-def _mean(values: list[float | None], figure: Figure) -> str:
-    known = [value for value in values if value is not None]
-    if len(known) < len(values):
-        return f"in {len(known)} of {len(values)} runs"
-    mean, low, _ = interval(known)
-    return f"{figure.scale * mean:.4g} ± {figure.scale * (mean - low):.2g}"
-
-
-def verdicts(each: Sequence[Compared]) -> str:
-    """How many figures are equivalent, inconclusive and different, by figure: one line of words."""
-    return recorded.verdicts([(one.figure.title, one.found.verdict) for one in each])
-
-
-def ratios(each: Sequence[Compared]) -> pl.DataFrame:
-    """The ratios as a table of numbers; what one program has nothing of has none."""
-    rows = [(one, one.found) for one in each]
-    return pl.DataFrame(
-        [
-            {
-                "case": one.case,
-                "figure": one.figure.title.split(",")[0],
-                "ratio": found.ratio,
-                "half": found.ratio_half,
-                "margin": one.figure.margin,
-                "verdict": found.verdict,
-            }
-            for one, found in rows
-            if math.isfinite(found.ratio) and math.isfinite(found.ratio_half)
-        ]
-    )
 
 
 def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> None:

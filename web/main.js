@@ -9,10 +9,10 @@ import { commonScale, Picture } from './picture.js'
 import { fill, Intervals, rows } from './numbers.js'
 import { Plots } from './plots.js'
 import { showResults } from './results.js'
-import { at, fragment, opened, scenario, set, toml } from './scenario.js'
+import { at, fragment, opened, queuePath, scenario, set, thresholds } from './scenario.js'
 import { replicate } from './seeds.js'
 import { Side } from './side.js'
-import { csv, film, MOST_PCAP, png, save, svg } from './take.js'
+import { capture, take } from './take.js'
 
 const $ = (id) => document.getElementById(id)
 const SPEEDS = [0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, Infinity]
@@ -168,21 +168,7 @@ function build() {
 }
 
 /** Path of the discipline of a side's queue of this number. */
-function path(s, q) {
-  const [name, direction] = (sides[s].queues[q]?.name ?? '.forward').split(/\.(?=\w+$)/)
-  const link = state.shared.link.findIndex((of) => (of.name ?? 'bottleneck') === name)
-  return `link.${Math.max(link, 0)}.${direction}`
-}
-
-/** Thresholds of each of a side's disciplines that are given in packets. */
-function thresholds(s) {
-  return (sides[s].queues.length ? sides[s].queues : [undefined]).map((_, q) => {
-    const queue = at(state.sides[s], path(s, q)) ?? {}
-    const named = ['min_th', 'max_th', 'limit'].filter((name) => typeof queue[name] === 'number')
-    return named.map((name) => ({ name, packets: queue[name] }))
-  })
-}
-
+const path = (s, q) => queuePath(state.shared.link, sides[s].queues[q])
 const groups = () => state.shared.traffic.length
 
 /** The disciplines above the pictures, where they can be changed. */
@@ -218,7 +204,7 @@ function frame(now) {
   if (state.duration) {
     if (!STILL.matches || now - pictured > 500) {
       pictured = now
-      const lines = sides.map((_, s) => thresholds(s))
+      const lines = sides.map(({ queues }, s) => thresholds(state.sides[s], state.shared.link, queues))
       scale = commonScale(
         sides.map((side, s) => pictures[s].wanted(side, lines[s])),
         scale,
@@ -308,41 +294,11 @@ async function share() {
   say(`${copied ? 'Copied' : 'The address above is'} the link${prints.length === 2 ? '' : ' (without fingerprints: the runs are not over)'}.`)
 }
 
-function take(what) {
-  const name = (side) => `${state.preset ?? 'scenario'}-${'ab'[side]}`
-  const does = {
-    toml: () => [0, 1].forEach((s) => save(`${name(s)}.toml`, [`# aqmlab run ${name(s)}.toml\n${toml(scenario(state, s))}`], 'application/toml')),
-    csv: () => save('aqmlab.csv', [csv(sides)], 'text/csv'),
-    png: () => png(plots.all(), 'aqmlab.png'),
-    svg: () => save('aqmlab.svg', [svg(plots.all())], 'image/svg+xml'),
-    pcap: () => [0, 1].forEach((s) => capture(s, `${name(s)}.pcap`)),
-    film: () =>
-      film(
-        pictures.map(({ canvas }) => canvas),
-        () => sides.map((_, s) => `${'AB'[s]}  ${title(at(state.sides[s], path(s, 0)))}`),
-        'aqmlab.webm',
-        say,
-      ),
-  }
-  try {
-    does[what]()
-  } catch (error) {
-    return say(`${what.toUpperCase()} could not be made: ${error.message}`)
-  }
-  if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
-}
-
-async function capture(s, name) {
-  const lab = new Lab(module)
-  const heard = (part) => say(`capturing ${'AB'[s]}: ${Math.round(part * 100)} %`)
-  try {
-    const { chunks } = await lab.ask('whole', { text: text(s), pcap: MOST_PCAP }, heard)
-    save(name, chunks, 'application/vnd.tcpdump.pcap')
-  } catch (error) {
-    failed(error)
-  } finally {
-    lab.close()
-  }
+/** Takes away what a button names. */
+function taken(what) {
+  const titles = () => sides.map((_, s) => `${'AB'[s]}  ${title(at(state.sides[s], path(s, 0)))}`)
+  const captured = (s, name) => capture(new Lab(module), text(s), name, (part) => say(`capturing ${'AB'[s]}: ${Math.round(part * 100)} %`)).catch(failed)
+  take(what, { name: state.preset ?? 'scenario', sides, scenarios: [0, 1].map((s) => scenario(state, s)), plots, pictures, titles, captured, say })
 }
 
 /** A text that somebody gave: a fragment, a link, a scenario. */
@@ -366,7 +322,7 @@ function controls() {
   $('share').onclick = share
   $('seeds').onclick = moreSeeds
   $('open').onclick = () => open($('given').value)
-  for (const button of document.querySelectorAll('[data-take]')) button.onclick = () => take(button.dataset.take)
+  for (const button of document.querySelectorAll('[data-take]')) button.onclick = () => taken(button.dataset.take)
   addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, textarea, button, summary')) return
     const does = { ' ': () => play(!playing), ArrowRight: () => step(1), ArrowLeft: () => step(-1), Home: () => restart(0) }[event.key]

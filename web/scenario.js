@@ -132,3 +132,19 @@ function known(read) {
   const prints = Array.isArray(read.fingerprints) ? read.fingerprints.slice(0, 2).map((print) => text(print, 16)) : []
   return { state: { preset: text(state.preset, 64), shared: state.shared, sides: state.sides }, build: text(read.build, 16), fingerprints: prints }
 }
+
+/** Path of the discipline of a queue, named as `link.direction`; without a queue, of the first link's forward one. */
+export function queuePath(links, queue) {
+  const [name, direction] = (queue?.name ?? '.forward').split(/\.(?=\w+$)/)
+  const link = links.findIndex((of) => (of.name ?? 'bottleneck') === name)
+  return `link.${Math.max(link, 0)}.${direction}`
+}
+
+/** Thresholds of each of a side's disciplines that are given in packets. */
+export function thresholds(own, links, queues) {
+  return (queues.length ? queues : [undefined]).map((queue) => {
+    const discipline = at(own, queuePath(links, queue)) ?? {}
+    const named = ['min_th', 'max_th', 'limit'].filter((name) => typeof discipline[name] === 'number')
+    return named.map((name) => ({ name, packets: discipline[name] }))
+  })
+}

@@ -1,9 +1,10 @@
 /** What can be taken away: files made here, of what was seen and of the scenario. */
 
 import { element } from './form.js'
+import { toml } from './scenario.js'
 
 /** Largest capture that a tab makes. */
-export const MOST_PCAP = 64 << 20
+const MOST_PCAP = 64 << 20
 
 export function save(name, parts, type) {
   const url = URL.createObjectURL(new Blob(parts, { type }))
@@ -109,4 +110,40 @@ export function svg(plots) {
     })
   })
   return new XMLSerializer().serializeToString(root)
+}
+
+/** Makes the files that a button names, of both sides of the page, and says how they are used or why there are none. */
+export function take(what, page) {
+  const { sides, scenarios, plots, pictures, titles, captured, say } = page
+  const name = (side) => `${page.name}-${'ab'[side]}`
+  const does = {
+    toml: () => scenarios.forEach((scenario, s) => save(`${name(s)}.toml`, [`# aqmlab run ${name(s)}.toml\n${toml(scenario)}`], 'application/toml')),
+    csv: () => save('aqmlab.csv', [csv(sides)], 'text/csv'),
+    png: () => png(plots.all(), 'aqmlab.png'),
+    svg: () => save('aqmlab.svg', [svg(plots.all())], 'image/svg+xml'),
+    pcap: () => sides.forEach((_, s) => captured(s, `${name(s)}.pcap`)),
+    film: () =>
+      film(
+        pictures.map(({ canvas }) => canvas),
+        titles,
+        'aqmlab.webm',
+        say,
+      ),
+  }
+  try {
+    does[what]()
+  } catch (error) {
+    return say(`${what.toUpperCase()} could not be made: ${error.message}`)
+  }
+  if (what === 'toml') say(`Run them with: aqmlab run ${name(0)}.toml && aqmlab run ${name(1)}.toml`)
+}
+
+/** Runs a scenario whole in a worker of its own and saves what its capture holds; `progress` gets the share that is done. */
+export async function capture(lab, text, name, progress) {
+  try {
+    const { chunks } = await lab.ask('whole', { text, pcap: MOST_PCAP }, progress)
+    save(name, chunks, 'application/vnd.tcpdump.pcap')
+  } finally {
+    lab.close()
+  }
 }

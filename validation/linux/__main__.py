@@ -12,8 +12,9 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Numbers, Program, compare, jain_index, options
+from validation.equivalence import Program, compare, options
 from validation.external import there
+from validation.figures import Numbers, jain_index
 from validation.linux import machine
 from validation.linux.cases import Case, full, job, quick, scenario
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Numbers, Program, compare, jain_index, options
+from validation.equivalence import Program, compare, options
 from validation.external import Missing, there
+from validation.figures import Numbers, jain_index
 from validation.linux import machine
 from validation.linux.cases import BUFFER, CLOCK, PIE, ends_of_guest
 from validation.linux.machine import HZ

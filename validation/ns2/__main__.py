@@ -15,8 +15,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from validation.equivalence import Numbers, Program, compare, options, told_by
+from validation.equivalence import Program, compare, figures_from, options
 from validation.external import Missing, there
+from validation.figures import Numbers
 from validation.ns2.cases import Case, full, quick, scenario, words
 
 SCRIPT = Path(__file__).with_name("dumbbell.tcl")
@@ -25,7 +26,7 @@ SCRIPT = Path(__file__).with_name("dumbbell.tcl")
 def run(case: Case, seed: int) -> Numbers:
     """One run of dumbbell.tcl."""
     command = ["ns", str(SCRIPT), *words(case, seed)]
-    return told_by(command, case.lines(seed))
+    return figures_from(command, case.lines(seed))
 
 
 def installed() -> None:

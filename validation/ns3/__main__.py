@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from validation.equivalence import Numbers, Program, compare, options
+from validation.equivalence import Program, compare, options
 from validation.external import there
+from validation.figures import Numbers
 from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
 

@@ -9,8 +9,9 @@ import subprocess
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from validation.equivalence import Numbers, told_by
+from validation.equivalence import figures_from
 from validation.external import Missing, cache
+from validation.figures import Numbers
 
 SOURCE = Path(__file__).with_name("dumbbell.cc")
 LIBRARIES = (
@@ -71,11 +72,11 @@ def built_of(source: Path, libraries: Sequence[str]) -> Path:
 
 def run(words: list[str], lines: str = "") -> Numbers:
     """The figures of one run with these transfers."""
-    return told_by([str(built()), *words], lines)
+    return figures_from([str(built()), *words], lines)
 
 
 def run_of(
     source: Path, libraries: Sequence[str], words: list[str], figures: Iterable[str]
 ) -> Numbers:
     """The figures of one run of a program."""
-    return told_by([str(built_of(source, libraries)), *words], "", figures)
+    return figures_from([str(built_of(source, libraries)), *words], "", figures)

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from aqmlab.simulator import engine
-from validation.equivalence import Numbers
 from validation.external import Missing
+from validation.figures import Numbers
 from validation.ns3 import program
 
 SOURCE = Path(__file__).with_name("wifi.cc")

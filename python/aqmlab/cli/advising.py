@@ -11,7 +11,8 @@ import typer
 from aqmlab.errors import SpecError
 from aqmlab.io import terminal
 
-from .commands import Fresh, Jobs, Json, On, app, placed, print_json
+from .commands import app, placed, print_json
+from .options import Fresh, Jobs, Json, On
 from .trusting import Trust
 from .typed import typed
 

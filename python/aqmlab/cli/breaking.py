@@ -10,7 +10,8 @@ import typer
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from .commands import Jobs, Json, app, print_json
+from .commands import app, print_json
+from .options import Jobs, Json
 from .trusting import Trust
 
 if TYPE_CHECKING:

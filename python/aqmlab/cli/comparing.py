@@ -11,7 +11,8 @@ import typer
 from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 
-from .commands import Json, app, print_json
+from .commands import app, print_json
+from .options import Json
 
 if TYPE_CHECKING:
     from aqmlab.pipeline.comparing import Comparison, Row

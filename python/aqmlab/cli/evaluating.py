@@ -10,7 +10,8 @@ from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from .commands import Jobs, Json, app, print_json
+from .commands import app, print_json
+from .options import Jobs, Json
 from .trusting import Trust
 
 SETS = ("train", "public", "held-out")

@@ -12,7 +12,8 @@ import typer
 from aqmlab.errors import SpecError
 from aqmlab.io import terminal
 
-from .commands import Fresh, Json, Out, print_json
+from .commands import print_json
+from .options import Fresh, Json, Out
 from .tools import app
 from .trusting import Trust
 

@@ -9,8 +9,9 @@ import typer
 
 from aqmlab.io import terminal
 
-from .commands import Fresh, Json, print_json
+from .commands import print_json
 from .live import Set, app
+from .options import Fresh, Json
 from .trusting import Trust
 
 if TYPE_CHECKING:

@@ -13,7 +13,8 @@ from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
 from . import completion
-from .commands import Json, app, print_json
+from .commands import app, print_json
+from .options import Json
 
 
 @app.command("check-aqm")

@@ -12,7 +12,8 @@ from aqmlab.errors import SpecError
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
-from .commands import Jobs, Json, On, app, placed, print_json
+from .commands import app, placed, print_json
+from .options import Jobs, Json, On
 from .trusting import Trust
 
 _WITH_MEASURE = ("lines", "heatmap")

@@ -12,7 +12,8 @@ import typer
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io import terminal
 
-from .commands import Fresh, Jobs, Json, On, Out, app, placed, print_json
+from .commands import app, placed, print_json
+from .options import Fresh, Jobs, Json, On, Out
 from .trusting import Trust
 from .typed import typed
 
