@@ -66,7 +66,7 @@ test: compiled target/wheel/.built ## Set everything up and run every test
 documents: target/wheel/.built ## Run the commands of README and documents from an empty folder with only the wheel, long ones too
 	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest tests/test_readme.py tests/test_how_to.py tests/test_documents.py tests/test_tasks.py
 
-check: dev ## Formatting, lints, types, links and words of the documentation, Rust, Python and the page
+check: dev ## Formatting, lints, types, words, links of the documentation and lengths of files and functions
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
 	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
@@ -74,6 +74,7 @@ check: dev ## Formatting, lints, types, links and words of the documentation, Ru
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/python docs/words.py
+	@$(BIN)/python docs/sizes.py
 	@web/check.sh
 
 format: dev ## Format all code
