@@ -158,3 +158,32 @@ def test_one_call_shows_what_each_queue_costs(result):
     assert lines_of(against) == ("used of the line (%)", "packets wait, mean (ms)")
     assert len(over.get_lines()) == 6  # three values at two round trips
     assert caption(axes) == "Means of 2 seeds with 95 % intervals."
+
+
+def test_one_line_plots_results_folders_and_scenarios_over_each_other(result, folder):
+    small = result.select(max_p=0.1, rtt=0.02)
+    axes = aqmlab.plot(small, "example:ns3-red", seeds=1, set={"duration": "6s", "warmup": "1s"})
+    names = [text.get_text() for legend in axes.figure.legends for text in legend.get_texts()]
+    assert names == [small.name, "ns3-red"]
+    assert lines_of(axes) == ("time (s)", "packets wait (ms)")
+    kept = aqmlab.plot(folder, kind="lines", measure="drop_rate", x="max_p", by="rtt")
+    assert kept.get_xlabel() == "max_p"
+
+
+def test_the_axis_of_a_share_ends_where_shares_end(result):
+    against = aqmlab.plot(result, by="rtt").figure.axes[1]
+    low, high = against.get_xlim()
+    assert 0 <= low < high <= 101
+
+
+@pytest.mark.parametrize(
+    ("shown", "how", "says"),
+    [
+        ((), {}, "nothing to plot"),
+        ((1,), {"kind": "cfd"}, 'did you mean "cdf"'),
+        ((1,), {"upto_ms": 3}, "known: by, port"),
+    ],
+)
+def test_a_plot_that_cannot_be_says_what_can(shown, how, says):
+    with pytest.raises(SpecError, match=says):
+        aqmlab.plot(*shown, **how)

@@ -5,7 +5,7 @@
     print(result.summary["response_p50_s"])
     print(result.statistics())            # mean and 95 % interval of every number
     print(result.table("responses"))      # every request, a Polars data frame
-    result.plot.cdf().figure.savefig("cdf.svg")
+    aqmlab.plot(result).figure.savefig("red.svg")
 
     other = aqmlab.run("fifo-98.toml", seeds=5)
     print(aqmlab.paired(other, result))   # the difference, seed by seed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     import polars as pl
+    from matplotlib.axes import Axes
 
     from aqmlab.pipeline.result import Result
     from aqmlab.simulator.plugin.control import CongestionControl
@@ -54,6 +55,7 @@ __all__ = [
     "load",
     "paired",
     "parameter",
+    "plot",
     "run",
 ]
 _OWN = ("PASS", "SIGNAL", "SIGNAL_FORCED", "DROP", "DROP_FORCED")
@@ -132,6 +134,23 @@ def load(folder: str | os.PathLike[str]) -> Result:
     from aqmlab.pipeline import result
 
     return result.load(Path(folder))
+
+
+def plot(
+    *shown: Result | str | os.PathLike[str] | Mapping[str, Any], kind: str | None = None, **how: Any
+) -> Axes:
+    """One picture of results: `aqmlab.plot("example:fifo", "example:red")`.
+
+    Each of `shown` is a result, a folder of results, or a scenario or experiment, which is run with
+    the arguments of `run` that are given (`seeds=5`). Several are laid over each other, a curve for
+    each. Without `kind` the picture shows how long packets wait over time, and their mean wait
+    against the used share of the line, with 95 % intervals; `kind` is cdf, tail, trace, lines or
+    heatmap with its own arguments (`kind="cdf", upto_ms=500`; `result.plot` describes them). It
+    returns the axes: a notebook shows them, and `plot(…).figure.savefig("red.svg")` writes them.
+    """
+    from aqmlab.pipeline import result
+
+    return result.plotted(shown, kind, how)
 
 
 def paired(first: Result, second: Result) -> pl.DataFrame:

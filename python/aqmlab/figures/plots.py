@@ -19,6 +19,7 @@ from .style import SMALL
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from aqmlab.runs.laboratory import FinishedRun
     from aqmlab.tables.result import Result
 
 GROUP = "runs"
@@ -113,7 +114,7 @@ class Plots:
         found = {(str(run.variant), run.seed): run for run in runs}
         metrics = {measure: _metric(measure)} if measure else {}
         plan = Plan(cells, {}, {GROUP: seeds})
-        return Dataset(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
+        return _OwnSeeds(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
 
     def _values(self, run: Any) -> dict[str, Any]:
         return self.result.values(run) | {VARIANT: run.label}
@@ -139,6 +140,18 @@ class Plots:
         if not left:
             raise SpecError("this result has no sweep to draw along: use trace, cdf or tail")
         return left[-1] if last else left[0]
+
+
+class _OwnSeeds(Dataset):
+    """Runs of which each variant has seeds of its own, as results laid over each other may."""
+
+    def runs(self, cell: Cell) -> list[FinishedRun]:
+        """A cell's runs, under the seeds that it has."""
+        return [
+            self.results[cell.key, seed]
+            for seed in self.plan.seeds(cell)
+            if (cell.key, seed) in self.results
+        ]
 
 
 def _metric(measure: str) -> Metric:

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
+import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from aqmlab.errors import StoreError
+import aqmlab
+from aqmlab.errors import SpecError, StoreError, nearest
 from aqmlab.experiment import experiment
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import FinishedRun
@@ -16,6 +20,8 @@ from aqmlab.runs.store import Store
 from aqmlab.tables import result as tables
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
     from aqmlab.figures.plots import Plots
 
 
@@ -57,6 +63,58 @@ def load(folder: Path) -> Result:
             result.values(run)
             _check_scenario(run.scenario)
     return result
+
+
+def plotted(shown: Sequence[Any], kind: str | None, how: Mapping[str, Any]) -> Axes:
+    """The picture of one or several results; see `aqmlab.plot`."""
+    from aqmlab.figures.plots import KINDS, Plots
+
+    if not shown:
+        raise SpecError("nothing to plot: give a result, a folder of results or a scenario")
+    if kind not in (None, *KINDS):
+        raise SpecError(
+            f'no figure "{kind}"{nearest(kind, list(KINDS))} (known: {", ".join(KINDS)})'
+        )
+    for_runs = {name: how[name] for name in inspect.signature(aqmlab.run).parameters if name in how}
+    for_picture = {name: value for name, value in how.items() if name not in for_runs}
+    draw = Plots.__call__ if kind is None else getattr(Plots, kind)
+    known = [name for name in inspect.signature(draw).parameters if name != "self"]
+    for name in for_picture:
+        if name not in known:
+            hint = nearest(name, known)
+            raise SpecError(f'no argument "{name}"{hint} (known: {", ".join(known)})')
+    found = [_result_of(one, for_runs) for one in shown]
+    one = found[0] if len(found) == 1 else together(found)
+    return draw(one.plot, **for_picture)
+
+
+def _result_of(one: Any, how: Mapping[str, Any]) -> Result:
+    """A result as it is, one that a folder keeps, or what a scenario gives."""
+    if isinstance(one, Result):
+        return one
+    if isinstance(one, str | os.PathLike) and Path(one).is_dir():
+        return load(Path(one))
+    return aqmlab.run(one, **how)
+
+
+def together(results: Sequence[Result]) -> Result:
+    """Several results as the variants of one, each under its name, numbered where names repeat."""
+    names = [result.name for result in results]
+    if len(set(names)) < len(names):
+        names = [f"{name} ({place})" for place, name in enumerate(names, 1)]
+    runs, before = [], 0
+    for name, result in zip(names, results, strict=True):
+        several = len(result.labels) > 1
+        runs += [
+            replace(
+                run,
+                variant=before + run.variant,
+                label=f"{name}: {run.label}" if several else name,
+            )
+            for run in result.runs
+        ]
+        before = 1 + max(run.variant for run in runs)
+    return Result(" and ".join(names), runs)
 
 
 def _check_scenario(scenario: Mapping[str, Any]) -> None:

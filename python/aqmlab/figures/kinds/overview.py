@@ -92,6 +92,9 @@ def draw(data: dict, *, title: str = "") -> Figure:
             each.set_yscale("symlog", linthresh=10)
             each.yaxis.set_major_formatter("{x:,g}")
     against.set_ylim(0, None)
+    # An interval may leave what a share can be; the axis does not.
+    left, right = against.get_xlim()
+    against.set_xlim(max(left, 0.0), min(right, 101.0))
     few(over.xaxis, 6)
     few(against.xaxis, 4)
     if len(found) > 1:
