@@ -247,6 +247,8 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
             tcp["ecn"] = True
         elif case.feedback:
             tcp |= {"ecn": True, "ecn_feedback": case.feedback}
+            if case.feedback == "accurate":
+                tcp["accecn_option"] = True  # net.ipv4.tcp_ecn_option = 2
         flow = {"app": "bulk", "flows": 1, "start": f"{start} s", "start_within": "0 s"}
         traffic.append({**flow, "name": f"bulk{i}-{kind}", "tcp": tcp})
     return {

@@ -56,7 +56,7 @@ mod writes;
 pub use clock::HostClock;
 pub use congestion::{
     AckSample, CaState, Cause, Control, ControlFlags, Controls, EcnMode, Lost, MakeControl,
-    OwnControl, RateSample, controls, usual_pacing_rate,
+    OwnControl, RateSample, Report, controls, usual_pacing_rate,
 };
 pub use connection::State;
 pub use ecn::MarksSeen;

@@ -235,21 +235,58 @@ fn every_segment_of_a_linux_host_offers_a_window() {
     assert!(answer.iter().all(|segment| segment.window().is_some_and(|bytes| bytes > 60_000)));
 }
 
+/// A server with DCTCP and ECN, of this profile and with these settings besides.
+fn dctcp(name: &str, more: &[(&str, Raw)]) -> Endpoint {
+    let mut settings = vec![
+        ("congestion", Raw::Text("dctcp".into())),
+        ("ecn", Raw::Bool(true)),
+        ("timestamps", Raw::Bool(false)),
+    ];
+    settings.extend_from_slice(more);
+    let mut server = Endpoint::new(&profile(name, &settings), HostClock::default());
+    hear(&mut server, syn(&[Flags::ECE, Flags::CWR], Ecn::Ect0), 0.0);
+    hear(&mut server, ack(1, &[]), 0.1);
+    server
+}
+
+#[test]
+fn a_dctcp_sender_counts_the_marks_of_an_acknowledgement_before_it_answers_them() {
+    // tcp_ack: tcp_in_ack_event (dctcp_update_alpha) comes before tcp_fastretrans_alert (dctcp_ssthresh). The first
+    // acknowledgement leaves alpha 960/1024, the twentieth, which ends the window and reports the only mark of
+    // 19 segments, 960 - 60 + 64/19 = 903; then 39 - (39 x 903 >> 11) = 22 of 39 segments are left (960: 21).
+    for name in ["linux", "linux-6.12", "plain"] {
+        let mut server = dctcp(name, &[("initial_window", Raw::Number(20.0))]);
+        server.write(200_000, secs(0.1));
+        assert_eq!(drain(&mut server, 0.1).len(), 20);
+        for segment in 1..20 {
+            hear(&mut server, ack(1 + 1_460 * segment, &[]), 0.2);
+        }
+        assert_eq!(server.tcp_info().snd_cwnd, 39, "{name}");
+        hear(&mut server, ack(1 + 1_460 * 20, &[Flags::ECE]), 0.2);
+        assert_eq!(server.tcp_info().snd_ssthresh, 22, "{name}");
+    }
+}
+
+#[test]
+fn all_that_a_dctcp_host_sends_is_capable() {
+    // tcp_ecn_send clears the field of bare acknowledgements only for controls that do not need ECN.
+    for (name, bare) in [("linux", Ecn::Ect0), ("linux-6.12", Ecn::Ect0), ("plain", Ecn::NotEct)] {
+        let mut server = dctcp(name, &[]);
+        let acks = [0, 1].map(|i| hear(&mut server, data(1 + 1_460 * i, 1_460, Ecn::Ect0), 0.2));
+        let sent: Vec<_> = acks.concat();
+        assert!(!sent.is_empty() && sent.iter().all(|ack| ack.ecn == bare), "{name}: {sent:?}");
+        server.write(1_000, secs(0.3));
+        assert_eq!(drain(&mut server, 0.3)[0].ecn, Ecn::Ect0, "{name}");
+    }
+}
+
 #[test]
 fn a_dctcp_receiver_acknowledges_cwr_at_once() {
     // tcp_ecn_accept_cwr. Marks make no acknowledgement quick (tcp_data_ecn_check), for dctcp_ece_ack_update has
     // begun the echo before.
-    let settings = [
-        ("congestion", Raw::Text("dctcp".into())),
-        ("ecn", Raw::Bool(true)),
-        ("timestamps", Raw::Bool(false)),
-        // The window does not grow: sixteen quick ones in all.
-        ("scaling_ratio", Raw::Number(0.4)),
-        ("autotuning", Raw::Bool(false)),
-    ];
-    let mut server = Endpoint::new(&profile("linux", &settings), HostClock::default());
-    hear(&mut server, syn(&[Flags::ECE, Flags::CWR], Ecn::Ect0), 0.0);
-    hear(&mut server, ack(1, &[]), 0.1);
+    // The window does not grow: sixteen quick ones in all.
+    let fixed = [("scaling_ratio", Raw::Number(0.4)), ("autotuning", Raw::Bool(false))];
+    let mut server = dctcp("linux", &fixed);
     let (mut at, mut next) = (0.2, 1);
     let mut full = |ecn: Ecn, cwr: bool| {
         at += 0.000_1;

@@ -11,6 +11,7 @@ import socket
 import time
 from collections import Counter, deque
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 
 from validation.linux.guest.network import (
     ADDRESSES,
@@ -182,8 +183,8 @@ def turn(hz: int) -> float:
 
 
 def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
-    """Starts who is to start; queue, bytes received and losses from the warm-up to the end."""
-    waiting = deque(starts)
+    """Starts who is to start, in order of time; queue, bytes received and losses from the warm-up to the end."""
+    waiting = deque(sorted(starts, key=itemgetter(0)))
     users.ends.enter(ROUTER)
     queue = Queue()
     begun = turn(job["hz"])

@@ -77,6 +77,17 @@ impl AckSample {
     }
 }
 
+/// What one acknowledgement reports of the data that is out, bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    /// What is out after it.
+    pub flight: Flight,
+    /// Newly acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// Of `delivered`, reported to have arrived with a CE mark ([`AckSample::marked`]).
+    pub marked: u64,
+}
+
 /// The state of loss recovery (`enum tcp_ca_state` of Linux).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CaState {
@@ -191,6 +202,10 @@ pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
 
     /// The handshake is over: the round trip it showed (zero if none). May lower `cwnd`.
     fn on_open(&mut self, _win: &mut Window, _srtt: Duration, _now: Instant) {}
+
+    /// What an acknowledgement reports, before the transport answers the losses and marks in it (Linux's
+    /// `in_ack_event`): what [`Control::on_congestion`] reads is up to date.
+    fn on_report(&mut self, _report: &Report) {}
 
     /// An acknowledgement came. Called for every one; a control without `own_window` leaves
     /// `cwnd` alone unless `ack.ca_state` is [`CaState::Open`] or [`CaState::Loss`].

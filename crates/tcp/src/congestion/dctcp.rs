@@ -11,7 +11,7 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
+use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry, Report};
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
@@ -82,11 +82,11 @@ impl Dctcp {
     }
 
     /// Section 3.3, steps 1 to 8.
-    fn observe(&mut self, ack: &AckSample) {
-        self.delivered += ack.delivered;
-        self.marked += ack.marked;
+    fn observe(&mut self, report: &Report) {
+        self.delivered += report.delivered;
+        self.marked += report.marked;
         // Linux ends it with the last of its numbers, RFC 8257 with the first beyond.
-        let ended = ack.flight.una >= self.window_end + u64::from(!self.settings.whole);
+        let ended = report.flight.una >= self.window_end + u64::from(!self.settings.whole);
         if !ended || self.delivered == 0 {
             return;
         }
@@ -100,7 +100,7 @@ impl Dctcp {
             self.alpha += g * (fraction - self.alpha);
         }
         (self.delivered, self.marked) = (0, 0);
-        self.window_end = ack.flight.max;
+        self.window_end = report.flight.max;
     }
 
     /// Section 3.3, step 9: what a mark leaves.
@@ -119,8 +119,11 @@ impl Control for Dctcp {
         ControlFlags { ecn: EcnMode::Dctcp, ..CLASSIC }
     }
 
+    fn on_report(&mut self, report: &Report) {
+        self.observe(report);
+    }
+
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
-        self.observe(ack);
         self.reno.on_ack(win, ack);
     }
 
@@ -135,7 +138,6 @@ impl Control for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::super::marking::Path;
-    use super::super::testing::ack_sample;
     use super::*;
 
     /// As the RFC counts.
@@ -156,7 +158,7 @@ mod tests {
 
     fn hear(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
         flight.una += acked;
-        dctcp.observe(&AckSample { flight: *flight, marked, ..ack_sample(acked) });
+        dctcp.on_report(&Report { flight: *flight, delivered: acked, marked });
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant, Rng};
 
-use super::control::{AckSample, CaState, Cause, Control};
+use super::control::{AckSample, CaState, Cause, Control, Report};
 use super::testing::{MSS, ack_sample};
 use crate::send_state::{Flight, Window};
 
@@ -75,6 +75,9 @@ impl Path {
 
     fn hear(&mut self, marked: bool) {
         self.flight.una += MSS;
+        let reported = if marked { MSS } else { 0 };
+        let report = Report { flight: self.flight, delivered: MSS, marked: reported };
+        self.control.on_report(&report);
         if marked && self.flight.una > self.reduced {
             self.reduced = self.flight.max;
             self.control.on_congestion(&mut self.win, &self.flight, Cause::Mark, self.now);
@@ -86,7 +89,7 @@ impl Path {
         let ack = AckSample {
             now: self.now,
             flight: self.flight,
-            marked: if marked { MSS } else { 0 },
+            marked: reported,
             srtt: self.rtt,
             ca_state: if reducing { CaState::Cwr } else { CaState::Open },
             ..ack_sample(MSS)

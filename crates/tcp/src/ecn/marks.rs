@@ -150,11 +150,16 @@ impl Endpoint {
     /// The ECN field of what follows the handshake, where all of it is capable.
     #[inline]
     pub(crate) fn usual_ecn(&self) -> Ecn {
-        let everywhere = self.profile.ecn.everywhere && !self.is_incapable();
-        if self.conn.ecn.feedback != EcnFeedback::Accurate || !everywhere {
+        if self.conn.ecn.feedback == EcnFeedback::None || !self.profile.ecn.everywhere {
             return Ecn::NotEct;
         }
-        if self.profile.ecn.scalable { Ecn::Ect1 } else { Ecn::Ect0 }
+        match self.conn.ecn.feedback {
+            EcnFeedback::Dctcp => Ecn::Ect0,
+            EcnFeedback::Accurate if self.is_incapable() => Ecn::NotEct,
+            EcnFeedback::Accurate if self.profile.ecn.scalable => Ecn::Ect1,
+            EcnFeedback::Accurate => Ecn::Ect0,
+            EcnFeedback::None | EcnFeedback::Classic => Ecn::NotEct,
+        }
     }
 
     /// Puts the option on a segment, if one is due and fits with timestamps and up to two SACK

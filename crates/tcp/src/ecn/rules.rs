@@ -60,8 +60,8 @@ pub(crate) struct EcnRules {
     /// What is sent again is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
     /// ns-2.35).
     pub repeats_are_capable: bool,
-    /// Accurate ECN as Linux has it since 7.0: all that follows the handshake is ECN-capable, bare
-    /// acknowledgements too (`tcp_ecn_send`); the option, where there is one, is on every segment that has
+    /// With DCTCP's feedback, and with accurate ECN as Linux has it since 7.0, all that follows the handshake
+    /// is ECN-capable, bare acknowledgements too (`tcp_ecn_send`); the option, where there is one, is on every segment that has
     /// room for it as soon as the peer has sent one (`tcp_options_fit_accecn`); and a SYN that goes again
     /// requests it once more before it falls back (`__tcp_retransmit_skb`).
     pub everywhere: bool,
