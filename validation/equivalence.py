@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Generic, Protocol, TypeVar
 
@@ -72,6 +72,8 @@ class Program(Generic[C]):
     """All that its numbers under a seed depend on: its version, its script, its words."""
     scenario: Callable[[C, int], dict[str, Any]]
     """The case for aqmlab, under a seed."""
+    seeds: Callable[[C], int] | None = None
+    """How often each case is run, where a plan has set it; options for all stand before it."""
 
 
 def figures_from(
@@ -159,7 +161,7 @@ def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]
     """The runs of one case, the other program's first; as many as `seeds` says."""
     ours: list[Row] = []
     theirs: list[Row] = []
-    for count in seeds.counts():
+    for count in [program.seeds(case)] if program.seeds else seeds.counts():
         for seed in range(len(ours) + 1, count + 1):
             theirs.append(_row(case, program.name, seed, in_other(case, program, seed, kept)))
             ours.append(_row(case, "aqmlab", seed, in_ours(case, program, seed, kept)))
@@ -246,6 +248,8 @@ def compare(
         words = [*(["--wide"] if arguments.wide else []), "--only", *arguments.only]
         parser.error(f"{' '.join(words)}: there is no such case")
     kept = Kept(arguments.cache)
+    if arguments.quick or arguments.seeds or arguments.most:
+        program = replace(program, seeds=None)
     each = rows(chosen, program, Seeds(seeds, most), kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
     each = compared(runs, program.name)

@@ -183,7 +183,7 @@ def turn(hz: int) -> float:
 
 
 def observe(job: dict, users: Bulk, starts: Sequence[Start]) -> dict:
-    """Starts who is to start, in order of time; queue, bytes received and losses from the warm-up to the end."""
+    """Starts who is to start, by time; queue, bytes received and losses from warm-up to end."""
     waiting = deque(sorted(starts, key=itemgetter(0)))
     users.ends.enter(ROUTER)
     queue = Queue()
