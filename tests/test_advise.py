@@ -636,6 +636,29 @@ def test_what_these_users_do_not_do_is_told(requested):
     assert "which these users do not have" in answer.stderr
 
 
+def test_without_an_objective_what_the_users_have_counts(aqmlab_command, tmp_path):
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    fixed = ("--scenario", file, "--out", tmp_path / "out", "--discipline", "codel", "--json")
+    answer = aqmlab_command("advise", *fixed)
+    assert answer.returncode == 0, answer.stderr
+    given = json.loads(answer.stdout)
+    assert given["asked"]["objective"] == "calls ok"
+    assert [term["words"] for term in given["terms"]] == ["calls ok"]
+
+
+@pytest.mark.parametrize(
+    ("has", "wanted"),
+    [
+        (("voip_r_mean", "page_load_p90_s"), ["calls ok", "pages fast"]),
+        (("page_load_p90_s", "queue_delay_mean_s"), ["pages fast"]),
+        (("queue_delay_mean_s", "utilisation"), ["delay low"]),
+    ],
+)
+def test_the_usual_objective_is_of_what_the_users_have(has, wanted):
+    assert [term.words for term in objective.usual(dict.fromkeys(has, 1.0))] == wanted
+
+
 def test_a_line_must_be_said(aqmlab_command):
     answer = aqmlab_command("advise")
     assert answer.returncode == 2

@@ -44,7 +44,8 @@ class Wish:
     """What the user wants."""
 
     situation: Situation
-    objective: str
+    objective: str | None = None
+    """None: what the users usually want (`objective.usual`)."""
     disciplines: Sequence[str] = ()
     rounds: Rounds = FULL
     seed: int = 1
@@ -91,7 +92,7 @@ def advise(
 
 def _terms(wish: Wish) -> list[Term]:
     """What is wanted, held to what a run of this line can reach."""
-    terms = objective.parse(wish.objective)
+    terms = objective.parse(wish.objective or ", ".join(objective.USUAL))
     line = wish.situation
     fastest = max(line.rate("forward"), line.rate("reverse"))
     if mistake := objective.beyond(terms, length_s(line.scenario), fastest):
@@ -124,7 +125,9 @@ def _seeds(wish: Wish) -> range:
 def _raced(trial: Trial, wish: Wish, those: Sequence[Candidate]) -> list[Place]:
     trial.evaluate(those[:1], [wish.seed], "today's")
     known = trial.seen[PRESENT, wish.seed]
-    if lacking := objective.missing(trial.terms, known):
+    if wish.objective is None:
+        trial.terms = objective.usual(known)
+    elif lacking := objective.missing(trial.terms, known):
         raise SpecError(
             f'"{lacking[0].words}" is of {lacking[0].measure}, which these users do not have: '
             "leave it out or give other --users"
@@ -184,7 +187,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]
         "asked": {
             "line": trial.situation.described,
             "place": trial.situation.place,
-            "objective": wish.objective,
+            "objective": wish.objective or ", ".join(term.words for term in trial.terms),
             "seed": wish.seed,
             "engine": wish.engine,
             "version": str(engine.version()),

@@ -85,6 +85,18 @@ TERMS: dict[str, Term] = {
 """By their words."""
 
 
+USUAL = ("calls ok", "pages fast")
+"""What is wanted where nobody says it, as far as the users have it."""
+ELSE = ("responses fast", "videos smooth", "delay low")
+"""Of which the first that the users have stands in where they have neither."""
+
+
+def usual(known: Mapping[str, Any]) -> list[Term]:
+    """What users with these measures usually want."""
+    there = [TERMS[words] for words in (*USUAL, *ELSE) if TERMS[words].measure in known]
+    return [term for term in there if term.words in USUAL] or there[:1]
+
+
 def parse(text: str) -> list[Term]:
     """The terms of an objective; a mistake names the word and what there is."""
     found = [_term(part.strip()) for part in text.split(",") if part.strip()]

@@ -30,7 +30,11 @@ Access = Annotated[
 ]
 Users = Annotated[str, typer.Option(help="Who uses it: household, office or phone.")]
 Objective = Annotated[
-    str, typer.Option(help="What is wanted (docs/advice.md): terms, separated by commas.")
+    str | None,
+    typer.Option(
+        help="What is wanted (docs/advice.md): terms, separated by commas (default: calls ok, "
+        "pages fast, or what the users have)."
+    ),
 ]
 Scenario = Annotated[
     Path | None, typer.Option(help="In place of rate, access and users: a scenario (TOML).")
@@ -74,7 +78,7 @@ def advise(
     rate: Rate = None,
     access: Access = None,
     users: Users = "household",
-    objective: Objective = "calls ok, pages fast",
+    objective: Objective = None,
     scenario: Scenario = None,
     pcap: Pcap = None,
     place: Place = None,
