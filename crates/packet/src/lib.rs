@@ -14,6 +14,7 @@ mod packet;
 pub mod params;
 pub mod random;
 mod rate;
+pub mod report;
 mod tcp_header;
 mod time;
 pub mod units;

@@ -1,35 +1,17 @@
 //! Calls: packets that each listener received and played, and the rating of the conversation.
 
-use crate::e_model::{Conversation, Impairment, mean_opinion_score};
+use packet::report::ListenerReport;
+
+use crate::e_model::{Conversation, mean_opinion_score};
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
+use crate::reported::Reported;
 use crate::{Column, Summary, Table, quantile};
 
-/// Packet counts and delays of one listener in the measured interval.
-#[derive(Clone, Copy, Debug)]
-pub struct Listener {
-    /// Whether he sits where the group's sources are, and not at the peer's machine.
-    pub back: bool,
-    /// Packets said to him.
-    pub said: u64,
-    /// Packets of `said` that arrived too late to be played.
-    pub late: u64,
-    /// Packets of `said` that never arrived.
-    pub lost: u64,
-    /// Runs of packets that were not played.
-    pub gaps: u64,
-    /// Mean one-way delay over the network, s; NaN if nothing came.
-    pub network_s: f64,
-    /// Mean delay from mouth to ear, s; NaN if nothing was played.
-    pub mouth_to_ear_s: f64,
-    /// The codec.
-    pub codec: Impairment,
-}
+type Listener = Reported<ListenerReport>;
 
 /// One listener's row.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
-    group: u16,
-    user: u32,
     listener: Listener,
     burst_ratio: f64,
     rating: f64,
@@ -78,20 +60,21 @@ impl Calls {
     /// Adds the listeners of one call of `user` in `group`; those to whom nothing was said leave
     /// no row. What delay does to a conversation is decided by its round trip, so each is rated
     /// with the mean of both directions.
-    pub fn add(&mut self, group: u16, user: u32, listeners: &[Listener]) {
+    pub fn add(&mut self, group: u16, user: u32, reports: &[ListenerReport]) {
         let delays: Vec<f64> =
-            listeners.iter().map(|l| l.mouth_to_ear_s).filter(|s| s.is_finite()).collect();
+            reports.iter().map(|l| l.mouth_to_ear_s).filter(|s| s.is_finite()).collect();
         let delay_s = delays.iter().sum::<f64>() / delays.len().max(1) as f64;
-        for &listener in listeners.iter().filter(|l| l.said > 0) {
+        for &report in reports.iter().filter(|l| l.said > 0) {
+            let listener = Reported { group, user, report };
             let (burst_ratio, rating) = (listener.burst_ratio(), listener.rating(delay_s));
-            self.rows.push(Row { group, user, listener, burst_ratio, rating });
+            self.rows.push(Row { listener, burst_ratio, rating });
         }
     }
 
     /// The numbers over all listeners, and, where there are several groups, of each: `groups` are
     /// their names. None without a call.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
-        out.write_rows("voip_", MEASURES, &self.rows, |row| row.group, groups);
+        out.write_rows("voip_", MEASURES, &self.rows, |row| row.listener.group, groups);
     }
 
     /// One row for each listener; none without a call.
@@ -104,8 +87,8 @@ impl Calls {
             Column::U64(self.rows.iter().map(|row| of(&row.listener)).collect())
         };
         let columns = [
-            ("group", Column::U16(self.rows.iter().map(|r| r.group).collect())),
-            ("user", Column::U32(self.rows.iter().map(|r| r.user).collect())),
+            ("group", Column::U16(self.rows.iter().map(|r| r.listener.group).collect())),
+            ("user", Column::U32(self.rows.iter().map(|r| r.listener.user).collect())),
             ("back", Column::U8(self.rows.iter().map(|r| u8::from(r.listener.back)).collect())),
             ("packets", whole(&|l| l.said)),
             ("late", whole(&|l| l.late)),
@@ -160,18 +143,24 @@ fn worst_rating(rows: &[Row]) -> f64 {
 }
 
 fn mouth_to_ear_mean_s(rows: &[Row]) -> f64 {
-    let heard = rows.iter().map(|r| r.listener.mouth_to_ear_s).filter(|s| s.is_finite());
-    let heard: Vec<f64> = heard.collect();
-    heard.iter().sum::<f64>() / heard.len() as f64
+    let delays = rows.iter().map(|r| r.listener.mouth_to_ear_s).filter(|s| s.is_finite());
+    let delays: Vec<f64> = delays.collect();
+    delays.iter().sum::<f64>() / delays.len() as f64
 }
 
 #[cfg(test)]
 mod tests {
+    use packet::report::Impairment;
+
     use super::*;
 
-    fn listener(back: bool, [said, late, lost, gaps]: [u64; 4], mouth_to_ear_s: f64) -> Listener {
+    fn listener(
+        back: bool,
+        [said, late, lost, gaps]: [u64; 4],
+        mouth_to_ear_s: f64,
+    ) -> ListenerReport {
         let codec = Impairment { equipment: 0.0, robustness: 25.1 };
-        Listener { back, said, late, lost, gaps, network_s: 0.03, mouth_to_ear_s, codec }
+        ListenerReport { back, said, late, lost, gaps, network_s: 0.03, mouth_to_ear_s, codec }
     }
 
     fn column(calls: &Calls, name: &str) -> Vec<f64> {

@@ -9,6 +9,7 @@
 //! dissatisfied) and 50.
 
 use packet::math::{exp, log2, log10, pow, sqrt};
+pub use packet::report::Impairment;
 
 // Defaults of G.107, Table 2; levels in dB, dBm0p or dB(A).
 const SLR: f64 = 8.0;
@@ -23,15 +24,6 @@ const NC: f64 = -70.0;
 const NFOR: f64 = -64.0;
 const PS: f64 = 35.0;
 const PR: f64 = 35.0;
-
-/// How a codec sounds, and how losses harm it (ITU-T G.113 Appendix I).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Impairment {
-    /// Equipment impairment factor Ie, without losses.
-    pub equipment: f64,
-    /// Packet-loss robustness factor Bpl.
-    pub robustness: f64,
-}
 
 /// What one listener's half of a conversation went through.
 #[derive(Clone, Copy, Debug, PartialEq)]

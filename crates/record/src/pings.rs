@@ -1,25 +1,15 @@
 //! Echo requests: round-trip times as ping and irtt measure them.
 
+use packet::report::PingReport;
 use packet::{Duration, Instant};
 
 use crate::measure::{AS_MS, Measure, SHARE, Unit, real, whole};
+use crate::reported::Reported;
 use crate::waits::{Spread, Waits};
 use crate::{Column, Summary, Table};
 
-/// What one sender of echo requests measured.
-#[derive(Clone, Debug, Default)]
-pub struct Ping {
-    /// Its group.
-    pub group: u16,
-    /// Its number over all groups.
-    pub user: u32,
-    /// When each request left, in the whole run.
-    pub sent: Vec<Instant>,
-    /// Round trip of each; none without an answer.
-    pub round_trips: Vec<Option<Duration>>,
-    /// The first request of the measured interval.
-    pub measured_from: usize,
-}
+/// A row: a sender.
+type Ping = Reported<PingReport>;
 
 impl Ping {
     fn measured(&self) -> &[Option<Duration>] {
@@ -34,9 +24,9 @@ pub struct Pings {
 }
 
 impl Pings {
-    /// Adds a sender.
-    pub fn add(&mut self, ping: Ping) {
-        self.senders.push(ping);
+    /// Adds a sender, `user` of `group`.
+    pub fn add(&mut self, group: u16, user: u32, report: PingReport) {
+        self.senders.push(Reported { group, user, report });
     }
 
     /// The measures of each group that sent echo requests: `groups` are the names of all.
@@ -142,7 +132,7 @@ mod tests {
         let sent = (0..4).map(|n| Instant::from_nanos(n * 200_000_000)).collect();
         let round_trips = vec![ms(900), ms(10), None, ms(30)];
         let mut pings = Pings::default();
-        pings.add(Ping { group: 1, user: 7, sent, round_trips, measured_from: 1 });
+        pings.add(1, 7, PingReport { sent, round_trips, measured_from: 1 });
         let mut out = Summary::default();
         pings.summarise(&["web", "ping"], &mut out);
         let Some(crate::Figure::Group(all)) = out.get("ping") else { panic!() };

@@ -3,30 +3,14 @@
 use std::slice;
 
 use packet::Duration;
+use packet::report::ViewerReport;
 
 use crate::measure::{BARE, BITS_PER_S, Measure, SECONDS, SHARE, Unit, real, whole};
+use crate::reported::Reported;
 use crate::{Column, Summary, Table, quantile};
 
-/// What one viewer saw in the measured interval.
-#[derive(Clone, Debug)]
-pub struct Viewer {
-    /// His group.
-    pub group: u16,
-    /// His number over all groups.
-    pub user: u32,
-    /// From his begin until the picture moved, whenever that was.
-    pub startup: Option<Duration>,
-    /// Times the picture froze.
-    pub stalls: u64,
-    /// For how long.
-    pub stalled: Duration,
-    /// Times the bit rate seen changed.
-    pub switches: u64,
-    /// Segments fetched.
-    pub segments: u64,
-    /// Bit rates, bit/s, and how long each was seen.
-    pub seen: Vec<(u64, Duration)>,
-}
+/// A row: a viewer.
+type Viewer = Reported<ViewerReport>;
 
 impl Viewer {
     fn played_s(&self) -> f64 {
@@ -45,9 +29,9 @@ pub struct Players {
 }
 
 impl Players {
-    /// Adds a viewer.
-    pub fn add(&mut self, viewer: Viewer) {
-        self.viewers.push(viewer);
+    /// Adds a viewer, `user` of `group`.
+    pub fn add(&mut self, group: u16, user: u32, report: ViewerReport) {
+        self.viewers.push(Reported { group, user, report });
     }
 
     /// The figures of all viewers together, and, where there are several groups, of each: `groups`
@@ -154,11 +138,9 @@ fn startup_s(viewers: &[Viewer], p: f64) -> f64 {
 mod tests {
     use super::*;
 
-    fn viewer(user: u32, startup: Option<u64>, stalled: u64, seen: [u64; 2]) -> Viewer {
+    fn viewer(startup: Option<u64>, stalled: u64, seen: [u64; 2]) -> ViewerReport {
         let s = Duration::from_secs;
-        Viewer {
-            group: user as u16,
-            user,
+        ViewerReport {
             startup: startup.map(s),
             stalls: stalled.min(1),
             stalled: s(stalled),
@@ -170,9 +152,9 @@ mod tests {
 
     fn three() -> Players {
         let mut players = Players::default();
-        players.add(viewer(0, Some(1), 0, [30, 60]));
-        players.add(viewer(1, Some(5), 10, [30, 0]));
-        players.add(viewer(2, None, 0, [0, 0]));
+        players.add(0, 0, viewer(Some(1), 0, [30, 60]));
+        players.add(1, 1, viewer(Some(5), 10, [30, 0]));
+        players.add(2, 2, viewer(None, 0, [0, 0]));
         players
     }
 

@@ -1,42 +1,13 @@
 //! Video calls: what each viewer saw, how late it was, and what rate the network let through.
 
-use packet::Duration;
+use packet::report::VideoCallReport;
 
 use crate::measure::{AS_MS, BITS_PER_S, Measure, SHARE, Unit, real, whole};
+use crate::reported::Reported;
 use crate::{Column, Summary, Table, quantile, ratio};
 
-/// What one viewer saw in the measured interval. Bytes are of RTP packets.
-#[derive(Clone, Debug)]
-pub struct VideoCallViewer {
-    /// The call's group, and its user's number over all groups.
-    pub group: u16,
-    /// The user, numbered as in [`Listener`](crate::Listener).
-    pub user: u32,
-    /// Whether he sits where the group's sources are, and not at the peer's machine.
-    pub back: bool,
-    /// Length of the call, s.
-    pub seconds: f64,
-    /// Frames made for him.
-    pub frames: u64,
-    /// Frames that were never complete while a later one was shown.
-    pub frames_lost: u64,
-    /// Delay from capture to display of the frames that were shown.
-    pub delays: Vec<Duration>,
-    /// Times the picture froze.
-    pub freezes: u64,
-    /// For how long, s.
-    pub frozen_s: f64,
-    /// Sent to him.
-    pub sent_bytes: u64,
-    /// Received.
-    pub received_bytes: u64,
-    /// Packets received.
-    pub received: u64,
-    /// Packets that never came.
-    pub lost: u64,
-    /// Received packets that carried a mark.
-    pub marked: u64,
-}
+/// A row: a viewer.
+type VideoCallViewer = Reported<VideoCallReport>;
 
 /// Every viewer of every video call.
 #[derive(Clone, Debug, Default)]
@@ -45,10 +16,10 @@ pub struct VideoCalls {
 }
 
 impl VideoCalls {
-    /// Adds a viewer; one for whom no frame was made leaves no row.
-    pub fn add(&mut self, watcher: VideoCallViewer) {
-        if watcher.frames > 0 {
-            self.watchers.push(watcher);
+    /// Adds a viewer of a call of `user` in `group`; one for whom no frame was made leaves no row.
+    pub fn add(&mut self, group: u16, user: u32, report: VideoCallReport) {
+        if report.frames > 0 {
+            self.watchers.push(Reported { group, user, report });
         }
     }
 
@@ -158,13 +129,13 @@ fn marked_share(watchers: &[VideoCallViewer]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use packet::Duration;
+
     use super::*;
 
     /// A viewer of 100 s who was shown frames with these delays, ms, and not two others.
-    fn watcher(group: u16, delays: &[u64], freezes: u64) -> VideoCallViewer {
-        VideoCallViewer {
-            group,
-            user: 3,
+    fn watcher(group: u16, delays: &[u64], freezes: u64) -> VideoCallReport {
+        VideoCallReport {
             back: false,
             seconds: 100.0,
             frames: 11,
@@ -183,9 +154,9 @@ mod tests {
     #[test]
     fn figures_by_hand() {
         let mut calls = VideoCalls::default();
-        calls.add(watcher(0, &[50; 8], 1));
-        calls.add(watcher(1, &[250; 8], 2));
-        calls.add(VideoCallViewer { frames: 0, ..watcher(1, &[], 0) });
+        calls.add(0, 3, watcher(0, &[50; 8], 1));
+        calls.add(1, 3, watcher(1, &[250; 8], 2));
+        calls.add(1, 3, VideoCallReport { frames: 0, ..watcher(1, &[], 0) });
         let mut summary = Summary::default();
         calls.summarise(&["a", "b"], &mut summary);
         let number = |name: &str| summary.number(&format!("rtc_{name}"));
@@ -202,9 +173,9 @@ mod tests {
     }
 
     #[test]
-    fn whoever_was_shown_nothing_has_no_delay() {
+    fn a_viewer_who_was_shown_nothing_has_no_delay() {
         let mut calls = VideoCalls::default();
-        calls.add(watcher(0, &[], 0));
+        calls.add(0, 3, watcher(0, &[], 0));
         let table = calls.table().unwrap();
         let Column::F64(delays) = &table.columns[5].1 else { panic!("a delay is a real number") };
         assert!(delays[0].is_nan());

@@ -27,5 +27,6 @@ pub mod web;
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use entry::{Entry, Group, Population, RATE, Sources, USERS};
 pub use models::{MODELS, Model, Variable, model};
+pub use packet::report::{ListenerReport, PingReport, VideoCallReport, ViewerReport};
 pub use registry::{APPS, find};
-pub use report::{ListenerReport, PingReport, Report, Shown, VideoCallReport, ViewerReport};
+pub use report::{Report, Shown};

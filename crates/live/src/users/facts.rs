@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
 use std::path::Path;
 
+use packet::report::Impairment;
 use serde::{Deserialize, Serialize};
 use traffic::{ListenerReport, PingReport, Report, VideoCallReport, ViewerReport};
 
@@ -167,7 +168,9 @@ pub struct WatchingFact {
 impl From<&Report> for ReportFact {
     fn from(report: &Report) -> Self {
         match report {
-            Report::Call(heard) => ReportFact::Call(heard.iter().map(ListeningFact::of).collect()),
+            Report::Call(listened) => {
+                ReportFact::Call(listened.iter().map(ListeningFact::of).collect())
+            }
             Report::VideoCall(seen) => {
                 ReportFact::VideoCall(seen.iter().map(WatchingFact::of).collect())
             }
@@ -192,8 +195,8 @@ impl From<ReportFact> for Report {
     fn from(fact: ReportFact) -> Self {
         let span = packet::Duration::from_nanos;
         match fact {
-            ReportFact::Call(heard) => {
-                Report::Call(heard.iter().map(ListeningFact::listening).collect())
+            ReportFact::Call(listened) => {
+                Report::Call(listened.iter().map(ListeningFact::listening).collect())
             }
             ReportFact::VideoCall(seen) => {
                 Report::VideoCall(seen.into_iter().map(WatchingFact::watching).collect())
@@ -218,17 +221,17 @@ impl From<ReportFact> for Report {
 }
 
 impl ListeningFact {
-    fn of(heard: &ListenerReport) -> Self {
+    fn of(listened: &ListenerReport) -> Self {
         let ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec } =
-            *heard;
-        let bits = [network_s, mouth_to_ear_s, codec.0, codec.1].map(f64::to_bits);
+            *listened;
+        let bits = [network_s, mouth_to_ear_s, codec.equipment, codec.robustness].map(f64::to_bits);
         ListeningFact { back, counts: [said, late, lost, gaps], bits }
     }
 
     fn listening(&self) -> ListenerReport {
         let ListeningFact { back, counts: [said, late, lost, gaps], bits } = *self;
         let [network_s, mouth_to_ear_s, equipment, robustness] = bits.map(f64::from_bits);
-        let codec = (equipment, robustness);
+        let codec = Impairment { equipment, robustness };
         ListenerReport { back, said, late, lost, gaps, network_s, mouth_to_ear_s, codec }
     }
 }
@@ -333,7 +336,7 @@ mod tests {
 
     #[test]
     fn a_report_is_read_as_it_was_written() {
-        let heard = ListenerReport {
+        let listened = ListenerReport {
             back: true,
             said: 7,
             late: 1,
@@ -341,7 +344,7 @@ mod tests {
             gaps: 3,
             network_s: 0.1 + 0.2,
             mouth_to_ear_s: f64::NAN,
-            codec: (11.0, 19.0),
+            codec: Impairment { equipment: 11.0, robustness: 19.0 },
         };
         let viewing = ViewerReport {
             startup: None,
@@ -356,7 +359,7 @@ mod tests {
             round_trips: vec![None],
             measured_from: 1,
         };
-        for report in [Report::Call(vec![heard]), Report::Viewing(viewing), Report::Ping(ping)] {
+        for report in [Report::Call(vec![listened]), Report::Viewing(viewing), Report::Ping(ping)] {
             let text = serde_json::to_string(&ReportFact::from(&report)).expect("is plain");
             let back: ReportFact = serde_json::from_str(&text).expect("was written here");
             // NaN is not equal to itself; its bits are.

@@ -60,7 +60,7 @@ fn what_nobody_delivers_is_lost_to_both() {
         assert!(
             (heard.said as i64 - 2_000).abs() <= 2 && heard.lost == heard.said && heard.gaps == 1
         );
-        assert_eq!(heard.codec, (11.0, 19.0));
+        assert_eq!((heard.codec.equipment, heard.codec.robustness), (11.0, 19.0));
     }
 }
 

@@ -4,6 +4,7 @@ mod playout_buffer;
 mod talker;
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
+use packet::report::Impairment;
 use packet::units::Unit;
 use packet::{About, Duration, Ecn, Instant, Rng};
 
@@ -25,7 +26,7 @@ struct Codec {
     /// What the coder waits for beyond a packet's speech.
     look_ahead: Duration,
     /// Equipment impairment and packet-loss robustness, Ie and Bpl.
-    impairment: (f64, f64),
+    impairment: Impairment,
 }
 
 fn codec(name: &str) -> Codec {
@@ -33,9 +34,13 @@ fn codec(name: &str) -> Codec {
         "g729a" => Codec {
             bytes_per_s: 1_000.0,
             look_ahead: Duration::from_millis(5),
-            impairment: (11.0, 19.0),
+            impairment: Impairment { equipment: 11.0, robustness: 19.0 },
         },
-        _ => Codec { bytes_per_s: 8_000.0, look_ahead: Duration::ZERO, impairment: (0.0, 25.1) },
+        _ => Codec {
+            bytes_per_s: 8_000.0,
+            look_ahead: Duration::ZERO,
+            impairment: Impairment { equipment: 0.0, robustness: 25.1 },
+        },
     }
 }
 
@@ -101,7 +106,7 @@ impl App for Call {
                 self.talk(cx);
             }
             Input::Received { back, number, .. } => {
-                self.voices[usize::from(back)].buffer.heard(number, cx.now);
+                self.voices[usize::from(back)].buffer.received(number, cx.now);
             }
             _ => {}
         }

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use packet::report::Impairment;
 use packet::{Duration, Instant};
 
 use crate::report::ListenerReport;
@@ -95,7 +96,7 @@ impl PlayoutBuffer {
     }
 
     /// Packet `number` arrives.
-    pub fn heard(&mut self, number: u64, now: Instant) {
+    pub fn received(&mut self, number: u64, now: Instant) {
         // One that was given up is counted as lost already.
         let Some(place) = number.checked_sub(self.first) else { return };
         let said = self.waiting[place as usize];
@@ -171,7 +172,7 @@ impl PlayoutBuffer {
         &self,
         back: bool,
         before_s: f64,
-        codec: (f64, f64),
+        codec: Impairment,
         now: Instant,
     ) -> ListenerReport {
         let mut rest = PlayoutBuffer { waiting: self.waiting.clone(), ..*self };
@@ -191,6 +192,9 @@ impl PlayoutBuffer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const G711: Impairment = Impairment { equipment: 0.0, robustness: 25.1 };
+    const G729A: Impairment = Impairment { equipment: 11.0, robustness: 19.0 };
 
     fn at(ms: u64) -> Instant {
         Instant::from_nanos(ms * 1_000_000)
@@ -215,10 +219,10 @@ mod tests {
                     buffer.said(spurts.contains(&said), at(ms));
                     said += 1;
                 }
-                Some(number) => buffer.heard(number, at(ms)),
+                Some(number) => buffer.received(number, at(ms)),
             }
         }
-        buffer.report(false, 0.02, (0.0, 25.1), at(100_000))
+        buffer.report(false, 0.02, G711, at(100_000))
     }
 
     const FIXED: Playout = Playout { buffer: 0.06, adaptive: false };
@@ -227,21 +231,21 @@ mod tests {
     fn a_spurt_is_played_so_long_after_its_first_packet_came() {
         // First 30 ms, so 90 ms for the spurt: 91 ms is late, 90 is not.
         let delays = [30, 90, 91, 40, 120].map(Some);
-        let heard = listen(FIXED, &[0], &delays);
-        assert_eq!((heard.said, heard.late, heard.lost, heard.gaps), (5, 2, 0, 2));
-        assert!((heard.mouth_to_ear_s - 0.11).abs() < 1e-12);
-        assert!((heard.network_s - 0.0742).abs() < 1e-12);
+        let listened = listen(FIXED, &[0], &delays);
+        assert_eq!((listened.said, listened.late, listened.lost, listened.gaps), (5, 2, 0, 2));
+        assert!((listened.mouth_to_ear_s - 0.11).abs() < 1e-12);
+        assert!((listened.network_s - 0.0742).abs() < 1e-12);
         // With a spurt of its own the last one is in time, and played at 180 ms.
-        let heard = listen(FIXED, &[0, 4], &delays);
-        assert_eq!((heard.late, heard.gaps), (1, 1));
-        assert!((heard.mouth_to_ear_s - (0.02 + (3.0 * 0.09 + 0.18) / 4.0)).abs() < 1e-12);
+        let listened = listen(FIXED, &[0, 4], &delays);
+        assert_eq!((listened.late, listened.gaps), (1, 1));
+        assert!((listened.mouth_to_ear_s - (0.02 + (3.0 * 0.09 + 0.18) / 4.0)).abs() < 1e-12);
     }
 
     #[test]
     fn losses_are_counted_in_runs_with_what_is_late() {
         let delays = [Some(30), None, Some(99), Some(30), None, None, Some(30), None];
-        let heard = listen(FIXED, &[0], &delays);
-        assert_eq!((heard.said, heard.late, heard.lost, heard.gaps), (8, 1, 4, 3));
+        let listened = listen(FIXED, &[0], &delays);
+        assert_eq!((listened.said, listened.late, listened.lost, listened.gaps), (8, 1, 4, 3));
     }
 
     #[test]
@@ -250,14 +254,14 @@ mod tests {
         for number in 0..4 {
             buffer.said(number == 0, at(20 * number));
         }
-        buffer.heard(0, at(70)); // 70 ms, so all are played at 130 ms
+        buffer.received(0, at(70)); // 70 ms, so all are played at 130 ms
         buffer.measure();
         buffer.said(false, at(80));
         buffer.said(false, at(100));
         buffer.said(false, at(120));
-        buffer.heard(1, at(125)); // of the earlier spurt
-        buffer.heard(5, at(150));
-        let report = |ms| buffer.report(false, 0.0, (0.0, 25.1), at(ms));
+        buffer.received(1, at(125)); // of the earlier spurt
+        buffer.received(5, at(150));
+        let report = |ms| buffer.report(false, 0.0, G711, at(ms));
         assert_eq!((report(209).said, report(209).lost), (0, 0)); // the fifth's time has not come
         assert_eq!((report(210).said, report(210).lost), (2, 1)); // nor the seventh's, now
         assert_eq!((report(250).said, report(250).lost, report(250).gaps), (3, 2, 2));
@@ -265,17 +269,17 @@ mod tests {
     }
 
     #[test]
-    fn who_hears_nothing_has_lost_all_that_was_given_up() {
+    fn who_receives_nothing_has_lost_all_that_was_given_up() {
         let mut buffer = PlayoutBuffer::new(FIXED);
         buffer.said(true, at(0));
         buffer.said(false, at(20));
-        let heard = buffer.report(true, 0.02, (11.0, 19.0), at(10_010));
-        assert_eq!((heard.said, heard.lost, heard.gaps), (1, 1, 1));
-        assert!(heard.mouth_to_ear_s.is_nan() && heard.network_s.is_nan());
+        let listened = buffer.report(true, 0.02, G729A, at(10_010));
+        assert_eq!((listened.said, listened.lost, listened.gaps), (1, 1, 1));
+        assert!(listened.mouth_to_ear_s.is_nan() && listened.network_s.is_nan());
         // One that comes after all does not count twice.
         buffer.said(false, at(10_030));
-        buffer.heard(1, at(10_040));
-        assert_eq!(buffer.report(true, 0.02, (11.0, 19.0), at(10_050)).lost, 2);
+        buffer.received(1, at(10_040));
+        assert_eq!(buffer.report(true, 0.02, G729A, at(10_050)).lost, 2);
     }
 
     #[test]
@@ -287,7 +291,7 @@ mod tests {
         for (number, delay) in delays.iter().enumerate() {
             let sent = 100 * number as u64;
             buffer.said(number % 50 == 0, at(sent));
-            buffer.heard(number as u64, at(sent + delay.unwrap()));
+            buffer.received(number as u64, at(sent + delay.unwrap()));
         }
         let (_, playout) = buffer.playing.unwrap();
         assert!((playout - 0.08).abs() < 0.001, "{playout}");
