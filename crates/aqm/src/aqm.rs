@@ -185,25 +185,25 @@ mod tests {
     struct Puppet {
         verdict: Verdict,
         order: LimitOrder,
-        heard: Vec<String>,
+        calls: Vec<String>,
     }
 
     impl Aqm for Puppet {
         fn on_arrival(&mut self, _: &Packet, _: Backlog, _: Instant, _: &mut Rng) -> Verdict {
-            self.heard.push("arrival".into());
+            self.calls.push("arrival".into());
             self.verdict
         }
         fn limit_order(&self) -> LimitOrder {
             self.order
         }
         fn on_signalled(&mut self, marked: bool) {
-            self.heard.push(format!("signalled {marked}"));
+            self.calls.push(format!("signalled {marked}"));
         }
         fn on_overflow(&mut self, _: Backlog, _: Instant) {
-            self.heard.push("overflow".into());
+            self.calls.push("overflow".into());
         }
         fn on_dropped(&mut self, why: DropReason) {
-            self.heard.push(format!("dropped {}", why.name()));
+            self.calls.push(format!("dropped {}", why.name()));
         }
     }
 
@@ -214,7 +214,7 @@ mod tests {
         ecn: (bool, Ecn),
         waiting: u32,
     ) -> (Admission, Ecn, String) {
-        let puppet = Puppet { verdict, order, heard: Vec::new() };
+        let puppet = Puppet { verdict, order, calls: Vec::new() };
         let mut shell = Judged::new(puppet, BufferLimit::of_packets(3, Fit::Whole), ecn.0);
         let mut packet = Packet {
             id: 1,
@@ -227,7 +227,7 @@ mod tests {
         let backlog = Backlog { packets: waiting, bytes: 100 * u64::from(waiting) };
         let admission =
             shell.admit(&mut packet, backlog, Instant::ZERO, &mut Rng::named(1, "shell"));
-        (admission, packet.ecn, shell.judge.heard.join(", "))
+        (admission, packet.ecn, shell.judge.calls.join(", "))
     }
 
     use LimitOrder::{AfterJudge, BeforeJudge};
@@ -236,12 +236,12 @@ mod tests {
     fn a_signal_marks_only_with_the_switch_on_and_a_willing_packet() {
         let signal = Verdict::Signal(DropReason::Early);
         for ecn in [Ecn::Ect0, Ecn::Ect1, Ecn::Ce] {
-            let (admission, after, heard) = admit(signal, AfterJudge, (true, ecn), 0);
+            let (admission, after, calls) = admit(signal, AfterJudge, (true, ecn), 0);
             assert_eq!((admission, after), (Admission::Marked(DropReason::Early), Ecn::Ce));
-            assert_eq!(heard, "arrival, signalled true");
-            let (admission, after, heard) = admit(signal, AfterJudge, (false, ecn), 0);
+            assert_eq!(calls, "arrival, signalled true");
+            let (admission, after, calls) = admit(signal, AfterJudge, (false, ecn), 0);
             assert_eq!((admission, after), (Admission::Dropped(DropReason::Early), ecn));
-            assert_eq!(heard, "arrival, signalled false, dropped early");
+            assert_eq!(calls, "arrival, signalled false, dropped early");
         }
         let (admission, after, _) = admit(signal, AfterJudge, (true, Ecn::NotEct), 0);
         assert_eq!((admission, after), (Admission::Dropped(DropReason::Early), Ecn::NotEct));
@@ -250,20 +250,20 @@ mod tests {
     #[test]
     fn a_drop_verdict_ignores_ecn() {
         let forced = Verdict::Drop(DropReason::Forced);
-        let (admission, after, heard) = admit(forced, AfterJudge, (true, Ecn::Ect0), 0);
+        let (admission, after, calls) = admit(forced, AfterJudge, (true, Ecn::Ect0), 0);
         assert_eq!((admission, after), (Admission::Dropped(DropReason::Forced), Ecn::Ect0));
-        assert_eq!(heard, "arrival, dropped forced");
+        assert_eq!(calls, "arrival, dropped forced");
     }
 
     #[test]
     fn the_judge_chooses_when_the_limit_is_tested() {
         let overflow = Admission::Dropped(DropReason::Overflow);
-        let (admission, _, heard) = admit(Verdict::Pass, BeforeJudge, (true, Ecn::Ect0), 3);
-        assert_eq!((admission, heard.as_str()), (overflow, "overflow, dropped overflow"));
-        let (admission, ecn, heard) =
+        let (admission, _, calls) = admit(Verdict::Pass, BeforeJudge, (true, Ecn::Ect0), 3);
+        assert_eq!((admission, calls.as_str()), (overflow, "overflow, dropped overflow"));
+        let (admission, ecn, calls) =
             admit(Verdict::Signal(DropReason::Early), AfterJudge, (true, Ecn::Ect0), 3);
         assert_eq!((admission, ecn), (overflow, Ecn::Ect0));
-        assert_eq!(heard, "arrival, overflow, dropped overflow");
+        assert_eq!(calls, "arrival, overflow, dropped overflow");
         // A judge that drops has dropped: the full queue is not the cause.
         let (admission, _, _) =
             admit(Verdict::Drop(DropReason::Forced), AfterJudge, (true, Ecn::Ect0), 3);

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_is_told_in_its_words() {
+    fn a_default_is_described_in_its_words() {
         assert_eq!(Stated::new(0.005, "1/200").text(), "1/200");
     }
 }

@@ -18,22 +18,22 @@ pub struct Idle {
     idle: bool,
     since: Instant,
     /// Whole packets of the idle time that have been reported so far.
-    told: u64,
+    reported: u64,
     /// Whether the arrival in hand found the line idle.
     interrupted: bool,
 }
 
 impl Idle {
     pub(crate) const fn new() -> Self {
-        Idle { idle: true, since: Instant::ZERO, told: 0, interrupted: false }
+        Idle { idle: true, since: Instant::ZERO, reported: 0, interrupted: false }
     }
 
-    /// The line goes idle. Asking an empty queue again does not restart the clock.
+    /// The line goes idle. A second call for an empty queue does not restart the clock.
     pub(crate) fn begin(&mut self, now: Instant) {
         if !self.idle {
             self.idle = true;
             self.since = now;
-            self.told = 0;
+            self.reported = 0;
         }
     }
 
@@ -61,14 +61,14 @@ impl Idle {
     /// been reported to an earlier arrival.
     #[inline]
     pub(crate) fn end_in_packets(&mut self, now: Instant, clock: &PacketClock) -> Option<u64> {
-        self.interrupt().then(|| self.tell(now, clock))
+        self.interrupt().then(|| self.report(now, clock))
     }
 
     #[cold]
-    pub(crate) fn tell(&mut self, now: Instant, clock: &PacketClock) -> u64 {
+    pub(crate) fn report(&mut self, now: Instant, clock: &PacketClock) -> u64 {
         let all = clock.packets_in(now.since(self.since));
-        let fresh = all - self.told;
-        self.told = all;
+        let fresh = all - self.reported;
+        self.reported = all;
         fresh
     }
 

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_flows_are_others_after_so_many_packets() {
+    fn short_flows_are_others_after_some_packets() {
         let load = |lifetime| {
             let load = Overload::of_defaults(&crate::AGENT).unwrap();
             load.of_short_flows(lifetime).lifetime

@@ -18,7 +18,7 @@ pub struct Table {
     pub row: u64,
 }
 
-/// What is not worth asking for, bytes.
+/// Tables below this size, in bytes, are allocated without asking the system for room first.
 const LITTLE: u64 = 1 << 20;
 
 impl Entry {

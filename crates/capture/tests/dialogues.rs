@@ -189,7 +189,7 @@ fn a_lost_syn_is_sent_again_and_times_nothing() {
 }
 
 #[test]
-fn a_capture_of_the_clients_packets_alone_tells_the_replies_from_their_acknowledgements() {
+fn a_capture_of_the_clients_packets_alone_distinguishes_the_replies_from_their_acknowledgements() {
     let c = one("
         0   > S 0
         41  > . 1 1

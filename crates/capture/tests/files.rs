@@ -249,7 +249,7 @@ fn what_is_no_capture_is_one_sentence() {
 }
 
 #[test]
-fn other_protocols_and_links_are_counted_and_told() {
+fn other_protocols_and_links_are_counted_and_reported() {
     let mut udp = vec![0xc0, 0, 1, 0xbb];
     udp.resize(1200, 0);
     let quic = ipv4([1; 4], [2; 4], 17, &udp);
@@ -286,7 +286,7 @@ fn sides_come_from_the_users_networks_where_he_names_them() {
 }
 
 #[test]
-fn clocks_that_go_back_are_told() {
+fn clocks_that_go_back_are_reported() {
     let mut text: Vec<_> = DIALOGUE.lines().collect();
     text.push("90 > . 101 1001");
     let learned = learn(&file(&text.join("\n")));

@@ -48,7 +48,7 @@ fn memory_depends_on_what_is_open_not_on_what_was_seen() {
 }
 
 #[test]
-fn a_vector_beyond_its_room_is_cut_and_told() {
+fn a_vector_beyond_its_room_is_cut_and_reported() {
     let _alone = ALONE.lock();
     let mut text = "0 > S 0\n1 < SA 0 1\n2 > . 1 1\n".to_owned();
     for n in 0..200 {

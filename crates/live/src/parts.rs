@@ -220,7 +220,7 @@ impl Running {
     pub fn wait_until_ready(&mut self, most: Duration) -> Result<(), Fault> {
         let steps = most.as_millis() / 2;
         for _ in 0..steps {
-            match self.heard() {
+            match self.receive() {
                 Some(Message::Ready) => return Ok(()),
                 _ if self.has_ended()? => {
                     let silent = || Fault(format!("{} ended before the run began", self.part.name));
@@ -245,7 +245,7 @@ impl Running {
     }
 
     /// The next message from it, if there is one.
-    pub fn heard(&self) -> Option<Message> {
+    pub fn receive(&self) -> Option<Message> {
         let mut bytes = [0; LONGEST + 1];
         match recv(self.control.as_ref()?, &mut bytes, RecvFlags::DONTWAIT) {
             Ok((length, _)) => Message::decode(&bytes[..length]),

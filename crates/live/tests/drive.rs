@@ -54,7 +54,7 @@ struct Programs {
     end: Instant,
     fail: Instant,
     words: RefCell<VecDeque<Instant>>,
-    heard: Cell<usize>,
+    received: Cell<usize>,
     slept: usize,
     stopped: bool,
 }
@@ -84,8 +84,8 @@ impl Around<Timed> for Programs {
         let is_there = || self.words.borrow().front().is_some_and(|at| *at <= self.clock.get());
         while is_there() {
             self.words.borrow_mut().pop_front();
-            let port = 1_000 + self.heard.get() as u16;
-            self.heard.set(self.heard.get() + 1);
+            let port = 1_000 + self.received.get() as u16;
+            self.received.set(self.received.get() + 1);
             notify(&Announcement {
                 protocol: Protocol::Udp,
                 opener: ([10, 128, 0, 1], port).into(),
@@ -130,7 +130,7 @@ fn measured(end: Instant, fail: Instant) -> (Drive<Timed, Programs>, Rc<RefCell<
         end,
         fail,
         words: RefCell::default(),
-        heard: Cell::new(0),
+        received: Cell::new(0),
         slept: 0,
         stopped: false,
     };
@@ -160,7 +160,7 @@ fn what_is_announced_after_the_measured_time_is_read_and_does_not_keep_the_loop_
     drive.programs.words.borrow_mut().extend((0..5).map(|each| ms(150 + 10 * each)));
     let before = drive.programs.slept;
     drive.wait(ms(100)).expect("users end");
-    assert_eq!(drive.programs.heard.get(), 5);
+    assert_eq!(drive.programs.received.get(), 5);
     let sleeps = drive.programs.slept - before;
     // 20 looks, 5 words, a few for the packet.
     assert!(sleeps < 40, "{sleeps} sleeps in 0.4 s");
@@ -176,7 +176,7 @@ fn users_that_do_not_end_are_stopped_with_a_sentence() {
 }
 
 #[test]
-fn users_that_fail_after_the_measured_time_are_told_and_the_others_stopped() {
+fn users_that_fail_after_the_measured_time_are_reported_and_the_others_stopped() {
     let (mut drive, _) = measured(Instant::NEVER, ms(150));
     assert_eq!(drive.wait(ms(100)).expect_err("no room").0, "users stopped: no room");
     assert!(drive.programs.stopped);

@@ -120,7 +120,7 @@ fn assert_same_requests(net: u8, traffic: Json, least: usize) {
 }
 
 #[test]
-fn users_ask_for_what_simulated_users_ask_for() {
+fn users_request_what_simulated_users_request() {
     let traffic = json!({
         "name": "web", "app": "http", "users": 12, "parallel": 1, "files": 3,
         "think": { "dist": "exponential", "mean": "50 ms" }, "service": "2 ms",
@@ -171,7 +171,7 @@ fn endless_flows_are_long_flows() {
 }
 
 #[test]
-fn both_ends_of_a_call_are_heard() {
+fn both_ends_of_a_call_are_recorded() {
     let traffic = json!({
         "name": "call", "app": "voip", "users": 3, "start_within": "100 ms", "lasts": "600 ms",
     });
@@ -198,7 +198,7 @@ fn pictures_move() {
 }
 
 #[test]
-fn the_kernel_is_asked_for_the_end_systems_of_a_scenario() {
+fn the_kernel_is_queried_for_the_end_systems_of_a_scenario() {
     let of = |tcp: Json| {
         let traffic = json!({ "name": "web", "app": "http", "users": 1, "tcp": tcp });
         settings(&scenario(1_000, traffic, json!({}))).unwrap()

@@ -51,9 +51,9 @@ mod tests {
             prefetch(&bytes[end / 3..end]);
         }
         prefetch(&());
-        let told: Box<dyn std::fmt::Debug> = Box::new([7u64; 40]);
-        prefetch(&*told);
+        let object: Box<dyn std::fmt::Debug> = Box::new([7u64; 40]);
+        prefetch(&*object);
         assert!(bytes.iter().map(|&b| usize::from(b)).eq(0..256));
-        assert_eq!(format!("{told:?}"), format!("{:?}", [7; 40]));
+        assert_eq!(format!("{object:?}"), format!("{:?}", [7; 40]));
     }
 }

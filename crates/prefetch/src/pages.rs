@@ -82,9 +82,9 @@ mod tests {
     /// What Linux says of the memory around an address, in the words of proc(5).
     #[cfg(target_os = "linux")]
     fn flags_of(address: usize) -> Option<String> {
-        let told = std::fs::read_to_string("/proc/self/smaps").ok()?;
+        let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;
         let mut within = false;
-        for line in told.lines() {
+        for line in maps.lines() {
             let range = line.split(' ').next().and_then(|range| range.split_once('-'));
             if let Some((first, end)) = range
                 && let Ok(first) = usize::from_str_radix(first, 16)
@@ -105,20 +105,20 @@ mod tests {
         if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage").exists() {
             return println!("skipped: this system has no transparent huge pages");
         }
-        let told = |of: &Vec<u8>| {
+        let huge = |of: &Vec<u8>| {
             let middle = of.as_ptr().addr() + of.capacity() / 2;
             flags_of(middle).map(|flags| flags.split(' ').any(|flag| flag == "hg"))
         };
         let small = Vec::with_capacity(LARGE - 1);
         huge_pages(&small);
         let mut large = Vec::with_capacity(LARGE);
-        let before = told(&large);
+        let before = huge(&large);
         huge_pages(&large);
-        let now = told(&large);
+        let now = huge(&large);
         large.resize(LARGE, 1);
         push(&mut large, 2);
         if let (Some(small), Some(before), Some(now), Some(grown)) =
-            (told(&small), before, now, told(&large))
+            (huge(&small), before, now, huge(&large))
         {
             assert_eq!((small, before, now, grown), (false, false, true, true));
         }

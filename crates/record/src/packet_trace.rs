@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn every_row_tells_how_many_others_wait() {
+    fn every_row_reports_how_many_others_wait() {
         let mut trace = PacketTrace::default();
         trace.arrived(at(1), 5, who(0));
         trace.reported(at(1), &Event::Queued { id: 5 });
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_watches_takes_rows_away_once_and_leaves_no_heap() {
+    fn an_observer_takes_rows_away_once_and_leaves_no_heap() {
         let mut trace = PacketTrace::of(false, true).unwrap();
         (0..20_000).for_each(|t| trace.arrived(at(t), 3, who(0)));
         assert!(trace.rows.len() <= MOST_SEEN);

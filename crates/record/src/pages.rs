@@ -226,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_told_apart_where_the_summary_does() {
+    fn groups_are_distinguished_where_the_summary_does() {
         let mut log = log_of(&["near", "bulk", "far"], false);
         for (group, ended) in [(0, 1_200), (2, 2_500), (2, 1_900)] {
             log.begun(group);

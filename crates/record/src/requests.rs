@@ -254,8 +254,8 @@ impl Requests {
     pub fn histogram(&self) -> Table {
         let mut table = ResponseHistogram::default();
         if self.by_group {
-            let asking = self.names.iter().zip(&self.answers).enumerate();
-            for (i, (_, answers)) in asking.filter(|(_, (name, _))| name.is_some()) {
+            let requesting = self.names.iter().zip(&self.answers).enumerate();
+            for (i, (_, answers)) in requesting.filter(|(_, (name, _))| name.is_some()) {
                 table.block(i as u16, &[answers.times()]);
             }
         } else {

@@ -8,7 +8,7 @@ use packet::params::BadParams;
 
 use crate::scenario::Queue;
 
-/// Tables smaller than this are not worth asking the system what is free.
+/// For tables smaller than this, bytes, the system is not queried for free memory.
 const LITTLE: u64 = 64 << 20;
 
 /// A discipline with its tables, if there is memory for them.

@@ -78,14 +78,14 @@ impl Recorder {
             Some(keep) => datagrams.watched(keep),
             None => datagrams,
         };
-        let asking = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
+        let name_if_requesting = |group: &Traffic| group.entry.fetches.then(|| group.name.clone());
         Recorder {
             keep,
             window,
             requests: Requests::new(RequestSettings {
                 window,
                 log: rows("responses"),
-                groups: scenario.traffic.iter().map(asking).collect(),
+                groups: scenario.traffic.iter().map(name_if_requesting).collect(),
                 by_group: record.switch("by_group"),
                 keep,
                 watched: watched.is_some(),
@@ -254,7 +254,7 @@ impl Recorder {
         group: u16,
         exchange: Exchange,
     ) {
-        let (Cause::Requested { at, resent }, false) = (exchange.cause, exchange.is_unasked())
+        let (Cause::Requested { at, resent }, false) = (exchange.cause, exchange.is_unrequested())
         else {
             return; // no reply was requested
         };

@@ -356,7 +356,8 @@ impl World {
         for connection in open {
             let group = self.sources[connection.source as usize].group;
             self.recorder.still_open(connection, group);
-            open_requests += connection.exchanges.iter().filter(|e| !e.is_unasked()).count() as u64;
+            open_requests +=
+                connection.exchanges.iter().filter(|e| !e.is_unrequested()).count() as u64;
         }
         self.check();
         self.check_flows();

@@ -214,7 +214,7 @@ fn ports_are_chosen_by_name() {
 }
 
 #[test]
-fn the_accecn_option_tells_the_bytes_that_the_file_shows_to_arrive() {
+fn the_accecn_option_reports_the_bytes_that_the_file_shows_to_arrive() {
     // Kind 174 (RFC 9768 section 3.2.3), for a sender whose data says ECT(1): EE1B and ECEB count what
     // has left the queue, 200 ms of flight at most behind.
     let scenario = json!({

@@ -329,7 +329,7 @@ fn a_flow_that_stops_sends_nothing_new_and_delivers_the_rest() {
 }
 
 #[test]
-fn groups_are_numbered_as_in_the_scenario_whoever_sends_first() {
+fn groups_are_numbered_as_in_the_scenario_in_every_order_of_sending() {
     let sender = |name: &str, start: &str| {
         json!({
             "app": "cbr", "name": name, "flows": 1, "rate": "64 kbit/s",

@@ -123,7 +123,7 @@ fn every_group_has_its_own_response_times() {
 }
 
 #[test]
-fn responses_are_told_by_what_was_sent_again_for_them() {
+fn responses_are_grouped_by_what_was_sent_again_for_them() {
     let scenario = |rate: &str, limit: u32| {
         json!({
             "duration": "300 s",

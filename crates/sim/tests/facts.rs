@@ -6,7 +6,7 @@ use record::Recoveries;
 use serde_json::json;
 
 #[test]
-fn what_is_told_of_connections_adds_up() {
+fn what_is_recorded_of_connections_adds_up() {
     let text = json!({
         "duration": "10 s", "link": [{"rate": "1 Mbit/s"}],
         "traffic": [{"app": "bulk", "flows": 1}],
@@ -108,7 +108,7 @@ fn requests_that_wait_for_their_reply_are_open() {
 }
 
 #[test]
-fn the_catalogue_tells_what_every_entry_is() {
+fn the_catalogue_reports_what_every_entry_is() {
     let all = catalogue();
     let named = |list: &str, name: &str| {
         let found = all[list].as_array().unwrap().iter().find(|entry| entry["name"] == name);

@@ -96,7 +96,7 @@ fn an_acceptor_speaks_up_when_nothing_comes() {
 /// The last byte of the first reply leaves a round trip after the others, and from then the
 /// second counts; what is asked for is written behind the reply before it, sent or not.
 #[test]
-fn what_an_acceptor_writes_unasked_waits_until_all_before_it_is_sent() {
+fn what_an_acceptor_writes_without_a_request_waits_until_all_before_it_is_sent() {
     let tcp = json!({"tcp": {"profile": "plain", "initial_window": 1, "delayed_ack": "0 s"}});
     for (first, waits) in [(1_460, 40.0), (1_461, 42.0), (3_000, 42.0)] {
         let text = format!(
@@ -109,7 +109,7 @@ fn what_an_acceptor_writes_unasked_waits_until_all_before_it_is_sent() {
 }
 
 #[test]
-fn concurrent_sides_keep_gaps_and_what_each_had_heard() {
+fn concurrent_sides_keep_gaps_and_what_each_had_received() {
     // The acceptor begins 5 ms after the connection stands, and goes on when 517 B are there; the
     // opener's second unit has heard the first of the acceptor's, its third none of the second.
     // The acceptor's third waits 70 ms behind its second.

@@ -111,7 +111,7 @@ fn mistakes_are_named_by_path_with_a_remedy() {
 }
 
 #[test]
-fn profiles_and_what_they_let_choose_are_told_apart() {
+fn profiles_and_what_they_let_choose_are_distinguished() {
     for control in tcp::controls() {
         let name = control.name;
         let line = format!("write tcp = {{ profile = \"linux\", congestion = \"{name}\" }}");

@@ -125,7 +125,7 @@ fn what_cannot_be_changed_is_refused_with_a_sentence() {
 }
 
 #[test]
-fn what_was_seen_is_told_in_the_order_of_its_fields() {
+fn what_was_seen_is_listed_in_the_order_of_its_fields() {
     let seen = PortSnapshot {
         packets: 1,
         bytes: 2,

@@ -208,7 +208,7 @@ impl Receiver {
             return;
         }
         // Out of order, duplicate, filling a hole, or with a FIN: answered at once.
-        let asked = std::mem::replace(&mut self.ack_now, true);
+        let ack_was_due = std::mem::replace(&mut self.ack_now, true);
         // Linux keeps and reports a FIN as it does a byte.
         let reached = end + u64::from(fin && policy.duplicates);
         if policy.duplicates {
@@ -232,7 +232,7 @@ impl Receiver {
         }
         if let AtOnce::Adaptive(rules) = &policy.at_once {
             self.has_read(rules, moment.at);
-            if !asked {
+            if !ack_was_due {
                 self.compress(rules, &timing);
             }
         }

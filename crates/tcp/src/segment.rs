@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_tell_of_what_was_received_and_of_what_came_twice() {
+    fn blocks_report_what_was_received_and_what_came_twice() {
         let (mut block, mut twice) = (SackBlocks::NONE, SackBlocks::NONE);
         block.push(3, 6);
         twice.set_duplicate(3, 6, 9);
@@ -370,19 +370,19 @@ mod tests {
 
     #[test]
     fn sack_blocks_are_equal_if_they_say_the_same() {
-        let told = |blocks: &[(u32, u32)]| {
+        let with_blocks = |blocks: &[(u32, u32)]| {
             let mut sack = SackBlocks::NONE;
             blocks.iter().for_each(|&(start, end)| sack.push(start, end));
             sack
         };
-        let (mut cleared, mut twice) = (told(&[(9, 12)]), told(&[(3, 6)]));
+        let (mut cleared, mut twice) = (with_blocks(&[(9, 12)]), with_blocks(&[(3, 6)]));
         cleared.clear();
         assert_eq!(cleared, SackBlocks::NONE, "what is left in an empty place says nothing");
-        assert_ne!(told(&[(3, 6)]), SackBlocks::NONE);
-        assert_ne!(told(&[(3, 6)]), told(&[(3, 7)]));
+        assert_ne!(with_blocks(&[(3, 6)]), SackBlocks::NONE);
+        assert_ne!(with_blocks(&[(3, 6)]), with_blocks(&[(3, 7)]));
         twice.set_duplicate(3, 6, 1);
-        assert_ne!(twice, told(&[(3, 6)]), "it reports a duplicate as well");
-        let mut later = told(&[(3, 6)]);
+        assert_ne!(twice, with_blocks(&[(3, 6)]), "it reports a duplicate as well");
+        let mut later = with_blocks(&[(3, 6)]);
         later.set_duplicate(3, 7, 1);
         assert_ne!(twice, later);
     }

@@ -199,9 +199,9 @@ mod tests {
             (1_001, 1_201, false),
             (1_000, 1_201, true),
         ] {
-            let mut told = Segment { ack: 1, ..Segment::default() };
-            told.sack.push(from - 1, to - 1);
-            assert_eq!(check().news_of_old_data(&told), news, "{from}..{to}");
+            let mut report = Segment { ack: 1, ..Segment::default() };
+            report.sack.push(from - 1, to - 1);
+            assert_eq!(check().news_of_old_data(&report), news, "{from}..{to}");
         }
     }
 

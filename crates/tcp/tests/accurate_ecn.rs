@@ -168,7 +168,7 @@ fn the_option_counts_bytes_by_codepoint() {
 }
 
 #[test]
-fn every_acknowledgement_of_data_tells_the_bytes() {
+fn every_acknowledgement_of_data_reports_the_bytes() {
     // Every third segment of a Prague sender is marked.
     let settings = [("congestion", Raw::Text("prague".into())), ("accecn_option", Raw::Bool(true))];
     let profile = profile("linux", &settings);

@@ -262,7 +262,7 @@ fn an_echo_in_a_recovery_is_one_reduction_with_its_loss_but_not_in_ns3() {
 }
 
 #[test]
-fn an_echo_on_a_duplicate_tells_ns3_nothing() {
+fn an_echo_on_a_duplicate_means_nothing_to_ns3() {
     for (cut, after) in [("rfc3168", 5), ("rfc5681", 5), ("ns3", 10)] {
         let mut server = marked_with(cut);
         assert_eq!(windows(&mut server, &[echoed(said(1, &[(1, 2)]))]).0, after, "{cut}");

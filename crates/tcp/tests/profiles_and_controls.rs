@@ -106,7 +106,7 @@ fn left_by_a_loss(profile: &Arc<Profile>) -> f64 {
 }
 
 #[test]
-fn cubic_behaves_by_its_law_whoever_repairs() {
+fn cubic_behaves_by_its_law_in_every_recovery() {
     let number = |v: f64| Raw::Number(v);
     for name in ["freebsd-2.2.8", "freebsd-4.5", "windows-nt4", "plain", "ns2", "ns2-full", "linux"]
     {

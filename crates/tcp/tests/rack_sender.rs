@@ -147,7 +147,7 @@ fn one_repeated_syn_is_forgiven() {
 }
 
 #[test]
-fn a_timestamp_tells_the_round_trip_of_a_repeated_syn() {
+fn a_timestamp_reports_the_round_trip_of_a_repeated_syn() {
     for (stamps, rto) in [(true, ms(300)), (false, ms(3_000))] {
         let mut world = world(1_000, &[("timestamps", Raw::Bool(stamps))]);
         world.run(secs(1.12), &mut |sent| sent.side != S && sent.number == 1);

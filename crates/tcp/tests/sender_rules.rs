@@ -3,7 +3,7 @@
 mod pieces;
 
 use crate::lab::one_end::{
-    ack, asked, burst, drain, hear, report, request, sacking, said, ten_out_of,
+    ack, burst, drain, hear, report, request, sacking, said, serving, ten_out_of,
 };
 use crate::lab::{S, Sent, World, profile, secs};
 use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
@@ -17,7 +17,7 @@ fn a_bsd_server_restarts_if_it_thinks_for_a_timeout() {
     // itself (the tick comes after). A request at 0.43 comes before the tick of that instant.
     for asked_at in [0.15, 0.43] {
         for (at, segments) in [(0.5, 2), (1.43, 2), (1.44, 1), (50.0, 1)] {
-            assert_eq!(burst(&mut asked(&bsd, asked_at), at), segments, "{asked_at}, {at}");
+            assert_eq!(burst(&mut serving(&bsd, asked_at), at), segments, "{asked_at}, {at}");
         }
     }
 }
@@ -28,7 +28,7 @@ fn a_plain_sender_restarts_after_more_than_a_timeout_without_sending() {
         [(true, 1.25, 4), (true, 1.251, 3), (false, 9.0, 4), (true, 0.4, 4)]
     {
         let settings = [("idle_restart", Raw::Bool(idle_restart))];
-        let mut server = asked(&profile("plain", &settings), 0.15);
+        let mut server = serving(&profile("plain", &settings), 0.15);
         // One segment at 0.25 (RTO 1 s), acknowledged: the window is four.
         server.write(1_460, secs(0.25));
         assert_eq!(drain(&mut server, 0.25).len(), 1);
@@ -40,7 +40,7 @@ fn a_plain_sender_restarts_after_more_than_a_timeout_without_sending() {
 
 #[test]
 fn an_owed_acknowledgement_takes_nagled_data_along() {
-    let mut server = asked(&profile("freebsd-2.2.8", &[]), 0.15);
+    let mut server = serving(&profile("freebsd-2.2.8", &[]), 0.15);
     server.write(100, secs(0.2));
     assert_eq!(drain(&mut server, 0.2).len(), 1, "nothing is outstanding");
     server.write(50, secs(0.21));
@@ -56,7 +56,7 @@ fn a_write_of_208_bytes_goes_to_one_buffer() {
     // `sosend` of FreeBSD: MINCLSIZE; less goes to small buffers of 100 B, each a call of its own.
     for (bytes, first) in [(207, 100), (208, 208)] {
         let split = [("small_write_split", Raw::Bool(true))];
-        let mut server = asked(&profile("freebsd-2.2.8", &split), 0.15);
+        let mut server = serving(&profile("freebsd-2.2.8", &split), 0.15);
         server.write(bytes, secs(0.2));
         assert_eq!(server.poll_send(secs(0.2)).map(|segment| segment.len), Some(first));
     }
@@ -64,7 +64,7 @@ fn a_write_of_208_bytes_goes_to_one_buffer() {
 
 #[test]
 fn plain_does_not_nagle() {
-    let mut server = asked(&profile("plain", &[]), 0.15);
+    let mut server = serving(&profile("plain", &[]), 0.15);
     for n in 0..3u64 {
         server.write(50, secs(0.2));
         let sent = drain(&mut server, 0.2);
@@ -110,7 +110,7 @@ fn calls_without_cause_are_harmless() {
         hear(&mut half_open, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
         hear(&mut half_open, ack(5_000), 0.06);
         assert_eq!(half_open.state(), State::SynReceived, "an ACK of what was never sent");
-        let mut server = asked(&profile, 0.15);
+        let mut server = serving(&profile, 0.15);
         let due = server.next_timeout().expect("a delayed ACK");
         assert_eq!(due.order, 1);
         server.on_timeout(Instant::from_nanos(due.at.nanos() - 1));
@@ -130,8 +130,8 @@ fn calls_without_cause_are_harmless() {
 }
 
 #[test]
-fn onlookers_can_tell_what_was_sent_before() {
-    let mut server = asked(&profile("plain", &[]), 0.15);
+fn onlookers_can_see_what_was_sent_before() {
+    let mut server = serving(&profile("plain", &[]), 0.15);
     server.write(4_380, secs(0.2));
     let first = drain(&mut server, 0.2);
     assert_eq!(first.len(), 3);
@@ -208,7 +208,7 @@ fn who_has_nothing_to_send_says_so_beforehand() {
     assert!(client.may_send(), "a SYN");
     drain(&mut client, 0.0);
     assert!(!client.may_send());
-    let mut server = asked(&plain, 0.15);
+    let mut server = serving(&plain, 0.15);
     assert!(!server.may_send(), "its acknowledgement waits");
     server.write(4_380, secs(0.2));
     assert!(server.may_send(), "a write");
@@ -220,14 +220,14 @@ fn who_has_nothing_to_send_says_so_beforehand() {
 
 #[test]
 fn who_stops_writing_has_written_what_was_sent() {
-    let mut server = asked(&profile("plain", &[]), 0.15);
+    let mut server = serving(&profile("plain", &[]), 0.15);
     assert_eq!(burst(&mut server, 0.2), 3);
     assert_eq!(server.stop_writing(secs(0.21)), 4_380);
     server.close(secs(0.22));
     let fin = drain(&mut server, 0.22);
     assert_eq!((fin.len(), fin[0].seq, fin[0].len), (1, 4_381, 0));
     assert!(fin[0].flags.has(Flags::FIN));
-    let mut silent = asked(&profile("plain", &[]), 0.15);
+    let mut silent = serving(&profile("plain", &[]), 0.15);
     assert_eq!(silent.stop_writing(secs(0.2)), 0);
 }
 
@@ -235,7 +235,7 @@ fn who_stops_writing_has_written_what_was_sent() {
 fn both_close_at_once_and_both_wait() {
     // RFC 9293 section 3.6, case 3, and figure 13: FIN-WAIT-1, CLOSING, TIME-WAIT.
     for name in ["plain", "freebsd-2.2.8", "linux"] {
-        let mut server = asked(&profile(name, &[]), 0.15);
+        let mut server = serving(&profile(name, &[]), 0.15);
         server.close(secs(0.2));
         let fin = drain(&mut server, 0.2);
         assert!(fin.len() == 1 && fin[0].flags.has(Flags::FIN), "{name}");

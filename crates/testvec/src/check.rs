@@ -98,11 +98,11 @@ mod tests {
 
     #[test]
     fn one_of_ours_passes_every_check() {
-        let mut heard = Vec::new();
-        let report = check(aqm::find("red").unwrap(), &mut |what| heard.push(what.to_owned()));
+        let mut notes = Vec::new();
+        let report = check(aqm::find("red").unwrap(), &mut |what| notes.push(what.to_owned()));
         let checks = report["checks"].as_array().unwrap();
         assert!(checks.iter().all(|check| check["broken"].is_null()), "{checks:?}");
-        assert_eq!(heard.len(), checks.len());
+        assert_eq!(notes.len(), checks.len());
         assert!(report["sets"].as_u64().unwrap() > 10);
         assert!(report["vectors"].as_str().unwrap().contains("aqmlab vectors 1"));
     }

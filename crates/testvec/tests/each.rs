@@ -17,7 +17,7 @@ macro_rules! each_discipline {
             })*
 
             #[test]
-            fn every_discipline_is_asked() {
+            fn every_discipline_is_called() {
                 let known: Vec<_> = aqm::ALGORITHMS.iter().map(|e| e.about.name).collect();
                 let mut requested = [$(stringify!($name)),*];
                 assert!(known.iter().all(|name| requested.contains(name)), "list it in each.rs");

@@ -58,6 +58,6 @@ fn gauges_are_finite_and_keep_their_names(entry: &Entry) {
 }
 
 #[test]
-fn every_law_is_asked() {
+fn every_law_is_called() {
     assert_eq!(LAWS.len(), 7);
 }

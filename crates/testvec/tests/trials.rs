@@ -156,7 +156,7 @@ impl aqm::Discipline for Shaper {
 }
 
 #[test]
-fn a_shaper_is_asked_again_when_it_says() {
+fn a_shaper_is_called_again_when_it_says() {
     let rate = packet::Rate::from_bits_per_s(8_000_000);
     let stream = packet::Rng::named(1, "draws");
     let mut trial = aqmlab_testvec::Trial::new(Box::<Shaper>::default(), rate, stream);

@@ -63,7 +63,7 @@ pub enum Action {
     /// not zero, the peer's server program answers with that many once all have arrived (the
     /// request message names the size, as the UNC generators' does). Requests of one connection
     /// are answered in order, one at a time, unless it is said to [`Action::Multiplex`]. A request of
-    /// no bytes stands for what the peer's program writes unasked: its service begins when the
+    /// no bytes stands for what the peer's program writes without a request: its service begins when the
     /// connection is established and all earlier replies have been sent, and no response time is
     /// measured.
     Send {

@@ -141,7 +141,7 @@ impl Population {
 
     /// This population, where each source is expected to request this many IP bytes per second.
     #[must_use]
-    pub fn asking_for(mut self, ip_bytes_per_source_s: f64) -> Self {
+    pub fn requesting(mut self, ip_bytes_per_source_s: f64) -> Self {
         self.ip_bytes_per_source_s = Some(ip_bytes_per_source_s);
         self
     }

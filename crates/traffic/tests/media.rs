@@ -75,7 +75,7 @@ impl Host {
         }
     }
 
-    /// When segments were asked for, and their bytes.
+    /// When segments were requested, and their bytes.
     fn segments(&self) -> Vec<(f64, u64)> {
         let of = |(at, action): &(f64, Action)| match action {
             Action::Send { reply_bytes, .. } => Some((*at, *reply_bytes)),
@@ -129,7 +129,7 @@ fn a_player_fills_its_buffer_and_then_asks_once_a_segment() {
 }
 
 #[test]
-fn sizes_vary_as_they_are_told_and_keep_their_mean() {
+fn sizes_vary_as_they_are_set_and_keep_their_mean() {
     // Factors uniform over 0.5 to 1.5 have a deviation of 0.289; 700 segments: five standard
     // errors are 0.055.
     let uniform = Raw::Table(vec![
@@ -210,7 +210,7 @@ fn bola_goes_to_the_highest_rate_where_its_buffer_says() {
 
 #[test]
 fn a_segment_that_comes_as_the_viewer_leaves_is_not_seen() {
-    // 940 kbit at 1 Mbit/s, 50 ms after they were asked for.
+    // 940 kbit at 1 Mbit/s, 50 ms after they were requested.
     for (lasts, segments) in [("990 ms", 0), ("991 ms", 1)] {
         let mut host = player(&[("lasts", text(lasts))], 1e6);
         host.run_until(5.0);
@@ -227,8 +227,8 @@ fn a_buffer_of_one_segment_leaves_nothing_to_choose_by() {
     assert_eq!([refused("3 s"), refused("4 s")], ["max_buffer", "upper"]);
 }
 
-/// What each listener of a call heard whose packets all take 30 ms, after so many seconds.
-fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<ListenerReport> {
+/// What each listener of a call of this length received, if every packet takes 30 ms.
+fn listened(raw: &[(&str, Raw)], seconds: f64) -> Vec<ListenerReport> {
     let at_once = [("start_within", text("0 s"))];
     let mut app = build("voip", &[raw, &at_once].concat()).unwrap().source(0);
     let end = Instant::from_secs_f64(seconds);
@@ -246,8 +246,8 @@ fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<ListenerReport> {
             Action::SendDatagram { back, .. } => {
                 let number = std::mem::replace(&mut said[usize::from(back)], 0);
                 said[usize::from(back)] = number + 1;
-                let heard = Input::Received { back, number, marked: false };
-                events.push((now + Duration::from_millis(30), heard));
+                let received = Input::Received { back, number, marked: false };
+                events.push((now + Duration::from_millis(30), received));
             }
             other => panic!("{other:?}"),
         };
@@ -260,7 +260,7 @@ fn heard(raw: &[(&str, Raw)], seconds: f64) -> Vec<ListenerReport> {
 }
 
 #[test]
-fn speech_is_heard_after_its_packet_its_codec_the_network_and_the_buffer() {
+fn speech_is_played_after_its_packet_its_codec_the_network_and_the_buffer() {
     // 20 ms of speech in a packet, for g729a 5 ms of look-ahead, 30 ms of network, 60 ms of
     // buffer: four times the variation that the adaptive one begins with, of which a packet
     // forgets 0.2 %.
@@ -270,7 +270,7 @@ fn speech_is_heard_after_its_packet_its_codec_the_network_and_the_buffer() {
         ("g711", "adaptive", 0.050 + 0.998_002 * 0.06),
     ] {
         let raw = [("codec", text(codec)), ("playout", text(playout)), ("talk", text("1000 s"))];
-        for listener in heard(&raw, 1.0) {
+        for listener in listened(&raw, 1.0) {
             let found = listener.mouth_to_ear_s;
             assert!((found - mouth_to_ear).abs() < 1e-9, "{codec}, {playout}: {found}");
         }

@@ -34,7 +34,7 @@ fn life(model: &UserModel, requests: usize) -> Network {
 }
 
 #[test]
-fn all_files_but_the_first_are_asked_for_at_once_on_the_connection_of_the_stay() {
+fn all_files_but_the_first_are_requested_at_once_on_the_connection_of_the_stay() {
     let network = life(&multiplexing(9.0, 100), 9 * 3 * 10);
     assert_eq!(network.opened.len(), 10, "one for three pages");
     assert!(network.opened.iter().all(|o| o.closes == Closes::Opener && o.frame == Some(16_384)));
@@ -52,7 +52,7 @@ fn all_files_but_the_first_are_asked_for_at_once_on_the_connection_of_the_stay()
 }
 
 #[test]
-fn so_many_wait_and_every_reply_is_followed_by_a_request() {
+fn a_number_of_connections_wait_and_every_reply_is_followed_by_a_request() {
     let network = life(&multiplexing(50.0, 6), 50 * 12);
     assert_eq!(network.requested.iter().map(|a| a.waiting_here).max(), Some(6));
     for page in network.requested.chunks(50) {

@@ -160,7 +160,7 @@ fn web_users_open_as_many_connections_as_they_may() {
 }
 
 #[test]
-fn every_model_has_the_connections_of_its_own_unless_told_otherwise() {
+fn every_model_has_the_connections_of_its_own_unless_set_otherwise() {
     let most = |app: &str, raw: &[(&str, Raw)]| {
         let mut by_size = |_: &Opened, reply: u64| {
             (Duration::from_micros((80_000 + 10 * reply).min(30_000_000)), false)

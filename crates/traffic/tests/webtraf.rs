@@ -153,7 +153,7 @@ fn pages_counted_from_their_starts_overlap() {
 }
 
 #[test]
-fn a_page_waits_for_objects_that_are_not_asked_for_yet() {
+fn a_page_waits_for_objects_that_are_not_requested_yet() {
     let raw = [
         ("object_gap", text("300 ms")),
         ("files", Raw::Number(3.0)),
@@ -245,7 +245,7 @@ fn a_load_is_predicted_from_whole_packets() {
 
 /// A page that a slow network stretches over others has its own objects.
 #[test]
-fn asked_objects_belong_to_their_pages() {
+fn requested_objects_belong_to_their_pages() {
     let raw = [
         ("page_gap_from", text("start")),
         ("think", text("1 s")),

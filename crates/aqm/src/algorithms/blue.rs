@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_queue_is_a_loss_event_if_asked_for() {
+    fn a_long_queue_is_a_loss_event_if_set() {
         let mut blue = Blue { trigger: 5, p: 0.0, ..blue(true) };
         let packet = Packet {
             id: 0,

@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_delay_of_zero_tells_linux_of_an_empty_queue_only_where_nothing_waits() {
+    fn a_delay_of_zero_means_an_empty_queue_to_linux_only_where_nothing_waits() {
         // p falls by alpha times the target, and then by a 64th (RFC 8033: a fiftieth) if the queue is empty.
         let fallen = 0.5 - 0.125 * TARGET;
         for (linux, bytes, p) in [

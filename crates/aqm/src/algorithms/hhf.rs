@@ -118,7 +118,7 @@ impl Filter {
 #[derive(Clone, Copy)]
 struct Hitter {
     hash: u32,
-    heard: Instant,
+    last_sent: Instant,
     next: Option<u16>,
 }
 
@@ -143,7 +143,7 @@ impl Hitters {
     }
 
     fn expired(&self, entry: u16, now: Instant) -> bool {
-        self.entries[usize::from(entry)].heard + self.evict_timeout < now
+        self.entries[usize::from(entry)].last_sent + self.evict_timeout < now
     }
 
     fn len(&self) -> usize {
@@ -151,7 +151,7 @@ impl Hitters {
     }
 
     /// Whether the flow is in the list and has sent lately; updates when it sent last.
-    fn hear(&mut self, hash: u32, now: Instant) -> bool {
+    fn refresh(&mut self, hash: u32, now: Instant) -> bool {
         let list = Self::list(hash);
         let (mut before, mut at) = (None, self.lists[list]);
         while let Some(entry) = at {
@@ -163,7 +163,7 @@ impl Hitters {
                 self.unlink(list, before, next);
                 self.free.push(entry);
             } else if other == hash {
-                self.entries[usize::from(entry)].heard = now;
+                self.entries[usize::from(entry)].last_sent = now;
                 return true;
             } else {
                 before = Some(entry);
@@ -186,8 +186,8 @@ impl Hitters {
         let (mut last, mut at) = (None, self.lists[list]);
         while let Some(entry) = at {
             let known = &mut self.entries[usize::from(entry)];
-            if known.heard + self.evict_timeout < now {
-                (known.hash, known.heard) = (hash, now);
+            if known.last_sent + self.evict_timeout < now {
+                (known.hash, known.last_sent) = (hash, now);
                 return true;
             }
             (last, at) = (Some(entry), known.next);
@@ -195,7 +195,7 @@ impl Hitters {
         if self.len() >= self.limit {
             return false;
         }
-        let hitter = Hitter { hash, heard: now, next: None };
+        let hitter = Hitter { hash, last_sent: now, next: None };
         let entry = match self.free.pop() {
             Some(entry) => {
                 self.entries[usize::from(entry)] = hitter;
@@ -265,7 +265,7 @@ impl Hhf {
     fn classify(&mut self, packet: &Packet, now: Instant) -> usize {
         self.filter.clear_if_due(now);
         let hash = hash(packet.flow, self.seed) as u32;
-        if self.hitters.hear(hash, now) {
+        if self.hitters.refresh(hash, now) {
             return HEAVY;
         }
         let places = Filter::places(hash);
@@ -359,12 +359,14 @@ mod tests {
         assert!(hitters.note(a, second(1)) && hitters.note(b, second(1)));
         assert!(!hitters.note(c, second(1)), "there is room for two");
         assert!(
-            hitters.hear(a, second(1)) && hitters.hear(b, second(1)) && !hitters.hear(c, second(1))
+            hitters.refresh(a, second(1))
+                && hitters.refresh(b, second(1))
+                && !hitters.refresh(c, second(1))
         );
-        assert!(!hitters.hear(a, second(2)));
+        assert!(!hitters.refresh(a, second(2)));
         assert_eq!(hitters.len(), 1, "a has left, b is the last of its list");
-        assert!(!hitters.hear(b, second(2)), "but is known no more");
-        assert!(hitters.note(c, second(2)) && hitters.hear(c, second(2)));
+        assert!(!hitters.refresh(b, second(2)), "but is known no more");
+        assert!(hitters.note(c, second(2)) && hitters.refresh(c, second(2)));
         assert_eq!(hitters.len(), 1);
     }
 
@@ -378,7 +380,7 @@ mod tests {
         // Another flow that hashes to this list takes the place of one that has expired.
         assert!(hitters.note(7 + 1024, half));
         assert_eq!(hitters.len(), 2);
-        assert!(hitters.hear(7, half) && !hitters.expired(0, half + Duration::from_millis(500)));
+        assert!(hitters.refresh(7, half) && !hitters.expired(0, half + Duration::from_millis(500)));
         let mut filter = Filter {
             counters: vec![[5; ARRAYS]; PLACES],
             cleared: Instant::ZERO,

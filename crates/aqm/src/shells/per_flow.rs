@@ -348,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn a_judge_of_all_queues_is_told_what_waits_in_the_others() {
+    fn a_judge_of_all_queues_is_given_what_waits_in_the_others() {
         for judges_see_all in [false, true] {
             let settings = Settings {
                 flows: 4,

@@ -209,7 +209,7 @@ fn misuse_is_answered_and_changes_nothing() {
 }
 
 #[test]
-fn a_line_at_rest_may_ask_as_often_as_it_likes() {
+fn a_line_at_rest_may_be_called_as_often_as_it_likes() {
     // RED's average ages once, from the instant at which the line found the queue empty.
     let average = |asks: &[u64]| {
         let queue = create(c"red", Some(c"{\"w_q\": 0.1}"), 8_000_000).unwrap();
@@ -322,7 +322,7 @@ impl Discipline for Probe {
 }
 
 #[test]
-fn updates_happen_at_their_times_and_a_resting_line_is_not_heard() {
+fn updates_happen_at_their_times_and_a_resting_line_is_not_called() {
     let probe = Box::new(Probe::default());
     let mut queue = queue::Queue::around(probe, Rng::named(1, "probe"), 1_000);
     assert_eq!(queue.next_tick(), Some(1_010));

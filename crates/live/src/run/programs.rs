@@ -51,7 +51,7 @@ impl Around<Tun> for Programs {
 
     fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement)) {
         for part in &self.running {
-            while let Some(Message::Announce(of)) = part.heard() {
+            while let Some(Message::Announce(of)) = part.receive() {
                 notify(&of);
             }
         }

@@ -63,8 +63,8 @@ impl Acceptor {
         let after = |start: Instant, ns: u64| start + Duration::from_nanos(ns);
         match reply.when {
             When::Served(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
-            When::Unasked(_) if self.pipe.unwritten > 0 => None,
-            When::Unasked(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
+            When::Unrequested(_) if self.pipe.unwritten > 0 => None,
+            When::Unrequested(ns) => Some(*self.ready.get_or_insert(after(now, ns))),
             When::Scripted(ns) => Some(after(self.wrote.unwrap_or(reply.reported), ns)),
         }
     }

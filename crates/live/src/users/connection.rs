@@ -9,7 +9,7 @@ use traffic::Closes;
 use super::facts::{ConnectionId, Fact};
 use super::pipe::Pipe;
 
-/// A request, or what the other program writes unasked.
+/// A request, or what the other program writes without a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
     /// When its clock started.

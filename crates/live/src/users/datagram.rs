@@ -14,7 +14,7 @@ use super::sockets;
 pub const LEAST: usize = 12;
 
 /// Flag of a datagram: its stream's application is notified of its arrival.
-const HEARD: u32 = 1 << 31;
+const NOTIFIES: u32 = 1 << 31;
 
 /// The name of a datagram, at its begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub struct Name {
     /// How many of the stream came before it.
     pub number: u64,
     /// Whether the stream's application is notified of its arrival.
-    pub heard: bool,
+    pub notifies: bool,
 }
 
 impl Name {
@@ -32,7 +32,7 @@ impl Name {
         let mut out = [0; LEAST];
         out[..8].copy_from_slice(&self.stream.to_le_bytes());
         // 2^31 datagrams at a thousand a second are a month.
-        let number = self.number as u32 | if self.heard { HEARD } else { 0 };
+        let number = self.number as u32 | if self.notifies { NOTIFIES } else { 0 };
         out[8..].copy_from_slice(&number.to_le_bytes());
         out
     }
@@ -41,7 +41,11 @@ impl Name {
     pub fn decode(bytes: &[u8]) -> Option<Name> {
         let stream = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
         let number = u32::from_le_bytes(bytes.get(8..LEAST)?.try_into().ok()?);
-        Some(Name { stream, number: u64::from(number & !HEARD), heard: number & HEARD != 0 })
+        Some(Name {
+            stream,
+            number: u64::from(number & !NOTIFIES),
+            notifies: number & NOTIFIES != 0,
+        })
     }
 }
 
@@ -85,8 +89,8 @@ mod tests {
 
     #[test]
     fn datagrams_carry_their_names() {
-        for (number, heard) in [(0, false), (70_000, true)] {
-            let name = Name { stream: 1 << 62 | 9, number, heard };
+        for (number, notifies) in [(0, false), (70_000, true)] {
+            let name = Name { stream: 1 << 62 | 9, number, notifies };
             assert_eq!(Name::decode(&name.encode()), Some(name));
         }
         assert_eq!(Name::decode(&[0; LEAST - 1]), None);
@@ -105,7 +109,7 @@ mod tests {
             let fields = [Ecn::NotEct, Ecn::Ect0, Ecn::Ect0, Ecn::Ce, Ecn::Ect1, Ecn::NotEct];
             let mut into = [0; 64];
             for (number, ecn) in (0..).zip(fields) {
-                let name = Name { stream: 1, number, heard: false };
+                let name = Name { stream: 1, number, notifies: false };
                 sender.send(name, 20, ecn, to).expect("sent");
                 let (bytes, seen) = kernel::receive(&receiver, &mut into).expect("received");
                 assert_eq!((bytes, seen), (20, ecn));

@@ -337,7 +337,7 @@ impl Driver {
     fn on_message(&mut self, word: PartnerMessage, on: bool) -> io::Result<()> {
         match word {
             PartnerMessage::Received { stream, number, at, marked } if on => {
-                self.heard(stream, number, at, marked)
+                self.on_forwarded(stream, number, at, marked)
             }
             PartnerMessage::SendDatagram(saying) if on => self.say_back(&saying),
             PartnerMessage::GroupActive { group, at } if on => {

@@ -102,7 +102,7 @@ impl Driver {
             opener.exchange(now, u32::try_from(bytes).unwrap_or(u32::MAX), reply_bytes);
             let (conn, request_end) = (opener.id, opener.written);
             let service = service.nanos();
-            let when = if bytes > 0 { When::Served(service) } else { When::Unasked(service) };
+            let when = if bytes > 0 { When::Served(service) } else { When::Unrequested(service) };
             self.partner.enqueue(&PartnerMessage::Reply {
                 conn,
                 request_end,

@@ -44,7 +44,7 @@ pub enum When {
     Served(u64),
     /// This many ns after the connection is established and all earlier replies have been handed
     /// on.
-    Unasked(u64),
+    Unrequested(u64),
     /// This many ns after the last write, or since it was announced.
     Scripted(u64),
 }

@@ -35,7 +35,7 @@ pub fn set_class(socket: &OwnedFd, at: SocketAddr, class: u8) -> io::Result<()> 
 }
 
 /// Sets the option by which a socket reports the traffic class of what it receives.
-fn tell_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
+fn report_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
     match at {
         SocketAddr::V4(_) => sockopt::set_ip_recvtos(socket, true)?,
         SocketAddr::V6(_) => sockopt::set_ipv6_recvtclass(socket, true)?,
@@ -64,7 +64,7 @@ pub fn listener(at: SocketAddr, options: &SocketOptions, dscp: u8) -> io::Result
 pub fn datagrams(at: SocketAddr, dscp: u8) -> io::Result<OwnedFd> {
     let socket = new(at, SocketType::DGRAM)?;
     set_class(&socket, at, dscp << 2)?;
-    tell_class(&socket, at)?;
+    report_class(&socket, at)?;
     bind(&socket, &at)?;
     Ok(socket)
 }

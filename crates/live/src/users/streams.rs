@@ -82,10 +82,16 @@ impl Driver {
         Ok(())
     }
 
-    fn send_forward(&mut self, stream: usize, bytes: u32, ecn: Ecn, heard: bool) -> io::Result<()> {
+    fn send_forward(
+        &mut self,
+        stream: usize,
+        bytes: u32,
+        ecn: Ecn,
+        notifies: bool,
+    ) -> io::Result<()> {
         let at = self.clock.now().nanos();
         let of = &mut self.streams.mine[stream];
-        let name = Name { stream: of.id, number: of.said[0], heard };
+        let name = Name { stream: of.id, number: of.said[0], notifies };
         of.said[0] += 1;
         of.sender.send(name, bytes, ecn, of.to)?;
         self.log.note(&Fact::Sent { stream: name.stream, number: name.number, at });
@@ -98,7 +104,7 @@ impl Driver {
         let at = self.clock.now().nanos();
         if let Some(sender) = self.streams.served.get_mut(&from) {
             let (name, ecn) =
-                (Name { stream, number, heard: true }, Ecn::of_traffic_class(code_point));
+                (Name { stream, number, notifies: true }, Ecn::of_traffic_class(code_point));
             sender.send(name, bytes, ecn, to)?;
         }
         self.log.note(&Fact::Sent { stream, number, at });
@@ -160,7 +166,7 @@ impl Driver {
     }
 
     fn datagram_came(&mut self, group: u16, bytes: &[u8], ecn: Ecn, on: bool) -> io::Result<()> {
-        let Some(Name { stream, number, heard }) = Name::decode(bytes) else { return Ok(()) };
+        let Some(Name { stream, number, notifies }) = Name::decode(bytes) else { return Ok(()) };
         let (at, marked) = (self.clock.now(), ecn == Ecn::Ce);
         self.log.note(&Fact::Received { stream, number, at: at.nanos() });
         if !on {
@@ -172,7 +178,7 @@ impl Driver {
                 self.notify(source, Input::Received { back: true, number, marked }, at)
             }
             None => {
-                if heard {
+                if notifies {
                     self.partner.enqueue(&PartnerMessage::Received {
                         stream,
                         number,
@@ -186,7 +192,7 @@ impl Driver {
     }
 
     /// A datagram of this side's arrived on the other.
-    pub(super) fn heard(
+    pub(super) fn on_forwarded(
         &mut self,
         stream: ConnectionId,
         number: u64,

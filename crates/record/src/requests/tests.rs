@@ -35,7 +35,7 @@ fn column(table: &Table, name: &str) -> Column {
 }
 
 #[test]
-fn only_answers_of_the_measured_interval_are_told_by_size() {
+fn only_answers_of_the_measured_interval_are_grouped_by_size() {
     let mut log = log_of(&[Some("web")], false);
     log.ended(request(0, 999, false));
     log.ended(request(0, 1_000, false));
@@ -46,7 +46,7 @@ fn only_answers_of_the_measured_interval_are_told_by_size() {
 }
 
 #[test]
-fn groups_are_told_apart_where_several_ask_for_replies() {
+fn groups_are_distinguished_where_several_request_replies() {
     let mut log = log_of(&[Some("near"), None, Some("far")], true);
     for (group, ended, failed) in
         [(0, 1_200, false), (2, 2_500, false), (2, 1_900, false), (2, 3_000, true)]
@@ -82,7 +82,7 @@ fn groups_are_told_apart_where_several_ask_for_replies() {
 }
 
 #[test]
-fn one_group_is_told_once() {
+fn one_group_is_described_once() {
     let mut log = log_of(&[Some("web"), None], false);
     log.requested(at(2_000), 0, 1_000);
     log.ended(request(2_000, 2_100, false));

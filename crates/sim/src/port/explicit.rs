@@ -279,7 +279,7 @@ mod tests {
 
     /// RED's average ages from when the queue was found empty: a second dequeue would begin anew.
     #[test]
-    fn an_empty_queue_is_not_asked_again() {
+    fn an_empty_queue_is_not_called_again() {
         let requested = Arc::new(AtomicUsize::new(0));
         let wire = Wire::new(Rate::from_bits_per_s(1_000_000), Framing::NONE);
         let meter = Meter::new(MeterSettings::counts(Window {

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_of_tcp_is_told_once_and_other_variants_where_they_stand() {
+    fn congestion_of_tcp_is_described_once_and_other_variants_where_they_stand() {
         let all = json_schema();
         let linux = &variant(&all, "tcp", "profile", "linux")["properties"]["congestion"];
         assert_eq!(linux["$ref"], "#/$defs/congestion");

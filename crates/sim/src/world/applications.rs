@@ -30,7 +30,7 @@ impl World {
     }
 
     /// Notifies the application that opened a connection.
-    pub(super) fn tell_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
+    pub(super) fn notify_opener(&mut self, index: u32, input: impl Fn(u32) -> Input) {
         let connection = &self.connections[index];
         let (source, number) = (connection.source, connection.number);
         self.notify(source, input(number));

@@ -74,7 +74,7 @@ pub struct Exchange {
 
 impl Exchange {
     /// Whether the server program writes it without a request: no response time is measured.
-    pub fn is_unasked(&self) -> bool {
+    pub fn is_unrequested(&self) -> bool {
         self.request_bytes == 0
     }
 
@@ -267,7 +267,7 @@ impl Connection {
         self.exchanges.len() - self.unserved as usize
     }
 
-    /// Whether the server program may begin with this exchange. What it writes unasked waits until
+    /// Whether the server program may begin with this exchange. What it writes without a request waits until
     /// the connection is established and all before it has been sent.
     #[inline]
     pub fn may_serve(&self, exchange: &Exchange) -> bool {
@@ -275,7 +275,7 @@ impl Connection {
         if end.delivered() < exchange.request_end {
             return false;
         }
-        let unrequested = exchange.is_unasked() && exchange.scripted().is_none();
+        let unrequested = exchange.is_unrequested() && exchange.scripted().is_none();
         let open = matches!(end.state(), State::Established | State::CloseWait);
         // Its n-th byte has the number n.
         let begin = exchange.reply_end.map(|reply_end| reply_end.get() - exchange.reply_bytes);
@@ -362,7 +362,7 @@ impl Connection {
     /// Whether the application will be notified of a reply within a packet or two, or of anything
     /// else.
     #[inline]
-    pub fn tells_soon(&self) -> bool {
+    pub fn notifies_soon(&self) -> bool {
         let delivered = self.ends[OPENER].delivered();
         let far = |end: NonZero<u64>| end.get() > delivered + SOON;
         !self.exchanges.front().and_then(|next| next.reply_end).is_some_and(far)

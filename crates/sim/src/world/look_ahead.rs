@@ -105,7 +105,7 @@ impl World {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_most(usize::from(end));
         // In the middle of a reply the user is not notified.
-        if usize::from(end) == OPENER && connection.tells_soon() {
+        if usize::from(end) == OPENER && connection.notifies_soon() {
             let source = connection.source;
             self.fetch_user(source, self.sources[source as usize].group);
         }

@@ -103,7 +103,7 @@ impl World {
         let end = &mut connection.ends[OPENER];
         if connection.awaited && end.state() == State::Established {
             connection.awaited = false;
-            self.tell_opener(index, |conn| Input::Opened { conn });
+            self.notify_opener(index, |conn| Input::Opened { conn });
         }
         let connection = &mut self.connections[index];
         let end = &mut connection.ends[OPENER];
@@ -118,13 +118,13 @@ impl World {
         }
         while let Some(exchange) = self.connections[index].take_reply() {
             self.end_exchange(index, exchange);
-            self.tell_opener(index, |conn| Input::Replied { conn });
+            self.notify_opener(index, |conn| Input::Replied { conn });
         }
         if self.connections[index].take_sent() {
             if self.connections[index].is_transfer() {
                 self.end_transfer(index);
             }
-            self.tell_opener(index, |conn| Input::Sent { conn });
+            self.notify_opener(index, |conn| Input::Sent { conn });
         }
         if self.connections[index].ends[OPENER].state() == State::Failed {
             self.fail(index);
@@ -173,7 +173,7 @@ impl World {
             self.end_transfer(index);
         }
         if expected {
-            self.tell_opener(index, |conn| Input::Failed { conn });
+            self.notify_opener(index, |conn| Input::Failed { conn });
         }
     }
 }

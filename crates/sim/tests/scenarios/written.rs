@@ -179,7 +179,7 @@ fn round_trips_are_a_list_of_some_or_a_range_that_may_be_one_value() {
 }
 
 #[test]
-fn an_unknown_field_of_a_group_is_told_with_the_known_ones() {
+fn an_unknown_field_of_a_group_is_reported_with_the_known_ones() {
     let why = refused("/traffic/0/nonesuch", json!(1));
     for known in ["nonesuch", "users", "start", "via", "think"] {
         assert!(why.contains(known), "{known}: {why}");

@@ -156,7 +156,7 @@ mod tests {
         Window { cwnd: 10_000, mss: 1_000, ..Window::default() }
     }
 
-    fn hear(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
+    fn on_ack(dctcp: &mut Dctcp, flight: &mut Flight, acked: u64, marked: u64) {
         flight.una += acked;
         dctcp.on_report(&Report { flight: *flight, delivered: acked, marked });
     }
@@ -166,15 +166,15 @@ mod tests {
         let mut dctcp = Dctcp::default();
         let mut flight = Flight { una: 1, max: 10_001, ..Flight::default() };
         // The first window ends at once: nothing was sent before it.
-        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
         // Bytes up to the end of the window count together...
         flight.max = 20_001;
-        hear(&mut dctcp, &mut flight, 4_000, 1_000);
-        hear(&mut dctcp, &mut flight, 5_000, 2_000);
+        on_ack(&mut dctcp, &mut flight, 4_000, 1_000);
+        on_ack(&mut dctcp, &mut flight, 5_000, 2_000);
         assert_eq!(dctcp.alpha, 1.0);
         // ... and with the first ACK beyond it: 4,000 of 10,000.
-        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);
     }
@@ -195,15 +195,15 @@ mod tests {
         // window ends with its last number.
         let mut dctcp = as_linux();
         let mut flight = Flight { una: 1, max: 9_001, ..Flight::default() };
-        hear(&mut dctcp, &mut flight, 1_000, 0);
+        on_ack(&mut dctcp, &mut flight, 1_000, 0);
         assert_eq!((dctcp.alpha * UNITS, dctcp.window_end), (960.0, 9_001));
         flight.max = 20_001;
-        hear(&mut dctcp, &mut flight, 7_000, 2_000);
+        on_ack(&mut dctcp, &mut flight, 7_000, 2_000);
         assert_eq!(dctcp.alpha * UNITS, 960.0, "1,000 B are left");
-        hear(&mut dctcp, &mut flight, 1_000, 1_000);
+        on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert_eq!(dctcp.alpha * UNITS, 960.0 - 60.0 + 24.0, "3,000 of 8,000: 64 x 3/8");
         dctcp.alpha = 15.0 / UNITS;
-        hear(&mut dctcp, &mut flight, 11_000, 0);
+        on_ack(&mut dctcp, &mut flight, 11_000, 0);
         assert_eq!(dctcp.alpha, 0.0, "below 16 all of it goes");
     }
 

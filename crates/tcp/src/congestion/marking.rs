@@ -63,7 +63,7 @@ impl Path {
             let step = self.rtt.secs_f64() / out;
             self.now += Duration::from_secs_f64(step);
             let was_marked = self.out.pop_front().expect("a window is never empty");
-            self.hear(was_marked);
+            self.on_ack(was_marked);
             if ack >= acks / 4 {
                 marked += u64::from(was_marked);
                 (time, area) = (time + step, area + step * out);
@@ -73,7 +73,7 @@ impl Path {
         Seen { window: area / time, marked: marked as f64 / counted as f64 }
     }
 
-    fn hear(&mut self, marked: bool) {
+    fn on_ack(&mut self, marked: bool) {
         self.flight.una += MSS;
         let reported = if marked { MSS } else { 0 };
         let report = Report { flight: self.flight, delivered: MSS, marked: reported };

@@ -162,7 +162,7 @@ impl Bytes {
 mod tests {
     use super::*;
 
-    fn told(bytes: &mut Bytes, room: u32) -> Option<(bool, Vec<u32>)> {
+    fn counters(bytes: &mut Bytes, room: u32) -> Option<(bool, Vec<u32>)> {
         let option = bytes.option(room, false)?;
         Some((option.ect1_first, option.counters[..usize::from(option.fields)].to_vec()))
     }
@@ -171,31 +171,31 @@ mod tests {
     fn a_field_for_every_counter_that_ever_grew() {
         // The example of section 3.2.3.3: ECT(0) alone, then CE as well.
         let mut bytes = Bytes::default();
-        assert_eq!(told(&mut bytes, 40), None);
+        assert_eq!(counters(&mut bytes, 40), None);
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 40), Some((false, vec![1_001])));
-        assert_eq!(told(&mut bytes, 40), None, "nothing has grown since");
+        assert_eq!(counters(&mut bytes, 40), Some((false, vec![1_001])));
+        assert_eq!(counters(&mut bytes, 40), None, "nothing has grown since");
         bytes.count(500, Ecn::Ce);
-        assert_eq!(told(&mut bytes, 40), Some((false, vec![1_001, 500])));
+        assert_eq!(counters(&mut bytes, 40), Some((false, vec![1_001, 500])));
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 40), Some((false, vec![2_001, 500])));
+        assert_eq!(counters(&mut bytes, 40), Some((false, vec![2_001, 500])));
         // An L4S sender's come with EE1B first.
         let mut bytes = Bytes::default();
         bytes.count(700, Ecn::Ect1);
         bytes.count(700, Ecn::Ce);
-        assert_eq!(told(&mut bytes, 40), Some((true, vec![701, 700])));
+        assert_eq!(counters(&mut bytes, 40), Some((true, vec![701, 700])));
         bytes.count(9, Ecn::NotEct);
-        assert_eq!(told(&mut bytes, 40), None);
+        assert_eq!(counters(&mut bytes, 40), None);
         bytes.count(0, Ecn::Ce);
-        assert_eq!(told(&mut bytes, 40), None, "a FIN alone has no bytes");
+        assert_eq!(counters(&mut bytes, 40), None, "a FIN alone has no bytes");
     }
 
     #[test]
-    fn the_handshake_tells_all_three() {
+    fn the_handshake_reports_all_three() {
         let mut bytes = Bytes::default();
         bytes.test_path(true);
-        assert_eq!(told(&mut bytes, 40), Some((false, vec![1, 0, 1])));
-        assert_eq!(told(&mut bytes, 40), None);
+        assert_eq!(counters(&mut bytes, 40), Some((false, vec![1, 0, 1])));
+        assert_eq!(counters(&mut bytes, 40), None);
         assert_eq!(bytes.option(40, true).map(|option| option.fields), Some(3), "first data");
         assert_eq!(bytes.option(40, true), None);
     }
@@ -205,17 +205,17 @@ mod tests {
         let mut bytes = Bytes::default();
         bytes.count(1_000, Ecn::Ect0);
         bytes.count(1_000, Ecn::Ce);
-        assert_eq!(told(&mut bytes, 8), Some((false, vec![1_001, 1_000])));
+        assert_eq!(counters(&mut bytes, 8), Some((false, vec![1_001, 1_000])));
         bytes.count(5, Ecn::Ect1);
-        assert_eq!(told(&mut bytes, 8), None, "EE1B is the third field");
+        assert_eq!(counters(&mut bytes, 8), None, "EE1B is the third field");
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 8), None, "and still untold");
+        assert_eq!(counters(&mut bytes, 8), None, "and still not reported");
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 12), Some((false, vec![3_001, 1_000, 6])));
+        assert_eq!(counters(&mut bytes, 12), Some((false, vec![3_001, 1_000, 6])));
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 8), Some((false, vec![4_001, 1_000])));
+        assert_eq!(counters(&mut bytes, 8), Some((false, vec![4_001, 1_000])));
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(told(&mut bytes, 7), None);
+        assert_eq!(counters(&mut bytes, 7), None);
     }
 
     #[test]
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_header_told_is_not_told_again() {
+    fn what_the_header_reported_is_not_repeated() {
         let mut sender = Bytes::default();
         let option = |ceb| AccEcn { ect1_first: false, fields: 2, counters: [1, ceb, 1] };
         sender.estimate(2_000);

@@ -284,7 +284,7 @@ fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
 }
 
 #[test]
-fn linux_keeps_thresholds_only_if_asked() {
+fn linux_keeps_thresholds_only_if_set() {
     let learnt = |on: bool, ends: &[(u64, u64)]| {
         let linux = profile("linux", &[("cache_ssthresh", Raw::Bool(on))]);
         let mut cache = HostCache::default();

@@ -111,12 +111,12 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
 }
 
 /// F-RTO and the system's own check answer one question.
-fn rto_check(params: &Params, asked: RtoCheck) -> Result<RtoCheck, BadParams> {
+fn rto_check(params: &Params, requested: RtoCheck) -> Result<RtoCheck, BadParams> {
     let own = params.switch("false_timeout");
-    match asked {
+    match requested {
         RtoCheck::FRto if own => {
             let why = "decides the question that f_rto answers; set one of the two to false";
-            params.without_effect("false_timeout", why).map(|()| asked)
+            params.without_effect("false_timeout", why).map(|()| requested)
         }
         RtoCheck::Off if own => Ok(RtoCheck::BadRetransmit),
         chosen => Ok(chosen),

@@ -287,12 +287,12 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
                    and prague, which answer how many there are";
         return Err(BadParams::new("beta_ecn", why));
     }
-    for (name, asked) in [
+    for (name, requested) in [
         ("ecn_feedback", params.given("ecn_feedback")),
         ("ecn_receiver", ignores),
         ("beta_ecn", beta.is_some()),
     ] {
-        if asked && !on {
+        if requested && !on {
             return Err(BadParams::new(name, "means nothing without ecn = true; set both or none"));
         }
     }

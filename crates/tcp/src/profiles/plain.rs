@@ -90,15 +90,15 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
 }
 
 fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
-    let asked = parts.ecn.cut;
+    let requested = parts.ecn.cut;
     if parts.congestion.classic().is_none() {
         let why = "goes with the Reno of classic senders (congestion = \"reno-bsd\", \"rfc5681\", \
                    \"reno-ns2\"); any other control answers an echo in its own way; leave it out";
-        return params.without_effect("ecn_cut", why).map(|()| asked);
+        return params.without_effect("ecn_cut", why).map(|()| requested);
     }
     match (params.choice("ecn_cut"), parts.ecn.on) {
-        ("rfc3168", _) if matches!(asked, EchoCut::Beta(_)) => Ok(asked),
-        (cut, _) if matches!(asked, EchoCut::Beta(_)) => {
+        ("rfc3168", _) if matches!(requested, EchoCut::Beta(_)) => Ok(requested),
+        (cut, _) if matches!(requested, EchoCut::Beta(_)) => {
             let why = "contradicts beta_ecn, which says what a mark leaves; leave one out";
             Err(BadParams::new("ecn_cut", format!("\"{cut}\" {why}")))
         }

@@ -363,15 +363,15 @@ mod tests {
     fn the_first_resend_ends_where_something_is_reported() {
         for kind in [RecoveryKind::Sack, RecoveryKind::Sack1] {
             let (rules, mut snd, mut recovery) = (rfc(kind), ten_out(), Recovery::new(kind));
-            let mut told = Segment { ack: 1, ..Segment::default() };
-            told.sack.push(60, 100);
-            with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &told, true));
+            let mut report = Segment { ack: 1, ..Segment::default() };
+            report.sack.push(60, 100);
+            with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &report, true));
             assert_eq!(recovery.first(&snd), Chunk::new(1, 60, false));
             assert_eq!(recovery.reports(), [(61, 101)]);
             assert!(!recovery.recovering(&rules));
             for end in [150, 200] {
-                told.sack.push(60, end);
-                with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &told, true));
+                report.sack.push(60, end);
+                with_reno(&rules, &mut snd, |w| recovery.on_duplicate(w, &report, true));
             }
             assert!(recovery.recovering(&rules), "{kind:?}");
             // Used again it is as new, and keeps its heap.

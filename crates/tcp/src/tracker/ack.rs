@@ -269,14 +269,14 @@ mod tests {
     /// Bytes delivered by the reports of these blocks, one after the other.
     fn delivered(blocks: &[(u32, u32)]) -> Vec<u64> {
         let (mut tracker, _) = ten_out();
-        let told = |&(from, to)| {
+        let segment = |&(from, to)| {
             let (mut segment, mut info) =
                 (Segment { ack: 1, ..Segment::default() }, AckInfo::default());
             segment.sack.push(from - 1, to - 1);
             tracker.take_reports(&segment, 0, Instant::ZERO, &mut info);
             info.delivered
         };
-        blocks.iter().map(told).collect()
+        blocks.iter().map(segment).collect()
     }
 
     #[test]
@@ -299,7 +299,7 @@ mod tests {
     fn without_reports_a_bare_acknowledgement_says_that_a_segment_arrived() {
         // RFC 5681 section 2: without data, SYN and FIN; and only where it carries information.
         let flags = [Flags::ACK, Flags::ACK.with(Flags::FIN), Flags::ACK.with(Flags::SYN)];
-        for (len, flags, counts, heard) in [
+        for (len, flags, counts, dupacks) in [
             (0, flags[0], true, 1),
             (0, flags[0], false, 0),
             (1, flags[0], true, 0),
@@ -310,12 +310,15 @@ mod tests {
             let ((mut tracker, snd), mut info) = (ten_out(), AckInfo::default());
             let segment = Segment { ack: 1, len, flags, ..Segment::default() };
             tracker.count_duplicates(&segment, snd.mss(), (false, counts), &mut info);
-            assert_eq!((tracker.board.dupacks, info.delivered), (heard, 100 * u64::from(heard)));
+            assert_eq!(
+                (tracker.board.dupacks, info.delivered),
+                (dupacks, 100 * u64::from(dupacks))
+            );
         }
     }
 
     #[test]
-    fn duplicates_tell_of_all_segments_but_the_one_that_is_missing() {
+    fn duplicates_report_all_segments_but_the_one_that_is_missing() {
         let ((mut tracker, snd), mut info) = (ten_out(), AckInfo::default());
         let segment = Segment { ack: 1, flags: Flags::ACK, ..Segment::default() };
         for _ in 0..12 {

@@ -81,7 +81,7 @@ pub(crate) struct Scoreboard {
     pub in_flight: u64,
     /// Segments and bytes that duplicate acknowledgements say have left it, where nothing is reported.
     pub dupacks: u32,
-    heard_bytes: u64,
+    dupack_bytes: u64,
     /// Segments reported and not acknowledged.
     pub sacked: u32,
     /// Segments lost and not sent again since.
@@ -110,7 +110,7 @@ impl Scoreboard {
             records: 0,
             in_flight: 0,
             dupacks: 0,
-            heard_bytes: 0,
+            dupack_bytes: 0,
             sacked: 0,
             waiting: 0,
             hint: 0,
@@ -136,7 +136,7 @@ impl Scoreboard {
 
     /// Duplicates report that `n` segments of `mss` bytes have left the network.
     pub fn set_dupacks(&mut self, segments: u32, mss: u64) {
-        (self.dupacks, self.heard_bytes) = (segments, u64::from(segments) * mss);
+        (self.dupacks, self.dupack_bytes) = (segments, u64::from(segments) * mss);
         self.count(0, 0);
     }
 
@@ -144,7 +144,7 @@ impl Scoreboard {
     #[inline]
     fn count(&mut self, enter: u64, leave: u64) {
         self.records = self.records + enter - leave;
-        self.in_flight = self.records.saturating_sub(self.heard_bytes);
+        self.in_flight = self.records.saturating_sub(self.dupack_bytes);
     }
 
     pub fn is_empty(&self) -> bool {

@@ -24,7 +24,7 @@ pub fn hear(end: &mut Endpoint, segment: Segment, at: f64) -> Vec<Segment> {
 }
 
 /// A server that got the SYN at 0.05 and the handshake's ACK with a request of 300 B at `at`.
-pub fn asked(profile: &Arc<Profile>, at: f64) -> Endpoint {
+pub fn serving(profile: &Arc<Profile>, at: f64) -> Endpoint {
     let clock = HostClock { slow: ms(430), fast: ms(170) };
     let mut server = Endpoint::new(profile, clock);
     hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);

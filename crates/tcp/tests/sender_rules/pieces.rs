@@ -61,7 +61,7 @@ fn without_sack_a_duplicate_after_a_timeout_shows_that_it_was_needed() {
     // would else let new data go.
     let settings = [("sack", Raw::Bool(false)), ("f_rto", Raw::Bool(true))];
     for (duplicate, next) in [(false, 4_381), (true, 1_461)] {
-        let mut server = asked(&profile("plain", &settings), 0.15);
+        let mut server = serving(&profile("plain", &settings), 0.15);
         assert_eq!(burst(&mut server, 0.2), 3);
         let due = server.next_timeout().expect("a timeout").at;
         server.on_timeout(due);
@@ -77,7 +77,7 @@ fn without_sack_a_duplicate_after_a_timeout_shows_that_it_was_needed() {
 
 #[test]
 fn a_fin_is_no_payload() {
-    let mut server = asked(&profile("plain", &[]), 0.15);
+    let mut server = serving(&profile("plain", &[]), 0.15);
     server.write(1_000, secs(0.2));
     server.close(secs(0.2));
     drain(&mut server, 0.2);
@@ -95,7 +95,7 @@ fn every_write_goes_to_tcp_in_pieces_however_much_went_before() {
     let settings = [("write_chunk", Raw::Number(2_048.0)), ("window_bytes", Raw::Number(2_920.0))];
     let bsd = profile("freebsd-2.2.8", &settings);
     for bytes in [4_000, u64::MAX] {
-        let mut server = asked(&bsd, 0.15);
+        let mut server = serving(&bsd, 0.15);
         for (at, done) in [(0.2, 1_460), (0.3, 2_920), (0.4, 4_380)] {
             server.write(1_460, secs(at));
             assert_eq!(drain(&mut server, at).len(), 1);
@@ -112,7 +112,7 @@ fn half_the_largest_window_goes_out_though_data_is_outstanding() {
     // tcp_output: "len >= tp->max_sndwnd / 2" (RFC 1122 section 4.2.3.4): 730 of 1,460 B.
     let bsd = profile("freebsd-2.2.8", &[("window_bytes", Raw::Number(1_460.0))]);
     for (bytes, goes) in [(729, false), (730, true)] {
-        let mut server = asked(&bsd, 0.15);
+        let mut server = serving(&bsd, 0.15);
         server.write(600, secs(0.2));
         assert_eq!(drain(&mut server, 0.2).len(), 1);
         server.write(bytes, secs(0.21));
@@ -125,10 +125,10 @@ fn a_bsd_sender_judges_a_pause_while_nothing_is_outstanding() {
     // tcp_output: idle = (snd_max == snd_una), and with it a timeout since the last arrival (at 0.15;
     // three ticks later, after 1.43) closes the window of two segments to one.
     let bsd = profile("freebsd-2.2.8", &[]);
-    let mut paused = asked(&bsd, 0.15);
+    let mut paused = serving(&bsd, 0.15);
     paused.write(100, secs(1.44));
     assert_eq!((drain(&mut paused, 1.44).len(), paused.cwnd()), (1, 1_460));
-    let mut busy = asked(&bsd, 0.15);
+    let mut busy = serving(&bsd, 0.15);
     busy.write(1_460, secs(1.43));
     assert_eq!(drain(&mut busy, 1.43).len(), 1);
     busy.write(1_460, secs(1.44));
@@ -137,7 +137,7 @@ fn a_bsd_sender_judges_a_pause_while_nothing_is_outstanding() {
 
 #[test]
 fn every_segment_with_payload_is_counted() {
-    let mut server = asked(&profile("plain", &[]), 0.15);
+    let mut server = serving(&profile("plain", &[]), 0.15);
     server.write(4_000, secs(0.2));
     server.close(secs(0.2));
     assert_eq!(drain(&mut server, 0.2).len(), 3);
@@ -150,17 +150,17 @@ fn every_segment_with_payload_is_counted() {
 #[test]
 fn a_fin_alone_is_not_pushed() {
     // tcp_send_fin: ACK and FIN are the flags; PSH is of what tcp_push marks, data.
-    let mut server = asked(&profile("linux", &[]), 0.15);
+    let mut server = serving(&profile("linux", &[]), 0.15);
     server.close(secs(0.2));
     let fin = drain(&mut server, 0.2)[0];
     assert!(fin.flags.has(Flags::FIN) && fin.len == 0 && !fin.pushes());
-    let mut server = asked(&profile("linux", &[]), 0.15);
+    let mut server = serving(&profile("linux", &[]), 0.15);
     server.write(100, secs(0.2));
     assert!(drain(&mut server, 0.2)[0].pushes(), "the end of a write");
 }
 
 #[test]
-fn a_connection_that_was_given_up_hears_nothing_more() {
+fn a_connection_that_was_given_up_receives_nothing_more() {
     let mut server = Endpoint::new(&profile("plain", &[]), HostClock::default());
     hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.05);
     while let Some(due) = server.next_timeout() {
@@ -182,7 +182,7 @@ fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
         ("initial_window", Raw::Number(10.0)),
         ("initial_ssthresh", Raw::Number(14_600.0)),
     ];
-    let mut server = asked(&profile("plain", &settings), 0.15);
+    let mut server = serving(&profile("plain", &settings), 0.15);
     let mut una = 1;
     for (at, trip, segments, window) in [(0.2, 0.1, 5, 10), (3.0, 0.2, 10, 11), (3.2, 0.2, 10, 10)]
     {
@@ -200,7 +200,7 @@ fn a_window_that_a_pause_leaves_alone_keeps_what_was_measured() {
 fn without_offload_only_the_end_of_a_write_is_pushed() {
     for (segments, pushed) in [(2, vec![2, 4, 5]), (1, vec![5])] {
         let settings = [("gso_max_segs", Raw::Number(f64::from(segments)))];
-        let mut server = asked(&profile("linux", &settings), 0.15);
+        let mut server = serving(&profile("linux", &settings), 0.15);
         server.write(5 * 1_460, secs(0.2));
         let sent = drain(&mut server, 0.2);
         let numbers = sent.iter().enumerate().filter(|(_, s)| s.pushes());

@@ -232,15 +232,15 @@ fn drain(entry: &Entry, set: &Written) -> Tally {
 fn folded(mut gate: Box<dyn Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
     let mut rng = Rng::named(seed, "laws");
     let mut queue: VecDeque<(u64, u64)> = VecDeque::new(); // bytes, start of transmission
-    let (mut free_at, mut idle_told) = (0, true);
+    let (mut free_at, mut idle_reported) = (0, true);
     let mut log = Vec::new();
     for (now, mut packet) in packets(seed, PACKETS, 0) {
         while queue.front().is_some_and(|(_, start)| *start <= now) {
             queue.pop_front();
         }
-        if free_at <= now && !idle_told {
+        if free_at <= now && !idle_reported {
             gate.on_idle(Instant::from_nanos(free_at));
-            idle_told = true;
+            idle_reported = true;
         }
         let bytes = queue.iter().map(|(bytes, _)| bytes).sum();
         let backlog = Backlog { packets: queue.len() as u32, bytes };
@@ -254,7 +254,7 @@ fn folded(mut gate: Box<dyn Gate>, seed: u64) -> Vec<(u32, Ecn, Option<u64>)> {
                     queue.push_back((size, start));
                 }
                 free_at = start + LINE.rate.time_for(size).nanos();
-                idle_told = false;
+                idle_reported = false;
                 Some(start)
             }
         };

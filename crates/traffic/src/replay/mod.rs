@@ -135,7 +135,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
         let known = RoundTrips::of(&recording, stream("distance")).filter(|_| from_recording);
         Player::new(Arc::clone(&recording), schedule, known, machines)
     };
-    Ok(Population::new(sources, player).asking_for(estimate))
+    Ok(Population::new(sources, player).requesting(estimate))
 }
 
 /// The part of the recording that is to be played.

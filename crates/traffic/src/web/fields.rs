@@ -339,7 +339,7 @@ pub(super) fn population(model: UserModel, group: &Group) -> Result<Population, 
     let estimate = model.expected_ip_bytes_per_user_s();
     let (model, seed, name) = (Arc::new(model), group.seed, group.name.clone());
     let user = move |i| User::new(Arc::clone(&model), seed, &name, u64::from(i));
-    Ok(Population::new(group.sources, user).asking_for(estimate))
+    Ok(Population::new(group.sources, user).requesting(estimate))
 }
 
 pub(crate) fn always(value: f64) -> Arc<dyn Distribution> {

@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_presets_ask_for_what_their_description_says() {
+    fn the_presets_request_what_their_description_says() {
         let near = |value: f64, printed: f64, tolerance: f64| {
             assert!((value - printed).abs() <= tolerance, "{value} against {printed}");
         };

@@ -115,7 +115,7 @@ fn a_request_goes_to_the_server_that_its_row_says_modulo_how_many_there_are() {
 }
 
 #[test]
-fn loops_begin_in_their_window_and_pause_as_they_are_told() {
+fn loops_begin_in_their_window_and_pause_as_they_are_set() {
     let window = build("loop", &[("start_within", text("5 s"))]);
     let wide = build("loop", &[("start_within", text("10 s"))]);
     for i in 0..4 {

@@ -81,7 +81,7 @@ impl Average {
             }
             self.clock.packets_in(span).saturating_sub(self.lag)
         } else {
-            self.idle.tell(now, &self.clock)
+            self.idle.report(now, &self.clock)
         };
         self.age(packets);
     }

@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raise_remembers_rate_and_losses_and_tests_only_if_told_to() {
+    fn a_raise_remembers_rate_and_losses_and_tests_only_if_set() {
         for tests in [true, false] {
             let mut flow = Flow::default();
             for lost in [1_000, 2_000, 4_000, 8_000] {

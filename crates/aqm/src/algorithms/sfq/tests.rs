@@ -112,7 +112,7 @@ fn in_linux_a_queue_and_the_number_of_queues_have_limits() {
 }
 
 #[test]
-fn in_linux_the_front_of_the_longest_queue_goes_if_asked_for() {
+fn in_linux_the_front_of_the_longest_queue_goes_if_set() {
     let settings = [("head_drop", 1.0), ("limit", 4.0), ("depth", 2.0)];
     let mut trial = Trial::new("linux", &settings);
     assert_eq!(trial.arrivals(&[101, 102, 201, 202, 301]), [201]);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_asked_for_is_counted() {
+    fn what_is_not_requested_is_counted() {
         let mut all = walk(&SETTINGS, 9);
         let count = (0..).take_while(|_| all.next_opportunity() <= HOUR).count() as u64;
         let mut some = walk(&SETTINGS, 9);

@@ -161,14 +161,14 @@ impl CellPort {
         let [period, grant] = self.settings.requests;
         let own = &mut self.ues[ue];
         // What it sends carries the report of what waits (BSR); else it waits for its opportunity (SR).
-        let at = if own.known > 0 || own.asked > now {
-            now.max(own.asked)
+        let at = if own.known > 0 || own.requested > now {
+            now.max(own.requested)
         } else {
             let phase = Duration::from_nanos(own.phase % period.nanos());
             let since = now.nanos().saturating_sub(phase.nanos());
             Instant::from_nanos(since.div_ceil(period.nanos()) * period.nanos()) + phase
         };
-        own.asked = own.asked.max(at);
+        own.requested = own.requested.max(at);
         self.agenda.add(at + grant, Event::Known { ue, bytes });
     }
 

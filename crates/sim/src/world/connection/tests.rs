@@ -45,7 +45,7 @@ fn an_acknowledgement_makes_earlier_ones_unnecessary_that_says_more_and_nothing_
 }
 
 #[test]
-fn what_nobody_asked_for_waits_until_the_connection_stands() {
+fn what_nobody_requested_waits_until_the_connection_stands() {
     let it = Connection::plain();
     let requested = Exchange {
         cause: Cause::Requested { at: Instant::ZERO, resent: 0 },

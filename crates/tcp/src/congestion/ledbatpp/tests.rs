@@ -88,7 +88,7 @@ fn slow_start_keeps_the_parts_of_a_byte() {
 }
 
 #[test]
-fn the_handshake_tells_the_first_base() {
+fn the_handshake_reports_the_first_base() {
     for (srtt, base) in [(50, ms(50)), (0, NONE)] {
         let (mut ledbat, mut win) = (LedbatPp::default(), avoiding(20, 10).1);
         ledbat.on_open(&mut win, ms(srtt), Instant::ZERO);

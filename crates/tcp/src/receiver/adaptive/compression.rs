@@ -31,7 +31,7 @@ pub(super) struct Compression {
     waiting: u8,
     /// Reports at once since the number expected was this (`dup_ack_counter`,
     /// `compressed_ack_rcv_nxt`).
-    told: u8,
+    at_once: u8,
     next: u64,
 }
 
@@ -59,10 +59,10 @@ impl Compression {
             return Report::AtOnce;
         }
         if self.next != next {
-            (self.next, self.told) = (next, 0);
+            (self.next, self.at_once) = (next, 0);
         }
-        if self.told < AT_ONCE {
-            self.told += 1;
+        if self.at_once < AT_ONCE {
+            self.at_once += 1;
             return Report::AtOnce;
         }
         self.waiting += 1;

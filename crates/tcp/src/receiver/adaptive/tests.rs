@@ -378,7 +378,7 @@ fn a_buffer_grows_to_its_bound_and_a_fixed_one_not_at_all() {
 }
 
 #[test]
-fn without_timestamps_a_window_s_end_tells_the_round_trip() {
+fn without_timestamps_a_window_s_end_reports_the_round_trip() {
     let mut end = End::new(164);
     let trip = |end: &mut End| end.receiver.tempo().expect("linux").buffer.trip();
     end.full(100);
@@ -431,7 +431,7 @@ fn before_the_first_data_in_order_nothing_is_an_answer() {
 }
 
 #[test]
-fn full_segments_alone_tell_of_a_round_trip_by_their_stamps() {
+fn full_segments_alone_show_a_round_trip_by_their_stamps() {
     // tcp_rcv_rtt_measure_ts: of at least rcv_mss, and only if the clock has moved on.
     let mut end = End::new(164);
     let flags = Flags::ACK.with(Flags::STAMPED);

@@ -26,7 +26,7 @@ impl Noting {
         self.notes.lock().unwrap().push(what);
     }
     /// The calls since this function was called last.
-    fn told(&self) -> Vec<String> {
+    fn calls(&self) -> Vec<String> {
         std::mem::take(&mut self.notes.lock().unwrap())
     }
 }
@@ -67,7 +67,7 @@ fn a_spurious_timeout_is_over_for_the_control_too() {
         let now = Instant::ZERO;
         classic.process_ack(snd, &AckNews { segment, acked: 100, marked: 0, sack: true, now });
         Windows { rules: &rules, snd, control: classic }.grow(100);
-        control.told()
+        control.calls()
     };
     assert_eq!(hear(&mut classic, &mut snd), ["Open"]);
     let windows = &mut Windows { rules: &rules, snd: &mut snd, control: &mut classic };
@@ -80,7 +80,7 @@ fn a_spurious_timeout_is_over_for_the_control_too() {
 #[test]
 fn an_echo_holds_the_window_while_a_timeout_is_repaired() {
     // RFC 3168 section 6.1.2: an acknowledgement with ECE set grows nothing.
-    for (own_window, held, recovering, told) in [
+    for (own_window, held, recovering, called) in [
         (false, true, false, "Cwr"),
         (false, false, false, "Loss"),
         (true, true, false, "Loss"),
@@ -96,18 +96,18 @@ fn an_echo_holds_the_window_while_a_timeout_is_repaired() {
         let now = Instant::ZERO;
         classic.process_ack(&snd, &AckNews { segment, acked: 100, marked: 0, sack: true, now });
         classic.finish(&mut snd, recovering);
-        assert_eq!(control.told(), ["Timeout!", told]);
+        assert_eq!(control.calls(), ["Timeout!", called]);
     }
 }
 
 #[test]
-fn a_control_that_reads_marks_itself_hears_of_no_echo() {
+fn a_control_that_reads_marks_itself_gets_no_echo() {
     for own_marks in [false, true] {
         let (control, mut snd) = (Noting::new(ControlFlags { own_marks, ..CLASSIC }), ten_out());
         let (rules, mut classic) = (rfc(RecoveryKind::Reno), ClassicControl::new(&control));
         let windows = &mut Windows { rules: &rules, snd: &mut snd, control: &mut classic };
         assert_eq!(windows.on_echo(EchoCut::AsLoss), !own_marks);
-        assert_eq!(control.told().len(), usize::from(!own_marks));
+        assert_eq!(control.calls().len(), usize::from(!own_marks));
         assert_eq!(snd.win.by_echo, !own_marks);
     }
 }
@@ -131,7 +131,7 @@ fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
             now,
         );
         while server.poll_send(now).is_some() {}
-        control.told()
+        control.calls()
     };
     hear(&mut server, Flags::SYN, 0, 50);
     server.write(20_000, Instant::ZERO + Duration::from_millis(150));

@@ -77,10 +77,15 @@ fn segment(ack: u64, blocks: &[(u64, u64)]) -> Segment {
 
 /// The sender receives it 100 ms after it sent.
 fn hear(rack: &mut RackSender, snd: &mut SendState, segment: &Segment) -> Outcome {
-    hear_at(rack, snd, segment, ms(100))
+    on_ack_at(rack, snd, segment, ms(100))
 }
 
-fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: Instant) -> Outcome {
+fn on_ack_at(
+    rack: &mut RackSender,
+    snd: &mut SendState,
+    segment: &Segment,
+    at: Instant,
+) -> Outcome {
     let second = Duration::from_secs(1);
     let exact = Exact {
         initial: second,
@@ -104,7 +109,7 @@ fn hear_at(rack: &mut RackSender, snd: &mut SendState, segment: &Segment, at: In
 }
 
 /// The information of an acknowledgement that advances, or that reports a duplicate.
-fn told(advances: bool, duplicate: Option<(u64, u64)>) -> AckInfo {
+fn reported(advances: bool, duplicate: Option<(u64, u64)>) -> AckInfo {
     let mut info = AckInfo::default();
     (info.advances, info.duplicate) = (advances, duplicate);
     info
@@ -120,7 +125,7 @@ fn what_has_three_segments_reported_above_it_is_lost() {
 }
 
 #[test]
-fn a_peer_that_reports_nothing_is_heard_by_its_duplicates() {
+fn a_peer_that_reports_nothing_is_known_by_its_duplicates() {
     let (mut rack, mut snd) = ten_out(Detection::Rack);
     rack.without_reports();
     let entered = [(); 3].map(|()| hear(&mut rack, &mut snd, &segment(1, &[])).entered);
@@ -128,9 +133,9 @@ fn a_peer_that_reports_nothing_is_heard_by_its_duplicates() {
 }
 
 #[test]
-fn after_a_timeout_duplicates_tell_something_once_new_data_is_out() {
+fn after_a_timeout_duplicates_report_something_once_new_data_is_out() {
     // Linux's `tcp_process_loss`: before that they are of what goes again.
-    for (state, max, heard) in [
+    for (state, max, dupacks) in [
         (CaState::Open, 1_001, 1),
         (CaState::Recovery, 1_001, 1),
         (CaState::Loss, 1_001, 0),
@@ -139,7 +144,7 @@ fn after_a_timeout_duplicates_tell_something_once_new_data_is_out() {
         let (mut rack, mut snd) = ten_out(Detection::DupAcks);
         (rack.state, rack.recovery_point, snd.max) = (state, 1_001, max);
         rack.count_duplicates(&snd, &segment(1, &[]), &mut AckInfo::default());
-        assert_eq!(rack.tracker.board.dupacks, heard, "{state:?} {max}");
+        assert_eq!(rack.tracker.board.dupacks, dupacks, "{state:?} {max}");
     }
 }
 
@@ -195,7 +200,7 @@ fn a_duplicate_widens_the_reordering_window_unless_it_is_the_probes() {
     for (resent, end, quarters) in [(true, 501, 1), (true, 601, 2), (false, 501, 2)] {
         let (mut rack, snd) = ten_out(Detection::Rack);
         rack.probe = TailLossProbe { due: false, end: 501, resent };
-        rack.note_duplicate(&snd, &told(false, Some((end - 100, end))));
+        rack.note_duplicate(&snd, &reported(false, Some((end - 100, end))));
         let (least, most) = (Duration::from_millis(40), Duration::from_millis(100));
         let window = rack.tracker.reordering.window(false, least, most);
         assert_eq!(window, Duration::from_millis(10) * quarters, "{resent} {end}");
@@ -215,7 +220,7 @@ fn a_timeout_is_questioned_where_a_segment_of_new_data_fits() {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
         (snd.win.cwnd, snd.end, snd.fin_queued) = (cwnd, end, fin);
         (rack.state, rack.f_rto, rack.recovery_point) = (CaState::Loss, FRto::FirstAck, 1_001);
-        rack.judge_timeout(&mut snd, &told(true, None), false, &mut Outcome::default());
+        rack.judge_timeout(&mut snd, &reported(true, None), false, &mut Outcome::default());
         assert_eq!(rack.f_rto, then, "{cwnd} {end} {fin}");
     }
 }
@@ -287,7 +292,7 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
         rack.record_sent(&mut snd, chunk, ms(150));
         send_up_to(&mut rack, &mut snd, 1_101, ms(155));
         rack.timers.rto = ms(640);
-        hear_at(&mut rack, &mut snd, &segment(1, &[reported]), ms(at));
+        on_ack_at(&mut rack, &mut snd, &segment(1, &[reported]), ms(at));
         assert_eq!(rack.timers.rto, ms(due), "{reported:?}");
     }
     // Before the first hole went again a report of later data changes nothing.
@@ -308,7 +313,7 @@ fn after_a_timeout(paces: bool) -> (usize, SendState) {
     assert_eq!(snd.win.cwnd, 1_100, "what has not been out for a round trip, and one more");
     assert_eq!(send_all(&mut rack, &mut snd, ms(300)), 1);
     assert_eq!(rack.due(ms(405)) == Due::Pace, paces);
-    hear_at(&mut rack, &mut snd, &segment(201, &[]), ms(410));
+    on_ack_at(&mut rack, &mut snd, &segment(201, &[]), ms(410));
     (send_all(&mut rack, &mut snd, ms(410)), snd)
 }
 
@@ -329,11 +334,11 @@ fn a_paced_sender_spreads_what_a_timeout_spared() {
 }
 
 /// After a timeout with ten segments out the first goes again; then `ack` comes.
-fn hear_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
+fn on_ack_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
     let (mut rack, mut snd) = ten_out(detection);
     rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));
     assert_eq!(send_all(&mut rack, &mut snd, ms(300)), 1);
-    hear_at(&mut rack, &mut snd, &segment(ack, &[]), ms(450))
+    on_ack_at(&mut rack, &mut snd, &segment(ack, &[]), ms(450))
 }
 
 #[test]
@@ -341,7 +346,7 @@ fn without_reports_an_acknowledgement_of_a_repeat_says_nothing_of_the_others() {
     // Linux's `tcp_clean_rtx_queue`: the repeat of the first segment may have filled the only hole. With
     // selective acknowledgements the others would have been reported.
     for (detection, spurious) in [(Detection::Rack, true), (Detection::DupAcks, false)] {
-        let outcome = hear_after_a_timeout(detection, 301);
+        let outcome = on_ack_after_a_timeout(detection, 301);
         assert_eq!(outcome.spurious_rto, spurious, "{detection:?}");
     }
 }

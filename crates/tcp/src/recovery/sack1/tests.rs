@@ -167,7 +167,7 @@ fn the_first_duplicates_let_a_packet_out_each_if_transmit_is_limited() {
 }
 
 #[test]
-fn after_a_timeout_all_goes_again_and_duplicates_tell_nothing_until_news() {
+fn after_a_timeout_all_goes_again_and_duplicates_report_nothing_until_news() {
     let mut end = End::into_recovery(10);
     end.sack.resume(end.snd.max);
     (end.snd.nxt, end.snd.win.cwnd) = (end.snd.una, 100);

@@ -98,7 +98,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let (laws, group) = (Arc::new(laws), group.clone());
     let sources = group.sources;
     let link = move |i| Link::new(Arc::clone(&laws), &group, i);
-    Ok(Population::new(sources, link).asking_for(estimate))
+    Ok(Population::new(sources, link).requesting(estimate))
 }
 
 /// The model's variables, at 100 connections per second.

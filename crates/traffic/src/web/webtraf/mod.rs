@@ -205,7 +205,7 @@ fn build(params: &Params, group: &Group) -> Result<Population, BadParams> {
     let session = move |i: u32| {
         Session::new(Arc::clone(&sessions), begins[i as usize], seed, &name, u64::from(i))
     };
-    Ok(Population::new(group.sources, session).asking_for(estimate))
+    Ok(Population::new(group.sources, session).requesting(estimate))
 }
 
 /// When the sessions of a group begin: the first at once, every other one a gap after the one

@@ -19,7 +19,7 @@ pub(super) struct Ue {
     /// Bytes left of a packet that was begun, the packet, and when it was.
     pub partial: Option<(u64, Packet, Instant)>,
     /// Up to when its reports of bytes are under way, and when its opportunities to request are.
-    pub asked: Instant,
+    pub requested: Instant,
     pub phase: u64,
     /// Bytes since the average was moved, the average over slots, and the slot of that.
     pub got: f64,
@@ -40,7 +40,7 @@ impl Ue {
             efficiency: 0.0,
             known: 0,
             partial: None,
-            asked: Instant::ZERO,
+            requested: Instant::ZERO,
             got: 0.0,
             mean_got: 0.0,
             slot: 0,

@@ -63,7 +63,7 @@ fn a_report_waits_a_twentieth_of_a_short_round_trip() {
 }
 
 #[test]
-fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_told_at_once() {
+fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_reported_at_once() {
     let mut end = with_hole();
     (1..=3).for_each(|by| assert!(end.beyond(20, by)));
     assert!(!end.beyond(21, 4));
@@ -91,7 +91,7 @@ fn a_number_expected_that_moves_counts_anew_and_a_filled_hole_is_told_at_once() 
 }
 
 #[test]
-fn as_many_reports_as_told_wait_together() {
+fn as_many_reports_as_set_wait_together() {
     let mut end = with_hole();
     (1..=3).for_each(|by| assert!(end.beyond(20, by)));
     (4..48).for_each(|by| assert!(!end.beyond(21, by), "{by}"));
