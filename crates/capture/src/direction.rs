@@ -7,7 +7,7 @@ use crate::units::Open;
 /// Further ahead than any window (RFC 7323, 2.3: 2^30 bytes) no segment can be.
 const WINDOW: u32 = 1 << 30;
 /// Until the handshake has shown the round-trip time, a segment that fills a hole within this time
-/// of the highest one came out of order; later it was sent again. Wireshark's value.
+/// of the highest one came out of order; later it was retransmitted. Wireshark's value.
 const REORDERING_NS: i64 = 3_000_000;
 /// How soon after a duplicate acknowledgement a fast retransmission comes. Wireshark's value.
 const FAST_NS: i64 = 20_000_000;
@@ -38,19 +38,19 @@ pub struct Direction {
     pub first: Option<u32>,
     /// Largest window advertised, bytes.
     pub window: u64,
-    /// Payload of all its packets, those sent again included, bytes.
+    /// Payload of all its packets, those retransmitted included, bytes.
     pub payload: u64,
     /// What its packets say of ECN.
     pub ecn: Marks,
     /// Packets that came twice.
     pub copies: u32,
     recent: Recent,
-    /// Segments with payload, and those of them that were sent again.
+    /// Segments with payload, and those of them that were retransmitted.
     pub segments: u64,
     pub resent: u64,
     pub resent_bytes: u64,
     pub reordered: u64,
-    /// SYNs and FINs sent again.
+    /// SYNs and FINs retransmitted.
     pub control_resent: u32,
     pub duplicate_acks: u64,
     pub keep_alives: u32,

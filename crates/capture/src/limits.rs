@@ -19,7 +19,7 @@ pub struct Limits {
     /// Silence after which a connection whose handshake is incomplete has ended: 75 s, the time
     /// BSD's `connect()` waits.
     pub embryonic_ns: i64,
-    /// How long a closed connection still owns its late packets, such as a FIN sent again with
+    /// How long a closed connection still owns its late packets, such as a FIN retransmitted with
     /// growing intervals: 60 s, as long as BSD keeps TIME-WAIT.
     pub linger_ns: i64,
 }

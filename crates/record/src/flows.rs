@@ -28,7 +28,7 @@ pub struct Recoveries {
     pub spurious_timeouts: u64,
     /// Reductions of the congestion window because of ECN.
     pub ecn_reductions: u64,
-    /// Segments with payload sent again.
+    /// Segments with payload retransmitted.
     pub retransmitted: u64,
 }
 
@@ -43,8 +43,8 @@ pub(crate) static RECOVERIES: &[Measure<Recoveries>] = &[
     whole("ecn_reductions", BARE, "reductions by ECN", |r| r.ecn_reductions,
         "reductions of the window because of ECN, of these senders; they can exceed the marks: a sender without \
          data to carry its answer (CWR) gets the echo again"),
-    whole("segments_retransmitted", SEGMENTS, "segments sent again", |r| r.retransmitted,
-        "with payload sent again, needlessly or not, over both ends of every connection"),
+    whole("segments_retransmitted", SEGMENTS, "segments retransmitted", |r| r.retransmitted,
+        "with payload retransmitted, needlessly or not, over both ends of every connection"),
 ];
 
 #[rustfmt::skip]

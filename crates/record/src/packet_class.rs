@@ -30,8 +30,8 @@ impl PacketClass {
 
     /// Of a packet of this kind, of the first group; `again` if it is a retransmission.
     #[inline]
-    pub const fn new(kind: Kind, again: bool) -> Self {
-        PacketClass(kind as u32 | (again as u32) << 3)
+    pub const fn new(kind: Kind, retransmission: bool) -> Self {
+        PacketClass(kind as u32 | (retransmission as u32) << 3)
     }
     /// This class, of a user of the traffic group with this place in the scenario, from 0.
     #[inline]
@@ -81,7 +81,10 @@ impl ClassCounts {
         self.0.iter().sum()
     }
     pub fn of(&self, kind: Kind) -> u64 {
-        [false, true].iter().map(|&again| self.0[PacketClass::new(kind, again).index()]).sum()
+        [false, true]
+            .iter()
+            .map(|&retransmission| self.0[PacketClass::new(kind, retransmission).index()])
+            .sum()
     }
     pub fn retransmissions(&self) -> u64 {
         self.0[PacketClass::RETRANSMISSION as usize..].iter().sum()
@@ -105,9 +108,9 @@ mod tests {
         let mut counts = ClassCounts::default();
         let kinds = [Kind::Datagram, Kind::Syn, Kind::Fin, Kind::Data, Kind::Ack];
         for (number, kind) in (0..).zip(kinds) {
-            for again in [false, true] {
-                let class = PacketClass::new(kind, again).of_group(700);
-                assert_eq!((class.kind(), class.is_retransmission()), (number, again));
+            for retransmission in [false, true] {
+                let class = PacketClass::new(kind, retransmission).of_group(700);
+                assert_eq!((class.kind(), class.is_retransmission()), (number, retransmission));
                 assert_eq!(class.group(), 700);
                 assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
                 (0..=number).for_each(|_| counts.add(class));

@@ -11,7 +11,7 @@ use crate::sizes::Sizes;
 use crate::times::Times;
 use crate::{Column, Fingerprint, Keep, PerSecond, Summary, Table, WatchedResponses, Window};
 
-/// What a connection had to send again. Exclusive: a connection is in one class.
+/// What a connection had to retransmit. Exclusive: a connection is in one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
@@ -56,7 +56,7 @@ pub struct Request {
     pub user: u32,
     /// The user's group, in the order of the scenario.
     pub group: u16,
-    /// Either end of its connection sent something again from `requested` to `ended`.
+    /// Either end of its connection retransmitted something from `requested` to `ended`.
     pub retransmitted: bool,
     /// Given up: counts as "over 3 s" (no other value is known).
     pub failed: bool,
@@ -123,15 +123,15 @@ pub(crate) static MEASURES: &[Measure<Requests>] = &[
 #[rustfmt::skip]
 pub(crate) static CLASSES: &[Measure<Requests>] = &[
     whole("none", CONNECTIONS, "connections without retransmission", |r| r.of(Class::None),
-        "of these, those that sent nothing again (see `class` of `responses`)"),
-    whole("syn", CONNECTIONS, "connections with a SYN sent again", |r| r.of(Class::Syn),
-        "that sent only SYN or SYN-ACK again"),
-    whole("fin", CONNECTIONS, "connections with a FIN sent again", |r| r.of(Class::Fin),
-        "that sent only bare FINs again"),
-    whole("data", CONNECTIONS, "connections with data sent again", |r| r.of(Class::Data),
-        "that sent only segments with payload again"),
-    whole("combined", CONNECTIONS, "connections with several sent again", |r| r.of(Class::Combined),
-        "that sent more than one kind again"),
+        "of these, those that retransmitted nothing (see `class` of `responses`)"),
+    whole("syn", CONNECTIONS, "connections with a SYN retransmitted", |r| r.of(Class::Syn),
+        "that retransmitted only SYN or SYN-ACK"),
+    whole("fin", CONNECTIONS, "connections with a FIN retransmitted", |r| r.of(Class::Fin),
+        "that retransmitted only bare FINs"),
+    whole("data", CONNECTIONS, "connections with data retransmitted", |r| r.of(Class::Data),
+        "that retransmitted only segments with payload"),
+    whole("combined", CONNECTIONS, "connections with several retransmitted", |r| r.of(Class::Combined),
+        "that retransmitted more than one kind"),
 ];
 
 impl Requests {

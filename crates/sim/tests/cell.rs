@@ -95,7 +95,7 @@ fn proportional_fairness_gives_equal_time() {
 #[test]
 fn what_harq_gives_up_comes_late_or_not_at_all() {
     let run = |rlc: &str| {
-        let own = json!({"quality": [9], "error": 0.5, "error_again": 0.5, "tries": 2, "rlc": rlc});
+        let own = json!({"quality": [9], "error": 0.5, "retransmission_error": 0.5, "tries": 2, "rlc": rlc});
         let bulk = json!([{"app": "bulk", "flows": 2, "start_within": "0 s", "tcp": {"profile": "plain"}}]);
         simulate(&cell("6 s", own, fifo(), bulk))
     };
@@ -115,7 +115,7 @@ fn what_harq_gives_up_comes_late_or_not_at_all() {
 #[test]
 fn a_block_is_sent_as_often_as_it_may_be() {
     for (tries, expected) in [(2, 0.25), (3, 0.125)] {
-        let own = json!({"quality": [9], "moves": 0, "error": 0.5, "error_again": 0.5, "tries": tries, "rlc": "um"});
+        let own = json!({"quality": [9], "moves": 0, "error": 0.5, "retransmission_error": 0.5, "tries": tries, "rlc": "um"});
         let outcome = simulate(&cell("11 s", own, fifo(), flood("servers", 30, "10 Mbit/s")));
         let of = ue(&outcome, "air.forward", 0);
         let (given_up, blocks) = (of.number("blocks_given_up"), of.number("blocks"));

@@ -70,7 +70,7 @@ pub(crate) struct Connection {
 /// The retransmission timer of a SYN or SYN-ACK, and its round trip.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynTimer {
-    /// When the SYN goes again.
+    /// When the SYN is retransmitted.
     pub expires: Instant,
     /// The stamp of its sending ([`RttRules::stamp`](crate::rtt::RttRules::stamp)), `u64::MAX` if
     /// it is not timed: because it was retransmitted (Karn), or because round trips are not

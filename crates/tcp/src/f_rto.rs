@@ -7,7 +7,7 @@ pub(crate) enum FRto {
     /// None is under way.
     #[default]
     Off,
-    /// Step 2: the first segment has been sent again; waiting for the first ACK.
+    /// Step 2: the first segment has been retransmitted; waiting for the first ACK.
     FirstAck,
     /// Step 3: new data went out; waiting for the second ACK.
     SecondAck,
@@ -30,7 +30,7 @@ pub(crate) struct Evidence {
 pub(crate) enum Verdict {
     /// Nothing yet.
     Undecided,
-    /// Step 2b: new data is to go out before anything else goes again.
+    /// Step 2b: new data is to go out before anything else is retransmitted.
     SendNew,
     /// Step 3b: the timeout was spurious.
     Spurious,

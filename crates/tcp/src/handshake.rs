@@ -155,7 +155,7 @@ impl Endpoint {
         }
     }
 
-    /// A SYN came again. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
+    /// A SYN came a second time. Answered by an ACK, where a SYN cache or sink answers by the SYN-ACK,
     /// which also begins its current wait anew. A one-way agent of ns-2 never acknowledges, and to it
     /// a SYN-ACK is an ACK like any other, this one a duplicate; 4.4BSD takes the SYN off and goes on
     /// with the ACK; by the RFCs such a segment is not acceptable (RFC 9293 section 3.10.7.4), nor

@@ -85,12 +85,12 @@ impl Endpoint {
     fn output_opening(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         let accepting = self.conn.state == State::SynReceived;
         if self.tx.snd.nxt == 0 {
-            let again = self.tx.snd.max > 0;
-            self.counters.resent_syn += u16::from(again);
+            let retransmission = self.tx.snd.max > 0;
+            self.counters.resent_syn += u16::from(retransmission);
             let flags = if accepting { Flags::SYN.with(Flags::ACK) } else { Flags::SYN };
             let flags = flags
-                .with(self.opening_ecn_flags(accepting, again))
-                .with(Flags::retransmission(again));
+                .with(self.opening_ecn_flags(accepting, retransmission))
+                .with(Flags::retransmission(retransmission));
             let out = out.place();
             self.segment(out, 0, 0, flags, moment);
             out.ecn = self.opening_ecn();
@@ -141,7 +141,7 @@ impl Endpoint {
     fn time_syn(&mut self, moment: Moment) {
         let (rules, host, snd) = (&self.profile.rtt, self.clock.host(), &mut self.tx.snd);
         if snd.max == 0 {
-            // One that goes again is not timed (Karn).
+            // One that is retransmitted is not timed (Karn).
             self.conn.syn.sent = rules.stamp(host, moment);
             snd.max = 1;
         }
@@ -186,23 +186,23 @@ impl Endpoint {
 
     /// Sends payload or a FIN.
     fn send(&mut self, out: &mut Segment, chunk: Chunk, moment: Moment) {
-        let again = chunk.seq < self.tx.snd.max;
+        let retransmission = chunk.seq < self.tx.snd.max;
         if chunk.len > 0 {
             self.counters.data_sent += 1;
-            self.counters.resent_data += u32::from(again);
+            self.counters.resent_data += u32::from(retransmission);
         } else {
-            self.counters.resent_fin += u16::from(again);
+            self.counters.resent_fin += u16::from(retransmission);
         }
         self.on_sent(chunk, moment);
         self.tx.snd.max = self.tx.snd.max.max(chunk.end());
         self.tx.snd.fin_sent |= chunk.fin();
         let flags = if chunk.fin() { Flags::ACK.with(Flags::FIN) } else { Flags::ACK };
-        let flags = flags.with(Flags::retransmission(again));
+        let flags = flags.with(Flags::retransmission(retransmission));
         self.segment(out, chunk.seq, chunk.len, flags, moment);
         if chunk.len > 0 {
             self.rx.on_data_sent(moment.at);
             if self.profile.output.pushes {
-                self.mark_push(out, again);
+                self.mark_push(out, retransmission);
             }
         }
         if self.profile.output.whole_packets {
@@ -210,15 +210,16 @@ impl Endpoint {
             out.extra += self.tx.snd.win.mss - chunk.len as u16;
         }
         if self.conn.ecn.on() && chunk.len > 0 {
-            self.make_capable(out, again);
+            self.make_capable(out, retransmission);
         }
     }
 
     /// Linux hands down two full segments as one where it can (`tcp_tso_segs`: two at least, more only
     /// above 12 Mbit/s), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
     /// what was written (`tcp_push`).
-    fn mark_push(&mut self, out: &mut Segment, again: bool) {
-        let full = u64::from(out.len) == self.tx.snd.mss() && !again && self.profile.output.pairs;
+    fn mark_push(&mut self, out: &mut Segment, retransmission: bool) {
+        let full =
+            u64::from(out.len) == self.tx.snd.mss() && !retransmission && self.profile.output.pairs;
         if full && self.call.unpaired || out.end() >= self.tx.snd.end {
             out.push();
         }

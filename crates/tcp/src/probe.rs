@@ -10,11 +10,11 @@ pub struct Counters {
     pub segments_sent: u64,
     /// Segments with payload sent, first time or again.
     pub data_sent: u64,
-    /// SYN or SYN-ACK sent again.
+    /// SYN or SYN-ACK retransmitted.
     pub resent_syn: u16,
-    /// Bare FIN sent again.
+    /// Bare FIN retransmitted.
     pub resent_fin: u16,
-    /// Segments with payload sent again.
+    /// Segments with payload retransmitted.
     pub resent_data: u32,
     /// Expired retransmission timers.
     pub timeouts: u32,

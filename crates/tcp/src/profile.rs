@@ -61,7 +61,7 @@ pub(crate) struct Opening {
     pub loss_closes_window: bool,
 }
 
-/// How often SYN and SYN-ACK go again; [`u8::MAX`] is no limit.
+/// How often SYN and SYN-ACK are retransmitted; [`u8::MAX`] is no limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynRetries {
     /// Timeouts of a SYN that leave its wait as it was.

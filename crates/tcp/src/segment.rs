@@ -51,8 +51,8 @@ impl Flags {
         self.0 >> 3 & 3 | self.0 >> 5 & 4
     }
     /// [`Flags::RETRANSMISSION`] if `again`, else none.
-    pub(crate) const fn retransmission(again: bool) -> Flags {
-        Flags((again as u8) << 6)
+    pub(crate) const fn retransmission(retransmission: bool) -> Flags {
+        Flags((retransmission as u8) << 6)
     }
     /// These without the others.
     pub const fn without(self, other: Flags) -> Flags {

@@ -55,7 +55,7 @@ impl Flight {
 pub(crate) struct SendState {
     /// Oldest unacknowledged number.
     pub una: u64,
-    /// Next number to send; falls back to `una` when everything is sent again.
+    /// Next number to send; falls back to `una` when everything is retransmitted.
     pub nxt: u64,
     /// Highest number ever sent, plus one.
     pub max: u64,
@@ -74,7 +74,7 @@ pub(crate) struct SendState {
     pub fin_queued: bool,
     /// The FIN has been sent at least once.
     pub fin_sent: bool,
-    /// The first unacknowledged segment is to be sent again at once.
+    /// The first unacknowledged segment is to be retransmitted at once.
     pub resend: bool,
 }
 

@@ -1,6 +1,6 @@
 //! Was a timeout of a classic sender spurious? F-RTO (RFC 5682), and the shorter check of FreeBSD 4.x.
 //!
-//! After a timeout one segment is sent again; what is acknowledged next shows whether the data
+//! After a timeout one segment is retransmitted; what is acknowledged next shows whether the data
 //! sent before had been lost or was only late. If late, the windows are restored and new data goes
 //! on.
 
@@ -23,7 +23,7 @@ pub(crate) struct SpuriousRto {
     until: Option<Instant>,
     /// Highest number sent before the timeout, plus one (`recover`).
     point: u64,
-    /// End of the segment sent again.
+    /// End of the segment retransmitted.
     resent: u64,
     cwnd: u64,
     ssthresh: u64,
@@ -64,7 +64,7 @@ impl SpuriousRto {
     fn evidence(&self, snd: &SendState, ack: &Ack, sack: bool) -> Evidence {
         let advances = ack.acked > 0;
         if self.f_rto == FRto::FirstAck {
-            // Step 2a: everything arrived, or not even all that was sent again; or there is nothing
+            // Step 2a: everything arrived, or not even all that was retransmitted; or there is nothing
             // new to try with. With SACK a duplicate decides nothing.
             let settled = snd.una >= self.point || snd.una < self.resent;
             let new_data = !settled && snd.new_chunk().is_some_and(|chunk| chunk.len > 0);
@@ -88,7 +88,7 @@ impl ClassicSender {
         let snd = &*cx.snd;
         let check = self.rto_check.get_or_insert_default();
         let repeated = check.point > snd.una;
-        // With SACK several segments may have been sent again by a recovery.
+        // With SACK several segments may have been retransmitted by a recovery.
         let repairing = cx.sack && !snd.win.by_echo && snd.una < snd.reduced;
         // RFC 5682 step 1: not while an earlier timeout is being repaired (section 2.1), nor, with
         // SACK, any loss (section 3.1).

@@ -19,7 +19,7 @@ pub struct TcpInfo {
     pub sacked: u64,
     /// Of these, taken for lost.
     pub lost: u64,
-    /// Of these, sent again and not taken for lost since.
+    /// Of these, retransmitted and not taken for lost since.
     pub retrans: u64,
     /// Segments by which others are taken to be reordered.
     pub reordering: u64,

@@ -23,7 +23,7 @@ def facts(header: dict[str, Any]) -> list[tuple[str, str]]:
         ("hosts", f"{seen['hosts']:,}"),
         ("payload", " to and ".join(bytes_of(n) for n in header["bytes"]) + " from the acceptors"),
         ("segments", f"{seen['segments']:,}"),
-        ("sent again", _share(seen["resent"], seen["segments"])),
+        ("retransmitted", _share(seen["resent"], seen["segments"])),
         ("out of order", _share(seen["reordered"], seen["segments"])),
         ("most open at once", f"{connections['most_open']:,}"),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ use crate::control::{Announcement, Protocol};
 use crate::header::{Facts, Segment};
 
 /// How long a flow is remembered without a packet: longer than users read (a connection kept
-/// alive for them), and after its end as long as FINs are sent again.
+/// alive for them), and after its end as long as FINs are retransmitted.
 const FORGET: Duration = Duration::from_secs(900);
 const FORGET_ENDED: Duration = Duration::from_secs(120);
 /// Flows that are looked through for old ones at a time, for each new one.
@@ -87,11 +87,12 @@ impl Flow {
         let from = usize::from(addresses::index(from));
         self.ended |= segment.has(flags::FIN | flags::RST);
         let bare = segment.payload == 0 && !segment.has(flags::SYN | flags::FIN);
-        let again = !bare && self.sent[from].is_some_and(|sent| !is_later(segment.end(), sent));
-        if !bare && !again {
+        let retransmission =
+            !bare && self.sent[from].is_some_and(|sent| !is_later(segment.end(), sent));
+        if !bare && !retransmission {
             self.sent[from] = Some(segment.end());
         }
-        (class(segment, again), self.ack_filterable(from, bare, segment))
+        (class(segment, retransmission), self.ack_filterable(from, bare, segment))
     }
 
     /// As the simulator's connections: see `Connection::ack_filterable` there.
@@ -109,7 +110,7 @@ impl Flow {
     }
 }
 
-fn class(segment: &Segment, again: bool) -> PacketClass {
+fn class(segment: &Segment, retransmission: bool) -> PacketClass {
     let kind = if segment.payload > 0 {
         Kind::Data
     } else if segment.has(flags::SYN) {
@@ -119,7 +120,7 @@ fn class(segment: &Segment, again: bool) -> PacketClass {
     } else {
         Kind::Ack
     };
-    PacketClass::new(kind, again)
+    PacketClass::new(kind, retransmission)
 }
 
 impl Flows {

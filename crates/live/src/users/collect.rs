@@ -37,7 +37,7 @@ struct Connection {
     requests: bool,
     /// Of opener and acceptor.
     ends: [Option<End>; 2],
-    /// Segments that the acceptor had sent again when it answered each request.
+    /// Segments that the acceptor had retransmitted when it answered each request.
     served: BTreeMap<u32, u32>,
     rows: Vec<u32>,
 }
@@ -67,7 +67,7 @@ impl Connection {
         Class::of(syn, fin, data)
     }
 
-    /// Whether the acceptor sent something again for this request.
+    /// Whether the acceptor retransmitted something for this request.
     fn resent_for(&self, index: u32) -> bool {
         let before = if index == 0 { Some(0) } else { self.served.get(&index).copied() };
         let after = self.served.get(&(index + 1)).copied();

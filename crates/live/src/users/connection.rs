@@ -14,7 +14,7 @@ use super::pipe::Pipe;
 pub(super) struct Exchange {
     /// When its clock started.
     pub(super) requested: Instant,
-    /// Segments this end had sent again by then.
+    /// Segments this end had retransmitted by then.
     pub(super) resent: u32,
     pub(super) request_bytes: u32,
     pub(super) reply_bytes: u64,

@@ -23,11 +23,11 @@ pub struct End {
     pub failed: bool,
     /// Payload bytes read in the measured interval.
     pub delivered: u64,
-    /// SYN or SYN-ACK sent again.
+    /// SYN or SYN-ACK retransmitted.
     pub syn_resent: u32,
-    /// All segments sent again, these included (`tcpi_total_retrans`).
+    /// All segments retransmitted, these included (`tcpi_total_retrans`).
     pub resent: u32,
-    /// Payload bytes sent again (`tcpi_bytes_retrans`).
+    /// Payload bytes retransmitted (`tcpi_bytes_retrans`).
     pub resent_bytes: u64,
     /// Segments with payload sent (`tcpi_data_segs_out`).
     pub data_segments: u32,
@@ -67,7 +67,7 @@ pub struct RequestFact {
     pub request_bytes: u32,
     /// Reply payload.
     pub reply_bytes: u64,
-    /// The opener sent something again meanwhile.
+    /// The opener retransmitted something meanwhile.
     pub resent: bool,
     /// Given up.
     pub failed: bool,

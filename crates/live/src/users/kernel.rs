@@ -14,11 +14,11 @@ use super::facts::Fact;
 pub struct TcpInfo {
     /// Neither direction is open any more, all is acknowledged (state TCP_CLOSE).
     pub closed: bool,
-    /// Segments sent again: SYN, FIN, or with payload.
+    /// Segments retransmitted: SYN, FIN, or with payload.
     pub resent: u32,
     /// Segments with payload sent.
     pub data_segments: u32,
-    /// Payload bytes sent again.
+    /// Payload bytes retransmitted.
     pub resent_bytes: u64,
 }
 
@@ -140,7 +140,7 @@ pub struct TcpCounters {
     pub fast_retransmits: u64,
     /// Timeouts found needless.
     pub spurious_timeouts: u64,
-    /// Segments sent again.
+    /// Segments retransmitted.
     pub retransmitted: u64,
 }
 

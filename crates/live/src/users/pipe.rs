@@ -36,7 +36,7 @@ pub struct Pipe {
     pub shut: bool,
     /// It was given up.
     pub failed: bool,
-    /// SYN or SYN-ACK sent again.
+    /// SYN or SYN-ACK retransmitted.
     syn_resent: u32,
     /// `delivered` when the measured interval began.
     before: u64,
@@ -132,7 +132,7 @@ impl Pipe {
             && kernel::unacknowledged(&self.socket) <= u64::from(self.shut)
     }
 
-    /// Segments sent again so far.
+    /// Segments retransmitted so far.
     pub fn resent(&self) -> u32 {
         tcp_info(&self.socket).resent
     }

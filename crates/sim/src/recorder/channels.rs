@@ -18,8 +18,8 @@ static STATION: &[Measure<StationShare>] = &[
     whole("aggregates", Unit::of("aggregates"), "aggregates", |s| s.of.aggregates, "to and from a station"),
     real("frames_mean", Unit::of("frames").digits(1), "frames of an aggregate", |s| s.of.frames as f64 / s.of.aggregates as f64,
         "mean over the aggregates"),
-    real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames sent again",
-        |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, sent again after an error or a collision"),
+    real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames retransmitted",
+        |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, retransmitted after an error or a collision"),
 ];
 
 const REQUESTS: Unit = Unit::of("requests");
@@ -47,12 +47,12 @@ const BLOCKS: Unit = Unit::of("blocks");
 #[rustfmt::skip]
 static UE: &[Measure<UeFacts>] = &[
     real("slots_per_s", Unit::of("1/s").digits(1), "slots", |u: &UeFacts| u.of.slots / u.interval_s,
-        "whole slots that a UE of a cell had, parts of slots added, blocks sent again included; UEs are numbered as \
+        "whole slots that a UE of a cell had, parts of slots added, blocks retransmitted included; UEs are numbered as \
          `cell.quality` has them, from 0"),
     real("efficiency_mean", Unit::of("bit/s/Hz").digits(2), "efficiency",
         |u| u.of.efficiency / u.of.first_slots, "mean over what was sent for the first time, of one layer"),
     whole("blocks", BLOCKS, "blocks", |u| u.of.blocks, "sent for the first time"),
-    real("blocks_repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "blocks sent again",
+    real("blocks_repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "blocks retransmitted",
         |u| u.of.repeated as f64 / u.of.blocks as f64, "tries after the first one (HARQ, RLC), for each block"),
     whole("blocks_given_up", BLOCKS, "blocks given up", |u| u.of.given_up, "by HARQ after its last try"),
 ];

@@ -86,13 +86,13 @@ impl Connection {
         }
     }
 
-    /// Segments that either end has sent again: SYN, FIN, or with payload.
+    /// Segments that either end has retransmitted: SYN, FIN, or with payload.
     pub fn resent(&self) -> u32 {
         let of = |c: &Counters| u32::from(c.resent_syn) + u32::from(c.resent_fin) + c.resent_data;
         of(self.ends[OPENER].counters()) + of(self.ends[ACCEPTOR].counters())
     }
 
-    /// What had to be sent again, in both directions.
+    /// What had to be retransmitted, in both directions.
     pub fn class(&self) -> Class {
         let [a, b] = [self.ends[OPENER].counters(), self.ends[ACCEPTOR].counters()];
         Class::of(

@@ -12,7 +12,7 @@ use crate::world::connection::{ACCEPTOR, OPENER};
 pub struct ConnectionEnd<'a> {
     /// Who opened it, numbered over all groups.
     pub source: u32,
-    /// What had to be sent again, in both directions.
+    /// What had to be retransmitted, in both directions.
     pub class: Class,
     /// Rows of its requests, as [`Recorder::request_ended`] gave them.
     pub rows: &'a [u32],

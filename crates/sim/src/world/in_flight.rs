@@ -39,15 +39,15 @@ pub(crate) struct InFlight {
 /// What a segment is to those who count.
 #[inline]
 fn class(segment: &Segment) -> PacketClass {
-    let again = segment.flags.has(Flags::RETRANSMISSION);
+    let retransmission = segment.flags.has(Flags::RETRANSMISSION);
     if segment.len > 0 {
-        PacketClass::new(Kind::Data, again)
+        PacketClass::new(Kind::Data, retransmission)
     } else if !segment.flags.any(Flags::SYN.with(Flags::FIN)) {
         PacketClass::new(Kind::Ack, false)
     } else if segment.flags.has(Flags::SYN) {
-        PacketClass::new(Kind::Syn, again)
+        PacketClass::new(Kind::Syn, retransmission)
     } else {
-        PacketClass::new(Kind::Fin, again)
+        PacketClass::new(Kind::Fin, retransmission)
     }
 }
 

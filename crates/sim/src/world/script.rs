@@ -50,7 +50,7 @@ struct Flow {
 #[derive(Clone, Copy, Debug)]
 struct Sent {
     data: bool,
-    again: bool,
+    retransmission: bool,
     first_byte: u64,
 }
 
@@ -119,7 +119,9 @@ impl Compiled {
         }
         match self.count {
             Count::Data => packet.data && has(&rule.numbers, number) && has(&rule.sent, sent),
-            Count::Resent => packet.data && packet.again && has(&rule.numbers, counts.resent),
+            Count::Resent => {
+                packet.data && packet.retransmission && has(&rule.numbers, counts.resent)
+            }
             Count::Packets => has(&rule.numbers, counts.packets),
         }
     }
@@ -132,7 +134,7 @@ impl Counts {
         if !packet.data {
             return (0, 0);
         }
-        if !packet.again {
+        if !packet.retransmission {
             self.data += 1;
             if named(self.data) {
                 self.named.push((packet.first_byte, self.data, 1));
@@ -167,11 +169,11 @@ impl World {
         let packet = match &inflight.payload {
             Payload::Segment(segment) => Sent {
                 data: segment.len > 0,
-                again: segment.flags.has(Flags::RETRANSMISSION),
+                retransmission: segment.flags.has(Flags::RETRANSMISSION),
                 first_byte: segment.seq,
             },
             Payload::Datagram(Datagram { number, bytes, .. }) => {
-                Sent { data: *bytes > 0, again: false, first_byte: *number }
+                Sent { data: *bytes > 0, retransmission: false, first_byte: *number }
             }
         };
         let from = 1 - usize::from(inflight.to);

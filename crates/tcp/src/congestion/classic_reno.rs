@@ -27,7 +27,7 @@ pub(crate) const RFC5681: Entry = Entry {
         name: "rfc5681",
         summary: "Reno by the letter of RFC 5681: windows in bytes, half of FlightSize at congestion",
         year: 2009,
-        source: "RFC 5681 section 3.1; unchanged if the same first byte times out again: its section \
+        source: "RFC 5681 section 3.1; unchanged if the same first byte times out repeated: its section \
                  3.1, item 5",
         deviations: "FlightSize is what is not acknowledged, but at most the congestion window",
         fields: &[],
@@ -114,8 +114,8 @@ impl ClassicReno {
     }
 
     /// The retransmission timer expired: the threshold. `again`: of the same first byte.
-    pub fn cut_at_timeout(self, win: &mut Window, flight: &Flight, again: bool) {
-        if self.0 != Arithmetic::Rfc || !again {
+    pub fn cut_at_timeout(self, win: &mut Window, flight: &Flight, repeated: bool) {
+        if self.0 != Arithmetic::Rfc || !repeated {
             self.cut_at_loss(win, flight, 0);
         }
     }

@@ -50,7 +50,7 @@ struct Sent {
 }
 
 /// A path with one queue before a line, an acknowledgement for every segment, losses noticed at
-/// the third segment behind; what is lost is not sent again, new data goes instead.
+/// the third segment behind; what is lost is not retransmitted, new data goes instead.
 #[derive(Debug)]
 pub(super) struct Path<C> {
     pub control: C,

@@ -59,19 +59,19 @@ impl Endpoint {
     }
 
     /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
-    /// (pure ACKs, SYNs, and what is sent again are not), and CWR travels on it, where its loss will
-    /// be noticed. What a DCTCP or scalable sender sends again is capable too, as in
+    /// (pure ACKs, SYNs, and what is retransmitted are not), and CWR travels on it, where its loss will
+    /// be noticed. What a DCTCP or scalable sender retransmits is capable too, as in
     /// Linux, and all in ns-2.
     #[inline(never)]
-    pub(crate) fn make_capable(&mut self, out: &mut Segment, again: bool) {
+    pub(crate) fn make_capable(&mut self, out: &mut Segment, retransmission: bool) {
         let scalable = self.scalable();
         let repeats = scalable
             || self.conn.ecn.feedback == EcnFeedback::Dctcp
             || self.profile.ecn.repeats_are_capable;
-        if (!again || repeats) && !self.is_incapable() {
+        if (!retransmission || repeats) && !self.is_incapable() {
             out.ecn = if scalable { Ecn::Ect1 } else { Ecn::Ect0 };
         }
-        if !again && std::mem::take(&mut self.conn.ecn.cwr) {
+        if !retransmission && std::mem::take(&mut self.conn.ecn.cwr) {
             out.flags = out.flags.with(Flags::CWR);
         }
     }
@@ -167,9 +167,9 @@ impl Endpoint {
     /// with the payload.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
-        let again = out.flags.has(Flags::RETRANSMISSION);
+        let retransmission = out.flags.has(Flags::RETRANSMISSION);
         let data = out.len > 0 && !self.profile.ecn.everywhere;
-        if again && (out.flags.has(Flags::SYN) || data) {
+        if retransmission && (out.flags.has(Flags::SYN) || data) {
             return;
         }
         let stamps = if self.conn.stamps { STAMP_BYTES } else { 0 };

@@ -10,9 +10,9 @@ use crate::segment::{AccEcn, Flags, Segment};
 
 impl Endpoint {
     /// RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
-    /// ECN requests and answers by three flags. A SYN-ACK that goes again repeats its flags, and so does a
+    /// ECN requests and answers by three flags. A SYN-ACK that is retransmitted repeats its flags, and so does a
     /// SYN unless the profile falls back.
-    pub(crate) fn opening_ecn_flags(&self, accepting: bool, again: bool) -> Flags {
+    pub(crate) fn opening_ecn_flags(&self, accepting: bool, retransmission: bool) -> Flags {
         let rules = &self.profile.ecn;
         if accepting && self.conn.ecn.on() {
             // Accurate ECN has its answer in `says`.
@@ -22,7 +22,7 @@ impl Endpoint {
         let persists = rules.everywhere
             && rules.feedback == EcnFeedback::Accurate
             && self.counters.resent_syn <= 1;
-        let silent = accepting || !rules.on || (again && rules.fallback && !persists);
+        let silent = accepting || !rules.on || (retransmission && rules.fallback && !persists);
         match (silent, rules.feedback) {
             (true, _) => Flags::NONE,
             (false, EcnFeedback::Accurate) => Flags::ACE,
@@ -40,7 +40,7 @@ impl Endpoint {
         }
     }
 
-    /// A SYN, or SYN-ACK, came again: with accurate ECN everywhere its ECN field is answered, and one that does not
+    /// A SYN, or SYN-ACK, came a second time: with accurate ECN everywhere its ECN field is answered, and one that does not
     /// request ECN makes what goes out not capable (RFC 9768 sections 3.1.5, 3.2.2.1).
     pub(crate) fn answer_repeated_syn(&mut self, syn: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;

@@ -4,7 +4,7 @@
 //! Sent by the recommended simple scheme (section 3.2.3.3): with every acknowledgement after a counter
 //! has grown, with a field for every counter that ever has; on the SYN-ACK, and on the opener's
 //! first ACK and first data, to show that it gets through (section 3.2.3.2.1), all three fields;
-//! not on a SYN-ACK or data that go again (section 3.2.3.2.2).
+//! not on a SYN-ACK or data that are retransmitted (section 3.2.3.2.2).
 
 use packet::Ecn;
 

@@ -44,7 +44,7 @@ pub(crate) struct EcnRules {
     /// Data says that its sender is scalable, by ECT(1) (RFC 9331 section 4.1), if the feedback
     /// turns out to be accurate.
     pub scalable: bool,
-    /// A SYN that goes again does not request ECN (RFC 3168 section 6.1.1.1).
+    /// A SYN that is retransmitted does not request ECN (RFC 3168 section 6.1.1.1).
     pub fallback: bool,
     /// CWR ends no echo of a segment whose acknowledgement still waits: the sink of ns-2.35 reads the
     /// flags of both segments when it acknowledges them, CWR first (`TcpSink::ack`).
@@ -57,12 +57,12 @@ pub(crate) struct EcnRules {
     /// (Linux's `tcp_ecn_received_counters`); RFC 9768 section 3.2.2.5.1 requires it of marked data after
     /// a packet without alone.
     pub answers_unmarked: bool,
-    /// What is sent again is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
+    /// What is retransmitted is ECN-capable too, against RFC 3168 section 6.1.5 (`TcpAgent::output` of
     /// ns-2.35).
     pub repeats_are_capable: bool,
     /// With DCTCP's feedback, and with accurate ECN as Linux has it since 7.0, all that follows the handshake
     /// is ECN-capable, bare acknowledgements too (`tcp_ecn_send`); the option, where there is one, is on every segment that has
-    /// room for it as soon as the peer has sent one (`tcp_options_fit_accecn`); and a SYN that goes again
+    /// room for it as soon as the peer has sent one (`tcp_options_fit_accecn`); and a SYN that is retransmitted
     /// requests it once more before it falls back (`__tcp_retransmit_skb`).
     pub everywhere: bool,
 }

@@ -244,7 +244,7 @@ impl Windows<'_> {
         self.inflate(inflation);
     }
 
-    /// The first unacknowledged segment goes again at once: a recovery begins.
+    /// The first unacknowledged segment is retransmitted at once: a recovery begins.
     pub fn fast_retransmit(&mut self) -> Reaction {
         self.snd.resend = true;
         let program = self.rules.implementation;
@@ -258,16 +258,16 @@ impl Windows<'_> {
     /// The retransmission timer expired: threshold and window.
     pub fn on_timeout(&mut self, now: Instant) {
         let snd = &mut *self.snd;
-        let again = snd.timed_out;
+        let repeated = snd.timed_out;
         let covered = snd.echo_covers_loss(false) && !self.rules.cwr_state;
         snd.timed_out = true;
         let flight = snd.flight();
         match &mut self.control.0 {
             None if covered => {}
-            None => self.rules.reno.cut_at_timeout(&mut snd.win, &flight, again),
+            None => self.rules.reno.cut_at_timeout(&mut snd.win, &flight, repeated),
             Some(tracked) => {
                 tracked.now = now;
-                if !(covered && tracked.answers_marks_as_losses() || again) {
+                if !(covered && tracked.answers_marks_as_losses() || repeated) {
                     tracked.tracker.control.on_congestion(
                         &mut snd.win,
                         &flight,

@@ -217,7 +217,7 @@ impl Recovery {
         }
     }
 
-    /// After a timeout: new data goes out before the rest is sent again, to see whether the
+    /// After a timeout: new data goes out before the rest is retransmitted, to see whether the
     /// timeout was spurious (RFC 5682), or because it was.
     pub fn suspend(&mut self, snd: &mut SendState) {
         snd.nxt = snd.max;
@@ -231,7 +231,7 @@ impl Recovery {
         }
     }
 
-    /// The timeout was not spurious: everything up to `point` goes again after all.
+    /// The timeout was not spurious: everything up to `point` is retransmitted after all.
     pub fn resume(&mut self, snd: &mut SendState, point: u64) {
         snd.nxt = snd.una;
         match self {
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
         (snd.fin_sent, snd.nxt, snd.max) = (true, 1_002, 1_002);
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [None; 2]);
-        // It goes again where what was before it does.
+        // It is retransmitted where what was before it does.
         snd.nxt = 1_001;
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
     }

@@ -50,7 +50,7 @@ impl NewReno {
         }
     }
 
-    /// A partial acknowledgement: the next hole goes again, the window shrinks by what was
+    /// A partial acknowledgement: the next hole is retransmitted, the window shrinks by what was
     /// acknowledged and opens by a segment.
     fn partial(&mut self, w: &mut Windows, acked: u64) {
         self.partial = true;

@@ -114,7 +114,7 @@ pub(crate) struct Rules {
     /// RFC 6675 leaves the timer to RFC 6298 (5.3): each one starts it anew.
     pub impatient_with_sack: bool,
     /// Each partial acknowledgement of a recovery with selective acknowledgements sends one segment
-    /// whatever the window allows, unless the first outstanding one was sent again already
+    /// whatever the window allows, unless the first outstanding one was retransmitted already
     /// (`TcpSocketBase::ProcessAck` of ns-3.44). RFC 6675 leaves it to the pipe.
     pub partial_ack_sends: bool,
     /// While nothing is known to be lost, an acknowledgement of new data that selectively reports more

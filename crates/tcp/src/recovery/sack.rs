@@ -25,7 +25,7 @@ pub(crate) struct Sack {
     duplicates: u32,
     /// Ends the current mode when acknowledged: what was sent when it began.
     point: u64,
-    /// Everything below that is neither acknowledged nor reported has been sent again.
+    /// Everything below that is neither acknowledged nor reported has been retransmitted.
     resent_to: u64,
     /// What limited transmit has sent since the first duplicate.
     limited: u32,
@@ -112,7 +112,7 @@ impl Sack {
         (self.reported, self.lost_to, self.above) = (0, 0, 0);
     }
 
-    /// Everything below `point` that is not reported goes again.
+    /// Everything below `point` that is not reported is retransmitted.
     pub fn resume(&mut self, snd: &SendState, point: u64) {
         self.mode = Mode::Loss;
         self.point = point;
@@ -120,7 +120,7 @@ impl Sack {
         (self.duplicates, self.limited) = (0, 0);
     }
 
-    /// Nothing goes again for the time being (RFC 5682 section 3).
+    /// Nothing is retransmitted for the time being (RFC 5682 section 3).
     pub fn suspend(&mut self) {
         self.mode = Mode::Open;
         (self.duplicates, self.limited) = (0, 0);
@@ -173,7 +173,7 @@ impl Sack {
         below.map(|&(s, e)| e.min(limit) - s).sum()
     }
 
-    /// Bytes sent again and neither acknowledged nor reported.
+    /// Bytes retransmitted and neither acknowledged nor reported.
     fn resent(&self, snd: &SendState) -> u64 {
         if self.resent_to <= snd.una {
             return 0;
@@ -181,7 +181,7 @@ impl Sack {
         self.resent_to - snd.una - self.reported_below(self.resent_to)
     }
 
-    /// RFC 6675 pipe: bytes neither reported nor lost, and bytes sent again and not reported.
+    /// RFC 6675 pipe: bytes neither reported nor lost, and bytes retransmitted and not reported.
     fn pipe(&self, snd: &SendState) -> u64 {
         let not_lost = if self.lost_to > snd.una {
             snd.max - self.lost_to - u64::from(self.above)
@@ -191,7 +191,7 @@ impl Sack {
         not_lost + if self.mode == Mode::Recovery { self.resent(snd) } else { 0 }
     }
 
-    /// The first segment below `limit` that is neither reported nor sent again.
+    /// The first segment below `limit` that is neither reported nor retransmitted.
     fn hole(&self, snd: &SendState, limit: u64) -> Option<Chunk> {
         self.board.hole(snd, self.resent_to.max(snd.una), limit)
     }

@@ -27,7 +27,7 @@ pub(crate) struct Sack1 {
     /// Ends the recovery when acknowledged; after a timeout, what must be acknowledged, and more, before
     /// the next one (`recover_`).
     point: u64,
-    /// Everything below that is not reported has been sent again in this recovery.
+    /// Everything below that is not reported has been retransmitted in this recovery.
     resent_to: u64,
     board: Board,
 }
@@ -87,13 +87,13 @@ impl Sack1 {
         Reaction { resend_only: true, ..w.fast_retransmit() }
     }
 
-    /// Everything goes again, up to `point`.
+    /// Everything is retransmitted, up to `point`.
     pub fn resume(&mut self, point: u64) {
         self.suspend();
         (self.ignores_duplicates, self.point) = (true, point);
     }
 
-    /// Nothing goes again for the time being (RFC 5682 section 3), and duplicates count.
+    /// Nothing is retransmitted for the time being (RFC 5682 section 3), and duplicates count.
     pub fn suspend(&mut self) {
         (self.recovering, self.ignores_duplicates) = (false, false);
         (self.duplicates, self.point) = (0, 0);

@@ -1,7 +1,7 @@
 //! Tahoe: fast retransmit without fast recovery.
 //!
 //! The duplicates that mean a loss close the window to one segment; everything from the hole on
-//! goes again as slow start opens the window, unless an acknowledgement jumps over it. Duplicates
+//! is retransmitted as slow start opens the window, unless an acknowledgement jumps over it. Duplicates
 //! of what was sent before count again only once all of that is acknowledged (`bug_fix_` of
 //! ns-2.35; without it the resent segments' own duplicates start it anew).
 

@@ -33,12 +33,12 @@ pub(crate) struct AckInfo {
     sacked_span: Option<(Instant, Instant)>,
     /// The cumulative acknowledgement has given RACK a round trip.
     timed: bool,
-    /// One acknowledged had been sent again: its round trip is ambiguous (Karn).
+    /// One acknowledged had been retransmitted: its round trip is ambiguous (Karn).
     resent_acked: bool,
 }
 
 impl AckInfo {
-    /// When the oldest of the segments reported, of those never sent again, was sent.
+    /// When the oldest of the segments reported, of those never retransmitted, was sent.
     pub fn reported_from(&self) -> Option<Instant> {
         self.sacked_span.map(|(first, _)| first)
     }

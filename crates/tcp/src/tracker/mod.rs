@@ -91,7 +91,7 @@ impl Pacer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     /// Its record, if it went out before.
-    pub again: Option<u64>,
+    pub retransmission_of: Option<u64>,
     /// When the pace lets the next one go.
     pub next: Option<Instant>,
 }
@@ -178,8 +178,8 @@ impl Tracker {
             }
         }
         self.sent_at = now;
-        let again = (chunk.seq < snd.max).then(|| self.board.find(chunk.seq));
-        if let Some(number) = again {
+        let retransmission_of = (chunk.seq < snd.max).then(|| self.board.find(chunk.seq));
+        if let Some(number) = retransmission_of {
             self.resend(number, chunk, now, snapshot);
         }
         if chunk.end() > snd.max {
@@ -197,7 +197,7 @@ impl Tracker {
         self.note_usage(snd, chunk);
         let next = self.pacer.on_sent(bytes, now);
         self.run_dry_if_done(snd, chunk.end(), now);
-        Sent { again, next }
+        Sent { retransmission_of, next }
     }
 
     /// A segment of classic recoveries may cover several that went before.

@@ -154,7 +154,7 @@ mod tests {
             order.degree(3)
         };
         assert_eq!(late(201, 1, false), 3);
-        assert_eq!(late(401, 101, true), 3, "sent again: it may be the copy");
+        assert_eq!(late(401, 101, true), 3, "retransmitted: it may be the copy");
         assert_eq!(late(501, 101, false), 5);
         assert_eq!(late(601, 501, false), 5, "the most");
         assert_eq!(late(100_001, 1, false), 300);

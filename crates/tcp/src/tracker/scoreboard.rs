@@ -84,7 +84,7 @@ pub(crate) struct Scoreboard {
     dupack_bytes: u64,
     /// Segments reported and not acknowledged.
     pub sacked: u32,
-    /// Segments lost and not sent again since.
+    /// Segments lost and not retransmitted since.
     pub waiting: u32,
     /// Every record of which that holds has at least this number.
     hint: u64,
@@ -266,7 +266,7 @@ impl Scoreboard {
         (record.lost, record.resent) = (true, false);
     }
 
-    /// A record was sent again: the first that waits for it, or one that still travels.
+    /// A record was retransmitted: the first that waits for it, or one that still travels.
     pub fn resend(&mut self, number: u64, at: Instant, delivered: u64) {
         let old = *self.get(number);
         if old.travels() {
@@ -285,7 +285,7 @@ impl Scoreboard {
         self.link(number);
     }
 
-    /// Whether anything that was lost is still out, sent again or not. Looks at the whole window.
+    /// Whether anything that was lost is still out, retransmitted or not. Looks at the whole window.
     #[cold]
     pub fn has_lost(&self) -> bool {
         (self.first..self.next)
@@ -293,7 +293,7 @@ impl Scoreboard {
             .any(|record| record.lost && !record.sacked)
     }
 
-    /// Segments that are taken for lost, and that were sent again and not taken for lost since.
+    /// Segments that are taken for lost, and that were retransmitted and not taken for lost since.
     pub fn lost_and_resent(&self) -> (u64, u64) {
         let records = (self.first..self.next).map(|number| self.get(number));
         records.filter(|record| !record.sacked).fold((0, 0), |(lost, resent), record| {
@@ -318,7 +318,7 @@ impl Scoreboard {
         }
     }
 
-    /// The first record that is lost and not sent again.
+    /// The first record that is lost and not retransmitted.
     pub fn first_waiting(&self) -> Option<u64> {
         if self.waiting == 0 {
             return None;

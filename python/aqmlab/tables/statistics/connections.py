@@ -1,4 +1,4 @@
-"""Statistics of connections: what they sent again, what a flow and a datagram sender got."""
+"""Statistics of connections: what they retransmitted, what a flow and a datagram sender got."""
 
 from __future__ import annotations
 

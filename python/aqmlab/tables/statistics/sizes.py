@@ -47,7 +47,7 @@ def sized_count(run: FinishedRun, *, upto_bytes: float) -> float:
 
 
 def sized_retransmitted(run: FinishedRun, *, upto_bytes: float) -> float:
-    """Percent of the responses up to this size during which something was sent again."""
+    """Percent of the responses up to this size during which something was retransmitted."""
     rows = _upto(_rows(run), upto_bytes)
     total = rows["responses"].sum()
     return float(100 * rows["retransmitted"].sum() / total) if total else np.nan

@@ -1,6 +1,6 @@
 //! One direction of a mobile cell (LTE, 5G): a base station serves user equipments (UEs) slot by slot.
 //!
-//! In each slot of its direction first the blocks are sent again that did not arrive (HARQ), then the scheduler gives what is left of the
+//! In each slot of its direction first the blocks are retransmitted that did not arrive (HARQ), then the scheduler gives what is left of the
 //! resources to the UEs in the order of proportional fairness. A UE's channel quality wanders, and with it what a slot carries. A block
 //! is filled from the UE's queue (RLC) without regard to packets' ends; packets are handed on in order, once every earlier block has
 //! arrived. What HARQ gives up RLC sends again (AM) or loses (UM). Upstream a UE must request before it is scheduled: with a scheduling request if
@@ -39,13 +39,13 @@ pub struct CellSettings {
     pub qualities: Vec<f64>,
     /// How they wander.
     pub quality: Quality,
-    /// The share of blocks that do not arrive at the first try, and of those sent again.
+    /// The share of blocks that do not arrive at the first try, and of those retransmitted.
     pub errors: [f64; 2],
     /// Tries of HARQ at most, and slots from one to the next.
     pub tries: u32,
     /// See above.
     pub round: u64,
-    /// After which time RLC sends again what HARQ gave up; none if it does not (UM).
+    /// After which time RLC retransmits what HARQ gave up; none if it does not (UM).
     pub rlc: Option<Duration>,
     /// From the end of a slot until its packets are handed on.
     pub processing: Duration,
@@ -62,7 +62,7 @@ pub struct CellSettings {
 pub struct UeShare {
     /// Slots, in parts.
     pub slots: f64,
-    /// Blocks sent for the first time, and sent again.
+    /// Blocks sent for the first time, and retransmitted.
     pub blocks: u64,
     /// Of these.
     pub repeated: u64,
@@ -89,8 +89,8 @@ pub struct CellPort {
     front: Front,
     ues: Vec<Ue>,
     agenda: Agenda<Event>,
-    /// Blocks to be sent again from a slot on.
-    again: VecDeque<(u64, Block)>,
+    /// Blocks to be retransmitted from a slot on.
+    retransmissions: VecDeque<(u64, Block)>,
     planned: bool,
     shares: Vec<UeShare>,
     rate: Rate,
@@ -111,7 +111,7 @@ impl CellPort {
             front: Front::new(Queues::new(queues, count, None), rng, meter),
             ues,
             agenda: Agenda::default(),
-            again: VecDeque::new(),
+            retransmissions: VecDeque::new(),
             planned: false,
             shares: vec![UeShare::default(); count],
             settings,
@@ -135,7 +135,8 @@ impl CellPort {
 
     /// The next slot of this direction that begins after `now` is planned, if there is something to send.
     fn plan(&mut self, now: Instant) {
-        let wanted = !self.again.is_empty() || (0..self.ues.len()).any(|ue| self.sends(ue));
+        let wanted =
+            !self.retransmissions.is_empty() || (0..self.ues.len()).any(|ue| self.sends(ue));
         if self.planned || !wanted {
             return;
         }
@@ -172,17 +173,17 @@ impl CellPort {
         self.agenda.add(at + grant, Event::Known { ue, bytes });
     }
 
-    /// A slot: blocks that are sent again, then new ones in the order of proportional fairness.
+    /// A slot: blocks that are retransmitted, then new ones in the order of proportional fairness.
     fn serve(&mut self, slot: u64, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let mut left = self.share_of(slot);
-        for _ in 0..self.again.len() {
-            let (due, block) = self.again.pop_front().expect("counted");
+        for _ in 0..self.retransmissions.len() {
+            let (due, block) = self.retransmissions.pop_front().expect("counted");
             if due <= slot && block.part <= left {
                 left -= block.part;
                 self.shares[block.ue].repeated += u64::from(self.front.meter.measures(now));
                 self.send(block, slot, now);
             } else {
-                self.again.push_back((due, block));
+                self.retransmissions.push_back((due, block));
             }
         }
         let mut order: Vec<(f64, usize)> = Vec::new();
@@ -270,7 +271,7 @@ impl CellPort {
         let received = self.begin_of(slot + 1) + self.settings.processing;
         let fails = error > 0.0 && self.front.rng.uniform() < error;
         if fails && block.tries < self.settings.tries {
-            return self.again.push_back((slot + self.settings.round, block));
+            return self.retransmissions.push_back((slot + self.settings.round, block));
         }
         if fails {
             self.shares[block.ue].given_up += u64::from(self.front.meter.measures(now));
@@ -278,7 +279,7 @@ impl CellPort {
         if let Some(after) = self.settings.rlc.filter(|_| fails) {
             let slots = after.nanos().div_ceil(self.settings.slot.nanos());
             block.tries = 0;
-            return self.again.push_back((slot + slots, block));
+            return self.retransmissions.push_back((slot + slots, block));
         }
         let Block { ue, number, packets, .. } = block;
         self.agenda.add(received, Event::Decoded { ue, number, packets, whole: !fails });

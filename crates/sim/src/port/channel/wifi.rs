@@ -1,6 +1,6 @@
 //! A port to a radio channel (802.11n and ac): frames of one station go out together (A-MPDU) in a
 //! transmission opportunity, which access point and stations contend for, and are acknowledged
-//! together. A frame that did not arrive is sent again, and what came behind it waits for it, so that order is kept.
+//! together. A frame that did not arrive is retransmitted, and what came behind it waits for it, so that order is kept.
 //!
 //! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
 //! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
@@ -63,7 +63,7 @@ pub struct WifiPort {
     settings: WifiSettings,
     medium: Arc<Mutex<Medium>>,
     front: Front,
-    /// Frames on the air, or to be sent again, by station; in order.
+    /// Frames on the air, or to be retransmitted, by station; in order.
     frames: Vec<VecDeque<Frame>>,
     /// Transmissions under way, by contender of this port.
     sending: Vec<Option<Sending>>,
@@ -140,14 +140,14 @@ impl WifiPort {
     /// A contender gets the channel: the frames of a station leave together.
     fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let Some(station) = self.next_station(contender) else { return };
-        let again = self.frames[station].iter().filter(|frame| !frame.arrived).count();
-        let lasts = self.aggregate(station, now, again, lost);
+        let retransmissions = self.frames[station].iter().filter(|frame| !frame.arrived).count();
+        let lasts = self.aggregate(station, now, retransmissions, lost);
         let number = self.number(contender);
         let sent = self.frames[station].iter().filter(|frame| !frame.arrived).count() as u64;
         let mut medium = self.medium();
         medium.begin(number, now, lasts);
         medium.took(station, now, lasts, sent);
-        medium.repeats(station, now, again as u64);
+        medium.repeats(station, now, retransmissions as u64);
         drop(medium);
         if self.front.meter.measures(now) {
             self.used += lasts;
@@ -163,15 +163,15 @@ impl WifiPort {
         &mut self,
         station: usize,
         now: Instant,
-        again: usize,
+        retransmissions: usize,
         lost: &mut dyn FnMut(Packet),
     ) -> Duration {
         let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
         let resent = self.frames[station].iter().filter(|frame| !frame.arrived);
         let mut bytes: u64 = resent.map(|frame| size(&frame.packet)).sum();
         let (rate, timing) = (self.settings.rates[station], self.medium().timing);
-        let (mut fresh, mut count) = (Vec::new(), again);
-        // What waits for a frame that is sent again occupies the window of the block acknowledgement.
+        let (mut fresh, mut count) = (Vec::new(), retransmissions);
+        // What waits for a frame that is retransmitted occupies the window of the block acknowledgement.
         while self.frames[station].len() + fresh.len() < self.settings.frames {
             let next = self.front.take(station, now, lost);
             let Some(packet) = next else { break };

@@ -77,8 +77,8 @@ const FIELDS: &[Field] = &[
     Field::new("error", SHARE, Value::Real(0.1))
         .meaning("The share of blocks that do not arrive at the first try, which link adaptation aims at.")
         .source("3GPP TS 36.213, 7.2.3: a block error rate of 0.1"),
-    Field::new("error_again", SHARE, Value::Real(0.01))
-        .meaning("The share of those that were sent again and do not arrive either.")
+    Field::new("retransmission_error", SHARE, Value::Real(0.01))
+        .meaning("The share of those that were retransmitted and do not arrive either.")
         .source("constructed: soft combining leaves few"),
     Field::new("tries", Kind::whole(Unit::Count, 1, 32), Value::Whole(4))
         .meaning("Tries of HARQ, the first one included.")
@@ -87,10 +87,10 @@ const FIELDS: &[Field] = &[
         .meaning("Slots from a try to the next. nr: 5, the period of DDDSU; lte: 8 ms.")
         .source("lte: TS 36.321 (recalled); nr: constructed"),
     Field::new("rlc", Kind::Choice(&["am", "um"]), Value::Choice("am"))
-        .meaning("Whether RLC sends again what HARQ gave up (am), or loses it (um).")
+        .meaning("Whether RLC retransmits what HARQ gave up (am), or loses it (um).")
         .source("3GPP TS 38.322"),
     Field::new("rlc_delay", SPAN, Value::Real(0.04))
-        .meaning("am only: from there until it is sent again, until a status report has come.")
+        .meaning("am only: from there until it is retransmitted, until a status report has come.")
         .source("constructed"),
     Field::new("processing", SPAN, Value::Unset)
         .meaning("From the end of a slot until its packets are handed on. nr: 1 ms; lte: 3 ms.")
@@ -184,7 +184,7 @@ impl Cell {
                 moves: p.real("moves"),
                 spread: p.real("spread"),
             },
-            errors: [p.real("error"), p.real("error_again")],
+            errors: [p.real("error"), p.real("retransmission_error")],
             tries: p.whole("tries") as u32,
             round: p.whole_or("round", if nr { 5 } else { 8 }),
             rlc: (p.choice("rlc") == "am").then(|| p.time("rlc_delay")),

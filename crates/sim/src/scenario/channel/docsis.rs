@@ -60,7 +60,7 @@ const FIELDS: &[Field] = &[
         .source("constructed: not at all"),
     Field::new("collisions", Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false }, Value::Real(0.0))
         .meaning(
-            "The share of requests in contention that meet another modem's: they are sent again in one of 1, 2, 4, … later \
+            "The share of requests in contention that meet another modem's: they are retransmitted in one of 1, 2, 4, … later \
              intervals. Piggybacked requests never do.",
         )
         .source("constructed: none, as in docsis-ns3"),

@@ -68,7 +68,7 @@ const FIELDS: &[Field] = &[
         .meaning("Airtime of a station in a round (turns = \"airtime\").")
         .source("mac80211's airtime scheduler (recalled)"),
     Field::new("frames", Kind::whole(Unit::Count, 1, 1_024), Value::Whole(64))
-        .meaning("Frames of an aggregate (A-MPDU) at most, those included that wait at the receiver for one that is sent again.")
+        .meaning("Frames of an aggregate (A-MPDU) at most, those included that wait at the receiver for one that is retransmitted.")
         .source("IEEE 802.11n: window of the block acknowledgement"),
     Field::new("bytes", Kind::whole(Unit::Bytes, 1, 10_000_000), Value::Whole(65_535))
         .meaning("Bytes of an aggregate at most; 802.11ac allows 1,048,575.")
@@ -77,7 +77,7 @@ const FIELDS: &[Field] = &[
         .meaning("How long an aggregate may take on the air; one frame always may.")
         .source("ath9k: 4 ms, where regulation allows no more (recalled)"),
     Field::new("error", Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false }, Value::Real(0.0))
-        .meaning("The share of frames that do not arrive and are sent again, each independently, until they do.")
+        .meaning("The share of frames that do not arrive and are retransmitted, each independently, until they do.")
         .source("constructed: none"),
     micros("slot", 9.0).meaning("Slot of the backoff.").source("IEEE 802.11, 5 GHz (OFDM)"),
     micros("idle", 34.0)

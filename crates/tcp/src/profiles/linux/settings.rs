@@ -151,7 +151,7 @@ pub(in crate::profiles) const FIELDS: &[Field] = &[
     fields::ACCECN_OPTION,
     Field::new("ecn_fallback", Kind::Switch, ON)
         .meaning(
-            "A SYN that goes again does not ask for ECN, so that a connection whose first SYN was \
+            "A SYN that is retransmitted does not request ECN, so that a connection whose first SYN was \
              lost never has it (RFC 3168 section 6.1.1.1).",
         )
         .source("net.ipv4.tcp_ecn_fallback = 1 (tcp_ecn_clear_syn)"),

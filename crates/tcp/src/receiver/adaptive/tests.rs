@@ -285,7 +285,7 @@ fn a_first_mark_and_a_repeat_are_acknowledged_at_once_with_the_next() {
     assert!(!hear(21, Ecn::Ce, false, false), "a later mark");
     assert!(hear(21, Ecn::Ect0, false, true), "CWR");
     assert!(hear(22, Ecn::Ect0, false, true), "CWR again");
-    // What cannot be marked after what could is probably sent again.
+    // What cannot be marked after what could is probably retransmitted.
     assert!(hear(23, Ecn::NotEct, false, false));
     assert!(hear(23, Ecn::Ect0, false, false));
     assert!(!hear(23, Ecn::Ect0, false, false));

@@ -102,7 +102,7 @@ impl RackSender {
         self.tracker.reordering.degree(self.settings.threshold) > self.settings.threshold
     }
 
-    /// A report is about data sent before the first hole was sent again, so that this repeat cannot be
+    /// A report is about data sent before the first hole was retransmitted, so that this repeat cannot be
     /// answered yet: the timeout waits for it (Linux's `tcp_clean_rtx_queue`). Linux has one timer,
     /// and RACK's may be in its place.
     fn reports_older_data(&self, info: &AckInfo) -> bool {

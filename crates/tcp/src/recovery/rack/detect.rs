@@ -15,7 +15,7 @@ use crate::tracker::AckInfo;
 impl RackSender {
     /// Marks what is found lost; `advanced`: something was acknowledged cumulatively. Returns bytes.
     pub(super) fn find_lost(&mut self, snd: &SendState, advanced: bool, now: Instant) -> u64 {
-        self.lost_again = false;
+        self.retransmission_lost = false;
         match self.settings.detection {
             Detection::Rack => self.find_overtaken(snd, now),
             Detection::Sack => self.find_below_reports(snd, now),

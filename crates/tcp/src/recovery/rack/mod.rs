@@ -41,11 +41,11 @@ pub(crate) struct RackSender {
     probe: TailLossProbe,
     f_rto: FRto,
     undo: Option<Undo>,
-    /// When the first segment was sent again, since an acknowledgement last found nothing to repair
+    /// When the first segment was retransmitted, since an acknowledgement last found nothing to repair
     /// (Linux's `retrans_stamp`): a recovery that follows another at once has that of the first.
     resent_at: Option<Instant>,
     /// Among what was found lost last was a retransmission.
-    lost_again: bool,
+    retransmission_lost: bool,
 }
 
 /// The tail loss probe (RFC 8985 section 7).
@@ -85,7 +85,7 @@ impl RackSender {
             f_rto: FRto::default(),
             undo: None,
             resent_at: None,
-            lost_again: false,
+            retransmission_lost: false,
         }
     }
 
@@ -157,7 +157,7 @@ impl RackSender {
         (!held_back).then_some(chunk)
     }
 
-    /// The segment of a record, to be sent again.
+    /// The segment of a record, to be retransmitted.
     fn chunk_of(&self, number: u64) -> Chunk {
         let record = self.tracker.board.get(number);
         let len = (record.bytes() - u64::from(record.fin)) as u32;
@@ -171,8 +171,8 @@ impl RackSender {
 
     /// `chunk` goes out; `snd.max` as it was before.
     pub fn record_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
-        let Sent { again, next } = self.tracker.on_sent(snd, chunk, now);
-        if let Some(number) = again {
+        let Sent { retransmission_of, next } = self.tracker.on_sent(snd, chunk, now);
+        if let Some(number) = retransmission_of {
             self.note_resent(now);
             if number == self.tracker.board.first() {
                 // Linux's `tcp_xmit_retransmit_queue`: its acknowledgement takes a round trip.
@@ -181,7 +181,7 @@ impl RackSender {
         }
         self.prr.out += chunk.end() - chunk.seq;
         if self.probe.due {
-            let resent = again.is_some();
+            let resent = retransmission_of.is_some();
             self.probe = TailLossProbe { due: false, end: snd.max.max(chunk.end()), resent };
             // Section 7.3: the retransmission timer starts anew.
             self.timers.rto = self.timeout_from(now);
@@ -192,7 +192,7 @@ impl RackSender {
         if self.timers.rto == Instant::NEVER {
             self.timers.rto = self.timeout_from(now);
         }
-        if again.is_none() {
+        if retransmission_of.is_none() {
             self.schedule_probe(now);
         }
     }

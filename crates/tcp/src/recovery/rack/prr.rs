@@ -40,7 +40,7 @@ impl Prr {
             }
             sent.min(goal - in_flight)
         };
-        // The first segment goes again in any case.
+        // The first segment is retransmitted in any case.
         let least = if self.out == 0 { snd.mss() } else { 0 };
         snd.win.cwnd = in_flight + sent.max(least);
     }

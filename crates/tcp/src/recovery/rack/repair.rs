@@ -18,7 +18,7 @@ use crate::tracker::AckInfo;
 pub(super) struct Undo {
     cwnd: u64,
     ssthresh: u64,
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     resent: bool,
     /// Retransmissions of which no duplicate was reported.
     pending: u32,
@@ -165,7 +165,7 @@ impl RackSender {
         snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
-    /// Everything sent again was spurious: each has been reported twice (RFC 3708), or the
+    /// Everything retransmitted was spurious: each has been reported twice (RFC 3708), or the
     /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
     fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
         let Some(undo) = &self.undo else { return false };
@@ -243,7 +243,7 @@ impl RackSender {
         }
     }
 
-    /// A segment was sent again.
+    /// A segment was retransmitted.
     pub(super) fn note_resent(&mut self, now: Instant) {
         self.resent_at.get_or_insert(now);
         if let Some(undo) = &mut self.undo {
@@ -267,7 +267,7 @@ impl RackSender {
             CaState::Recovery => return,
             // RFC 5681 section 4.3: the loss of a retransmission is a second indication of
             // congestion. As in Linux only after a timeout, and (constructed) for good.
-            CaState::Loss if !self.lost_again => return,
+            CaState::Loss if !self.retransmission_lost => return,
             CaState::Cwr if !self.cuts_at_once() => {
                 self.recovery_point = snd.max;
                 if self.tracker.flags.ecn == EcnMode::Dctcp {
@@ -314,7 +314,7 @@ impl RackSender {
 
     /// A segment is taken for lost.
     pub(super) fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
-        self.lost_again |= self.tracker.board.get(number).resent;
+        self.retransmission_lost |= self.tracker.board.get(number).resent;
         self.tracker.mark_lost(snd, number, now);
     }
 

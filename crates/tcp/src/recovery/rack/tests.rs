@@ -134,7 +134,7 @@ fn a_peer_that_reports_nothing_is_known_by_its_duplicates() {
 
 #[test]
 fn after_a_timeout_duplicates_report_something_once_new_data_is_out() {
-    // Linux's `tcp_process_loss`: before that they are of what goes again.
+    // Linux's `tcp_process_loss`: before that they are of what is retransmitted.
     for (state, max, dupacks) in [
         (CaState::Open, 1_001, 1),
         (CaState::Recovery, 1_001, 1),
@@ -288,7 +288,7 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
         let (mut rack, mut snd) = ten_out(Detection::Rack);
         (rack.state, rack.recovery_point) = (CaState::Recovery, 1_001);
         rack.mark_lost(&snd, rack.tracker.board.first(), ms(150));
-        let chunk = rack.choose(&snd).expect("the hole goes again");
+        let chunk = rack.choose(&snd).expect("the hole is retransmitted");
         rack.record_sent(&mut snd, chunk, ms(150));
         send_up_to(&mut rack, &mut snd, 1_101, ms(155));
         rack.timers.rto = ms(640);
@@ -303,7 +303,7 @@ fn a_report_of_what_was_sent_before_the_repeat_puts_off_the_timeout() {
 }
 
 /// Ten segments are out since 0 ms, ten more since 250; the timer expires at 300 ms, and what
-/// goes again is acknowledged at 410. How many then go again at once.
+/// is retransmitted is acknowledged at 410. How many then are retransmitted at once.
 fn after_a_timeout(paces: bool) -> (usize, SendState) {
     let (mut rack, mut snd) = ten_of(RackSettings { f_rto: false, paces, ..SETTINGS });
     hear(&mut rack, &mut snd, &segment(101, &[]));
@@ -333,7 +333,7 @@ fn a_paced_sender_spreads_what_a_timeout_spared() {
     assert_eq!(after_a_timeout(true).0, 1);
 }
 
-/// After a timeout with ten segments out the first goes again; then `ack` comes.
+/// After a timeout with ten segments out the first is retransmitted; then `ack` comes.
 fn on_ack_after_a_timeout(detection: Detection, ack: u64) -> Outcome {
     let (mut rack, mut snd) = ten_out(detection);
     rack.on_timeout(&mut snd, 1, Duration::from_millis(600), ms(300));

@@ -132,7 +132,7 @@ fn a_partial_acknowledgement_lets_two_out_and_holes_go_before_new_data() {
     assert!(end.sack.recovering());
     assert_eq!(end.sack.pipe, 3);
     assert_eq!(end.sends(), [10, 11]);
-    // A hole sent again is not sent once more.
+    // A hole retransmitted is not sent once more.
     end.advance(6, &[(7, 10)]);
     assert_eq!(end.sends(), [12, 13]);
 }
@@ -237,7 +237,7 @@ fn only_what_begins_a_recovery_may_go_out_then_and_is_not_counted() {
     end.advance(1, &[(2, 8)]);
     assert_eq!(end.sack.pipe, 2);
     assert_eq!(end.sends(), [1, 10, 11]);
-    // What is new is no repeat: lost in its turn, it goes again.
+    // What is new is no repeat: lost in its turn, it is retransmitted.
     end.advance(10, &[(11, 12)]);
     let mut end = End::into_recovery(10);
     for to in 5..9 {

@@ -42,7 +42,7 @@ pub struct Share {
     pub aggregates: u64,
     /// Of these.
     pub frames: u64,
-    /// Frames that had to be sent again.
+    /// Frames that had to be retransmitted.
     pub repeated: u64,
 }
 
@@ -154,7 +154,7 @@ impl Medium {
         }
     }
 
-    /// Counts frames that must be sent again.
+    /// Counts frames that must be retransmitted.
     pub fn repeats(&mut self, station: usize, now: Instant, frames: u64) {
         if self.window.contains(now) {
             self.shares[station].repeated += frames;
