@@ -8,7 +8,7 @@ use crate::{Admission, Gate};
 
 /// What a discipline is handed at each call: the time, its random stream, and where to report.
 pub struct Cx<'a> {
-    /// Now.
+    /// The time of the call.
     pub now: Instant,
     /// The queue's own random stream.
     pub rng: &'a mut Rng,
@@ -30,7 +30,7 @@ pub trait Discipline: Send {
     }
     /// The next packet to transmit. Called when the line becomes free; `None` starts the idle time.
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
-    /// What waits.
+    /// Packets and bytes that wait in the queue.
     fn backlog(&self) -> Backlog;
     /// How many service flows it has queues for, each of which a line may serve by itself: a cable modem
     /// requests and gets grants for each.

@@ -25,7 +25,7 @@ pub struct Entry {
     pub ecn: &'static str,
     /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
     pub units: &'static str,
-    /// Constructs it.
+    /// Constructs a queue from checked parameters.
     pub build: &'static Build,
 }
 
@@ -42,7 +42,7 @@ pub enum PerFlowState {
     Nothing,
     /// A state; flows share the queues.
     State,
-    /// A queue.
+    /// What a builder makes is a queue.
     Queues,
 }
 

@@ -32,7 +32,7 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// The line.
+    /// The line that the trials load: its rate.
     pub const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
     /// Packets after which a queue can be said to be in its steady state: the largest default

@@ -33,7 +33,7 @@ pub(crate) struct Numbers {
     pub capped: bool,
     pub derandomised: bool,
     pub buffer_bytes: u64,
-    /// The line's.
+    /// Rate of the line, bytes/s.
     pub bytes_per_s: f64,
 }
 

@@ -100,7 +100,7 @@ impl Registry {
         ALGORITHMS.iter().chain(self.own.iter().copied())
     }
 
-    /// Their names.
+    /// Names of the disciplines, in the registry's order.
     pub fn names(&self) -> Vec<&'static str> {
         self.entries().map(|entry| entry.about.name).collect()
     }

@@ -23,7 +23,7 @@ use crate::warnings;
 /// A time without any packet that is named: longer than most clients and servers keep a connection
 /// (an hour; assumed).
 const GAP_NS: i64 = 3_600 * 1_000_000_000;
-/// How many are kept.
+/// Gaps between packets that are kept at most.
 const MOST_GAPS: usize = 100;
 
 /// Everything behind the container.

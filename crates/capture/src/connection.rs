@@ -80,7 +80,7 @@ impl Connection {
         segment.has(SYN) && !segment.has(ACK) && self.directions[side].first != Some(segment.seq)
     }
 
-    /// Takes a segment of the opener (0) or the acceptor (1); what it was.
+    /// Takes a segment of the opener (0) or the acceptor (1). Returns the kind of the segment.
     pub fn take(&mut self, side: usize, segment: &Segment, at_ns: i64) -> Kind {
         // A clock that goes back stands still here.
         self.last_ns = self.last_ns.max(at_ns);

@@ -21,7 +21,7 @@ pub struct Piece {
     /// From the end of the side's previous unit.
     pub gap_us: u64,
     pub bytes: u64,
-    /// Bytes of the other side that had to be there first.
+    /// Bytes of the other side that had arrived before this unit was sent.
     pub after: u64,
 }
 

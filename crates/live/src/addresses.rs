@@ -29,7 +29,7 @@ pub enum Family {
 }
 
 impl Family {
-    /// Both.
+    /// Both address families.
     pub const ALL: [Family; 2] = [Family::V4, Family::V6];
 }
 

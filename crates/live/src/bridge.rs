@@ -139,7 +139,7 @@ impl<D: Device> Bridge<D> {
         Ok(())
     }
 
-    /// Takes a packet from the device of a side; whether there was one.
+    /// Takes a packet from the device of a side. Returns whether there was one.
     fn take(
         &mut self,
         from: Side,

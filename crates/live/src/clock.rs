@@ -29,7 +29,7 @@ impl Clock {
         Clock { begin_ns }
     }
 
-    /// Now.
+    /// The present time, since the run began.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(monotonic_ns().saturating_sub(self.begin_ns))
     }

@@ -31,7 +31,7 @@ pub struct Facts {
     pub from: SocketAddr,
     /// Address and port of the receiver.
     pub to: SocketAddr,
-    /// Of TCP.
+    /// The TCP segment, if the packet carries one.
     pub segment: Option<Segment>,
 }
 

@@ -162,7 +162,7 @@ pub fn start_one(
 }
 
 impl Running {
-    /// Its number.
+    /// The process identifier of the part.
     pub fn process(&self) -> Pid {
         Pid::from_child(&self.child)
     }

@@ -51,14 +51,14 @@ pub enum Event {
     Marked {
         /// The driver's handle.
         id: u32,
-        /// The cause.
+        /// Why the packet was marked.
         why: MarkReason,
     },
     /// The packet is gone. The driver may reuse its handle.
     Dropped {
         /// The packet.
         packet: Packet,
-        /// The cause.
+        /// Why the packet was dropped.
         why: DropReason,
     },
 }

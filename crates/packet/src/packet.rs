@@ -53,7 +53,7 @@ impl Ecn {
 pub struct Packet {
     /// Directional flow (5-tuple) number.
     pub flow: u64,
-    /// The driver's handle of the body.
+    /// The caller's number for the packet; disciplines pass it on unchanged.
     pub id: u32,
     /// IP length in bytes, without framing.
     pub bytes: u32,

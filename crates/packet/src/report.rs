@@ -23,7 +23,7 @@ pub struct ListenerReport {
     pub said: u64,
     /// Packets of `said` that arrived after their playout time.
     pub late: u64,
-    /// Never came.
+    /// Packets of `said` that never arrived.
     pub lost: u64,
     /// Runs of packets that were not played, one after the other.
     pub gaps: u64,
@@ -48,13 +48,13 @@ pub struct VideoCallReport {
     pub frames_lost: u64,
     /// Delay from capture to display of the frames that were shown.
     pub delays: Vec<Duration>,
-    /// Times the picture froze, and for how long.
+    /// Times the picture froze.
     pub freezes: u64,
-    /// s.
+    /// How long the picture stood still, s.
     pub frozen_s: f64,
-    /// Sent to it.
+    /// Bytes sent to the viewer.
     pub sent_bytes: u64,
-    /// Received.
+    /// Bytes received.
     pub received_bytes: u64,
     /// Packets received.
     pub received: u64,
@@ -72,7 +72,7 @@ pub struct ViewerReport {
     pub startup: Option<Duration>,
     /// Times the picture froze.
     pub stalls: u64,
-    /// How long it was frozen.
+    /// How long the picture was frozen in all.
     pub stalled: Duration,
     /// Times the bit rate of the picture changed.
     pub switches: u64,

@@ -113,7 +113,7 @@ struct Owner<'a, 'b> {
     wrong: Option<String>,
 }
 
-/// What a holder did that it must not do.
+/// Why a call is refused: what a library that holds packets did against the rules of the interface.
 pub type Misdeed = String;
 
 impl State {

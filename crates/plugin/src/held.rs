@@ -11,7 +11,7 @@ use crate::failed::fail;
 /// What a holder is handed at each call: the time, its random stream, what waits, and where it says
 /// what becomes of packets.
 pub struct Call<'a> {
-    /// Now.
+    /// The time of the call.
     pub now: Instant,
     /// The queue's own random stream.
     pub rng: &'a mut Rng,

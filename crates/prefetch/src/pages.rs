@@ -3,7 +3,7 @@
 //! With pages of 4 KiB the processor's table of pages knows some megabytes; beyond, each line that comes
 //! from memory waits for its page's address first, which is two such waits in a virtual machine.
 
-/// From how many bytes on a vector is given huge pages: two of them.
+/// Vectors of at least this many bytes get huge pages: two pages of 2 MiB.
 const LARGE: usize = 4 << 20;
 
 /// Requests huge pages for the allocated capacity of a vector, if it is large. Call it before the
@@ -39,7 +39,7 @@ fn grow<T>(vector: &mut Vec<T>) {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn advise(first: *const u8, bytes: usize) {
-    /// No page of Linux is larger but huge ones.
+    /// The largest page of Linux that is not a huge one, bytes.
     const PAGE: usize = 1 << 16;
     let begin = first.addr().next_multiple_of(PAGE);
     let end = (first.addr() + bytes) / PAGE * PAGE;

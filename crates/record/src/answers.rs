@@ -18,7 +18,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// None yet.
+    /// Answers to no request so far.
     pub fn new(keep: Keep) -> Self {
         Answers { times: Times::new(keep), ..Answers::default() }
     }

@@ -12,7 +12,7 @@ impl Fingerprint {
         self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 
-    /// The number.
+    /// The fingerprint of what has been added so far.
     pub fn value(self) -> u64 {
         self.0
     }

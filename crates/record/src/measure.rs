@@ -198,7 +198,7 @@ impl Summary {
 /// A measure and where summaries have it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
-    /// What stands before its name, the first one being where it is mostly looked for.
+    /// Prefixes of its name in a summary; the first is the usual place.
     pub places: Vec<&'static str>,
     /// What it is.
     pub about: Description,

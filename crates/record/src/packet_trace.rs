@@ -40,7 +40,7 @@ struct Row {
 /// A row of the trace for an observer of the run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TracedPacket {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
     pub what: u8,

@@ -15,7 +15,7 @@ use crate::{Column, Fingerprint, Keep, PerSecond, Summary, Table, WatchedRespons
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// Nothing.
+    /// No segment was retransmitted.
     None = 0,
     /// Only SYN or SYN-ACK.
     Syn = 1,

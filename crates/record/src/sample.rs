@@ -55,7 +55,7 @@ impl Sample {
         }
     }
 
-    /// One more.
+    /// Adds a value.
     #[inline]
     pub fn add(&mut self, value: u64) {
         match self {

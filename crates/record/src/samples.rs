@@ -59,7 +59,7 @@ pub(crate) static MEASURES: &[Measure<Samples>] = &[
 pub(crate) enum Kept {
     /// As long as all are below 65,536.
     Short(Vec<u16>),
-    /// Else.
+    /// Queue lengths of which one exceeds 65,535 packets.
     Long(Vec<u32>),
 }
 

@@ -20,7 +20,7 @@ pub struct Transfer {
     pub user: u32,
     /// The number of the group.
     pub group: u16,
-    /// Given up.
+    /// Whether the transfer was given up.
     pub failed: bool,
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Waits {
 }
 
 impl Waits {
-    /// One more.
+    /// Adds a waiting time.
     #[inline(always)]
     pub fn add(&mut self, ns: u64) {
         self.times.add(ns);

@@ -67,7 +67,7 @@ pub struct Entry {
     pub acts: &'static str,
     /// Whether hosts may have to discard packets that it corrupted or copied.
     pub discarded: bool,
-    /// Makes one.
+    /// Builds the effect from its checked parameters.
     pub build: fn(&Given) -> Result<Built, BadParams>,
 }
 

@@ -170,7 +170,7 @@ impl<E: Copy> EventQueue<E> {
         self.words |= 1 << (slot / WORD);
     }
 
-    /// Empties a slot; what it held.
+    /// Empties a slot. Returns what it held.
     #[inline]
     fn clear(&mut self, slot: usize) -> List {
         let word = slot / WORD;

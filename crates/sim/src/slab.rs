@@ -11,7 +11,7 @@ impl Kept {
     pub fn new(place: u32) -> Self {
         Kept(NonZero::new(place.wrapping_add(1)).expect("fewer than 2^32 - 1 at a time"))
     }
-    /// Which.
+    /// The number of the place.
     #[inline]
     pub fn place(self) -> u32 {
         self.0.get() - 1

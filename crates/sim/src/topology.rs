@@ -191,7 +191,7 @@ pub enum RoundTrips {
     Constant(Duration),
     /// One per pair of machines, by `own machine * peers + peer`.
     Pairs {
-        /// The times.
+        /// Round-trip times, in the order of the pairs of machines.
         table: Vec<Duration>,
         /// Number of machines of the other side.
         peers: u32,
@@ -202,9 +202,9 @@ pub enum RoundTrips {
     OneOf(Vec<Duration>),
     /// Uniform between two times, drawn for every connection.
     Connections {
-        /// Smallest.
+        /// Smallest round-trip time.
         min: Duration,
-        /// Largest.
+        /// Largest round-trip time.
         max: Duration,
     },
 }

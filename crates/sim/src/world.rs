@@ -351,13 +351,12 @@ impl World {
         if let Some(tap) = &mut self.tap {
             tap.flush();
         }
-        let open = self.connections.places().iter().filter(|c| c.serial.is_some());
         let mut open_requests = 0;
-        for connection in open {
+        for connection in self.connections.places().iter().filter(|c| c.serial.is_some()) {
             let group = self.sources[connection.source as usize].group;
             self.recorder.still_open(connection, group);
-            open_requests +=
-                connection.exchanges.iter().filter(|e| !e.is_unrequested()).count() as u64;
+            let requested = connection.exchanges.iter().filter(|e| !e.is_unrequested());
+            open_requests += requested.count() as u64;
         }
         self.check();
         self.check_flows();

@@ -16,7 +16,7 @@ pub(crate) enum Remembers {
     },
     /// Linux's `tcp_metrics`.
     Linux {
-        /// The threshold too.
+        /// Whether the slow-start threshold is kept as well.
         ssthresh: bool,
     },
 }

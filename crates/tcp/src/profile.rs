@@ -117,7 +117,7 @@ pub(crate) enum IdleRule {
     /// Nothing outstanding, and nothing sent for a timeout: the window is halved for each timeout
     /// of the pause (RFC 2861, as Linux's `tcp_cwnd_restart`); a rule of RACK senders.
     Decay,
-    /// Never.
+    /// The idle time has no effect.
     Off,
 }
 

@@ -33,7 +33,7 @@ pub(crate) enum AtOnce {
     Bytes(u64),
     /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
     Segments(u8),
-    /// Linux.
+    /// By the rules of Linux, which follow the pace of arrivals.
     Adaptive(Adaptive),
 }
 

@@ -17,15 +17,15 @@ pub struct Case {
     pub entry: &'static Entry,
     /// Its parameters as a user writes them.
     pub parameters: Map<String, Json>,
-    /// The line.
+    /// Rate of the line.
     pub rate: Rate,
     /// Of the random stream, and of the packets where they are random.
     pub seed: u64,
-    /// Who arrives.
+    /// The packets that arrive.
     pub arrivals: Arrivals,
 }
 
-/// Who arrives.
+/// The packets that arrive.
 #[derive(Clone, Debug)]
 pub enum Arrivals {
     /// Random packets.

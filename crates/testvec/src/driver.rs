@@ -36,7 +36,7 @@ impl What {
 /// One call and all that came of it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Call {
-    /// When.
+    /// Time of the event.
     pub at: Instant,
     /// The call and its answer.
     pub what: What,

@@ -156,7 +156,7 @@ pub struct Done {
     pub sent: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Marks.
+    /// Packets marked.
     pub marked: u64,
     /// Of every answer: packets, events, gauges and times of updates.
     pub fingerprint: u64,
@@ -214,7 +214,7 @@ impl Books {
     /// The packet is no longer here: it must be what came, but for marks that were reported.
     fn leave(&mut self, packet: &Packet) -> Lane {
         let (known, lane) = self.waiting.remove(&packet.id).expect("what leaves was here");
-        // A packet that is dropped need not be in the state that it would be sent in.
+        // The ECN field of a dropped packet may have any value: only that of a sent one counts.
         let ecn = known.ecn;
         assert_eq!(Packet { ecn, ..packet.clone() }, known, "a packet was changed");
         self.backlog.packets -= 1;

@@ -48,7 +48,7 @@ pub enum Action {
     /// frames, one of each reply in turn; a reply is complete when its last frame is. Such a
     /// connection is closed by its opener.
     Multiplex {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
         /// Payload of a frame at most, bytes.
         frame: u32,
@@ -56,7 +56,7 @@ pub enum Action {
     /// Say [`Input::Opened`] when the connection is established. To be said right after
     /// [`Action::Open`].
     Await {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
     },
     /// Write `bytes` on the connection (at once or when it is established). If `reply_bytes` is
@@ -67,7 +67,7 @@ pub enum Action {
     /// connection is established and all earlier replies have been sent, and no response time is
     /// measured.
     Send {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
         /// Payload bytes; `u64::MAX` never ends.
         bytes: u64,
@@ -80,7 +80,7 @@ pub enum Action {
     /// `gap` has passed since it last wrote (at first: since now). It answers nothing, so that no
     /// response time is measured.
     Script {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
         /// Payload bytes of the opener.
         after: u64,
@@ -91,12 +91,12 @@ pub enum Action {
     },
     /// No more will be sent. The application may use the number again once all replies are in.
     Close {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
     },
     /// Send nothing of what has not been sent yet, and close; of a connection without replies.
     Stop {
-        /// Which connection.
+        /// The application's number for the connection.
         conn: u32,
     },
     /// A page begins: its first file has just been requested.
@@ -147,7 +147,7 @@ pub enum Input {
     Woke,
     /// A connection is established, of which [`Action::Await`] was said.
     Opened {
-        /// Which.
+        /// The application's number for the connection.
         conn: u32,
     },
     /// A reply has arrived completely (with [`Closes::AcceptorToEnd`] the close too; once per answered [`Action::Send`] or [`Action::Script`], in
@@ -173,14 +173,14 @@ pub enum Input {
     /// The connection was given up (75 s without a handshake, or too many timeouts): no reply that
     /// is still missing will come.
     Failed {
-        /// Which.
+        /// The application's number for the connection.
         conn: u32,
     },
 }
 
 /// What an application is handed at each call.
 pub struct AppCx<'a> {
-    /// Now.
+    /// The time of the call.
     pub now: Instant,
     /// Receives what it wants done, in order.
     pub act: &'a mut dyn FnMut(Action),

@@ -20,7 +20,7 @@ pub enum Report {
 /// begin anew with the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shown {
-    /// Who watch.
+    /// Number of viewers.
     pub viewers: u32,
     /// Frames of video calls, and from making to showing, all of them together.
     pub frames: u64,

@@ -50,7 +50,7 @@ pub extern "C" fn begin() {
     }));
 }
 
-/// Room for a text of `bytes` bytes.
+/// Allocates room for a text of `bytes` bytes; returns its address.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(bytes: usize) -> *mut u8 {
     INPUT.with(|input| {

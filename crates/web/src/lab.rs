@@ -13,7 +13,7 @@ pub type Answer = Result<String, String>;
 const MOST_TEXT: usize = 4 << 20;
 /// Most memory that a scenario may need: a module of 32 bits has 4 GiB, a tab rarely more than one.
 const MOST_BYTES: u64 = 1 << 30;
-/// Steps of a run between two looks at how many events it has served.
+/// Simulated time of a step of the run, after which the number of events served is checked.
 const LEAST_STEP: Duration = Duration::from_micros(100);
 
 /// At most one run, and the last request.

@@ -140,9 +140,9 @@ struct FairShare {
     rule: Rule,
     /// C. All rates are in bytes/s.
     capacity: f64,
-    /// A.
+    /// A of the paper: the aggregate arrival rate.
     arrived: RateAverage,
-    /// F.
+    /// F of the paper: the rate of accepted traffic.
     accepted: RateAverage,
     /// Infinite while nothing is to be dropped.
     alpha: f64,
@@ -243,7 +243,7 @@ impl FairShare {
         if steps.is_finite() { ((-math::floor(-steps)) as u32).saturating_add(1) } else { 1 }
     }
 
-    /// Figure 3.
+    /// The estimation of the fair rate alpha by the pseudocode of the paper's Figure 3.
     fn estimate_as_paper(&mut self, label: f64, full: bool, now: Instant) {
         let congested = self.arrived.bytes_per_s() >= self.capacity && (self.congested || full);
         if congested != self.congested {

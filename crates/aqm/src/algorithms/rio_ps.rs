@@ -115,7 +115,7 @@ struct Edge {
 }
 
 impl Edge {
-    /// Counts a packet of `flow`; whether it is Short.
+    /// Counts a packet of `flow`. Returns whether it is Short.
     fn is_short(&mut self, flow: u64, now: Instant) -> bool {
         let seen = self.flows.enter(flow);
         if now.since(seen.last) > self.silence {

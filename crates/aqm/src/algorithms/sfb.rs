@@ -110,7 +110,8 @@ struct Sfb {
     /// Since when the current hash functions last.
     since: Option<Instant>,
     warm: bool,
-    /// The arrival's hash in each of the two sets, if it is in that set; of the waiting too.
+    /// The hash of the last arrival in each of the two sets of bins, as far as a set is in use; and
+    /// those of the packets that wait, in their order.
     hashes: [u64; 2],
     waiting: VecDeque<[u64; 2]>,
     p_min: f64,

@@ -100,7 +100,7 @@ impl Sred {
         }
     }
 
-    /// Compares `flow` with a zombie, once there are enough; whether it was a hit.
+    /// Compares `flow` with a zombie, once there are enough. Returns whether it was a hit.
     fn compare(&mut self, flow: u64, rng: &mut Rng) -> bool {
         if self.zombies.len() < self.size {
             self.zombies.push(flow);

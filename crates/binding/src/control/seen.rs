@@ -128,7 +128,7 @@ impl Ack {
     fn marked(&self) -> u64 {
         self.0.marked
     }
-    /// In the network before this acknowledgement.
+    /// Bytes in flight before this acknowledgement.
     #[getter]
     fn in_flight_before(&self) -> u64 {
         self.0.in_flight_before
@@ -179,7 +179,7 @@ impl Ack {
     fn rate_sent_in_flight(&self) -> u64 {
         self.0.rate_sent_in_flight
     }
-    /// Lost since.
+    /// Bytes lost since the segment was sent that this acknowledgement samples.
     #[getter]
     fn rate_lost(&self) -> u64 {
         self.0.rate_lost
@@ -232,7 +232,7 @@ pub struct LostSegment(pub(super) ControlLost);
 
 #[pymethods]
 impl LostSegment {
-    /// Its length.
+    /// Length of the lost segment in bytes.
     #[getter]
     fn bytes(&self) -> u64 {
         self.0.bytes

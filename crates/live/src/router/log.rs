@@ -13,7 +13,7 @@ pub enum Fate {
     Dropped,
     /// Its transmission ended.
     Left {
-        /// When.
+        /// Time of the event.
         at: Instant,
         /// Whether the queue changed its ECN field.
         marked: bool,

@@ -37,7 +37,7 @@ pub enum Departed {
     Delivered {
         /// The driver's handle.
         id: u32,
-        /// When.
+        /// Time of the arrival.
         at: Instant,
         /// The side of its host.
         to: Side,
@@ -138,7 +138,7 @@ impl Router {
     }
 
     /// A packet that the driver calls `id` comes from a host of side `from` at `at`, not before the
-    /// last time that was passed. What happened until then has happened.
+    /// last time that was passed. All events before `at` are served first.
     pub fn arrive(&mut self, at: Instant, id: u32, from: Side, facts: &Facts) {
         self.advance(at);
         let in_flight = self.enter(at, from, facts);

@@ -27,7 +27,7 @@ pub trait Around<D> {
     /// Processor time that the router has used.
     fn used(&self) -> Duration;
 
-    /// Waits for packets, words or the time; whether there are words.
+    /// Waits for packets, words or the time. Returns whether there are words.
     ///
     /// # Errors
     /// A sentence, if the system cannot wait.
@@ -36,7 +36,7 @@ pub trait Around<D> {
     /// Hands on what programs have announced.
     fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement));
 
-    /// Looks whether programs still run; whether one has ended that ends the run.
+    /// Checks the programs. Returns whether one has ended whose end is the end of the run.
     ///
     /// # Errors
     /// What a program of users, or a capture, failed with.

@@ -97,7 +97,7 @@ fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
     out
 }
 
-/// Replays the log of every port through the simulator; how many arrivals that were.
+/// Replays the log of every port through the simulator. Returns how many arrivals that were.
 fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<usize, Fault> {
     let mut arrivals = 0;
     for (name, log) in finished.logs().filter(|(name, _)| !name.starts_with("access")) {

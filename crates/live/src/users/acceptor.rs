@@ -43,7 +43,7 @@ pub struct Acceptor {
     pub(super) group: u16,
     plan: Option<Plan>,
     from: SocketAddr,
-    /// Replies begun.
+    /// Replies that the server program has begun to write.
     answered: u32,
     /// Works on the oldest reply until then.
     ready: Option<Instant>,

@@ -68,7 +68,7 @@ pub(super) struct Driver {
 pub(super) enum Expected {
     /// Still to come from here.
     From(SocketAddr),
-    /// Here.
+    /// The connection is in this place.
     At(Place),
 }
 
@@ -240,7 +240,7 @@ impl Driver {
         self.log.finish()
     }
 
-    /// Serves what happens until an instant, applications too if the run is `on`; whether the
+    /// Serves what happens until an instant, applications too if the run is `on`. Returns whether the
     /// partner is there still.
     fn serve(&mut self, until: Instant, on: bool) -> io::Result<bool> {
         let mut events: Vec<Event> = Vec::with_capacity(512);

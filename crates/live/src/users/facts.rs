@@ -19,7 +19,7 @@ pub struct End {
     pub at: u64,
     /// Whether it has finished.
     pub over: bool,
-    /// Given up.
+    /// Whether the connection or request was given up.
     pub failed: bool,
     /// Payload bytes read in the measured interval.
     pub delivered: u64,
@@ -42,11 +42,11 @@ pub struct PageFact {
     pub ended: u64,
     /// Requests.
     pub objects: u32,
-    /// Of their answers.
+    /// Payload bytes of the replies.
     pub bytes: u64,
-    /// Who, over all groups.
+    /// The user, numbered over all groups.
     pub user: u32,
-    /// His group.
+    /// The group of the user.
     pub group: u16,
     /// A request was given up.
     pub failed: bool,
@@ -69,7 +69,7 @@ pub struct RequestFact {
     pub reply_bytes: u64,
     /// The opener retransmitted something meanwhile.
     pub resent: bool,
-    /// Given up.
+    /// Whether the connection or request was given up.
     pub failed: bool,
 }
 
@@ -124,9 +124,9 @@ pub enum ReportFact {
     ViewerReport {
         /// Until the picture moved, ns.
         startup: Option<u64>,
-        /// Times it froze.
+        /// Times the picture froze.
         stalls: u64,
-        /// For how long, ns.
+        /// How long the picture stood still in all, ns.
         stalled: u64,
         /// Changes of the bit rate.
         switches: u64,

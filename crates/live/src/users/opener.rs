@@ -183,7 +183,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A timer looks for an acknowledgement.
+    /// A timer has expired: notifies the application if all that it wrote is acknowledged, else sets the timer again.
     pub(super) fn look(&mut self, place: Place) -> io::Result<()> {
         if let Some(opener) = self.opener(place) {
             opener.looks = false;

@@ -71,17 +71,17 @@ pub enum PartnerMessage {
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatagramOrder {
-    /// Its stream.
+    /// Stream of the datagram.
     pub stream: ConnectionId,
     /// How many of the stream came before it.
     pub number: u64,
-    /// Its payload.
+    /// Payload of the datagram, bytes.
     pub bytes: u32,
     /// The ECN field of its header.
     pub code_point: u8,
     /// Who sends it.
     pub from: SocketAddr,
-    /// To whom.
+    /// Address that the datagram is sent to.
     pub to: SocketAddr,
 }
 

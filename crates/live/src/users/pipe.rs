@@ -102,7 +102,7 @@ impl Pipe {
         }
     }
 
-    /// Reads all there is, or a turn's share; how many bytes came.
+    /// Reads all there is, or a turn's share. Returns how many bytes came.
     pub fn read(&mut self, scratch: &mut [u8]) -> u64 {
         let before = self.delivered;
         while !self.peer_closed && !self.failed && self.delivered - before < TURN_BYTES {

@@ -31,7 +31,7 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// Another one.
+    /// Adds a timer.
     pub fn add(&mut self, at: Instant, timer: Timer) {
         self.requested += 1;
         self.heap.push(Reverse((at, self.requested, timer)));

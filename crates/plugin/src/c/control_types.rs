@@ -93,11 +93,11 @@ pub struct ControlAck {
     pub rate_delivered: u64,
     /// Delivered in all when the newest acknowledged segment was sent.
     pub rate_prior_delivered: u64,
-    /// Delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     pub rate_total_delivered: u64,
     /// In the network when that segment was sent.
     pub rate_sent_in_flight: u64,
-    /// Lost since.
+    /// Bytes lost since the segment was sent that this acknowledgement samples.
     pub rate_lost: u64,
     /// Segments newly acknowledged, as Linux counts them for growth.
     pub segments: u32,
@@ -121,13 +121,13 @@ pub struct ControlAck {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlLost {
-    /// Its length.
+    /// Length of the lost segment, bytes.
     pub bytes: u64,
     /// In the network when it was sent, itself included.
     pub sent_in_flight: u64,
     /// Found lost since it was sent, itself included.
     pub lost: u64,
-    /// Delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     pub total_delivered: u64,
     /// 1 if the program, not the window, limited the sending when it was sent.
     pub app_limited: u8,
@@ -156,7 +156,7 @@ pub struct ControlTable {
     pub source: *const c_char,
     /// Its parameters.
     pub parameters: *const PluginParameter,
-    /// How many.
+    /// Number of parameters.
     pub parameter_count: u32,
     /// How many gauges it shows.
     pub gauge_count: u32,
@@ -171,7 +171,7 @@ pub struct ControlTable {
     pub create: Option<
         unsafe extern "C" fn(values: *const f64, error: *mut c_char, room: usize) -> *mut c_void,
     >,
-    /// Ends it.
+    /// Destroys a connection's state.
     pub destroy: Option<unsafe extern "C" fn(state: *mut c_void)>,
     /// May be null: the handshake is over.
     pub on_open: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,

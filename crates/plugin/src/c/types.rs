@@ -114,7 +114,7 @@ pub struct PluginCall {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PluginLine {
-    /// Its rate.
+    /// Rate of the line, bit/s.
     pub bits_per_s: u64,
     /// Bytes of link-layer header that sizes of packets include.
     pub header_bytes: u32,
@@ -124,7 +124,7 @@ pub struct PluginLine {
 #[repr(C)]
 #[derive(Debug)]
 pub struct PluginParameter {
-    /// Letters, digits and underscores.
+    /// The parameter's name: letters, digits and underscores.
     pub name: *const c_char,
     /// What it means, in a sentence.
     pub meaning: *const c_char,
@@ -166,14 +166,14 @@ pub struct Plugin {
     pub source: *const c_char,
     /// Its parameters; those of the buffer (limit, limit_bytes, ecn) are added to a judge's.
     pub parameters: *const PluginParameter,
-    /// How many.
+    /// Number of parameters.
     pub parameter_count: u32,
     /// How many gauges it shows.
     pub gauge_count: u32,
     /// Of a judge: 1 if the buffer's limit is tested before `admit` (which then never sees a packet
     /// that does not fit), 0 if after.
     pub limit_first: u32,
-    /// Their names.
+    /// Names of the gauges.
     pub gauge_names: *const *const c_char,
     /// Creates one queue's state, from a value for each parameter. Null: refused, `error` says why,
     /// in at most `room` bytes with the zero at the end.
@@ -186,7 +186,7 @@ pub struct Plugin {
             room: usize,
         ) -> *mut c_void,
     >,
-    /// Ends it.
+    /// Destroys a queue's state.
     pub destroy: Option<unsafe extern "C" fn(state: *mut c_void)>,
     /// Judges a packet that arrives: AQMLAB_PASS, AQMLAB_SIGNAL_... or AQMLAB_DROP_...
     pub admit: Option<

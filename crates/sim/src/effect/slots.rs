@@ -111,7 +111,7 @@ fn build(given: &Given) -> Result<Built, BadParams> {
 enum Slot {
     /// A share of its period.
     Share(f64),
-    /// This long.
+    /// A slot of this length, ns.
     Nanos(u64),
 }
 

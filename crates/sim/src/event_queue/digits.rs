@@ -24,7 +24,7 @@ pub(super) struct Digit {
     pub shift: u32,
     /// Bits up to its end.
     pub end: u32,
-    /// Its values.
+    /// Mask of the digit's values.
     mask: u64,
     /// Its first slot.
     pub first: u32,

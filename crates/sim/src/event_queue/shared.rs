@@ -52,7 +52,7 @@ impl<E> Default for Shared<E> {
 }
 
 impl<E> Shared<E> {
-    /// Puts an event in the row of its instant; whether it is the first there.
+    /// Puts an event in the row of its instant. Returns whether it is the first there.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64, event: E) -> bool {
         if let Some(row) = self.rows.get_mut(&at) {

@@ -53,7 +53,7 @@ pub struct EffectPort {
 }
 
 impl EffectPort {
-    /// A place for `effect`; what happens in `window` is counted.
+    /// A place for `effect`, which counts what happens in `window`.
     pub fn new(effect: Box<dyn Effect>, rng: Rng, window: Window, meter: Meter) -> Self {
         let (held, released) = (Vec::new(), Vec::new());
         EffectPort { effect, rng, window, counts: EffectCounts::default(), held, released, meter }

@@ -121,7 +121,7 @@ impl ExplicitPort {
         self.device.front().filter(|_| begins).map(|(_, finish)| *finish)
     }
 
-    /// Hands the next packet to the device; whether there was one.
+    /// Hands the next packet to the device. Returns whether there was one.
     fn hand_over(&mut self, now: Instant, fresh: bool, lost: &mut impl FnMut(Packet)) -> bool {
         self.look_at_gauges(now.nanos());
         let Some(mut next) = self.call(now, lost, |d, cx| d.dequeue(cx)) else {

@@ -35,7 +35,7 @@ pub enum Changes {
         table: Vec<(u64, u64)>,
         /// As written.
         period: Option<u64>,
-        /// What they mean.
+        /// The steps that the numbers describe.
         steps: Steps,
     },
     /// At listed opportunities.
@@ -46,7 +46,7 @@ pub enum Changes {
         milliseconds: Vec<u64>,
         /// Bytes that leave at each, where it is not the usual number.
         bytes: Option<u64>,
-        /// What they mean.
+        /// The steps that the numbers describe.
         listed: Listed,
     },
     /// At opportunities drawn from a model; see [`schema::TRACE`].

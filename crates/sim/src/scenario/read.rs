@@ -18,7 +18,7 @@ use crate::scenario::schema;
 use crate::scenario::section::Section;
 use crate::topology::Direction;
 
-/// Reads a scenario; whether its parts fit together is not looked at.
+/// Reads a scenario, without checking whether its parts fit together.
 pub(super) fn scenario(
     text: &str,
     registry: &Registry,

@@ -6,7 +6,7 @@ use crate::topology::{Direction, Routes, Side};
 
 /// The places of one direction of a link, in order.
 pub(super) enum Places {
-    /// Everybody's.
+    /// All users share these machines.
     Shared(Vec<u32>),
     /// One list for each group of client machines.
     PerClients { clients: u32, copies: Vec<Vec<u32>> },

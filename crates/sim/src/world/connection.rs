@@ -16,7 +16,7 @@ pub const OPENER: usize = 0;
 /// The end that accepted it.
 pub const ACCEPTOR: usize = 1;
 
-/// The number of a connection or stream in the run, which none has again, unlike its place.
+/// The number of a connection or stream in the run. Unlike the connection's place, a number is never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Serial(NonZero<u32>);
 
@@ -44,7 +44,7 @@ pub enum Cause {
     Requested {
         /// When the request's clock started.
         at: Instant,
-        /// Segments.
+        /// Segments retransmitted by both ends until then.
         resent: u32,
     },
     /// A script lets it, not before this time; [`Instant::NEVER`] while it waits for what is written

@@ -24,7 +24,7 @@ pub(crate) struct InFlight {
     /// The serial number of its connection; `None` while the place is free.
     pub(super) serial: Option<Serial>,
     pub(super) route: u32,
-    /// Ports passed.
+    /// Ports of its route that it has passed.
     pub(super) hop: u16,
     pub(super) to: u8,
     /// Delay after the last port.
@@ -111,7 +111,7 @@ impl InFlight {
         matches!(self.payload, Payload::Datagram(_))
     }
 
-    /// Its place for a segment to be written to; what it had of one before stays.
+    /// The place where a segment is written; fields that are not written keep the values of the segment before it.
     #[inline]
     pub(super) fn segment_mut(&mut self) -> &mut Segment {
         if self.is_datagram() {

@@ -104,7 +104,7 @@ impl Connection {
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
     }
 
-    /// Writes frames until one waits to be sent; whether there were any.
+    /// Writes frames until one waits to be sent. Returns whether there were any.
     fn write_frames(&mut self, now: Instant) -> bool {
         let mut wrote = false;
         while let Some(mux) = self.mux() {

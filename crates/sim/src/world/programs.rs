@@ -42,7 +42,7 @@ impl World {
         }
     }
 
-    /// Answers every request that has arrived whole, in order; whether there was one.
+    /// Answers every request that has arrived whole, in order. Returns whether there was one.
     fn answer(&mut self, index: u32) -> bool {
         let now = self.now;
         let connection = &mut self.connections[index];

@@ -151,7 +151,7 @@ impl Counts {
 }
 
 impl World {
-    /// What the scripts say of the packet in place `id`, which leaves its host; whether it is
+    /// What the scripts say of the packet in place `id`, which leaves its host. Returns whether it is
     /// dropped. A packet that is to be marked and cannot be (RFC 3168) goes on.
     #[cold]
     pub(super) fn follow_script(&mut self, id: u32) -> bool {
@@ -209,7 +209,7 @@ impl World {
 }
 
 impl Scripts {
-    /// Counts a packet of the flow (place, serial number, end that sends); whether it is marked, or
+    /// Counts a packet of the flow (place, serial number, end that sends). Returns whether it is marked, or
     /// dropped, or none of both. A drop goes before a mark.
     fn judge(
         &mut self,

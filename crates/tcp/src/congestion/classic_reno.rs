@@ -7,7 +7,7 @@ use super::control::{AckSample, Cause, Control, Entry};
 use crate::ecn::EchoCut;
 use crate::send_state::{Flight, Window};
 
-/// FreeBSD's.
+/// Reno with FreeBSD's arithmetic.
 pub(crate) const BSD: Entry = Entry {
     about: About {
         name: "reno-bsd",
@@ -21,7 +21,7 @@ pub(crate) const BSD: Entry = Entry {
     make: |_| Box::new(ClassicReno(Arithmetic::Bsd)),
 };
 
-/// The standard's.
+/// Reno with the arithmetic of RFC 5681.
 pub(crate) const RFC5681: Entry = Entry {
     about: About {
         name: "rfc5681",
@@ -35,7 +35,7 @@ pub(crate) const RFC5681: Entry = Entry {
     make: |_| Box::new(ClassicReno(Arithmetic::Rfc)),
 };
 
-/// ns-2's.
+/// Reno with ns-2's arithmetic.
 pub(crate) const NS2: Entry = Entry {
     about: About {
         name: "reno-ns2",

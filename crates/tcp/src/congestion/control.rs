@@ -44,7 +44,7 @@ pub struct AckSample {
     pub marked: u64,
     /// Bytes taken to be in the network before this acknowledgement.
     pub in_flight_before: u64,
-    /// After it.
+    /// Bytes in flight after the acknowledgement.
     pub in_flight: u64,
     /// The newest round trip this acknowledgement measures, if it measures one.
     pub rtt: Option<Duration>,
@@ -126,7 +126,7 @@ pub struct RateSample {
 pub struct Lost {
     /// When that was found.
     pub now: Instant,
-    /// Its bytes.
+    /// Length of the lost segment, bytes.
     pub bytes: u64,
     /// Bytes in flight when it was sent, its own included. (This and what else was noted when it was sent:
     /// where [`ControlFlags::rates`].)

@@ -66,7 +66,7 @@ pub type MakeControl = dyn Fn(&Params) -> Result<Box<dyn Control>, BadParams> + 
 pub struct OwnControl {
     /// Name, summary, sources, parameters.
     pub about: About,
-    /// Makes one.
+    /// Constructs a control from its checked parameters.
     pub make: Box<MakeControl>,
 }
 

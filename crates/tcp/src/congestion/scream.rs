@@ -169,7 +169,7 @@ impl Scream {
         self.reacted.is_none_or(|at| ack.now.since(at).secs_f64() >= pause)
     }
 
-    /// Marks and delay; whether either was there.
+    /// Reduces the window for marks and for delay. Returns whether there was a reason.
     fn reduce(&mut self, ack: &AckSample) -> bool {
         let (marks, delay) = (ack.marked > 0, self.virtual_alpha());
         if !(marks || delay > 0.0) || !self.may_react(ack) {

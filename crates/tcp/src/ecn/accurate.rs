@@ -75,7 +75,7 @@ impl Counters {
         self.received += u8::from(ecn == Ecn::Ce);
     }
 
-    /// A packet arrived when `sent` segments had gone out; whether it is acknowledged at once (section
+    /// A packet arrived when `sent` segments had gone out. Returns whether it is acknowledged at once (section
     /// 3.2.2.5.1): marked data after a packet that was not marked, every second mark (third, while
     /// no data waits: `waits` is false), and, by Linux, what waits or comes when marks end.
     pub fn count(&mut self, ecn: Ecn, occupies: bool, waits: bool, sent: u64) -> bool {
@@ -98,7 +98,7 @@ impl Counters {
         self.answers_unmarked = rules.answers_unmarked;
     }
 
-    /// An acknowledgement reports `packets`; whether that is usual on a path that thins
+    /// An acknowledgement reports `packets`. Returns whether that is usual on a path that thins
     /// acknowledgements out (`__tcp_accecn_process`).
     fn is_thinned(&mut self, packets: u64) -> bool {
         if !self.believes_thinned {

@@ -118,7 +118,7 @@ impl Endpoint {
         self.rx.marks().before.due
     }
 
-    /// Sends it.
+    /// Sends the acknowledgement that reports the marks.
     #[inline(never)]
     pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) {
         let before = std::mem::take(&mut self.rx.marks().before);

@@ -131,7 +131,7 @@ impl ClassicControl {
         self.0.as_ref().map_or(Instant::NEVER, |tracked| tracked.pacing_timer)
     }
 
-    /// Ends the pacing timer if it is due at `now`; whether it was.
+    /// Ends the pacing timer if it is due at `now`. Returns whether it was.
     pub fn take_pace_due(&mut self, now: Instant) -> bool {
         let due = self.pacing_timer() <= now;
         if due {
@@ -185,7 +185,7 @@ impl ClassicControl {
         }
     }
 
-    /// The sender begins again after a pause; whether the control sets the window itself.
+    /// The sender begins again after a pause. Returns whether the control sets the window itself.
     pub fn on_restart(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
         let Some(tracked) = &mut self.0 else { return false };
         tracked.tracker.control.on_restart(&mut snd.win, idle, now);
@@ -284,7 +284,7 @@ impl Windows<'_> {
         snd.win.cwnd = snd.mss();
     }
 
-    /// An ECN echo requires a reduction; whether the control answers echoes so.
+    /// An ECN echo requires a reduction. Returns whether the control answers echoes so.
     pub fn on_echo(&mut self, cut: EchoCut) -> bool {
         let snd = &mut *self.snd;
         let flight = snd.flight();

@@ -21,7 +21,7 @@ pub(crate) struct Ns2 {
 
 /// Timeouts are multiplied by at most 2^6...
 const MAX_SHIFT: u8 = 6;
-/// ... and beyond 2^3 the estimate is thought to be wrong.
+/// Beyond a backoff of 2^3 the estimate is thought to be wrong.
 const LOSING: u8 = 3;
 
 impl Ns2 {

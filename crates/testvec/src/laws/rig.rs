@@ -44,7 +44,7 @@ pub(super) struct Rig {
     busy_until: Option<u64>,
     /// What waits by our own account, as (flow, bytes, ECN field), by handle.
     waiting: HashMap<u32, (u64, u32, Ecn)>,
-    /// Their bytes.
+    /// Bytes that wait.
     bytes: u64,
     /// Handles of each flow in the order of acceptance.
     order: HashMap<u64, VecDeque<u32>>,

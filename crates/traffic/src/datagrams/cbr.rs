@@ -15,7 +15,7 @@ enum Spacing {
     Constant,
     /// Uniformly within this share of the mean on either side.
     Jitter(f64, Rng),
-    /// Exponentially.
+    /// Distances of packets are exponentially distributed.
     Poisson(Rng),
 }
 

@@ -22,7 +22,7 @@ use player::{Player, RoundTrips};
 use recording::{Ecn, Recording, Vector};
 use schedule::{Gaps, Plan, Schedule};
 
-/// What the registry says of it.
+/// The registry's entry of this kind of traffic.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "replay",

@@ -9,7 +9,7 @@ use super::recording::Recording;
 /// How gaps between resampled connections come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Gaps {
-    /// Exponential.
+    /// Gaps are exponentially distributed.
     Poisson,
     /// Those recorded behind the drawn connections, stretched.
     Recorded,

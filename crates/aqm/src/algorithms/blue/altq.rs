@@ -8,7 +8,7 @@ use packet::{Backlog, DropReason, Duration, Ecn, Event, Instant, Packet};
 
 use crate::{Cx, Discipline};
 
-/// Thousandths.
+/// The largest marking probability, in thousandths.
 const MAX_PMARK: u32 = 1000;
 
 pub(super) struct AltqBlue {

@@ -39,7 +39,7 @@ impl Isolation {
     pub const fn shares_source(self) -> bool {
         self.flows && self.source
     }
-    /// Whether a destination host's do.
+    /// Whether a destination host's queues share one host's share.
     pub const fn shares_destination(self) -> bool {
         self.flows && self.destination
     }

@@ -10,7 +10,7 @@ use crate::{Aqm, Verdict};
 
 /// A judge that takes in an arrival before it decides on it, so that a match can come between.
 pub(super) trait Sampler: Aqm {
-    /// Updates the average; whether it is above min_th.
+    /// Updates the average. Returns whether it is above min_th.
     fn sample(&mut self, backlog: Backlog, now: Instant) -> bool;
 }
 
@@ -122,7 +122,7 @@ pub(super) struct InIntegers {
     due: u64,
 }
 
-/// 2^32.
+/// 2^32, the scale of a probability in 32 bits.
 const SCALE: f64 = 4_294_967_296.0;
 
 impl InIntegers {

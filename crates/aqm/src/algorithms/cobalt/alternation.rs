@@ -144,7 +144,7 @@ impl Alternation {
         Visit { signal, coin }
     }
 
-    /// CoDel's half.
+    /// The part of COBALT that CoDel contributes: drops by sojourn time.
     #[inline]
     fn signals(&mut self, numbers: &Numbers, too_long: bool, now: Instant) -> bool {
         let mut due = self.due(now);

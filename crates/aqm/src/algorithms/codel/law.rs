@@ -28,7 +28,7 @@ pub(crate) struct Law {
 }
 
 impl Law {
-    /// No signal yet.
+    /// The law before the first signal.
     pub fn new(interval: Duration, roots: Roots) -> Self {
         Law { interval, count: 0, inverse_root: 0, roots }
     }
@@ -54,7 +54,7 @@ impl Law {
         self.newton_step();
     }
 
-    /// More signals, given elsewhere: the next ones will be closer together.
+    /// Counts signals that another part of the discipline gave, so that the next ones are closer together.
     pub fn add(&mut self, signals: u32) {
         self.count = self.count.wrapping_add(signals);
     }

@@ -15,7 +15,7 @@ pub(super) enum Action {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Numbers {
     pub linux: bool,
-    /// Seconds.
+    /// Target delay, s.
     pub target: f64,
     /// Gains per update, in 1/s.
     pub alpha: f64,

@@ -43,7 +43,7 @@ pub struct CellSettings {
     pub errors: [f64; 2],
     /// Tries of HARQ at most, and slots from one to the next.
     pub tries: u32,
-    /// See above.
+    /// Slots from a try of HARQ to the next.
     pub round: u64,
     /// After which time RLC retransmits what HARQ gave up; none if it does not (UM).
     pub rlc: Option<Duration>,
@@ -60,17 +60,17 @@ pub struct CellSettings {
 /// What a UE got in the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UeShare {
-    /// Slots, in parts.
+    /// Slots that the UE had, with fractions of slots.
     pub slots: f64,
     /// Blocks sent for the first time, and retransmitted.
     pub blocks: u64,
-    /// Of these.
+    /// Of the blocks, those that were retransmitted.
     pub repeated: u64,
     /// Blocks that HARQ gave up.
     pub given_up: u64,
-    /// Slots of blocks sent for the first time, and the sum of their bits/s/Hz.
+    /// Slots used by blocks that were sent for the first time.
     pub first_slots: f64,
-    /// See there.
+    /// Sum over `first_slots` of the spectral efficiency, bit/s/Hz.
     pub efficiency: f64,
 }
 

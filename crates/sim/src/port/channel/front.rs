@@ -30,7 +30,7 @@ impl Front {
         self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
     }
 
-    /// A packet that was counted is queued for a station; whether it was admitted.
+    /// A packet that was counted is queued for a station. Returns whether it was admitted.
     pub(super) fn put(
         &mut self,
         station: usize,

@@ -157,7 +157,7 @@ impl WifiPort {
         self.sending[contender] = Some(Sending { station, began: now, lasts, ends });
     }
 
-    /// Fills the frames of a station as far as a transmission goes; how long that takes with the block
+    /// Fills the frames of a station as far as a transmission goes. Returns how long that takes with the block
     /// acknowledgement. `again` of them are there already.
     fn aggregate(
         &mut self,

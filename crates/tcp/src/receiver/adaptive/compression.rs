@@ -41,7 +41,7 @@ enum Report {
     AtOnce,
     /// The first that waits, until a timer ends.
     Waits,
-    /// One more.
+    /// It joins those that wait.
     Joins,
 }
 

@@ -207,7 +207,7 @@ impl RackSender {
         self.tracker.board.is_empty()
     }
 
-    /// The sender begins again after a pause; whether the control sets the window itself.
+    /// The sender begins again after a pause. Returns whether the control sets the window itself.
     pub fn restart_control(&mut self, snd: &mut SendState, idle: Duration, now: Instant) -> bool {
         self.tracker.control.on_restart(&mut snd.win, idle, now);
         self.tracker.set_pace(snd);

@@ -27,7 +27,7 @@ pub use link::{Arrivals, Link};
 /// The rate at which the model is described where none is given, connections per second.
 const NOMINAL_RATE: f64 = 100.0;
 
-/// What the registry says of it.
+/// The registry's entry of this kind of traffic.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "packmime",

@@ -110,7 +110,7 @@ pub fn mean_rounded_up(of: &dyn Distribution) -> f64 {
     1.0 + few + 0.5 * above(FAR) + (of.mean() - of.capped_mean(f64::from(FAR)))
 }
 
-/// What the registry says of it.
+/// The registry's entry of this kind of traffic.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "webtraf",

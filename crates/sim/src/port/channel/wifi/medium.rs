@@ -29,7 +29,7 @@ struct Contender {
     backoff: u32,
     since: Instant,
     window: u32,
-    /// It begins at the same slot as the one that sends.
+    /// Whether it begins in the same slot as the station that sends, so that both collide.
     collides: bool,
 }
 

@@ -10,7 +10,7 @@ fn with_hole() -> End {
 }
 
 impl End {
-    /// A full segment, `by` segments after the expected one; whether it is acknowledged at once.
+    /// A full segment, `by` segments after the expected one. Returns whether it is acknowledged at once.
     fn beyond(&mut self, at: u64, by: u64) -> bool {
         let seq = self.receiver.next + by * u64::from(SEGMENT);
         let segment = Segment { seq, len: SEGMENT, flags: Flags::ACK, ..Segment::default() };

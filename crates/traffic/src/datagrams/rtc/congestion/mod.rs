@@ -150,7 +150,7 @@ impl Chosen {
         self.entry.feedback
     }
 
-    /// A sender's.
+    /// Constructs the control of one sender.
     pub fn make(&self, video: &Video) -> Box<dyn Control> {
         (self.entry.make)(&self.own, video)
     }

@@ -71,7 +71,7 @@ impl Windowing {
     }
 }
 
-/// The most bytes in flight of a sliding window: times and bytes, the bytes falling.
+/// The greatest number of bytes in flight within a sliding window of time: pairs of time and bytes, in order of falling bytes.
 #[derive(Clone, Debug, Default)]
 struct MostInFlight(VecDeque<(Instant, f64)>);
 
@@ -168,7 +168,7 @@ impl Window {
         self.trend_mem
     }
 
-    /// A report; what it says of congestion.
+    /// Takes a report in. Returns the congestion that it shows.
     pub fn on_feedback(&mut self, feedback: &Feedback) -> Option<Congestion> {
         let now = feedback.now;
         self.measure(feedback);
