@@ -125,15 +125,18 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         let text = format!("{value} is not possible with profile \"{profile}\": {why}");
         return Err(BadParams::new(foreign, text));
     }
-    let cobalt =
-        Cobalt { law: Alternation::new(), numbers: numbers(params, line), linux, coin: false };
+    let cobalt = Cobalt {
+        law: Alternation::new(),
+        numbers: numbers(params, line, linux),
+        linux,
+        coin: false,
+    };
     params.ignore(foreign);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: linux };
     Ok(Built::Discipline(Box::new(DepartureFifo::new(cobalt, limit(params, linux), rules))))
 }
 
-fn numbers(params: &Params, line: &Line) -> Numbers {
-    let linux = params.choice("profile") == "linux";
+fn numbers(params: &Params, line: &Line, linux: bool) -> Numbers {
     let (target, interval) = (params.time("target"), params.time("interval"));
     let plain = Numbers {
         target,
@@ -226,7 +229,7 @@ mod tests {
     #[test]
     fn its_strength_is_blues_probability() {
         let numbers =
-            numbers(&Params::defaults(FIELDS), &Line::of(Rate::from_bits_per_s(10_000_000)));
+            numbers(&Params::defaults(FIELDS), &Line::of(Rate::from_bits_per_s(10_000_000)), true);
         let mut law = Alternation::new();
         law.full(&numbers, Instant::from_nanos(1_000_000_000));
         let cobalt = Cobalt { law, numbers, linux: true, coin: false };

@@ -147,7 +147,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         "ns2" => Profile::NS2,
         _ => Profile::RFC8289,
     };
-    if params.choice("profile") == "ns2" {
+    if profile == Profile::NS2 {
         refuse_in_ns2(params)?;
     }
     let linux = [Profile::LINUX, Profile::LINUX_6_12].contains(&profile);
@@ -158,7 +158,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     };
     let control = Control::new(profile, params, least);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
-    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, limit(params), rules))))
+    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, limit(params, profile), rules))))
 }
 
 fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
@@ -178,13 +178,12 @@ fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {
     Ok(())
 }
 
-fn limit(params: &Params) -> BufferLimit {
-    let profile = params.choice("profile");
+fn limit(params: &Params, profile: Profile) -> BufferLimit {
     let bytes = || params.whole_or("limit_bytes", 1_500_000);
-    if !params.given("limit") && (profile == "ns3" || params.given("limit_bytes")) {
+    if !params.given("limit") && (profile == Profile::NS3 || params.given("limit_bytes")) {
         return BufferLimit::of_bytes(bytes(), Fit::Whole);
     }
-    let packets = params.whole_or("limit", if profile == "ns2" { 50 } else { 1000 }) as u32;
+    let packets = params.whole_or("limit", if profile == Profile::NS2 { 50 } else { 1000 }) as u32;
     let limit = BufferLimit::of_packets(packets, Fit::Whole);
     if params.given("limit_bytes") { limit.and_bytes(bytes()) } else { limit }
 }

@@ -97,13 +97,13 @@ const FIELDS: &[Field] = &[
 ];
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    let name = params.choice("profile");
-    let (profile, mtu, quantum, bytes) = match name {
+    let (profile, mtu, quantum, bytes) = match params.choice("profile") {
         "linux" => (Profile::LINUX, 1514, 1514, 32 << 20),
         "linux-6.12" => (Profile::LINUX_6_12, 1514, 1514, 32 << 20),
         "ns3" => (Profile::NS3, 1500, 1500, u64::MAX),
         _ => (Profile::RFC8289, 1500, 1514, 32 << 20),
     };
+    let linux = [Profile::LINUX, Profile::LINUX_6_12].contains(&profile);
     let settings = Settings {
         flows: params.whole("flows") as usize,
         seed: hash_seed(params),
@@ -111,8 +111,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         limit: params.whole("limit"),
         limit_bytes: params.whole_or("limit_bytes", bytes),
         overload: Overload::Cut { batch: params.whole("drop_batch") as u32 },
-        forgets_if_alone: name.starts_with("linux"),
-        judges_see_all: name.starts_with("linux"),
+        forgets_if_alone: linux,
+        judges_see_all: linux,
     };
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
     let byte = |name| params.whole(name) as u8;
@@ -120,7 +120,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let judge = || Leaving {
         judge: Control::new(profile, params, params.whole_or("mtu", mtu)).selecting(selector, mask),
         rules,
-        learns_of_cuts: name != "ns3",
+        learns_of_cuts: profile != Profile::NS3,
     };
     Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge))))
 }
