@@ -3,6 +3,9 @@ their reports into docs/reports.tar.xz, from where they become part of the site.
 the printed set numbers and verdicts go to printed.json in the study's folder.
 
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
+
+A run of some parts only (`--part`) renews the rows of its claims and says so below; the page's
+other rows, and the report, stay.
 """
 
 from __future__ import annotations
@@ -49,6 +52,34 @@ def page(described: dict[str, Any], made: str) -> str:
     return "\n".join(lines)
 
 
+def renewed(old: str, described: dict[str, Any], made: str) -> str:
+    """A page with the claims that some parts judge anew; it names those parts and their run."""
+    rows = {claim["id"]: claim for claim in described["claims"]}
+    lines, missing, moved = [], set(rows), []
+    for line in old.rstrip("\n").split("\n"):
+        name = line.split(" | ")[0].removeprefix("| ")
+        if name not in rows or not line.startswith("| "):
+            lines.append(line)
+            continue
+        # Where a page has both sets, its third cell is the printed one's, which these runs are not.
+        cells = _cells(rows[name], both=False)
+        lines.append(" | ".join(["", name, *cells, ""]).strip())
+        missing.discard(name)
+        if line.split(" | ")[2] != cells[1]:
+            moved.append(name)
+    why = f"has no row of {', '.join(sorted(missing))}" if missing else ""
+    if moved:
+        why = f"has another verdict on {', '.join(moved)}, so that its counts would be wrong"
+    if why:
+        raise StoreError(f"the page {why}: run the whole study")
+    parts, commit = ", ".join(described["parts"]), described["versions"]["commit"][:8]
+    note = f"The claims of the part {parts} were judged anew on {made}, commit `{commit}`: "
+    note += f"{', '.join(rows)}."
+    start = f"The claims of the part {parts} were judged anew"
+    body = "\n".join(line for line in lines if not line.startswith(start)).rstrip("\n")
+    return f"{body}\n\n{note}\n"
+
+
 def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
     if not claims:
         return []
@@ -86,8 +117,12 @@ def main(folders: list[str]) -> int:
         except StoreError as error:
             print(error, file=sys.stderr)
             return 1
+        study = described["name"].removesuffix(f"-{PRINTED}")
+        if described["parts"] and len(described["parts"]) < len(described["all_parts"]):
+            file = PAGES / f"{study}.md"
+            file.write_text(renewed(file.read_text("utf-8"), described, made), "utf-8")
+            continue
         if described.get("set") == PRINTED and not described["quick"]:
-            study = described["name"].removesuffix(f"-{PRINTED}")
             recorded.write(registry.find(study), described, made)
             continue
         (PAGES / f"{described['name']}.md").write_text(page(described, made), "utf-8")

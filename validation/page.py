@@ -3,8 +3,9 @@
 Usage: python -m validation.page
 A comparison that is given `--out validation/records/PART` writes a record of itself there (what
 ran, when, which versions, its table). This puts the records into one page, and a picture of the
-ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. `python -m validation`
-runs them all and does so last; a comparison without a record is named.
+ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. The page has no row of
+an equivalent figure; the whole one, which the site shows, is in docs/validation-runs.tar.xz.
+`python -m validation` runs them all and does so last; a comparison without a record is named.
 """
 
 from __future__ import annotations
@@ -73,13 +74,22 @@ def _described(line: str) -> str:
     return f"{line.removesuffix('**inconclusive** |')}**inconclusive**: {described} |"
 
 
+LEFT_OUT = """
+Tables here leave out the figures that are equivalent; the line above each picture counts them. The
+site that `make site` builds has every row.
+"""
+
+
 def text(
     records: Mapping[str, Record],
     pictures: Mapping[str, str],
     ratios: Mapping[str, pl.DataFrame],
+    *,
+    whole: bool = True,
 ) -> str:
-    """The page; `pictures` as the page links them, and ratios, by part."""
-    lines = [*HEAD.splitlines(), ""]
+    """The page; `pictures` as the page links them, and ratios, by part. Not whole it has no row of
+    an equivalent figure, and no table that would have no other."""
+    lines = [*HEAD.splitlines(), *([] if whole else LEFT_OUT.splitlines()), ""]
     known = causes.known()
     for part, title in PARTS.items():
         lines += [f"## {title}", ""]
@@ -94,8 +104,27 @@ def text(
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
         if part in ratios:
             lines += _not_the_same([*causes.differences(part, ratios[part], known)])
-        lines += [*map(_described, one.text.strip().splitlines()), ""]
+        rows = one.text.strip().splitlines()
+        lines += [*map(_described, rows if whole else _open(rows)), ""]
     return "\n".join(lines)
+
+
+EQUIVALENT = "| equivalent |"
+
+
+def _open(rows: Sequence[str]) -> list[str]:
+    """A record's lines without equivalent rows, and without tables and headings of only such."""
+    kept: list[str] = []
+    heading: list[str] = []
+    for block in "\n".join(rows).split("\n\n"):
+        given = block.splitlines()
+        lines = [line for line in given if not line.endswith(EQUIVALENT)]
+        if given[0].startswith("**") and len(given) == 1:
+            heading = [*given, ""]
+        elif any(map(cells, lines)) or not any(map(cells, given)):
+            kept += [*heading, *lines, ""]
+            heading = []
+    return kept[:-1]
 
 
 def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
@@ -128,7 +157,9 @@ def main() -> int:
     pictures = {part: f"images/validation/{part}.svg" for part in ratios}
     files = {f"{part}.svg": drawn(of).encode() for part, of in ratios.items()}
     archive.add(archive.VALIDATION, files)
-    PAGE.write_text(text(found(RECORDS), pictures, ratios), "utf-8")
+    shown = (found(RECORDS), pictures, ratios)
+    PAGE.write_text(text(*shown, whole=False), "utf-8")
+    archive.add(archive.RUNS, {PAGE.name: text(*shown).encode()})
     print(PAGE)
     return 0
 

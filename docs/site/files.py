@@ -106,7 +106,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         if path == "README.md":
             file.dest_uri = WELCOME
         kept.append(file)
-    for path, content in archived():
+    whole = {f"docs/{name}": content for name, content in archive.read(archive.RUNS).items()}
+    kept = [file for file in kept if file.src_uri not in whole]
+    for path, content in [*whole.items(), *archived()]:
         kept.append(File.generated(config, path, content=content))
     if found := reports():
         kept.append(File.generated(config, INDEX, content=table_of(found)))
