@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ def page(described: dict[str, Any], made: str) -> str:
 def renewed(old: str, described: dict[str, Any], made: str) -> str:
     """A page with the claims that some parts judge anew; it names those parts and their run."""
     rows = {claim["id"]: claim for claim in described["claims"]}
-    lines, missing, moved = [], set(rows), []
+    lines, missing = [], set(rows)
     for line in old.rstrip("\n").split("\n"):
         name = line.split(" | ")[0].removeprefix("| ")
         if name not in rows or not line.startswith("| "):
@@ -65,26 +66,36 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
         cells = _cells(rows[name], both=False)
         lines.append(" | ".join(["", name, *cells, ""]).strip())
         missing.discard(name)
-        if line.split(" | ")[2] != cells[1]:
-            moved.append(name)
-    why = f"has no row of {', '.join(sorted(missing))}" if missing else ""
-    if moved:
-        why = f"has another verdict on {', '.join(moved)}, so that its counts would be wrong"
-    if why:
-        raise StoreError(f"the page {why}: run the whole study")
+    if missing:
+        rest = ", ".join(sorted(missing))
+        raise StoreError(f"the page has no row of {rest}: run the whole study")
     parts, commit = ", ".join(described["parts"]), described["versions"]["commit"][:8]
     note = f"The claims of the part {parts} were judged anew on {made}, commit `{commit}`: "
     note += f"{', '.join(rows)}."
     start = f"The claims of the part {parts} were judged anew"
-    body = "\n".join(line for line in lines if not line.startswith(start)).rstrip("\n")
+    left = [line for line in lines if not line.startswith(start)]
+    body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
     return f"{body}\n\n{note}\n"
+
+
+def _counted(section: str) -> str:
+    """A section of a page with the verdicts of its table counted."""
+    lines = section.split("\n")
+    rows = [line.split(" | ") for line in lines if line.startswith("| ") and line.count(" | ") > 2]
+    verdicts = [row[2] for row in rows if row[0] not in ("|", "| ---")]
+    if len(lines) > 2 and verdicts:
+        lines[2] = f"{_counts(verdicts)}."
+    return "\n".join(lines)
+
+
+def _counts(verdicts: Iterable[str]) -> str:
+    return ", ".join(f"{number} {verdict}" for verdict, number in sorted(Counter(verdicts).items()))
 
 
 def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
     if not claims:
         return []
-    counts = Counter(claim["verdict"] for claim in claims)
-    described = ", ".join(f"{number} {verdict}" for verdict, number in sorted(counts.items()))
+    described = _counts(claim["verdict"] for claim in claims)
     both = any(claim.get("printed") for claim in claims)
     rows = [" | ".join(["", claim["id"], *_cells(claim, both), ""]) for claim in claims]
     head = ["| | claim | verdict | why |", "| --- | --- | --- | --- |"]

@@ -198,21 +198,19 @@ def test_a_folder_without_results_gives_no_score_card(tmp_path, capsys):
 
 def test_a_part_renews_its_claims_rows_and_says_so():
     renewed = runpy.run_path(str(DOCS / "score_cards.py"))["renewed"]
-    old = "# Score card\n\n| A1 | it | holds | 3 |\n| T-1 | now | holds | 1.5 |\n"
-    claim = {"id": "T-1", "claim": "now", "verdict": "holds", "why": "1.2"}
+    head = "# Score card\n\nRun.\n\n## Claims\n\n"
+    table = "| | claim | verdict | why |\n| --- | --- | --- | --- |\n| A1 | it | holds | 3 |\n"
+    old = f"{head}2 holds.\n\n{table}| T-1 | now | holds | 1.5 |\n"
+    claim = {"id": "T-1", "claim": "now", "verdict": "does not hold", "why": "0.2"}
     about = {"parts": ["later"], "versions": {"commit": "0123456789"}, "claims": [claim]}
     page = renewed(old, about, "2026-11-29")
     assert page == (
-        "# Score card\n\n| A1 | it | holds | 3 |\n| T-1 | now | holds | 1.2 |\n\n"
+        f"{head}1 does not hold, 1 holds.\n\n{table}| T-1 | now | does not hold | 0.2 |\n\n"
         "The claims of the part later were judged anew on 2026-11-29, commit `01234567`: T-1.\n"
     )
     assert renewed(page, about, "2026-11-29") == page
-    for claims, why in (
-        ([{**claim, "verdict": "does not hold"}], "another verdict on T-1"),
-        ([{**claim, "id": "T-2"}], "no row of T-2"),
-    ):
-        with pytest.raises(StoreError, match=why):
-            renewed(old, {**about, "claims": claims}, "2026-11-29")
+    with pytest.raises(StoreError, match="no row of T-2"):
+        renewed(old, {**about, "claims": [{**claim, "id": "T-2"}]}, "2026-11-29")
 
 
 def test_the_page_of_weaknesses_has_a_row_for_every_queue():
