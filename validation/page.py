@@ -99,13 +99,14 @@ def text(
             continue
         versions = f"aqmlab {one.versions['aqmlab']}, {one.versions['other']}"
         lines += [f"`{one.command}`, {one.made}; {versions}.", ""]
-        lines += ["Of them run again: " + "; ".join(one.again) + ".", ""] if one.again else []
         lines += [f"{one.summary}.", ""] if one.summary else []
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
         if part in ratios:
             lines += _not_the_same([*causes.differences(part, ratios[part], known)])
         rows = one.text.strip().splitlines()
         lines += [*map(_described, rows if whole else _open(rows)), ""]
+        if one.again:
+            lines += ["Run later than the rest:", "", *(f"- {each}" for each in one.again), ""]
     return "\n".join(lines)
 
 
