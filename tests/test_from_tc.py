@@ -248,7 +248,10 @@ def test_the_queues_of_cake_mq_are_its_own():
     children = "".join(f"qdisc cake 0: dev eth0 parent 1:{n} {one}\n" for n in (2, 1))
     link, remarks = of(f"qdisc cake_mq 1: dev eth0 root refcnt 5 {one}\n{children}")
     assert (link["rate"], link["forward"]["tins"]) == ("100000000 bit/s", "besteffort")
-    assert remarks == []
+    assert (link["forward"]["tx_queues"], remarks) == (2, [])
+    link, remarks = of("tc qdisc add dev eth0 root cake_mq bandwidth 100Mbit besteffort")
+    assert link["forward"]["tx_queues"] == 4
+    assert remarks == ["eth0: how many queues the device has is not said: 4 (tx_queues)"]
 
 
 SQM = """

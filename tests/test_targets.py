@@ -96,7 +96,8 @@ def test_a_command_is_read_as_what_it_prints(row):
 
 def test_every_discipline_of_tc_but_the_newest_was_recorded():
     assert {entry.name for entry in tc.ENTRIES} - {row["words"].split()[0] for row in RECORD} == {
-        "dualpi2"
+        "dualpi2",
+        "cake_mq",
     }
 
 
@@ -152,6 +153,14 @@ def test_what_tc_cannot_say_is_told():
     assert commands("tc", "red", "profile=linux").lost == []
     lost = commands("tc", "cake", "interval=50 ms").lost
     assert lost == ["target = 0.005 cannot be said: tc has always 0.0025 (a twentieth of rtt)"]
+
+
+def test_several_queues_of_a_device_are_cake_mq():
+    several = commands("tc", "cake", "rate=18 Mbit/s; tx_queues=2")
+    assert "root cake_mq bandwidth 18mbit" in lines(several)
+    (lost,) = several.lost
+    assert lost.startswith("tx_queues = 2 cannot be said") and "ethtool -l DEV" in lost
+    assert commands("tc", "cake", "rate=18 Mbit/s").lost == []
 
 
 def test_what_to_know_is_told():

@@ -27,6 +27,10 @@ _NAME = 15
 """Letters of a device's name: `ifb4` and a long name lose the rest (SQM scripts)."""
 
 
+ASSUMED = 4
+"""Queues of a device of which tc does not list them (constructed)."""
+
+
 @dataclass(frozen=True)
 class DeviceQueue:
     """A queue of a device in our words."""
@@ -53,6 +57,8 @@ class Device:
     shapers: Sequence[Seen]
     stab: Mapping[str, str]
     remarks: Sequence[str]
+    queues: int = 0
+    """Of `cake_mq`, as far as tc lists them."""
 
     @property
     def rank(self) -> int:
@@ -60,7 +66,7 @@ class Device:
         return 2 * (self.rate is not None or bool(self.shapers)) + (self.queue.kind in _NAMES)
 
 
-_NAMES = {"pfifo_fast", "cake_mq", *(entry.name for entry in tc.ENTRIES)}
+_NAMES = {"pfifo_fast", *(entry.name for entry in tc.ENTRIES)}
 
 
 def devices(text: str) -> list[Device]:
@@ -102,6 +108,8 @@ def _device(those: list[Seen]) -> Device | None:
     if not leaves:
         return None
     leaf = _main(all_seen, leaves)
+    # Their parents are classes of its handle: `parent 1:2`.
+    queues = sum(one.kind == "cake" and one.parent.split(":")[0] == leaf.handle for one in all_seen)
     remarks = []
     if len(leaves) > 1:
         remarks.append(
@@ -110,13 +118,17 @@ def _device(those: list[Seen]) -> Device | None:
     shapers = [one for one in all_seen if one.kind in SHAPERS]
     rate, told = _rate(leaf, shapers, classes)
     stab = next((one.stab for one in all_seen if one.stab), {})
-    return Device(leaf.device, leaf, rate, shapers, stab, (*remarks, *told))
+    return Device(leaf.device, leaf, rate, shapers, stab, (*remarks, *told), queues)
 
 
 def found(device: Device) -> DeviceQueue:
     """Its queue in our words."""
     leaf = device.queue
     queue, remarks = _parameters(leaf)
+    if leaf.kind == "cake_mq":
+        queue["tx_queues"] = device.queues or ASSUMED
+        if not device.queues:
+            remarks.append(f"how many queues the device has is not said: {ASSUMED} (tx_queues)")
     if device.shapers and queue["aqm"] in ("red", "ared", "choke"):
         remarks.append(tc.ENTRIES[3].pitfalls[0])
     if leaf.sent is not None and leaf.sent + (leaf.dropped or 0):

@@ -69,7 +69,7 @@ def parameters(
     if kind == "gred":
         return gred_words.parameters(words, printed, parameters)
     if kind in ("cake", "cake_mq"):
-        kind, words = "cake", cake_words.plain(words)
+        words = cake_words.plain(words)
     entry = _entry(kind)
     pairs, bare, remarks = _sorted(entry, words)
     if not printed:
@@ -94,7 +94,7 @@ def parameters(
         given["profile"] = entry.profile
     if kind == "red" and "ewma" not in pairs and "burst" not in pairs:
         remarks.append("w_q and max_p are not in this output, tc prints them with -d: defaults")
-    if kind == "cake":
+    if entry.aqm == "cake":
         if "interval" in given:
             given["target"] = given["interval"] / 20
         if given.get("overhead", 0) < 0:

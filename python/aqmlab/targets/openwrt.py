@@ -41,7 +41,7 @@ MODULES = {
 """Packages with disciplines that neither the kernel nor sqm-scripts bring."""
 MORE = "SQM's piece_of_cake sets besteffort of its own: what is written in its options wins"
 ENTRIES = tuple(
-    replace(entry, pitfalls=(*entry.pitfalls, MORE)) if entry.name == "cake" else entry
+    replace(entry, pitfalls=(*entry.pitfalls, MORE)) if entry.aqm == "cake" else entry
     for entry in tc.ENTRIES
     if entry.aqm in ("cake", "fq_codel", "codel", "red", "pie", "fq_pie", "sfq", "droptail")
 )
@@ -134,7 +134,7 @@ def _rate(lane: Lane) -> float:
 def _options(lane: Lane) -> dict[str, str]:
     """Those of one direction."""
     short, long = _SIDES[lane.way]
-    if lane.entry.name == "cake":
+    if lane.entry.aqm == "cake":
         more = ["ptm"] if lane.framing.cells == "ptm" else []
         return {f"{short}qdisc_opts": " ".join([*_rest(lane.words, _SAID), *more])}
     given = lane.given
@@ -154,7 +154,7 @@ def _layer(lane: Lane) -> dict[str, str]:
     framing = lane.framing
     if framing.bare:
         return {"linklayer": "none"}
-    cake = lane.entry.name == "cake"
+    cake = lane.entry.aqm == "cake"
     return {
         "linklayer": "atm" if framing.cells == "atm" else "ethernet",
         "overhead": str(framing.overhead if cake else framing.beyond_device),

@@ -103,6 +103,53 @@ _PIE = (
     Row("limit_bytes", note="the limit is in packets"),
 )
 
+_CAKE = (
+    Row("rate", "bandwidth", RATE),
+    Row(
+        "tins",
+        kind=choice(
+            besteffort="besteffort",
+            diffserv3="diffserv3",
+            diffserv4="diffserv4",
+            diffserv8="diffserv8",
+            precedence="precedence",
+        ),
+    ),
+    Row(
+        "isolation",
+        kind=choice(
+            flowblind="flowblind",
+            srchost="srchost",
+            dsthost="dsthost",
+            hosts="hosts",
+            flows="flows",
+            dual_srchost="dual-srchost",
+            dual_dsthost="dual-dsthost",
+            triple_isolate="triple-isolate",
+        ),
+    ),
+    Row(
+        "ack_filter",
+        kind=choice(no="no-ack-filter", filter="ack-filter", aggressive="ack-filter-aggressive"),
+    ),
+    Row("interval", "rtt", TIME),
+    Row("framing", kind=choice(none="noatm", atm="atm", ptm="ptm")),
+    Row("overhead", "overhead", BYTES),
+    Row("mpu", "mpu", BYTES),
+    Row("ingress", kind=flag("ingress", "egress")),
+    Row("memory_limit", "memlimit", BYTES, quiet=True),
+    Row("target", always=lambda given: given["interval"] / 20, note="a twentieth of rtt"),
+    Row("ecn", always=True, note=ALWAYS_OFF),
+    Row("mtu", always=1514, note=DEVICE_MTU),
+    Row("queues", always=1024),
+)
+_CAKE_PITFALLS = (
+    "without overhead it counts packets as the device does (raw); with it, IP packets and "
+    "what is written: pppoe-ptm, bridged-ptm, docsis, ethernet and conservative are names",
+    "behind NAT give nat, or all hosts of the house are one",
+    "shaping downloads needs an ifb device, ingress there, and a rate below the line's",
+)
+
 ENTRIES = (
     Entry(
         "droptail",
@@ -275,55 +322,17 @@ ENTRIES = (
     ),
     Entry(
         "cake",
+        "cake_mq",
+        (*_CAKE, Row("tx_queues", note="as many as the device has: ethtool -l DEV")),
+        fits=lambda given: given["tx_queues"] > 1,
+        pitfalls=_CAKE_PITFALLS,
+        since="Linux 7.3 at the latest",
+    ),
+    Entry(
         "cake",
-        (
-            Row("rate", "bandwidth", RATE),
-            Row(
-                "tins",
-                kind=choice(
-                    besteffort="besteffort",
-                    diffserv3="diffserv3",
-                    diffserv4="diffserv4",
-                    diffserv8="diffserv8",
-                    precedence="precedence",
-                ),
-            ),
-            Row(
-                "isolation",
-                kind=choice(
-                    flowblind="flowblind",
-                    srchost="srchost",
-                    dsthost="dsthost",
-                    hosts="hosts",
-                    flows="flows",
-                    dual_srchost="dual-srchost",
-                    dual_dsthost="dual-dsthost",
-                    triple_isolate="triple-isolate",
-                ),
-            ),
-            Row(
-                "ack_filter",
-                kind=choice(
-                    no="no-ack-filter", filter="ack-filter", aggressive="ack-filter-aggressive"
-                ),
-            ),
-            Row("interval", "rtt", TIME),
-            Row("framing", kind=choice(none="noatm", atm="atm", ptm="ptm")),
-            Row("overhead", "overhead", BYTES),
-            Row("mpu", "mpu", BYTES),
-            Row("ingress", kind=flag("ingress", "egress")),
-            Row("memory_limit", "memlimit", BYTES, quiet=True),
-            Row("target", always=lambda given: given["interval"] / 20, note="a twentieth of rtt"),
-            Row("ecn", always=True, note=ALWAYS_OFF),
-            Row("mtu", always=1514, note=DEVICE_MTU),
-            Row("queues", always=1024),
-        ),
-        pitfalls=(
-            "without overhead it counts packets as the device does (raw); with it, IP packets and "
-            "what is written: pppoe-ptm, bridged-ptm, docsis, ethernet and conservative are names",
-            "behind NAT give nat, or all hosts of the house are one",
-            "shaping downloads needs an ifb device, ingress there, and a rate below the line's",
-        ),
+        "cake",
+        (*_CAKE, Row("tx_queues", always=1)),
+        pitfalls=_CAKE_PITFALLS,
         since="Linux 4.19",
     ),
     Entry(
@@ -362,7 +371,7 @@ NATIVE = ("cake", "fq_codel")
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """The lines for a device that is itself the slow one, and for one before something slower."""
     blocks = [("DEV is the slow link itself", tc_lines.at_root(DEVICE, lane.discipline))]
-    if lane.entry.name == "cake":
+    if lane.entry.aqm == "cake":
         return blocks
     title = f"something slower comes after DEV: shape to {lane.line}"
     return [*blocks, (title, tc_lines.shaped(DEVICE, lane.discipline, lane.line))]

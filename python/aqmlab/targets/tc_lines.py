@@ -63,7 +63,7 @@ def with_ifb(device: str, queue: Sequence[str]) -> list[str]:
 
 def unsaid(lane: Lane) -> list[str]:
     """What the shaper cannot say of the line."""
-    if lane.shaped and lane.entry.name != "cake" and lane.framing.cells == "ptm":
+    if lane.shaped and lane.entry.aqm != "cake" and lane.framing.cells == "ptm":
         return [
             "HTB does not count PTM's byte in 65: it sends 1.6 % more than was raced, which is "
             "still less than the line's rate"
@@ -97,7 +97,7 @@ def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[st
 
 
 def _queue(lane: Lane, device: str) -> list[str]:
-    if lane.entry.name == "cake":
+    if lane.entry.aqm == "cake":
         # Behind a router that translates addresses all hosts of a house would be one.
         return at_root(device, f"{lane.discipline} nat" if lane.shaped else lane.discipline)
     if not lane.shaped:

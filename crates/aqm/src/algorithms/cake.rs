@@ -18,18 +18,20 @@
 //! | `rotation`, `ring` | turns of the queues of a tin |
 //! | `acks` | the filter of acknowledgements |
 //! | `longest` | whose packet goes when the buffer is full |
+//! | `mq` | several of them on one device, which share its rate |
 
 mod acks;
 mod fields;
 mod hosts;
 mod longest;
+mod mq;
 mod ring;
 mod rotation;
 mod shaper;
 mod tin;
 mod tins;
 
-use alloc::{boxed::Box, vec::Vec};
+use alloc::vec::Vec;
 
 use packet::params::{BadParams, Params};
 use packet::{About, Backlog, Cells, DropReason, Ecn, Event, Framing, Instant, Packet, TcpHeader};
@@ -61,7 +63,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      64-bit mix; of equally long queues the first tin's and lowest loses. BLUE \
                      draws also where CoDel drops (recent versions of the program: only where it \
                      does not). Host counts follow the accounting that the program has since \
-                     2025. The filter of acknowledgements reads the TCP headers that \
+                     2025. With tx_queues a seeded hash of the flow chooses the device's queue, and \
+                     the device serves those that may send in turn. The filter of acknowledgements reads the TCP headers that \
                      simulated and live runs have; of a packet without one (test vectors, \
                      programs in C) it knows only whether it is a pure acknowledgement that says \
                      all that earlier ones said. Without autorate, NAT, GSO, firewall \
@@ -70,7 +73,7 @@ pub(crate) const ENTRY: Entry = Entry {
     },
     per_flow: PerFlowState::Queues,
     // Of eight tins at most.
-    tables: &[Table { rows: &[("queues", 1_024)], row: 8 * 200 }],
+    tables: &[Table { rows: &[("queues", 1_024), ("tx_queues", 1)], row: 8 * 200 }],
     units: "time; turns in bytes",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
           ECN-capable; the random drops of the law's other half ignore ECN; want of room drops",
@@ -89,12 +92,11 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         let numbers = TinNumbers::new(division, mtu, target, interval);
         Tin::new(numbers, queues, isolation, seed)
     };
-    let tins: Vec<Tin> = scheme.divide(rate).map(tin).collect();
-    let cake = Cake {
+    let cake = || Cake {
         pool: Pool::default(),
-        longest: Longest::new(tins.len() * queues),
+        longest: Longest::new(scheme.divide(rate).count() * queues),
         queues,
-        tins,
+        tins: scheme.divide(rate).map(tin).collect(),
         tin_of: core::array::from_fn(|dscp| scheme.tin(dscp as u8) as u8),
         current: 0,
         shaper: Shaper::new(if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED }),
@@ -106,7 +108,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         total: Backlog::default(),
         wake: None,
     };
-    Ok(Built::Discipline(Box::new(cake)))
+    let cakes = (0..params.whole("tx_queues")).map(|_| cake()).collect();
+    Ok(Built::Discipline(mq::built(cakes, scheme, rate, seed)))
 }
 
 fn framing(params: &Params) -> Framing {
@@ -141,6 +144,15 @@ struct Cake {
 }
 
 impl Cake {
+    /// Sends at `rate` bytes per second from now on (`cake_configure_rates` with `rate_adjust`): clocks and
+    /// turns of flows change, targets, intervals and the buffer do not.
+    fn set_rate(&mut self, scheme: Scheme, rate: u64) {
+        for (tin, (rate, _)) in self.tins.iter_mut().zip(scheme.divide(rate)) {
+            tin.set_rate(rate);
+        }
+        self.shaper.set_pace(Pace::of(rate));
+    }
+
     /// A packet left a queue, which now holds `left` bytes.
     fn uncount(&mut self, tin: usize, queue: usize, packet: &Packet, left: u64) {
         self.total.packets -= 1;

@@ -1,5 +1,6 @@
 //! CAKE against a second transcription, packet by packet and draw by draw.
 
+mod device_queues;
 mod headers;
 mod model;
 mod rig;

@@ -128,12 +128,18 @@ impl Bytes {
     }
 
     /// The option of Linux (`tcp_options_fit_accecn`), ECT(1)'s field first: all fields that fit, on each segment
-    /// once the peer has sent one, and on the SYN-ACK.
+    /// once the peer has sent one, and on the SYN-ACK; none if one would be left out that has grown since the
+    /// last option (`accecn_minlen`).
     pub fn option_everywhere(&mut self, room: u32, opens: bool) -> Option<AccEcn> {
         if !(opens || self.seen) {
             return None;
         }
         let fields = (1..=3).rev().find(|&n| AccEcn::padded(n) <= room)?;
+        let grown = |which: &usize| self.since & 1 << which != 0;
+        if !opens && ORDERS[1][fields..].iter().any(grown) {
+            return None;
+        }
+        self.since = if opens { self.since } else { 0 };
         let first = if opens { Bytes::default().received } else { self.received };
         let counters = ORDERS[1].map(|which| first[which]);
         Some(AccEcn { ect1_first: true, fields: fields as u8, counters })
@@ -216,6 +222,22 @@ mod tests {
         assert_eq!(counters(&mut bytes, 8), Some((false, vec![4_001, 1_000])));
         bytes.count(1_000, Ecn::Ect0);
         assert_eq!(counters(&mut bytes, 7), None);
+    }
+
+    #[test]
+    fn linux_leaves_no_field_out_that_has_grown() {
+        // Beside timestamps and two SACK blocks are 8 B: EE1B and ECEB fit, EE0B does not.
+        let mut bytes = Bytes::default();
+        bytes.note_option();
+        let fields =
+            |bytes: &mut Bytes, room| bytes.option_everywhere(room, false).map(|o| o.fields);
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!((fields(&mut bytes, 8), fields(&mut bytes, 8)), (None, None));
+        assert_eq!((fields(&mut bytes, 12), fields(&mut bytes, 8)), (Some(3), Some(2)));
+        bytes.count(1_000, Ecn::Ce);
+        assert_eq!(fields(&mut bytes, 8), Some(2));
+        bytes.count(1_000, Ecn::Ect0);
+        assert_eq!(fields(&mut bytes, 8), None);
     }
 
     #[test]

@@ -107,6 +107,12 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("queues", Kind::whole(Unit::Count, 8, 65_528), Value::Whole(1024))
         .meaning("Queues in each tin, in sets of eight; a multiple of eight.")
         .source("read: Linux sch_cake CAKE_QUEUES, CAKE_SET_WAYS"),
+    Field::new("tx_queues", Kind::whole(Unit::Count, 1, 64), Value::Whole(1))
+        .meaning(
+            "Queues of the device, each with a CAKE of its own; together they send at rate, which those that \
+             are active share in equal parts (cake_mq). 1: cake.",
+        )
+        .source("read: Linux 7.3 sch_cake, cake_mq"),
     HASH_SEED,
 ];
 

@@ -60,10 +60,14 @@ pub(super) struct Rotation {
     seed: u64,
 }
 
+/// A turn of `quantum` bytes in 2^-16 bytes, by how many bulk queues the busier host has.
+fn shares(queues: usize, quantum: u32) -> Vec<u32> {
+    (0..=queues as u32).map(|load| (quantum << 16) / load.max(1)).collect()
+}
+
 impl Rotation {
     /// Idle `queues`, a multiple of [`super::hosts::WAYS`], with turns of `quantum` bytes.
     pub fn new(queues: usize, quantum: u32, isolation: Isolation, seed: u64) -> Self {
-        let share = |load: u32| (quantum << 16) / load.max(1);
         let idle = Turn { deficit: 0, share: 0, source: 0, destination: 0, set: Set::Idle };
         Rotation {
             turns: vec![Node::new(idle); queues],
@@ -77,9 +81,17 @@ impl Rotation {
             isolation,
             sources: Hosts::new(queues),
             destinations: Hosts::new(queues),
-            shares: (0..=queues as u32).map(share).collect(),
+            shares: shares(queues, quantum),
             stale: false,
             seed,
+        }
+    }
+
+    /// Turns of `quantum` bytes from now on.
+    pub fn set_quantum(&mut self, quantum: u32) {
+        if self.shares[1] != quantum << 16 {
+            self.shares = shares(self.turns.len(), quantum);
+            self.stale = true;
         }
     }
 

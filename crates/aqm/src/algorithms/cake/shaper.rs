@@ -50,6 +50,11 @@ impl Shaper {
         Shaper { pace, next: Instant::ZERO, fraction: 0, failsafe: Instant::ZERO }
     }
 
+    /// What comes next takes its time at this pace.
+    pub const fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
+    }
+
     /// Whether it holds anything back at all.
     pub const fn shapes(&self) -> bool {
         self.pace.0 > 0
@@ -93,6 +98,11 @@ impl TinClock {
     /// Below its share.
     pub const fn new(pace: Pace) -> Self {
         TinClock { pace, next: Instant::ZERO }
+    }
+
+    /// What comes next takes its time at this pace.
+    pub const fn set_pace(&mut self, pace: Pace) {
+        self.pace = pace;
     }
 
     /// A packet comes to an empty tin.

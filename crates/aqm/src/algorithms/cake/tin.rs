@@ -41,6 +41,13 @@ impl Tin {
         }
     }
 
+    /// Another rate, bytes per second.
+    pub fn set_rate(&mut self, rate: u64) {
+        self.numbers.set_rate(rate);
+        self.clock.set_pace(self.numbers.pace);
+        self.rotation.set_quantum(self.numbers.flow_quantum);
+    }
+
     /// The queue whose turn it is; see [`Rotation::next`].
     #[inline]
     pub fn next(&mut self, first: &mut bool) -> Option<usize> {

@@ -114,10 +114,20 @@ impl TinNumbers {
         interval: Duration,
     ) -> Self {
         let pace = if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED };
-        let flow_quantum = if rate > 0 { (rate >> 12).clamp(300, 1514) as u32 } else { 1514 };
+        let flow_quantum = flow_quantum(rate);
         let law = Numbers::at_rate(target, interval, pace.time_for(mtu));
         TinNumbers { pace, quantum, flow_quantum, law }
     }
+
+    /// Another rate, for the clock and the turns alone.
+    pub fn set_rate(&mut self, rate: u64) {
+        (self.pace, self.flow_quantum) = (Pace::of(rate), flow_quantum(rate));
+    }
+}
+
+/// Bytes per turn of a queue at `rate` bytes per second, 0 for no limit.
+fn flow_quantum(rate: u64) -> u32 {
+    if rate > 0 { (rate >> 12).clamp(300, 1514) as u32 } else { 1514 }
 }
 
 /// Bytes that all queues together may hold at `rate` bytes per second, 0 for no limit: four

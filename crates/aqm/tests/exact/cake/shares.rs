@@ -6,12 +6,12 @@ use super::super::Pairs;
 use super::super::line::{Did, RATE};
 use super::rig::Rig;
 
-const S: u64 = 1_000_000_000;
+pub const S: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 
 /// A flow that always has `window` packets in the queue, however many are lost.
 #[derive(Clone, Copy)]
-struct Sender {
+pub struct Sender {
     source: u16,
     destination: u16,
     dscp: u8,
@@ -20,19 +20,19 @@ struct Sender {
 }
 
 /// A flow of its own source and destination.
-const fn sender(host: u16) -> Sender {
+pub const fn sender(host: u16) -> Sender {
     Sender { source: host, destination: 1000 + host, dscp: 0, bytes: 1500, window: 20 }
 }
 
 /// A line with senders that keep it busy, and packets that come now and then.
-struct Line {
+pub struct Line {
     rig: Rig,
     senders: Vec<Sender>,
     now: u64,
     /// Packets offered, whose sender and time of arrival are looked up by number.
     packets: Vec<(usize, u64)>,
     /// Bytes sent by each sender.
-    sent: Vec<u64>,
+    pub sent: Vec<u64>,
     /// Beginning and size of every transmission.
     log: Vec<(u64, u32)>,
     /// Longest stay of a packet from outside.
@@ -41,7 +41,7 @@ struct Line {
 }
 
 impl Line {
-    fn new(pairs: Pairs, senders: &[Sender]) -> Self {
+    pub fn new(pairs: Pairs, senders: &[Sender]) -> Self {
         let mut line = Line {
             rig: Rig::new(pairs, 1),
             senders: senders.to_vec(),
@@ -88,7 +88,7 @@ impl Line {
     }
 
     /// Runs until `end`; a packet of `guest` comes every `every` ns.
-    fn run(&mut self, end: u64, guest: Option<(Sender, u64)>) {
+    pub fn run(&mut self, end: u64, guest: Option<(Sender, u64)>) {
         let mut next_guest = guest.map_or(u64::MAX, |(_, every)| self.now + every);
         while self.now < end {
             if next_guest <= self.now {
@@ -120,14 +120,14 @@ impl Line {
     }
 
     /// Each sender's part of what all sent.
-    fn parts(&self) -> Vec<f64> {
+    pub fn parts(&self) -> Vec<f64> {
         let all: u64 = self.sent.iter().sum();
         self.sent.iter().map(|sent| *sent as f64 / all as f64).collect()
     }
 }
 
 #[track_caller]
-fn near(found: f64, expected: f64, tolerance: f64) {
+pub fn near(found: f64, expected: f64, tolerance: f64) {
     assert!((found - expected).abs() <= tolerance, "{found}, not {expected}");
 }
 

@@ -1,0 +1,165 @@
+//! CAKE on every queue of a device with several, all of which share one rate (`cake_mq` of Linux 7.3's
+//! `sch_cake`): each sends at its part of the rate, which is that rate among as many as are active.
+//!
+//! A queue looks which others are when the device wants a packet of it, at most once every 200 µs: those that hold
+//! packets, or have sent one since it last looked. The parts of two may therefore be more than the rate for
+//! a while, or less. Targets, intervals and the buffer stay those of the whole rate; the turns of flows
+//! follow the part.
+
+use alloc::{boxed::Box, vec::Vec};
+
+use packet::{Backlog, Duration, Instant, Packet, TcpHeader};
+
+use super::Cake;
+use super::tins::Scheme;
+use crate::shells::flows::hash;
+use crate::{Cx, Discipline};
+
+/// `sync_time` of `cake_config_init`.
+const SYNC: Duration = Duration::from_micros(200);
+
+/// Makes the hash that chooses a device's queue another one than those of the queues' own.
+const TX_HASH: u64 = 0x7478_7175_6575_6573;
+
+/// One queue of the device.
+struct TxQueue {
+    cake: Cake,
+    /// When it last looked who is active (`last_checked_active`), if it ever did.
+    looked: Option<Instant>,
+    /// When it last sent a packet (`last_active`).
+    sent: Option<Instant>,
+    /// The device tries it next time: a packet came, one left, or its shaper's time is over.
+    due: bool,
+}
+
+/// See the module.
+pub(super) struct Multiqueue {
+    queues: Vec<TxQueue>,
+    scheme: Scheme,
+    /// Bytes per second of all together; 0 for no limit.
+    rate: u64,
+    /// Which one the device serves next, if it can send.
+    turn: usize,
+    /// How many the queue that looked last found active, itself included.
+    active: u32,
+    seed: u64,
+}
+
+impl Multiqueue {
+    /// These, at most `rate` bytes per second together.
+    pub fn new(cakes: Vec<Cake>, scheme: Scheme, rate: u64, seed: u64) -> Self {
+        let idle = |cake| TxQueue { cake, looked: None, sent: None, due: false };
+        let queues = cakes.into_iter().map(idle).collect();
+        Multiqueue { queues, scheme, rate, turn: 0, active: 0, seed: seed ^ TX_HASH }
+    }
+
+    /// The device's queue of a flow, as `skb_tx_hash` spreads them.
+    fn place(&self, packet: &Packet) -> usize {
+        let hashed = u128::from(hash(packet.flow, self.seed));
+        ((hashed * self.queues.len() as u128) >> 64) as usize
+    }
+
+    /// A queue takes its part of the rate, if it is time to look for others.
+    fn share(&mut self, own: usize, now: Instant) {
+        let looked = self.queues[own].looked;
+        if self.rate == 0 || looked.is_some_and(|at| now.since(at) < SYNC) {
+            return;
+        }
+        let is_active = |(at, queue): (usize, &TxQueue)| {
+            let holds = queue.cake.total.packets > 0;
+            at == own || holds || queue.sent.is_some_and(|sent| looked.is_none_or(|at| sent > at))
+        };
+        self.active = self.queues.iter().enumerate().filter(|each| is_active(*each)).count() as u32;
+        self.queues[own].looked = Some(now);
+        self.queues[own].cake.set_rate(self.scheme, self.rate / u64::from(self.active));
+    }
+
+    fn accept(&mut self, packet: Packet, header: Option<&TcpHeader>, cx: &mut Cx) {
+        let place = self.place(&packet);
+        let queue = &mut self.queues[place];
+        queue.cake.take_in(packet, header, cx);
+        queue.due = true;
+    }
+}
+
+impl Discipline for Multiqueue {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        self.accept(packet, None, cx);
+    }
+    fn reads_tcp(&self) -> bool {
+        self.queues[0].cake.reads_tcp()
+    }
+    fn enqueue_tcp(&mut self, packet: Packet, header: &TcpHeader, cx: &mut Cx) {
+        self.accept(packet, Some(header), cx);
+    }
+
+    fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        let count = self.queues.len();
+        for own in (self.turn..count).chain(0..self.turn) {
+            if !self.queues[own].due {
+                continue;
+            }
+            self.share(own, cx.now);
+            let queue = &mut self.queues[own];
+            let packet = queue.cake.dequeue(cx);
+            queue.due = packet.is_some();
+            if packet.is_some() {
+                queue.sent = Some(cx.now);
+                self.turn = (own + 1) % count;
+                return packet;
+            }
+        }
+        None
+    }
+
+    fn backlog(&self) -> Backlog {
+        let mut sum = Backlog::default();
+        for queue in &self.queues {
+            sum.packets += queue.cake.total.packets;
+            sum.bytes += queue.cake.total.bytes;
+        }
+        sum
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.queues.iter().filter_map(|queue| queue.cake.wake).min()
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        for queue in &mut self.queues {
+            if queue.cake.wake.is_some_and(|wake| wake <= cx.now) {
+                queue.cake.wake = None;
+                queue.due = true;
+            }
+        }
+    }
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let mut shown: Vec<(&'static str, f64)> = Vec::new();
+        for queue in &self.queues {
+            queue.cake.gauges(&mut |name, value| match shown
+                .iter_mut()
+                .find(|(known, _)| *known == name)
+            {
+                Some((_, sum)) if name == "max_p_drop" => *sum = sum.max(value),
+                Some((_, sum)) => *sum += value,
+                None => shown.push((name, value)),
+            });
+        }
+        shown.into_iter().for_each(|(name, value)| show(name, value));
+        show("active_queues", f64::from(self.active));
+    }
+}
+
+/// Of one queue a plain CAKE.
+pub(super) fn built(
+    mut cakes: Vec<Cake>,
+    scheme: Scheme,
+    rate: u64,
+    seed: u64,
+) -> Box<dyn Discipline> {
+    match cakes.pop() {
+        Some(only) if cakes.is_empty() => Box::new(only),
+        last => {
+            cakes.extend(last);
+            Box::new(Multiqueue::new(cakes, scheme, rate, seed))
+        }
+    }
+}
