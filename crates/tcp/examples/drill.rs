@@ -114,7 +114,7 @@ impl Drill {
                 self.end()?.on_segment(&segment, now);
             }
             "info" => {
-                let info = self.end()?.tcp_info();
+                let info = self.end()?.tcp_info().ok_or("of QUIC there is none")?;
                 let state = self.end()?.state();
                 writeln!(out, "info {info:?} state {state:?}")
                     .map_err(|error| error.to_string())?;

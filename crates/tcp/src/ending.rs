@@ -4,10 +4,10 @@ use packet::Instant;
 
 use crate::clock::Moment;
 use crate::connection::{State, Transition};
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::profile::Ending;
 
-impl Endpoint {
+impl TcpEndpoint {
     /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
     /// acknowledged: the driver then calls the other end's [`on_peer_closed`](Self::on_peer_closed).
     #[inline]

@@ -16,7 +16,7 @@ use crate::segment::{Flags, Segment};
 use crate::send_algorithm::{AfterAck, AfterTimer, SendAlgorithm, SendContext};
 use crate::sender::{Sender, Transmitter};
 
-/// When [`Endpoint::on_timeout`] is to be called.
+/// When [`TcpEndpoint::on_timeout`] is to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
     /// At this instant, after all packet arrivals of it.
@@ -28,7 +28,7 @@ pub struct Deadline {
 
 /// One end of one TCP connection. See the crate's page for how to drive it.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct TcpEndpoint {
     pub(crate) conn: Connection,
     pub(crate) tx: Transmitter,
     pub(crate) rx: Receiver,
@@ -38,13 +38,13 @@ pub struct Endpoint {
     pub(crate) counters: Counters,
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
     /// or accept the first SYN it is given.
     pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
         let mut rx = Receiver::new();
         rx.reset(&profile.ack);
-        Endpoint {
+        TcpEndpoint {
             conn: Connection::default(),
             tx: Transmitter::new(profile),
             rx,
@@ -55,10 +55,10 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::new`], keeping the heap buffers.
+    /// As [`TcpEndpoint::new`], keeping the heap buffers.
     // Part by part: an end made anew elsewhere would be moved here, and the old one away.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
-        let Endpoint { conn, tx, rx, call, profile: of, clock: ticks, counters } = self;
+        let TcpEndpoint { conn, tx, rx, call, profile: of, clock: ticks, counters } = self;
         *conn = Connection::default();
         tx.renew(profile);
         rx.reset(&profile.ack);
@@ -259,7 +259,7 @@ impl Endpoint {
     /// The sender, and what the other parts lend it for an event.
     #[inline(always)]
     pub(crate) fn lend(&mut self, moment: Moment) -> (&mut Sender, SendContext<'_>) {
-        let Endpoint { conn, tx, rx, profile, clock, counters, .. } = self;
+        let TcpEndpoint { conn, tx, rx, profile, clock, counters, .. } = self;
         let cx = SendContext {
             snd: &mut tx.snd,
             rtt: &mut tx.rtt,

@@ -6,14 +6,14 @@ use packet::{Duration, Instant};
 
 use crate::clock::Moment;
 use crate::connection::State;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::host_metrics::HostMetrics;
 use crate::profile::{Ending, SynAck};
 use crate::recovery::Implementation;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
 use crate::send_algorithm::{Opening, SendAlgorithm};
 
-impl Endpoint {
+impl TcpEndpoint {
     /// A SYN reaches an end that listens.
     pub(crate) fn accept(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {

@@ -20,7 +20,8 @@ use std::collections::{BTreeMap, VecDeque};
 use packet::{Duration, Instant};
 
 use crate::connection::State;
-use crate::endpoint::Endpoint;
+use crate::end::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::host_metrics::{HostMetrics, MetricsUpdate, Remembers, Threshold};
 use crate::profile::SynAck;
 use crate::rtt::RTT_SAMPLES_TO_KEEP;
@@ -99,6 +100,19 @@ impl HostCache {
 
     /// A segment reaches an end whose host may remember the peer: as [`Endpoint::on_segment`].
     pub fn deliver(&mut self, pair: HostPair, end: &mut Endpoint, segment: &Segment, now: Instant) {
+        match end {
+            Endpoint::Tcp(end) => self.deliver_to(pair, end, segment, now),
+            Endpoint::Quic(end) => end.on_segment(segment, now),
+        }
+    }
+
+    fn deliver_to(
+        &mut self,
+        pair: HostPair,
+        end: &mut TcpEndpoint,
+        segment: &Segment,
+        now: Instant,
+    ) {
         let cached = self.lookup(pair, end.profile.remembers, now);
         end.on_segment_cached(segment, &cached, now);
     }
@@ -117,6 +131,12 @@ impl HostCache {
     /// Adds what an `end` has measured that [`may_update_cache`](Endpoint::may_update_cache); it counts from
     /// the end of a TIME_WAIT that still runs.
     pub fn update(&mut self, pair: HostPair, end: &mut Endpoint, now: Instant) {
+        if let Endpoint::Tcp(end) = end {
+            self.update_from(pair, end, now);
+        }
+    }
+
+    fn update_from(&mut self, pair: HostPair, end: &mut TcpEndpoint, now: Instant) {
         end.tx.rtt.cached = true;
         let remembers = end.profile.remembers;
         let Some(memories) = self.memories(remembers) else { return };
@@ -146,9 +166,8 @@ impl HostCache {
     }
 }
 
-impl Endpoint {
-    /// Whether the connection is still being opened on a host that remembers: it makes a
-    /// difference who delivers, see [`HostCache::deliver`].
+impl TcpEndpoint {
+    /// As [`Endpoint::may_look_up`].
     #[inline]
     pub fn may_look_up(&self) -> bool {
         matches!(self.conn.state, State::Listen | State::SynSent | State::SynReceived)

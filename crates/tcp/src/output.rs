@@ -5,7 +5,7 @@ use packet::Instant;
 use crate::clock::Moment;
 use crate::connection::State;
 use crate::ecn::EcnFeedback;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::profile::{IdleRule, SynAck};
 use crate::receiver::Offer;
 use crate::segment::{Flags, STAMP_BYTES, Segment};
@@ -23,7 +23,7 @@ impl Outbox for Option<Segment> {
     }
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     /// The next segment to send, if any: call until `None` after every other call.
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = None;
@@ -31,13 +31,13 @@ impl Endpoint {
         segment
     }
 
-    /// Whether [`Endpoint::poll_send`] may have a segment; where not, the call is idle.
+    /// Whether [`TcpEndpoint::poll_send`] may have a segment; where not, the call is idle.
     #[inline]
     pub fn may_send(&self) -> bool {
         self.call.active || self.call.due || self.tx.snd.resend || self.has_writes()
     }
 
-    /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
+    /// As [`TcpEndpoint::poll_send`], but writes the segment where it is to stay; `false` if there
     /// is none. (Moving a segment just written costs as much as making it.)
     #[inline]
     pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {

@@ -3,13 +3,13 @@
 //! everything else takes the way of [`SendAlgorithm`] out of line.
 
 use crate::clock::Moment;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::profile::IdleRule;
 use crate::segment::Segment;
 use crate::send_algorithm::{AfterAck, SendAlgorithm};
 use crate::send_state::Chunk;
 
-impl Endpoint {
+impl TcpEndpoint {
     /// The acknowledgement number of a segment; it is no more than was sent.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, moment: Moment) -> AfterAck {

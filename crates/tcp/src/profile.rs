@@ -5,6 +5,7 @@ use packet::Duration;
 use crate::congestion::Control;
 use crate::ecn::EcnRules;
 use crate::host_metrics::Remembers;
+use crate::quic::QuicRules;
 use crate::receiver::{AckClock, AckPolicy};
 use crate::recovery::Rules;
 use crate::rtt::RttRules;
@@ -44,6 +45,8 @@ pub struct Profile {
     pub(crate) time_wait: TimeLimit,
     /// What hosts keep of their connections for the next ones.
     pub(crate) remembers: Remembers,
+    /// The rules of an end of QUIC; none of TCP.
+    pub(crate) quic: Option<QuicRules>,
 }
 
 /// How a connection begins.
@@ -184,6 +187,10 @@ impl Profile {
     /// Whether the timers of all connections of a host expire at ticks of its clocks, many at a time (4.4BSD).
     pub fn timers_tick(&self) -> bool {
         self.rtt.timers_tick() && self.ack.clock == AckClock::Host
+    }
+    /// Whether its connections carry streams that do not wait for each other, as QUIC's do.
+    pub fn has_streams(&self) -> bool {
+        self.quic.is_some()
     }
     /// Whether its hosts need a [`HostCache`](crate::HostCache).
     pub fn remembers(&self) -> bool {

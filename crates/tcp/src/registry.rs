@@ -1,7 +1,9 @@
 //! The list of end systems: one line each.
 
 use crate::entry::Entry;
-use crate::profiles::{freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, ns3, plain, windows_nt4};
+use crate::profiles::{
+    freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, ns3, plain, quic, windows_nt4,
+};
 
 /// All end systems, the youngest last.
 pub static PROFILES: &[Entry] = &[
@@ -16,7 +18,10 @@ pub static PROFILES: &[Entry] = &[
     linux::ENTRY,
 ];
 
+/// QUIC, which scenarios do not offer yet.
+pub static QUIC: Entry = quic::ENTRY;
+
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    PROFILES.iter().find(|entry| entry.about.name == name)
+    PROFILES.iter().chain([&QUIC]).find(|entry| entry.about.name == name)
 }

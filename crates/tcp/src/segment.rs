@@ -64,12 +64,24 @@ impl Flags {
     }
 }
 
+/// What the room for blocks holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+enum Kind {
+    /// Blocks alone.
+    #[default]
+    Blocks,
+    /// Blocks, and the third reports a duplicate (RFC 2883); its offsets may be negative.
+    Duplicate,
+    /// The segment is a packet of QUIC: the ranges of its ACK frame as on the wire.
+    Quic,
+}
+
 /// Up to three SACK blocks (RFC 2018), latest first, as offsets above the segment's `ack`.
 #[derive(Clone, Copy, Default)]
 pub struct SackBlocks {
     len: u8,
-    /// The third block reports a duplicate (RFC 2883); its offsets may be negative.
-    duplicate: bool,
+    kind: Kind,
     /// In the room that is left here: the segment's receive window ([`Segment::window`]).
     window: u16,
     blocks: [(u32, u32); 3],
@@ -78,7 +90,7 @@ pub struct SackBlocks {
 impl SackBlocks {
     /// No block.
     pub const NONE: SackBlocks =
-        SackBlocks { len: 0, duplicate: false, window: 0, blocks: [(0, 0); 3] };
+        SackBlocks { len: 0, kind: Kind::Blocks, window: 0, blocks: [(0, 0); 3] };
 
     /// Adds the block `start..end` (offsets above `ack`); ignored when three are there.
     pub fn push(&mut self, start: u32, end: u32) {
@@ -89,24 +101,24 @@ impl SackBlocks {
     }
     /// Forgets all blocks.
     pub fn clear(&mut self) {
-        (self.len, self.duplicate) = (0, false);
+        (self.len, self.kind) = (0, Kind::Blocks);
     }
     /// Reports that the numbers `start..end` have come twice (RFC 2883), to an `ack`; leaves room
     /// for two blocks. Like the blocks travels as offsets.
     pub(crate) fn set_duplicate(&mut self, start: u64, end: u64, ack: u64) {
         self.len = self.len.min(2);
-        self.duplicate = true;
+        self.kind = Kind::Duplicate;
         self.blocks[2] = (start.wrapping_sub(ack) as u32, end.wrapping_sub(ack) as u32);
     }
     /// The numbers that have come twice, reported to `ack`.
     pub(crate) fn duplicate(&self, ack: u64) -> Option<(u64, u64)> {
         let number = |offset: u32| ack.wrapping_add_signed(i64::from(offset as i32));
         let (start, end) = self.blocks[2];
-        self.duplicate.then(|| (number(start), number(end)))
+        self.has_duplicate().then(|| (number(start), number(end)))
     }
     /// Whether a duplicate is reported.
     pub(crate) fn has_duplicate(&self) -> bool {
-        self.duplicate
+        self.kind == Kind::Duplicate
     }
     /// Bytes of a header's options that at most `most` blocks take, with padding (RFC 2018).
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
@@ -114,11 +126,11 @@ impl SackBlocks {
     }
     /// Whether there is a block or a duplicate.
     pub(crate) fn reports(&self) -> bool {
-        self.len > 0 || self.duplicate
+        self.len > 0 || self.has_duplicate()
     }
     /// The blocks, latest first.
     pub fn as_slice(&self) -> &[(u32, u32)] {
-        &self.blocks[..usize::from(self.len)]
+        if self.kind == Kind::Quic { &[] } else { &self.blocks[..usize::from(self.len)] }
     }
     /// Whether there is none.
     pub const fn is_empty(&self) -> bool {
@@ -126,11 +138,37 @@ impl SackBlocks {
     }
 }
 
+/// Room for the ranges of an ACK frame, bytes.
+pub(crate) const RANGE_BYTES: usize = 24;
+
+/// Of packets of QUIC.
+impl SackBlocks {
+    /// `count` ranges in these bytes, and a delay in units of the wire.
+    pub(crate) fn set_ranges(&mut self, count: u8, bytes: &[u8; RANGE_BYTES], delay: u16) {
+        (self.len, self.kind, self.window) = (count, Kind::Quic, delay);
+        for (block, bytes) in self.blocks.iter_mut().zip(bytes.chunks_exact(8)) {
+            let word = |at: usize| {
+                u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+            };
+            *block = (word(0), word(4));
+        }
+    }
+    /// The number of ranges, their bytes, and the delay.
+    pub(crate) fn ranges(&self) -> (u8, [u8; RANGE_BYTES], u16) {
+        let mut bytes = [0; RANGE_BYTES];
+        for (bytes, (low, high)) in bytes.chunks_exact_mut(8).zip(self.blocks) {
+            bytes[..4].copy_from_slice(&low.to_le_bytes());
+            bytes[4..].copy_from_slice(&high.to_le_bytes());
+        }
+        (self.len, bytes, self.window)
+    }
+}
+
 /// The window only where there is one.
 impl fmt::Debug for SackBlocks {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         let mut shown = f.debug_struct("SackBlocks");
-        shown.field("len", &self.len).field("duplicate", &self.duplicate);
+        shown.field("len", &self.len).field("duplicate", &self.has_duplicate());
         shown.field("blocks", &self.blocks);
         if self.window > 0 {
             shown.field("window", &self.window);
@@ -144,6 +182,8 @@ impl PartialEq for SackBlocks {
         self.as_slice() == other.as_slice()
             && self.duplicate(0) == other.duplicate(0)
             && self.window == other.window
+            && (self.kind == Kind::Quic) == (other.kind == Kind::Quic)
+            && (self.kind != Kind::Quic || self.blocks == other.blocks)
     }
 }
 impl Eq for SackBlocks {}
@@ -263,7 +303,7 @@ impl Segment {
     }
     /// Adds the option to a segment without report of a duplicate, in place of a third block.
     pub(crate) fn set_accecn(&mut self, option: AccEcn) {
-        debug_assert!(!self.sack.duplicate);
+        debug_assert!(!self.sack.has_duplicate());
         self.sack.len = self.sack.len.min(2);
         let [first, marked, third] = option.counters;
         self.sack.blocks[2] = (first, third);
@@ -271,6 +311,10 @@ impl Segment {
             | marked
             | u32::from(option.fields) << 24
             | u32::from(option.ect1_first) << 26;
+    }
+    /// Whether it is a packet of QUIC, whose numbers are those of its streams' bytes.
+    pub fn is_quic(&self) -> bool {
+        self.sack.kind == Kind::Quic
     }
     /// IP bytes: 40 B of headers, the payload, and what else there is.
     pub const fn ip_bytes(&self) -> u32 {
@@ -286,104 +330,4 @@ impl Segment {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn flags_are_sets() {
-        let both = Flags::SYN.with(Flags::ACK);
-        assert_eq!(both.with(Flags::ACK), both, "what is there stays");
-        assert_eq!(both.without(Flags::ACK), Flags::SYN);
-        assert_eq!(both.without(Flags::FIN), both, "what is not there cannot go");
-        assert_eq!(both.without(both), Flags::NONE);
-        assert!(both.any(Flags::ACK.with(Flags::FIN)) && !both.has(Flags::ACK.with(Flags::FIN)));
-        assert!(!both.any(Flags::FIN) && !both.any(Flags::NONE));
-    }
-
-    #[test]
-    fn syn_and_fin_occupy_a_number_each() {
-        // RFC 9293 section 3.4: SEG.LEN counts payload, SYN and FIN.
-        let end = |len, flags| Segment { seq: 7, len, flags, ..Segment::default() }.end();
-        let (syn, fin) = (Flags::SYN, Flags::FIN);
-        for (len, flags, occupies) in [
-            (0, Flags::ACK, 0),
-            (100, Flags::ACK, 100),
-            (0, syn, 1),
-            (0, fin, 1),
-            (100, fin, 101),
-            (100, syn.with(fin), 102),
-        ] {
-            assert_eq!(end(len, flags), 7 + occupies, "{len} B, {flags:?}");
-        }
-    }
-
-    #[test]
-    fn blocks_report_what_was_received_and_what_came_twice() {
-        let (mut block, mut twice) = (SackBlocks::NONE, SackBlocks::NONE);
-        block.push(3, 6);
-        twice.set_duplicate(3, 6, 9);
-        let says = |blocks: SackBlocks| (blocks.reports(), blocks.has_duplicate());
-        assert_eq!(
-            [says(SackBlocks::NONE), says(block), says(twice)],
-            [(false, false), (true, false), (true, true)]
-        );
-    }
-
-    #[test]
-    fn sack_blocks_take_two_words_each_and_one_for_their_head() {
-        // RFC 2018 section 3: 8 n + 2 bytes, which two NOPs (RFC 7323 appendix A) pad to words.
-        let mut sack = SackBlocks::NONE;
-        assert_eq!(sack.wire_bytes(3), 0);
-        for (blocks, bytes) in [(1, 12), (2, 20), (3, 28)] {
-            sack.push(1_000 * blocks, 1_000 * blocks + 500);
-            assert_eq!(sack.wire_bytes(3), bytes, "{blocks} blocks");
-        }
-        assert_eq!(sack.wire_bytes(2), 20, "no more than there is room for");
-    }
-
-    #[test]
-    fn a_segment_offers_whole_units_of_a_window_or_none() {
-        let mut segment = Segment::default();
-        assert_eq!(segment.window(), None, "an end whose window never changes");
-        for (bytes, scale, offered) in [
-            (0, 7, 0),
-            (65_160, 0, 65_160),
-            (64_000, 7, 64_000),
-            (64_127, 7, 64_000),
-            (1 << 40, 10, 65_534 << 10),
-        ] {
-            segment.offer(bytes, scale);
-            assert_eq!(segment.window(), Some(offered), "{bytes} B shifted by {scale}");
-        }
-        segment.push();
-        segment.set_accecn(AccEcn { ect1_first: true, fields: 3, counters: [1, 0xff_ffff, 3] });
-        assert_eq!(segment.window(), Some(65_534 << 10), "beside an option and PSH");
-        assert!(segment.pushes());
-    }
-
-    #[test]
-    fn a_window_is_shifted_as_far_as_its_largest_needs() {
-        // tcp_select_initial_window: ilog2(space) - 15. tcp_rmem's 6 and 32 MiB, and 64 KiB - 1.
-        let bytes = [65_535, 65_536, 4 << 20, 6 << 20, 32 << 20, 1 << 40];
-        assert_eq!(bytes.map(window_scale), [0, 1, 7, 7, 10, 14]);
-    }
-
-    #[test]
-    fn sack_blocks_are_equal_if_they_say_the_same() {
-        let with_blocks = |blocks: &[(u32, u32)]| {
-            let mut sack = SackBlocks::NONE;
-            blocks.iter().for_each(|&(start, end)| sack.push(start, end));
-            sack
-        };
-        let (mut cleared, mut twice) = (with_blocks(&[(9, 12)]), with_blocks(&[(3, 6)]));
-        cleared.clear();
-        assert_eq!(cleared, SackBlocks::NONE, "what is left in an empty place says nothing");
-        assert_ne!(with_blocks(&[(3, 6)]), SackBlocks::NONE);
-        assert_ne!(with_blocks(&[(3, 6)]), with_blocks(&[(3, 7)]));
-        twice.set_duplicate(3, 6, 1);
-        assert_ne!(twice, with_blocks(&[(3, 6)]), "it reports a duplicate as well");
-        let mut later = with_blocks(&[(3, 6)]);
-        later.set_duplicate(3, 7, 1);
-        assert_ne!(twice, later);
-    }
-}
+mod tests;

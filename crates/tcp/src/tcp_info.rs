@@ -2,7 +2,7 @@
 
 use crate::congestion::CaState;
 use crate::ecn::MarksSeen;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::sender::Sender;
 
 /// Numbers of a connection, in segments where Linux counts segments. Of senders other than those of
@@ -39,7 +39,7 @@ pub struct TcpInfo {
     pub marks: MarksSeen,
 }
 
-impl Endpoint {
+impl TcpEndpoint {
     /// The connection's numbers at this moment.
     pub fn tcp_info(&self) -> TcpInfo {
         let (snd, rules) = (&self.tx.snd, &self.profile.rtt);

@@ -2,7 +2,7 @@
 
 use crate::clock::Moment;
 use crate::connection::State;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::profile::Ending;
 
 /// Numbers of an endless write stay below this.
@@ -12,7 +12,7 @@ const SMALL_WRITE: u64 = 208;
 /// ... of this size, each a call of its own.
 const SMALL_PIECE: u64 = 100;
 
-impl Endpoint {
+impl TcpEndpoint {
     /// Whether what the program wrote, or its close, may reach TCP.
     #[inline]
     pub(crate) fn has_writes(&self) -> bool {

@@ -194,7 +194,7 @@ fn the_window_that_a_peer_offers_bounds_what_is_out() {
     server.write(20_000, secs(0.2));
     let sent = drain(&mut server, 0.2);
     assert_eq!(sent.iter().map(|segment| segment.len).sum::<u32>(), 2 * 1_460);
-    let info = server.tcp_info();
+    let info = server.tcp_info().expect("of TCP");
     assert_eq!((info.unacked, info.snd_cwnd, info.snd_mss), (2, 10, 1_460));
     server.on_window(6_000, secs(0.3));
     assert_eq!(drain(&mut server, 0.3).len(), 2);
@@ -261,9 +261,9 @@ fn a_dctcp_sender_counts_the_marks_of_an_acknowledgement_before_it_answers_them(
         for segment in 1..20 {
             hear(&mut server, ack(1 + 1_460 * segment, &[]), 0.2);
         }
-        assert_eq!(server.tcp_info().snd_cwnd, 39, "{name}");
+        assert_eq!(server.tcp_info().expect("of TCP").snd_cwnd, 39, "{name}");
         hear(&mut server, ack(1 + 1_460 * 20, &[Flags::ECE]), 0.2);
-        assert_eq!(server.tcp_info().snd_ssthresh, 22, "{name}");
+        assert_eq!(server.tcp_info().expect("of TCP").snd_ssthresh, 22, "{name}");
     }
 }
 

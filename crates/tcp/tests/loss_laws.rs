@@ -120,6 +120,7 @@ fn mean_window(name: &str, control: &str, n: u64) -> f64 {
     // Linux's receiver delays by its own rules, and offers 164/256 of its buffer.
     let (own, mss, buffer) = match name {
         "plain" => (("ack_every", Raw::Number(1.0)), 1_460.0, window),
+        "quic" => (("ack_eliciting_threshold", Raw::Number(0.0)), 1_167.0, window),
         _ => (("autotuning", Raw::Bool(false)), 1_448.0, (window * 256.0 / 164.0).round()),
     };
     let settings =
@@ -200,4 +201,15 @@ fn every_control_answers_losses_by_its_law() {
         }
     }
     assert!(broken.is_empty(), "{broken:#?}");
+}
+
+#[test]
+fn quic_answers_losses_by_the_law_of_its_newreno() {
+    for n in [50, 100, 500] {
+        let (seen, law) = (mean_window("quic", "reno", n), RENO.mean(n));
+        assert!(
+            (0.85..1.15).contains(&(seen / law)),
+            "1/{n}: {seen:.1} packets, {law:.1} by the law"
+        );
+    }
 }

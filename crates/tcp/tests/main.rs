@@ -16,6 +16,7 @@ mod openings;
 mod parameter_ranges;
 mod profiles_and_controls;
 mod properties;
+mod quic;
 mod rack_sender;
 mod registry;
 mod responses;

@@ -25,6 +25,7 @@ mod nv;
 mod prague;
 mod registry;
 mod reno;
+mod rfc9002;
 mod rfc9438;
 mod scream;
 mod search;
@@ -46,3 +47,4 @@ pub use control::{
 };
 pub use registry::{Controls, MakeControl, OwnControl, controls};
 pub(crate) use registry::{KIND, linux_reno, make_usual};
+pub(crate) use rfc9002::Rfc9002;

@@ -6,10 +6,10 @@ use super::dctcp::Before;
 use super::option::ROOM;
 use super::rules::EcnFeedback;
 use crate::clock::Moment;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
 
-impl Endpoint {
+impl TcpEndpoint {
     /// Data or a FIN arrived. A receiver that ignores ECN looks away. RFC 3168 section 6.1.5: what
     /// has arrived before counts for nothing.
     #[inline(never)]

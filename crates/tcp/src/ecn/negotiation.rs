@@ -5,10 +5,10 @@ use packet::Ecn;
 use super::accurate::handshake;
 use super::rules::EcnFeedback;
 use crate::connection::State;
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::segment::{AccEcn, Flags, Segment};
 
-impl Endpoint {
+impl TcpEndpoint {
     /// RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
     /// ECN requests and answers by three flags. A SYN-ACK that is retransmitted repeats its flags, and so does a
     /// SYN unless the profile falls back.

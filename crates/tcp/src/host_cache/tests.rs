@@ -30,12 +30,12 @@ fn after(span_ms: u64) -> Duration {
 }
 
 /// Clocks of the dialogues' servers: slow ticks at 0.43 + 0.5 k s.
-fn end(profile: &Arc<Profile>) -> Endpoint {
-    Endpoint::new(profile, HostClock { slow: after(430), fast: after(170) })
+fn end(profile: &Arc<Profile>) -> TcpEndpoint {
+    TcpEndpoint::new(profile, HostClock { slow: after(430), fast: after(170) })
 }
 
 /// An end that has measured these round trips, in ticks, and is closed.
-fn closed(profile: &Arc<Profile>, samples: &[u64]) -> Endpoint {
+fn closed(profile: &Arc<Profile>, samples: &[u64]) -> TcpEndpoint {
     let mut end = end(profile);
     let crate::rtt::RttRules::Bsd(bsd) = profile.rtt else { panic!("not BSD's") };
     samples.iter().for_each(|&m| bsd.sample(&mut end.tx.rtt, m));
@@ -58,21 +58,21 @@ fn syn(ack: bool) -> Segment {
 fn a_host_keeps_the_estimate_of_sixteen_samples() {
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&old, &[1; 15]), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &[1; 15]), ms(0));
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), [0; 3]);
     // Forty samples of 1: srtt 7, rttvar 3; times 1,000,000 / (2 * 32) and / (2 * 16).
-    cache.update(PAIR, &mut closed(&old, &[1; 40]), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &[1; 40]), ms(0));
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), [109_375, 93_750, 0]);
     // 2, 1, 1 and thirteen more: srtt 12, rttvar 9; half the old, half the new.
     let samples: Vec<u64> = [2, 1, 1].into_iter().chain([1; 13]).collect();
-    cache.update(PAIR, &mut closed(&old, &samples), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &samples), ms(0));
     let means = [(109_375 + 187_500) / 2, (93_750 + 281_250) / 2, 0];
     assert_eq!(known(&mut cache, &old, PAIR, ms(0)), means);
     // 10 ms ticks, sixteen samples of 10: srtt 295, rttvar 6. 1,000,000 / (100 * 32) is 312 in whole
     // numbers, 1,000,000 / (100 * 16) is 625.
     let fine = profile("freebsd-4.5", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&fine, &[10; 16]), ms(0));
+    cache.update_from(PAIR, &mut closed(&fine, &[10; 16]), ms(0));
     assert_eq!(known(&mut cache, &fine, PAIR, ms(0)), [295 * 312, 6 * 625, 0]);
 }
 
@@ -86,10 +86,10 @@ fn the_syn_ack_goes_again_by_the_route() {
         [(&[], 2_930, 8_930), (&[1; 40], 930, 2_930), (&[2; 16], 3_430, 5_430)];
     for (samples, first, second) in cases {
         let mut cache = HostCache::default();
-        cache.update(PAIR, &mut closed(&old, samples), ms(0));
+        cache.update_from(PAIR, &mut closed(&old, samples), ms(0));
         let mut server = end(&old);
         assert!(server.may_look_up());
-        cache.deliver(PAIR, &mut server, &syn(false), ms(50));
+        cache.deliver_to(PAIR, &mut server, &syn(false), ms(50));
         assert!(server.poll_send(ms(50)).is_some() && server.poll_send(ms(50)).is_none());
         for again in [first, second] {
             assert_eq!(server.next_timeout().unwrap().at, ms(again));
@@ -103,7 +103,7 @@ fn the_syn_ack_goes_again_by_the_route() {
 fn an_opener_asks_the_route_when_the_syn_ack_comes() {
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&old, &[1; 40]), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &[1; 40]), ms(0));
     for lost in [false, true] {
         let mut client = end(&old);
         client.connect(ms(0));
@@ -115,7 +115,7 @@ fn an_opener_asks_the_route_when_the_syn_ack_comes() {
             client.poll_send(ms(2_930));
             now = ms(3_030);
         }
-        cache.deliver(PAIR, &mut client, &syn(true), now);
+        cache.deliver_to(PAIR, &mut client, &syn(true), now);
         // A sample of 1 leaves srtt 7 and rttvar 3 and makes the timeout max(V, m + 2) = 3; a
         // repeated SYN has none: 2 in place of twelve.
         assert_eq!(client.rto(), after(if lost { 1_000 } else { 1_500 }));
@@ -126,13 +126,13 @@ fn an_opener_asks_the_route_when_the_syn_ack_comes() {
 fn a_socket_out_of_the_syn_cache_begins_with_the_route() {
     let fine = profile("freebsd-4.5", &[("timestamps", Raw::Bool(false))]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&fine, &[60; 16]), ms(0));
+    cache.update_from(PAIR, &mut closed(&fine, &[60; 16]), ms(0));
     let mut server = end(&fine);
-    cache.deliver(PAIR, &mut server, &syn(false), ms(50));
+    cache.deliver_to(PAIR, &mut server, &syn(false), ms(50));
     server.poll_send(ms(50));
     assert_eq!(server.next_timeout().unwrap().at, ms(3_050), "the cache has its own schedule");
     let ack = Segment { flags: Flags::ACK, seq: 1, ack: 1, ..Segment::default() };
-    cache.deliver(PAIR, &mut server, &ack, ms(150));
+    cache.deliver_to(PAIR, &mut server, &ack, ms(150));
     // srtt 1,895 and rttvar 12: (473 + 12) >> 1 ticks.
     assert_eq!(server.rto(), after(2_420));
 }
@@ -145,10 +145,10 @@ fn a_threshold_is_kept_from_the_first_bad_news_on() {
         for &ssthresh in thresholds {
             let mut end = closed(&old, &[1; 16]);
             end.tx.snd.win.ssthresh = ssthresh;
-            cache.update(PAIR, &mut end, ms(0));
+            cache.update_from(PAIR, &mut end, ms(0));
         }
         let mut server = end(&old);
-        cache.deliver(PAIR, &mut server, &syn(false), ms(50));
+        cache.deliver_to(PAIR, &mut server, &syn(false), ms(50));
         (known(&mut cache, &old, PAIR, ms(50))[2], server.ssthresh())
     };
     let unbounded = 65_535 << 14;
@@ -177,7 +177,7 @@ fn what_time_wait_holds_back_comes_when_it_ends() {
     (end.conn.state, end.conn.conn_timer) = (State::TimeWait, ms(60_000));
     assert!(!end.may_update_cache(false), "tcp_close is called when the connection is over");
     assert!(end.may_update_cache(true));
-    cache.update(PAIR, &mut end, ms(100));
+    cache.update_from(PAIR, &mut end, ms(100));
     assert!(!end.may_update_cache(true), "once is enough");
     assert_eq!(known(&mut cache, &old, PAIR, ms(59_999)), [0; 3]);
     assert_ne!(known(&mut cache, &old, PAIR, ms(60_000)), [0; 3]);
@@ -190,7 +190,7 @@ fn of_two_in_time_wait_the_one_that_ends_first_teaches_first() {
     let learn = |cache: &mut HostCache, samples: &[u64], ends| {
         let mut end = closed(&old, samples);
         (end.conn.state, end.conn.conn_timer) = (State::TimeWait, ms(ends));
-        cache.update(PAIR, &mut end, ms(100));
+        cache.update_from(PAIR, &mut end, ms(100));
     };
     learn(&mut cache, &[2; 16], 60_000);
     let alone = known(&mut cache.clone(), &old, PAIR, ms(60_000));
@@ -205,16 +205,16 @@ fn an_hour_without_use_and_all_is_forgotten() {
     let hour = 3_600_000;
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&old, &[1; 16]), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &[1; 16]), ms(0));
     // Every use counts, also one that teaches nothing.
     assert_ne!(known(&mut cache, &old, PAIR, ms(hour - 1)), [0; 3]);
-    cache.update(PAIR, &mut closed(&old, &[1]), ms(hour + 1_000));
+    cache.update_from(PAIR, &mut closed(&old, &[1]), ms(hour + 1_000));
     assert_ne!(known(&mut cache, &old, PAIR, ms(2 * hour)), [0; 3]);
     assert_eq!(known(&mut cache, &old, PAIR, ms(3 * hour)), [0; 3]);
     // Linux counts from what it learnt last.
     let linux = profile("linux", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut measured(&linux, &[100]), ms(0));
+    cache.update_from(PAIR, &mut measured(&linux, &[100]), ms(0));
     assert_ne!(known(&mut cache, &linux, PAIR, ms(hour - 1)), [0; 3]);
     assert_eq!(known(&mut cache, &linux, PAIR, ms(hour)), [0; 3]);
 }
@@ -223,7 +223,7 @@ fn an_hour_without_use_and_all_is_forgotten() {
 fn hosts_keep_to_themselves() {
     let old = profile("freebsd-2.2.8", &[]);
     let mut cache = HostCache::default();
-    cache.update(PAIR, &mut closed(&old, &[1; 16]), ms(0));
+    cache.update_from(PAIR, &mut closed(&old, &[1; 16]), ms(0));
     for (own, peer) in [(2, 1), (1, 3), (3, 2), (1, 1)] {
         assert_eq!(known(&mut cache, &old, HostPair { own, peer }, ms(0)), [0; 3]);
     }
@@ -242,13 +242,13 @@ fn who_remembers_nothing_asks_and_says_nothing() {
         assert!(!forgetful.remembers() && !end.may_look_up());
         end.conn.state = State::Closed;
         assert!(!end.may_update_cache(true));
-        cache.update(PAIR, &mut end, ms(0));
+        cache.update_from(PAIR, &mut end, ms(0));
         assert!(cache.memories.iter().all(BTreeMap::is_empty));
     }
 }
 
 /// A Linux end that has measured these round trips, ms, and whose FIN is acknowledged.
-fn measured(linux: &Arc<Profile>, samples_ms: &[u64]) -> Endpoint {
+fn measured(linux: &Arc<Profile>, samples_ms: &[u64]) -> TcpEndpoint {
     let mut end = end(linux);
     samples_ms.iter().for_each(|&span| linux.rtt.sample_span(&mut end.tx.rtt, after(span)));
     end.conn.state = State::FinWait2;
@@ -261,7 +261,7 @@ fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
     let mut cache = HostCache::default();
     // us times 8; a shorter one takes an eighth of the difference off.
     for (span, kept) in [(100, 800_000), (180, 1_440_000), (100, 1_360_000)] {
-        cache.update(PAIR, &mut measured(&linux, &[span]), ms(0));
+        cache.update_from(PAIR, &mut measured(&linux, &[span]), ms(0));
         assert_eq!(known(&mut cache, &linux, PAIR, ms(0)), [kept, 0, 0]);
     }
     // The first timeout goes by 170 ms where 100 were measured, three times that, and by the 200
@@ -279,7 +279,7 @@ fn linux_believes_a_longer_round_trip_at_once_and_a_shorter_one_slowly() {
     assert!(!given_up.may_update_cache(true) && measured(&linux, &[50]).may_update_cache(false));
     let mut unsure = measured(&linux, &[50]);
     linux.rtt.back_off(&mut unsure.tx.rtt, None);
-    cache.update(PAIR, &mut unsure, ms(0));
+    cache.update_from(PAIR, &mut unsure, ms(0));
     assert_eq!(known(&mut cache, &linux, PAIR, ms(0))[0], 0);
 }
 
@@ -293,7 +293,7 @@ fn linux_keeps_thresholds_only_if_set() {
             let mss = end.tx.snd.mss();
             (end.tx.snd.win.cwnd, end.tx.snd.win.ssthresh) =
                 (cwnd * mss, ssthresh.saturating_mul(mss));
-            cache.update(PAIR, &mut end, ms(0));
+            cache.update_from(PAIR, &mut end, ms(0));
         }
         let mut fresh = measured(&linux, &[100]);
         let cached = cache.lookup(PAIR, linux.remembers, ms(0));
@@ -331,12 +331,12 @@ fn an_hour_of_linux_begins_with_each_lesson_and_not_with_a_failure() {
         let mut first = measured(&linux, &[100]);
         (first.tx.snd.win.cwnd, first.tx.snd.win.ssthresh) =
             (30 * first.tx.snd.mss(), 20 * first.tx.snd.mss());
-        cache.update(PAIR, &mut first, ms(0));
+        cache.update_from(PAIR, &mut first, ms(0));
         let mut second = measured(&linux, &[100]);
         if fails {
             linux.rtt.back_off(&mut second.tx.rtt, None);
         }
-        cache.update(PAIR, &mut second, ms(40 * minute));
+        cache.update_from(PAIR, &mut second, ms(40 * minute));
         let kept = known(&mut cache, &linux, PAIR, ms(70 * minute));
         assert_eq!(kept[2] != 0, known_then, "{kept:?}");
     }

@@ -15,5 +15,6 @@ pub(crate) mod ns2_full;
 pub(crate) mod ns3;
 mod parts;
 pub(crate) mod plain;
+pub(crate) mod quic;
 mod start;
 pub(crate) mod windows_nt4;

@@ -156,6 +156,7 @@ impl Parts {
             connect_limit: self.start.life(),
             time_wait: TimeLimit::Exact(Duration::from_secs(60)),
             remembers: Remembers::Nothing,
+            quic: None,
         }
     }
 

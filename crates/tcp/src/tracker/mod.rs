@@ -14,10 +14,12 @@ use crate::congestion::{Control, ControlFlags, EcnMode, Lost};
 use crate::ecn::{EcnFeedback, EcnState};
 use crate::send_state::{Chunk, SendState};
 pub(crate) use ack::{AckInfo, Seen};
-use min_rtt::MinRtt;
-use rate::{Rate, Snapshot};
+pub(crate) use min_rtt::MinRtt;
+use rate::Snapshot;
+pub(crate) use rate::{Newest, Rate};
 use reordering::Reordering;
-use scoreboard::{Record, Scoreboard};
+pub(crate) use scoreboard::Record;
+use scoreboard::Scoreboard;
 
 /// The segments that one connection has out, and its congestion control.
 #[derive(Clone, Debug)]

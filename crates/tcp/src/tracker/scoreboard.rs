@@ -31,6 +31,11 @@ pub(crate) struct Record {
 }
 
 impl Record {
+    /// Of a packet of QUIC, for the sampler of rates.
+    pub fn of_packet(number: u64, bytes: u64, at: Instant, delivered: u64) -> Self {
+        Record { end: bytes, at, turn: number, delivered, ..Record::default() }
+    }
+
     pub fn bytes(&self) -> u64 {
         self.end - self.seq
     }

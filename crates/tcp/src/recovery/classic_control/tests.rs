@@ -4,7 +4,7 @@ use super::*;
 use crate::clock::HostClock;
 use crate::congestion::control::CLASSIC;
 use crate::congestion::{ControlFlags, Controls};
-use crate::endpoint::Endpoint;
+use crate::endpoint::TcpEndpoint;
 use crate::recovery::RecoveryKind;
 use crate::recovery::tests::rfc;
 use crate::segment::Flags;
@@ -123,8 +123,8 @@ fn the_ack_that_shows_a_timeout_spurious_grows_nothing() {
     let params = Params::check(entry.about.fields, &given).unwrap();
     let mut profile = (entry.build)(&params, &Controls::ours()).unwrap();
     profile.congestion = Box::new(control.clone());
-    let mut server = Endpoint::new(&Arc::new(profile), HostClock::default());
-    let hear = |server: &mut Endpoint, flags, ack, ms| {
+    let mut server = TcpEndpoint::new(&Arc::new(profile), HostClock::default());
+    let hear = |server: &mut TcpEndpoint, flags, ack, ms| {
         let now = Instant::ZERO + Duration::from_millis(ms);
         server.on_segment(
             &Segment { seq: u64::from(ack > 0), ack, flags, ..Segment::default() },

@@ -1,0 +1,267 @@
+//! One end of one connection of either transport. What a driver calls is this; which transport it is, the
+//! profile says.
+
+use std::sync::Arc;
+
+use packet::{Duration, Instant};
+
+use crate::clock::HostClock;
+use crate::connection::State;
+use crate::endpoint::{Deadline, TcpEndpoint};
+use crate::output::Outbox;
+use crate::probe::Counters;
+use crate::profile::Profile;
+use crate::quic::QuicEndpoint;
+use crate::segment::Segment;
+use crate::tcp_info::TcpInfo;
+
+/// One end of one connection. See the crate's page for how to drive it.
+#[derive(Clone, Debug)]
+#[allow(
+    clippy::large_enum_variant,
+    reason = "an end of TCP lies where its connection does, for speed"
+)]
+pub enum Endpoint {
+    /// Of TCP.
+    Tcp(TcpEndpoint),
+    /// Of QUIC.
+    Quic(Box<QuicEndpoint>),
+}
+
+/// Calls whichever it is.
+macro_rules! either {
+    ($it:expr, $end:ident => $call:expr) => {
+        match $it {
+            Endpoint::Tcp($end) => $call,
+            Endpoint::Quic($end) => $call,
+        }
+    };
+}
+
+impl Endpoint {
+    /// A fresh end of a connection on a host with these clocks: it may [`connect`](Self::connect)
+    /// or accept the first packet of a peer that does.
+    pub fn new(profile: &Arc<Profile>, clock: HostClock) -> Self {
+        match profile.quic {
+            None => Endpoint::Tcp(TcpEndpoint::new(profile, clock)),
+            Some(_) => Endpoint::Quic(Box::new(QuicEndpoint::new(profile))),
+        }
+    }
+
+    /// As [`Endpoint::new`], keeping the heap buffers.
+    pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
+        match (&mut *self, &profile.quic) {
+            (Endpoint::Tcp(end), None) => end.reset(profile, clock),
+            (Endpoint::Quic(end), Some(_)) => end.reset(profile),
+            _ => *self = Endpoint::new(profile, clock),
+        }
+    }
+
+    /// Opens the connection.
+    ///
+    /// # Panics
+    /// If the endpoint is not fresh.
+    pub fn connect(&mut self, now: Instant) {
+        either!(self, end => end.connect(now));
+    }
+
+    /// Appends `bytes` to what is to be sent; `u64::MAX` never ends. Also before the connection
+    /// is established.
+    ///
+    /// # Panics
+    /// After [`close`](Self::close).
+    pub fn write(&mut self, bytes: u64, now: Instant) {
+        either!(self, end => end.write(bytes, now));
+    }
+
+    /// What has never been sent is not sent any more; returns the payload bytes that have been. To
+    /// close is a call of its own.
+    pub fn stop_writing(&mut self, now: Instant) -> u64 {
+        either!(self, end => end.stop_writing(now))
+    }
+
+    /// Nothing more will be written: a FIN follows all data written before.
+    pub fn close(&mut self, now: Instant) {
+        either!(self, end => end.close(now));
+    }
+
+    /// A segment, or a packet of QUIC, has arrived.
+    #[inline]
+    pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
+        either!(self, end => end.on_segment(segment, now));
+    }
+
+    /// The peer offers a receive window of `bytes`: what is out may reach so far beyond what it has
+    /// acknowledged. Before a call, and before a segment that carries it, it is the profile's own window.
+    pub fn on_window(&mut self, bytes: u32, now: Instant) {
+        either!(self, end => end.on_window(bytes, now));
+    }
+
+    /// When to call [`on_timeout`](Self::on_timeout) next; it may change with every other call.
+    #[inline]
+    pub fn next_timeout(&self) -> Option<Deadline> {
+        either!(self, end => end.next_timeout())
+    }
+
+    /// Serves what is due at `now`; harmless if nothing is. If a deadline of order 0 and one of
+    /// order 1 are due, the first is served, and a segment it sends carries the acknowledgement
+    /// of the second.
+    pub fn on_timeout(&mut self, now: Instant) {
+        either!(self, end => end.on_timeout(now));
+    }
+
+    /// The next segment to send, if any: call until `None` after every other call.
+    pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
+        let mut segment = None;
+        self.poll_send_into(&mut segment, now);
+        segment
+    }
+
+    /// Whether [`Endpoint::poll_send`] may have a segment; where not, the call is idle.
+    #[inline]
+    pub fn may_send(&self) -> bool {
+        either!(self, end => end.may_send())
+    }
+
+    /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
+    /// is none. (Moving a segment just written costs as much as making it.)
+    #[inline]
+    pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
+        either!(self, end => end.poll_send_into(out, now))
+    }
+
+    /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
+    /// acknowledged: the driver then calls the other end's [`on_peer_closed`](Self::on_peer_closed).
+    #[inline]
+    pub fn ended_without_fin(&self) -> bool {
+        match self {
+            Endpoint::Tcp(end) => end.ended_without_fin(),
+            Endpoint::Quic(_) => false,
+        }
+    }
+
+    /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
+    pub fn on_peer_closed(&mut self, now: Instant) {
+        if let Endpoint::Tcp(end) = self {
+            end.on_peer_closed(now);
+        }
+    }
+
+    /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
+    /// it; what its sender keeps only if it `sends`. To be called a while before an event, and
+    /// after the endpoint was itself fetched.
+    #[inline]
+    pub fn fetch(&self, sends: bool) {
+        match self {
+            Endpoint::Tcp(end) => end.fetch(sends),
+            Endpoint::Quic(end) => prefetch::prefetch(&**end),
+        }
+    }
+
+    /// Fetches what a sender refers to, as [`fetch`](Self::fetch) does.
+    #[inline]
+    pub fn fetch_more(&self) {
+        if let Endpoint::Tcp(end) = self {
+            end.fetch_more();
+        }
+    }
+
+    /// Payload bytes received in order.
+    #[inline]
+    pub fn delivered(&self) -> u64 {
+        either!(self, end => end.delivered())
+    }
+    /// Payload bytes that have reached the program: those received in order, and of QUIC, whose streams do not
+    /// wait for each other, all received.
+    #[inline]
+    pub fn arrived(&self) -> u64 {
+        match self {
+            Endpoint::Tcp(end) => end.delivered(),
+            Endpoint::Quic(end) => end.arrived(),
+        }
+    }
+    /// Whether the program can have read the payload bytes `from..to`, counted from 0: all below `to` in TCP, these
+    /// alone in QUIC, where they are a stream's.
+    pub fn has(&self, from: u64, to: u64) -> bool {
+        match self {
+            Endpoint::Tcp(end) => end.delivered() >= to,
+            Endpoint::Quic(end) => end.has(from, to),
+        }
+    }
+    /// Own payload bytes acknowledged.
+    pub fn acked(&self) -> u64 {
+        either!(self, end => end.acked())
+    }
+    /// Whether the peer has closed: its FIN has arrived in order, or
+    /// [`on_peer_closed`](Self::on_peer_closed) was called.
+    #[inline]
+    pub fn peer_closed(&self) -> bool {
+        either!(self, end => end.peer_closed())
+    }
+    /// State of the connection.
+    #[inline]
+    pub fn state(&self) -> State {
+        either!(self, end => end.state())
+    }
+    /// What this endpoint has counted.
+    pub fn counters(&self) -> &Counters {
+        either!(self, end => end.counters())
+    }
+    /// Congestion window, bytes.
+    pub fn cwnd(&self) -> u64 {
+        either!(self, end => end.cwnd())
+    }
+    /// Slow-start threshold, bytes; [`u64::MAX`] where it starts unbounded.
+    pub fn ssthresh(&self) -> u64 {
+        either!(self, end => end.ssthresh())
+    }
+    /// Bytes (and FIN) sent and not acknowledged.
+    #[inline]
+    pub fn outstanding(&self) -> u64 {
+        either!(self, end => end.outstanding())
+    }
+    /// Oldest unacknowledged sequence number (SND.UNA of RFC 9293 section 3.3.1).
+    pub fn snd_una(&self) -> u64 {
+        either!(self, end => end.snd_una())
+    }
+    /// Highest sequence number ever sent, plus one: unlike SND.NXT it never falls back.
+    pub fn snd_max(&self) -> u64 {
+        either!(self, end => end.snd_max())
+    }
+    /// Retransmission timeout in force (of QUIC the probe timeout). With a tick clock a timer set to it lasts up to
+    /// one tick less.
+    pub fn rto(&self) -> Duration {
+        either!(self, end => end.rto())
+    }
+    /// The newest sample of the round-trip time since this was last called, if there is one, and the
+    /// smoothed round-trip time after it. Both are in the resolution of the sender's clock.
+    #[inline]
+    pub fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
+        either!(self, end => end.take_round_trip())
+    }
+    /// Whether the connection is still being opened on a host that remembers: it makes a
+    /// difference who delivers, see [`HostCache::deliver`](crate::HostCache::deliver).
+    #[inline]
+    pub fn may_look_up(&self) -> bool {
+        match self {
+            Endpoint::Tcp(end) => end.may_look_up(),
+            Endpoint::Quic(_) => false,
+        }
+    }
+    /// Whether the metrics of this end are not yet in its host's cache and now may be; `over`: both ends have
+    /// closed, and the place is about to be used again.
+    #[inline]
+    pub fn may_update_cache(&self, over: bool) -> bool {
+        match self {
+            Endpoint::Tcp(end) => end.may_update_cache(over),
+            Endpoint::Quic(_) => false,
+        }
+    }
+    /// The connection's numbers at this moment, as Linux's `TCP_INFO` has them; none of QUIC.
+    pub fn tcp_info(&self) -> Option<TcpInfo> {
+        match self {
+            Endpoint::Tcp(end) => Some(end.tcp_info()),
+            Endpoint::Quic(_) => None,
+        }
+    }
+}

@@ -1,0 +1,380 @@
+//! One end of a connection of QUIC: what a driver calls, and what goes out next.
+
+use std::sync::Arc;
+
+use packet::Instant;
+
+use super::data::Piece;
+use super::packet::{AckFrame, Content, IP_UDP, ack_frame, around, data_header, number_bytes};
+use super::path::Path;
+use super::rtt::RttEstimate;
+use super::rules::{AMPLIFICATION, PADDED, QuicRules};
+use super::space::{Fate, Sent, Space};
+use crate::connection::{Connection, State};
+use crate::endpoint::Deadline;
+use crate::output::Outbox;
+use crate::probe::Counters;
+use crate::profile::Profile;
+use crate::segment::{Flags, Segment};
+
+/// Packets of the handshake, and of data: each has numbers of its own.
+pub(super) const HANDSHAKE: usize = 0;
+pub(super) const DATA: usize = 1;
+
+/// One end of one connection of QUIC. [`Endpoint`](crate::Endpoint) says how to drive it.
+#[derive(Clone, Debug)]
+pub struct QuicEndpoint {
+    pub(super) rules: QuicRules,
+    pub(super) conn: Connection,
+    pub(super) spaces: [Space; 2],
+    pub(super) path: Path,
+    pub(super) rtt: RttEstimate,
+    pub(super) counters: Counters,
+    pub(super) client: bool,
+    /// All of the peer's handshake has arrived.
+    pub(super) complete: bool,
+    /// The peer has it too (RFC 9001 section 4.1.2): its keys are gone.
+    pub(super) confirmed: bool,
+    /// HANDSHAKE_DONE is to go out.
+    pub(super) done_due: bool,
+    /// The program has closed.
+    pub(super) closing: bool,
+    /// ECN validation has not failed (RFC 9000 section 13.4.2).
+    pub(super) ecn_works: bool,
+    /// One packet may go beyond a window that was just reduced (RFC 9002 section 7.3.2).
+    pub(super) beyond: bool,
+    /// Something has happened after which there may be something to send.
+    pub(super) stirred: bool,
+    /// Timeouts in a row (`pto_count`).
+    pub(super) timeouts: u32,
+    /// The loss detection timer.
+    pub(super) timer: Instant,
+    /// When the pace lets the next packet go.
+    paced: Instant,
+    /// UDP payload received and sent before the peer's address was validated.
+    pub(super) received: u64,
+    sent: u64,
+    /// Since when nothing has come: an arrival, or the first ack-eliciting packet after it.
+    pub(super) heard: Instant,
+    pub(super) asked: bool,
+    /// The peer's flow control credit, bytes beyond what is acknowledged.
+    credit: u64,
+}
+
+impl QuicEndpoint {
+    pub(crate) fn new(profile: &Arc<Profile>) -> Self {
+        let rules = profile.quic.expect("a profile of QUIC");
+        QuicEndpoint {
+            conn: Connection::default(),
+            spaces: Default::default(),
+            path: Path::new(profile, &rules),
+            rtt: RttEstimate::new(rules.initial_rtt),
+            counters: Counters::default(),
+            client: false,
+            complete: false,
+            confirmed: false,
+            done_due: false,
+            closing: false,
+            ecn_works: true,
+            beyond: false,
+            stirred: false,
+            timeouts: 0,
+            timer: Instant::NEVER,
+            paced: Instant::NEVER,
+            received: 0,
+            sent: 0,
+            heard: Instant::ZERO,
+            asked: false,
+            credit: profile.window,
+            rules,
+        }
+    }
+
+    /// As new, keeping heap buffers.
+    pub(crate) fn reset(&mut self, profile: &Arc<Profile>) {
+        let mut spaces = std::mem::take(&mut self.spaces);
+        spaces.iter_mut().for_each(Space::renew);
+        *self = QuicEndpoint { spaces, ..QuicEndpoint::new(profile) };
+    }
+
+    pub(crate) fn write(&mut self, bytes: u64, _now: Instant) {
+        assert!(!self.closing, "write() after close()");
+        self.spaces[DATA].out.write(bytes);
+        self.stirred = true;
+    }
+
+    pub(crate) fn stop_writing(&mut self, _now: Instant) -> u64 {
+        self.spaces[DATA].out.stop();
+        self.spaces[DATA].out.end - 1
+    }
+
+    pub(crate) fn close(&mut self, _now: Instant) {
+        self.closing = true;
+        self.queue_fin();
+    }
+
+    /// The program's close reaches the stream, once data may be sent.
+    pub(super) fn queue_fin(&mut self) {
+        let open = matches!(self.conn.state, State::Established | State::CloseWait);
+        if self.closing && open {
+            self.conn.on_close();
+            self.spaces[DATA].out.fin = true;
+            self.stirred = true;
+        }
+    }
+
+    pub(crate) fn on_window(&mut self, bytes: u32, _now: Instant) {
+        self.credit = u64::from(bytes);
+        self.stirred = true;
+    }
+
+    /// Whether nothing is left to do but to answer what comes again.
+    fn is_over(&self) -> bool {
+        matches!(self.conn.state, State::TimeWait | State::Closed | State::Failed)
+    }
+
+    /// Since when it is over with an end that receives nothing (RFC 9000 section 10.1); [`Instant::NEVER`] if nothing is
+    /// waited for.
+    fn gives_up_at(&self) -> Instant {
+        let waits = self.spaces.iter().any(|space| space.eliciting_out > 0)
+            || matches!(self.conn.state, State::SynSent | State::SynReceived);
+        if waits {
+            self.heard + self.rules.idle_timeout.max(self.rtt.pto() * 3)
+        } else {
+            Instant::NEVER
+        }
+    }
+
+    pub(crate) fn next_timeout(&self) -> Option<Deadline> {
+        if self.is_over() {
+            return None;
+        }
+        let slow = self.timer.min(self.paced).min(self.gives_up_at());
+        let fast = self.spaces.iter().map(|space| space.acks.deadline()).min();
+        let fast = fast.unwrap_or(Instant::NEVER);
+        if slow <= fast {
+            (slow != Instant::NEVER).then_some(Deadline { at: slow, order: 0 })
+        } else {
+            Some(Deadline { at: fast, order: 1 })
+        }
+    }
+
+    pub(crate) fn on_timeout(&mut self, now: Instant) {
+        if self.is_over() {
+            return;
+        }
+        if self.gives_up_at() <= now {
+            self.conn.end(State::Failed);
+            return;
+        }
+        let slow = self.timer <= now || self.paced <= now;
+        if self.timer <= now {
+            self.on_loss_timer(now);
+        }
+        if self.paced <= now {
+            self.paced = Instant::NEVER;
+        }
+        if !slow {
+            self.spaces.iter_mut().for_each(|space| space.acks.on_timer(now));
+        }
+        self.stirred = true;
+    }
+
+    pub(crate) fn may_send(&self) -> bool {
+        self.stirred
+    }
+
+    pub(crate) fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
+        if !self.stirred || self.conn.state == State::Failed {
+            return false;
+        }
+        let Some(content) = self.choose(now) else {
+            self.stirred = false;
+            return false;
+        };
+        self.send(out.place(), content, now);
+        true
+    }
+
+    /// The acknowledgement that a packet carries: of what is not reported yet, if there is room.
+    fn ack_for(&self, content: &Content, now: Instant) -> Option<AckFrame> {
+        let acks = &self.spaces[usize::from(!content.handshake)].acks;
+        let ack = acks.has_news().then(|| ack_frame(acks, now)).flatten()?;
+        let fits = self.wire(content, Some(&ack)) <= u32::from(self.rules.datagram);
+        (fits || !content.is_eliciting()).then_some(ack)
+    }
+
+    /// What goes out next.
+    fn choose(&mut self, now: Instant) -> Option<Content> {
+        self.path.app_limited = false;
+        let mut blocked = false;
+        for space in [HANDSHAKE, DATA] {
+            if !self.may_use(space) {
+                continue;
+            }
+            let content = self.choose_of(space, &mut blocked, now);
+            let allowed = content.filter(|content| self.is_allowed(content, now));
+            if allowed.is_some() {
+                return allowed;
+            }
+        }
+        if !blocked {
+            self.path.run_dry(now);
+        }
+        None
+    }
+
+    /// Whether there are keys to send packets of this space.
+    fn may_use(&self, space: usize) -> bool {
+        match space {
+            HANDSHAKE => !self.confirmed,
+            _ if self.client => self.complete || self.rules.zero_rtt,
+            _ => self.conn.state != State::Listen && self.has_hello(),
+        }
+    }
+
+    /// What goes out next in one space.
+    fn choose_of(&mut self, at: usize, blocked: &mut bool, now: Instant) -> Option<Content> {
+        let (handshake, done) = (at == HANDSHAKE, at == DATA && self.done_due);
+        let empty = Content { handshake, done, ..Content::default() };
+        let room = self.room(at, done, now);
+        let credit = if handshake { u64::MAX } else { self.credit };
+        let space = &self.spaces[at];
+        if space.probes > 0 {
+            let new = || space.out.new_piece(room, credit).or_else(|| space.out.oldest(room));
+            let piece = if space.out.has_lost() { space.out.choose(room, credit) } else { new() };
+            return Some(Content { piece, ping: piece.is_none() && !done, ..empty });
+        }
+        if let Some(piece) = space.out.choose(room, credit) {
+            let content = Content { piece: Some(piece), ..empty };
+            if self.is_free(&content, now) {
+                return Some(content);
+            }
+            *blocked = true;
+        }
+        let due = self.spaces[at].acks.due;
+        (done || due).then_some(empty)
+    }
+
+    /// Bytes of data that a packet has room for: its number may take its longest form, so that what goes again fits
+    /// into one packet as it did before; an acknowledgement goes before new data, not before what goes again.
+    fn room(&self, at: usize, done: bool, now: Instant) -> u32 {
+        let (space, handshake) = (&self.spaces[at], at == HANDSHAKE);
+        let news = space.acks.has_news() && !space.out.has_lost();
+        let ack = if news { ack_frame(&space.acks, now) } else { None };
+        let ack = ack.map_or(0, |ack| ack.wire());
+        let header = data_header(handshake, space.out.next_seq());
+        u32::from(self.rules.datagram)
+            - around(&self.rules, handshake, 4)
+            - ack
+            - u32::from(done)
+            - header
+    }
+
+    /// UDP payload of a packet.
+    fn wire(&self, content: &Content, ack: Option<&AckFrame>) -> u32 {
+        let at = usize::from(!content.handshake);
+        let number = number_bytes(self.spaces[at].next, self.spaces[at].largest_acked);
+        let frames = content.wire() + ack.map_or(0, AckFrame::wire);
+        let bytes = around(&self.rules, content.handshake, number) + frames;
+        // Initial packets of a client, and of a server those to be acknowledged (RFC 9000 section 14.1).
+        let padded = content.handshake && (self.client || content.is_eliciting());
+        if padded { bytes.max(PADDED) } else { bytes }
+    }
+
+    /// Whether window and pace let a packet go now.
+    fn is_free(&mut self, content: &Content, now: Instant) -> bool {
+        let bytes = self.wire(content, self.ack_for(content, now).as_ref());
+        if !self.path.fits(bytes) && !self.beyond {
+            return false;
+        }
+        let next = self.path.pacer.next(u64::from(bytes), now);
+        self.paced = if next > now { next } else { Instant::NEVER };
+        next <= now
+    }
+
+    /// Whether a server may answer so much to an address that is not validated.
+    fn is_allowed(&self, content: &Content, now: Instant) -> bool {
+        if self.client || self.complete {
+            return true;
+        }
+        let bytes = self.wire(content, self.ack_for(content, now).as_ref());
+        self.sent + u64::from(bytes) <= AMPLIFICATION * self.received
+    }
+
+    /// Whether a server may send nothing more before something comes from the client.
+    pub(super) fn is_gagged(&self) -> bool {
+        let full = u64::from(self.rules.datagram);
+        !self.client && !self.complete && self.sent + full > AMPLIFICATION * self.received
+    }
+
+    /// Sends a packet.
+    fn send(&mut self, out: &mut Segment, content: Content, now: Instant) {
+        let at = usize::from(!content.handshake);
+        let ack = self.ack_for(&content, now);
+        let bytes = self.wire(&content, ack.as_ref());
+        content.put(out);
+        let mut reports = None;
+        if let Some(ack) = &ack {
+            ack.put(out);
+            reports = self.spaces[at].acks.on_sent();
+        }
+        out.stamp = self.spaces[at].next as u32;
+        out.ecn = self.rules.ecn.filter(|_| self.ecn_works).unwrap_or(packet::Ecn::NotEct);
+        out.extra = (bytes + IP_UDP - 40 - out.len) as u16;
+        self.count(out, content);
+        self.sent += u64::from(bytes);
+        let eliciting = content.is_eliciting();
+        let delivered = if eliciting { self.charge(at, bytes, now) } else { 0 };
+        let piece = content.piece.unwrap_or(Piece { seq: 0, len: 0, fin: false });
+        let space = &mut self.spaces[at];
+        space.push(Sent {
+            at: now,
+            delivered,
+            seq: piece.seq,
+            end: piece.end(),
+            reports,
+            bytes: bytes as u16,
+            capable: out.ecn != packet::Ecn::NotEct,
+            done: content.done,
+            fate: if eliciting { Fate::Out } else { Fate::Ignored },
+        });
+        if content.piece.is_some() {
+            space.out.on_sent(piece);
+        } else if out.seq == 0 {
+            out.seq = space.out.next;
+        }
+        if eliciting {
+            space.probes = space.probes.saturating_sub(1);
+            self.done_due &= !content.done;
+            self.set_timer(now);
+        }
+    }
+
+    /// An ack-eliciting packet takes its part of the window.
+    fn charge(&mut self, at: usize, bytes: u32, now: Instant) -> u64 {
+        let numbers = (self.spaces[at].first, self.spaces[at].next);
+        self.beyond = false;
+        if !std::mem::replace(&mut self.asked, true) {
+            self.heard = now;
+        }
+        self.path.on_sent(u64::from(bytes), (at == DATA).then_some(numbers), now)
+    }
+
+    /// Counts a packet, and says whether its data went before.
+    fn count(&mut self, out: &mut Segment, content: Content) {
+        let counters = &mut self.counters;
+        counters.segments_sent += 1;
+        let Some(piece) = content.piece else { return };
+        let again = piece.seq < self.spaces[usize::from(!content.handshake)].out.next;
+        out.flags = out.flags.with(Flags::retransmission(again));
+        match (content.handshake, piece.len > 0) {
+            (true, _) => counters.resent_syn += u16::from(again),
+            (false, false) => counters.resent_fin += u16::from(again),
+            (false, true) => {
+                counters.data_sent += 1;
+                counters.resent_data += u32::from(again);
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! How a connection begins: TLS in CRYPTO frames (RFC 9001), as a number of bytes of each side. Initial and Handshake
+//! packets have one space of numbers here.
+
+use packet::{Duration, Instant};
+
+use super::endpoint::{DATA, HANDSHAKE, QuicEndpoint};
+use super::rules::FINISHED;
+use crate::connection::State;
+
+impl QuicEndpoint {
+    /// Opens the connection; with 0-RTT it is open at once.
+    ///
+    /// # Panics
+    /// If the endpoint is not fresh.
+    pub(crate) fn connect(&mut self, now: Instant) {
+        assert_eq!(self.conn.state, State::Listen, "connect() on an endpoint that is not fresh");
+        (self.client, self.heard, self.stirred) = (true, now, true);
+        self.conn.state = State::SynSent;
+        self.spaces[HANDSHAKE].out.write(u64::from(self.rules.client_hello));
+        if self.rules.zero_rtt {
+            self.conn.state = State::Established;
+        }
+    }
+
+    /// A server: the client's first flight has arrived whole.
+    pub(super) fn has_hello(&self) -> bool {
+        let arrived = self.spaces[HANDSHAKE].incoming.delivered();
+        self.complete || arrived >= u64::from(self.rules.client_hello)
+    }
+
+    /// The peer's address answers: what it sent shows that it has received something (`PeerCompletedAddressValidation`
+    /// of RFC 9002).
+    pub(super) fn is_validated(&self) -> bool {
+        let hello = u64::from(self.rules.client_hello);
+        !self.client || self.confirmed || self.spaces[HANDSHAKE].out.una > 1 + hello
+    }
+
+    /// CRYPTO data has arrived.
+    pub(super) fn shake_hands(&mut self, now: Instant) {
+        let arrived = self.spaces[HANDSHAKE].incoming.delivered();
+        let out = &mut self.spaces[HANDSHAKE].out;
+        if self.client {
+            if arrived >= u64::from(self.rules.server_flight) && !self.complete {
+                out.write(FINISHED);
+                self.complete = true;
+                self.establish(now);
+            }
+            return;
+        }
+        let hello = u64::from(self.rules.client_hello);
+        if arrived >= hello && out.end == 1 {
+            out.write(u64::from(self.rules.server_flight));
+        }
+        if arrived >= hello + FINISHED && !self.complete {
+            (self.complete, self.done_due) = (true, true);
+            self.establish(now);
+            self.confirm(now);
+        }
+    }
+
+    /// The handshake is complete (RFC 9001 section 4.1.1).
+    fn establish(&mut self, now: Instant) {
+        if matches!(self.conn.state, State::SynSent | State::SynReceived) {
+            self.conn.state = State::Established;
+        }
+        let srtt = self.rtt.measured();
+        self.path.begin(srtt, now);
+        self.queue_fin();
+    }
+
+    /// The handshake is confirmed: its packets are forgotten (`OnPacketNumberSpaceDiscarded` of RFC 9002).
+    pub(super) fn confirm(&mut self, now: Instant) {
+        if std::mem::replace(&mut self.confirmed, true) {
+            return;
+        }
+        let bytes = self.spaces[HANDSHAKE].discard();
+        self.path.forget(bytes);
+        self.timeouts = 0;
+        self.set_timer(now);
+    }
+
+    /// How long the peer may delay an acknowledgement, as far as a timeout waits for it.
+    pub(super) fn peer_delay(&self, space: usize) -> Duration {
+        if space == DATA { self.rules.acks.max_delay } else { Duration::ZERO }
+    }
+}

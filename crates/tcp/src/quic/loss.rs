@@ -1,0 +1,113 @@
+//! Loss detection: appendix A of RFC 9002, from A.8 on.
+
+use packet::{Duration, Instant};
+
+use super::endpoint::{DATA, HANDSHAKE, QuicEndpoint};
+use super::rules::{GRANULARITY, PERSISTENT};
+use super::space::Fate;
+use crate::congestion::Cause;
+
+/// Backoff doubles at most so often: the connection is given up before.
+const MOST_DOUBLINGS: u32 = 32;
+
+impl QuicEndpoint {
+    /// `DetectAndRemoveLostPackets` and `OnPacketsLost`; `before`: bytes in flight before the news. Bytes lost.
+    pub(super) fn detect_lost(&mut self, at: usize, before: u64, now: Instant) -> u64 {
+        let space = &mut self.spaces[at];
+        space.loss_time = Instant::NEVER;
+        let Some(largest) = space.largest_acked else { return 0 };
+        let trip = self.rtt.latest.max(self.rtt.smoothed).nanos();
+        let delay = Duration::from_nanos(
+            trip / 8 * self.rules.time_eighths + trip % 8 * self.rules.time_eighths / 8,
+        );
+        let delay = delay.max(GRANULARITY);
+        let threshold = self.rules.packet_threshold;
+        let (mut lost, mut last) = (0, None);
+        for number in space.first..largest {
+            let Some(record) = space.get(number) else { continue };
+            if record.fate != Fate::Out {
+                continue;
+            }
+            let due = record.at + delay;
+            if due > now && largest < number + threshold {
+                space.loss_time = space.loss_time.min(due);
+                continue;
+            }
+            record.fate = Fate::Lost;
+            let sent = *record;
+            space.eliciting_out -= 1;
+            if sent.seq < sent.end {
+                space.out.on_lost(sent.seq, sent.end);
+            }
+            self.done_due |= sent.done;
+            self.path.take_lost((at == DATA).then_some(number), &sent, now);
+            (lost, last) = (lost + u64::from(sent.bytes), Some((number, sent.at)));
+        }
+        if let Some((number, sent)) = last {
+            self.on_losses(at, number, sent, before, now);
+        }
+        lost
+    }
+
+    /// The window after losses, the last of which was this packet (appendix B.8).
+    fn on_losses(&mut self, at: usize, number: u64, sent: Instant, before: u64, now: Instant) {
+        if self.path.on_congestion(Cause::Loss, sent, before, now) {
+            self.counters.fast_retransmits += 1;
+            self.beyond = self.rules.recovery_packet;
+        }
+        let Some(from) = self.rtt.first_sample else { return };
+        let duration = (self.rtt.pto() + self.rules.acks.max_delay) * PERSISTENT;
+        let run = self.spaces[at].run_of_losses(number, from);
+        if run.is_some_and(|run| run > duration) {
+            self.path.collapse(now);
+        }
+    }
+
+    /// `SetLossDetectionTimer`.
+    pub(super) fn set_timer(&mut self, now: Instant) {
+        let loss_time = self.spaces[HANDSHAKE].loss_time.min(self.spaces[DATA].loss_time);
+        let out = self.spaces.iter().any(|space| space.eliciting_out > 0);
+        self.timer = if loss_time != Instant::NEVER {
+            loss_time.max(now)
+        } else if self.is_gagged() || (!out && self.is_validated()) {
+            Instant::NEVER
+        } else {
+            self.pto_time(now).0.max(now)
+        };
+    }
+
+    /// `GetPtoTimeAndSpace`.
+    fn pto_time(&self, now: Instant) -> (Instant, usize) {
+        let backoff = 1 << self.timeouts.min(MOST_DOUBLINGS);
+        if self.spaces.iter().all(|space| space.eliciting_out == 0) {
+            return (now + self.rtt.pto() * backoff, HANDSHAKE);
+        }
+        let mut earliest = (Instant::NEVER, HANDSHAKE);
+        for at in [HANDSHAKE, DATA] {
+            let space = &self.spaces[at];
+            if space.eliciting_out == 0 || (at == DATA && !self.confirmed) {
+                continue;
+            }
+            let wait = (self.rtt.pto() + self.peer_delay(at)) * backoff;
+            earliest = earliest.min((space.eliciting_at + wait, at));
+        }
+        earliest
+    }
+
+    /// `OnLossDetectionTimeout`.
+    pub(super) fn on_loss_timer(&mut self, now: Instant) {
+        let before = self.path.in_flight;
+        let times = [HANDSHAKE, DATA].map(|at| self.spaces[at].loss_time);
+        if let Some(at) = [HANDSHAKE, DATA].into_iter().find(|&at| times[at] <= now) {
+            self.detect_lost(at, before, now);
+            self.spaces[at].trim();
+            return self.set_timer(now);
+        }
+        let (_, at) = self.pto_time(now);
+        self.counters.timeouts += 1;
+        self.timeouts += 1;
+        // Section 6.2.4: one or two.
+        self.spaces[at].probes = if at == DATA { 2 } else { 1 };
+        self.set_timer(now);
+    }
+}

@@ -1,0 +1,63 @@
+//! The settings of an end of QUIC.
+
+use packet::Duration;
+
+/// What a profile of QUIC says besides window, congestion control and ECN.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct QuicRules {
+    /// Largest UDP payload, bytes (`max_datagram_size` of RFC 9002).
+    pub datagram: u16,
+    /// Bytes of the connection ID in the headers of both directions.
+    pub connection_id: u8,
+    /// The first window, datagrams.
+    pub initial_window: u64,
+    /// The round trip before one is measured (`kInitialRtt`).
+    pub initial_rtt: Duration,
+    /// A packet is lost when one is acknowledged whose number is higher by this (`kPacketThreshold`).
+    pub packet_threshold: u64,
+    /// A packet is lost after this number of eighths of a round trip (`kTimeThreshold`).
+    pub time_eighths: u64,
+    /// One packet may go at once when the window is reduced, though it is full (RFC 9002 section 7.3.2).
+    pub recovery_packet: bool,
+    /// Packets are spread over the round trip (RFC 9002 section 7.7).
+    pub pacing: bool,
+    pub acks: AckRules,
+    /// The first request goes with the first packet.
+    pub zero_rtt: bool,
+    /// CRYPTO bytes of the client's first flight.
+    pub client_hello: u32,
+    /// CRYPTO bytes of the server's flight.
+    pub server_flight: u32,
+    /// How long an end that waits for an answer receives nothing before it gives up.
+    pub idle_timeout: Duration,
+    /// ECN-capable, and with which code point.
+    pub ecn: Option<packet::Ecn>,
+}
+
+/// When acknowledgements go out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AckRules {
+    /// How many ack-eliciting packets wait for their acknowledgement; one more brings it
+    /// (draft-ietf-quic-ack-frequency, Ack-Eliciting Threshold).
+    pub eliciting: u64,
+    /// Longest wait.
+    pub max_delay: Duration,
+    /// From which gap in the numbers on an acknowledgement goes out at once (Reordering Threshold); 0 for never.
+    pub reordering: u64,
+    /// Ranges that a receiver remembers.
+    pub ranges: usize,
+}
+
+/// CRYPTO bytes of the client's Finished message with TLS_AES_128_GCM_SHA256 (RFC 8446 section 4.4.4): 4 B of header
+/// and a hash of 32 B.
+pub(super) const FINISHED: u64 = 36;
+/// `kGranularity` of RFC 9002 section 6.1.2.
+pub(super) const GRANULARITY: Duration = Duration::from_millis(1);
+/// `kPersistentCongestionThreshold` of its section 7.6.1.
+pub(super) const PERSISTENT: u64 = 3;
+/// `kMinimumWindow` of its section 7.2, datagrams.
+pub(super) const LEAST_WINDOW: u64 = 2;
+/// Bytes by which an address that is not validated is answered, for each received (RFC 9000 section 8.1).
+pub(super) const AMPLIFICATION: u64 = 3;
+/// Least UDP payload of a datagram with an Initial packet (RFC 9000 section 14.1).
+pub(super) const PADDED: u32 = 1_200;
