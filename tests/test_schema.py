@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import re
 from pathlib import Path
 from typing import Any
@@ -239,6 +240,15 @@ def test_a_figure_has_the_keys_of_its_kind(of_experiments, figure):
 def test_the_shipped_schemas_are_those_that_are_made(real_core):
     for file, made in schemas.generated():
         assert file.read_text("utf-8") == made, "run `python docs/generate.py --text`"
+
+
+def test_an_experiments_schema_is_put_together_from_the_scenarios(real_core):
+    whole = json.loads(schemas.text("experiment"))
+    names = re.findall(r'"#/\$defs/([^"]+)"', json.dumps(whole))
+    assert set(names) <= set(whole["$defs"])
+    made = schemas._shared(schema.experiment())
+    assert whole["$defs"].items() >= made["$defs"].items()
+    assert {**whole, "$defs": {}} == {**made, "$defs": {}}
 
 
 def test_the_command_prints_a_shipped_schema_or_its_place(aqmlab_command):

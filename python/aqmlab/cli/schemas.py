@@ -1,11 +1,15 @@
 """The JSON schemas of our files, shipped for editors (docs/how-to/editor.md).
 
-They are generated: `make docs` writes them, and a test holds them to what they are made of.
+They are generated: `make docs` writes them, and a test holds them to what they are made of. An
+experiment holds scenarios, so that its schema is shipped without the definitions that stand in the
+scenario's, and put together when it is printed.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
+import os
 from collections import Counter
 from collections.abc import Iterator
 from itertools import count
@@ -16,13 +20,39 @@ from aqmlab.errors import SpecError
 
 FOLDER = Path(__file__).parent / "schemas"
 KINDS = ("scenario", "experiment", "infer")
+BUILT = "experiment"
+"""The kind whose schema builds on the scenario's."""
 
 
-def file(kind: str) -> Path:
-    """The shipped schema of this kind of files."""
+def shipped(kind: str) -> Path:
+    """The file of the package with the schema of this kind, or with its own part of it."""
     if kind not in KINDS:
         raise SpecError(f'no schema of "{kind}": give scenario, experiment or infer')
     return FOLDER / f"{kind}.json"
+
+
+def text(kind: str) -> str:
+    """The schema of this kind of files, whole."""
+    own = shipped(kind).read_text("utf-8")
+    if kind != BUILT:
+        return own
+    of_scenarios = json.loads(shipped("scenario").read_text("utf-8"))
+    return _written(_with(of_scenarios["$defs"], json.loads(own))) + "\n"
+
+
+def place(kind: str) -> Path:
+    """A file with the whole schema: the package's, or one in the user's cache."""
+    if kind != BUILT:
+        return shipped(kind)
+    whole = text(kind).encode()
+    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    file = home / "aqmlab" / f"{kind}-{hashlib.blake2b(whole, digest_size=6).hexdigest()}.json"
+    if not file.is_file() or file.read_bytes() != whole:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        draft = file.with_suffix(f".{os.getpid()}")
+        draft.write_bytes(whole)
+        draft.replace(file)
+    return file
 
 
 def generated() -> Iterator[tuple[Path, str]]:
@@ -32,8 +62,21 @@ def generated() -> Iterator[tuple[Path, str]]:
     from aqmlab.simulator import engine
 
     made: tuple[dict[str, Any], ...] = (engine.schema(), schema.experiment(), spec.schema())
-    for kind, one in zip(KINDS, made, strict=True):
-        yield file(kind), _written(_shared(one)) + "\n"
+    whole = {kind: _shared(one) for kind, one in zip(KINDS, made, strict=True)}
+    known = whole["scenario"]["$defs"]
+    for kind, one in whole.items():
+        yield shipped(kind), _written(_without(known, one) if kind == BUILT else one) + "\n"
+
+
+def _with(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema with these definitions beside its own."""
+    return {**schema, "$defs": dict(sorted({**known, **schema["$defs"]}.items()))}
+
+
+def _without(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+    """The schema without the definitions that are these."""
+    own = {name: one for name, one in schema["$defs"].items() if known.get(name) != one}
+    return {**schema, "$defs": own}
 
 
 def _shared(schema: dict[str, Any]) -> dict[str, Any]:

@@ -231,5 +231,4 @@ def schema(
     """Print the JSON schema of scenario, experiment or infer files, for editors."""
     from . import schemas
 
-    file = schemas.file(of)
-    typer.echo(file if path else file.read_text("utf-8"), nl=path)
+    typer.echo(schemas.place(of) if path else schemas.text(of), nl=path)
