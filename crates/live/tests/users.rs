@@ -239,4 +239,7 @@ fn groups_share_a_kernel() {
     two.traffic.extend(scenario(1_000, group("new", "linux"), json!({})).traffic);
     let why = settings(&two).unwrap_err();
     assert!(why.starts_with("traffic new: its end systems need tcp_"), "{why}");
+    two.traffic.extend(scenario(1_000, group("pages", "quic"), json!({})).traffic);
+    let why = settings(&two).unwrap_err();
+    assert!(why.starts_with("traffic pages: ") && why.contains("write tcp = \"linux\""), "{why}");
 }

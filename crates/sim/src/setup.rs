@@ -338,6 +338,7 @@ fn set_up_group(
     })?;
     let population = population(scenario, spec, sources)?;
     let profile = build_profile(spec)?;
+    preview::check_streams(spec, &population, &profile)?;
     let via = &spec.via;
     let side = spec.side();
     let group = Group {

@@ -70,7 +70,7 @@ pub use output::Outbox;
 pub use probe::Counters;
 pub use profile::Profile;
 pub use quic::QuicEndpoint;
-pub use registry::{PROFILES, QUIC, find};
+pub use registry::{PROFILES, find};
 pub use segment::{AccEcn, Flags, SackBlocks, Segment};
 pub use send_state::{Flight, Window};
 pub use tcp_info::TcpInfo;

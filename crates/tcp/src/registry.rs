@@ -5,7 +5,7 @@ use crate::profiles::{
     freebsd_2_2_8, freebsd_4_5, linux, ns2, ns2_full, ns3, plain, quic, windows_nt4,
 };
 
-/// All end systems, the youngest last.
+/// All end systems, the youngest of TCP last.
 pub static PROFILES: &[Entry] = &[
     freebsd_2_2_8::ENTRY,
     freebsd_4_5::ENTRY,
@@ -14,14 +14,12 @@ pub static PROFILES: &[Entry] = &[
     ns2_full::ENTRY,
     ns3::ENTRY,
     plain::ENTRY,
+    quic::ENTRY,
     linux::v6_12::ENTRY,
     linux::ENTRY,
 ];
 
-/// QUIC, which scenarios do not offer yet.
-pub static QUIC: Entry = quic::ENTRY;
-
 /// The entry called `name`.
 pub fn find(name: &str) -> Option<&'static Entry> {
-    PROFILES.iter().chain([&QUIC]).find(|entry| entry.about.name == name)
+    PROFILES.iter().find(|entry| entry.about.name == name)
 }

@@ -151,3 +151,8 @@ fn linux_stays_as_it_is() {
 fn ns3_stays_as_it_is() {
     stays("ns3");
 }
+
+#[test]
+fn quic_stays_as_it_is() {
+    stays("quic");
+}

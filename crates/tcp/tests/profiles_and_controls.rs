@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use aqmlab_tcp::{HostClock, PROFILES, Profile, QUIC, State, controls};
+use aqmlab_tcp::{HostClock, PROFILES, Profile, State, controls};
 use packet::params::Raw;
 use packet::{Duration, Ecn, Rng};
 
@@ -40,7 +40,7 @@ fn trace(world: &World) -> Vec<(u64, usize, u64, u64, u32)> {
 
 #[test]
 fn every_transfer_ends_conserves_and_repeats() {
-    for entry in PROFILES.iter().chain([&QUIC]) {
+    for entry in PROFILES {
         for about in controls() {
             for (loss, seed) in [(0.0, 1), (0.03, 2), (0.15, 3)] {
                 let name = format!("{} with {} at {loss}", entry.about.name, about.name);
@@ -68,7 +68,7 @@ fn every_transfer_ends_conserves_and_repeats() {
 
 #[test]
 fn a_used_endpoint_is_as_good_as_a_new_one() {
-    for entry in PROFILES.iter().chain([&QUIC]) {
+    for entry in PROFILES {
         for about in controls() {
             let name = format!("{} with {}", entry.about.name, about.name);
             let profile = with(entry.about.name, about.name, &[]);

@@ -52,6 +52,9 @@ pub enum Action {
         conn: u32,
         /// Payload of a frame at most, bytes.
         frame: u32,
+        /// Each request and its reply are a stream that waits for no other (HTTP/3, RFC 9114); else all share
+        /// one byte stream.
+        independent: bool,
     },
     /// Say [`Input::Opened`] when the connection is established. To be said right after
     /// [`Action::Open`].

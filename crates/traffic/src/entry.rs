@@ -93,6 +93,7 @@ pub struct Population {
     sources: u32,
     make: Box<dyn Make + Send + Sync>,
     ip_bytes_per_source_s: Option<f64>,
+    needs_streams: bool,
 }
 
 /// Sources of one kind in one piece of memory, by their numbers: a world has millions.
@@ -136,7 +137,24 @@ impl Population {
         sources: u32,
         make: impl Fn(u32) -> A + Send + Sync + 'static,
     ) -> Self {
-        Population { sources, make: Box::new(make), ip_bytes_per_source_s: None }
+        Population {
+            sources,
+            make: Box::new(make),
+            ip_bytes_per_source_s: None,
+            needs_streams: false,
+        }
+    }
+
+    /// This population, whose connections carry streams that do not wait for each other if `needed`.
+    #[must_use]
+    pub fn over_streams(mut self, needed: bool) -> Self {
+        self.needs_streams = needed;
+        self
+    }
+
+    /// Whether its connections carry streams that do not wait for each other, which TCP's do not.
+    pub fn needs_streams(&self) -> bool {
+        self.needs_streams
     }
 
     /// This population, where each source is expected to request this many IP bytes per second.

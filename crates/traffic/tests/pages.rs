@@ -20,7 +20,7 @@ fn multiplexing(files: f64, streams: u32) -> UserModel {
     model.files = Arc::new(Constant(files));
     model.pages = Arc::new(Constant(3.0));
     model.think = Arc::new(Constant(10.0));
-    let sharing = Sharing::Multiplexed { streams };
+    let sharing = Sharing::Multiplexed { streams, independent: false };
     model.persistence = Some(Persistence { share: 1.0, parallel: 1, sharing, ..unc::PERSISTENCE });
     model
 }

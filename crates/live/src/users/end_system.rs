@@ -86,6 +86,21 @@ pub fn socket_options(group: &Traffic) -> SocketOptions {
     SocketOptions { congestion: congestion.unwrap_or("reno").to_owned(), segment }
 }
 
+/// No kernel has ends of QUIC.
+///
+/// # Errors
+/// A sentence, if a group is of QUIC.
+pub fn refuse_quic(scenario: &Scenario) -> Result<(), String> {
+    let mut groups = scenario.traffic.iter().filter(|group| !group.entry.datagrams);
+    match groups.find(|group| group.profile.about.name == "quic") {
+        Some(group) => Err(format!(
+            "traffic {}: a live run has the TCP of its kernel, which has no QUIC; write tcp = \"linux\", or simulate the scenario",
+            group.name
+        )),
+        None => Ok(()),
+    }
+}
+
 /// Our name of a group's congestion control, and the kernel's.
 fn congestion(group: &Traffic) -> (&'static str, Option<&'static str>) {
     let usual = if group.profile.about.name.starts_with("linux") { "cubic" } else { "reno" };
@@ -96,8 +111,9 @@ fn congestion(group: &Traffic) -> (&'static str, Option<&'static str>) {
 /// What the namespaces of a scenario are to be set to.
 ///
 /// # Errors
-/// A sentence, if groups differ in what holds for a whole namespace.
+/// A sentence, if groups differ in what holds for a whole namespace, or are of QUIC.
 pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
+    refuse_quic(scenario)?;
     let mut all = Settings::default();
     let mut said: BTreeMap<&str, &str> = BTreeMap::new();
     for group in scenario.traffic.iter().filter(|group| !group.entry.datagrams) {

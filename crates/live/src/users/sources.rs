@@ -9,7 +9,7 @@ use traffic::{Action, App, AppCx, Input, Population};
 
 use super::Task;
 use super::driver::{Driver, Place};
-use super::end_system::{SocketOptions, socket_options};
+use super::end_system::{SocketOptions, refuse_quic, socket_options};
 use super::facts::{Fact, PageFact};
 use super::partner::PartnerMessage;
 use super::timers::Timer;
@@ -55,6 +55,7 @@ impl Groups {
     /// do.
     pub fn new(task: &Task) -> Result<Groups, String> {
         let scenario = &task.scenario;
+        refuse_quic(scenario)?;
         let parts = sim::parts(scenario).map_err(|error| error.to_string())?;
         let waits = parts.groups.iter().any(|(group, _)| group.waits);
         if waits && task.pair.1 > 1 {

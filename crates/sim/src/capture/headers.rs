@@ -5,7 +5,7 @@ use ::capture::write::{self, TcpHeader, TcpOptions, Transport};
 use packet::Instant;
 use tcp::{Flags, Segment};
 
-use super::names::{DISCARD, HTTP, address, number, own_port};
+use super::names::{DISCARD, HTTP, HTTPS, address, number, own_port};
 use crate::world::Group;
 use crate::world::connection::{ACCEPTOR, OPENER};
 use crate::world::in_flight::InFlight;
@@ -14,6 +14,9 @@ use crate::world::payload::Payload;
 /// The largest window without scaling, and the largest shift (RFC 7323 section 2.3).
 const MOST_WINDOW: u64 = 65_535;
 const MOST_SHIFT: u8 = 14;
+
+/// IPv4 and UDP headers, bytes.
+const IP_UDP: u32 = 28;
 
 /// The header's bits of the flags of a segment.
 const BITS: [(Flags, u16); 6] = [
@@ -30,6 +33,13 @@ pub(super) fn record(out: &mut Vec<u8>, now: Instant, inflight: &InFlight, group
     let (from, serial) = (inflight.from(), inflight.serial_number());
     let options;
     let (transport, payload) = match inflight.payload() {
+        Payload::Segment(segment) if segment.is_quic() => {
+            let mut ports = [own_port(serial), HTTPS];
+            if from == ACCEPTOR {
+                ports.reverse();
+            }
+            (Transport::Udp { ports }, inflight.ip_bytes() - IP_UDP)
+        }
         Payload::Segment(segment) => {
             options = options_of(segment, serial, from, group);
             let header = header(segment, serial, from, group, &options);

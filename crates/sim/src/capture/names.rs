@@ -10,6 +10,8 @@ const FIRST_PORT: u32 = 1_024;
 const PORTS: u32 = 65_536 - FIRST_PORT;
 /// The port of every server program.
 pub(super) const HTTP: u16 = 80;
+/// Port of those that accept connections of QUIC.
+pub(super) const HTTPS: u16 = 443;
 /// The port to which datagrams go ("discard", RFC 863).
 pub(super) const DISCARD: u16 = 9;
 

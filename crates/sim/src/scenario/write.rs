@@ -102,7 +102,8 @@ fn in_effect(params: &Params) -> Map<String, Json> {
 /// Whether acknowledgements come with every segment, whatever the default of their number: said of
 /// any other number, this is a mistake.
 fn never_waits(tcp: &Params) -> bool {
-    tcp.time("delayed_ack") == Duration::ZERO
+    let has = tcp.iter().any(|(field, _)| field.name == "delayed_ack");
+    has && tcp.time("delayed_ack") == Duration::ZERO
 }
 
 fn traffic_json(traffic: &Traffic, links: &[Link]) -> Json {

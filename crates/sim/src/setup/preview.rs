@@ -7,6 +7,23 @@ use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
 use crate::topology::Direction;
 
+/// Replies of HTTP/3 are streams of QUIC.
+pub(super) fn check_streams(
+    group: &Traffic,
+    population: &traffic::Population,
+    profile: &tcp::Profile,
+) -> Result<(), ScenarioError> {
+    if population.needs_streams() && !profile.has_streams() {
+        return Err(ScenarioError(format!(
+            "traffic {}: http = \"http3\" needs the streams of QUIC, which tcp = \"{}\" has not; write tcp = \"quic\" or \
+             http = \"http2\"",
+            group.name,
+            profile.name()
+        )));
+    }
+    Ok(())
+}
+
 impl Scenario {
     /// Checks what the fields alone do not show: parameters that contradict each other.
     ///
@@ -35,8 +52,8 @@ impl Scenario {
             }
         }
         for group in &self.traffic {
-            population(self, group, group.sources().unwrap_or(1))?;
-            build_profile(group)?;
+            let population = population(self, group, group.sources().unwrap_or(1))?;
+            check_streams(group, &population, &build_profile(group)?)?;
         }
         Ok(())
     }

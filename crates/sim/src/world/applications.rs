@@ -68,11 +68,11 @@ impl World {
                 self.sources[source as usize].machine = machine_number(machine);
             }
             Action::Open { conn, peer, closes } => self.open(source, conn, peer, closes),
-            Action::Multiplex { conn, frame } => {
+            Action::Multiplex { conn, frame, independent } => {
                 let index = self.connection_of(source, conn);
                 let connection = &mut self.connections[index];
                 connection.multiplexed = true;
-                connection.mux = Some(Box::new(Mux::new(frame)));
+                connection.mux = Some(Box::new(Mux::new(frame, independent)));
             }
             Action::PageBegins => self.recorder.page_begun(self.sources[source as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {

@@ -211,6 +211,9 @@ impl Connection {
     /// ones unnecessary: it acknowledges more, and says nothing else.
     #[inline]
     pub fn ack_filterable(&mut self, end: usize, segment: &Segment) -> Ack {
+        if segment.is_quic() {
+            return Ack::No; // nobody on the way can read it
+        }
         let acked = &mut self.acked[end];
         let newer = segment.ack > *acked;
         *acked = segment.ack.max(*acked);
@@ -228,7 +231,8 @@ impl Connection {
     pub fn opener_has_news(&self) -> bool {
         let end = &self.ends[OPENER];
         let starts = (self.awaited || self.unwritten > 0) && end.state() == State::Established;
-        let replied = self.exchanges.front().is_some_and(|next| self.has_arrived(next));
+        let replied =
+            self.has_streams() || self.exchanges.front().is_some_and(|next| self.has_arrived(next));
         let sent = self.sent_pending && end.acked() >= self.written;
         starts || end.peer_closed() || replied || sent || end.state() == State::Failed
     }
@@ -250,6 +254,9 @@ impl Connection {
     /// The oldest request, if its reply has arrived whole, and is known to have.
     #[inline]
     pub fn take_reply(&mut self) -> Option<Exchange> {
+        if self.has_streams() {
+            return self.take_stream_reply();
+        }
         if self.has_arrived(self.exchanges.front()?) { self.exchanges.pop_front() } else { None }
     }
 

@@ -56,7 +56,7 @@ impl World {
         let late = connection.serial != inflight.serial; // a copy for a connection that is over
         if !late {
             let follows = self.recorder.follows_goodput();
-            let before = if follows { connection.ends[end].delivered() } else { 0 };
+            let before = if follows { connection.ends[end].arrived() } else { 0 };
             if self.host_cache.is_some() && connection.ends[end].may_look_up() {
                 self.deliver_with_host_cache(id, end);
             } else {
@@ -64,7 +64,7 @@ impl World {
                 self.recorder.sample_round_trip(self.now, connection, end);
             }
             if follows {
-                let bytes = self.connections[index].ends[end].delivered() - before;
+                let bytes = self.connections[index].ends[end].arrived() - before;
                 self.recorder.arrived(self.now, self.group_of(index), bytes);
             }
         }

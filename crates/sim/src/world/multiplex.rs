@@ -1,15 +1,24 @@
-//! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113).
+//! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113), or are streams of one, as HTTP/3's
+//! (RFC 9114): then what is lost of one keeps no other back.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
 
 use packet::{Duration, Instant};
 
-use super::connection::{ACCEPTOR, Connection};
+use super::connection::{ACCEPTOR, Connection, Exchange, OPENER};
 use super::{Event, World, event_order};
 
-/// Bytes of a frame's header (RFC 9113 section 4.1).
-const FRAME_HEADER: u64 = 9;
+/// Bytes of the header of a frame with this payload: nine in HTTP/2 (RFC 9113 section 4.1), in HTTP/3 a type and a
+/// length of one, two or four bytes (RFC 9114 section 7.1).
+fn header(independent: bool, payload: u64) -> u64 {
+    match (independent, payload) {
+        (false, _) => 9,
+        (true, 0..64) => 2,
+        (true, 64..16_384) => 3,
+        (true, _) => 5,
+    }
+}
 
 /// An answer of which something is not written yet.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +27,14 @@ struct Answer {
     request_end: u64,
     /// Payload still to write.
     left: u64,
+}
+
+/// A frame that the opener has not got whole: the bytes `from..to` of the acceptor's.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    request_end: u64,
+    from: u64,
+    to: u64,
 }
 
 /// What the server program of a multiplexed connection is at.
@@ -30,6 +47,10 @@ struct Answer {
 pub struct Mux {
     /// Payload of a frame at most.
     frame: u64,
+    /// A reply is a stream that waits for no other.
+    independent: bool,
+    /// Then the frames written that have not arrived.
+    pieces: Vec<Piece>,
     /// Position in the acceptor's stream after the last frame.
     position: u64,
     /// Answers being worked on, and when they are ready.
@@ -40,14 +61,22 @@ pub struct Mux {
 
 impl Mux {
     /// A server program without requests.
-    pub fn new(frame: u32) -> Self {
-        let frame = u64::from(frame);
-        Mux { frame, position: 0, working: Vec::new(), turns: VecDeque::new() }
+    pub fn new(frame: u32, independent: bool) -> Self {
+        Mux {
+            frame: u64::from(frame),
+            independent,
+            pieces: Vec::new(),
+            position: 0,
+            working: Vec::new(),
+            turns: VecDeque::new(),
+        }
     }
 
     /// What a reply takes of the acceptor's stream, bytes.
     pub fn framed(&self, reply_bytes: u64) -> u64 {
-        reply_bytes + reply_bytes.div_ceil(self.frame) * FRAME_HEADER
+        let (whole, rest) = (reply_bytes / self.frame, reply_bytes % self.frame);
+        let last = if rest > 0 { header(self.independent, rest) } else { 0 };
+        reply_bytes + whole * header(self.independent, self.frame) + last
     }
 
     /// Answers that are ready by now take turns.
@@ -67,12 +96,17 @@ impl Mux {
         let mut answer = self.turns.pop_front()?;
         let payload = answer.left.min(self.frame);
         answer.left -= payload;
-        self.position += payload + FRAME_HEADER;
+        let (request_end, from) = (answer.request_end, self.position);
+        let bytes = payload + header(self.independent, payload);
+        self.position += bytes;
+        if self.independent {
+            self.pieces.push(Piece { request_end, from, to: self.position });
+        }
         let complete = answer.left == 0;
         if !complete {
             self.turns.push_back(answer);
         }
-        Some((payload + FRAME_HEADER, complete.then_some(answer.request_end)))
+        Some((bytes, complete.then_some(request_end)))
     }
 }
 
@@ -85,6 +119,42 @@ impl Connection {
     /// What a reply takes of the acceptor's stream where replies share it, bytes.
     pub fn framed(&mut self, reply_bytes: u64) -> u64 {
         self.mux().map_or(reply_bytes, |mux| mux.framed(reply_bytes))
+    }
+
+    /// Whether each request and its reply are a stream that waits for no other.
+    #[inline]
+    pub fn has_streams(&self) -> bool {
+        self.multiplexed && self.mux.as_ref().is_some_and(|mux| mux.independent)
+    }
+
+    /// A request whose reply, a stream, has arrived whole.
+    pub fn take_stream_reply(&mut self) -> Option<Exchange> {
+        let Connection { mux, ends, exchanges, .. } = self;
+        let pieces = &mut mux.as_mut()?.pieces;
+        pieces.retain(|piece| !ends[OPENER].has(piece.from, piece.to));
+        let arrived = |exchange: &Exchange| {
+            let missing = pieces.iter().any(|piece| piece.request_end == exchange.request_end);
+            exchange.reply_end.is_some() && !missing
+        };
+        let place = exchanges.iter().position(arrived)?;
+        exchanges.remove(place)
+    }
+
+    /// The oldest request that has arrived and is not worked on, moved before those that are not: of streams
+    /// whichever, else none before the one whose turn it is.
+    fn next_request(&mut self) -> Option<Exchange> {
+        let oldest = self.oldest_unserved();
+        let end = &self.ends[ACCEPTOR];
+        let arrived = |exchange: &Exchange| {
+            let (bytes, to) = (u64::from(exchange.request_bytes), exchange.request_end);
+            end.has(to - bytes, to)
+        };
+        let most = if self.has_streams() { usize::MAX } else { 1 };
+        let place = self.exchanges.iter().skip(oldest).take(most).position(arrived)?;
+        let exchange = self.exchanges.remove(oldest + place)?;
+        self.exchanges.insert(oldest, exchange);
+        self.unserved -= 1;
+        Some(exchange)
     }
 
     /// Bytes written by the acceptor and not sent yet. (Its byte n has the number n.)
@@ -137,12 +207,7 @@ impl World {
     fn begin_work(&mut self, index: u32) {
         let now = self.now;
         let connection = &mut self.connections[index];
-        while connection.unserved > 0 {
-            let exchange = connection.exchanges[connection.oldest_unserved()];
-            if connection.ends[ACCEPTOR].delivered() < exchange.request_end {
-                break;
-            }
-            connection.unserved -= 1;
+        while let Some(exchange) = connection.next_request() {
             let answer = Answer { request_end: exchange.request_end, left: exchange.reply_bytes };
             let ready = now + exchange.service;
             let (serial, Some(mux)) = (connection.serial, connection.mux()) else { return };
@@ -166,7 +231,7 @@ mod tests {
 
     /// The frames of answers of these sizes: bytes, and the request completed.
     fn frames(sizes: &[u64]) -> Vec<(u64, Option<u64>)> {
-        let mut mux = Mux::new(1_000);
+        let mut mux = Mux::new(1_000, false);
         let answers =
             sizes.iter().zip(1..).map(|(&left, request_end)| Answer { request_end, left });
         mux.turns.extend(answers);
@@ -194,7 +259,7 @@ mod tests {
 
     #[test]
     fn answers_begin_to_take_turns_when_they_are_ready() {
-        let mut mux = Mux::new(1_000);
+        let mut mux = Mux::new(1_000, false);
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         for (request_end, ready) in [(1, 30), (2, 10), (3, 20)] {
             mux.working.push((at(ready), Answer { request_end, left: 2_000 }));

@@ -8,10 +8,10 @@ use super::payload::Payload;
 /// The flags besides ACK, ECE and CWR. RST and URG are not modelled.
 const OTHERS: Flags = Flags::SYN.with(Flags::FIN).with(Flags::AE);
 
-/// The header of what travels; `None` of a datagram.
+/// The header of what travels; `None` of a datagram, and of QUIC, which is encrypted.
 pub(super) fn tcp_header(payload: &Payload) -> Option<TcpHeader> {
     match payload {
-        Payload::Segment(segment) => Some(of_segment(segment)),
+        Payload::Segment(segment) => (!segment.is_quic()).then(|| of_segment(segment)),
         Payload::Datagram(_) => None,
     }
 }

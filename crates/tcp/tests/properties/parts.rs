@@ -32,7 +32,9 @@ fn exchanged(seed: u64) -> Vec<(&'static str, Raw)> {
 #[test]
 fn every_profile_delivers_whatever_its_parts() {
     let (mut marks, mut reductions, mut needless) = (0, 0, 0);
-    for entry in aqmlab_tcp::PROFILES {
+    // Parts and numbers of TCP: QUIC has others.
+    let of_tcp = aqmlab_tcp::PROFILES.iter().filter(|entry| entry.about.name != "quic");
+    for entry in of_tcp {
         for seed in 0..3_000 {
             let settings = if seed < 500 { Vec::new() } else { exchanged(seed) };
             let run = std::panic::catch_unwind(|| {

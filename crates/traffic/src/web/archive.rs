@@ -44,7 +44,7 @@ pub fn object() -> Arc<dyn Distribution> {
 }
 
 pub(super) fn model(servers: u32) -> UserModel {
-    let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE };
+    let sharing = Sharing::Multiplexed { streams: fields::STREAMS_AT_ONCE, independent: false };
     UserModel {
         request: fields::always(500.0),
         reply: html(),

@@ -17,7 +17,7 @@ const fn distribution(name: &'static str, unit: Unit, meaning: &'static str) -> 
 /// HTTP mode.
 pub const HTTP: Field = Field::new(
     "http",
-    Kind::Choice(&["http10", "http11", "http11-pipelined", "http2"]),
+    Kind::Choice(&["http10", "http11", "http11-pipelined", "http2", "http3"]),
     Value::Unset,
 )
 .meaning(
@@ -26,19 +26,20 @@ pub const HTTP: Field = Field::new(
               http11-pipelined: after the first reply of a connection its further requests of the \
               page are written at once; http2: when the first file of a page is there all others \
               are requested at once, on one connection to each server, which sends its replies in \
-              frames of 16 KiB, one of each in turn. If not given, http10 for web and http, http11 \
+              frames of 16 KiB, one of each in turn; http3: as http2, but a reply is a stream of QUIC \
+              that waits for no other (with tcp = \"quic\"). If not given, http10 for web and http, http11 \
               for unc and threegpp-http, http2 for web-2024.",
 )
 .source(
     "the model; constructed: what pipelining does; read: RFC 9113, RFC 9218 section 10 \
-             (responses of equal urgency that can be used in parts take turns)",
+             (responses of equal urgency that can be used in parts take turns), RFC 9114",
 );
-/// Requests that wait on an HTTP/2 connection at most, if nothing else is said.
+/// Requests that wait on a connection of HTTP/2 or HTTP/3 at most, if nothing else is said.
 pub(super) const STREAMS_AT_ONCE: u32 = 100;
-/// Concurrent streams of HTTP/2.
+/// Concurrent streams of HTTP/2 and HTTP/3.
 pub const STREAMS: Field = Field::new("streams", Kind::whole(Unit::Count, 1, 10_000), Value::Unset)
     .meaning(
-        "How many requests wait for replies on an HTTP/2 connection at most; if not given, 100.",
+        "How many requests wait for replies on a connection of HTTP/2 or /3 at most; if not given, 100.",
     )
     .source("read: RFC 9113 section 6.5.2 recommends no fewer than 100");
 /// Parallel connections.
@@ -262,7 +263,8 @@ fn persistence(
 ) -> Result<Option<Persistence>, BadParams> {
     let default = match model.persistence.as_ref().map(|kept| kept.sharing) {
         None => "http10",
-        Some(Sharing::Multiplexed { .. }) => "http2",
+        Some(Sharing::Multiplexed { independent: false, .. }) => "http2",
+        Some(Sharing::Multiplexed { independent: true, .. }) => "http3",
         Some(Sharing::InTurn | Sharing::Pipelined) => "http11",
     };
     let http = match params.value("http") {
@@ -272,8 +274,9 @@ fn persistence(
     let refused = |fields: &[&'static str], why: &str| -> Result<(), BadParams> {
         fields.iter().try_for_each(|field| params.without_effect(field, why))
     };
-    if http != "http2" {
-        refused(&["streams"], "is of HTTP/2 alone; write http = \"http2\" beside it")?;
+    let multiplexed = matches!(http, "http2" | "http3");
+    if !multiplexed {
+        refused(&["streams"], "is of HTTP/2 and HTTP/3; write http = \"http2\" beside it")?;
     }
     if http == "http10" {
         let fields = ["persistent", "persistent_parallel", "idle_timeout", "connection_requests"];
@@ -283,13 +286,13 @@ fn persistence(
     }
     let idle =
         if params.given("idle_timeout") { params.time("idle_timeout") } else { defaults.idle };
-    if http == "http2" {
+    if multiplexed {
         let fields = ["persistent", "persistent_parallel", "connection_requests"];
-        let why = "means nothing in HTTP/2, where one connection to each server carries all \
+        let why = "means nothing in HTTP/2 and HTTP/3, where one connection to each server carries all \
                    requests; leave it out";
         refused(&fields, why)?;
         let streams = params.whole_or("streams", u64::from(STREAMS_AT_ONCE)) as u32;
-        let sharing = Sharing::Multiplexed { streams };
+        let sharing = Sharing::Multiplexed { streams, independent: http == "http3" };
         return Ok(Some(Persistence { share: 1.0, parallel: 1, idle, requests: None, sharing }));
     }
     let parallel =
@@ -336,10 +339,12 @@ pub(super) fn population(model: UserModel, group: &Group) -> Result<Population, 
         let why = "web users fetch from the other side, but it has no machine; give it at least 1";
         return Err(BadParams::new("peers", why));
     }
+    let kept = model.persistence.as_ref().map(|kept| kept.sharing);
+    let over_streams = matches!(kept, Some(Sharing::Multiplexed { independent: true, .. }));
     let estimate = model.expected_ip_bytes_per_user_s();
     let (model, seed, name) = (Arc::new(model), group.seed, group.name.clone());
     let user = move |i| User::new(Arc::clone(&model), seed, &name, u64::from(i));
-    Ok(Population::new(group.sources, user).requesting(estimate))
+    Ok(Population::new(group.sources, user).requesting(estimate).over_streams(over_streams))
 }
 
 pub(crate) fn always(value: f64) -> Arc<dyn Distribution> {

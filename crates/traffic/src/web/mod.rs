@@ -111,6 +111,8 @@ pub enum Sharing {
     Multiplexed {
         /// Requests that wait for replies on a connection at most.
         streams: u32,
+        /// A reply is a stream that waits for no other (HTTP/3).
+        independent: bool,
     },
 }
 
@@ -219,7 +221,7 @@ mod tests {
         // A page's files over one HTTP/2 connection, or over a browser's six.
         let kept = archive::model(1).persistence.expect("connections are kept");
         assert_eq!((kept.parallel, archive::model(1).parallel), (1, 6));
-        assert!(matches!(kept.sharing, Sharing::Multiplexed { streams: 100 }));
+        assert!(matches!(kept.sharing, Sharing::Multiplexed { streams: 100, independent: false }));
         assert_eq!(archive::PERSISTENCE.parallel, 6);
         // ns-3's one connection, which its server never closes.
         let kept = threegpp::model(1).persistence.expect("a connection is kept");

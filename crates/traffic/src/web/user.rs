@@ -179,8 +179,8 @@ impl User {
         let room = limit.map_or(u32::MAX, |d| whole_count(d.sample(&mut streams.limit)));
         let conn = self.free_number();
         (cx.act)(Action::Open { conn, peer, closes: Closes::Opener });
-        if self.streams_at_once().is_some() {
-            (cx.act)(Action::Multiplex { conn, frame: FRAME });
+        if let Sharing::Multiplexed { independent, .. } = self.persistence().sharing {
+            (cx.act)(Action::Multiplex { conn, frame: FRAME, independent });
         }
         self.rare().open.add(conn, room, cx.now)
     }

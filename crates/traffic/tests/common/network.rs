@@ -142,7 +142,7 @@ impl Network {
             Action::Move { machine } => self.machine = machine,
             Action::PageBegins => self.pages_begun += 1,
             Action::PageEnds { .. } => self.pages.push(wish),
-            Action::Multiplex { conn, frame } => {
+            Action::Multiplex { conn, frame, .. } => {
                 let opened = &mut self.opened[self.open[&conn]];
                 assert_eq!((opened.requests, opened.closes), (0, Closes::Opener));
                 opened.frame = Some(frame);

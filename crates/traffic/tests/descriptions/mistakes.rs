@@ -212,12 +212,12 @@ fn applications_refuse_what_contradicts_itself() {
         (
             "http",
             vec![("http", text("http2")), ("persistent_parallel", n(4.0))],
-            "persistent_parallel: means nothing in HTTP/2, where one connection to each server carries all requests; leave it out",
+            "persistent_parallel: means nothing in HTTP/2 and HTTP/3, where one connection to each server carries all requests; leave it out",
         ),
         (
             "unc",
             vec![("streams", n(4.0))],
-            "streams: is of HTTP/2 alone; write http = \"http2\" beside it",
+            "streams: is of HTTP/2 and HTTP/3; write http = \"http2\" beside it",
         ),
         ("packmime", vec![("http", text("http2"))], "http: unknown value \"http2\""),
         (

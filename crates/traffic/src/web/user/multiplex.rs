@@ -9,7 +9,7 @@ impl User {
     pub(super) fn streams_at_once(&self) -> Option<u32> {
         match self.model.persistence.as_ref()?.sharing {
             // All stays are persistent.
-            Sharing::Multiplexed { streams } => Some(streams),
+            Sharing::Multiplexed { streams, .. } => Some(streams),
             Sharing::InTurn | Sharing::Pipelined => None,
         }
     }
