@@ -83,6 +83,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     explanation = next(part["Explanation"] for part in config.nav or [] if "Explanation" in part)
     for title, folder in (
         ("Score cards", "score-cards"),
+        ("Congestion controls", "controls"),
         ("Decisions", "decisions"),
         ("Notebook", "notebook"),
     ):

@@ -181,7 +181,7 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t rate_prior_delivered;
   /**
-   * Delivered in all, now.
+   * Bytes delivered in the whole connection until now.
    */
   uint64_t rate_total_delivered;
   /**
@@ -189,7 +189,7 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t rate_sent_in_flight;
   /**
-   * Lost since.
+   * Bytes lost since the segment was sent that this acknowledgement samples.
    */
   uint64_t rate_lost;
   /**
@@ -231,7 +231,7 @@ typedef struct aqmlab_control_ack {
  */
 typedef struct aqmlab_control_lost {
   /**
-   * Its length.
+   * Length of the lost segment, bytes.
    */
   uint64_t bytes;
   /**
@@ -243,7 +243,7 @@ typedef struct aqmlab_control_lost {
    */
   uint64_t lost;
   /**
-   * Delivered in all, now.
+   * Bytes delivered in the whole connection until now.
    */
   uint64_t total_delivered;
   /**
@@ -294,7 +294,7 @@ typedef struct aqmlab_control_table {
    */
   const aqmlab_plugin_parameter *parameters;
   /**
-   * How many.
+   * Number of parameters.
    */
   uint32_t parameter_count;
   /**
@@ -319,7 +319,7 @@ typedef struct aqmlab_control_table {
    */
   void *(*create)(const double *values, char *error, size_t room);
   /**
-   * Ends it.
+   * Destroys a connection's state.
    */
   void (*destroy)(void *state);
   /**

@@ -150,7 +150,7 @@
  */
 typedef struct aqmlab_plugin_parameter {
   /**
-   * Letters, digits and underscores.
+   * The parameter's name: letters, digits and underscores.
    */
   const char *name;
   /**
@@ -192,7 +192,7 @@ typedef struct aqmlab_plugin_parameter {
  */
 typedef struct aqmlab_plugin_line {
   /**
-   * Its rate.
+   * Rate of the line, bit/s.
    */
   uint64_t bits_per_s;
   /**
@@ -321,7 +321,7 @@ typedef struct aqmlab_plugin {
    */
   const struct aqmlab_plugin_parameter *parameters;
   /**
-   * How many.
+   * Number of parameters.
    */
   uint32_t parameter_count;
   /**
@@ -334,7 +334,7 @@ typedef struct aqmlab_plugin {
    */
   uint32_t limit_first;
   /**
-   * Their names.
+   * Names of the gauges.
    */
   const char *const *gauge_names;
   /**
@@ -347,7 +347,7 @@ typedef struct aqmlab_plugin {
                   char *error,
                   size_t room);
   /**
-   * Ends it.
+   * Destroys a queue's state.
    */
   void (*destroy)(void *state);
   /**
