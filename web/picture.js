@@ -103,7 +103,7 @@ export class Picture {
     const small = height < SMALL
     const each = (width * (number > 1 ? 0.72 : 0.6)) / number
     const boxes = Array.from({ length: number }, (_, i) => ({ x: width * (number > 1 ? 0.14 : 0.2) + i * each, w: each * (number > 1 ? 0.78 : 5 / 6), y: height * (small ? 0.34 : 0.24), h: height * (small ? 0.34 : 0.4) }))
-    return { pen, width, height, small, ink, faint, wrong, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * 0.9 }
+    return { pen, width, height, small, ink, faint, wrong, boxes, line: boxes[0].y + boxes[0].h / 2, back: height * (small ? 0.96 : 0.9) }
   }
 
   /** Draws the instant `at`, with packets if `speed` (simulated seconds a second) lets them be seen; `thresholds` of each queue, `scale` packets that a queue's width stands for. */
@@ -264,7 +264,7 @@ export class Picture {
   }
 
   /** How full a queue was in the last interval, where single packets are too fast to be seen. */
-  #level({ pen, ink, boxes, line }, box, { bins, last: second }, q, at) {
+  #level({ pen, small, ink, boxes, line }, box, { bins, last: second }, q, at) {
     let last = bins.t.length - 1
     while (last > 0 && bins.t[last] > at) last--
     if (last < 0) return
@@ -282,8 +282,10 @@ export class Picture {
     const rate = `${second.rate.toFixed(2)} Mbit/s`
     const counts = [`${second.loss} lost/s`, `${second.marks} marked/s`]
     if (boxes.length === 1) pen.fillText(rate, box.x + box.w + 4, line - 5)
-    const below = boxes.length === 1 ? [counts.join(', ')] : [rate, ...counts]
-    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 27 + 13 * i))
+    // A small picture has one line below its queues.
+    const several = small ? [`${rate}, ${counts[0]}`] : [rate, ...counts]
+    const below = boxes.length === 1 ? [counts.join(', ')] : several
+    below.forEach((text, i) => pen.fillText(text, box.x, box.y + box.h + 26 + 13 * i))
   }
 
   /** Draws a queue's thresholds and its average; where the thresholds can be held. */
@@ -291,14 +293,21 @@ export class Picture {
     const near = thresholds.filter(({ packets }) => packets <= this.most[q])
     const handles = near.map(({ name, packets }) => ({ name, queue: q, box, x: this.#x(box, q, packets) }))
     pen.textAlign = 'center'
-    for (const { name, x } of handles) {
+    let named = Infinity
+    for (const { name, x } of handles.toSorted((a, b) => b.x - a.x)) {
       const held = this.held?.name === name && this.held.queue === q
       const now = held ? this.held.x : x
       pen.strokeStyle = pen.fillStyle = ink
       pen.setLineDash([4, 3])
       this.#vertical(pen, now, box.y - 6, box.y + box.h + 6)
       pen.setLineDash([])
-      pen.fillText(held ? `${name} ${this.held.packets}` : name, now, box.y - 4)
+      const words = held ? `${name} ${this.held.packets}` : name
+      const half = pen.measureText(words).width / 2
+      // A name that would run into its neighbour's is left out until its line is held.
+      if (held || now + half + 4 < named) {
+        pen.fillText(words, now, box.y - 4)
+        named = now - half
+      }
     }
     const average = bins.average.at(-1)
     if (average != null) {
