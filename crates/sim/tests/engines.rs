@@ -47,6 +47,8 @@ fn tcp(rng: &mut Rng) -> Value {
         0 => pick(rng, &["freebsd-2.2.8", "plain"]),
         _ => tcp::PROFILES[rng.below(listed) as usize].about.name,
     };
+    // QUIC has none of the parts that are exchanged below.
+    let name = if name == "quic" { "linux" } else { name };
     let mut tcp = json!({"profile": name, "ecn": rng.below(2) == 0});
     if rng.below(3) == 0 {
         tcp["recovery"] = json!(pick(rng, &["tahoe", "reno", "newreno", "sack"]));
