@@ -47,10 +47,9 @@ fn tcp(rng: &mut Rng) -> Value {
         0 => pick(rng, &["freebsd-2.2.8", "plain"]),
         _ => tcp::PROFILES[rng.below(listed) as usize].about.name,
     };
-    // QUIC has none of the parts that are exchanged below.
-    let name = if name == "quic" { "linux" } else { name };
     let mut tcp = json!({"profile": name, "ecn": rng.below(2) == 0});
-    if rng.below(3) == 0 {
+    // QUIC has none of these parts.
+    if rng.below(3) == 0 && name != "quic" {
         tcp["recovery"] = json!(pick(rng, &["tahoe", "reno", "newreno", "sack"]));
         tcp["f_rto"] = json!(rng.below(2) == 0);
         tcp["limited_transmit"] = json!(rng.below(2) == 0);
@@ -63,6 +62,7 @@ fn tcp(rng: &mut Rng) -> Value {
 fn traffic(rng: &mut Rng) -> Value {
     let tcp = tcp(rng);
     let side = pick(rng, &["clients", "servers"]);
+    let multiplexed = if tcp["profile"] == "quic" { "http3" } else { "http2" };
     match rng.below(12) {
         10..=11 => datagrams(rng, side),
         0..=2 => json!({"app": "web", "users": 20 + rng.below(200), "side": side, "tcp": tcp,
@@ -70,7 +70,7 @@ fn traffic(rng: &mut Rng) -> Value {
         3 => json!({"app": "unc", "users": 100 + rng.below(900), "side": side, "tcp": tcp,
                     "start": "stationary", "page_servers": "unc_servers_per_page",
                     "service": {"dist": "exponential", "mean": "30 ms"},
-                    "http": pick(rng, &["http10", "http11", "http11-pipelined", "http2"])}),
+                    "http": pick(rng, &["http10", "http11", "http11-pipelined", multiplexed])}),
         4 => json!({"app": "packmime", "connections_per_s": 5 + rng.below(95), "side": side,
                     "rtt": {"min": "1 ms", "max": "200 ms",
                             "draw": pick(rng, &["pair", "connection"])},
@@ -270,6 +270,9 @@ fn of_today(seed: u64, control: &str) -> Value {
     for group in scenario["traffic"].as_array_mut().unwrap() {
         if group.get("tcp").is_some() {
             group["tcp"] = json!({"profile": "linux", "congestion": control});
+            if group["http"] == "http3" {
+                group["http"] = json!("http2");
+            }
         }
     }
     scenario

@@ -27,7 +27,7 @@ impl QuicEndpoint {
             self.conn.state = State::SynReceived;
         }
         self.received += u64::from(segment.ip_bytes() - IP_UDP);
-        (self.heard, self.asked, self.stirred) = (now, false, true);
+        (self.quiet_since, self.sent_since, self.may_have_more) = (now, false, true);
         let at = usize::from(!content.handshake);
         if !self.can_read(at) {
             return;
@@ -66,7 +66,7 @@ impl QuicEndpoint {
         let before = self.spaces[DATA].incoming.closed();
         self.spaces[at].incoming.take(piece);
         if at == HANDSHAKE {
-            self.shake_hands(now);
+            self.on_crypto(now);
         } else if self.spaces[DATA].incoming.closed() && !before {
             let transition = self.conn.on_peer_closed();
             self.follow(transition);

@@ -42,9 +42,9 @@ pub struct QuicEndpoint {
     /// ECN validation has not failed (RFC 9000 section 13.4.2).
     pub(super) ecn_works: bool,
     /// One packet may go beyond a window that was just reduced (RFC 9002 section 7.3.2).
-    pub(super) beyond: bool,
+    pub(super) recovery_packet: bool,
     /// Something has happened after which there may be something to send.
-    pub(super) stirred: bool,
+    pub(super) may_have_more: bool,
     /// Timeouts in a row (`pto_count`).
     pub(super) timeouts: u32,
     /// The loss detection timer.
@@ -55,8 +55,9 @@ pub struct QuicEndpoint {
     pub(super) received: u64,
     sent: u64,
     /// Since when nothing has come: an arrival, or the first ack-eliciting packet after it.
-    pub(super) heard: Instant,
-    pub(super) asked: bool,
+    pub(super) quiet_since: Instant,
+    /// An ack-eliciting packet was sent since the last arrival.
+    pub(super) sent_since: bool,
     /// The peer's flow control credit, bytes beyond what is acknowledged.
     credit: u64,
 }
@@ -76,15 +77,15 @@ impl QuicEndpoint {
             done_due: false,
             closing: false,
             ecn_works: true,
-            beyond: false,
-            stirred: false,
+            recovery_packet: false,
+            may_have_more: false,
             timeouts: 0,
             timer: Instant::NEVER,
             paced: Instant::NEVER,
             received: 0,
             sent: 0,
-            heard: Instant::ZERO,
-            asked: false,
+            quiet_since: Instant::ZERO,
+            sent_since: false,
             credit: profile.window,
             rules,
         }
@@ -100,7 +101,7 @@ impl QuicEndpoint {
     pub(crate) fn write(&mut self, bytes: u64, _now: Instant) {
         assert!(!self.closing, "write() after close()");
         self.spaces[DATA].out.write(bytes);
-        self.stirred = true;
+        self.may_have_more = true;
     }
 
     pub(crate) fn stop_writing(&mut self, _now: Instant) -> u64 {
@@ -119,13 +120,13 @@ impl QuicEndpoint {
         if self.closing && open {
             self.conn.on_close();
             self.spaces[DATA].out.fin = true;
-            self.stirred = true;
+            self.may_have_more = true;
         }
     }
 
     pub(crate) fn on_window(&mut self, bytes: u32, _now: Instant) {
         self.credit = u64::from(bytes);
-        self.stirred = true;
+        self.may_have_more = true;
     }
 
     /// Whether nothing is left to do but to answer what comes again.
@@ -139,7 +140,7 @@ impl QuicEndpoint {
         let waits = self.spaces.iter().any(|space| space.eliciting_out > 0)
             || matches!(self.conn.state, State::SynSent | State::SynReceived);
         if waits {
-            self.heard + self.rules.idle_timeout.max(self.rtt.pto() * 3)
+            self.quiet_since + self.rules.idle_timeout.max(self.rtt.pto() * 3)
         } else {
             Instant::NEVER
         }
@@ -177,19 +178,19 @@ impl QuicEndpoint {
         if !slow {
             self.spaces.iter_mut().for_each(|space| space.acks.on_timer(now));
         }
-        self.stirred = true;
+        self.may_have_more = true;
     }
 
     pub(crate) fn may_send(&self) -> bool {
-        self.stirred
+        self.may_have_more
     }
 
     pub(crate) fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
-        if !self.stirred || self.conn.state == State::Failed {
+        if !self.may_have_more || self.conn.state == State::Failed {
             return false;
         }
         let Some(content) = self.choose(now) else {
-            self.stirred = false;
+            self.may_have_more = false;
             return false;
         };
         self.send(out.place(), content, now);
@@ -285,7 +286,7 @@ impl QuicEndpoint {
     /// Whether window and pace let a packet go now.
     fn is_free(&mut self, content: &Content, now: Instant) -> bool {
         let bytes = self.wire(content, self.ack_for(content, now).as_ref());
-        if !self.path.fits(bytes) && !self.beyond {
+        if !self.path.fits(bytes) && !self.recovery_packet {
             return false;
         }
         let next = self.path.pacer.next(u64::from(bytes), now);
@@ -303,7 +304,7 @@ impl QuicEndpoint {
     }
 
     /// Whether a server may send nothing more before something comes from the client.
-    pub(super) fn is_gagged(&self) -> bool {
+    pub(super) fn is_amplification_limited(&self) -> bool {
         let full = u64::from(self.rules.datagram);
         !self.client && !self.complete && self.sent + full > AMPLIFICATION * self.received
     }
@@ -354,9 +355,9 @@ impl QuicEndpoint {
     /// An ack-eliciting packet takes its part of the window.
     fn charge(&mut self, at: usize, bytes: u32, now: Instant) -> u64 {
         let numbers = (self.spaces[at].first, self.spaces[at].next);
-        self.beyond = false;
-        if !std::mem::replace(&mut self.asked, true) {
-            self.heard = now;
+        self.recovery_packet = false;
+        if !std::mem::replace(&mut self.sent_since, true) {
+            self.quiet_since = now;
         }
         self.path.on_sent(u64::from(bytes), (at == DATA).then_some(numbers), now)
     }

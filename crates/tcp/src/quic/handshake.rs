@@ -14,7 +14,7 @@ impl QuicEndpoint {
     /// If the endpoint is not fresh.
     pub(crate) fn connect(&mut self, now: Instant) {
         assert_eq!(self.conn.state, State::Listen, "connect() on an endpoint that is not fresh");
-        (self.client, self.heard, self.stirred) = (true, now, true);
+        (self.client, self.quiet_since, self.may_have_more) = (true, now, true);
         self.conn.state = State::SynSent;
         self.spaces[HANDSHAKE].out.write(u64::from(self.rules.client_hello));
         if self.rules.zero_rtt {
@@ -36,7 +36,7 @@ impl QuicEndpoint {
     }
 
     /// CRYPTO data has arrived.
-    pub(super) fn shake_hands(&mut self, now: Instant) {
+    pub(super) fn on_crypto(&mut self, now: Instant) {
         let arrived = self.spaces[HANDSHAKE].incoming.delivered();
         let out = &mut self.spaces[HANDSHAKE].out;
         if self.client {

@@ -53,7 +53,7 @@ impl QuicEndpoint {
     fn on_losses(&mut self, at: usize, number: u64, sent: Instant, before: u64, now: Instant) {
         if self.path.on_congestion(Cause::Loss, sent, before, now) {
             self.counters.fast_retransmits += 1;
-            self.beyond = self.rules.recovery_packet;
+            self.recovery_packet = self.rules.recovery_packet;
         }
         let Some(from) = self.rtt.first_sample else { return };
         let duration = (self.rtt.pto() + self.rules.acks.max_delay) * PERSISTENT;
@@ -69,7 +69,7 @@ impl QuicEndpoint {
         let out = self.spaces.iter().any(|space| space.eliciting_out > 0);
         self.timer = if loss_time != Instant::NEVER {
             loss_time.max(now)
-        } else if self.is_gagged() || (!out && self.is_validated()) {
+        } else if self.is_amplification_limited() || (!out && self.is_validated()) {
             Instant::NEVER
         } else {
             self.pto_time(now).0.max(now)
