@@ -218,7 +218,7 @@ impl Recorder {
 
     /// An end of a connection has got a segment: records the sample of the round-trip time that it
     /// took, if it did.
-    #[inline]
+    #[inline(always)]
     pub fn sample_round_trip(&mut self, now: Instant, connection: &mut Connection, end: usize) {
         if let Some((sample, smoothed)) = connection.ends[end].take_round_trip() {
             self.round_trips.sampled(now, connection.group, sample, smoothed);

@@ -220,7 +220,7 @@ impl World {
 
     /// Sees to it that a timer event exists at or before the end's next deadline. Timers are
     /// lazy: a deadline that moves back costs nothing until the event fires.
-    #[inline]
+    #[inline(always)]
     pub(super) fn arm(&mut self, index: u32, end: usize) {
         let connection = &self.connections[index];
         let Some(deadline) = connection.ends[end].next_timeout() else { return };
