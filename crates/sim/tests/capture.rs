@@ -298,3 +298,29 @@ fn datagrams_carry_what_they_say() {
         assert_eq!(frame.payload + 28, frame.length, "headers of IP and UDP");
     }
 }
+
+#[test]
+fn quic_is_udp_to_port_443_with_the_bytes_that_the_link_carried() {
+    let scenario = json!({
+        "duration": "8 s",
+        "link": [{"rate": "2 Mbit/s", "forward": {"aqm": "red", "min_th": 5, "max_th": 15, "limit": 30, "ecn": true}}],
+        "traffic": [{"app": "bulk", "flows": 2, "tcp": {"profile": "quic", "ecn": true}}],
+    });
+    let (run, frames) = captured(&scenario, &BOTH, Departure);
+    assert!(frames.len() > 1_000, "{}", frames.len());
+    for frame in &frames {
+        // A bulk sender opens its connection.
+        let down = frame.source.0[1] >= 128;
+        let (sender, receiver) = if down {
+            (frame.source.1, frame.destination.1)
+        } else {
+            (frame.destination.1, frame.source.1)
+        };
+        assert!(frame.tcp.is_none() && receiver == 443 && sender > 1_023, "{frame:?}");
+    }
+    let down: Vec<&Frame> = frames.iter().filter(|frame| frame.source.1 != 443).collect();
+    assert_eq!(down.len() as f64, run.summary.number("departures"));
+    let bytes: u32 = down.iter().map(|frame| frame.length).sum();
+    assert_eq!(f64::from(bytes), run.summary.number("departure_bytes"));
+    assert!(down.iter().any(|frame| frame.ecn == 3), "a mark is in the file");
+}

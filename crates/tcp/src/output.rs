@@ -24,21 +24,22 @@ impl Outbox for Option<Segment> {
 }
 
 impl TcpEndpoint {
-    /// The next segment to send, if any: call until `None` after every other call.
+    /// As [`Endpoint::poll_send`](crate::Endpoint::poll_send).
+    #[cfg(test)]
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = None;
         self.poll_send_into(&mut segment, now);
         segment
     }
 
-    /// Whether [`TcpEndpoint::poll_send`] may have a segment; where not, the call is idle.
+    /// Whether [`TcpEndpoint::poll_send_into`] may have a segment; where not, the call is idle.
     #[inline]
     pub fn may_send(&self) -> bool {
         self.call.active || self.call.due || self.tx.snd.resend || self.has_writes()
     }
 
-    /// As [`TcpEndpoint::poll_send`], but writes the segment where it is to stay; `false` if there
-    /// is none. (Moving a segment just written costs as much as making it.)
+    /// Writes the next segment to send where it is to stay; `false` if there is none: call until then after every
+    /// other call. (Moving a segment just written costs as much as making it.)
     #[inline]
     pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
         let moment = self.call.moment(now);

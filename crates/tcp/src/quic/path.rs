@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 use super::pacer::Pacer;
 use super::rules::{LEAST_WINDOW, QuicRules};
 use super::space::Sent;
-use crate::congestion::{AckSample, CaState, Cause, Control, ControlFlags, Lost};
+use crate::congestion::{AckSample, CaState, Cause, Control, ControlFlags};
 use crate::profile::Profile;
 use crate::send_state::{Flight, Window};
 use crate::tracker::{MinRtt, Newest, Rate, Record};
@@ -155,16 +155,8 @@ impl Path {
     pub fn take_lost(&mut self, sampled: Option<u64>, sent: &Sent, now: Instant) {
         let bytes = u64::from(sent.bytes);
         self.in_flight -= bytes;
-        self.rate.lost += bytes;
-        let then = sampled.and_then(|number| self.rate.snapshot_of(number)).unwrap_or_default();
-        let lost = Lost {
-            now,
-            bytes,
-            sent_in_flight: then.in_flight,
-            lost: self.rate.lost - then.lost,
-            total_delivered: self.rate.delivered,
-            app_limited: then.app_limited,
-        };
+        let then = sampled.and_then(|number| self.rate.snapshot_of(number));
+        let lost = self.rate.lose(then, bytes, now);
         self.control.on_lost(&self.win, &lost);
     }
 

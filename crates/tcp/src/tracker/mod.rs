@@ -10,7 +10,7 @@ mod scoreboard;
 
 use packet::{Duration, Instant};
 
-use crate::congestion::{Control, ControlFlags, EcnMode, Lost};
+use crate::congestion::{Control, ControlFlags, EcnMode};
 use crate::ecn::{EcnFeedback, EcnState};
 use crate::send_state::{Chunk, SendState};
 pub(crate) use ack::{AckInfo, Seen};
@@ -244,16 +244,7 @@ impl Tracker {
     /// A segment is taken for lost.
     pub fn mark_lost(&mut self, snd: &SendState, number: u64, now: Instant) {
         let bytes = self.board.get(number).bytes();
-        let sent = self.rate.snapshot_of(number).unwrap_or_default();
-        self.rate.lost += bytes;
-        let lost = Lost {
-            now,
-            bytes,
-            sent_in_flight: sent.in_flight,
-            lost: self.rate.lost - sent.lost,
-            total_delivered: self.rate.delivered,
-            app_limited: sent.app_limited,
-        };
+        let lost = self.rate.lose(self.rate.snapshot_of(number), bytes, now);
         self.board.mark_lost(number);
         self.control.on_lost(&snd.win, &lost);
     }

@@ -4,7 +4,7 @@
 use packet::{Duration, Instant};
 
 use super::scoreboard::Record;
-use crate::congestion::RateSample;
+use crate::congestion::{Lost, RateSample};
 
 /// What had been sent and delivered when a segment was sent.
 #[derive(Clone, Copy, Debug, Default)]
@@ -115,6 +115,20 @@ impl Rate {
     #[inline]
     pub fn snapshot_of(&self, number: u64) -> Option<Snapshot> {
         (self.sampling && !self.ring.is_empty()).then(|| self.ring[self.slot(number)])
+    }
+
+    /// A segment of `bytes` is taken for lost, of which this was noted when it was sent: what a control is shown.
+    pub fn lose(&mut self, sent: Option<Snapshot>, bytes: u64, now: Instant) -> Lost {
+        let sent = sent.unwrap_or_default();
+        self.lost += bytes;
+        Lost {
+            now,
+            bytes,
+            sent_in_flight: sent.in_flight,
+            lost: self.lost - sent.lost,
+            total_delivered: self.delivered,
+            app_limited: sent.app_limited,
+        }
     }
 
     /// Nothing is left to send although the window has room.
