@@ -1,10 +1,11 @@
-// An access point and its stations in ns-3 (802.11n, 5 GHz, 20 MHz): options are --name=value, the answer is names and numbers
-// on one line. Datagrams of 1,500 B (IP) go from the access point to each station, or from each station to it, at even
-// distances; what is measured is what arrives after the warm-up, and how long each datagram took.
+// An access point and its stations in ns-3 (802.11n or ac, 5 GHz): options are --name=value, the answer is names and numbers
+// on one line. Datagrams go from the access point to each station, from each station to it, or both; what is measured is
+// what arrives after the warm-up, and how long each datagram took.
 //
-// All devices send at one rate of the physical layer (HtMcs0 to HtMcs7, long guard interval), control frames at 24 Mbit/s;
-// nothing is lost on the air but by collisions. There is no queue discipline; the queue of the MAC layer holds `limit`
-// packets for all stations, and keeps them as long as they wait. Aggregates (A-MPDU) have 65,535 B at most.
+// `modes` are the rates of the physical layer (HtMcs0 to HtMcs7, long guard interval, VhtMcs0 to VhtMcs9), one for all
+// stations or one for each; control frames go at 24 Mbit/s; on the air a datagram is lost by collisions, and else with
+// the probability `error`. There is no queue discipline; the queue of the MAC layer holds `limit` packets of
+// a station, and `shared` of the access point for all of them, and keeps them as long as they wait.
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
@@ -16,6 +17,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <sstream>
+#include <string>
+#include <utility>
 #include <vector>
 
 using namespace ns3;
@@ -26,10 +30,11 @@ namespace
 double warmup = 2;
 double end = 12;
 uint64_t bytes = 0;
-std::vector<double> delays;
+std::vector<double> downstream;
+std::vector<double> upstream;
 
 /// A datagram has arrived; its header says when it was sent.
-void Received(Ptr<const Packet> packet)
+void Received(std::vector<double>* delays, Ptr<const Packet> packet)
 {
     const double now = Simulator::Now().GetSeconds();
     if (now < warmup || now > end)
@@ -41,11 +46,52 @@ void Received(Ptr<const Packet> packet)
     if (packet->PeekHeader(header) > 0)
     {
         bytes += packet->GetSize() + 28;
-        delays.push_back(now - header.GetTs().GetSeconds());
+        delays->push_back(now - header.GetTs().GetSeconds());
     }
 }
 
-double Quantile(double share)
+/// Datagrams are lost, and nothing else is: acknowledgements and what manages the network are short.
+class Noise : public ErrorModel
+{
+  public:
+    double share = 0;
+    Ptr<UniformRandomVariable> draw = CreateObject<UniformRandomVariable>();
+
+  private:
+    bool DoCorrupt(Ptr<Packet> packet) override
+    {
+        return packet->GetSize() >= 150 && draw->GetValue() < share;
+    }
+
+    void DoReset() override
+    {
+    }
+};
+
+/// Sends datagrams at even distances or, as a Poisson process, at random ones.
+class Sender : public Object
+{
+  public:
+    Ptr<Socket> socket;
+    uint32_t payload = 1472;
+    Time interval;
+    bool poisson = false;
+    uint32_t sent = 0;
+    Ptr<ExponentialRandomVariable> draw = CreateObject<ExponentialRandomVariable>();
+
+    void Send()
+    {
+        SeqTsHeader header;
+        header.SetSeq(sent++);
+        Ptr<Packet> packet = Create<Packet>(payload - header.GetSerializedSize());
+        packet->AddHeader(header);
+        socket->Send(packet);
+        const Time next = poisson ? Seconds(draw->GetValue() * interval.GetSeconds()) : interval;
+        Simulator::Schedule(next, &Sender::Send, this);
+    }
+};
+
+double Quantile(const std::vector<double>& delays, double share)
 {
     if (delays.empty())
     {
@@ -60,17 +106,29 @@ double Quantile(double share)
 int main(int argc, char* argv[])
 {
     uint32_t stations = 1;
-    std::string mode = "HtMcs7";
+    std::string modes = "HtMcs7";
+    uint32_t width = 20;
+    uint32_t aggregate = 65535;
+    uint32_t payload = 1472;
+    double error = 0;
+    bool poisson = false;
     std::string direction = "down";
-    double rate = 1e6; // of each station's datagrams, IP bits/s
+    double rate = 1e6; // of each station's datagrams in a direction, IP bits/s
     uint32_t limit = 400;
+    uint32_t shared = 400;
     uint32_t seed = 1;
     CommandLine command;
     command.AddValue("stations", "stations", stations);
-    command.AddValue("mode", "rate of the physical layer", mode);
-    command.AddValue("direction", "down or up", direction);
+    command.AddValue("modes", "rates of the physical layer, with commas between", modes);
+    command.AddValue("width", "MHz of the channel", width);
+    command.AddValue("aggregate", "bytes of an aggregate at most", aggregate);
+    command.AddValue("payload", "bytes of a datagram", payload);
+    command.AddValue("error", "share of datagrams that are lost on the air", error);
+    command.AddValue("poisson", "whether distances are random", poisson);
+    command.AddValue("direction", "down, up or both", direction);
     command.AddValue("rate", "bit/s of each station", rate);
-    command.AddValue("limit", "packets of the queue", limit);
+    command.AddValue("limit", "packets of a station's queue", limit);
+    command.AddValue("shared", "packets of the access point's queue", shared);
     command.AddValue("seed", "run number", seed);
     command.AddValue("warmup", "s", warmup);
     command.AddValue("end", "s", end);
@@ -86,19 +144,33 @@ int main(int argc, char* argv[])
     others.Create(stations);
     YansWifiPhyHelper phy;
     phy.SetChannel(YansWifiChannelHelper::Default().Create());
-    phy.Set("ChannelSettings", StringValue("{36, 20, BAND_5GHZ, 0}"));
+    phy.Set("ChannelSettings", StringValue("{0, " + std::to_string(width) + ", BAND_5GHZ, 0}"));
+    Ptr<Noise> noise = CreateObject<Noise>();
+    noise->share = error;
+    phy.Set("PostReceptionErrorModel", PointerValue(noise));
+    std::vector<std::string> of;
+    std::istringstream names(modes);
+    for (std::string name; std::getline(names, name, ',');)
+    {
+        of.push_back(name);
+    }
     WifiHelper wifi;
-    wifi.SetStandard(WIFI_STANDARD_80211n);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
-                                 "DataMode",
-                                 StringValue(mode),
-                                 "ControlMode",
-                                 StringValue("OfdmRate24Mbps"));
+    wifi.SetStandard(of[0].starts_with("Vht") ? WIFI_STANDARD_80211ac : WIFI_STANDARD_80211n);
     WifiMacHelper mac;
     const Ssid ssid("case");
-    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(65535));
-    NetDeviceContainer ends = wifi.Install(phy, mac, others);
-    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(65535));
+    mac.SetType("ns3::StaWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(aggregate));
+    NetDeviceContainer ends;
+    for (uint32_t i = 0; i < stations; i++)
+    {
+        wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager",
+                                     "DataMode",
+                                     StringValue(of[i % of.size()]),
+                                     "ControlMode",
+                                     StringValue("OfdmRate24Mbps"));
+        ends.Add(wifi.Install(phy, mac, others.Get(i)));
+    }
+    Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(PACKETS, shared)));
+    mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(aggregate));
     NetDeviceContainer own = wifi.Install(phy, mac, point);
 
     // Everybody is near: a metre apart, at the same place as the others.
@@ -122,29 +194,46 @@ int main(int argc, char* argv[])
     control.Uninstall(own);
     control.Uninstall(ends);
 
-    const Time interval = Seconds(1500 * 8 / rate);
+    const Time interval = Seconds((payload + 28) * 8 / rate);
+    std::vector<Ptr<Sender>> senders;
+    const auto stream = [&](Ptr<Node> from, Ptr<Node> to, Ipv4Address there, uint16_t port, double begin) {
+        UdpServerHelper server(port);
+        ApplicationContainer sink = server.Install(to);
+        sink.Get(0)->TraceConnectWithoutContext("Rx", MakeBoundCallback(&Received, from == point.Get(0) ? &downstream : &upstream));
+        sink.Start(Seconds(0));
+        Ptr<Sender> sender = CreateObject<Sender>();
+        sender->socket = Socket::CreateSocket(from, UdpSocketFactory::GetTypeId());
+        sender->socket->Connect(InetSocketAddress(there, port));
+        sender->payload = payload;
+        sender->interval = interval;
+        sender->poisson = poisson;
+        senders.push_back(sender);
+        Simulator::Schedule(Seconds(1) + interval * begin, &Sender::Send, sender);
+    };
     for (uint32_t i = 0; i < stations; i++)
     {
-        const bool down = direction == "down";
-        Ptr<Node> from = down ? point.Get(0) : others.Get(i);
-        Ptr<Node> to = down ? others.Get(i) : point.Get(0);
-        UdpServerHelper server(5000 + i);
-        ApplicationContainer sink = server.Install(to);
-        sink.Get(0)->TraceConnectWithoutContext("Rx", MakeCallback(&Received));
-        sink.Start(Seconds(0));
-        UdpClientHelper client(down ? ofOthers.GetAddress(i) : ofPoint.GetAddress(0), 5000 + i);
-        client.SetAttribute("MaxPackets", UintegerValue(0));
-        client.SetAttribute("Interval", TimeValue(interval));
-        client.SetAttribute("PacketSize", UintegerValue(1472));
-        ApplicationContainer source = client.Install(from);
-        source.Start(Seconds(1) + interval * (i + 0.37) / stations);
+        const double begin = (i + 0.37) / stations;
+        if (direction != "up")
+        {
+            stream(point.Get(0), others.Get(i), ofOthers.GetAddress(i), 5000 + i, begin);
+        }
+        if (direction != "down")
+        {
+            stream(others.Get(i), point.Get(0), ofPoint.GetAddress(0), 6000 + i, begin);
+        }
     }
     Simulator::Stop(Seconds(end));
     Simulator::Run();
-    std::sort(delays.begin(), delays.end());
-    std::cout << "throughput_mbit_per_s " << bytes * 8 / (end - warmup) / 1e6 << " delay_p50_ms "
-              << Quantile(0.5) * 1e3 << " delay_p90_ms " << Quantile(0.9) * 1e3 << " delay_p99_ms "
-              << Quantile(0.99) * 1e3 << std::endl;
+    std::cout << "throughput_mbit_per_s " << bytes * 8 / (end - warmup) / 1e6;
+    for (auto [name, delays] : {std::pair("down", &downstream), std::pair("up", &upstream)})
+    {
+        std::sort(delays->begin(), delays->end());
+        for (const auto percent : {50, 90, 99})
+        {
+            std::cout << " " << name << "_delay_p" << percent << "_ms " << Quantile(*delays, percent / 100.0) * 1e3;
+        }
+    }
+    std::cout << std::endl;
     Simulator::Destroy();
     return 0;
 }

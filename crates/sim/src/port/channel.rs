@@ -26,7 +26,7 @@ pub trait Channel: Send {
     fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet));
     /// When [`Channel::run`] has something to do.
     fn next_event(&self) -> Option<Instant>;
-    /// Does what is due at `now`; packets that have arrived at the other side go to the front, which hands them out.
+    /// Does what is due at `now`; packets that arrive at the other side, now or later, go to the front, which hands them out.
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet));
     /// What the channel offered in a measured interval of this length, and the share of it that was used.
     fn capacity(&self, seconds: f64) -> Capacity;
@@ -43,8 +43,8 @@ pub trait Channel: Send {
         self.next_event().into_iter().chain(self.front().queues.next_tick()).min()
     }
 
-    /// Runs what is due at `now`. Returns `now` if packets have arrived at the other side, which
-    /// [`Channel::next_arrived`] hands out.
+    /// Runs what is due at `now`. Returns when the first of packets arrives at the other side that
+    /// [`Channel::next_arrived`] hands out, if there was none before.
     fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let idle = self.front().ready.is_empty();
         self.front_mut().update(now, lost);
@@ -52,14 +52,14 @@ pub trait Channel: Send {
         let waits = self.backlog();
         let front = self.front_mut();
         front.meter.queue(now, waits);
-        (idle && !front.ready.is_empty()).then_some(now)
+        front.ready.front().filter(|_| idle).map(|(at, _)| *at)
     }
 
-    /// A packet that has arrived at the other side, and `now` if there is another.
+    /// A packet that has arrived at the other side, and when the next one does.
     fn next_arrived(&mut self, now: Instant) -> (Packet, Option<Instant>) {
         let ready = &mut self.front_mut().ready;
-        let packet = ready.pop_front().expect("the port said that there is one");
-        (packet, (!ready.is_empty()).then_some(now))
+        let (_, packet) = ready.pop_front().expect("the port said that there is one");
+        (packet, ready.front().map(|(at, _)| now.max(*at)))
     }
 
     /// Changes a parameter of the disciplines; answers whether they have it.

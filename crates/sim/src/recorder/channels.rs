@@ -20,6 +20,7 @@ static STATION: &[Measure<StationShare>] = &[
         "mean over the aggregates"),
     real("repeated_share", Unit::of("share").shown("%", 100.0).digits(1), "frames retransmitted",
         |s| s.of.repeated as f64 / s.of.frames as f64, "of the frames, retransmitted after an error or a collision"),
+    whole("frames_given_up", Unit::of("frames"), "frames given up", |s| s.of.given_up, "after their last try"),
 ];
 
 const REQUESTS: Unit = Unit::of("requests");

@@ -286,9 +286,9 @@ impl CellPort {
     }
 
     /// Blocks that are complete up to the first hole are handed on.
-    fn hand_on(&mut self, ue: usize) {
+    fn hand_on(&mut self, ue: usize, now: Instant) {
         while let Some(packets) = self.ues[ue].arrived.next_whole() {
-            self.front.ready.extend(packets);
+            packets.into_iter().for_each(|packet| self.front.hand_on(packet, now));
         }
     }
 }
@@ -343,7 +343,7 @@ impl Channel for CellPort {
                         packets.drain(..).for_each(&mut *lost);
                     }
                     self.ues[ue].arrived.set(number, packets);
-                    self.hand_on(ue);
+                    self.hand_on(ue, now);
                 }
             }
         }

@@ -321,7 +321,7 @@ impl Channel for DocsisPort {
                 }
                 Event::Opportunity { flow, interval } => self.contend(flow, interval, now),
                 Event::Grant { flow, bytes } => self.fill(flow, bytes, now, lost),
-                Event::Arrived(packet) => self.front.ready.push_back(packet),
+                Event::Arrived(packet) => self.front.hand_on(packet, now),
             }
         }
     }

@@ -11,8 +11,8 @@ use super::queues::Queues;
 /// The queues before a channel and what has come through it.
 pub struct Front {
     pub(super) queues: Queues,
-    /// Packets that have arrived at the other side and were not handed on.
-    pub(super) ready: VecDeque<Packet>,
+    /// Packets that arrive at the other side, with when they do; in order.
+    pub(super) ready: VecDeque<(Instant, Packet)>,
     pub(super) rng: Rng,
     pub(super) meter: Meter,
 }
@@ -71,6 +71,12 @@ impl Front {
         let class = self.queues.guests.class(packet.id);
         let Packet { arrived, bytes, flow, .. } = *packet;
         self.meter.started(began, ends, arrived, bytes, flow, class);
+    }
+
+    /// A packet arrives at the other side at `at`, or after those before it.
+    pub(super) fn hand_on(&mut self, packet: Packet, at: Instant) {
+        let before = self.ready.back().map_or(at, |(last, _)| *last);
+        self.ready.push_back((at.max(before), packet));
     }
 
     /// What waits, with these packets of which a part was sent.

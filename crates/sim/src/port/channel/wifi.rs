@@ -1,6 +1,7 @@
 //! A port to a radio channel (802.11n and ac): frames of one station go out together (A-MPDU) in a
 //! transmission opportunity, which access point and stations contend for, and are acknowledged
-//! together. A frame that did not arrive is retransmitted, and what came behind it waits for it, so that order is kept.
+//! together. A frame is handed on as soon as it has arrived, and one that did not arrive is retransmitted; what came
+//! behind it waits for it, so that order is kept.
 //!
 //! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
 //! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
@@ -39,34 +40,51 @@ pub struct WifiSettings {
     pub longest: Duration,
     /// The share of frames that do not arrive.
     pub error: f64,
+    /// How often a frame is sent at most.
+    pub tries: u32,
+    /// Whether a sender without an acknowledgement requests one before it retransmits.
+    pub requests: bool,
 }
 
 /// Delimiter, MAC header, check sequence and mean padding of a frame in an aggregate, bytes.
 const FRAME_BYTES: u64 = 4 + 34 + 4 + 2;
 
-/// A frame of an aggregate, and whether it has arrived.
+/// A frame of an aggregate: when it has arrived, if it has, and how often it was sent in vain.
 struct Frame {
     packet: Packet,
-    arrived: bool,
+    arrived: Option<Instant>,
+    failed: u32,
+}
+
+impl Frame {
+    fn bytes(&self) -> u64 {
+        u64::from(self.packet.bytes) + FRAME_BYTES
+    }
 }
 
 /// A transmission under way.
 struct Sending {
     station: usize,
     began: Instant,
-    lasts: Duration,
-    ends: Instant,
+    air: Duration,
+    /// Frames of its aggregate; a request for an acknowledgement has none.
+    frames: u64,
+    /// Whether it is known who else began in its slot, and so what arrives.
+    settled: bool,
 }
 
 /// The port.
 pub struct WifiPort {
     settings: WifiSettings,
     medium: Arc<Mutex<Medium>>,
+    timing: Timing,
     front: Front,
     /// Frames on the air, or to be retransmitted, by station; in order.
     frames: Vec<VecDeque<Frame>>,
     /// Transmissions under way, by contender of this port.
     sending: Vec<Option<Sending>>,
+    /// Stations of which an acknowledgement is to be requested, by contender of this port.
+    requests: Vec<Option<usize>>,
     /// The station whose turn it is, and the airtime that each has left, ns.
     turn: usize,
     deficits: Vec<i64>,
@@ -87,13 +105,16 @@ impl WifiPort {
     ) -> Self {
         let stations = settings.rates.len();
         let contenders = if settings.access_point { 1 } else { stations };
+        let timing = medium.lock().expect("nobody panics with the channel").timing;
         WifiPort {
             front: Front::new(Queues::new(queues, stations, settings.driver), rng, meter),
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
+            requests: vec![None; contenders],
             turn: 0,
             deficits: vec![0; stations],
             settings,
+            timing,
             medium,
             used: Duration::ZERO,
             rate,
@@ -137,40 +158,46 @@ impl WifiPort {
         !self.frames[station].is_empty() || self.front.queues.has(station)
     }
 
-    /// A contender gets the channel: the frames of a station leave together.
+    /// A contender gets the channel: the frames of a station leave together, or a request for an acknowledgement.
     fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
-        let Some(station) = self.next_station(contender) else { return };
-        let retransmissions = self.frames[station].iter().filter(|frame| !frame.arrived).count();
-        let lasts = self.aggregate(station, now, retransmissions, lost);
         let number = self.number(contender);
-        let sent = self.frames[station].iter().filter(|frame| !frame.arrived).count() as u64;
+        let Some(station) = self.requests[contender].or_else(|| self.next_station(contender))
+        else {
+            return self.medium().withdraw(number);
+        };
+        let retransmitted = self.unarrived(station).count() as u64;
+        let timing = self.timing;
+        let (air, frames) = match self.requests[contender] {
+            Some(_) => (timing.request, 0),
+            None => (self.aggregate(station, now, lost), self.unarrived(station).count() as u64),
+        };
         let mut medium = self.medium();
-        medium.begin(number, now, lasts);
-        medium.took(station, now, lasts, sent);
-        medium.repeats(station, now, retransmissions as u64);
-        drop(medium);
-        if self.front.meter.measures(now) {
-            self.used += lasts;
+        medium.begin(number, now, air, timing.sifs + timing.block_ack);
+        if frames > 0 {
+            medium.repeats(station, now, retransmitted);
         }
-        self.deficits[station] -= lasts.nanos() as i64;
-        let ends = now + lasts;
-        self.sending[contender] = Some(Sending { station, began: now, lasts, ends });
+        drop(medium);
+        let settled = false;
+        self.sending[contender] = Some(Sending { station, began: now, air, frames, settled });
     }
 
-    /// Fills the frames of a station as far as a transmission goes. Returns how long that takes with the block
-    /// acknowledgement. `again` of them are there already.
+    /// Frames of a station that are to be sent, or sent again.
+    fn unarrived(&self, station: usize) -> impl Iterator<Item = &Frame> {
+        self.frames[station].iter().filter(|frame| frame.arrived.is_none())
+    }
+
+    /// Fills the frames of a station as far as a transmission goes. Returns how long that is on the air.
     fn aggregate(
         &mut self,
         station: usize,
         now: Instant,
-        retransmissions: usize,
         lost: &mut dyn FnMut(Packet),
     ) -> Duration {
         let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
-        let resent = self.frames[station].iter().filter(|frame| !frame.arrived);
-        let mut bytes: u64 = resent.map(|frame| size(&frame.packet)).sum();
-        let (rate, timing) = (self.settings.rates[station], self.medium().timing);
-        let (mut fresh, mut count) = (Vec::new(), retransmissions);
+        let mut count = self.unarrived(station).count();
+        let mut bytes: u64 = self.unarrived(station).map(Frame::bytes).sum();
+        let rate = self.settings.rates[station];
+        let mut fresh = Vec::new();
         // What waits for a frame that is retransmitted occupies the window of the block acknowledgement.
         while self.frames[station].len() + fresh.len() < self.settings.frames {
             let next = self.front.take(station, now, lost);
@@ -184,13 +211,12 @@ impl WifiPort {
             (bytes, count) = (more, count + 1);
             fresh.push(packet);
         }
-        let air = timing.preamble + rate.time_for(bytes);
-        let lasts = air + timing.sifs + timing.block_ack;
+        let air = self.timing.preamble + rate.time_for(bytes);
         for packet in fresh {
             self.front.carries(&packet, now, now + air);
-            self.frames[station].push_back(Frame { packet, arrived: false });
+            self.frames[station].push_back(Frame { packet, arrived: None, failed: 0 });
         }
-        lasts
+        air
     }
 
     /// The station that sends, or is sent to, next.
@@ -229,26 +255,87 @@ impl WifiPort {
         }
     }
 
-    /// A transmission has ended, and its block acknowledgement come or not.
-    fn complete(&mut self, contender: usize, now: Instant) {
-        let Some(sent) = self.sending[contender].take() else { return };
-        let (station, number) = (sent.station, self.number(contender));
-        let collided = self.medium().was_lost(sent.began);
-        let error = self.settings.error;
-        if !collided {
-            for frame in self.frames[station].iter_mut().filter(|frame| !frame.arrived) {
-                frame.arrived = self.front.rng.uniform() >= error;
+    /// It is known who began in the slot of a transmission: its frames arrive one after the other, or none does.
+    fn settle(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        let is_lost = self.medium().is_lost(self.number(contender));
+        let Some(sending) = self.sending[contender].as_mut() else { return };
+        sending.settled = true;
+        let (station, began, frames) = (sending.station, sending.began, sending.frames);
+        if frames == 0 {
+            return;
+        }
+        let (rate, error) = (self.settings.rates[station], self.settings.error);
+        let preamble = self.timing.preamble;
+        let mut bytes = 0;
+        for frame in self.frames[station].iter_mut().filter(|frame| frame.arrived.is_none()) {
+            bytes += frame.bytes();
+            let arrives = !is_lost && self.front.rng.uniform() >= error;
+            frame.arrived = arrives.then(|| began + preamble + rate.time_for(bytes));
+            frame.failed += u32::from(!arrives);
+        }
+        self.hand_on(station, now, lost);
+    }
+
+    /// Frames that have arrived, with all before them, are handed on; those that were sent often enough are given up.
+    fn hand_on(&mut self, station: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        let tries = self.settings.tries;
+        let over = |frame: &Frame| frame.arrived.is_some() || frame.failed >= tries;
+        while self.frames[station].front().is_some_and(over) {
+            let Some(frame) = self.frames[station].pop_front() else { return };
+            match frame.arrived {
+                Some(at) => self.front.hand_on(frame.packet, at.max(now)),
+                None => {
+                    self.medium().gives_up(station, now, 1);
+                    lost(frame.packet);
+                }
             }
         }
-        while self.frames[station].front().is_some_and(|frame| frame.arrived) {
-            self.front.ready.extend(self.frames[station].pop_front().map(|frame| frame.packet));
+    }
+
+    /// When a contender of this port has something to do: it begins to send, knows who began in its slot, or is over
+    /// with its transmission, by the acknowledgement or because none has come.
+    fn due(&self, contender: usize, medium: &Medium) -> Option<Instant> {
+        let (number, timing) = (self.number(contender), &self.timing);
+        Some(match &self.sending[contender] {
+            None => return medium.turn(number),
+            Some(sending) if !sending.settled => sending.began + timing.slot,
+            Some(sending) if medium.is_lost(number) => sending.began + sending.air + timing.timeout,
+            Some(sending) => sending.began + sending.air + timing.sifs + timing.block_ack,
+        })
+    }
+
+    fn is_due(&self, contender: usize, now: Instant) -> bool {
+        self.due(contender, &self.medium()).is_some_and(|at| at <= now)
+    }
+
+    /// The next step of a transmission under way.
+    fn proceed(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        match self.sending[contender].as_ref().is_some_and(|sending| sending.settled) {
+            true => self.complete(contender, now),
+            false => self.settle(contender, now, lost),
         }
+    }
+
+    /// A transmission is over, and its acknowledgement has come or not.
+    fn complete(&mut self, contender: usize, now: Instant) {
+        let Some(sending) = self.sending[contender].take() else { return };
+        let Sending { station, began, frames, .. } = sending;
+        let (number, lasts) = (self.number(contender), now.since(began));
         let mut medium = self.medium.lock().expect("nobody panics with the channel");
-        medium.ended(number, !collided);
+        let waits = !self.frames[station].is_empty();
+        // A frame that is alone has an acknowledgement of its own.
+        let block = frames != 1 && self.settings.requests && waits;
+        self.requests[contender] = (block && medium.is_lost(number)).then_some(station);
+        medium.took(station, began, lasts, frames);
+        medium.ended(number, now, &mut self.front.rng);
         if !self.settings.access_point {
-            medium.receive(station, sent.lasts);
+            medium.receive(station, lasts);
         }
         drop(medium);
+        self.deficits[station] -= lasts.nanos() as i64;
+        if self.front.meter.measures(began) {
+            self.used += lasts;
+        }
         self.contend(contender, now);
     }
 }
@@ -274,22 +361,17 @@ impl Channel for WifiPort {
 
     fn next_event(&self) -> Option<Instant> {
         let medium = self.medium();
-        let of = |contender: usize| match &self.sending[contender] {
-            Some(sending) => Some(sending.ends),
-            None => medium.turn(self.number(contender)),
-        };
-        (0..self.sending.len()).filter_map(of).min()
+        (0..self.sending.len()).filter_map(|contender| self.due(contender, &medium)).min()
     }
 
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
         for contender in 0..self.sending.len() {
-            if self.sending[contender].as_ref().is_some_and(|sending| sending.ends <= now) {
-                self.complete(contender, now);
+            while self.sending[contender].is_some() && self.is_due(contender, now) {
+                self.proceed(contender, now, lost);
             }
         }
         for contender in 0..self.sending.len() {
-            let turn = self.medium().turn(self.number(contender));
-            if self.sending[contender].is_none() && turn.is_some_and(|at| at <= now) {
+            if self.sending[contender].is_none() && self.is_due(contender, now) {
                 self.begin(contender, now, lost);
             }
         }

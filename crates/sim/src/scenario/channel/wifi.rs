@@ -61,9 +61,9 @@ const FIELDS: &[Field] = &[
              airtime, that of what they send counted (deficits, as mac80211 since 4.11).",
         )
         .source("Ending the Anomaly, section 3.2"),
-    Field::new("driver", Kind::whole(Unit::Packets, 1, 100_000), Value::Whole(128))
+    Field::new("driver", Kind::whole(Unit::Packets, 1, 100_000), Value::Whole(123))
         .meaning("Packets that the driver takes from the discipline at most (stack = \"driver\").")
-        .source("ath9k: ATH_MAX_QDEPTH, a quarter of 512 buffers (recalled)"),
+        .source("ath9k.h: ATH_MAX_QDEPTH, a quarter of 512 buffers less 5"),
     Field::new("quantum", Kind::Real { unit: Unit::Time, min: 0.0, max: 1.0, open: true }, Value::Real(300e-6))
         .meaning("Airtime of a station in a round (turns = \"airtime\").")
         .source("mac80211's airtime scheduler (recalled)"),
@@ -77,8 +77,17 @@ const FIELDS: &[Field] = &[
         .meaning("How long an aggregate may take on the air; one frame always may.")
         .source("ath9k: 4 ms, where regulation allows no more (recalled)"),
     Field::new("error", Kind::Real { unit: Unit::None, min: 0.0, max: 0.9, open: false }, Value::Real(0.0))
-        .meaning("The share of frames that do not arrive and are retransmitted, each independently, until they do.")
+        .meaning("The share of frames that do not arrive and are retransmitted, each independently.")
         .source("constructed: none"),
+    Field::new("tries", Kind::whole(Unit::Count, 1, 1_000), Value::Whole(31))
+        .meaning("How often a frame is sent at most; then it is lost.")
+        .source("ath9k.h: ATH_MAX_SW_RETRIES is 30; ns-3's default is a retry limit of 7"),
+    Field::new("missed", Kind::Choice(&["retransmit", "request"]), Value::Choice("retransmit"))
+        .meaning(
+            "What a sender does whose block acknowledgement has not come, after a collision: it sends the frames again, or first \
+             a request for the acknowledgement (BlockAckReq), for which it contends too. A frame that was alone is sent again.",
+        )
+        .source("ath9k's xmit.c: retransmit; ns-3: UseExplicitBarAfterMissedBlockAck"),
     micros("slot", 9.0).meaning("Slot of the backoff.").source("IEEE 802.11, 5 GHz (OFDM)"),
     micros("idle", 34.0)
         .meaning("How long the channel must be idle before slots count (DIFS; AIFS of another access category).")
@@ -90,6 +99,12 @@ const FIELDS: &[Field] = &[
     micros("block_ack", 32.0)
         .meaning("The block acknowledgement with its preamble: 32 bytes at 24 Mbit/s.")
         .source("IEEE 802.11: computed"),
+    micros("request", 32.0)
+        .meaning("The request for a block acknowledgement with its preamble (missed = \"request\"): 24 bytes at 24 Mbit/s.")
+        .source("IEEE 802.11: computed"),
+    micros("timeout", 45.0)
+        .meaning("How long a sender waits for an acknowledgement to begin: SIFS, a slot and a preamble of 20 us.")
+        .source("IEEE 802.11-2020, 10.3.2.11"),
     Field::new("cw_min", Kind::whole(Unit::Count, 1, 32_767), Value::Whole(15))
         .meaning("Smallest contention window, slots.")
         .source("IEEE 802.11, best effort"),
@@ -159,6 +174,8 @@ impl Wifi {
             bytes: p.whole("bytes"),
             longest: p.time("longest"),
             error: p.real("error"),
+            tries: p.whole("tries") as u32,
+            requests: p.choice("missed") == "request",
         }
     }
 
@@ -172,6 +189,8 @@ impl Wifi {
             sifs: time("sifs"),
             preamble: time("preamble"),
             block_ack: time("block_ack"),
+            request: time("request"),
+            timeout: time("timeout"),
             window: (slots("cw_min"), slots("cw_max")),
         }
     }

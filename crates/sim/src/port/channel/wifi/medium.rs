@@ -1,5 +1,5 @@
-//! The radio channel that an access point and its stations share: who may send when (DCF with EDCA's
-//! parameters of one access category), and what each station took of it.
+//! The radio channel that an access point and its stations share: who may send when (EDCA with the
+//! parameters of one access category, IEEE 802.11-2020 section 10.23.2), and what each station took of it.
 
 use packet::{Duration, Instant, Rng};
 use record::Window;
@@ -17,6 +17,10 @@ pub struct Timing {
     pub preamble: Duration,
     /// Block acknowledgement, its own preamble included.
     pub block_ack: Duration,
+    /// A request for a block acknowledgement, its own preamble included.
+    pub request: Duration,
+    /// After its transmission a sender waits this long for the acknowledgement to begin.
+    pub timeout: Duration,
     /// Smallest and largest contention window, in slots.
     pub window: (u32, u32),
 }
@@ -25,12 +29,17 @@ pub struct Timing {
 #[derive(Clone, Debug)]
 struct Contender {
     waiting: bool,
-    /// Slots left of its backoff, counted from when the channel is idle and it waits.
+    /// Slots left of its backoff, which goes on when nothing waits.
     backoff: u32,
+    /// Slots count from here at the earliest.
     since: Instant,
+    /// Until here it waited for an acknowledgement in vain, so that the channel was busy for it alone.
+    blocked_until: Instant,
     window: u32,
     /// Whether it begins in the same slot as the station that sends, so that both collide.
     collides: bool,
+    /// Whether its transmission under way has met another.
+    lost: bool,
 }
 
 /// What a station took of the channel in the measured interval, both directions together.
@@ -44,6 +53,8 @@ pub struct Share {
     pub frames: u64,
     /// Frames that had to be retransmitted.
     pub repeated: u64,
+    /// Frames that were given up after their last try.
+    pub given_up: u64,
 }
 
 /// The channel.
@@ -51,11 +62,12 @@ pub struct Medium {
     /// Its times.
     pub timing: Timing,
     contenders: Vec<Contender>,
-    /// End of the transmission under way, its acknowledgement included, or of the last one.
+    /// From here on the channel is idle for who does not send.
     free_at: Instant,
-    /// When that began, and whether another began in the same slot.
+    /// The transmission under way or the last one: who sends, since when, and until when it is on the air.
+    sender: usize,
     began: Instant,
-    collided: bool,
+    air_ends: Instant,
     window: Window,
     shares: Vec<Share>,
     /// Airtime of what each station sent since the access point last looked, for its fair turns.
@@ -69,34 +81,53 @@ impl Medium {
             waiting: false,
             backoff: 0,
             since: Instant::ZERO,
+            blocked_until: Instant::ZERO,
             window: timing.window.0,
             collides: false,
+            lost: false,
         };
         Medium {
             timing,
             contenders: vec![contender; stations + 1],
             free_at: Instant::ZERO,
+            sender: 0,
             began: Instant::ZERO,
-            collided: false,
+            air_ends: Instant::ZERO,
             window,
             shares: vec![Share::default(); stations],
             received: vec![Duration::ZERO; stations],
         }
     }
 
-    /// A contender that has something to send draws its backoff, unless it waits already.
+    /// A contender has something to send from now on. If the channel is busy and the backoff after its own last
+    /// transmission is over, it draws another; if the channel is idle, it sends at the next slot.
     pub fn wait(&mut self, contender: usize, now: Instant, rng: &mut Rng) {
+        let (slot, from) = (self.timing.slot, self.counts_from(contender));
+        let busy = now < self.free_at.max(self.contenders[contender].blocked_until);
         let own = &mut self.contenders[contender];
-        if !own.waiting {
-            own.waiting = true;
-            own.since = now;
-            own.backoff = rng.below(u64::from(own.window) + 1) as u32;
+        if std::mem::replace(&mut own.waiting, true) {
+            return;
+        }
+        if now >= from {
+            let passed = now.since(from).nanos() / slot.nanos();
+            if u64::from(own.backoff) <= passed {
+                (own.backoff, own.since) = (0, from + slot * (passed + 1));
+            }
+        } else if busy && own.backoff == 0 {
+            own.draw(now, rng);
         }
     }
 
+    /// A contender that waited has nothing to send after all.
+    pub fn withdraw(&mut self, contender: usize) {
+        let own = &mut self.contenders[contender];
+        (own.waiting, own.collides) = (false, false);
+    }
+
     /// From when on the slots of a contender count.
-    fn counts_from(&self, contender: &Contender) -> Instant {
-        self.free_at.max(contender.since) + self.timing.idle
+    fn counts_from(&self, contender: usize) -> Instant {
+        let own = &self.contenders[contender];
+        (self.free_at.max(own.blocked_until) + self.timing.idle).max(own.since)
     }
 
     /// When a waiting contender begins to send if no other does before.
@@ -106,58 +137,75 @@ impl Medium {
             return Some(self.began);
         }
         let slots = self.timing.slot * u64::from(own.backoff);
-        own.waiting.then(|| self.counts_from(own) + slots)
+        own.waiting.then(|| self.counts_from(contender) + slots)
     }
 
-    /// A contender whose turn it is begins a transmission of this length. The others keep the slots that
-    /// they have left; one without any begins at the same instant, and both are lost.
-    pub fn begin(&mut self, contender: usize, now: Instant, lasts: Duration) {
-        if std::mem::take(&mut self.contenders[contender].collides) {
-            self.collided = true;
-            self.free_at = self.free_at.max(now + lasts);
-            self.contenders[contender].waiting = false;
+    /// A contender whose turn it is begins a transmission that takes `air`, and its acknowledgement `response` after
+    /// that. The others keep the slots that they have left, less the one at whose beginning the channel
+    /// was still idle; one without any begins at the same instant, and both are lost.
+    pub fn begin(&mut self, contender: usize, now: Instant, air: Duration, response: Duration) {
+        let own = &mut self.contenders[contender];
+        (own.waiting, own.backoff, own.lost) = (false, 0, own.collides);
+        if std::mem::take(&mut own.collides) {
+            self.contenders[self.sender].lost = true;
+            self.air_ends = self.air_ends.max(now + air);
+            self.free_at = self.air_ends;
             return;
         }
-        self.contenders[contender].waiting = false;
-        for other in 0..self.contenders.len() {
-            let from = self.counts_from(&self.contenders[other]);
+        let slot = self.timing.slot;
+        for other in (0..self.contenders.len()).filter(|&other| other != contender) {
+            let from = self.counts_from(other);
             let own = &mut self.contenders[other];
-            if own.waiting && now >= from {
-                let passed = now.since(from).nanos() / self.timing.slot.nanos();
-                own.backoff = own.backoff.saturating_sub(passed as u32);
-                own.collides = own.backoff == 0 && self.timing.slot * passed == now.since(from);
+            if now >= from {
+                let passed = now.since(from).nanos() / slot.nanos();
+                own.collides = own.waiting && from + slot * u64::from(own.backoff) == now;
+                own.backoff = own.backoff.saturating_sub(passed as u32 + 1);
             }
         }
-        (self.began, self.collided) = (now, false);
-        self.free_at = now + lasts;
+        (self.sender, self.began) = (contender, now);
+        (self.air_ends, self.free_at) = (now + air, now + air + response);
     }
 
-    /// Whether the transmission that began at `began` met another. Call it when it ends.
-    pub fn was_lost(&self, began: Instant) -> bool {
-        self.collided && began == self.began
+    /// Whether the transmission of a contender that is under way has met another.
+    pub fn is_lost(&self, contender: usize) -> bool {
+        self.contenders[contender].lost
     }
 
-    /// A contender's transmission arrived, or did not: its contention window shrinks or doubles.
-    pub fn ended(&mut self, contender: usize, arrived: bool) {
+    /// A contender's transmission was acknowledged, or was not: its contention window shrinks or doubles, and it draws
+    /// its next backoff, whether or not more waits.
+    pub fn ended(&mut self, contender: usize, now: Instant, rng: &mut Rng) {
         let (least, most) = self.timing.window;
-        let window = &mut self.contenders[contender].window;
-        *window = if arrived { least } else { (2 * *window + 1).min(most) };
+        let own = &mut self.contenders[contender];
+        if std::mem::take(&mut own.lost) {
+            own.window = (2 * own.window + 1).min(most);
+            own.blocked_until = now;
+        } else {
+            own.window = least;
+        }
+        own.draw(now, rng);
     }
 
-    /// Counts a transmission of `frames` to or from a station.
+    /// Counts a transmission to or from a station, of these frames; a request has none.
     pub fn took(&mut self, station: usize, began: Instant, lasts: Duration, frames: u64) {
         if self.window.contains(began) {
             let share = &mut self.shares[station];
             share.airtime += lasts;
-            share.aggregates += 1;
+            share.aggregates += u64::from(frames > 0);
             share.frames += frames;
         }
     }
 
-    /// Counts frames that must be retransmitted.
+    /// Counts frames that are retransmitted.
     pub fn repeats(&mut self, station: usize, now: Instant, frames: u64) {
         if self.window.contains(now) {
             self.shares[station].repeated += frames;
+        }
+    }
+
+    /// Counts frames that are given up.
+    pub fn gives_up(&mut self, station: usize, now: Instant, frames: u64) {
+        if self.window.contains(now) {
+            self.shares[station].given_up += frames;
         }
     }
 
@@ -174,5 +222,13 @@ impl Medium {
     /// What each station took.
     pub fn shares(&self) -> &[Share] {
         &self.shares
+    }
+}
+
+impl Contender {
+    /// Draws a backoff.
+    fn draw(&mut self, now: Instant, rng: &mut Rng) {
+        self.since = now;
+        self.backoff = rng.below(u64::from(self.window) + 1) as u32;
     }
 }
