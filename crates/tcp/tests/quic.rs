@@ -54,7 +54,7 @@ fn a_packet_is_lost_when_the_third_after_it_is_acknowledged() {
     assert_eq!(probe.at, secs(0.25));
     // Half of what three packets acknowledged before had made of it: number 0 (27 B), 1 and 3. Numbers 4 and 5 share
     // an acknowledgement, and by appendix A.7 the loss that it shows comes first.
-    assert_eq!(probe.ssthresh, (cwnd + 27 + 2 * 1_197) / 2);
+    assert_eq!(probe.ssthresh, (cwnd + 27 + 2 * 1_200) / 2);
     assert_eq!(probe.cwnd, probe.ssthresh, "which therefore grows nothing");
     // No number is used twice.
     let numbers: Vec<_> = world.sent.iter().filter(|s| s.side == S).collect();
@@ -111,7 +111,7 @@ fn persistent_congestion_leaves_two_datagrams() {
         of.map(|p| p.cwnd).min().unwrap()
     };
     // What shows it is acknowledged, and makes it three in slow start.
-    assert_eq!(least(&run(&[], 400_000, outage(2.2))), 2_400 + 1_197);
+    assert_eq!(least(&run(&[], 400_000, outage(2.2))), 2_400 + 1_200);
     assert!(least(&run(&[], 400_000, outage(0.5))) >= 12_000, "one reduction");
 }
 
@@ -159,4 +159,64 @@ fn a_lost_initial_goes_again_after_999_ms() {
     let world = run(&[], 1_000, |sent| sent.at == Instant::ZERO);
     assert_eq!(world.sent[1].at, secs(0.999));
     assert_eq!(world.replied.unwrap(), secs(1.199));
+}
+
+/// UDP payload of the packets of the handshake that one side sent.
+fn of_handshake(world: &World, side: usize) -> Vec<u32> {
+    let own = |sent: &&Sent| sent.side == side && sent.segment.flags.has(Flags::SYN);
+    world.sent.iter().filter(own).map(|sent| sent.segment.ip_bytes() - 28).collect()
+}
+
+#[test]
+fn datagrams_with_initial_packets_are_filled_and_no_others() {
+    // RFC 9000 section 14.1: a client's hello and its answer to the server's, which acknowledges an Initial packet; a
+    // server's hello. What follows is in Handshake packets.
+    let world = run(&[], 1_000, |_| false);
+    let (client, server) = (of_handshake(&world, C), of_handshake(&world, S));
+    assert_eq!(
+        client.iter().map(|&bytes| bytes == 1_200).collect::<Vec<_>>(),
+        [true, true, false, false]
+    );
+    assert_eq!((server[0], server.len()), (1_200, 3));
+    assert!(server[2] < 1_000, "{server:?}");
+}
+
+#[test]
+fn a_client_without_the_servers_hello_reads_nothing_and_its_server_probes_when_it_may() {
+    // The first datagram of the server is lost, and what follows cannot be read. The client probes after 999 ms; the
+    // server's own probe, due at 1.049 s, had to wait for that (three times 1,200 B were out; RFC 9002 appendix A.6).
+    let world = run(&[], 1_000, |sent| sent.side == S && sent.number == 1);
+    let server: Vec<_> = world.sent.iter().filter(|sent| sent.side == S).map(|s| s.at).collect();
+    assert_eq!(server[..3], [secs(0.05); 3]);
+    assert_eq!(server[3], secs(1.049));
+    assert_eq!(of_handshake(&world, C)[..3], [1_200; 3], "its hello, and two probes");
+}
+
+#[test]
+fn a_handshake_packet_of_the_client_validates_its_address() {
+    // Of 30,000 B three datagrams go at once, and all others when the client has answered in a Handshake packet (RFC
+    // 9000 section 8.1), whatever that datagram held: two round trips and one of the reply.
+    let flight = [("server_flight", 30_000.0), ("initial_window", 50.0)];
+    let world = run(&flight.map(|(name, value)| (name, Raw::Number(value))), 1_000, |_| false);
+    assert_eq!(world.replied.unwrap(), secs(0.3));
+    // All answers but probes are lost: their CRYPTO data is of Handshake packets, too.
+    let lost = |sent: &Sent| sent.side == C && (2..=4).contains(&sent.number);
+    let server = run(&[], 20_000, lost);
+    let first = data(&server)[0].at;
+    assert_eq!(data(&server).iter().filter(|sent| sent.at == first).count(), 10);
+}
+
+#[test]
+fn two_probes_repeat_two_packets() {
+    // The last two of ten are lost, and their first probes bring them both.
+    let world = run(&[], 11_000, numbers(&[9, 10]));
+    let again = |sent: &&&Sent| sent.segment.flags.has(Flags::RETRANSMISSION);
+    let sent = data(&world);
+    let probes: Vec<_> = sent.iter().filter(again).map(|sent| sent.segment.seq).collect();
+    let first = sent.len() - probes.len();
+    let last: Vec<_> = sent[first - 2..first].iter().map(|sent| sent.segment.seq).collect();
+    assert_eq!(probes[..2], last);
+    // As PING they bring nothing, and show a round trip later what was lost.
+    let pings = run(&[("probe_data", Raw::Bool(false))], 11_000, numbers(&[9, 10]));
+    assert!(pings.replied.unwrap() >= world.replied.unwrap() + ms(100));
 }

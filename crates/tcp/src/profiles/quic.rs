@@ -49,6 +49,13 @@ const FIELDS: &[Field] = &[
     Field::new("pacing", Kind::Switch, ON)
         .meaning("Spread packets over the round trip, at 1.25 times the window in one, after a burst of a first window.")
         .source("RFC 9002 section 7.7"),
+    Field::new("pacing_bursts", Kind::Switch, OFF)
+        .meaning("With pacing, a sender that has used up its burst waits until a whole one may go: what the pace allows in \
+             2 ms, ten datagrams at least.")
+        .source("quinn-proto 0.11, pacing.rs: what a stack with coarse timers does; RFC 9002 section 7.7 allows bursts of ten"),
+    Field::new("probe_data", Kind::Switch, ON)
+        .meaning("A probe without new data repeats the oldest data that is out; without, it is a PING.")
+        .source("RFC 9002 section 6.2.4 allows both; quinn sends PING"),
     Field::new("recovery_packet", Kind::Switch, ON)
         .meaning("When a loss reduces the window one packet goes at once, though the window is full.")
         .source("RFC 9002 section 7.3.2 and appendix B.6; quinn has none"),
@@ -130,6 +137,8 @@ fn rules(params: &Params, control: ControlFlags) -> QuicRules {
         time_eighths: params.whole("time_eighths"),
         recovery_packet: params.switch("recovery_packet"),
         pacing: params.switch("pacing"),
+        pacing_bursts: params.switch("pacing_bursts"),
+        probe_data: params.switch("probe_data"),
         acks: AckRules {
             eliciting: params.whole("ack_eliciting_threshold"),
             max_delay: params.time("max_ack_delay"),

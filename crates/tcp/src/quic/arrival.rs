@@ -26,12 +26,14 @@ impl QuicEndpoint {
             }
             self.conn.state = State::SynReceived;
         }
+        let blocked = self.is_amplification_limited();
         self.received += u64::from(segment.ip_bytes() - IP_UDP);
         (self.quiet_since, self.sent_since, self.may_have_more) = (now, false, true);
         let at = usize::from(!content.handshake);
-        if !self.can_read(at) {
+        if !self.can_read(at, &content) {
             return;
         }
+        self.has_keys |= self.is_of_keys(segment, &content);
         self.spaces[at].acks.on_packet(
             Arrival {
                 number: u64::from(segment.stamp),
@@ -51,14 +53,39 @@ impl QuicEndpoint {
         if content.done && self.client {
             self.confirm(now);
         }
+        if blocked {
+            self.unblock(now);
+        }
     }
 
-    /// Whether there are keys to read packets of this space.
-    fn can_read(&self, space: usize) -> bool {
+    /// `OnDatagramReceived` of RFC 9002, appendix A.6: a server that may send again probes when it would have by now.
+    fn unblock(&mut self, now: Instant) {
+        if !self.is_amplification_limited() {
+            self.set_timer(now);
+            if self.timer <= now {
+                self.on_loss_timer(now);
+            }
+        }
+    }
+
+    /// Whether there are keys to read a packet of this space. What follows the server's hello is in Handshake packets:
+    /// a client without the hello discards them (RFC 9001 section 5.7 allows to keep them).
+    fn can_read(&self, space: usize, content: &Content) -> bool {
         match space {
+            HANDSHAKE if self.client && !self.has_server_hello() => {
+                content.piece.is_none_or(|piece| piece.seq == 1)
+            }
             HANDSHAKE => !self.confirmed,
             _ => self.complete || (!self.client && self.rules.zero_rtt && self.has_hello()),
         }
+    }
+
+    /// Whether a client shows by this packet that it has the keys of the handshake: it acknowledges the server's hello,
+    /// or sends what follows its own.
+    fn is_of_keys(&self, segment: &Segment, content: &Content) -> bool {
+        let beyond = 1 + u64::from(self.rules.client_hello);
+        let finished = content.piece.is_some_and(|piece| piece.seq >= beyond);
+        !self.client && content.handshake && (finished || segment.flags.has(Flags::ACK))
     }
 
     /// Data arrives.
@@ -165,6 +192,10 @@ impl QuicEndpoint {
             _ => delay,
         };
         self.rtt.update(latest, delay, now);
+        if at == HANDSHAKE && !self.client && sent.seq == 1 {
+            // The datagram with a server's hello has an Initial and a Handshake packet: each is a sample.
+            self.rtt.update(latest, delay, now);
+        }
         latest
     }
 

@@ -101,12 +101,10 @@ impl Outgoing {
         (self.next < limit).then(|| self.piece(self.next, limit, room))
     }
 
-    /// What is out and unacknowledged, from its oldest byte on.
-    pub fn oldest(&self, room: u32) -> Option<Piece> {
-        (self.una < self.next).then(|| {
-            let end = self.acked.first().map_or(self.next, |(start, _)| start);
-            self.piece(self.una, end, room)
-        })
+    /// What is out and unacknowledged, from its oldest byte at or after `from` on.
+    pub fn oldest(&self, room: u32, from: u64) -> Option<Piece> {
+        let (start, end) = self.acked.gap(self.una.max(from), self.next)?;
+        Some(self.piece(start, end, room))
     }
 
     /// A piece goes out.
@@ -233,7 +231,9 @@ mod tests {
         let all: Vec<_> = std::iter::from_fn(|| send(&mut out)).collect();
         assert_eq!(all, [piece(1, 100, false), piece(101, 100, false), piece(201, 50, true)]);
         out.on_acked(101, 201);
-        assert_eq!((out.una, out.oldest(100)), (1, Some(piece(1, 100, false))));
+        assert_eq!((out.una, out.oldest(100, 0)), (1, Some(piece(1, 100, false))));
+        assert_eq!(out.oldest(100, 101), Some(piece(201, 50, true)));
+        assert_eq!(out.oldest(100, 252), None);
         out.on_lost(1, 252);
         let again: Vec<_> = std::iter::from_fn(|| send(&mut out)).collect();
         assert_eq!(again, [piece(1, 100, false), piece(201, 50, true)]);

@@ -33,6 +33,9 @@ pub struct QuicEndpoint {
     pub(super) client: bool,
     /// All of the peer's handshake has arrived.
     pub(super) complete: bool,
+    /// Of a client: it has sent a packet under the keys of the handshake. Of a server: it has received one, so that the
+    /// client's address is validated (RFC 9000 section 8.1).
+    pub(super) has_keys: bool,
     /// The peer has it too (RFC 9001 section 4.1.2): its keys are gone.
     pub(super) confirmed: bool,
     /// HANDSHAKE_DONE is to go out.
@@ -73,6 +76,7 @@ impl QuicEndpoint {
             counters: Counters::default(),
             client: false,
             complete: false,
+            has_keys: false,
             confirmed: false,
             done_due: false,
             closing: false,
@@ -242,8 +246,7 @@ impl QuicEndpoint {
         let credit = if handshake { u64::MAX } else { self.credit };
         let space = &self.spaces[at];
         if space.probes > 0 {
-            let new = || space.out.new_piece(room, credit).or_else(|| space.out.oldest(room));
-            let piece = if space.out.has_lost() { space.out.choose(room, credit) } else { new() };
+            let piece = space.out.choose(room, credit).or_else(|| self.repeated(at, room));
             return Some(Content { piece, ping: piece.is_none() && !done, ..empty });
         }
         if let Some(piece) = space.out.choose(room, credit) {
@@ -257,8 +260,16 @@ impl QuicEndpoint {
         (done || due).then_some(empty)
     }
 
-    /// Bytes of data that a packet has room for: its number may take its longest form, so that what goes again fits
-    /// into one packet as it did before; an acknowledgement goes before new data, not before what goes again.
+    /// What a probe repeats: the oldest data out, and the second of two what follows it.
+    fn repeated(&self, at: usize, room: u32) -> Option<Piece> {
+        let space = &self.spaces[at];
+        let oldest = |from| space.out.oldest(room, from);
+        let repeats = at == HANDSHAKE || self.rules.probe_data;
+        repeats.then(|| oldest(space.probed).or_else(|| oldest(0)))?
+    }
+
+    /// Bytes of data that a packet has room for: an acknowledgement goes before new data, not before what goes again,
+    /// which so fits into one packet as it did before (but for one byte where numbers have become longer).
     fn room(&self, at: usize, done: bool, now: Instant) -> u32 {
         let (space, handshake) = (&self.spaces[at], at == HANDSHAKE);
         let news = space.acks.has_news() && !space.out.has_lost();
@@ -266,7 +277,7 @@ impl QuicEndpoint {
         let ack = ack.map_or(0, |ack| ack.wire());
         let header = data_header(handshake, space.out.next_seq());
         u32::from(self.rules.datagram)
-            - around(&self.rules, handshake, 4)
+            - around(&self.rules, handshake, number_bytes(space.next, space.largest_acked))
             - ack
             - u32::from(done)
             - header
@@ -278,9 +289,13 @@ impl QuicEndpoint {
         let number = number_bytes(self.spaces[at].next, self.spaces[at].largest_acked);
         let frames = content.wire() + ack.map_or(0, AckFrame::wire);
         let bytes = around(&self.rules, content.handshake, number) + frames;
-        // Initial packets of a client, and of a server those to be acknowledged (RFC 9000 section 14.1).
-        let padded = content.handshake && (self.client || content.is_eliciting());
-        if padded { bytes.max(PADDED) } else { bytes }
+        if content.handshake && self.is_initial(content) { bytes.max(PADDED) } else { bytes }
+    }
+
+    /// Whether a datagram has an Initial packet that fills it (RFC 9000 section 14.1): of a client all until it has
+    /// answered the server's hello, of a server the one with its hello.
+    fn is_initial(&self, content: &Content) -> bool {
+        if self.client { !self.has_keys } else { content.piece.is_some_and(|piece| piece.seq == 1) }
     }
 
     /// Whether window and pace let a packet go now.
@@ -296,7 +311,7 @@ impl QuicEndpoint {
 
     /// Whether a server may answer so much to an address that is not validated.
     fn is_allowed(&self, content: &Content, now: Instant) -> bool {
-        if self.client || self.complete {
+        if self.client || self.has_keys {
             return true;
         }
         let bytes = self.wire(content, self.ack_for(content, now).as_ref());
@@ -306,7 +321,7 @@ impl QuicEndpoint {
     /// Whether a server may send nothing more before something comes from the client.
     pub(super) fn is_amplification_limited(&self) -> bool {
         let full = u64::from(self.rules.datagram);
-        !self.client && !self.complete && self.sent + full > AMPLIFICATION * self.received
+        !self.client && !self.has_keys && self.sent + full > AMPLIFICATION * self.received
     }
 
     /// Sends a packet.
@@ -328,6 +343,7 @@ impl QuicEndpoint {
         let eliciting = content.is_eliciting();
         let delivered = if eliciting { self.charge(at, bytes, now) } else { 0 };
         let piece = content.piece.unwrap_or(Piece { seq: 0, len: 0, fin: false });
+        self.has_keys |= at == HANDSHAKE && self.has_server_hello();
         let space = &mut self.spaces[at];
         space.push(Sent {
             at: now,
@@ -346,7 +362,9 @@ impl QuicEndpoint {
             out.seq = space.out.next;
         }
         if eliciting {
-            space.probes = space.probes.saturating_sub(1);
+            if space.probes > 0 {
+                (space.probes, space.probed) = (space.probes - 1, piece.end());
+            }
             self.done_due &= !content.done;
             self.set_timer(now);
         }

@@ -28,6 +28,11 @@ impl QuicEndpoint {
         self.complete || arrived >= u64::from(self.rules.client_hello)
     }
 
+    /// A client: the server's hello has arrived, and with it the keys of Handshake packets.
+    pub(super) fn has_server_hello(&self) -> bool {
+        self.client && self.spaces[HANDSHAKE].incoming.delivered() > 0
+    }
+
     /// The peer's address answers: what it sent shows that it has received something (`PeerCompletedAddressValidation`
     /// of RFC 9002).
     pub(super) fn is_validated(&self) -> bool {

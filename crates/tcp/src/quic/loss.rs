@@ -55,6 +55,7 @@ impl QuicEndpoint {
             self.counters.fast_retransmits += 1;
             self.recovery_packet = self.rules.recovery_packet;
         }
+        self.path.set_pace(self.rtt.measured());
         let Some(from) = self.rtt.first_sample else { return };
         let duration = (self.rtt.pto() + self.rules.acks.max_delay) * PERSISTENT;
         let run = self.spaces[at].run_of_losses(number, from);
@@ -106,8 +107,9 @@ impl QuicEndpoint {
         let (_, at) = self.pto_time(now);
         self.counters.timeouts += 1;
         self.timeouts += 1;
-        // Section 6.2.4: one or two.
-        self.spaces[at].probes = if at == DATA { 2 } else { 1 };
+        // `SendOneOrTwoAckElicitingPackets` of appendix A.9; one where nothing is out, against a deadlock.
+        let out = self.spaces.iter().any(|space| space.eliciting_out > 0);
+        (self.spaces[at].probes, self.spaces[at].probed) = (if out { 2 } else { 1 }, 0);
         self.set_timer(now);
     }
 }

@@ -13,18 +13,37 @@ pub(super) struct Pacer {
     /// In billionths of a byte.
     filled: u128,
     since: Instant,
+    /// An empty bucket waits until it is full, as stacks with coarse timers do, rather than for the next packet.
+    whole: bool,
 }
 
 const NANO: u128 = 1_000_000_000;
+/// What a bucket that waits until it is full holds (quinn-proto 0.11, `pacing.rs`): the packets of this time at the
+/// pace of one window per round trip, datagrams at least and at most.
+const INTERVAL_NANOS: u128 = 2_000_000;
+const LEAST: u64 = 10;
+const MOST: u64 = 256;
 
 impl Pacer {
     /// A full bucket of `burst` bytes.
-    pub fn new(on: bool, burst: u64) -> Self {
-        Pacer { on, rate: 0, burst, filled: u128::from(burst) * NANO, since: Instant::ZERO }
+    pub fn new(on: bool, burst: u64, whole: bool) -> Self {
+        let filled = u128::from(burst) * NANO;
+        Pacer { on, rate: 0, burst, filled, since: Instant::ZERO, whole }
+    }
+
+    /// What it holds follows window and round trip, where it waits until it is full.
+    pub fn resize(&mut self, cwnd: u64, mss: u64, srtt: Duration) {
+        if self.whole {
+            let burst = u128::from(cwnd) * INTERVAL_NANOS / u128::from(srtt.nanos().max(1));
+            let burst = u64::try_from(burst).unwrap_or(u64::MAX);
+            self.burst = burst.clamp(LEAST * mss, MOST * mss);
+            self.filled = self.filled.min(u128::from(self.burst) * NANO);
+        }
     }
 
     fn fill(&mut self, now: Instant) {
         let more = u128::from(now.since(self.since).nanos()) * u128::from(self.rate);
+        let more = if self.whole { more / NANO * NANO } else { more };
         self.filled = (self.filled + more).min(u128::from(self.burst) * NANO);
         self.since = now;
     }
@@ -34,16 +53,25 @@ impl Pacer {
         if !self.on || self.rate == 0 {
             return now;
         }
-        self.fill(now);
-        let missing = (u128::from(bytes) * NANO).saturating_sub(self.filled);
-        let wait = missing.div_ceil(u128::from(self.rate));
+        let wanted = u128::from(bytes) * NANO;
+        if !self.whole || self.filled < wanted {
+            self.fill(now);
+        }
+        let whole = if self.whole { u128::from(self.burst) * NANO } else { 0 };
+        let wait_for = if self.filled >= wanted { wanted } else { wanted.max(whole) };
+        let missing = wait_for.saturating_sub(self.filled);
+        // Where it waits until it is full, bytes and nanoseconds round down, as quinn's do: a burst may be one short.
+        let rate = u128::from(self.rate);
+        let wait = if self.whole { missing / rate } else { missing.div_ceil(rate) };
         now + Duration::from_nanos(u64::try_from(wait).unwrap_or(u64::MAX / 4))
     }
 
     /// `bytes` go out, whether or not the pace let them.
     pub fn on_sent(&mut self, bytes: u64, now: Instant) {
-        if self.on && self.rate > 0 {
-            self.fill(now);
+        if self.on && (self.rate > 0 || self.whole) {
+            if !self.whole {
+                self.fill(now);
+            }
             self.filled = self.filled.saturating_sub(u128::from(bytes) * NANO);
         }
     }
@@ -55,7 +83,7 @@ mod tests {
 
     #[test]
     fn a_burst_goes_at_once_and_the_rest_at_the_pace() {
-        let mut pacer = Pacer::new(true, 12_000);
+        let mut pacer = Pacer::new(true, 12_000, false);
         pacer.rate = 1_200_000;
         let at = |ms| Instant::ZERO + Duration::from_millis(ms);
         for _ in 0..10 {
@@ -67,8 +95,22 @@ mod tests {
         pacer.on_sent(1_200, at(6));
         assert_eq!(pacer.next(1_200, at(6)), at(7));
         assert_eq!(pacer.next(1_200, at(60)), at(60));
-        let mut off = Pacer::new(false, 0);
+        let mut off = Pacer::new(false, 0, false);
         off.rate = 1;
         assert_eq!(off.next(1_200, at(1)), at(1));
+    }
+
+    #[test]
+    fn an_empty_bucket_may_wait_until_it_is_full() {
+        let at = |us| Instant::ZERO + Duration::from_micros(us);
+        let mut pacer = Pacer::new(true, 12_000, true);
+        pacer.rate = 1_200_000;
+        (0..10).for_each(|_| pacer.on_sent(1_200, at(0)));
+        // quinn-proto 0.11: ten datagrams at 1.2 MB/s, not one.
+        assert_eq!(pacer.next(1_200, at(0)), at(10_000));
+        assert_eq!(pacer.next(1_200, at(1_000)), at(1_000));
+        // 2 ms of 60,000 B in 5 ms are more than ten datagrams.
+        pacer.resize(60_000, 1_200, Duration::from_millis(5));
+        assert_eq!(pacer.burst, 24_000);
     }
 }

@@ -56,7 +56,7 @@ impl Path {
         Path {
             flags,
             win: Window { cwnd, ssthresh: profile.initial_ssthresh, mss, ..Window::default() },
-            pacer: Pacer::new(rules.pacing || flags.paced, cwnd),
+            pacer: Pacer::new(rules.pacing || flags.paced, cwnd, rules.pacing_bursts),
             in_flight: 0,
             sent: 0,
             rate: Rate::new(flags.rates),
@@ -84,9 +84,12 @@ impl Path {
     }
 
     /// 1.25 times the window in a round trip (section 7.7), or the control's own pace.
-    fn set_pace(&mut self, srtt: Duration) {
+    pub fn set_pace(&mut self, srtt: Duration) {
         if !self.pacer.on {
             return;
+        }
+        if srtt > Duration::ZERO {
+            self.pacer.resize(self.win.cwnd, self.win.mss(), srtt);
         }
         self.pacer.rate = if self.flags.paced {
             self.control.pacing_rate(&self.win, &self.flight(), srtt).unwrap_or(0)

@@ -47,6 +47,18 @@ impl Ranges {
         start >= end || self.0.get(place).is_some_and(|&(from, _)| from <= start)
     }
 
+    /// The first numbers of `start..end` that are not in the set.
+    pub fn gap(&self, mut start: u64, end: u64) -> Option<(u64, u64)> {
+        let place = self.0.partition_point(|&(_, stop)| stop <= start);
+        let mut above = self.0[place..].iter();
+        let mut next = above.next();
+        if let Some(&(_, stop)) = next.filter(|&&(from, _)| from <= start) {
+            (start, next) = (stop, above.next());
+        }
+        let end = next.map_or(end, |&(from, _)| from.min(end));
+        (start < end).then_some((start, end))
+    }
+
     /// The lowest range.
     pub fn first(&self) -> Option<(u64, u64)> {
         self.0.first().copied()
@@ -86,6 +98,8 @@ mod tests {
         set.remove(20, 30);
         assert_eq!(set.0, [(5, 6), (7, 12)]);
         assert!(set.contains(7, 12) && !set.contains(5, 12) && !set.contains(12, 13));
+        let gaps = [(5, 20), (0, 20), (6, 20), (12, 20), (7, 9)].map(|(a, b)| set.gap(a, b));
+        assert_eq!(gaps, [Some((6, 7)), Some((0, 5)), Some((6, 7)), Some((12, 20)), None]);
         assert_eq!(set.insert(0, 20), 14);
         set.remove(0, 20);
         assert!(set.is_empty());

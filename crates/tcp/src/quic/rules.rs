@@ -21,6 +21,10 @@ pub(crate) struct QuicRules {
     pub recovery_packet: bool,
     /// Packets are spread over the round trip (RFC 9002 section 7.7).
     pub pacing: bool,
+    /// A sender that has used up its burst waits until the whole of one may go.
+    pub pacing_bursts: bool,
+    /// A probe without new data repeats the oldest data out; else it is a PING.
+    pub probe_data: bool,
     pub acks: AckRules,
     /// The first request goes with the first packet.
     pub zero_rtt: bool,

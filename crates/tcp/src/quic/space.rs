@@ -55,6 +55,8 @@ pub(super) struct Space {
     pub eliciting_out: u32,
     /// Probes to send.
     pub probes: u8,
+    /// The number after what the last of them repeated.
+    pub probed: u64,
     /// Counts of the peer's last ACK frame that counted.
     pub counted: super::acks::EcnCounts,
     pub acks: Acks,
@@ -73,6 +75,7 @@ impl Default for Space {
             eliciting_at: Instant::ZERO,
             eliciting_out: 0,
             probes: 0,
+            probed: 0,
             counted: Default::default(),
             acks: Acks::default(),
             out: Outgoing::default(),

@@ -1,0 +1,1 @@
+"""quinn-proto beside aqmlab's QUIC."""

@@ -1,0 +1,57 @@
+"""QUIC in aqmlab and in quinn-proto: bulk senders behind aqmlab's queues, several seeds each.
+
+Usage: python -m validation.quic [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
+       [--keep | --wide]
+Prints a table in Markdown and, with --out, writes it and the runs' numbers as CSV. What has been
+run is kept (--cache). Needs cargo, and crates.io once; without them, says so in one line and ends
+well.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from validation.equivalence import Program, compare, options
+from validation.external import there
+from validation.figures import Numbers, jain_index
+from validation.quic import program
+from validation.quic.cases import Case, cases, quick, scenario, words
+
+
+def described(case: Case, seed: int) -> list[str]:
+    """The program and its words."""
+    return [program.digest(), *words(case, seed)]
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run of the program, read as `figures.numbers` reads ours."""
+    found = program.lines(words(case, seed))
+    arrived = [float(row[3]) for row in found if row[0] == "flow"]
+    (line,) = (row for row in found if row[0] == "line")
+    offered, dropped, marked, waiting = map(float, line[2:])
+    goodput = [8 * of / case.measured_s for of in arrived]
+    return {
+        "goodput_mbit_per_s": sum(goodput) / 1e6,
+        "queue_time_mean_packets": waiting,
+        "drop_rate": dropped / offered,
+        "mark_rate": marked / offered,
+        **jain_index(goodput),
+    }
+
+
+def main() -> int:
+    """Runs both programs and prints the table; 0 also where quinn cannot be built."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.quic", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/quic"), seeds=20)
+    arguments = parser.parse_args()
+    if not there("quinn", program.built):
+        return 0
+    quinn = Program("quinn", program.release, run, described, scenario)
+    return compare(parser, arguments, quinn, quick() if arguments.quick else cases())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

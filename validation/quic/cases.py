@@ -1,0 +1,116 @@
+"""What `python -m validation.quic` compares: bulk senders behind aqmlab's queues, in both."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from validation import dumbbell
+
+QUEUES: dict[str, dict[str, Any]] = {
+    "droptail": {"limit": 120},
+    "red": {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480},
+    "codel": {"limit": 480},
+    "fq_codel": {},
+    "pie": {"limit": 480},
+}
+"""And their parameters."""
+BULK = 1 << 28
+"""Bytes that a sender has: more than it can send."""
+
+
+@dataclass(frozen=True)
+class Case(dumbbell.Case):
+    """A queue, a number of senders, their control, and whose choices both make."""
+
+    control: str = "reno"
+    """Of quinn: rfc9002, reno, cubic."""
+    shipped: bool = False
+    """Each as it is, not ours with quinn's choices."""
+    rtt_ms: tuple[float, float] = (40, 80)
+    drawn_ms: float = 20
+    warmup_s: int = 10
+    measured_s: int = 60
+
+    def name(self) -> str:
+        """Short and unique."""
+        words = [f"{self.rate_mbit:g}M", self.queue, str(self.flows), self.control]
+        words += ["shipped"] if self.shipped else []
+        return "-".join([*words, *self.words()])
+
+    def words(self) -> list[str]:
+        """What is not usual; round trips are drawn in every case."""
+        return ["ecn"] if self.ecn else []
+
+
+def cases() -> Iterator[Case]:
+    """All of them."""
+    for queue in QUEUES:
+        for control in ("reno", "cubic"):
+            for flows in (2, 10):
+                yield Case(f"{control}, quinn's choices", queue, flows, control=control)
+    for queue in ("red", "codel", "fq_codel", "pie"):
+        yield Case("reno, ECN, quinn's choices", queue, 10, control="reno", ecn=True)
+    for queue in QUEUES:
+        yield Case("as shipped", queue, 10, control="cubic", shipped=True)
+
+
+def quick() -> Iterator[Case]:
+    """What a minute has time for."""
+    for queue in QUEUES:
+        yield Case("reno, quinn's choices", queue, control="reno", measured_s=30)
+
+
+CONTROLS = {"rfc9002": "reno", "reno": "reno", "cubic": "rfc9438"}
+"""Of quinn (the first: RFC 9002's own text as a control of quinn's), and ours beside it."""
+
+CHOICES: dict[str, Any] = {
+    "connection_id": 0,
+    "recovery_packet": False,
+    "pacing_bursts": True,
+    "probe_data": False,
+    "window_bytes": 1_000_000_000,
+}
+"""What quinn chooses among what RFC 9000 and 9002 allow, as fields of profile `quic`."""
+
+
+def queue(case: Case) -> dict[str, Any]:
+    """The discipline's parameters."""
+    marks = {"ecn": case.ecn} if case.queue != "droptail" else {}
+    return QUEUES[case.queue] | marks
+
+
+def scenario(case: Case, seed: int) -> dict[str, Any]:
+    """For aqmlab."""
+    made = dumbbell.scenario(case, {"aqm": case.queue, **queue(case)}, {}, seed)
+    ends = {"profile": "quic", "congestion": CONTROLS[case.control], "ecn": case.ecn}
+    ends |= {} if case.shipped else CHOICES
+    for group in made["traffic"]:
+        group["tcp"] = ends
+    return made
+
+
+def words(case: Case, seed: int) -> list[str]:
+    """For the program."""
+    drawn = case.drawn(seed)
+    low, high = (round(1e6 * rtt / 2) for rtt in drawn.rtt_ms)
+    given: dict[str, object] = {
+        "seed": seed,
+        "control": case.control,
+        "shipped": case.shipped,
+        "ecn": case.ecn,
+        "flows": case.flows,
+        "rate": round(case.rate_mbit * 1e6),
+        "reverse": 100_000_000_000,
+        "delay": low,
+        "delay_to": high,
+        "within": 1_000_000_000,
+        "reply": BULK,
+        "warmup": case.warmup_s * 1_000_000_000,
+        "until": case.end_s * 1_000_000_000,
+        "queue": case.queue,
+        **{f"queue.{name}": value for name, value in queue(case).items()},
+    }
+    shown = {name: str(value).lower() for name, value in given.items()}
+    return [f"{name}={value}" for name, value in shown.items()]
