@@ -16,7 +16,7 @@ QUICK = {"duration": "4 s", "warmup": "1 s"}
 def test_examples_are_listed_each_with_what_it_shows(aqmlab_command):
     answer = aqmlab_command("list", "examples", COLUMNS="200")
     assert answer.returncode == 0, answer.stderr
-    assert len(examples.SHOWN) == 11
+    assert len(examples.SHOWN) == 12
     for name, shows in examples.SHOWN.items():
         assert name in answer.stdout
         assert shows in answer.stdout
@@ -44,6 +44,19 @@ def test_a_scenario_begins_as_a_copy_of_an_example(aqmlab_command):
     usual = aqmlab_command("new", "scenario", "home")
     assert (usual.returncode, usual.stdout) == (0, "home.toml\n")
     assert load(aqmlab_command.folder / "home.toml").name == "home"
+
+
+def test_recorded_lines_are_drawn_and_used_from_any_folder(aqmlab_command):
+    drawn = aqmlab_command("describe", "trace", "example:starlink-parked-down")
+    assert drawn.returncode == 0, drawn.stderr
+    assert "8.363 Mbit/s to 347.5 Mbit/s" in drawn.stdout
+    for name in examples.TRACES:
+        assert len(examples.trace(name).read_text("ascii").splitlines()) == 1 + 16 * 15
+    copied = aqmlab_command("new", "scenario", "mine.toml", "--from", "starlink")
+    assert copied.returncode == 0, copied.stderr
+    assert "text" in load(aqmlab_command.folder / "mine.toml").scenario["link"][0]["rate_trace"]
+    wrong = aqmlab_command("describe", "trace", "example:starlink-down")
+    assert 'no trace "starlink-down"; did you mean "starlink-parked-down"?' in wrong.stderr
 
 
 def test_an_unknown_example_is_one_sentence():

@@ -32,7 +32,7 @@ def texts(scenario: dict, varied=()) -> list[str]:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_every_shipped_example_can_be_drawn(path: Path):
     document = documents.read_toml(path)
-    scenario = document.get("scenario", document)
+    scenario = inlining.inline_tables(document.get("scenario", document), path.parent)
     picture = setup.drawing(scenario)
     root = ET.fromstring(picture)
     _, _, width, height = map(float, root.attrib["viewBox"].split())

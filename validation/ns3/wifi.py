@@ -35,7 +35,7 @@ LIMIT = 400
 PART = 200
 """Packets of the access point's queue for each station, where that is more. With 400 for ten,
 as these cases were first written, a station's part was less than an aggregate."""
-WARMUP_S, END_S = 2, 12
+BEGIN_S, WARMUP_S, END_S = 1, 2, 12
 ALONE, CONTENDING = 3, 8
 """Seeds of a case in which one device sends, and of one in which several contend."""
 MARGIN = 0.10
@@ -180,6 +180,7 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
         "rate": f"{case.rate * case.payload / (case.payload + 28):.0f} bit/s",
         "packet": case.payload,
         "spacing": "poisson" if case.poisson else "constant",
+        "start": f"{BEGIN_S} s",
         "start_within": f"{(case.payload + 28) * 8 / case.rate:.9f} s",
     }
     return {

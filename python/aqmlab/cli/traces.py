@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import SpecError
-from aqmlab.experiment.inlining import read_table
+from aqmlab.experiment.inlining import found, read_table
 from aqmlab.io import terminal
 from aqmlab.runs.screen import LEVELS, PLAIN, bars
 from aqmlab.simulator import engine
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def answer(path: Path, json: bool) -> None:
     """Prints what the file holds."""
     try:
-        shown = engine.trace(read_table(path, "trace"))
+        shown = engine.trace(read_table(found(Path(), str(path)), "trace"))
     except SpecError as error:
         raise error if str(path) in str(error) else SpecError(f"{path}: {error}") from error
     if json:

@@ -18,10 +18,19 @@ SHOWN = {
     "l4s": "L4S beside classic: Prague and CUBIC behind DualPI2, FQ-CoDel and a FIFO",
     "satellite": "a call and a download over a geostationary satellite, FIFO beside FQ-CoDel",
     "lte": "a phone in an LTE cell, whose rate wanders: a download beside a voice stream",
+    "starlink": "a download and a call over a recorded Starlink line: FIFO, FQ-CoDel and CAKE",
     "rrul": "Flent's RRUL, four flows each way and pings: a DSL line's FIFO beside CAKE",
     "shrew": "short bursts once a second silence a TCP flow: an attack on its timeout",
 }
 """What each shows."""
+TRACES = {
+    "starlink-parked-down": "16 tests of 15 s to a parked dish, Osnabrück, January 2024",
+    "starlink-parked-up": "the other direction of these",
+    "starlink-driving-down": "16 tests of 15 s to a dish on a car, above 50 km/h, early 2024",
+    "starlink-driving-up": "the other direction of these",
+}
+"""Recorded lines, `example:NAME` wherever a trace's file is given; experiments/examples/traces says
+where they come from and under which licence."""
 
 
 def find(name: str) -> Path:
@@ -33,6 +42,13 @@ def find(name: str) -> Path:
                 f'no example "{name}"{nearest(name, [*SHOWN, *others])} (`aqmlab list examples`)'
             )
     return FOLDER / f"{name}.toml"
+
+
+def trace(name: str) -> Path:
+    """The file of a recorded line, by its name."""
+    if name not in TRACES:
+        raise SpecError(f'no trace "{name}"{nearest(name, [*TRACES])} (one of {", ".join(TRACES)})')
+    return FOLDER / "traces" / f"{name}.csv"
 
 
 def begin(file: Path, name: str) -> None:

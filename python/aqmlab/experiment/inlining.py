@@ -10,7 +10,7 @@ from aqmlab.errors import SpecError
 from aqmlab.io import files
 from aqmlab.simulator.plugin import source
 
-from . import recording
+from . import examples, recording
 
 LEARNED = ".jsonl"
 """How the name of a learned model's file ends."""
@@ -75,7 +75,7 @@ def _with_text(table: Any, folder: Path, kind: str) -> Any:
     file = table.get("file") if isinstance(table, Mapping) else None
     if not isinstance(file, str) or "text" in table:
         return table
-    return {**table, "text": read_table(folder / file, kind)}
+    return {**table, "text": read_table(found(folder, file), kind)}
 
 
 def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
@@ -128,6 +128,12 @@ def _inline_file(named: Any, folder: Path, field_name: str) -> Any:
     if field_name == "requests":
         return _with_text({"file": named}, folder, "CSV")
     return {"file": named, "text": recording.read(folder / named)}
+
+
+def found(folder: Path, file: str) -> Path:
+    """The path of a file that a scenario of this folder names; `example:NAME` is one of ours."""
+    own, _, name = file.partition(examples.PREFIX)
+    return folder / file if own or not name else examples.trace(name)
 
 
 def read_table(path: Path, kind: str = "CSV") -> str:

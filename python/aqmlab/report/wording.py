@@ -34,8 +34,17 @@ def line_rate(link: Mapping[str, Any], prefix: str = "") -> str:
         ends = [extreme((r for _, r in steps), key=_bits) for extreme in (min, max)]
         return " to ".join(map(rate, ends))
     if isinstance(trace, Mapping):
-        return f"about {rate(nominal)}" if "model" in trace else "rate by trace"
+        return f"about {rate(nominal)}" if "model" in trace else _recorded(trace)
     return rate(nominal)
+
+
+def _recorded(trace: Mapping[str, Any]) -> str:
+    """Least and greatest rate of a recorded table; of opportunities to send there are none."""
+    shown = engine.trace(trace["text"]) if "text" in trace else {"format": "unread"}
+    if shown["format"] != "table":
+        return "rate by trace"
+    of = next(column for column in shown["series"] if column["name"] == "rate")
+    return " to ".join(rate(f"{of[end]:.0f} bit/s") for end in ("min", "max"))
 
 
 _CHANGES = ("rate_steps", "rate_trace")
