@@ -302,8 +302,9 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         "dctcp" => EcnFeedback::Dctcp,
         _ => EcnFeedback::Classic,
     };
-    let option = has(params, "accecn_option") && params.switch("accecn_option");
-    if option && !(on && feedback == EcnFeedback::Accurate) {
+    let counts = on && feedback == EcnFeedback::Accurate;
+    let option = has(params, "accecn_option") && params.switch_or("accecn_option", counts);
+    if option && !counts {
         let why = "goes with ecn_feedback = \"accurate\" only; set both or none";
         return Err(BadParams::new("accecn_option", why));
     }

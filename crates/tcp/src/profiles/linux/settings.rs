@@ -148,7 +148,12 @@ pub(in crate::profiles) const FIELDS: &[Field] = &[
     ),
     fields::ECN_FEEDBACK,
     fields::ECN_RECEIVER,
-    fields::ACCECN_OPTION,
+    field(
+        fields::ACCECN_OPTION,
+        Value::Unset,
+        "net.ipv4.tcp_ecn_option = 2 (TCP_ACCECN_OPTION_FULL, tcp_sk_init): on with ecn_feedback = \
+         \"accurate\"",
+    ),
     Field::new("ecn_fallback", Kind::Switch, ON)
         .meaning(
             "A SYN that is retransmitted does not request ECN, so that a connection whose first SYN was \

@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// What differs: the field, its default and the source of that.
-const DIFFERS: [(&str, Value, &str); 4] = [
+const DIFFERS: [(&str, Value, &str); 5] = [
     (
         "window_bytes",
         Value::Whole(6 << 20),
@@ -41,6 +41,7 @@ const DIFFERS: [(&str, Value, &str); 4] = [
         "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen to wait all of \
          it",
     ),
+    ("accecn_option", Value::Switch(false), "constructed: off; Linux 6.12 has no AccECN"),
 ];
 
 const COUNT: usize = super::FIELDS.len();
