@@ -6,6 +6,7 @@ use crate::clock::Moment;
 use crate::connection::{State, Transition};
 use crate::endpoint::TcpEndpoint;
 use crate::profile::Ending;
+use crate::segment::Segment;
 
 impl TcpEndpoint {
     /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
@@ -34,6 +35,25 @@ impl TcpEndpoint {
     pub(crate) fn on_fin_acked(&mut self, moment: Moment) {
         let transition = self.conn.on_fin_acked();
         self.follow(transition, moment);
+    }
+
+    /// The peer does not know the connection (RFC 9293 section 3.10.7.4): it is over at the number that is expected; one
+    /// elsewhere in the window is answered (RFC 5961 section 3.2), every other is forged.
+    #[cold]
+    pub(crate) fn on_reset(&mut self, segment: &Segment) {
+        if !segment.resets() {
+            return;
+        }
+        let (next, window) = (self.rx.next, self.profile.window());
+        if segment.seq != next {
+            self.rx.ack_now |= (next..next + window).contains(&segment.seq);
+            return;
+        }
+        match self.conn.state {
+            State::SynReceived => self.forget_opening(),
+            State::Closing | State::LastAck | State::TimeWait => self.finish(State::Closed),
+            _ => self.finish(State::Failed),
+        }
     }
 
     /// Does what follows from a change of state. Where no FIN is sent there is no TIME_WAIT either.

@@ -308,8 +308,8 @@ impl TcpEndpoint {
         if segment.flags.has(Flags::SYN) && !self.on_repeated_syn(segment, cached, moment) {
             return;
         }
-        if !segment.flags.has(Flags::ACK) {
-            return;
+        if !segment.flags.has(Flags::ACK) || segment.resets() {
+            return self.on_reset(segment);
         }
         if segment.ack > self.tx.snd.max && self.conn.state != State::SynReceived {
             // RFC 9293 section 3.10.7.4: answered, and nothing of it is taken.

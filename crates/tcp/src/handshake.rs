@@ -16,7 +16,12 @@ use crate::send_algorithm::{Opening, SendAlgorithm};
 impl TcpEndpoint {
     /// A SYN reaches an end that listens.
     pub(crate) fn accept(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
-        if !segment.flags.has(Flags::SYN) || segment.flags.has(Flags::ACK) {
+        if segment.flags.has(Flags::ACK) && !segment.resets() {
+            // RFC 9293 section 3.10.7.2: it belongs to a handshake that was given up.
+            (self.tx.snd.nxt, self.call.refuses, self.call.due) = (segment.ack, true, true);
+            return;
+        }
+        if !segment.flags.has(Flags::SYN) {
             return;
         }
         self.conn.state = State::SynReceived;
@@ -36,6 +41,9 @@ impl TcpEndpoint {
     pub(crate) fn on_syn_ack(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         // A bare ACK answers a repeated SYN; it does not open the connection.
         if !segment.flags.has(Flags::SYN.with(Flags::ACK)) || segment.ack != 1 {
+            if segment.resets() && segment.ack == 1 {
+                self.finish(State::Failed); // refused (RFC 9293 section 3.10.7.3)
+            }
             return;
         }
         self.rx.open();

@@ -78,6 +78,7 @@ impl TcpEndpoint {
     fn output(&mut self, out: &mut impl Outbox, moment: Moment) -> bool {
         match self.conn.state {
             State::SynSent | State::SynReceived => self.output_opening(out, moment),
+            State::Listen if self.call.refuses => self.output_reset(out),
             _ => self.output_open(out, moment),
         }
     }
@@ -113,6 +114,16 @@ impl TcpEndpoint {
             self.segment(out.place(), self.tx.snd.max, 0, Flags::ACK, moment);
         }
         owed
+    }
+
+    /// A reset to who acknowledges what this end does not know (any more); it goes on listening.
+    #[cold]
+    fn output_reset(&mut self, out: &mut impl Outbox) -> bool {
+        let refused = Segment { ack: self.tx.snd.nxt, flags: Flags::ACK, ..Segment::default() };
+        out.place().refuse(&refused);
+        self.counters.segments_sent += 1;
+        self.forget_opening();
+        true
     }
 
     /// What the opener's SYN offers.

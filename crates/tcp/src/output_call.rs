@@ -20,6 +20,8 @@ pub(crate) struct OutputCall {
     pub unpaired: bool,
     /// The program has closed; the FIN is queued once all it wrote is.
     pub closing: bool,
+    /// A reset is due, whose number is SND.NXT: a listening end was sent an acknowledgement.
+    pub refuses: bool,
     /// The phase within the instant of the event that the calls follow.
     phase: Phase,
 }

@@ -75,6 +75,8 @@ enum Kind {
     Duplicate,
     /// The segment is a packet of QUIC: the ranges of its ACK frame as on the wire.
     Quic,
+    /// No block: the segment is a reset.
+    Reset,
 }
 
 /// Up to three SACK blocks (RFC 2018), latest first, as offsets above the segment's `ack`.
@@ -311,6 +313,21 @@ impl Segment {
             | marked
             | u32::from(option.fields) << 24
             | u32::from(option.ect1_first) << 26;
+    }
+    /// Whether it has the flag RST, which lies with the blocks that a reset never has: the flags have no bit left.
+    pub fn resets(&self) -> bool {
+        self.sack.kind == Kind::Reset
+    }
+    /// Makes it the reset that answers a segment of no connection known (RFC 9293 section 3.10.7): with that one's
+    /// acknowledgement as its number, or, where it acknowledges nothing, acknowledging that one whole.
+    pub fn refuse(&mut self, refused: &Segment) {
+        *self = Segment::default();
+        self.sack.kind = Kind::Reset;
+        if refused.flags.has(Flags::ACK) {
+            self.seq = refused.ack;
+        } else {
+            (self.ack, self.flags) = (refused.end(), Flags::ACK);
+        }
     }
     /// Whether it is a packet of QUIC, whose numbers are those of its streams' bytes.
     pub fn is_quic(&self) -> bool {

@@ -1,7 +1,8 @@
 //! When a connection is given up, and how resent segments are counted.
 
+use crate::lab::one_end::{drain_at, hear};
 use crate::lab::{C, S, World, ms, profile, secs};
-use aqmlab_tcp::{HostClock, State};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, Segment, State};
 use packet::Instant;
 
 fn clocks() -> [HostClock; 2] {
@@ -33,7 +34,7 @@ fn the_13th_timeout_ends_a_connection() {
     let counters = world.ends[S].counters();
     assert_eq!((counters.timeouts, counters.resent_data), (13, 12));
     assert_eq!(world.ends[S].next_timeout(), None);
-    // The client never hears of it: there is no RST.
+    // The client does not learn of it: no reset goes where nothing came.
     assert_eq!(world.ends[C].state(), State::Established);
 }
 
@@ -76,7 +77,7 @@ fn classes_of_resent_segments_are_counted_per_kind() {
     let mut world = World::new(&profile("freebsd-2.2.8", &[]), clocks(), 1_000);
     let mut fin = false;
     world.run(secs(300.0), &mut |s| {
-        let bare_fin = s.side == C && s.segment.flags.has(aqmlab_tcp::Flags::FIN) && !fin;
+        let bare_fin = s.side == C && s.segment.flags.has(Flags::FIN) && !fin;
         fin |= bare_fin;
         bare_fin || s.number == 1 || s.data_number == 1
     });
@@ -87,4 +88,66 @@ fn classes_of_resent_segments_are_counted_per_kind() {
     assert_eq!(count(C), [1, 1, 1]);
     assert_eq!(count(S), [1, 1, 0]);
     assert_eq!(world.ends[S].state(), State::Closed);
+}
+
+#[test]
+fn a_server_that_forgot_the_handshake_resets_who_goes_on() {
+    // RFC 9293 section 3.10.7.2: <SEQ=SEG.ACK><CTL=RST>, and the client's connection is over.
+    for (name, forgets) in [("linux", 63.05), ("freebsd-4.5", 45.05)] {
+        let mut world = World::new(&profile(name, &[]), clocks(), 1_000);
+        world.run(secs(900.0), &mut |s| s.side == C && s.number > 1 && s.at < secs(forgets));
+        let resets: Vec<_> = world.sent.iter().filter(|s| s.segment.resets()).collect();
+        let [reset] = resets[..] else { panic!("{name}: {resets:?}") };
+        assert_eq!(
+            (reset.side, reset.segment.seq, reset.segment.flags),
+            (S, 1, Flags::NONE),
+            "{name}"
+        );
+        let came = reset.at - ms(50);
+        let request =
+            world.sent.iter().find(|s| s.side == C && s.at == came).expect("what it answers");
+        assert!(request.segment.len == 300 && came >= secs(forgets), "{name}: {request:?}");
+        assert_eq!(world.failed, [Some(reset.at + ms(50)), None], "{name}");
+        assert_eq!(world.ends.each_ref().map(|end| end.state()), [State::Failed, State::Listen]);
+        assert_eq!((world.ends[C].next_timeout(), world.replied), (None, None), "{name}");
+    }
+}
+
+#[test]
+fn only_a_reset_of_the_expected_number_is_believed() {
+    // RFC 5961 section 3.2: one elsewhere in the window is answered, every other is forged.
+    let reset = |seq| {
+        let mut segment = Segment::default();
+        segment.refuse(&Segment { ack: seq, flags: Flags::ACK, ..Segment::default() });
+        segment
+    };
+    let open = |name: &str| {
+        let mut client = Endpoint::new(&profile(name, &[]), HostClock::default());
+        client.connect(secs(0.0));
+        drain_at(&mut client, secs(0.0));
+        let flags = Flags::SYN.with(Flags::ACK);
+        hear(&mut client, Segment { ack: 1, flags, ..Segment::default() }, 0.1);
+        client
+    };
+    for name in ["linux", "plain", "freebsd-2.2.8"] {
+        let mut client = open(name);
+        let answer = hear(&mut client, reset(500), 0.2);
+        assert_eq!((answer.len(), answer[0].flags, answer[0].ack), (1, Flags::ACK, 1), "{name}");
+        assert!(hear(&mut client, reset(1 << 40), 0.3).is_empty(), "{name}");
+        assert_eq!(client.state(), State::Established, "{name}");
+        assert!(hear(&mut client, reset(1), 0.4).is_empty(), "{name}");
+        assert_eq!(client.state(), State::Failed, "{name}");
+    }
+    // One that acknowledges the SYN refuses it (RFC 9293 section 3.10.7.3); one to a SYN-ACK lets its end listen again.
+    let mut refused = Segment::default();
+    refused.refuse(&Segment { flags: Flags::SYN, ..Segment::default() });
+    let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
+    client.connect(secs(0.0));
+    drain_at(&mut client, secs(0.0));
+    hear(&mut client, refused, 0.1);
+    assert_eq!(client.state(), State::Failed);
+    let mut server = Endpoint::new(&profile("linux", &[]), HostClock::default());
+    hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.1);
+    hear(&mut server, reset(1), 0.2);
+    assert_eq!((server.state(), server.next_timeout()), (State::Listen, None));
 }

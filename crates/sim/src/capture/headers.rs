@@ -86,12 +86,13 @@ fn header<'a>(
     let has = |flag| segment.flags.has(flag);
     let largest = group.profile.window();
     let scale = if has(Flags::SYN) { None } else { scale(largest) };
-    let window = segment.window().unwrap_or(largest);
+    let window = segment.window().unwrap_or(if segment.resets() { 0 } else { largest });
+    let reset = if segment.resets() { flags::RST } else { 0 };
     TcpHeader {
         ports,
         seq: number(serial, from, segment.seq),
         ack: if has(Flags::ACK) { number(serial, 1 - from, segment.ack) } else { 0 },
-        flags: BITS.iter().filter(|(flag, _)| has(*flag)).map(|(_, bit)| bit).sum(),
+        flags: reset + BITS.iter().filter(|(flag, _)| has(*flag)).map(|(_, bit)| bit).sum::<u16>(),
         window: window_field(window, scale),
         options,
     }

@@ -217,7 +217,9 @@ impl Connection {
         let acked = &mut self.acked[end];
         let newer = segment.ack > *acked;
         *acked = segment.ack.max(*acked);
-        if segment.len > 0 || segment.flags.has(Flags::SYN) || segment.flags.has(Flags::FIN) {
+        let other =
+            segment.flags.any(Flags::SYN.with(Flags::FIN)) || !segment.flags.has(Flags::ACK);
+        if segment.len > 0 || other {
             return Ack::No;
         }
         // Timestamps keep none: a later acknowledgement carries later ones (sch_cake thins these too).

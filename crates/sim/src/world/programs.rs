@@ -151,7 +151,7 @@ impl World {
     }
 
     /// A connection was given up: its requests have failed. When the acceptor gives up, its reset
-    /// is taken to reach the opener at once (constructed: resets are not modelled); it gives up
+    /// is taken to reach the opener at once (constructed); it gives up
     /// only after 75 s of a lost handshake or thirteen timeouts of a segment.
     fn fail(&mut self, index: u32) {
         let connection = &mut self.connections[index];

@@ -5,7 +5,7 @@ use tcp::{Flags, Segment};
 
 use super::payload::Payload;
 
-/// The flags besides ACK, ECE and CWR. RST and URG are not modelled.
+/// The flags besides ACK, ECE, CWR and RST. URG is not modelled.
 const OTHERS: Flags = Flags::SYN.with(Flags::FIN).with(Flags::AE);
 
 /// The header of what travels; `None` of a datagram, and of QUIC, which is encrypted.
@@ -25,7 +25,7 @@ fn of_segment(segment: &Segment) -> TcpHeader {
         opens: has(Flags::SYN),
         ece: has(Flags::ECE),
         cwr: has(Flags::CWR),
-        other_flags: segment.flags.any(OTHERS) || segment.pushes(),
+        other_flags: segment.flags.any(OTHERS) || segment.pushes() || segment.resets(),
         payload: segment.len,
         stamps: has(Flags::STAMPED).then_some((segment.stamp, segment.echo)),
         other_options: segment.accecn().is_some(),
