@@ -4,6 +4,6 @@
 //! everything goes through the `libm` crate.
 
 pub use libm::{
-    cbrt, cos, erfc, exp, exp2, fabs, floor, lgamma, log as ln, log2, log10, pow, sin, sqrt,
+    cbrt, ceil, cos, erfc, exp, exp2, fabs, floor, lgamma, log as ln, log2, log10, pow, sin, sqrt,
     tgamma as gamma,
 };

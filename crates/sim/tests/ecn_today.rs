@@ -144,3 +144,48 @@ fn prague_falls_back_behind_a_classic_queue_and_only_there() {
     let dual = json!({"aqm": "dualpi2"});
     assert_eq!(ratio(&dual, true), ratio(&dual, false));
 }
+
+#[test]
+fn by_its_rate_prague_goes_below_two_segments_a_round_trip() {
+    // Twenty senders at 4 Mbit/s and 5 ms: 0.2 Mbit/s each, 125 B a round trip. Two segments of each are 120 ms of
+    // queue, so that DualPI2 is overloaded and drops; by r [Mbit/s] = 1/p - 1 (tcp_prague.c 0.7) p is 0.83.
+    let seen = |mode: &str| {
+        let congestion = json!({"name": "prague", "cwnd_mode": mode});
+        let mut sender = linux("");
+        sender["congestion"] = congestion;
+        let queue = json!({"aqm": "dualpi2", "profile": "linux"});
+        let mut scenario = transfers("4 Mbit/s", "5 ms", &queue, 1, &[sender]);
+        scenario["traffic"][0]["flows"] = json!(20);
+        scenario["duration"] = json!("40 s");
+        simulate(&scenario).summary
+    };
+    let (window, switch) = (seen("window"), seen("switch"));
+    assert!(window.number("drop_rate") > 0.2 && window.number("timeouts") > 500.0);
+    assert!(switch.number("drop_rate") < 0.01 && switch.number("timeouts") < 10.0);
+    let (marked, law) = (switch.number("mark_rate"), 1.0 / 1.2);
+    assert!((marked / law - 1.0).abs() < 0.10, "{marked}");
+}
+
+#[test]
+fn with_the_references_of_kernel_5_15_prague_takes_dualpi2_for_a_classic_queue() {
+    // L4STeam/linux, issue 38: logarithms scaled by 2^20 in place of 2^24, so that 750 us and 2 ms stand for their
+    // 16th roots. Prague then got 8.6 and CUBIC 86.7 of 100 Mbit/s at 10 ms, with the mended module 44.1 and 51.0
+    // (L. Hagen's repetition of Sarpkaya et al., ANRW 2024).
+    let share = |settings: Value| {
+        let mut prague = linux("");
+        prague["classic_fallback"] = json!(true);
+        prague["congestion"] = settings;
+        let mut cubic = linux("cubic");
+        cubic["ecn"] = json!(true);
+        let queue = json!({"aqm": "dualpi2", "profile": "linux", "target": "5 ms"});
+        let mut scenario = transfers("40 Mbit/s", "10 ms", &queue, 1, &[prague, cubic]);
+        (scenario["duration"], scenario["warmup"]) = (json!("30 s"), json!("10 s"));
+        let (rates, _) = goodputs(&scenario);
+        rates[0] / rates[1]
+    };
+    let mended = share(json!({"name": "prague"}));
+    let wrong = share(
+        json!({"name": "prague", "classic_variation": "1.512 us", "classic_depth": "1.608 us"}),
+    );
+    assert!((0.5..2.0).contains(&mended) && wrong < 0.3 * mended, "{mended}, {wrong}");
+}

@@ -9,6 +9,7 @@
 //! and the window has fractions.
 
 mod classic;
+mod rate;
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -17,7 +18,8 @@ use packet::{About, Duration, Instant};
 use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
 use super::growth::slow_start;
 use crate::send_state::{Flight, Window};
-use classic::Detector;
+use classic::{Detector, Reference};
+use rate::{Mode, Pace};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -28,12 +30,20 @@ pub(crate) const ENTRY: Entry = Entry {
         source: "RFC 9331; Linux tcp_prague.c 0.7",
         deviations: "a round trip with marks that is over before the \
              virtual one is answered by the first mark after that, as in UDP Prague (Linux lets it \
-             go). Left out: the rate mode and smaller segments of windows \
-             below five segments, the rate's 3 % swing. The search for queues that take ECT(1) for \
+             go). With cwnd_mode = window two segments are the least window, and the rate's 3 % swing \
+             and smaller segments are left out (both are there in the other modes). The search for queues that take ECT(1) for \
              ECT(0) (classic_fallback) is off, as in Linux",
         fields: FIELDS,
     },
-    make: |params| Box::new(Prague::new(Settings::read(params))),
+    make: |params| {
+        let mut prague = Prague::new(Settings::read(params));
+        prague.pace = match params.choice("cwnd_mode") {
+            "rate" => Some(Pace::new(Mode::Rate, prague.settings.rtt_virtual)),
+            "switch" => Some(Pace::new(Mode::Switch, prague.settings.rtt_virtual)),
+            _ => None,
+        };
+        Box::new(prague)
+    },
 };
 
 const FIELDS: &[Field] = &[
@@ -43,17 +53,45 @@ const FIELDS: &[Field] = &[
     Field::new("rtt_virtual", Kind::above(Unit::Time, 0.0, 1.0), Value::Real(0.025))
         .meaning("Round trips below this count like it.")
         .source("prague_rtt_target of tcp_prague.c: 25 ms"),
+    Field::new("cwnd_mode", Kind::Choice(&["window", "rate", "switch"]), Value::Choice("window"))
+        .meaning(
+            "What marks reduce and what grows: the window, or the rate, which goes below two segments a round \
+             trip, down to 100 kbit/s, in smaller segments below 1 Mbit/s; switch: the rate while the window is \
+             at most four full segments.",
+        )
+        .source(
+            "prague_cwnd_mode = 0 of tcp_prague.c 0.7 (the patch sent to netdev on 2024-10-15); L4STeam's module \
+             before it had the rate alone",
+        ),
+    Field::new("classic_variation", Kind::above(Unit::Time, 0.0, 1.0), Value::Real(750e-6))
+        .meaning("With classic_fallback: from which mean deviation of the round trip on a queue looks classic.")
+        .source(
+            "V0_LG of tcp_prague.c 0.6: 750 us; L4STeam's kernel 5.15 had it 16 bits too small by its scale, \
+             so that it stood for 1.5 us (L4STeam/linux, issue 38)",
+        ),
+    Field::new("classic_depth", Kind::above(Unit::Time, 0.0, 1.0), Value::Real(2e-3))
+        .meaning("With classic_fallback: from which queueing delay on a queue looks classic.")
+        .source("D0_LG of tcp_prague.c 0.6: 2 ms; in L4STeam's kernel 5.15 in effect 1.6 us (issue 38)"),
 ];
 
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     g: f64,
     rtt_virtual: Duration,
+    classic: Reference,
 }
 
 impl Settings {
     fn read(params: &Params) -> Self {
-        Settings { g: params.real("g"), rtt_virtual: params.time("rtt_virtual") }
+        let micros = |name| params.real(name) * 1e6;
+        Settings {
+            g: params.real("g"),
+            rtt_virtual: params.time("rtt_virtual"),
+            classic: Reference {
+                variation: micros("classic_variation"),
+                depth: micros("classic_depth"),
+            },
+        }
     }
 }
 
@@ -90,6 +128,8 @@ struct Prague {
     in_flight: u64,
     /// Looks for a classic queue, where `classic_fallback` is set.
     detector: Option<Detector>,
+    /// The rate, where the window may go by it.
+    pace: Option<Pace>,
 }
 
 impl Prague {
@@ -110,6 +150,7 @@ impl Prague {
             owed: false,
             in_flight: 0,
             detector: None,
+            pace: None,
         }
     }
 
@@ -128,8 +169,24 @@ impl Prague {
         self.owed = !self.virtual_round(win, self.reduced, now);
         if !self.owed {
             let least = self.detector.as_ref().map_or(0.0, Detector::alpha);
-            self.shrink(win, self.alpha.max(least) / 2.0);
+            self.reduce(win, self.alpha.max(least) / 2.0);
             self.reduced = now;
+        }
+    }
+
+    /// Takes a part of what is led by marks and losses, the window or the rate.
+    fn reduce(&mut self, win: &Window, part: f64) {
+        let independent = self.independent(win);
+        match &mut self.pace {
+            Some(pace) if pace.leads && independent => {
+                pace.shrink(part);
+                self.window = pace.window();
+            }
+            Some(pace) => {
+                self.window *= 1.0 - part;
+                pace.follow(self.window);
+            }
+            None => self.shrink(win, part),
         }
     }
 
@@ -152,7 +209,12 @@ impl Prague {
 
     fn grow(&mut self, win: &mut Window, ack: &AckSample) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
-        if unmarked == 0 || self.losing || !ack.window_limited {
+        // What is paced need not fill its window; what the program does not use does not grow (`app_limited`).
+        let limited = match self.pace {
+            Some(_) => !ack.rate.is_some_and(|rate| rate.app_limited),
+            None => ack.window_limited,
+        };
+        if unmarked == 0 || self.losing || !limited {
             return;
         }
         let mut rest = unmarked;
@@ -160,14 +222,44 @@ impl Prague {
             rest = slow_start(win, unmarked);
             self.window = win.cwnd as f64;
         }
+        let independent = self.independent(win);
+        if let Some(pace) = self.pace.as_mut().filter(|pace| pace.leads && independent) {
+            pace.grow(rest, win.mss());
+            self.window = self.window.max(pace.window());
+            return;
+        }
         let share = self.share_of_increase(ack.srtt);
-        self.window += share * rest as f64 * win.mss() as f64 / self.window;
+        self.window += share * rest as f64 * self.increment(win) / self.window;
+        if let Some(pace) = &mut self.pace {
+            pace.rise(self.window);
+        }
+    }
+
+    /// What a window of unmarked bytes adds: a full segment, also where segments are smaller.
+    fn increment(&self, win: &Window) -> f64 {
+        self.pace.as_ref().map_or(win.mss() as f64, Pace::full)
+    }
+
+    /// The window in whole segments, rounded up.
+    fn goal(&self, win: &Window) -> u64 {
+        (self.window as u64).div_ceil(win.mss()).max(LEAST) * win.mss()
+    }
+
+    /// Segments are of `mss` bytes from now on. As many as before have a threshold of as many as before; if there
+    /// are more or fewer, it stays in bytes.
+    fn resize(&self, win: &mut Window, mss: u16) {
+        let old = win.mss();
+        let before = win.cwnd / old;
+        win.mss = mss;
+        win.cwnd = self.goal(win);
+        if win.cwnd / win.mss() == before {
+            win.ssthresh = win.ssthresh.saturating_mul(win.mss()) / old;
+        }
     }
 
     /// Leads `cwnd` to the window, rounded up to whole segments, by a segment per ACK.
     fn lead(&self, win: &mut Window) {
-        let mss = win.mss();
-        let goal = (self.window as u64).div_ceil(mss).max(LEAST) * mss;
+        let (mss, goal) = (win.mss(), self.goal(win));
         if win.cwnd > goal {
             win.cwnd = goal.max(win.cwnd - mss);
             win.ssthresh = win.cwnd;
@@ -177,7 +269,7 @@ impl Prague {
     }
 
     /// Linux's `prague_update_alpha`, once per virtual round trip.
-    fn observe(&mut self, win: &Window, ack: &AckSample) {
+    fn observe(&mut self, win: &mut Window, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
         let over = ack.flight.una >= self.round_end && self.delivered > 0;
@@ -192,6 +284,16 @@ impl Prague {
                 detector.judge(ack.min_rtt);
             }
         }
+        let mut resized = win.mss;
+        if let Some(pace) = &mut self.pace {
+            if self.marked_once && self.rounds >= ROUNDS_BEFORE && !self.losing {
+                resized = pace.segment();
+            }
+            pace.end_round();
+        }
+        if win.mss != resized {
+            self.resize(win, resized);
+        }
         (self.delivered, self.marked) = (0, 0);
         self.round_end = ack.flight.max;
         self.rounds += u32::from(win.cwnd >= win.ssthresh);
@@ -200,7 +302,8 @@ impl Prague {
 
 impl Control for Prague {
     fn flags(&self) -> ControlFlags {
-        ControlFlags { own_window: true, paced: true, ecn: EcnMode::Scalable, ..CLASSIC }
+        let rates = self.pace.is_some();
+        ControlFlags { own_window: true, paced: true, rates, ecn: EcnMode::Scalable, ..CLASSIC }
     }
 
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
@@ -208,6 +311,9 @@ impl Control for Prague {
             self.window = win.cwnd as f64;
         }
         self.in_flight = ack.in_flight;
+        if let Some(pace) = &mut self.pace {
+            pace.note(win, ack);
+        }
         if let (Some(detector), Some(rtt)) = (&mut self.detector, ack.rtt) {
             detector.update(rtt);
         }
@@ -216,11 +322,18 @@ impl Control for Prague {
             self.answer_marks(win, ack.now);
         }
         if ack.marked > 0 && !std::mem::replace(&mut self.marked_once, true) {
-            self.shrink(win, 0.5);
+            match &self.pace {
+                // The rate follows at the next reduction.
+                Some(_) => self.window /= 2.0,
+                None => self.shrink(win, 0.5),
+            }
         }
         self.grow(win, ack);
         self.lead(win);
         self.observe(win, ack);
+        if let Some(pace) = &mut self.pace {
+            pace.switch(win, self.marked_once);
+        }
     }
 
     fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, now: Instant) {
@@ -234,22 +347,31 @@ impl Control for Prague {
             return self.answer_marks(win, now);
         }
         self.before_loss = self.window;
-        self.shrink(win, 0.5);
+        if let Some(pace) = &mut self.pace {
+            pace.note_loss();
+        }
+        self.reduce(win, 0.5);
         (self.losing, self.owed) = (true, false);
         win.ssthresh = self.window as u64;
     }
 
     fn undo(&mut self, _win: &mut Window) {
         self.window = self.window.max(self.before_loss);
+        if let Some(pace) = &mut self.pace {
+            pace.undo();
+        }
         self.losing = false;
     }
 
     fn on_restart(&mut self, win: &mut Window, _idle: Duration, _now: Instant) {
         self.window = win.cwnd as f64;
+        if let Some(pace) = &mut self.pace {
+            pace.follow(self.window);
+        }
     }
 
     fn detect_classic_queues(&mut self) {
-        self.detector = Some(Detector::default());
+        self.detector = Some(Detector::new(self.settings.classic));
     }
 
     /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
@@ -257,6 +379,9 @@ impl Control for Prague {
     fn pacing_rate(&self, win: &Window, _flight: &Flight, srtt: Duration) -> Option<u64> {
         if srtt == Duration::ZERO {
             return None;
+        }
+        if let Some(pace) = &self.pace {
+            return Some(pace.pace(win, self.sampled));
         }
         let window = (self.window as u64).max(self.in_flight).max(win.mss());
         let times = if win.cwnd < win.ssthresh / 2 { 2 } else { 1 };

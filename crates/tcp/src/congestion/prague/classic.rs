@@ -8,11 +8,16 @@
 
 use packet::{Duration, math};
 
-/// Weights of the variation and of the depth, and what counts as none of either, microseconds.
+/// Weights of the variation and of the depth.
 const V: f64 = 0.5;
 const D: f64 = 0.5;
-const V0: f64 = 750.0;
-const D0: f64 = 2_000.0;
+
+/// What counts as no variation and no depth, microseconds (V0 and D0 of the paper).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Reference {
+    pub variation: f64,
+    pub depth: f64,
+}
 /// L_STICKY: up to this score the queue is taken for a scalable one; from one more on for a classic
 /// one; and so far beyond it goes (C_STICKY).
 const STICKY: f64 = 8.0;
@@ -24,6 +29,7 @@ const MOST_SHIFT: u32 = 18;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detector {
+    reference: Reference,
     /// Smoothed round trip and its mean deviation, microseconds.
     srtt: f64,
     mdev: f64,
@@ -33,9 +39,9 @@ pub(super) struct Detector {
     score: f64,
 }
 
-impl Default for Detector {
-    fn default() -> Self {
-        Detector { srtt: 0.0, mdev: 1.0, shift: MOST_SHIFT, score: 0.0 }
+impl Detector {
+    pub fn new(reference: Reference) -> Self {
+        Detector { reference, srtt: 0.0, mdev: 1.0, shift: MOST_SHIFT, score: 0.0 }
     }
 }
 
@@ -69,10 +75,10 @@ impl Detector {
         if self.srtt == 0.0 || min_rtt == Duration::ZERO {
             return;
         }
-        self.score += V * (math::log2(self.mdev.max(1.0)) - math::log2(V0));
+        self.score += V * (math::log2(self.mdev.max(1.0)) - math::log2(self.reference.variation));
         let depth = self.srtt - micros(min_rtt);
-        if depth > D0 {
-            self.score += D * math::log2(depth / D0);
+        if depth > self.reference.depth {
+            self.score += D * math::log2(depth / self.reference.depth);
         }
         self.score = self.score.clamp(0.0, MOST);
     }
@@ -88,6 +94,12 @@ mod tests {
     use super::*;
     use crate::congestion::control::{Cause, Control};
     use crate::send_state::{Flight, Window};
+
+    impl Default for Detector {
+        fn default() -> Self {
+            Detector::new(Reference { variation: 750.0, depth: 2_000.0 })
+        }
+    }
 
     fn after(mdev: f64, depth_us: u64, rounds: u32) -> Detector {
         let mut detector =
