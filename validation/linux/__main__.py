@@ -1,7 +1,7 @@
 """TCP in aqmlab and in a real Linux kernel: same line, same disciplines, several seeds each.
 
 Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--most N] [--out FOLDER]
-       [--keep | --wide] [--build]
+       [--keep | --wide] [--every N] [--build]
 The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
 `make uml` does. Without it, says so in one line and ends well. What has been run is kept (--cache).
 """
@@ -9,6 +9,7 @@ The kernel runs in virtual time as an ordinary program (`machine.py`); `--build`
 from __future__ import annotations
 
 import argparse
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,9 @@ def main() -> int:
         prog="python -m validation.linux", description=(__doc__ or "").splitlines()[0]
     )
     options(parser, Path("results/linux"), seeds=3)
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="the first of each N cases alone"
+    )
     parser.add_argument("--build", action="store_true", help="build the kernel and end")
     arguments = parser.parse_args()
     if arguments.build:
@@ -61,7 +65,7 @@ def main() -> int:
         return 0
     if not there("Linux", machine.kernel):
         return 0
-    cases = quick() if arguments.quick else full()
+    cases = islice(quick() if arguments.quick else full(), 0, None, max(arguments.every, 1))
     return compare(
         parser, arguments, Program("Linux", machine.release, run, described, scenario), cases
     )

@@ -15,6 +15,7 @@ import sys
 import traceback
 from pathlib import Path
 
+from validation.linux.guest import multiqueue
 from validation.linux.guest.bulk import bulk
 from validation.linux.guest.network import (
     LIBC,
@@ -50,6 +51,7 @@ JOBS = {
     "trace": trace,
     "commands": commands,
     "transfer": transfer,
+    "multiqueue": multiqueue.multiqueue,
     "web": web,
 }
 
@@ -63,7 +65,8 @@ def main() -> None:
     mount("tmpfs", "/run")
     seed_kernel(job["seed"])
     try:
-        answer = JOBS[job["kind"]](job, set_up(job))
+        network = multiqueue.set_up if job["kind"] == "multiqueue" else set_up
+        answer = JOBS[job["kind"]](job, network(job))
     except BaseException:
         answer = {"error": traceback.format_exc()}
     Path(sys.argv[2]).write_text(json.dumps(answer))

@@ -1,0 +1,163 @@
+"""cake_mq of a Linux kernel 7.3 and `cake` with `tx_queues`: one rate among a device's queues.
+
+Usage: python -m validation.linux.mq [--only WORD] [--seeds N] [--out FOLDER]
+The kernel's device is a veth of four queues (`guest/multiqueue.py`), CUBIC senders without ECN. Which
+flows share a queue is drawn, by either program for itself: of one and two flows nothing depends on
+it, of more most does, and more seeds are run. The number of seeds of each case is fixed before.
+Needs a kernel 7.x of `make uml`; without it, says so in one line and ends well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from validation.equivalence import Program, compare, options
+from validation.external import Missing, there
+from validation.figures import Numbers, jain_index
+from validation.linux import machine
+from validation.linux.cases import BUFFER, CLOCK, ends_of_guest
+from validation.linux.machine import HZ
+
+FEW, SEEDS = 4, 8
+"""Of up to two flows and of more, set on 2026-11-29 before the first comparison."""
+QUEUES = 4
+LATE_S = 2
+"""All senders begin within this time, seconds."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """Senders before one device."""
+
+    rate_mbit: int
+    """Of cake_mq."""
+    flows: int
+    rtt_ms: int = 20
+    family = "cake_mq"
+    ecn = False
+    paired = False
+    warmup_s = 5
+    measured_s = 20
+
+    @property
+    def seeds(self) -> int:
+        """How often it is run."""
+        return FEW if self.flows <= 2 else SEEDS
+
+    def name(self) -> str:
+        """Short and unique."""
+        return f"cake_mq {self.rate_mbit}M {self.rtt_ms}ms: {self.flows} cubic"
+
+    def starts(self, seed: int) -> list[float]:
+        """When senders begin, s."""
+        draws = random.Random(20261129 + seed)
+        return [round(LATE_S * draws.random(), 6) for _ in range(self.flows)]
+
+
+def cases() -> Iterator[Case]:
+    """From one flow to four for each of the queues."""
+    for rate, flows in ((10, 1), (10, 2), (40, 1), (40, 2), (10, 4), (10, 16)):
+        yield Case(rate, flows)
+
+
+def job(case: Case, seed: int) -> dict[str, Any]:
+    """What the guest does."""
+    delay = case.rtt_ms * 500_000
+    return {
+        "kind": "multiqueue",
+        "seed": seed,
+        "hz": HZ,
+        "starts": case.starts(seed),
+        "line": {"rate": [1_000_000_000] * 2, "delay": [delay] * 2},
+        "queues": QUEUES,
+        "rate": case.rate_mbit * 1_000_000,
+        "congestion": "cubic",
+        "receive_buffer": BUFFER // 2,
+        "send_buffer": BUFFER // 2,
+        "warmup_s": case.warmup_s,
+        "duration_s": case.warmup_s + case.measured_s,
+        "sample_s": 0.02,
+    }
+
+
+def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
+    """The same for aqmlab."""
+    tcp = ends_of_guest() | {"congestion": "cubic"}
+    flow = {"app": "bulk", "flows": 1, "start_within": "0 s", "tcp": tcp}
+    return {
+        "name": "cake-mq",
+        "duration": f"{case.warmup_s + case.measured_s} s",
+        "warmup": f"{case.warmup_s} s",
+        "network": {"clients": 1, "servers": 1, "rtt": f"{case.rtt_ms} ms", "delay_tick": CLOCK},
+        "link": [
+            {
+                "rate": "1 Gbit/s",
+                "reverse_rate": "1 Gbit/s",
+                "framing_bytes": 14,
+                "header_bytes": 14,
+                "forward": {
+                    "aqm": "cake",
+                    "rate": f"{case.rate_mbit} Mbit/s",
+                    "tins": "besteffort",
+                    "tx_queues": QUEUES,
+                },
+                "reverse": {"aqm": "droptail", "limit": 10_000},
+            }
+        ],
+        "traffic": [
+            {**flow, "name": f"bulk{i}", "start": f"{start} s"}
+            for i, start in enumerate(case.starts(seed))
+        ],
+        "record": {"samples": False, "responses": False, "queues": ["bottleneck.forward"]},
+    }
+
+
+def run(case: Case, seed: int) -> Numbers:
+    """One run in the guest."""
+    described = machine.run(job(case, seed))
+    handled = described["packets"] + described["drops"]
+    goodput = [octets * 8e-6 / described["measured_s"] for octets in described["received"]]
+    return {
+        "queue_time_mean_packets": described["length_mean"],
+        "drop_rate": described["drops"] / handled,
+        "mark_rate": 0.0,  # no sender uses ECN
+        "goodput_mbit_per_s": sum(goodput),
+        **jain_index(goodput),
+    }
+
+
+def described(case: Case, seed: int) -> list[object]:
+    """The kernel, the guest's program and its job."""
+    program = [
+        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "multiqueue.py")
+    ]
+    return [machine.folder().name, *program, job(case, seed)]
+
+
+def kernel() -> Path:
+    """The built kernel, if it is one that has cake_mq."""
+    if machine.profile() != "linux":
+        raise Missing("cake_mq needs a kernel 7.x: install the Debian package linux-source-7.3")
+    return machine.kernel()
+
+
+def main() -> int:
+    """Runs both and prints the table; 0 also where there is no kernel for it."""
+    parser = argparse.ArgumentParser(
+        prog="python -m validation.linux.mq", description=(__doc__ or "").splitlines()[0]
+    )
+    options(parser, Path("results/linux-mq"), seeds=SEEDS)
+    arguments = parser.parse_args()
+    if not there("Linux", kernel):
+        return 0
+    program = Program("Linux", machine.release, run, described, scenario, lambda case: case.seeds)
+    return compare(parser, arguments, program, cases())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
