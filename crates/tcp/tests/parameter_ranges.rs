@@ -11,7 +11,7 @@ use packet::Ecn;
 use packet::params::{Field, Kind, Raw};
 use packet::units::Unit;
 
-/// The ends of a parameter's range; above an end that is excluded the least that anybody would write.
+/// The ends of a parameter's range, the first and the last of its choices; above an end that is excluded the least that anybody would write.
 fn ends(field: &Field) -> [Raw; 2] {
     match field.kind {
         Kind::Switch => [Raw::Bool(false), Raw::Bool(true)],
@@ -22,6 +22,9 @@ fn ends(field: &Field) -> [Raw; 2] {
                 Unit::Time => Raw::Text(format!("{end} s")),
                 _ => Raw::Number(end),
             })
+        }
+        Kind::Choice(names) => {
+            [names.first(), names.last()].map(|end| Raw::Text((*end.expect("a choice")).into()))
         }
         other => panic!("{}: the ends of {other:?}?", field.name),
     }

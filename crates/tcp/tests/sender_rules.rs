@@ -73,11 +73,15 @@ fn plain_does_not_nagle() {
 }
 
 #[test]
-fn who_listens_answers_a_syn_and_nothing_else() {
+fn who_listens_answers_a_syn_and_resets_what_acknowledges() {
+    // RFC 9293 section 3.10.7.2: <SEQ=SEG.ACK><CTL=RST>.
     let plain = profile("plain", &[]);
     for flags in [Flags::NONE, Flags::ACK, Flags::FIN, Flags::SYN.with(Flags::ACK)] {
         let mut server = Endpoint::new(&plain, HostClock::default());
-        assert_eq!(hear(&mut server, Segment { flags, ..Segment::default() }, 0.05), []);
+        let answer = hear(&mut server, Segment { flags, ack: 7, ..Segment::default() }, 0.05);
+        let resets: Vec<_> = answer.iter().map(|s| (s.resets(), s.seq, s.flags)).collect();
+        let expected = [(true, 7, Flags::NONE)];
+        assert_eq!(resets, if flags.has(Flags::ACK) { &expected[..] } else { &[] }, "{flags:?}");
         assert_eq!(server.state(), State::Listen, "{flags:?}");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const ENTRY: Entry = Entry {
                  no Nagle, one segment timed at a time and none in recovery, ACK at the second \
                  segment whatever its size, new data outside recovery limited by all outstanding \
                  bytes, no rescue retransmission, constant receive window",
-        deviations: "SACK bytes are not on the wire; no RST; a repeated SYN is answered by a bare ACK, and \
+        deviations: "SACK bytes are not on the wire; no RST where a connection is given up; a repeated SYN is answered by a bare ACK, and \
                      keeps asking for ECN",
         fields: FIELDS,
     },
