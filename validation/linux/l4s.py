@@ -195,9 +195,8 @@ def others() -> Iterator[Case]:
         yield Case("FQ-CoDel with ce_threshold", title, queue, 10, 10, 1, 1)
         yield Case("FQ-CoDel with ce_threshold", title, queue, 40, 10, 2, 2)
     for words, ours in (("besteffort", {"tins": "besteffort"}), ("", {})):
-        queue = Queue(
-            f"cake bandwidth 10mbit {words}".strip(), {"aqm": "cake", "rate": "10 Mbit/s", **ours}
-        )
+        cake = {"aqm": "cake", "rate": "10 Mbit/s", "turns": "whole", **ours}
+        queue = Queue(f"cake bandwidth 10mbit {words}".strip(), cake)
         for flows in (1, 4):
             yield Case("CAKE as a shaper", f"cake {words}".strip(), queue, 100, 20, 0, flows)
     for words, ours in (

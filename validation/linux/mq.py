@@ -104,6 +104,7 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
                     "aqm": "cake",
                     "rate": f"{case.rate_mbit} Mbit/s",
                     "tins": "besteffort",
+                    "turns": "whole",
                     "tx_queues": QUEUES,
                 },
                 "reverse": {"aqm": "droptail", "limit": 10_000},

@@ -21,6 +21,7 @@
 //! | `mq` | several of them on one device, which share its rate |
 
 mod acks;
+mod dither;
 mod fields;
 mod hosts;
 mod longest;
@@ -57,7 +58,7 @@ pub(crate) const ENTRY: Entry = Entry {
         deviations: "Sizes are IP lengths, unless the link's header_bytes adds to them (sch_cake: \
                      with the Ethernet header unless overhead is given), and memory is counted in \
                      them, not in buffer sizes. Turns are kept to 2^-16 byte, where sch_cake adds \
-                     a random fraction of a byte. Rates are exact in the long run. As there, the \
+                     a random fraction of a byte (turns = whole does). Rates are exact in the long run. As there, the \
                      second late packet of a queue that has never signalled is signalled at once \
                      (its reciprocal root begins at zero). Flows and hosts are hashed by a seeded \
                      64-bit mix; of equally long queues the first tin's and lowest loses. BLUE \
@@ -90,7 +91,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let queues = params.whole("queues") as usize;
     let tin = |division| {
         let numbers = TinNumbers::new(division, mtu, target, interval);
-        Tin::new(numbers, queues, isolation, seed)
+        Tin::new(numbers, queues, isolation, seed, params.choice("turns") == "whole")
     };
     let cake = || Cake {
         pool: Pool::default(),

@@ -107,6 +107,12 @@ pub(super) const FIELDS: &[Field] = &[
     Field::new("queues", Kind::whole(Unit::Count, 8, 65_528), Value::Whole(1024))
         .meaning("Queues in each tin, in sets of eight; a multiple of eight.")
         .source("read: Linux sch_cake CAKE_QUEUES, CAKE_SET_WAYS"),
+    Field::new("turns", Kind::Choice(&["exact", "whole"]), Value::Choice("exact"))
+        .meaning(
+            "A flow's turn, a part of the quantum where its host has several: to 2^-16 byte (exact), or in whole \
+             bytes that are rounded at random (whole), so that flows do not follow each other in a fixed order.",
+        )
+        .source("whole: Linux sch_cake, cake_get_flow_quantum; exact: constructed, nothing is drawn"),
     Field::new("tx_queues", Kind::whole(Unit::Count, 1, 64), Value::Whole(1))
         .meaning(
             "Queues of the device, each with a CAKE of its own; together they send at rate, which those that \

@@ -5,6 +5,7 @@ use alloc::{vec, vec::Vec};
 
 use packet::Packet;
 
+use super::dither::{Dither, added};
 use super::hosts::{Hosts, Isolation, destination_tag, source_tag, ways};
 use super::ring::{Node, Ring};
 
@@ -36,7 +37,7 @@ struct Turn {
 }
 
 /// A byte of deficit.
-const BYTE: i64 = 1 << 16;
+pub(super) const BYTE: i64 = 1 << 16;
 
 /// See the module.
 pub(super) struct Rotation {
@@ -58,6 +59,7 @@ pub(super) struct Rotation {
     /// Whether a load has changed since the turns of the old list were looked up.
     stale: bool,
     seed: u64,
+    dither: Option<Dither>,
 }
 
 /// A turn of `quantum` bytes in 2^-16 bytes, by how many bulk queues the busier host has.
@@ -84,7 +86,14 @@ impl Rotation {
             shares: shares(queues, quantum),
             stale: false,
             seed,
+            dither: None,
         }
+    }
+
+    /// Turns are of whole bytes, rounded at random.
+    pub fn dithered(self) -> Self {
+        let dither = Some(Dither::new(self.seed));
+        Rotation { dither, ..self }
     }
 
     /// Turns of `quantum` bytes from now on.
@@ -182,11 +191,11 @@ impl Rotation {
 
     /// Looks a queue's turn up: a part of the quantum for each bulk queue of its busier host.
     #[inline]
-    fn share(&mut self, queue: usize) -> i64 {
+    fn share(&mut self, queue: usize) -> u32 {
         let turn = &mut self.turns[queue].value;
         let load = self.sources.load(turn.source).max(self.destinations.load(turn.destination));
         turn.share = self.shares[usize::from(load)];
-        i64::from(turn.share)
+        turn.share
     }
 
     /// A packet has joined `queue`.
@@ -206,7 +215,7 @@ impl Rotation {
         self.sparse += 1;
         self.turns[queue].value.set = Set::Sparse;
         let share = self.share(queue);
-        self.turns[queue].value.deficit = share;
+        self.turns[queue].value.deficit = added(&mut self.dither, share);
     }
 
     fn become_bulk(&mut self, queue: usize) {
@@ -246,11 +255,11 @@ impl Rotation {
             }
         }
         loop {
-            if let Some(passed) = pass(&mut self.turns, &self.old[self.begin..]) {
+            if let Some(passed) = pass(&mut self.turns, &mut self.dither, &self.old[self.begin..]) {
                 self.begin += passed;
                 return self.old.get(self.begin).copied();
             }
-            if let Some(passed) = pass(&mut self.turns, &self.old[..self.begin]) {
+            if let Some(passed) = pass(&mut self.turns, &mut self.dither, &self.old[..self.begin]) {
                 self.begin = passed;
                 return self.old.get(passed).copied();
             }
@@ -283,7 +292,7 @@ impl Rotation {
             self.turns[queue].value.set = Set::SparseWait;
         }
         let share = self.share(queue);
-        self.turns[queue].value.deficit += share;
+        self.turns[queue].value.deficit += added(&mut self.dither, share);
         self.new.remove(&mut self.turns, queue as u32);
         self.join_old(queue as u32);
     }
@@ -321,12 +330,12 @@ impl Rotation {
 
 /// Gives `queues` their turns up to the first that may send, and says which of them that is.
 #[inline]
-fn pass(turns: &mut [Node<Turn>], queues: &[u32]) -> Option<usize> {
+fn pass(turns: &mut [Node<Turn>], dither: &mut Option<Dither>, queues: &[u32]) -> Option<usize> {
     queues.iter().position(|queue| {
         let turn = &mut turns[*queue as usize].value;
         let may = turn.deficit > 0;
         if !may {
-            turn.deficit += i64::from(turn.share);
+            turn.deficit += added(dither, turn.share);
         }
         may
     })

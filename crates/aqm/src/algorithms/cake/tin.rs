@@ -29,10 +29,18 @@ pub(super) struct Tin {
 }
 
 impl Tin {
-    pub fn new(numbers: TinNumbers, queues: usize, isolation: Isolation, seed: u64) -> Self {
+    /// With `dithers`, turns are of whole bytes.
+    pub fn new(
+        numbers: TinNumbers,
+        queues: usize,
+        isolation: Isolation,
+        seed: u64,
+        dithers: bool,
+    ) -> Self {
         let lane = Lane { queue: Queue::new(), law: Alternation::new() };
+        let rotation = Rotation::new(queues, numbers.flow_quantum, isolation, seed);
         Tin {
-            rotation: Rotation::new(queues, numbers.flow_quantum, isolation, seed),
+            rotation: if dithers { rotation.dithered() } else { rotation },
             clock: TinClock::new(numbers.pace),
             numbers,
             lanes: alloc::vec![lane; queues],
