@@ -33,6 +33,7 @@ PARTS = {
     "linux": "TCP through the Linux kernel's queues",
     "linux.arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
     "linux.losses": "The Linux kernel's TCP with listed losses and marks",
+    "linux.mq": "cake_mq of a Linux kernel 7.x",
     "linux.l4s": "L4S queues in a Linux kernel 7.x, scalable and classic senders",
 }
 """Modules below `validation`, in the order of the page, and their headings."""

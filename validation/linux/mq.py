@@ -1,10 +1,10 @@
 """cake_mq of a Linux kernel 7.3 and `cake` with `tx_queues`: one rate among a device's queues.
 
 Usage: python -m validation.linux.mq [--only WORD] [--seeds N] [--out FOLDER]
-The kernel's device is a veth of four queues (`guest/multiqueue.py`), CUBIC senders without ECN. Which
-flows share a queue is drawn, by either program for itself: of one and two flows nothing depends on
-it, of more most does, and more seeds are run. The number of seeds of each case is fixed before.
-Needs a kernel 7.x of `make uml`; without it, says so in one line and ends well.
+The kernel's device is a veth of four queues (`guest/multiqueue.py`), CUBIC senders without ECN.
+Which flows share a queue is drawn, by either program for itself: of one and two flows nothing
+depends on it, of more most does, and more seeds are run. The number of seeds of each case is fixed
+before. Needs a kernel 7.x of `make uml`; without it, says so in one line and ends well.
 """
 
 from __future__ import annotations

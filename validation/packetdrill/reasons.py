@@ -7,7 +7,7 @@ REASONS = {
     "other protocol": "ICMP, UDP or a tunnel: only TCP segments travel here",
     "other option": "an option of TCP that no end system here has (Fast Open, MD5, AO)",
     "urgent data": "no program here writes urgent data",
-    "reset": "resets of scripts are not played: an end here sends one for a forgotten handshake alone",
+    "reset": "a script's resets are not played; an end sends one for a forgotten handshake",
     "zero window": "no window closes here, since programs read at once; nothing probes one",
     "receive window": "the window that a segment announces is checked, and none is carried here",
     "system call": "a call that programs of the simulator do not have",

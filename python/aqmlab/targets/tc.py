@@ -105,6 +105,8 @@ _PIE = (
 
 _CAKE = (
     Row("rate", "bandwidth", RATE),
+    # It rounds turns at random, as `whole` does; who has `exact` means this queue, too.
+    Row("turns", always=lambda known: known["turns"]),
     Row(
         "tins",
         kind=choice(
