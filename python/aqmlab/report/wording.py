@@ -40,8 +40,8 @@ def line_rate(link: Mapping[str, Any], prefix: str = "") -> str:
 
 def _recorded(trace: Mapping[str, Any]) -> str:
     """Least and greatest rate of a recorded table; of opportunities to send there are none."""
-    shown = engine.trace(trace["text"]) if "text" in trace else {"format": "unread"}
-    if shown["format"] != "table":
+    shown: dict[str, Any] = engine.trace(trace["text"]) if "text" in trace else {}
+    if shown.get("format") != "table":
         return "rate by trace"
     of = next(column for column in shown["series"] if column["name"] == "rate")
     return " to ".join(rate(f"{of[end]:.0f} bit/s") for end in ("min", "max"))
