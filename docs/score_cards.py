@@ -39,7 +39,7 @@ def page(described: dict[str, Any], made: str) -> str:
     lines = [
         f"# Score card: {described['title']}",
         "",
-        f"`aqmlab study {name} --{mode}`, {made}, commit `{commit}`; "
+        f"`{_command(name, described.get('set'), mode)}`, {made}, commit `{commit}`; "
         f"{described['seeds']} seeds, more "
         f"where a claim stayed open. [The whole report](../reports/{name}.html), with its figures "
         "and tables, is on the site and in `docs/reports.tar.xz`. "
@@ -51,6 +51,13 @@ def page(described: dict[str, Any], made: str) -> str:
         *_table("Questions of ours, and the claims reassessed with today's end systems", ours),
     ]
     return "\n".join(lines)
+
+
+def _command(name: str, assumed: str | None, mode: str) -> str:
+    """What carries a study out again; a set has a name of its own behind that of the study."""
+    own = name.removesuffix(f"-{assumed}")
+    assume = f" --assume {assumed}" if assumed and own != name else ""
+    return f"aqmlab study {own} --{mode}{assume}"
 
 
 def renewed(old: str, described: dict[str, Any], made: str) -> str:
