@@ -6,6 +6,7 @@ import struct
 
 from validation.linux.losses import FRAME_NS, NEAR_NS, Comparison
 from validation.linux.segments import Sent, read_pcap, sent
+from validation.quic import cases, losses
 
 
 def packet(source: int, seq: int, data: int, ecn: int = 0) -> bytes:
@@ -50,3 +51,25 @@ def test_two_transfers_are_the_same_up_to_another_segment_or_time():
     other = [*ours[:2], Sent(20, 0, 1_448, True)]
     assert Comparison(ours, other, 0).same() == 2
     assert "| 1 | 0.0 |" in Comparison(ours, other, 0).row("case")
+
+
+def test_two_transfers_of_quic_are_the_same_up_to_another_time_or_window():
+    def transfer(begin_ns: int, *sent: tuple[int, int]) -> losses.Transfer:
+        return losses.Transfer([losses.Sent(begin_ns + at, False, w) for at, w in sent], 0, 0)
+
+    ours = transfer(0, (0, 12_000), (9, 13_200), (20, 14_400))
+    # quinn's window has one byte more, and its handshake lasts a little longer.
+    assert losses.whole(ours, transfer(700, (0, 12_001), (9, 13_201), (20, 14_401)))
+    late = transfer(0, (0, 12_001), (10 + losses.NEAR_NS, 13_201), (20, 14_401))
+    assert losses.same(ours, late) == 1
+    assert losses.same(ours, transfer(0, (0, 12_001), (9, 13_201), (20, 14_000))) == 2
+    assert "| 3 | 0 | 0.0 | 3 | 0 | 0.0 | 1 |" in losses.row("case", ours, late)
+
+
+def test_both_programs_get_one_case_of_quic():
+    case = cases.Case("any", "red", 3, control="cubic", drawn_ms=0)
+    scenario, words = cases.scenario(case, 1), cases.words(case, 1)
+    assert {"control=cubic", "queue=red", "queue.min_th=30", "delay=20000000"} <= {*words}
+    assert scenario["traffic"][0]["tcp"]["congestion"] == "rfc9438"
+    assert scenario["link"][0]["forward"]["min_th"] == 30
+    assert "pacing_bursts" in scenario["traffic"][0]["tcp"]

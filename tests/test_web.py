@@ -67,6 +67,10 @@ def good() -> Iterator[Scenario]:
     for access in CATALOGUE["access"]:
         line = {"access": access["name"]}
         yield {"duration": "2 s", "link": [line], "traffic": BULK}
+    pages = {"app": "http", "users": 6, "http": "http3", "tcp": "quic"}
+    yield scenario(
+        duration="4 s", traffic=[pages], link={"effects": [{"kind": "loss", "share": 0.02}]}
+    )
     for framing in ("none", "ethernet"):
         yield scenario(link={"framing": framing})
     yield scenario(link={"rate_steps": [["0 s", "3 Mbit/s"], ["1 s", "1 Mbit/s"]]})

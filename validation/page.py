@@ -35,6 +35,8 @@ PARTS = {
     "linux.losses": "The Linux kernel's TCP with listed losses and marks",
     "linux.mq": "cake_mq of a Linux kernel 7.x",
     "linux.l4s": "L4S queues in a Linux kernel 7.x, scalable and classic senders",
+    "quic": "QUIC in quinn-proto",
+    "quic.losses": "quinn-proto with listed losses and marks, and with random losses",
 }
 """Modules below `validation`, in the order of the page, and their headings."""
 

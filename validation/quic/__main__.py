@@ -45,7 +45,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m validation.quic", description=(__doc__ or "").splitlines()[0]
     )
-    options(parser, Path("results/quic"), seeds=20)
+    options(parser, Path("results/quic"), seeds=10)
     arguments = parser.parse_args()
     if not there("quinn", program.built):
         return 0

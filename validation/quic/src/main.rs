@@ -113,8 +113,16 @@ fn pairs(words: &Words, seed: u64) -> Result<Vec<Pair>, String> {
     Ok((0..flows).map(pair).collect())
 }
 
-fn play(words: &Words) -> Result<(), String> {
-    let seed = words.number("seed", 1)?;
+/// Plays under one seed, or under as many from 1 on.
+fn all(words: &Words) -> Result<(), String> {
+    let many = words.number("seeds", 0)?;
+    if many == 0 {
+        return play(words, words.number("seed", 1)?);
+    }
+    (1..=many).try_for_each(|seed| play(words, seed))
+}
+
+fn play(words: &Words, seed: u64) -> Result<(), String> {
     let queue = words.text("queue", "droptail");
     let mut fields = words.fields("queue.");
     if queue == "droptail" && fields.is_empty() {
@@ -173,7 +181,7 @@ fn main() {
         let (name, value) = word.split_once('=').unwrap_or((&word, ""));
         (name.to_string(), value.to_string())
     });
-    if let Err(why) = play(&Words(words.collect())) {
+    if let Err(why) = all(&Words(words.collect())) {
         eprintln!("{why}");
         std::process::exit(2);
     }
