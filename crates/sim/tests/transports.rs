@@ -180,6 +180,9 @@ fn page_users(http: &str, loss: f64, seed: u64) -> Summary {
         "folded",
     );
     assert!(s.number("responses") > 1_000.0, "{http}: {} responses", s.number("responses"));
+    // What senders show of themselves, as those of TCP do.
+    assert!(s.number("tcp_rtt_min_s") > 0.04 && s.number("tcp_rtt_samples") > 10_000.0);
+    assert_eq!(s.number("fast_retransmits") > 0.0, loss > 0.0);
     s
 }
 
