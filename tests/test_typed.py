@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 import shutil
@@ -17,7 +18,8 @@ from aqmlab.advise.candidates import Candidate
 from aqmlab.errors import SpecError
 from aqmlab.targets import tc_words
 
-RECORD = json.loads((Path(__file__).parent / "golden" / "typed.json").read_text("utf-8"))
+PACKED = Path(__file__).parent / "golden" / "typed.json.gz"
+RECORD = json.loads(gzip.decompress(PACKED.read_bytes()))
 """What a real tc and Linux 6.12 made of the lines (`python -m validation.linux.typed`)."""
 DEVICE = typed.DEVICE
 IFB = f"ifb4{DEVICE}"

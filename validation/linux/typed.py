@@ -1,7 +1,7 @@
 """What `aqmlab advise` prints, typed into a real `tc` and kernel, twice, and what they then have.
 
 Usage: python -m validation.linux.typed
-Writes tests/golden/typed.json, by which `tests/test_typed.py` holds the printed lines on machines
+Writes tests/golden/typed.json.gz, by which `tests/test_typed.py` holds the printed lines on machines
 whose kernel lacks a discipline. Where the kernel is missing (`make uml` builds it) it says so in
 one line and changes nothing.
 """
@@ -15,9 +15,10 @@ from typing import Any
 
 from aqmlab.advise import candidates, commands, situation
 from aqmlab.advise.candidates import Candidate
+from validation import recorded
 from validation.linux import machine, sqm
 
-RECORD = Path(__file__).parents[2] / "tests" / "golden" / "typed.json"
+RECORD = Path(__file__).parents[2] / "tests" / "golden" / "typed.json.gz"
 RATE = "50/10mbit"
 DEVICE = "d0"
 ACCESS = ("cable", "dsl", "adsl", "fibre")
@@ -63,7 +64,7 @@ def main() -> int:
         for (access, aqm, system), shown in zip(those, answers["typed"], strict=True)
     ]
     text = ",\n".join(json.dumps(row) for row in rows)
-    RECORD.write_text(f"[\n{text}\n]\n", encoding="utf-8")
+    RECORD.write_bytes(recorded.packed(f"[\n{text}\n]\n"))
     refused = [f"{row['access']} {row['aqm']} {row['system']}" for row in rows if row["complaint"]]
     print(f"{RECORD.name}: {len(rows)} lines typed twice, refused: {refused}")
     return bool(refused)
