@@ -1,8 +1,8 @@
 """What `aqmlab advise` prints, typed into a real `tc` and kernel, twice, and what they then have.
 
 Usage: python -m validation.linux.typed
-Writes tests/golden/typed.json.gz, by which `tests/test_typed.py` holds the printed lines on machines
-whose kernel lacks a discipline. Where the kernel is missing (`make uml` builds it) it says so in
+Writes tests/golden/typed.json.gz, by which `tests/test_typed.py` holds the printed lines on
+machines whose kernel lacks a discipline. Where the kernel is missing (`make uml` builds it) it says so in
 one line and changes nothing.
 """
 
