@@ -8,7 +8,7 @@ import pytest
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine, network_tests
-from aqmlab.simulator.network_tests import flent, speed_tests
+from aqmlab.simulator.network_tests import flent, responsiveness, speed_tests
 from aqmlab.tables import network_tests as results
 from aqmlab.tables.statistics.network_tests import (
     game_rating,
@@ -74,7 +74,7 @@ def test_controls_are_flent_s():
         ({"app": "rrul", "lenght": "1 s"}, 'rrul has no field "lenght"; did you mean "length"?'),
         ({"app": "rrul", "length": "soon"}, "traffic.0.length: 'soon' is no time"),
         ({"app": "tcp_nup", "upload_streams": 0}, "is no whole number from 1 to 1000"),
-        ({"app": "networkquality", "direction": "sideways"}, "is none of download, upload"),
+        ({"app": "networkquality", "direction": "sideways"}, "is none of download, upload, both"),
     ],
 )
 def test_a_mistake_names_field_and_remedy(group, sentence):
@@ -90,8 +90,26 @@ def test_other_groups_stay_as_they_are():
     assert mixed["record"]["goodput"] is True
 
 
-def test_responsiveness_adds_a_connection_each_interval_and_probes_within_five_per_cent():
-    found = groups(app="networkquality", interval="1 s", intervals=20, tcp="linux")
+def test_responsiveness_over_http2_is_a_group_of_load_each_way_and_one_of_probes():
+    found = {g["name"]: g for g in groups(app="networkquality", tcp="linux")}
+    assert list(found) == ["load download", "load upload", "foreign"]
+    # 5 % of 10 Mbit/s in pairs of 6,000 B: 10.4 a second; self probes in both directions together.
+    assert found["foreign"]["probe_every"] == "0.096 s"
+    assert found["load upload"]["probe_every"] == "0.192 s"
+    # 5 ms of a sixteenth of the line is less than a packet.
+    assert found["load download"]["frame_bytes"] == 1439
+    (load, probes) = groups(app="rpm")
+    assert (load["direction"], load["interval"], load["lasts"]) == ("download", "5 s", "40 s")
+    (load, probes) = groups(app="goresponsiveness")
+    assert (load["interval"], load["frame_bytes"], probes["probe_every"]) == (
+        "1 s",
+        16384,
+        "0.01 s",
+    )
+
+
+def test_responsiveness_over_http11_adds_a_connection_each_interval():
+    found = groups(app="rpm", interval="1 s", intervals=20, tcp="linux", http="http11")
     loads = [g for g in found if g["name"].startswith("load ")]
     assert [g["start"] for g in loads[:3]] == ["0 s", "1 s", "2 s"] and len(loads) == 16
     (probes,) = (g for g in found if g["name"] == "foreign")
@@ -113,7 +131,7 @@ def test_the_simulator_reads_every_test(real_core):
     for name in network_tests.TESTS:
         checked = engine.check({**LINE, "traffic": [{"app": name, "tcp": "linux"}]})
         assert checked["traffic"], name
-    assert len(flent.TESTS) == 44 and len(speed_tests.TESTS) == 7
+    assert len(flent.TESTS) == 44 and len(speed_tests.TESTS) == 6
 
 
 def test_tests_are_listed_described_and_in_the_schema(real_core):
@@ -197,8 +215,8 @@ def test_the_truth_is_what_packets_waited_while_the_test_loaded_the_line():
 def test_a_connection_with_a_single_sample_has_no_trimmed_mean():
     run: Any = FakeRun()
     of = {"samples": 10, "trimmed_mean_s": 0.04}
-    by_group = {f"{speed_tests.SELF} 1": of, f"{speed_tests.SELF} 2": {**of, "samples": 30}}
-    by_group[f"{speed_tests.SELF} 3"] = {"samples": 1, "trimmed_mean_s": None}
+    by_group = {f"{responsiveness.SELF} 1": of, f"{responsiveness.SELF} 2": {**of, "samples": 30}}
+    by_group[f"{responsiveness.SELF} 3"] = {"samples": 1, "trimmed_mean_s": None}
     run.summary["tcp_rtt_by_group"] = by_group
     assert results._loaded(run) == pytest.approx(0.04)
 

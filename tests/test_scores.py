@@ -6,7 +6,7 @@ import pytest
 
 from aqmlab import scores
 from aqmlab.errors import SpecError
-from aqmlab.scores import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness
+from aqmlab.scores import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness, saturation
 
 
 def test_every_score_says_what_it_is():
@@ -35,21 +35,62 @@ def test_the_trimmed_mean_is_single_sided():
     assert math.isnan(responsiveness.trimmed_mean([]))
 
 
-def test_rpm_as_goresponsiveness_computes_it():
-    """rpm/calculations.go: a foreign probe of 90 ms is three of 30 ms; 60/((0.03 + 0.1)/2)."""
-    foreign, loaded = [0.09] * 40, [0.1] * 40
-    assert responsiveness.goresponsiveness(foreign, loaded) == pytest.approx(60 / 0.065)
-    ramp = [i / 100 for i in range(1, 101)]
-    # CalculatePercentile takes the value at the place int(0.9 n), counted from 0.
-    p90 = responsiveness.goresponsiveness_percentile(ramp, ramp, trips=1)
-    assert p90 == pytest.approx(60 / 0.91)
+ORACLE = (
+    (7, math.nan, 885.6218963805625, 550.8944092594284),
+    (20, 3000, 891.1403495059429, 543.7202753505605),
+    (100, 2716.4299954864227, 892.5041564502912, 544.6667535262735),
+    (199, 2714.1995503630415, 889.6346438565205, 545.6485726098865),
+    (1000, 2675.781841409573, 889.0132519949829, 545.4056964358989),
+)
+"""Samples, and what goresponsiveness makes of them: the fastest 5 %, 95 %, its quantile."""
 
 
-def test_stability_is_a_standard_deviation_of_moving_averages():
-    assert responsiveness.is_stable([100.0] * 4)
-    assert not responsiveness.is_stable([100.0] * 3)
-    assert not responsiveness.is_stable([10.0, 40.0, 90.0, 160.0])
-    assert responsiveness.is_stable([10.0, *[100.0] * 7])
+def samples(count):
+    """As many foreign and self probes, in seconds, by a rule that needs no library."""
+    return (
+        [0.06 + 0.3 * ((7919 * i) % 1009) / 1009 for i in range(count)],
+        [0.02 + 0.1 * ((6007 * i) % 1013) / 1013 for i in range(count)],
+    )
+
+
+@pytest.mark.parametrize(
+    ("count", "fastest", "trimmed", "p90"),
+    ORACLE,
+)
+def test_rpm_as_goresponsiveness_computes_it(count, fastest, trimmed, p90):
+    """rpm.CalculateRpm of 29 January 2024, run over these samples with rpm.tmp 5 and 95."""
+    foreign, own = samples(count)
+    assert responsiveness.goresponsiveness(foreign, own) == pytest.approx(fastest, nan_ok=True)
+    assert responsiveness.goresponsiveness(foreign, own, keep=0.95) == pytest.approx(trimmed)
+    assert responsiveness.goresponsiveness_percentile(foreign, own) == pytest.approx(p90)
+
+
+def test_the_course_of_the_draft_is_goodput_then_responsiveness():
+    assert saturation.is_stable([100.0] * 4) and not saturation.is_stable([100.0] * 3)
+    assert not saturation.is_stable([10.0, 40.0, 90.0, 160.0])
+    goodput = [4.0, 8.0, *[10.0] * 18]
+    # Moving averages over four: 4, 6, 7.3, 8, 9.5, 10, 10, 10: the last four are within 5 %.
+    asked = []
+    ended = saturation.draft(goodput, lambda first, last: asked.append((first, last)) or 600.0)
+    assert (ended.saturated, ended.first, ended.last, ended.confidence) == (7, 8, 11, "high")
+    assert asked == [(5, 8), (6, 9), (7, 10), (8, 11)]
+    swings = saturation.draft(goodput, lambda _, last: 600.0 if last % 2 else 300.0)
+    assert (swings.last, swings.confidence) == (19, "medium")
+    assert saturation.draft(goodput[:9], lambda *_: 600.0).confidence == "low"
+
+
+def test_the_course_of_goresponsiveness_counts_whole_intervals_before_the_check():
+    goodput, probes = [4.0, 8.0, *[10.0] * 18], [0.2] * 20
+    ended = saturation.goresponsiveness(goodput, probes)
+    # Intervals 2 to 5 are steady, seen at the end of 6; probes of 7 to 10 at the end of 11.
+    assert (ended.saturated, ended.first, ended.last, ended.confidence) == (6, 7, 10, "high")
+    probes[8] = math.nan  # without an answer yet
+    assert saturation.goresponsiveness(goodput, probes).first == 9
+
+
+def test_rpm_has_the_words_of_the_draft():
+    words = [responsiveness.rating(rpm) for rpm in (299, 300, 999, 1000, 6000, math.nan)]
+    assert words == ["poor", "fair", "fair", "good", "excellent", ""]
 
 
 # --- letters ---

@@ -92,3 +92,19 @@ pub struct PingReport {
     /// The first request of the measured interval.
     pub measured_from: usize,
 }
+
+/// One probe of a test of responsiveness (draft-ietf-ippm-responsiveness): on a connection of its own ("foreign"),
+/// or on a load-generating one ("self"). A time is none while it is not known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// When it began.
+    pub begun: Instant,
+    /// Whether it shares a load-generating connection.
+    pub is_self: bool,
+    /// The TCP handshake.
+    pub tcp: Option<Duration>,
+    /// A round trip of the TLS handshake, the mean of several.
+    pub tls: Option<Duration>,
+    /// From the request to its whole answer.
+    pub http: Option<Duration>,
+}

@@ -35,6 +35,7 @@ mod replay;
 mod requests;
 mod resolved;
 mod response_ends;
+mod responsiveness;
 mod rings;
 mod rooms;
 mod scenarios;

@@ -56,6 +56,12 @@ pub enum Action {
         /// one byte stream.
         independent: bool,
     },
+    /// The opener's program of a multiplexed connection writes frames without end, each while less than a
+    /// frame waits to be sent, from when it is established until [`Action::Stop`]; requests go between them.
+    Upload {
+        /// The application's number for the connection.
+        conn: u32,
+    },
     /// Say [`Input::Opened`] when the connection is established. To be said right after
     /// [`Action::Open`].
     Await {
@@ -74,7 +80,7 @@ pub enum Action {
         conn: u32,
         /// Payload bytes; `u64::MAX` never ends.
         bytes: u64,
-        /// Size of the answer, 0 for none.
+        /// Size of the answer, 0 for none; multiplexed, [`u64::MAX`] never ends and counts as no request.
         reply_bytes: u64,
         /// How long the server program works on the answer before it writes it.
         service: Duration,
@@ -97,7 +103,8 @@ pub enum Action {
         /// The application's number for the connection.
         conn: u32,
     },
-    /// Send nothing of what has not been sent yet, and close; of a connection without replies.
+    /// Send nothing of what has not been sent yet, and close; of a connection without replies, or multiplexed:
+    /// then its peer's program writes nothing more either, and no reply that is missing will come.
     Stop {
         /// The application's number for the connection.
         conn: u32,

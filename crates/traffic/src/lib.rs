@@ -21,12 +21,13 @@ pub mod registry;
 pub mod replay;
 mod report;
 pub mod requests;
+pub mod responsiveness;
 pub mod video;
 pub mod web;
 
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use entry::{Entry, Group, Population, RATE, Sources, USERS};
 pub use models::{MODELS, Model, Variable, model};
-pub use packet::report::{ListenerReport, PingReport, VideoCallReport, ViewerReport};
+pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, ViewerReport};
 pub use registry::{APPS, find};
 pub use report::{Report, Shown};

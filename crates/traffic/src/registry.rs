@@ -14,7 +14,7 @@
 
 use crate::datagrams::{cbr, on_off, ping, pulse, rtc, voip};
 use crate::entry::Entry;
-use crate::{bulk, burst, replay, requests, video, web};
+use crate::{bulk, burst, replay, requests, responsiveness, video, web};
 
 /// Every application, in the order of the documentation. A new one adds its line here.
 pub static APPS: &[Entry] = &[
@@ -29,6 +29,7 @@ pub static APPS: &[Entry] = &[
     video::ENTRY,
     replay::ENTRY,
     requests::ENTRY,
+    responsiveness::ENTRY,
     bulk::ENTRY,
     burst::ENTRY,
     voip::ENTRY,

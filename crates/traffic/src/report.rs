@@ -1,7 +1,7 @@
 //! What applications report of themselves: of the measured interval, at its end.
 
 use packet::Duration;
-pub use packet::report::{ListenerReport, PingReport, VideoCallReport, ViewerReport};
+pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, ViewerReport};
 
 /// What became of an application in the measured interval.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,6 +14,8 @@ pub enum Report {
     Viewing(ViewerReport),
     /// Of a sender of echo requests.
     Ping(PingReport),
+    /// Of a test of responsiveness: its probes in the whole run.
+    Probes(Vec<Probe>),
 }
 
 /// What the viewers of one application were shown until now, for an observer of the run: sums that

@@ -11,6 +11,12 @@ TMP = 0.95
 """The share of the samples that the single-sided trimmed mean keeps (draft: 95 %)."""
 
 
+GO_TMP = 0.05
+"""The share that goresponsiveness keeps by default (constants.go; utilities/math.go, TrimBy)."""
+RATINGS = ((6000.0, "excellent"), (1000.0, "good"), (300.0, "fair"))
+"""The words of draft-ietf-ippm-responsiveness-09, section 1.2, and the least RPM of each."""
+
+
 def trimmed_mean(values: Sequence[float], keep: float = TMP) -> float:
     """The mean of the smallest values, as many as the share `keep` is whole; NaN if empty."""
     return mean(sorted(values)[: int(len(values) * keep)])
@@ -39,11 +45,11 @@ def of_means(foreign_s: float, loaded_s: float) -> float:
 
 
 def goresponsiveness(
-    foreign: Sequence[float], loaded: Sequence[float], trips: int = 3, keep: float = TMP
+    foreign: Sequence[float], loaded: Sequence[float], trips: int = 3, keep: float = GO_TMP
 ) -> float:
     """RPM as goresponsiveness computes it: 60 s over the mean of both trimmed means. A foreign
-    probe
-    is the whole time of `trips` round trips (TCP, TLS, HTTP), each taken as an equal part of it."""
+    probe is the whole time of `trips` round trips (TCP, TLS, HTTP), each taken as an equal part of
+    it. Its option rpm.tmp is 5, "percent to trim", and its code keeps as many: the fastest 5 %."""
     parts = [probe / trips for probe in foreign for _ in range(trips)]
     return 60.0 / ((trimmed_mean(parts, keep) + trimmed_mean(loaded, keep)) / 2)
 
@@ -63,18 +69,11 @@ def _percentile(values: Sequence[float], percent: int) -> float:
     return ranked[place] if place < len(ranked) else math.nan
 
 
-def is_stable(values: Sequence[float], intervals: int = 4, tolerance: float = 0.05) -> bool:
-    """Whether the standard deviation of the last moving averages (MAD) is within the tolerance
-    (SDT)
-    of their last one; `values` are those of the intervals, in order."""
-    averages = [mean(values[max(0, i + 1 - intervals) : i + 1]) for i in range(len(values))][
-        -intervals:
-    ]
-    if len(values) < intervals:
-        return False
-    middle = mean(averages)
-    deviation = math.sqrt(mean([(one - middle) ** 2 for one in averages]))
-    return deviation < tolerance * averages[-1]
+def rating(rpm: float) -> str:
+    """The draft's word for a responsiveness; empty for not a number."""
+    if math.isnan(rpm):
+        return ""
+    return next((word for least, word in RATINGS if rpm >= least), "poor")
 
 
 SCORES = (
@@ -93,19 +92,38 @@ SCORES = (
         "round trips/min",
     ),
     Score(
+        "rpm-networkquality",
+        "responsiveness (networkQuality)",
+        "As rpm, with the probes of both directions together while both are loaded: how "
+        "Apple's tool tests "
+        "unless it is given -s.",
+        "networkQuality(8) of macOS, which names revision 8 of the draft in its output "
+        "(macOS 27.2): intervals of "
+        "1 s, and the formula of revision 9",
+        "Which direction is bad cannot be seen, and acknowledgements of each wait in the "
+        "other's queue.",
+        draft,
+        "round trips/min",
+    ),
+    Score(
         "rpm-goresponsiveness",
         "responsiveness (goresponsiveness)",
         "As rpm, but 60 s over the mean of the two trimmed mean round trips, as earlier drafts "
-        "had it.",
-        "goresponsiveness, rpm/calculations.go (29 January 2024)",
-        "A foreign probe's three round trips are taken as equal.",
+        "had it, and of the fastest 5 % of the probes.",
+        "goresponsiveness, rpm/calculations.go and constants.go (29 January 2024): rpm.tmp = "
+        "5 is described as the "
+        "percentage to trim, and kept",
+        "It is nearly the best round trip of a busy line and not a typical one; a foreign "
+        "probe's three round "
+        "trips are taken as equal.",
         goresponsiveness,
         "round trips/min",
     ),
     Score(
         "rpm-goresponsiveness-p90",
         "responsiveness (goresponsiveness, P90)",
-        "As rpm-goresponsiveness, with the 90 % quantiles in place of the trimmed means.",
+        "As rpm-goresponsiveness, with the 90 % quantiles of all probes in place of the "
+        "trimmed means.",
         "goresponsiveness, rpm/calculations.go (29 January 2024)",
         "One quantile of few probes scatters more than a mean.",
         goresponsiveness_percentile,

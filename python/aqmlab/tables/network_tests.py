@@ -18,7 +18,10 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.scores import aim, bufferbloat, ookla, responsiveness
 from aqmlab.scores.form import mean, quantile
 from aqmlab.simulator.engine import quantity
-from aqmlab.simulator.network_tests.speed_tests import DOWN, FOREIGN, IDLE, LATENCY, SELF, UP
+from aqmlab.simulator.network_tests.responsiveness import FOREIGN, SELF
+from aqmlab.simulator.network_tests.speed_tests import DOWN, IDLE, LATENCY, UP
+
+from . import responsiveness as over_http2
 
 SETTLES_S = 1.0
 """Seconds from a phase's begin that do not count: slow start (assumed)."""
@@ -28,9 +31,19 @@ NAMES = (
     *("download_bits_per_s", "upload_bits_per_s"),
     *(f"{phase}_rtt_{of}_s" for phase in (IDLE, DOWN, UP) for of in ("mean", "p50", "p95", "iqm")),
     *("grade-dslreports", "grade-waveform", "aim-streaming", "aim-gaming", "aim-rtc"),
-    *("rpm", "rpm-goresponsiveness", "foreign_s", "loaded_s", "probes", "goodput_bits_per_s"),
+    *("rpm", "rpm-networkquality", "rpm-goresponsiveness", "rpm-goresponsiveness-95"),
+    *(
+        "rpm-goresponsiveness-p90",
+        "rpm-rating",
+        "foreign_s",
+        "tcp_s",
+        "tls_s",
+        "http_s",
+        "loaded_s",
+    ),
+    *("probes", "goodput_bits_per_s", "confidence", "ended_s"),
 )
-"""What tests say: speed tests the first ones, responsiveness the last line."""
+"""What tests say: speed tests the first lines, responsiveness the last ones."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +57,11 @@ class Said:
 def said(run: FinishedRun) -> Said | None:
     """What the run's test says; None without one."""
     groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
-    if FOREIGN in groups and f"{SELF} 1" in groups:
-        own: dict[str, float | str] = dict(_responsiveness(run))
+    tested = over_http2.result(run)
+    if tested is not None:
+        own: dict[str, float | str] = dict(tested.numbers)
+    elif FOREIGN in groups and any(_is_load(name) for name in groups):
+        own = dict(_responsiveness(run))
     elif {DOWN, UP, LATENCY} <= groups.keys():
         own = _speed_test(run, groups)
     else:
@@ -85,6 +101,9 @@ def true_round_trip_s(run: FinishedRun) -> float:
 def _loaded_seconds(run: FinishedRun) -> tuple[int, int]:
     """The whole seconds in which the test downloads, or which it counts."""
     groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
+    tested = over_http2.result(run)
+    if tested is not None:
+        return math.ceil(tested.begin), math.floor(tested.end)
     if FOREIGN in groups:
         end = run.summary["simulated_s"]
         return math.ceil(end - run.summary["measured_s"]), math.floor(end)

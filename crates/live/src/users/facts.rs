@@ -7,7 +7,7 @@ use std::path::Path;
 
 use packet::report::Impairment;
 use serde::{Deserialize, Serialize};
-use traffic::{ListenerReport, PingReport, Report, VideoCallReport, ViewerReport};
+use traffic::{ListenerReport, PingReport, Probe, Report, VideoCallReport, ViewerReport};
 
 /// A connection, by a number that no other one of the run has.
 pub type ConnectionId = u64;
@@ -144,6 +144,8 @@ pub enum ReportFact {
         /// The first request of the measured interval.
         measured_from: usize,
     },
+    /// Of a test of responsiveness: when each probe began, ns, whether it was a self probe, and its times, ns.
+    Probes(Vec<(u64, bool, [Option<u64>; 3])>),
 }
 
 /// What one listener received.
@@ -187,6 +189,11 @@ impl From<&Report> for ReportFact {
                 round_trips: ping.round_trips.iter().map(|trip| trip.map(|t| t.nanos())).collect(),
                 measured_from: ping.measured_from,
             },
+            Report::Probes(probes) => {
+                let times = |p: &Probe| [p.tcp, p.tls, p.http].map(|time| time.map(|t| t.nanos()));
+                let fact = |p: &Probe| (p.begun.nanos(), p.is_self, times(p));
+                ReportFact::Probes(probes.iter().map(fact).collect())
+            }
         }
     }
 }
@@ -216,6 +223,13 @@ impl From<ReportFact> for Report {
                 round_trips: round_trips.into_iter().map(|trip| trip.map(span)).collect(),
                 measured_from,
             }),
+            ReportFact::Probes(probes) => {
+                let probe = |(begun, is_self, times): (u64, bool, [Option<u64>; 3])| {
+                    let [tcp, tls, http] = times.map(|time| time.map(span));
+                    Probe { begun: packet::Instant::from_nanos(begun), is_self, tcp, tls, http }
+                };
+                Report::Probes(probes.into_iter().map(probe).collect())
+            }
         }
     }
 }

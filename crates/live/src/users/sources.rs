@@ -159,7 +159,7 @@ impl Driver {
             Action::SendDatagram { peer, bytes, back, ecn } => {
                 return self.say(source, peer, bytes, back, ecn);
             }
-            Action::Multiplex { .. } => {
+            Action::Multiplex { .. } | Action::Upload { .. } => {
                 let name = &self.groups.at(group).group.name;
                 return Err(io::Error::other(format!(
                     "traffic {name}: replies that share a connection frame by frame (HTTP/2) are not run live; choose another mode"

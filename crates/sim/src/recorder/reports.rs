@@ -1,6 +1,6 @@
 //! What applications report of themselves at the end of the run, put on record.
 
-use record::{Calls, Pings, Players, Summary, Table, VideoCalls};
+use record::{Calls, Pings, Players, Probes, Summary, Table, VideoCalls};
 use traffic::Report;
 
 /// Every application's report.
@@ -10,6 +10,7 @@ pub struct Reports {
     video_calls: VideoCalls,
     players: Players,
     pings: Pings,
+    probes: Probes,
 }
 
 impl Reports {
@@ -26,6 +27,7 @@ impl Reports {
                 }
                 Report::Viewing(viewer) => all.players.add(group, user, viewer),
                 Report::Ping(ping) => all.pings.add(group, user, ping),
+                Report::Probes(probes) => all.probes.add(group, user, probes),
             }
         }
         all
@@ -42,6 +44,7 @@ impl Reports {
     /// The tables that groups report.
     pub fn tables(&self) -> Vec<Table> {
         let calls = self.calls.table().into_iter().chain(self.video_calls.table());
-        calls.chain(self.players.tables()).chain(self.pings.table()).collect()
+        let probes = self.pings.table().into_iter().chain(self.probes.table());
+        calls.chain(self.players.tables()).chain(probes).collect()
     }
 }

@@ -70,10 +70,9 @@ impl World {
             Action::Open { conn, peer, closes } => self.open(source, conn, peer, closes),
             Action::Multiplex { conn, frame, independent } => {
                 let index = self.connection_of(source, conn);
-                let connection = &mut self.connections[index];
-                connection.multiplexed = true;
-                connection.mux = Some(Box::new(Mux::new(frame, independent)));
+                self.connections[index].multiplex(Mux::new(frame, independent));
             }
+            Action::Upload { conn } => self.begin_upload(self.connection_of(source, conn)),
             Action::PageBegins => self.recorder.page_begun(self.sources[source as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
                 let group = self.sources[source as usize].group;
@@ -103,10 +102,18 @@ impl World {
         place.expect("an application opens a connection before it uses it")
     }
 
+    fn begin_upload(&mut self, index: u32) {
+        self.connections[index].begin_upload();
+    }
+
     /// What an opener has written and not sent is forgotten, and it closes.
     fn stop(&mut self, index: u32) {
         let connection = &mut self.connections[index];
-        debug_assert!(connection.promised == 0, "a request is sent whole");
+        if connection.multiplexed {
+            connection.stop_mux(self.now);
+        } else {
+            debug_assert!(connection.promised == 0, "a request is sent whole");
+        }
         connection.written = connection.ends[OPENER].stop_writing(self.now);
         connection.unwritten = 0;
         connection.close_requested = true;
@@ -216,7 +223,7 @@ impl World {
             let (at, resent) =
                 if first { (connection.opened, 0) } else { (now, connection.resent()) };
             let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
-            connection.promised += framed.unwrap_or(reply_bytes);
+            connection.promised = connection.promised.saturating_add(framed.unwrap_or(reply_bytes));
             connection.exchanges.push_back(Exchange {
                 cause: Cause::Requested { at, resent },
                 request_bytes: u32::try_from(bytes).unwrap_or(u32::MAX),
@@ -228,7 +235,7 @@ impl World {
             });
             connection.unserved += 1;
             let group = self.sources[connection.source as usize].group;
-            if bytes > 0 {
+            if bytes > 0 && reply_bytes != u64::MAX {
                 self.recorder.requested(now, group, reply_bytes);
             }
         } else {

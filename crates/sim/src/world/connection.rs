@@ -236,7 +236,8 @@ impl Connection {
         let replied =
             self.has_streams() || self.exchanges.front().is_some_and(|next| self.has_arrived(next));
         let sent = self.sent_pending && end.acked() >= self.written;
-        starts || end.peer_closed() || replied || sent || end.state() == State::Failed
+        let uploads = self.uploads() && end.state() == State::Established;
+        starts || uploads || end.peer_closed() || replied || sent || end.state() == State::Failed
     }
 
     /// Whether the server program has something to do, or to wait for.

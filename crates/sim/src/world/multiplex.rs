@@ -57,6 +57,8 @@ pub struct Mux {
     working: Vec<(Instant, Answer)>,
     /// Answers that are ready, next turn first.
     turns: VecDeque<Answer>,
+    /// Whether the opener's program writes frames without end.
+    pub uploads: bool,
 }
 
 impl Mux {
@@ -69,6 +71,7 @@ impl Mux {
             position: 0,
             working: Vec::new(),
             turns: VecDeque::new(),
+            uploads: false,
         }
     }
 
@@ -76,7 +79,7 @@ impl Mux {
     pub fn framed(&self, reply_bytes: u64) -> u64 {
         let (whole, rest) = (reply_bytes / self.frame, reply_bytes % self.frame);
         let last = if rest > 0 { header(self.independent, rest) } else { 0 };
-        reply_bytes + whole * header(self.independent, self.frame) + last
+        reply_bytes.saturating_add(whole * header(self.independent, self.frame) + last)
     }
 
     /// Answers that are ready by now take turns.
@@ -172,6 +175,52 @@ impl Connection {
         exchange.reply_end = NonZero::new(at);
         let behind = self.exchanges.iter().position(|e| e.reply_end.is_none());
         self.exchanges.insert(behind.unwrap_or(self.exchanges.len()), exchange);
+    }
+
+    /// Replies share the connection from now on.
+    pub fn multiplex(&mut self, mux: Mux) {
+        self.multiplexed = true;
+        self.mux = Some(Box::new(mux));
+    }
+
+    /// The opener's program writes frames without end from now on, where replies share the connection.
+    pub fn begin_upload(&mut self) {
+        if let Some(mux) = self.mux() {
+            mux.uploads = true;
+        }
+    }
+
+    /// Whether the opener's program writes frames without end.
+    #[inline]
+    pub fn uploads(&self) -> bool {
+        self.multiplexed && self.mux.as_ref().is_some_and(|mux| mux.uploads)
+    }
+
+    /// The opener's program writes frames until one waits to be sent. Returns whether there were any.
+    pub fn write_upload(&mut self, now: Instant) -> bool {
+        let Some(mux) = self.mux.as_deref() else { return false };
+        let (frame, whole) = (mux.frame, mux.frame + header(mux.independent, mux.frame));
+        let sent = self.ends[OPENER].snd_max().saturating_sub(1);
+        let wrote = self.written.saturating_sub(sent) < frame;
+        if wrote {
+            self.written += whole;
+            self.ends[OPENER].write(whole, now);
+        }
+        wrote
+    }
+
+    /// Both programs forget what they have not sent, and the opener what it has requested.
+    pub fn stop_mux(&mut self, now: Instant) {
+        let position = self.ends[ACCEPTOR].stop_writing(now);
+        let Some(mux) = self.mux.as_deref_mut() else { return };
+        mux.position = position;
+        mux.uploads = false;
+        mux.pieces.clear();
+        mux.working.clear();
+        mux.turns.clear();
+        self.exchanges.clear();
+        self.unserved = 0;
+        self.promised = position;
     }
 
     /// Writes frames until one waits to be sent. Returns whether there were any.

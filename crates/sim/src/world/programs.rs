@@ -111,6 +111,7 @@ impl World {
             end.write(std::mem::take(&mut connection.unwritten), now);
             self.drain(index, OPENER);
         }
+        self.upload(index);
         let connection = &self.connections[index];
         let end_of_file = connection.ends[OPENER].peer_closed();
         if end_of_file || (connection.closing() && connection.unwritten == 0) {
@@ -128,6 +129,17 @@ impl World {
         }
         if self.connections[index].ends[OPENER].state() == State::Failed {
             self.fail(index);
+        }
+    }
+
+    /// The client program of an upload without end writes what has room.
+    fn upload(&mut self, index: u32) {
+        let now = self.now;
+        while self.connections[index].uploads()
+            && self.connections[index].ends[OPENER].state() == State::Established
+            && self.connections[index].write_upload(now)
+        {
+            self.drain(index, OPENER);
         }
     }
 
@@ -167,6 +179,9 @@ impl World {
         connection.unserved = 0;
         connection.sent_pending = false;
         for exchange in exchanges {
+            if exchange.reply_bytes == u64::MAX {
+                continue; // it had no end to be measured
+            }
             self.end_exchange(index, exchange);
         }
         if cut_short {

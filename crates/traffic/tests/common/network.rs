@@ -138,7 +138,9 @@ impl Network {
             Action::Datagram { .. } | Action::SendDatagram { .. } => {
                 unreachable!("this network carries connections")
             }
-            Action::Stop { .. } => unreachable!("nobody here sends without an end"),
+            Action::Stop { .. } | Action::Upload { .. } => {
+                unreachable!("nobody here sends without an end")
+            }
             Action::Move { machine } => self.machine = machine,
             Action::PageBegins => self.pages_begun += 1,
             Action::PageEnds { .. } => self.pages.push(wish),

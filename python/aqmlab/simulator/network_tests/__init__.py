@@ -2,7 +2,7 @@
 
 `app = "rrul"` and the others stand for several groups of the simulator's own applications (`bulk`,
 `ping`, `requests`); `expand` writes them out before the simulator reads a scenario. `flent` has the
-tests of Flent, `speed_tests` those that ask a server on the Internet.
+tests of Flent, `speed_tests` and `responsiveness` those that ask a server on the Internet.
 """
 
 from __future__ import annotations
@@ -13,10 +13,12 @@ from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 
-from . import flent, speed_tests
+from . import flent, responsiveness, speed_tests
 from .form import KEPT, OWN, NetworkTest, Settings, settings
 
-TESTS: dict[str, NetworkTest] = {test.name: test for test in (*flent.TESTS, *speed_tests.TESTS)}
+TESTS: dict[str, NetworkTest] = {
+    test.name: test for test in (*flent.TESTS, *speed_tests.TESTS, *responsiveness.TESTS)
+}
 """Every test by its name."""
 
 

@@ -7,7 +7,6 @@ a service has not published its constants they are recalled or assumed, and say 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -17,9 +16,6 @@ from .form import Field, NetworkTest, Settings, ping, seconds, transfer
 
 IDLE, DOWN, UP, LATENCY = "idle", "download", "upload", "latency"
 """The phases, and the group of probes."""
-SELF, FOREIGN = "load", "foreign"
-REQUEST_BYTES = 200
-"""Of a small GET and of its answer (assumed)."""
 
 
 @dataclass(frozen=True)
@@ -181,97 +177,5 @@ def _test(method: Method) -> NetworkTest:
     )
 
 
-# --- responsiveness under working conditions ---
-
-MNP, MPS, PTC = 16, 100, 0.05
-"""Most load-generating connections, probes a second, share of the capacity that probes may take."""
-PROBE_BYTES = 5000 + 1000
-"""Of a foreign and a self probe together (the draft's estimate)."""
-_RATE = re.compile(r"\s*([0-9.]+)\s*([kKMG]?)bit/s\s*")
-_FACTOR = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
-
-_RPM_FIELDS = (
-    Field(
-        "direction",
-        "choice",
-        DOWN,
-        "Which way is loaded.",
-        "the draft: one after the other",
-        (DOWN, UP),
-    ),
-    Field(
-        "interval",
-        "time",
-        "5 s",
-        "ID: a load-generating connection is added after each, up to 16.",
-        "draft-ietf-ippm-responsiveness-09; goresponsiveness takes 1 s",
-    ),
-    Field(
-        "intervals",
-        "count",
-        8,
-        "How many intervals the test lasts.",
-        "assumed: 40 s in all",
-        most=100,
-    ),
-    Field(
-        "probes_per_s",
-        "count",
-        MPS,
-        "MPS: pairs of probes a second at most.",
-        "the draft",
-        most=1000,
-    ),
-    Field("start", "time", "0 s", "When the test begins.", "constructed"),
-)
-
-
-def _slowest(scenario: Mapping[str, Any]) -> float:
-    """The least rate of the scenario's links that is written as a number, bit/s."""
-    rates = []
-    for link in scenario.get("link", []):
-        found = _RATE.fullmatch(str(link.get("rate", ""))) if isinstance(link, Mapping) else None
-        rates += [float(found[1]) * _FACTOR[found[2]]] if found else []
-    return min(rates, default=float("inf"))
-
-
-def probes_per_s(found: Settings, scenario: Mapping[str, Any]) -> float:
-    """Pairs of probes a second: at most MPS, and at most PTC of the slowest link."""
-    return min(float(found["probes_per_s"]), PTC * _slowest(scenario) / (8 * PROBE_BYTES))
-
-
-def _responsiveness(found: Settings, scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
-    ends = found["interval"] * found["intervals"]
-    begin, up = found["start"], found["direction"] == UP
-    loads = [
-        transfer(f"{SELF} {i + 1}", up, begin + i * found["interval"], ends - i * found["interval"])
-        for i in range(min(MNP, found["intervals"]))
-    ]
-    rate = probes_per_s(found, scenario)
-    count = max(1, int(rate * ends))
-    rows = [
-        f"{i},{begin + (i + 0.5) / rate:.6f},{REQUEST_BYTES},{REQUEST_BYTES}" for i in range(count)
-    ]
-    text = "\n".join(("user,think_s,request_bytes,reply_bytes", *rows)) + "\n"
-    table = {"file": "probes.csv", "text": text}
-    foreign = {"name": FOREIGN, "app": "requests", "users": count, "requests": table}
-    return [*loads, foreign]
-
-
-RESPONSIVENESS = NetworkTest(
-    name="networkquality",
-    summary="Responsiveness under working conditions (RPM), as networkQuality and "
-    "goresponsiveness test it.",
-    year=2021,
-    source="draft-ietf-ippm-responsiveness-09 (6 July 2026)",
-    deviations="A foreign probe is a connection and a request without TLS, the draft's TCP-only "
-    "case. Self "
-    "probes are TCP's own round-trip samples, which the draft admits where a request cannot "
-    "share the "
-    "connection. The test lasts a fixed number of intervals.",
-    fields=_RPM_FIELDS,
-    groups=_responsiveness,
-)
-
-TESTS = (*map(_test, METHODS), RESPONSIVENESS)
+TESTS = tuple(map(_test, METHODS))
 """Every speed test."""

@@ -1,0 +1,99 @@
+"""When a test of responsiveness is over: goodput and then responsiveness are stable.
+
+Everything works on plain numbers, one for each interval, so that it serves simulated and live runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .form import mean
+
+MAD = 4
+"""Moving average distance: how many intervals count (draft and goresponsiveness)."""
+SDT = 0.05
+"""Standard deviation tolerance (draft and goresponsiveness)."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a test ended: `first` to `last` are the intervals, from 0, whose probes count."""
+
+    first: int
+    last: int
+    saturated: int | None
+    """After which interval goodput was stable."""
+    confidence: str
+    """Of the result: high (stable), medium (time was over, MAD intervals or more), low (fewer)."""
+
+
+def deviation(values: Sequence[float]) -> float:
+    """The standard deviation of a population."""
+    middle = mean(values)
+    return math.sqrt(mean([(one - middle) ** 2 for one in values]))
+
+
+def moving_averages(values: Sequence[float], distance: int = MAD) -> list[float]:
+    """The mean of each value and those before it, `distance` in all at most."""
+    return [mean(values[max(0, i + 1 - distance) : i + 1]) for i in range(len(values))]
+
+
+def is_stable(values: Sequence[float], distance: int = MAD, tolerance: float = SDT) -> bool:
+    """Whether the last `distance` moving averages deviate by less than the tolerance of the last
+    one; `values` are those of the intervals, in order."""
+    if len(values) < distance:
+        return False
+    averages = moving_averages(values, distance)[-distance:]
+    return deviation(averages) < tolerance * averages[-1]
+
+
+def draft(
+    goodput: Sequence[float],
+    responsiveness: Callable[[int, int], float],
+    distance: int = MAD,
+    tolerance: float = SDT,
+) -> Ended:
+    """The course of draft-ietf-ippm-responsiveness-09, section 4.4, over intervals with this
+    goodput: first its moving average settles, then the responsiveness of the probes of the last
+    intervals, which `responsiveness(first, last)` computes."""
+    saturated, found = None, []
+    for i in range(len(goodput)):
+        if saturated is None:
+            saturated = i if is_stable(goodput[: i + 1], distance, tolerance) else None
+            continue
+        found.append(responsiveness(max(0, i + 1 - distance), i))
+        past = found[-distance:]
+        if len(past) == distance and deviation(past) < tolerance * past[-1]:
+            return Ended(i + 1 - distance, i, saturated, "high")
+    return _out_of_time(len(goodput), saturated, len(found), distance)
+
+
+def goresponsiveness(
+    goodput: Sequence[float],
+    probes: Sequence[float],
+    distance: int = MAD,
+    tolerance: float = SDT,
+) -> Ended:
+    """The course of goresponsiveness (stabilizer/algorithm.go): the means of the last `distance`
+    intervals deviate by the tolerance of their mean at most, first of goodput, then of what probes
+    took; the interval that ends at the check does not count yet. `probes` has the mean of each
+    interval, not a number where one has no answer yet."""
+
+    def steady(values: Sequence[float]) -> bool:
+        whole = len(values) == distance and all(math.isfinite(one) for one in values)
+        return whole and deviation(values) <= tolerance * mean(values)
+
+    checks = range(distance, len(goodput))
+    saturated = next((i for i in checks if steady(goodput[i - distance : i])), None)
+    first = len(goodput) if saturated is None else saturated + 1
+    for i in range(first + distance, len(goodput)):
+        if steady(probes[i - distance : i]):
+            return Ended(i - distance, i - 1, saturated, "high")
+    return _out_of_time(len(goodput), saturated, max(0, len(goodput) - first), distance)
+
+
+def _out_of_time(count: int, saturated: int | None, measured: int, distance: int) -> Ended:
+    confidence = "medium" if measured >= distance else "low"
+    return Ended(max(0, count - distance), max(0, count - 1), saturated, confidence)

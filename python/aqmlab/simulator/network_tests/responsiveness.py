@@ -1,0 +1,260 @@
+"""Tests of responsiveness: the draft's, networkQuality's, goresponsiveness'.
+
+They are one algorithm with other parameters: load-generating connections, one more after every
+interval, and requests that are timed on new connections (TCP, TLS, HTTP) and on the busy ones.
+How a result comes of the probes is in `aqmlab.scores`; here is the traffic.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from .form import Field, NetworkTest, Settings, seconds, transfer
+
+DOWN, UP, BOTH = "download", "upload", "both"
+SELF, FOREIGN = "load", "foreign"
+"""How names of groups begin: of load-generating connections, and of probes on new ones."""
+MNP, MPS, PTC = 16, 100, 0.05
+"""Most load-generating connections, probes a second, share of the capacity that probes may take."""
+PROBE_BYTES = 5000 + 1000
+"""Of a foreign and a self probe together (the draft's estimate)."""
+REQUEST_BYTES = 200
+"""Of a small GET and of its answer (assumed)."""
+UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB")
+"""What a connection may hold that waits to be sent: so much time of a sixteenth of the slowest
+link, or so much payload."""
+SEGMENT, FRAME_HEADER = 1448, 9
+"""Payload of a packet of 1500 B with timestamps, and the header of a frame of HTTP/2, bytes."""
+_RATE = re.compile(r"\s*([0-9.]+)\s*([kKMG]?)bit/s\s*")
+_FACTOR = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
+
+
+@dataclass(frozen=True)
+class Variant:
+    """What one implementation does otherwise than another."""
+
+    name: str
+    summary: str
+    source: str
+    year: int
+    direction: str
+    interval_s: int
+    intervals: int
+    unsent: str
+    """What may wait to be sent at an end, of UNSENT."""
+    limited: bool
+    """Whether probes take at most PTC of the slowest link."""
+    deviations: str
+
+
+VARIANTS = (
+    Variant(
+        "rpm",
+        "Responsiveness under working conditions (RPM), as the draft has it.",
+        "draft-ietf-ippm-responsiveness-09 (6 July 2026), section 4",
+        2026,
+        DOWN,
+        5,
+        8,
+        "5 ms",
+        True,
+        "It runs in a fixed number of intervals; where the test would have ended is judged "
+        "afterwards.",
+    ),
+    Variant(
+        "networkquality",
+        "Responsiveness as Apple's networkQuality tests it: both directions at once, "
+        "intervals of 1 s.",
+        "networkQuality(8) of macOS; its output names revision 8 of the draft, whose "
+        "interval is 1 s; the "
+        "draft's section 4.1.2: both directions at once",
+        2021,
+        BOTH,
+        1,
+        20,
+        "5 ms",
+        True,
+        "As rpm. Its program is not published: what its manual and output do not say is the "
+        "draft's. That 20 "
+        "intervals are a run is taken from one output (21.7 s), and that the sum of both "
+        "directions' goodput "
+        "must be stable is assumed.",
+    ),
+    Variant(
+        "goresponsiveness",
+        "Responsiveness as goresponsiveness tests it: intervals of 1 s, 100 probes a second "
+        "on any line.",
+        "goresponsiveness of 29 January 2024, constants.go, rpm/rpm.go",
+        2021,
+        DOWN,
+        1,
+        20,
+        "16 KiB",
+        False,
+        "As rpm. Probes begin with the load; there they begin when goodput is stable, so "
+        "that on slow lines they "
+        "take less of it before.",
+    ),
+)
+
+
+def _fields(variant: Variant) -> tuple[Field, ...]:
+    return (
+        Field(
+            "direction",
+            "choice",
+            variant.direction,
+            "Which way is loaded.",
+            variant.source,
+            (DOWN, UP, BOTH),
+        ),
+        Field(
+            "interval",
+            "time",
+            seconds(variant.interval_s),
+            "ID: a load-generating connection is added after each, up to 16.",
+            variant.source,
+        ),
+        Field(
+            "intervals",
+            "count",
+            variant.intervals,
+            "How many intervals the test lasts.",
+            "assumed",
+            most=100,
+        ),
+        Field(
+            "probes_per_s",
+            "count",
+            MPS,
+            "MPS: pairs of probes a second at most.",
+            "the draft; goresponsiveness",
+            most=1000,
+        ),
+        Field(
+            "http",
+            "choice",
+            "http2",
+            "Whether self probes are requests on the busy connections (http2), or TCP's own "
+            "samples of the "
+            "round trip stand for them and there is no TLS (http11), which runs live as well.",
+            "the draft, section 4.3",
+            ("http2", "http11"),
+        ),
+        Field(
+            "unsent",
+            "choice",
+            variant.unsent,
+            "How much a program writes ahead of TCP on a busy connection "
+            "(TCP_NOTSENT_LOWAT); 5 ms are of a sixteenth "
+            "of the slowest link, for 16 connections.",
+            "revision 9 of the draft, section 5.1.1: 5 ms; goresponsiveness sets none: 16 "
+            "KiB is assumed",
+            UNSENT,
+        ),
+        Field("start", "time", "0 s", "When the test begins.", "constructed"),
+    )
+
+
+def _slowest(scenario: Mapping[str, Any]) -> float:
+    """The least rate of the scenario's links that is written as a number, bit/s."""
+    rates = []
+    for link in scenario.get("link", []):
+        found = _RATE.fullmatch(str(link.get("rate", ""))) if isinstance(link, Mapping) else None
+        rates += [float(found[1]) * _FACTOR[found[2]]] if found else []
+    return min(rates, default=float("inf"))
+
+
+def probes_per_s(found: Settings, scenario: Mapping[str, Any], limited: bool = True) -> float:
+    """Pairs of probes a second: at most MPS, and at most PTC of the slowest link."""
+    most = PTC * _slowest(scenario) / (8 * PROBE_BYTES) if limited else float("inf")
+    return min(float(found["probes_per_s"]), most)
+
+
+def frame_bytes(found: Settings, scenario: Mapping[str, Any]) -> int:
+    """What may wait to be sent on a busy connection: from a packet to a frame of HTTP/2."""
+    number, unit = found["unsent"].split()
+    if unit == "KiB":
+        return int(number) * 1024
+    if unit.startswith("packet"):
+        return int(number) * SEGMENT - FRAME_HEADER
+    waits = float(number) * 1e-3 * min(_slowest(scenario), 1e12) / (8 * MNP)
+    # Frames that fill whole packets: a rest would go as a packet of its own.
+    return min(max(1, int(waits / SEGMENT)) * SEGMENT, 11 * SEGMENT) - FRAME_HEADER
+
+
+def _groups(variant: Variant, found: Settings, scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+    rate = probes_per_s(found, scenario, variant.limited)
+    ways = (DOWN, UP) if found["direction"] == BOTH else (found["direction"],)
+    if found["http"] == "http11":
+        return _over_http11(found, ways, rate)
+    lasts = seconds(found["interval"] * found["intervals"])
+    begin = found["start"]
+    loads = [
+        {
+            "name": f"{SELF} {way}",
+            "app": "responsiveness",
+            "users": 1,
+            "direction": way,
+            "interval": seconds(found["interval"]),
+            "connections": MNP,
+            "frame_bytes": frame_bytes(found, scenario),
+            "probes": "self",
+            "probe_every": seconds(len(ways) / rate),
+            "start": seconds(begin),
+            "lasts": lasts,
+        }
+        for way in ways
+    ]
+    foreign = {
+        "name": FOREIGN,
+        "app": "responsiveness",
+        "users": 1,
+        "connections": 0,
+        "probes": "foreign",
+        "probe_every": seconds(1 / rate),
+        "start": seconds(begin + 0.5 / rate),
+        "lasts": lasts,
+    }
+    return [*loads, foreign]
+
+
+def _over_http11(found: Settings, ways: tuple[str, ...], rate: float) -> list[dict[str, Any]]:
+    ends = found["interval"] * found["intervals"]
+    begin = found["start"]
+    loads = [
+        transfer(
+            f"{SELF} {i + 1}" if len(ways) == 1 else f"{SELF} {way} {i + 1}",
+            way == UP,
+            begin + i * found["interval"],
+            ends - i * found["interval"],
+        )
+        for way in ways
+        for i in range(min(MNP, found["intervals"]))
+    ]
+    count = max(1, int(rate * ends))
+    rows = [
+        f"{i},{begin + (i + 0.5) / rate:.6f},{REQUEST_BYTES},{REQUEST_BYTES}" for i in range(count)
+    ]
+    text = "\n".join(("user,think_s,request_bytes,reply_bytes", *rows)) + "\n"
+    table = {"file": "probes.csv", "text": text}
+    return [*loads, {"name": FOREIGN, "app": "requests", "users": count, "requests": table}]
+
+
+TESTS = tuple(
+    NetworkTest(
+        name=variant.name,
+        summary=variant.summary,
+        year=variant.year,
+        source=variant.source,
+        deviations=variant.deviations,
+        fields=_fields(variant),
+        groups=partial(_groups, variant),
+    )
+    for variant in VARIANTS
+)
+"""The tests of responsiveness."""

@@ -1,0 +1,3 @@
+module rpm_server
+
+go 1.21
