@@ -16,6 +16,7 @@ from aqmlab.tables.statistics.network_tests import (
     said_over_true,
     true_round_trip_s,
 )
+from aqmlab.tables.statistics.streaming import streaming_rating
 
 LINE = {
     "duration": "20 s",
@@ -228,6 +229,27 @@ def test_a_game_is_rated_by_its_echo_requests():
     run.summary["ping"]["game"] = {"rtt_mean_s": 0.2, "unanswered_share": 0.01}
     assert 80 < near <= 100 and game_rating(run, ping="game") < near - 20
     assert np.isnan(game_rating(run, ping="other"))
+
+
+def test_viewers_are_rated_by_what_they_saw_and_waited_for():
+    run: Any = FakeRun()
+    run.has = lambda name: name in run._tables
+    assert np.isnan(streaming_rating(run)), "no viewers"
+    seen = {"user": [0, 1, 1, 2], "share": [1.0, 0.5, 0.5, 1.0]}
+    seen["rate_bits_per_s"] = [5.8e6, 5.8e6, 235e3, 5.8e6]
+    viewers = {"user": [0, 1, 2], "played_s": [200.0, 200.0, 0.0], "startup_s": [1.0, 1.0, np.nan]}
+    viewers |= {"stalls": [0, 6, 0], "stalled_s": [0.0, 30.0, 0.0]}
+    run._tables |= {"player_rates": {k: np.array(v) for k, v in seen.items()}}
+
+    def of(first, count):
+        kept = {k: np.array(v[first : first + count]) for k, v in viewers.items()}
+        run._tables["players"] = kept
+        return streaming_rating(run)
+
+    good, bad = of(0, 1), of(1, 1)
+    assert good > 4 and bad < 2.5
+    # The third's picture never moved.
+    assert of(0, 3) == pytest.approx((good + bad) / 2)
 
 
 def test_a_run_without_a_test_says_nothing():

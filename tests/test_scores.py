@@ -6,7 +6,17 @@ import pytest
 
 from aqmlab import scores
 from aqmlab.errors import SpecError
-from aqmlab.scores import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness, saturation
+from aqmlab.scores import (
+    aim,
+    bufferbloat,
+    fairness,
+    games,
+    ookla,
+    qoo,
+    responsiveness,
+    saturation,
+    video,
+)
 
 
 def test_every_score_says_what_it_is():
@@ -182,3 +192,53 @@ def test_games_as_the_published_implementation_has_them():
     assert games.network_rating(0.1) < games.network_rating(0.02)
     assert games.network_rating(0.1, loss=0.002) < games.network_rating(0.1)
     assert games.mos(0) == 1.3
+
+
+# --- video ---
+
+SESSIONS = (
+    ([4.43 if (i // 4) % 2 else 3.8 for i in range(120)], [(0, 2.5), (40, 1.5), (80, 3)], 2.646892),
+    ([4.2] * 60, [(0, 1)], 4.504820),
+    ([1 + 3.7 * ((37 * i // 5) % 11) / 11 for i in range(180)], [], 3.044561),
+    ([2.0] * 30 + [4.5] * 60, [(10, 8), (12, 4)], 3.232910),
+)
+"""Qualities of seconds, stalls, and what itu_p1203 says of them without its forest."""
+
+
+@pytest.mark.parametrize(
+    ("rate", "pixels", "frames", "quality"),
+    [
+        (200, 320 * 240, 25, 1.05),
+        (1000, 1280 * 720, 25, 3.625362),
+        (5000, 1920 * 1080, 25, 4.417255),
+        (800, 640 * 360, 15, 1.815644),
+        (150, 426 * 240, 10, 1.056295),
+    ],
+)
+def test_a_segment_is_rated_as_the_authors_program_does(rate, pixels, frames, quality):
+    assert video.segment_quality(video.Segment(1, rate, pixels, frames)) == pytest.approx(
+        quality, abs=1e-4
+    )
+
+
+@pytest.mark.parametrize(("seconds", "stalls", "quality"), SESSIONS)
+def test_a_session_is_rated_as_the_authors_program_does(seconds, stalls, quality):
+    found = video.session(seconds, [video.Stall(*one) for one in stalls])
+    assert found == pytest.approx(quality, abs=1e-6)
+
+
+def test_seconds_have_the_quality_of_their_segment():
+    low, high = video.Segment(2.5, 300, 320 * 240), video.Segment(2.5, 5000, 1920 * 1080)
+    found = video.qualities([low, high])
+    assert found == [video.segment_quality(low)] * 2 + [video.segment_quality(high)] * 3
+    assert video.streaming([low, high]) > video.streaming([low, high], [video.Stall(0, 3)])
+
+
+def test_the_authors_program_agrees():
+    published = pytest.importorskip("itu_p1203.p1203Pq", reason="itu_p1203 is not installed")
+    published.rfmodel.calculate = lambda *_: 0.0
+    for seconds, stalls, _ in SESSIONS:
+        lasted, began = [one for _, one in stalls], [one for one, _ in stalls]
+        said = published.P1203Pq([], list(seconds), lasted, began).calculate()["O46"]
+        whole = 0.02833052 + (said - 0.02833052) / 0.75
+        assert video.session(seconds, [video.Stall(*one) for one in stalls]) == pytest.approx(whole)

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from aqmlab.errors import SpecError, nearest
 
-from . import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness
+from . import aim, bufferbloat, fairness, games, ookla, qoo, responsiveness, video
 from .form import Score
 
 SCORES: dict[str, Score] = {
     score.name: score
-    for file in (responsiveness, bufferbloat, aim, qoo, ookla, fairness, games)
+    for file in (responsiveness, bufferbloat, aim, qoo, ookla, fairness, games, video)
     for score in file.SCORES
 }
 """Every score by its name."""

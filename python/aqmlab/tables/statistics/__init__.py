@@ -33,6 +33,7 @@ from . import (
     seconds,
     sizes,
     sources,
+    streaming,
     sweeps,
 )
 
@@ -81,6 +82,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "true_round_trip_s": network_tests.true_round_trip_s,
     "said_over_true": network_tests.said_over_true,
     "game_rating": network_tests.game_rating,
+    "streaming_rating": streaming.streaming_rating,
     "ping_quantile_s": network_tests.ping_quantile_s,
 }
 
