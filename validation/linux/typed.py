@@ -2,8 +2,8 @@
 
 Usage: python -m validation.linux.typed
 Writes tests/golden/typed.json.gz, by which `tests/test_typed.py` holds the printed lines on
-machines whose kernel lacks a discipline. Where the kernel is missing (`make uml` builds it) it says so in
-one line and changes nothing.
+machines whose kernel lacks a discipline. Where the kernel is missing (`make uml` builds it) it says
+so in one line and changes nothing.
 """
 
 from __future__ import annotations
