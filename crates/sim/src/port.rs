@@ -21,8 +21,8 @@ use packet::{Backlog, Instant, Packet, Rng};
 use record::{Meter, QueueSnapshot};
 
 pub use channel::{
-    CellPort, CellSettings, Channel, ChannelReport, DocsisPort, DocsisSettings, Grants, Marking,
-    Medium, Quality, Share, Timing, UeShare, WifiPort, WifiSettings,
+    AirtimeLimits, CellPort, CellSettings, Channel, ChannelReport, DocsisPort, DocsisSettings,
+    Grants, Marking, Medium, Quality, Share, Timing, UeShare, WifiPort, WifiSettings,
 };
 pub use effect::{EffectCounts, EffectPort};
 pub use explicit::ExplicitPort;

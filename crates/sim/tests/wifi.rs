@@ -127,6 +127,8 @@ fn what_is_no_channel_is_refused_in_a_sentence() {
     };
     let none = why(json!({"rate": "1 Mbit/s", "wifi": {}}));
     assert!(none.starts_with("link.0.wifi.rates: missing"), "{none}");
+    let limits = why(json!({"rate": "1 Mbit/s", "wifi": {"rates": ["9 Mbit/s"], "aql": true}}));
+    assert!(limits.starts_with("link.0.wifi.aql: the stack \"driver\" has a limit"), "{limits}");
     let steps = json!([["0 s", "1 Mbit/s"]]);
     let both =
         why(json!({"rate": "1 Mbit/s", "rate_steps": steps, "wifi": {"rates": ["9 Mbit/s"]}}));
@@ -201,6 +203,23 @@ fn contention_costs_what_it_costs_in_ns3() {
     });
     assert!((requests / 49.7 - 1.0).abs() < 0.02, "{requests} Mbit/s");
     assert!(retransmits > requests, "{retransmits} and {requests} Mbit/s");
+}
+
+/// Airtime queue limits: behind full queues the driver holds another 12 ms of airtime of a lone station, of which an aggregate of at
+/// most 4 ms is under way, and 5 ms of each of ten that send in turn.
+#[test]
+fn a_driver_holds_as_much_airtime_as_its_limits_say() {
+    let waits = |stations: usize, aql: bool| {
+        let wifi = json!({"rates": vec!["65 Mbit/s"; stations], "stack": "stations", "aql": aql});
+        let mut scenario = channel(json!({"aqm": "droptail", "limit": 100}), wifi, saturated());
+        scenario["network"] = json!({"rtt": "2 ms", "clients": stations, "servers": 1});
+        let outcome = simulate(&scenario);
+        group(group(&outcome.summary, "ports"), "air.forward").number("queue_delay_p50_s")
+    };
+    let more = |stations: usize| waits(stations, true) - waits(stations, false);
+    let (alone, ten) = (more(1), more(10));
+    assert!((0.006..=0.013).contains(&alone), "{alone} s more for one");
+    assert!((0.035..=0.055).contains(&ten), "{ten} s more for ten");
 }
 
 /// A station's own discipline has no driver's FIFO below it, also where there is a single station.

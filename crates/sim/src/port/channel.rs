@@ -13,7 +13,7 @@ use record::{Capacity, Meter, PacketClass};
 pub use cell::{CellPort, CellSettings, Marking, Quality, UeShare};
 pub use docsis::{DocsisPort, DocsisSettings, Grants};
 pub use front::Front;
-pub use wifi::{Medium, Share, Timing, WifiPort, WifiSettings};
+pub use wifi::{AirtimeLimits, Medium, Share, Timing, WifiPort, WifiSettings};
 
 /// A port with a schedule of its own. A kind of channel says what it does with a packet that arrives and with what
 /// falls due; the rest is common to all.

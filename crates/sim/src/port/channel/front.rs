@@ -56,6 +56,16 @@ impl Front {
         self.queues.take(station, now, &mut self.rng, &mut self.meter, lost)
     }
 
+    /// A packet of a station moves from its discipline below it; its bytes.
+    pub(super) fn lower(
+        &mut self,
+        station: usize,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<u32> {
+        self.queues.lower(station, now, &mut self.rng, &mut self.meter, lost)
+    }
+
     /// The next packet of a service flow of the first discipline.
     pub(super) fn take_flow(
         &mut self,

@@ -98,9 +98,7 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
     ) -> Option<Packet> {
-        if let Some(packet) = self.held[station].pop_front() {
-            self.holds.packets -= 1;
-            self.holds.bytes -= u64::from(packet.bytes);
+        if let Some(packet) = self.take_held(station) {
             self.refill(now, rng, meter, lost);
             return Some(packet);
         }
@@ -108,6 +106,29 @@ impl Queues {
             Some(_) => None,
             None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0,
         }
+    }
+
+    /// A packet of a station moves from its discipline below it; its bytes.
+    pub fn lower(
+        &mut self,
+        station: usize,
+        now: Instant,
+        rng: &mut Rng,
+        meter: &mut Meter,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<u32> {
+        let packet = self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0?;
+        let bytes = packet.bytes;
+        self.hold(station, packet, false);
+        Some(bytes)
+    }
+
+    /// The next packet of a station that is below its discipline.
+    pub fn take_held(&mut self, station: usize) -> Option<Packet> {
+        let packet = self.held[station].pop_front()?;
+        self.holds.packets -= 1;
+        self.holds.bytes -= u64::from(packet.bytes);
+        Some(packet)
     }
 
     /// The next packet of a service flow of the first discipline.

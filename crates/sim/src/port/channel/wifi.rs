@@ -8,6 +8,8 @@
 //! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and none below. The channel is served station by
 //! station in turn, or so that all get equal airtime (deficits, as in mac80211).
 
+mod aggregate;
+mod aql;
 mod medium;
 
 use std::collections::VecDeque;
@@ -19,6 +21,9 @@ use record::{Capacity, Meter, PacketClass};
 
 use super::queues::Queues;
 use super::{Channel, ChannelReport, Front};
+use aggregate::Frame;
+use aql::Airtime;
+pub use aql::AirtimeLimits;
 pub use medium::{Medium, Share, Timing};
 
 /// What a port to a radio channel is made of, apart from its queues.
@@ -30,6 +35,8 @@ pub struct WifiSettings {
     pub access_point: bool,
     /// Packets that the driver holds, where there is one discipline for all; none without such a driver.
     pub driver: Option<u32>,
+    /// Airtime of the frames that the driver takes from a station's discipline at most; none without such limits.
+    pub aql: Option<AirtimeLimits>,
     /// Airtime that a station gets in turn; none if stations take turns of any length.
     pub quantum: Option<Duration>,
     /// Frames of an aggregate at most.
@@ -44,22 +51,6 @@ pub struct WifiSettings {
     pub tries: u32,
     /// Whether a sender without an acknowledgement requests one before it retransmits.
     pub requests: bool,
-}
-
-/// Delimiter, MAC header, check sequence and mean padding of a frame in an aggregate, bytes.
-const FRAME_BYTES: u64 = 4 + 34 + 4 + 2;
-
-/// A frame of an aggregate: when it has arrived, if it has, and how often it was sent in vain.
-struct Frame {
-    packet: Packet,
-    arrived: Option<Instant>,
-    failed: u32,
-}
-
-impl Frame {
-    fn bytes(&self) -> u64 {
-        u64::from(self.packet.bytes) + FRAME_BYTES
-    }
 }
 
 /// A transmission under way.
@@ -88,6 +79,9 @@ pub struct WifiPort {
     /// The station whose turn it is, and the airtime that each has left, ns.
     turn: usize,
     deficits: Vec<i64>,
+    /// Airtime that the driver holds, where it is limited, and that of the frames under way that leave it with their acknowledgement.
+    airtime: Option<Airtime>,
+    leaving: Vec<Duration>,
     /// Airtime of this direction in the measured interval.
     used: Duration,
     rate: Rate,
@@ -108,6 +102,8 @@ impl WifiPort {
         let timing = medium.lock().expect("nobody panics with the channel").timing;
         WifiPort {
             front: Front::new(Queues::new(queues, stations, settings.driver), rng, meter),
+            airtime: settings.aql.map(|of| Airtime::new(of, stations, settings.access_point)),
+            leaving: vec![Duration::ZERO; stations],
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
             requests: vec![None; contenders],
@@ -181,44 +177,6 @@ impl WifiPort {
         self.sending[contender] = Some(Sending { station, began: now, air, frames, settled });
     }
 
-    /// Frames of a station that are to be sent, or sent again.
-    fn unarrived(&self, station: usize) -> impl Iterator<Item = &Frame> {
-        self.frames[station].iter().filter(|frame| frame.arrived.is_none())
-    }
-
-    /// Fills the frames of a station as far as a transmission goes. Returns how long that is on the air.
-    fn aggregate(
-        &mut self,
-        station: usize,
-        now: Instant,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Duration {
-        let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
-        let mut count = self.unarrived(station).count();
-        let mut bytes: u64 = self.unarrived(station).map(Frame::bytes).sum();
-        let rate = self.settings.rates[station];
-        let mut fresh = Vec::new();
-        // What waits for a frame that is retransmitted occupies the window of the block acknowledgement.
-        while self.frames[station].len() + fresh.len() < self.settings.frames {
-            let next = self.front.take(station, now, lost);
-            let Some(packet) = next else { break };
-            let more = bytes + size(&packet);
-            let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
-            if count > 0 && long {
-                self.front.queues.put_back(station, packet);
-                break;
-            }
-            (bytes, count) = (more, count + 1);
-            fresh.push(packet);
-        }
-        let air = self.timing.preamble + rate.time_for(bytes);
-        for packet in fresh {
-            self.front.carries(&packet, now, now + air);
-            self.frames[station].push_back(Frame { packet, arrived: None, failed: 0 });
-        }
-        air
-    }
-
     /// The station that sends, or is sent to, next.
     fn next_station(&mut self, contender: usize) -> Option<usize> {
         if !self.settings.access_point {
@@ -282,6 +240,7 @@ impl WifiPort {
         let over = |frame: &Frame| frame.arrived.is_some() || frame.failed >= tries;
         while self.frames[station].front().is_some_and(over) {
             let Some(frame) = self.frames[station].pop_front() else { return };
+            self.leaving[station] += self.settings.rates[station].time_for(frame.bytes());
             match frame.arrived {
                 Some(at) => self.front.hand_on(frame.packet, at.max(now)),
                 None => {
@@ -311,15 +270,20 @@ impl WifiPort {
     /// The next step of a transmission under way.
     fn proceed(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         match self.sending[contender].as_ref().is_some_and(|sending| sending.settled) {
-            true => self.complete(contender, now),
+            true => self.complete(contender, now, lost),
             false => self.settle(contender, now, lost),
         }
     }
 
     /// A transmission is over, and its acknowledgement has come or not.
-    fn complete(&mut self, contender: usize, now: Instant) {
+    fn complete(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let Some(sending) = self.sending[contender].take() else { return };
         let Sending { station, began, frames, .. } = sending;
+        let left = std::mem::replace(&mut self.leaving[station], Duration::ZERO);
+        if let Some(airtime) = &mut self.airtime {
+            airtime.complete(station, left);
+            self.stations_of(contender).for_each(|station| self.fill(station, now, lost));
+        }
         let (number, lasts) = (self.number(contender), now.since(began));
         let mut medium = self.medium.lock().expect("nobody panics with the channel");
         let waits = !self.frames[station].is_empty();
@@ -354,6 +318,7 @@ impl Channel for WifiPort {
         self.front.count_arrival(&packet, class);
         let station = self.station(&packet);
         self.front.put(station, packet, lost);
+        self.fill(station, now, lost);
         self.front.meter.queue(now, self.backlog());
         let contender = if self.settings.access_point { 0 } else { station };
         self.contend(contender, now);

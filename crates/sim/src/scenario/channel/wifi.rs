@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
 use crate::error::ScenarioError;
-use crate::port::{Timing, WifiSettings};
+use crate::port::{AirtimeLimits, Timing, WifiSettings};
 use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 use crate::topology::Direction;
@@ -67,6 +67,21 @@ const FIELDS: &[Field] = &[
     Field::new("quantum", Kind::Real { unit: Unit::Time, min: 0.0, max: 1.0, open: true }, Value::Real(300e-6))
         .meaning("Airtime of a station in a round (turns = \"airtime\").")
         .source("mac80211's airtime scheduler (recalled)"),
+    Field::new("aql", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Airtime queue limits (stack = \"stations\"): the driver takes frames of a station from its discipline until they \
+             would keep the air busy for aql_low, or for aql_high while all together have less than aql_total.",
+        )
+        .source("mac80211 since Linux 5.5, with drivers of ath10k and mt76"),
+    micros("aql_low", 5_000.0)
+        .meaning("Airtime that a station's frames in the driver may always have (aql = true).")
+        .source("include/net/cfg80211.h: IEEE80211_DEFAULT_AQL_TXQ_LIMIT_L"),
+    micros("aql_high", 12_000.0)
+        .meaning("Airtime that they may have while all stations' frames have less than aql_total.")
+        .source("include/net/cfg80211.h: IEEE80211_DEFAULT_AQL_TXQ_LIMIT_H"),
+    micros("aql_total", 24_000.0)
+        .meaning("Airtime of all stations' frames in the driver from which on each has aql_low alone.")
+        .source("include/net/cfg80211.h: IEEE80211_AQL_THRESHOLD"),
     Field::new("frames", Kind::whole(Unit::Count, 1, 1_024), Value::Whole(64))
         .meaning("Frames of an aggregate (A-MPDU) at most, those included that wait at the receiver for one that is retransmitted.")
         .source("IEEE 802.11n: window of the block acknowledgement"),
@@ -136,6 +151,11 @@ impl Wifi {
                 params.whole("cw_max")
             )));
         }
+        if params.switch("aql") && params.choice("stack") == "driver" {
+            return Err(ScenarioError(format!(
+                "{path}.aql: the stack \"driver\" has a limit of its own; write stack = \"stations\""
+            )));
+        }
         Ok(Wifi { rates, params })
     }
 
@@ -169,6 +189,11 @@ impl Wifi {
             rates: self.rates.clone(),
             access_point: direction == Direction::Forward,
             driver: self.has_driver(direction).then(|| p.whole("driver") as u32),
+            aql: p.switch("aql").then(|| AirtimeLimits {
+                low: p.time("aql_low"),
+                high: p.time("aql_high"),
+                total: p.time("aql_total"),
+            }),
             quantum: (p.choice("turns") == "airtime").then(|| p.time("quantum")),
             frames: p.whole("frames") as usize,
             bytes: p.whole("bytes"),
