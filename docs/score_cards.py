@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import StoreError
+from aqmlab.experiment.folders import shipped
 from aqmlab.infer import recorded
 from aqmlab.infer.reconstruction import PRINTED
 from aqmlab.io.files import read_sealed
@@ -41,8 +42,7 @@ def page(described: dict[str, Any], made: str) -> str:
         "",
         f"`{_command(name, described.get('set'), mode)}`, {made}, commit `{commit}`; "
         f"{described['seeds']} seeds, more "
-        f"where a claim stayed open. [The whole report](../reports/{name}.html), with its figures "
-        "and tables, is on the site and in `docs/reports.tar.xz`. "
+        f"where a claim stayed open. {_whole(name)}"
         "Written by `python docs/score_cards.py`: do not edit. "
         "Verdicts are about our models of the testbed; the rules were written before the runs "
         "([studies.md](../studies.md)).",
@@ -51,6 +51,14 @@ def page(described: dict[str, Any], made: str) -> str:
         *_table("Questions of ours, and the claims reassessed with today's end systems", ours),
     ]
     return "\n".join(lines)
+
+
+def _whole(name: str) -> str:
+    """Where the report is: a study has one on the site, a set of its own beside it has none."""
+    if name not in shipped():
+        return ""
+    link = f"[The whole report](../reports/{name}.html)"
+    return f"{link}, with its figures and tables, is on the site and in `docs/reports.tar.xz`. "
 
 
 def _command(name: str, assumed: str | None, mode: str) -> str:
@@ -144,7 +152,8 @@ def main(folders: list[str]) -> int:
             recorded.write(registry.find(study), described, made)
             continue
         (PAGES / f"{described['name']}.md").write_text(page(described, made), "utf-8")
-        archive.add(archive.REPORTS, {f"{described['name']}.html": report})
+        if described["name"] in shipped():
+            archive.add(archive.REPORTS, {f"{described['name']}.html": report})
     return 0
 
 
