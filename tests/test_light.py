@@ -106,6 +106,8 @@ def test_equal_files_give_equal_archives_and_come_back(archive: ModuleType, tmp_
 
 def test_every_score_card_has_its_report_and_every_discipline_its_picture(archive: ModuleType):
     cards = {path.stem for path in (ROOT / "docs" / "score-cards").glob("*.md")}
+    # A set of a study's own beside the study has a card and no report.
+    cards = {card for card in cards if not card.endswith("-reconstructed")}
     assert {Path(name).stem for name in archive.read(archive.REPORTS)} == cards
     page = (ROOT / "docs" / "algorithms.md").read_text(encoding="utf-8")
     for folder, pictures in ("aqm", archive.PORTRAITS), ("rfc7928", archive.PICTURES):

@@ -12,7 +12,7 @@ import pytest
 from test_own_discipline import FIFO, JUDGE, RENO, behind, scenario
 
 import aqmlab
-from aqmlab.adversary import attack, finding
+from aqmlab.adversary import attack, finding, promise, search
 from aqmlab.errors import AqmlabError
 from aqmlab.evaluate import evaluation, situations
 from aqmlab.simulator.plugin import checking, control_laws, starting
@@ -220,6 +220,15 @@ def test_an_adversary_finds_shrinks_explains_and_writes_what_breaks_a_promise(be
     assert replayed["fingerprint"] == found.document()["fingerprint"]
     (kept,) = attack.attack("fq_codel", ["starvation > 0.001"], 24, 1, fixed=fixed)
     assert kept == ("starvation > 0.001", 24)
+
+
+def test_an_adversary_places_losses():
+    line, placed = {"rate": 33, "rtt": 300, "flows": 1}, {"lost_at": 48, "lost_again": 4}
+    target = search.Target("congestion", "bbr", "bbr", line)
+    (group,) = target.scenario(placed)["traffic"]
+    assert group["script"] == [{"drop": [48]}, {"drop": [48], "sent": [2, 3, 4, 5]}]
+    stalled = search.tried(target, promise.parse("use > 0.6"), [placed, {}], 1)
+    assert [one.excess > 0 for one in stalled] == [True, False]
 
 
 @pytest.mark.parametrize(

@@ -74,6 +74,11 @@ _LINE = (
     Gene("loss", 0, 0.05, 0, "random loss behind the line"),
     Gene("outage", 0, 3, 0, "outage at 50 % of the run", unit=" s"),
     Gene("jitter", 0, 20, 0, "random delay of packets behind the line", unit=" ms"),
+    Gene(
+        "lost_at", 0, 2000, 0, "first data packet that the first flows lose (0: none)", whole=True
+    ),
+    Gene("lost_run", 1, 30, 1, "packets in a row that are lost there", log=True, whole=True),
+    Gene("lost_again", 0, 4, 0, "retransmissions of the first of them that are lost", whole=True),
     Gene("ecn", 0, 1, 0, "ECN", whole=True, names=("off", "on")),
 )
 _OF_QUEUES = (
@@ -165,17 +170,18 @@ def _traffic(genome: Genome, kind: str, subject: Any, duration: float) -> list[d
         if number == 0:
             continue
         rtt = genome["rtt"] * (genome["spread"] if half else 1)
-        groups.append(
-            {
-                "name": ("first", "second")[half],
-                "app": "bulk",
-                "flows": number,
-                "start": f"{half * genome['later'] * duration:.3f} s",
-                "start_within": "0.2 s",
-                "rtt": f"{rtt:.3f} ms",
-                "tcp": _tcp(genome, kind, subject, half),
-            }
-        )
+        group = {
+            "name": ("first", "second")[half],
+            "app": "bulk",
+            "flows": number,
+            "start": f"{half * genome['later'] * duration:.3f} s",
+            "start_within": "0.2 s",
+            "rtt": f"{rtt:.3f} ms",
+            "tcp": _tcp(genome, kind, subject, half),
+        }
+        if half == 0 and genome["lost_at"] >= 1:
+            group["script"] = _losses(genome)
+        groups.append(group)
     if genome["pulse"] > 0.01:
         burst = genome["burst"] * genome["period"]
         rate = _megabits(genome["pulse"] * genome["rate"])
@@ -183,6 +189,15 @@ def _traffic(genome: Genome, kind: str, subject: Any, duration: float) -> list[d
         pulse["start"] = PULSES_FROM  # after the handshakes
         groups.append({**pulse, "period": f"{genome['period']:g} s", "burst": f"{burst:.4f} s"})
     return groups
+
+
+def _losses(genome: Genome) -> list[dict[str, Any]]:
+    """Data packets in a row that are lost, and of the first of them some retransmissions too."""
+    first, again = int(genome["lost_at"]), int(genome["lost_again"])
+    script = [{"drop": list(range(first, first + int(genome["lost_run"])))}]
+    if again:
+        script.append({"drop": [first], "sent": list(range(2, 2 + again))})
+    return script
 
 
 def _tcp(genome: Genome, kind: str, subject: Any, half: int) -> dict[str, Any]:

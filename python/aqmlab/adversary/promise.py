@@ -1,8 +1,8 @@
 """What a queue or congestion control promises, and how far a run is from keeping it.
 
 A promise is a bound on a measure, as an objective of `aqmlab advise` has it (`p99 delay < 30 ms`,
-`utilisation > 60%`), or on one of three numbers that only the adversary knows: `use`,
-`starvation` and `recovery`."""
+`utilisation > 60%`), or on one of two numbers that only the adversary knows: `use` and
+`starvation`."""
 
 from __future__ import annotations
 

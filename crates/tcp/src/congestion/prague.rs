@@ -352,7 +352,8 @@ impl Control for Prague {
         }
         self.reduce(win, 0.5);
         (self.losing, self.owed) = (true, false);
-        win.ssthresh = self.window as u64;
+        // By the rate a window may be less than a segment until segments get smaller.
+        win.ssthresh = (self.window as u64).max(win.mss());
     }
 
     fn undo(&mut self, _win: &mut Window) {
