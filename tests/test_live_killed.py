@@ -52,6 +52,8 @@ class Started:
             env={**os.environ, "TMPDIR": str(self.drafts)},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
+            # Where tests run under nohup, SIGHUP is ignored, and a command would keep to that.
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
 
     def parts(self, most: int) -> dict[str, int]:
