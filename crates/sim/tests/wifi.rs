@@ -222,6 +222,31 @@ fn a_driver_holds_as_much_airtime_as_its_limits_say() {
     assert!((0.035..=0.055).contains(&ten), "{ten} s more for ten");
 }
 
+/// What the limits leave in the discipline follows without another arrival: 200 datagrams that come at once, three in an aggregate, are over
+/// within 50 ms.
+#[test]
+fn what_the_limits_hold_back_follows() {
+    let wifi = json!({"aql": true, "aql_low": "500 us", "aql_high": "500 us"});
+    let outcome = upstream(wifi, 1, "1 Mbit/s", json!({"burst": 200}));
+    assert!(delay(&outcome, "delay_p99_s") < 0.05, "{}", delay(&outcome, "delay_p99_s"));
+}
+
+/// A discipline that shapes below the channel's rate has packets and gives none: then nothing is sent, and another station has the
+/// channel. CAKE at 10 Mbit/s sends 833 packets a second alone, each for 270 us (32 us, 1,544 B at 65 Mbit/s, 16 and 32 us).
+#[test]
+fn a_shaper_takes_no_airtime_while_it_waits() {
+    for stack in ["stations", "driver"] {
+        let wifi = json!({"rates": ["65 Mbit/s"], "stack": stack});
+        let cake = json!({"aqm": "cake", "rate": "10 Mbit/s"});
+        let outcome = simulate(&channel(cake, wifi, saturated()));
+        let port = group(group(&outcome.summary, "ports"), "air.forward");
+        let rate = port.number("throughput_bytes_per_s") * 8e-6;
+        assert!((rate / 10.0 - 1.0).abs() < 0.01, "{stack}: {rate} Mbit/s");
+        let share = station(&outcome, 0).number("airtime_share");
+        assert!((share / (833.3 * 270e-6) - 1.0).abs() < 0.02, "{stack}: {share} of the time");
+    }
+}
+
 /// A station's own discipline has no driver's FIFO below it, also where there is a single station.
 #[test]
 fn a_discipline_of_each_station_has_no_driver_below() {

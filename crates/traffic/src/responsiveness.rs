@@ -313,8 +313,7 @@ static FIELDS: &[Field] = &[
         .source("the draft, section 4.3; the header's size: assumed"),
     Field::new("frame_bytes", Kind::whole(Unit::Bytes, 1, 16_384), Value::Whole(16_384))
         .meaning("A frame's payload. Programs write one only while less than it waits to be sent.")
-        .source("RFC 9113 section 6.5.2; the draft, section 5.1: what a connection sends in 5 ms")
-    ,
+        .source("RFC 9113 section 6.5.2; the draft, section 5.1: what a connection sends in 5 ms"),
     Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
         .meaning("When it begins.")
         .source("constructed"),

@@ -28,6 +28,8 @@ pub trait Channel: Send {
     fn next_event(&self) -> Option<Instant>;
     /// Does what is due at `now`; packets that arrive at the other side, now or later, go to the front, which hands them out.
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet));
+    /// Disciplines were updated: one that held packets back may give some now.
+    fn updated(&mut self, _now: Instant, _lost: &mut dyn FnMut(Packet)) {}
     /// What the channel offered in a measured interval of this length, and the share of it that was used.
     fn capacity(&self, seconds: f64) -> Capacity;
     /// What the channel counted in the measured interval.
@@ -47,7 +49,9 @@ pub trait Channel: Send {
     /// [`Channel::next_arrived`] hands out, if there was none before.
     fn tick(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let idle = self.front().ready.is_empty();
-        self.front_mut().update(now, lost);
+        if self.front_mut().update(now, lost) {
+            self.updated(now, lost);
+        }
         self.run(now, lost);
         let waits = self.backlog();
         let front = self.front_mut();

@@ -97,8 +97,8 @@ impl Front {
         })
     }
 
-    /// Updates of the disciplines that are due.
-    pub(super) fn update(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
-        self.queues.tick(now, &mut self.rng, &mut self.meter, lost);
+    /// Updates of the disciplines that are due; whether there was one.
+    pub(super) fn update(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) -> bool {
+        self.queues.tick(now, &mut self.rng, &mut self.meter, lost)
     }
 }

@@ -169,19 +169,25 @@ impl Queues {
         self.disciplines.iter().filter_map(|discipline| discipline.next_tick()).min()
     }
 
-    /// Updates that are due.
+    /// Updates that are due; whether there was one. A discipline that held packets back may give some after it.
     pub fn tick(
         &mut self,
         now: Instant,
         rng: &mut Rng,
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
-    ) {
+    ) -> bool {
+        let mut ticked = false;
         for own in 0..self.disciplines.len() {
             while self.disciplines[own].next_tick().is_some_and(|at| at <= now) {
                 self.call(own, now, rng, meter, lost, |d, cx| d.on_tick(cx));
+                ticked = true;
             }
         }
+        if ticked {
+            self.refill(now, rng, meter, lost);
+        }
+        ticked
     }
 
     pub fn set(&mut self, name: &str, value: f64) -> bool {

@@ -5,8 +5,8 @@
 //!
 //! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
 //! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
-//! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and none below. The channel is served station by
-//! station in turn, or so that all get equal airtime (deficits, as in mac80211).
+//! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and below it none, or what airtime queue limits
+//! let the driver take. The channel is served station by station in turn, or so that all get equal airtime (deficits, as in mac80211).
 
 mod aggregate;
 mod aql;
@@ -79,9 +79,12 @@ pub struct WifiPort {
     /// The station whose turn it is, and the airtime that each has left, ns.
     turn: usize,
     deficits: Vec<i64>,
-    /// Airtime that the driver holds, where it is limited, and that of the frames under way that leave it with their acknowledgement.
+    /// Airtime that the driver holds, where it is limited.
     airtime: Option<Airtime>,
+    /// Airtime of the frames under way, which leave the driver with their acknowledgement; by station.
     leaving: Vec<Duration>,
+    /// Stations whose discipline has packets and gave none, as a shaper does, until it is updated or another packet comes.
+    held_back: Vec<bool>,
     /// Airtime of this direction in the measured interval.
     used: Duration,
     rate: Rate,
@@ -104,6 +107,7 @@ impl WifiPort {
             front: Front::new(Queues::new(queues, stations, settings.driver), rng, meter),
             airtime: settings.aql.map(|of| Airtime::new(of, stations, settings.access_point)),
             leaving: vec![Duration::ZERO; stations],
+            held_back: vec![false; stations],
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
             requests: vec![None; contenders],
@@ -151,30 +155,41 @@ impl WifiPort {
     }
 
     fn has_frames(&self, station: usize) -> bool {
-        !self.frames[station].is_empty() || self.front.queues.has(station)
+        let queued = || self.front.queues.has(station) && !self.held_back[station];
+        !self.frames[station].is_empty() || queued()
     }
 
-    /// A contender gets the channel: the frames of a station leave together, or a request for an acknowledgement.
+    /// A contender gets the channel: a request for an acknowledgement leaves, or the frames of a station together.
     fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let number = self.number(contender);
-        let Some(station) = self.requests[contender].or_else(|| self.next_station(contender))
+        let request = self.requests[contender].map(|station| (station, self.timing.request, 0));
+        let Some((station, air, frames)) = request.or_else(|| self.fill_one(contender, now, lost))
         else {
             return self.medium().withdraw(number);
         };
-        let retransmitted = self.unarrived(station).count() as u64;
-        let timing = self.timing;
-        let (air, frames) = match self.requests[contender] {
-            Some(_) => (timing.request, 0),
-            None => (self.aggregate(station, now, lost), self.unarrived(station).count() as u64),
-        };
-        let mut medium = self.medium();
-        medium.begin(number, now, air, timing.sifs + timing.block_ack);
-        if frames > 0 {
-            medium.repeats(station, now, retransmitted);
-        }
-        drop(medium);
+        let response = self.timing.sifs + self.timing.block_ack;
+        self.medium().begin(number, now, air, response);
         let settled = false;
         self.sending[contender] = Some(Sending { station, began: now, air, frames, settled });
+    }
+
+    /// The aggregate of the next station that has one: the station, its time on the air and its frames.
+    fn fill_one(
+        &mut self,
+        contender: usize,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<(usize, Duration, u64)> {
+        loop {
+            let station = self.next_station(contender)?;
+            let retransmitted = self.unarrived(station).count() as u64;
+            let air = self.aggregate(station, now, lost);
+            let frames = self.unarrived(station).count() as u64;
+            if frames > 0 {
+                self.medium().repeats(station, now, retransmitted);
+                return Some((station, air, frames));
+            }
+        }
     }
 
     /// The station that sends, or is sent to, next.
@@ -317,6 +332,7 @@ impl Channel for WifiPort {
         let now = packet.arrived;
         self.front.count_arrival(&packet, class);
         let station = self.station(&packet);
+        self.held_back[station] = false;
         self.front.put(station, packet, lost);
         self.fill(station, now, lost);
         self.front.meter.queue(now, self.backlog());
@@ -327,6 +343,12 @@ impl Channel for WifiPort {
     fn next_event(&self) -> Option<Instant> {
         let medium = self.medium();
         (0..self.sending.len()).filter_map(|contender| self.due(contender, &medium)).min()
+    }
+
+    fn updated(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
+        self.held_back.fill(false);
+        (0..self.frames.len()).for_each(|station| self.fill(station, now, lost));
+        (0..self.sending.len()).for_each(|contender| self.contend(contender, now));
     }
 
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {

@@ -32,6 +32,7 @@ impl WifiPort {
         while let Some(airtime) = self.airtime.as_mut().filter(|airtime| airtime.allows(station)) {
             let Some(bytes) = self.front.lower(station, now, lost) else { return };
             airtime.take(station, rate.time_for(u64::from(bytes) + FRAME_BYTES));
+            self.held_back[station] = false;
         }
     }
 
@@ -53,7 +54,10 @@ impl WifiPort {
                 Some(_) => self.front.queues.take_held(station),
                 None => self.front.take(station, now, lost),
             };
-            let Some(packet) = next else { break };
+            let Some(packet) = next else {
+                self.held_back[station] = true;
+                break;
+            };
             let more = bytes + size(&packet);
             let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
             if count > 0 && long {
