@@ -232,7 +232,7 @@ class TestRuns:
 
         described = lambda case, seed: ["version", case.name(), seed]  # noqa: E731
         scenario = lambda case, seed: {"name": case.name(), "seed": seed}  # noqa: E731
-        return Program("other", lambda: "1", answer, described, scenario)
+        return Program("other", lambda: None, lambda: "1", answer, described, scenario)
 
     @pytest.fixture
     def ours(self, monkeypatch):

@@ -95,7 +95,8 @@ def noisy(share: float) -> Program[Case]:
 
     case = ns3.Case("one", "droptail", flows=1, warmup_s=2, measured_s=8, window=44)
     scenario = ns3.scenario(case, 1)
-    return Program("Linux", lambda: "6", run, lambda _, seed: [share, seed], lambda *_: scenario)
+    described = lambda _, seed: [share, seed]  # noqa: E731
+    return Program("Linux", lambda: None, lambda: "6", run, described, lambda *_: scenario)
 
 
 @pytest.mark.parametrize(("share", "runs"), [(0.0, 3), (0.02, 6), (0.2, 20)])

@@ -23,7 +23,7 @@ import polars as pl
 import aqmlab
 from aqmlab.simulator.engine import version
 from validation import recorded
-from validation.external import several
+from validation.external import several, there
 from validation.figures import OF_EVERY_QUEUE, Numbers, numbers
 from validation.verdicts import compared, ratios, table, verdicts
 
@@ -64,6 +64,8 @@ class Program(Generic[C]):
     """The other program, and the input that it gets of a case."""
 
     name: str
+    needs: Callable[[], object]
+    """Raises Missing, with what to install, where the program is not there."""
     version: Callable[[], str]
     """Which one, for the record."""
     run: Callable[[C, int], Numbers]
@@ -221,6 +223,28 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
 def named(case: Case, words: Sequence[str]) -> bool:
     """Whether a case has one of the words in its family or name."""
     return any(word in case.name() or word in case.family for word in words)
+
+
+def main(
+    module: str,
+    about: str,
+    program: Program[C],
+    cases: Callable[[argparse.Namespace], Iterable[C]],
+    seeds: int = 5,
+    own_options: Callable[[argparse.ArgumentParser], object] = lambda _: None,
+) -> int:
+    """The command `python -m validation.MODULE`: runs both programs on the cases that the options
+    choose and prints the table. 0 also where the other program is missing, which one line says.
+    `about` is the module's text, of which the help shows the first line."""
+    parser = argparse.ArgumentParser(
+        prog=f"python -m validation.{module}", description=about.splitlines()[0]
+    )
+    options(parser, Path("results") / module.replace(".", "-"), seeds)
+    own_options(parser)
+    arguments = parser.parse_args()
+    if not there(program.name, program.needs):
+        return 0
+    return compare(parser, arguments, program, cases(arguments))
 
 
 def compare(

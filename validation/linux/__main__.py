@@ -9,11 +9,13 @@ The kernel runs in virtual time as an ordinary program (`machine.py`); `--build`
 from __future__ import annotations
 
 import argparse
+import sys
+from collections.abc import Iterator
 from itertools import islice
-from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Program, compare, options
+from validation import equivalence
+from validation.equivalence import Program
 from validation.external import there
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
@@ -43,32 +45,27 @@ def _of_transfers(described: dict[str, Any]) -> Numbers:
 
 def described(case: Case, seed: int) -> list[object]:
     """The kernel, the guest's program and its job."""
-    program = [
-        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "transfer.py")
-    ]
-    return [machine.folder().name, *program, job(case, seed)]
+    return [*machine.described("network.py", "bulk.py", "transfer.py"), job(case, seed)]
 
 
-def main() -> int:
-    """Runs both and prints the table; 0 also where there is no kernel for it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.linux", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/linux"), seeds=3)
+def _options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--every", type=int, default=1, metavar="N", help="the first of each N cases alone"
     )
     parser.add_argument("--build", action="store_true", help="build the kernel and end")
-    arguments = parser.parse_args()
-    if arguments.build:
+
+
+def _cases(arguments: argparse.Namespace) -> Iterator[Case]:
+    return islice(quick() if arguments.quick else full(), 0, None, max(arguments.every, 1))
+
+
+def main() -> int:
+    """Runs both and prints the table; 0 also where there is no kernel for it."""
+    if "--build" in sys.argv[1:]:
         there("Linux", lambda: print(machine.build()))
         return 0
-    if not there("Linux", machine.kernel):
-        return 0
-    cases = islice(quick() if arguments.quick else full(), 0, None, max(arguments.every, 1))
-    return compare(
-        parser, arguments, Program("Linux", machine.release, run, described, scenario), cases
-    )
+    linux = Program("Linux", machine.kernel, machine.release, run, described, scenario)
+    return equivalence.main("linux", __doc__ or "", linux, _cases, seeds=3, own_options=_options)
 
 
 if __name__ == "__main__":

@@ -18,8 +18,9 @@ from typing import Any
 
 import aqmlab
 from aqmlab.tables.equivalence import Margin, judge
+from validation import report
 from validation.external import several
-from validation.linux import command, machine
+from validation.linux import machine
 from validation.linux.cases import DRAWING, FRAME, PIE, RATE
 from validation.linux.embedded import Arrival, Fates, Queue, replay
 
@@ -281,7 +282,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="disciplines whose name has this in it")
     parser.add_argument("--seeds", type=int, default=10, help="of those that draw (10)")
-    return command.main(parser, _report)
+    return report.main(parser, _report, "Linux", machine.kernel, machine.release)
 
 
 def _report(arguments: argparse.Namespace) -> Iterator[str]:

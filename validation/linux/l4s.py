@@ -9,15 +9,13 @@ without it, says so in one line and ends well.
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Program, compare, options
-from validation.external import Missing, there
+from validation import equivalence
+from validation.equivalence import Program
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
 from validation.linux.cases import BUFFER, CLOCK, PIE, ends_of_guest
@@ -305,30 +303,15 @@ def run(case: Case, seed: int) -> Numbers:
 
 def described(case: Case, seed: int) -> list[object]:
     """The kernel, the guest's program and its job."""
-    program = [
-        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "dualpi2.py")
-    ]
-    return [machine.folder().name, *program, job(case, seed)]
-
-
-def kernel() -> Path:
-    """The built kernel, if it is one that has these queues."""
-    if machine.profile() != "linux":
-        raise Missing("L4S queues need a kernel 7.x: install the Debian package linux-source-7.3")
-    return machine.kernel()
+    return [*machine.described("network.py", "bulk.py", "dualpi2.py"), job(case, seed)]
 
 
 def main() -> int:
     """Runs both and prints the table; 0 also where there is no kernel for it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.linux.l4s", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/linux-l4s"), seeds=SEEDS)
-    arguments = parser.parse_args()
-    if not there("Linux", kernel):
-        return 0
-    program = Program("Linux", machine.release, run, described, scenario, lambda case: case.seeds)
-    return compare(parser, arguments, program, cases())
+    needs = lambda: machine.kernel_with("L4S queues")  # noqa: E731
+    seeds = lambda case: case.seeds  # noqa: E731
+    linux = Program("Linux", needs, machine.release, run, described, scenario, seeds)
+    return equivalence.main("linux.l4s", __doc__ or "", linux, lambda _: cases(), SEEDS)
 
 
 if __name__ == "__main__":

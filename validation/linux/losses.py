@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any
 
 import aqmlab
+from validation import report
 from validation.external import several
-from validation.linux import command, machine
+from validation.linux import machine
 from validation.linux.cases import BUFFER, DATA, RATE, ends_of_guest
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
@@ -275,7 +276,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--detail", action="store_true", help="print where the two part")
-    return command.main(parser, _report)
+    return report.main(parser, _report, "Linux", machine.kernel, machine.release)
 
 
 def _report(arguments: argparse.Namespace) -> Iterator[str]:

@@ -91,6 +91,20 @@ def kernel() -> Path:
     return file
 
 
+def kernel_with(queue: str) -> Path:
+    """The built kernel, if it is one that has what Linux has had since 7.0."""
+    if profile() != "linux":
+        raise Missing(
+            f"{queue}: only a kernel 7.x has this; install the Debian package linux-source-7.3"
+        )
+    return kernel()
+
+
+def described(*names: str) -> list[object]:
+    """The kernel, and these files of the guest's program: what its numbers depend on."""
+    return [folder().name, *((GUEST / name).read_text() for name in names)]
+
+
 def build() -> Path:
     """Builds the kernel unless it is there; some four minutes on two cores, 1.3 GB for a time."""
     target = folder()

@@ -9,15 +9,13 @@ before. Needs a kernel 7.x of `make uml`; without it, says so in one line and en
 
 from __future__ import annotations
 
-import argparse
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from validation.equivalence import Program, compare, options
-from validation.external import Missing, there
+from validation import equivalence
+from validation.equivalence import Program
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
 from validation.linux.cases import BUFFER, CLOCK, ends_of_guest
@@ -86,7 +84,7 @@ def job(case: Case, seed: int) -> dict[str, Any]:
 
 
 def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
-    """The same for aqmlab."""
+    """The case for aqmlab."""
     tcp = ends_of_guest() | {"congestion": "cubic"}
     flow = {"app": "bulk", "flows": 1, "start_within": "0 s", "tcp": tcp}
     return {
@@ -134,30 +132,15 @@ def run(case: Case, seed: int) -> Numbers:
 
 def described(case: Case, seed: int) -> list[object]:
     """The kernel, the guest's program and its job."""
-    program = [
-        (machine.GUEST / name).read_text() for name in ("network.py", "bulk.py", "multiqueue.py")
-    ]
-    return [machine.folder().name, *program, job(case, seed)]
-
-
-def kernel() -> Path:
-    """The built kernel, if it is one that has cake_mq."""
-    if machine.profile() != "linux":
-        raise Missing("cake_mq needs a kernel 7.x: install the Debian package linux-source-7.3")
-    return machine.kernel()
+    return [*machine.described("network.py", "bulk.py", "multiqueue.py"), job(case, seed)]
 
 
 def main() -> int:
     """Runs both and prints the table; 0 also where there is no kernel for it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.linux.mq", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/linux-mq"), seeds=SEEDS)
-    arguments = parser.parse_args()
-    if not there("Linux", kernel):
-        return 0
-    program = Program("Linux", machine.release, run, described, scenario, lambda case: case.seeds)
-    return compare(parser, arguments, program, cases())
+    needs = lambda: machine.kernel_with("cake_mq")  # noqa: E731
+    seeds = lambda case: case.seeds  # noqa: E731
+    linux = Program("Linux", needs, machine.release, run, described, scenario, seeds)
+    return equivalence.main("linux.mq", __doc__ or "", linux, lambda _: cases(), SEEDS)
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ import subprocess
 from dataclasses import replace
 from pathlib import Path
 
-from validation.equivalence import Program, compare, figures_from, options
-from validation.external import Missing, there
+from validation import equivalence
+from validation.equivalence import Program, figures_from
+from validation.external import Missing
 from validation.figures import Numbers
 from validation.ns2.cases import Case, full, quick, scenario, words
 
@@ -49,23 +50,23 @@ def described(case: Case, seed: int) -> list[str]:
     return [SCRIPT.read_text(), *words(case, seed), case.lines(seed)]
 
 
+def _cases(arguments: argparse.Namespace) -> list[Case]:
+    cases = quick() if arguments.quick else full()
+    if not arguments.profile:
+        return list(cases)
+    # What NewReno does without its fix only ns2 does.
+    own = arguments.profile
+    return [replace(case, profile=own) if case.exit_fix else case for case in cases]
+
+
+def _options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (ns2)")
+
+
 def main() -> int:
     """Runs both programs and prints the table; 0 also where ns-2 is missing."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.ns2", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/ns2"))
-    parser.add_argument("--profile", choices=("plain", "ns2"), help="our senders (ns2)")
-    arguments = parser.parse_args()
-    if not there("ns-2", installed):
-        return 0
-    cases = list(quick() if arguments.quick else full())
-    if arguments.profile:
-        # What NewReno does without its fix only ns2 does.
-        cases = [
-            replace(case, profile=arguments.profile) if case.exit_fix else case for case in cases
-        ]
-    return compare(parser, arguments, Program("ns-2", release, run, described, scenario), cases)
+    ns2 = Program("ns-2", installed, release, run, described, scenario)
+    return equivalence.main("ns2", __doc__ or "", ns2, _cases, own_options=_options)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,8 @@ in one line and ends well.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from validation.equivalence import Program, compare, options
-from validation.external import there
+from validation import equivalence
+from validation.equivalence import Program
 from validation.figures import Numbers
 from validation.ns3 import program
 from validation.ns3.cases import Case, full, quick, scenario, words
@@ -37,16 +34,9 @@ def release() -> str:
 
 def main() -> int:
     """Runs both programs and prints the table; 0 also where ns-3 is missing."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.ns3", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/ns3"), seeds=3)
-    arguments = parser.parse_args()
-    if not there("ns-3", program.built):
-        return 0
-    cases = quick() if arguments.quick else full()
-    ns3 = Program("ns-3", release, run, described, scenario)
-    return compare(parser, arguments, ns3, cases)
+    ns3 = Program("ns-3", program.built, release, run, described, scenario)
+    cases = lambda arguments: quick() if arguments.quick else full()  # noqa: E731
+    return equivalence.main("ns3", __doc__ or "", ns3, cases, seeds=3)
 
 
 if __name__ == "__main__":

@@ -9,11 +9,8 @@ well.
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
-
-from validation.equivalence import Program, compare, options
-from validation.external import there
+from validation import equivalence
+from validation.equivalence import Program
 from validation.figures import Numbers, jain_index
 from validation.quic import program
 from validation.quic.cases import Case, cases, quick, scenario, words
@@ -42,15 +39,9 @@ def run(case: Case, seed: int) -> Numbers:
 
 def main() -> int:
     """Runs both programs and prints the table; 0 also where quinn cannot be built."""
-    parser = argparse.ArgumentParser(
-        prog="python -m validation.quic", description=(__doc__ or "").splitlines()[0]
-    )
-    options(parser, Path("results/quic"), seeds=10)
-    arguments = parser.parse_args()
-    if not there("quinn", program.built):
-        return 0
-    quinn = Program("quinn", program.release, run, described, scenario)
-    return compare(parser, arguments, quinn, quick() if arguments.quick else cases())
+    quinn = Program("quinn", program.built, program.release, run, described, scenario)
+    chosen = lambda arguments: quick() if arguments.quick else cases()  # noqa: E731
+    return equivalence.main("quic", __doc__ or "", quinn, chosen, seeds=10)
 
 
 if __name__ == "__main__":

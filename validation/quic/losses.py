@@ -14,11 +14,10 @@ import argparse
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 
 from aqmlab.tables.equivalence import Margin, judge_paired
-from validation import recorded
-from validation.external import several, there
+from validation import report
+from validation.external import several
 from validation.quic import program
 from validation.quic.cases import CHOICES, CONTROLS
 
@@ -199,7 +198,7 @@ def compared(case: tuple[str, tuple[str, ...], tuple[str, ...]]) -> Iterator[str
         yield f"| {' | '.join(map(str, cells))} |"
 
 
-def report(arguments: argparse.Namespace) -> Iterator[str]:
+def _report(arguments: argparse.Namespace) -> Iterator[str]:
     """Both tables."""
     yield f"| {' | '.join(COLUMNS)} |"
     yield "| --- " * len(COLUMNS) + "|"
@@ -226,18 +225,7 @@ def main() -> int:
     )
     parser.add_argument("--only", default="", help="cases whose name has this in it")
     parser.add_argument("--detail", action="store_true", help="print where the two part")
-    parser.add_argument("--out", type=Path, help="folder for the record")
-    arguments = parser.parse_args()
-    if not there("quinn", program.built):
-        return 0
-    printed: list[str] = []
-    for line in report(arguments):
-        print(line, flush=True)
-        printed.append(line)
-    if arguments.out:
-        text = "\n".join(printed)
-        recorded.record(parser.prog, program.release(), text).keep(arguments.out)
-    return 0
+    return report.main(parser, _report, "quinn", program.built, program.release)
 
 
 if __name__ == "__main__":
