@@ -276,7 +276,7 @@ def by_distribution(name: str, arrivals: Sequence[Row], seeds: int) -> Iterator[
 
 
 def main() -> int:
-    """Runs what was asked for and prints the tables; 0 also where there is no kernel for it."""
+    """Runs what was chosen and prints the tables; 0 also where there is no kernel for it."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.linux.arrivals", description=(__doc__ or "").splitlines()[0]
     )

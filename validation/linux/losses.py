@@ -270,7 +270,7 @@ COLUMNS = (
 
 
 def main() -> int:
-    """Runs the cases asked for and prints the table; 0 also where there is no kernel for it."""
+    """Runs the chosen cases and prints the table; 0 also where there is no kernel for it."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.linux.losses", description=(__doc__ or "").splitlines()[0]
     )

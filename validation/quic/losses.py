@@ -219,7 +219,7 @@ def _report(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def main() -> int:
-    """Runs the cases asked for and prints the tables; 0 also where quinn cannot be built."""
+    """Runs the chosen cases and prints the tables; 0 also where quinn cannot be built."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.quic.losses", description=(__doc__ or "").splitlines()[0]
     )

@@ -51,7 +51,7 @@ fn carries(packet: &[u8], mut at: usize) -> Option<Carries> {
         found.only_ack &= matches!(kind, 0 | 2 | 3);
         match kind {
             0 | 0x1e => {}
-            // PING, and quinn's IMMEDIATE_ACK (draft-ietf-quic-ack-frequency), which asks for an answer as well.
+            // PING, and quinn's IMMEDIATE_ACK (draft-ietf-quic-ack-frequency), which wants an answer as well.
             1 | 0x1f => found.ping = true,
             2 | 3 => at = ack_end(packet, at, kind == 3)?,
             8..16 => {

@@ -25,7 +25,7 @@ use ours::Ours;
 use play::{Counts, Pair, Play, Script};
 use quinn::{Quinn, Settings, Which};
 
-/// What is asked for.
+/// The words of the command: names with their values.
 struct Words(Vec<(String, String)>);
 
 impl Words {

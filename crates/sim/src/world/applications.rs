@@ -72,7 +72,10 @@ impl World {
                 let index = self.connection_of(source, conn);
                 self.connections[index].multiplex(Mux::new(frame, independent));
             }
-            Action::Upload { conn } => self.begin_upload(self.connection_of(source, conn)),
+            Action::Upload { conn } => {
+                let index = self.connection_of(source, conn);
+                self.connections[index].begin_upload();
+            }
             Action::PageBegins => self.recorder.page_begun(self.sources[source as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
                 let group = self.sources[source as usize].group;
@@ -100,10 +103,6 @@ impl World {
     fn connection_of(&self, source: u32, number: u32) -> u32 {
         let place = self.sources[source as usize].connections.get(number);
         place.expect("an application opens a connection before it uses it")
-    }
-
-    fn begin_upload(&mut self, index: u32) {
-        self.connections[index].begin_upload();
     }
 
     /// What an opener has written and not sent is forgotten, and it closes.

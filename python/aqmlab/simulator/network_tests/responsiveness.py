@@ -7,11 +7,14 @@ How a result comes of the probes is in `aqmlab.scores`; here is the traffic.
 
 from __future__ import annotations
 
-import re
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
+
+from aqmlab.errors import SpecError
+from aqmlab.simulator import engine
 
 from .form import Field, NetworkTest, Settings, seconds, transfer
 
@@ -29,8 +32,6 @@ UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB")
 link, or so much payload."""
 SEGMENT, FRAME_HEADER = 1448, 9
 """Payload of a packet of 1500 B with timestamps, and the header of a frame of HTTP/2, bytes."""
-_RATE = re.compile(r"\s*([0-9.]+)\s*([kKMG]?)bit/s\s*")
-_FACTOR = {"": 1.0, "k": 1e3, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
 @dataclass(frozen=True)
@@ -161,12 +162,17 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
 
 
 def _slowest(scenario: Mapping[str, Any]) -> float:
-    """The least rate of the scenario's links that is written as a number, bit/s."""
-    rates = []
-    for link in scenario.get("link", []):
-        found = _RATE.fullmatch(str(link.get("rate", ""))) if isinstance(link, Mapping) else None
-        rates += [float(found[1]) * _FACTOR[found[2]]] if found else []
-    return min(rates, default=float("inf"))
+    """The least rate of the scenario's links that is written, bit/s."""
+    links = [link for link in scenario.get("link", []) if isinstance(link, Mapping)]
+    return min(map(_rate, links), default=math.inf)
+
+
+def _rate(link: Mapping[str, Any]) -> float:
+    """What is no rate is refused later, by the reader of the scenario."""
+    try:
+        return engine.quantity(str(link["rate"]), "rate")
+    except (KeyError, SpecError):
+        return math.inf
 
 
 def probes_per_s(found: Settings, scenario: Mapping[str, Any], limited: bool = True) -> float:
