@@ -205,6 +205,17 @@ fn contention_costs_what_it_costs_in_ns3() {
     assert!(retransmits > requests, "{retransmits} and {requests} Mbit/s");
 }
 
+/// A frame that was sent alone is acknowledged by itself: nothing is requested after a collision.
+#[test]
+fn a_frame_alone_is_sent_again_at_once() {
+    let runs = ["request", "retransmit"].map(|missed| {
+        let outcome = upstream(json!({"frames": 1, "missed": missed}), 5, "5 Mbit/s", json!({}));
+        (delay(&outcome, "delay_p99_s"), station(&outcome, 0).number("repeated_share"))
+    });
+    assert!(runs[0].1 > 0.0, "collisions of five senders");
+    assert_eq!(runs[0], runs[1]);
+}
+
 /// Airtime queue limits: behind full queues the driver holds another 12 ms of airtime of a lone station, of which an aggregate of at
 /// most 4 ms is under way, and 5 ms of each of ten that send in turn.
 #[test]

@@ -232,3 +232,61 @@ impl Contender {
         self.backoff = rng.below(u64::from(self.window) + 1) as u32;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn us(count: u64) -> Duration {
+        Duration::from_nanos(1_000 * count)
+    }
+
+    fn at(count: u64) -> Instant {
+        Instant::ZERO + us(count)
+    }
+
+    /// An idle channel whose contenders wait with these backoffs from the beginning; later ones draw no slots.
+    fn waiting(backoffs: &[u32]) -> Medium {
+        let timing = Timing {
+            slot: us(9),
+            idle: us(34),
+            sifs: us(16),
+            preamble: us(32),
+            block_ack: us(32),
+            request: us(32),
+            timeout: us(45),
+            window: (0, 0),
+        };
+        let window = Window { from: Instant::ZERO, to: Instant::NEVER };
+        let mut medium = Medium::new(timing, backoffs.len() - 1, window);
+        for (contender, &backoff) in medium.contenders.iter_mut().zip(backoffs) {
+            (contender.waiting, contender.backoff) = (true, backoff);
+        }
+        medium
+    }
+
+    #[test]
+    fn who_waits_has_one_slot_fewer_than_have_passed() {
+        let mut medium = waiting(&[2, 5]);
+        assert_eq!((medium.turn(0), medium.turn(1)), (Some(at(52)), Some(at(79))));
+        medium.begin(0, at(52), us(100), us(48));
+        // Two slots and the end of AIFS are three of five (IEEE 802.11-2020, 10.23.2.4).
+        assert_eq!(medium.turn(1), Some(at(200 + 34 + 2 * 9)));
+    }
+
+    #[test]
+    fn a_collision_ends_with_its_frames_and_its_senders_wait_for_the_timeout() {
+        let (mut medium, mut rng) = (waiting(&[3, 3, 10]), Rng::named(1, "a test"));
+        medium.begin(0, at(61), us(100), us(48));
+        assert_eq!(medium.turn(1), Some(at(61)));
+        medium.begin(1, at(61), us(300), us(48));
+        assert!(medium.is_lost(0) && medium.is_lost(1) && !medium.is_lost(2));
+        assert_eq!(medium.turn(2), Some(at(361 + 34 + 6 * 9)), "nobody acknowledges");
+        medium.ended(0, at(61 + 100 + 45), &mut rng);
+        medium.wait(0, at(206), &mut rng);
+        assert_eq!(medium.turn(0), Some(at(361 + 34)), "the longer one is on the air");
+        medium.ended(1, at(361 + 45), &mut rng);
+        medium.wait(1, at(406), &mut rng);
+        assert_eq!(medium.turn(1), Some(at(406 + 34)));
+    }
+}
