@@ -141,11 +141,14 @@ fn only_a_reset_of_the_expected_number_is_believed() {
     // One that acknowledges the SYN refuses it (RFC 9293 section 3.10.7.3); one to a SYN-ACK lets its end listen again.
     let mut refused = Segment::default();
     refused.refuse(&Segment { flags: Flags::SYN, ..Segment::default() });
+    let forged = Segment { ack: 2, ..refused.clone() };
     let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
     client.connect(secs(0.0));
     drain_at(&mut client, secs(0.0));
-    hear(&mut client, refused, 0.1);
-    assert_eq!(client.state(), State::Failed);
+    for (reset, state) in [(forged, State::SynSent), (refused, State::Failed)] {
+        hear(&mut client, reset, 0.1);
+        assert_eq!(client.state(), state);
+    }
     let mut server = Endpoint::new(&profile("linux", &[]), HostClock::default());
     hear(&mut server, Segment { flags: Flags::SYN, ..Segment::default() }, 0.1);
     hear(&mut server, reset(1), 0.2);
