@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import json
 import os
@@ -64,6 +65,13 @@ def _own_memory(tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
         yield
+
+
+@pytest.fixture(autouse=True)
+def _own_cache(request, tmp_path_factory, monkeypatch) -> None:
+    """What a test computes for later is in a folder of its own, which is made when it is needed."""
+    name = hashlib.blake2b(request.node.nodeid.encode(), digest_size=8).hexdigest()
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.getbasetemp() / "caches" / name))
 
 
 @pytest.fixture
@@ -182,13 +190,15 @@ def programs(real_core, tmp_path_factory, worker_id) -> tuple[Path, dict[str, st
 
 
 @pytest.fixture
-def shell(programs, tmp_path):
+def shell(programs, tmp_path, tmp_path_factory, worker_id):
     """Runs lines of a shell in an empty folder, with `programs` first in its path."""
     folder = tmp_path / "work"
     folder.mkdir()
     place, environment = programs
+    base = tmp_path_factory.getbasetemp()
     environment = environment | {
         "PATH": f"{place}{os.pathsep}{os.environ['PATH']}",
+        "XDG_CACHE_HOME": str((base if worker_id == "master" else base.parent) / "cache"),
         "MPLBACKEND": "agg",
     }
 

@@ -1,12 +1,16 @@
 import math
+import os
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from aqmlab.errors import CalibrationError
-from aqmlab.runs import calibrate
+from aqmlab.io import files
+from aqmlab.runs import calibrate, calibration_cache
+from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.run_files import Cache
+from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 
 
@@ -130,6 +134,44 @@ def test_a_calibration(fake, loaded, tmp_path, monkeypatch):
     assert len((tmp_path / "log").read_text().split()) == 12
     calibrate.calibrate(loaded, cache=Cache(cache), duration="61 s", warmup=0)
     assert len((tmp_path / "log").read_text().split()) == 24
+
+
+class TestKnownElsewhere:
+    """A calibration is known for every folder of a user."""
+
+    def measured(self, folder, loaded):
+        """The line, for a results folder of this name."""
+        return Laboratory(Store.open(folder), jobs=1).calibrate(loaded, duration="2 min", warmup=0)
+
+    def test_another_folder_has_it_too(self, fake, loaded, tmp_path, monkeypatch):
+        monkeypatch.setenv("FAKE_LOG", str(tmp_path / "log"))
+        first = self.measured(tmp_path / "one", loaded)
+        assert self.measured(tmp_path / "two", loaded) == first
+        assert len((tmp_path / "log").read_text().split()) == 12
+        names = [sorted(p.name for p in (tmp_path / x / "cache").iterdir()) for x in ("one", "two")]
+        assert len(names[0]) == 12 and names[0] == names[1]
+
+    def test_a_cache_that_cannot_be_written_is_none(self, fake, loaded, tmp_path, monkeypatch):
+        monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
+        (tmp_path / "file").write_text("")
+        assert self.measured(tmp_path / "one", loaded).bytes_per_user_s > 0
+
+    def test_a_damaged_number_is_measured_again(self, fake, loaded, tmp_path, capsys):
+        first = self.measured(tmp_path / "one", loaded)
+        for path in (files.user_cache() / "calibrations").iterdir():
+            path.write_text(path.read_text().replace('"rate": ', '"rate": 9'))
+        assert self.measured(tmp_path / "two", loaded) == first
+        assert "is damaged" in capsys.readouterr().err
+
+    def test_the_older_half_goes_where_there_are_too_many(self, monkeypatch):
+        monkeypatch.setattr(calibration_cache, "MOST", 3)
+        known = calibration_cache.KnownCalibrations(None)
+        for number in range(4):
+            known.put(f"calibration-{number}", {"rate": 1.0, "asked": 1.0})
+            os.utime(files.user_cache() / f"calibrations/calibration-{number}.json", (number,) * 2)
+        known.put("calibration-4", {"rate": 1.0, "asked": 1.0})
+        kept = [number for number in range(5) if known.get(f"calibration-{number}")]
+        assert kept == [2, 3, 4]
 
 
 def test_a_load_becomes_users(fake, loaded):

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
+from aqmlab.io import files
 
 FOLDER = Path(__file__).parent / "schemas"
 KINDS = ("scenario", "experiment", "infer")
@@ -45,8 +46,7 @@ def place(kind: str) -> Path:
     if kind != BUILT:
         return shipped(kind)
     whole = text(kind).encode()
-    home = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
-    file = home / "aqmlab" / f"{kind}-{hashlib.blake2b(whole, digest_size=6).hexdigest()}.json"
+    file = files.user_cache() / f"{kind}-{hashlib.blake2b(whole, digest_size=6).hexdigest()}.json"
     if not file.is_file() or file.read_bytes() != whole:
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(f".{os.getpid()}")

@@ -54,6 +54,11 @@ def keyed(key: str, text: str) -> str:
     return code.hexdigest()
 
 
+def user_cache() -> Path:
+    """The user's folder for what can be computed again; it need not exist."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "aqmlab"
+
+
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
     """A JSON object with the hash of its own content."""
     # As it will be read: tuples are lists then, and keys are text.

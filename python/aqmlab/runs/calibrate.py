@@ -27,15 +27,16 @@ from aqmlab import units
 from aqmlab.errors import CalibrationError
 from aqmlab.experiment import spec
 from aqmlab.intervals import student
-from aqmlab.io import files
 from aqmlab.simulator import engine
 
 from . import pool
 from .progress import Progress
-from .run_files import Cache
+from .store import content_key
 
 if TYPE_CHECKING:
+    from .calibration_cache import KnownCalibrations
     from .cluster import Cluster
+    from .run_files import Cache
 
 SHARES = (0.25, 0.5, 0.75, 1.0)
 SEEDS = (1, 2, 3)
@@ -200,7 +201,7 @@ def calibrate(
     duration: str | float | None = None,
     warmup: str | float | None = None,
     also: Sequence[int] = (),
-    cache: Cache | None = None,
+    cache: KnownCalibrations | Cache | None = None,
     least_r_squared: float = MIN_R_SQUARED,
     progress: Progress | None = None,
     jobs: int | None = None,
@@ -243,13 +244,15 @@ def calibrate(
 
 def _rates(
     scenarios: Sequence[Mapping[str, Any]],
-    cache: Cache | None,
+    cache: KnownCalibrations | Cache | None,
     progress: Progress | None,
     **where: Any,
 ) -> list[tuple[float, float]]:
     """IP bytes and payload requested by the first group, per second, of every run; those kept
     under `cache` are not run again."""
-    names = [f"calibration-{_key(scenario)}" for scenario in scenarios]
+    version = engine.version()
+    keys = [content_key(engine.check(scenario), version) for scenario in scenarios]
+    names = [f"calibration-{key}" for key in keys]
     kept = {i: cache.get(name) for i, name in enumerate(names)} if cache else {}
     rates = {
         i: (float(known["rate"]), float(known["asked"]))
@@ -358,8 +361,3 @@ def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
     load = units.share(scenario["traffic"][group]["load"])
     rate = load * rate_of(scenario, group) / 8 / per_connection
     return spec.set_path(scenario, f"traffic.{group}.{RATE}", float(f"{rate:.6g}"))
-
-
-def _key(scenario: Mapping[str, Any]) -> str:
-    version = engine.version()
-    return files.identity([scenario, version.version, version.build])[:20]

@@ -15,6 +15,7 @@ from aqmlab.experiment.spec import length_s
 from aqmlab.simulator import engine
 
 from . import calibrate, pool
+from .calibration_cache import KnownCalibrations
 from .store import content_key
 
 if TYPE_CHECKING:
@@ -127,8 +128,8 @@ class Laboratory:
         self.capture = capture
 
     def calibrate(self, scenario: Mapping[str, Any], **how: Any) -> Calibration:
-        """The line from users to offered load (`calibrate.calibrate`), its runs kept as well."""
-        cache = self.store.cache if self.store else None
+        """The line from users to offered load (`calibrate.calibrate`), unless it is known."""
+        cache = KnownCalibrations(self.store.cache if self.store else None)
         return calibrate.calibrate(
             scenario, cache=cache, progress=self.progress, jobs=self.jobs, on=self.on, **how
         )

@@ -1,0 +1,51 @@
+"""Calibrations that are known: in the results folder, and in the user's cache for all others.
+
+A calibration is what its complete scenarios, seeds, version and build make it, whichever folder it
+was measured for, so that a second file with the same users does not wait for it again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Mapping
+from typing import Any
+
+from aqmlab.errors import StoreError
+from aqmlab.io import files
+
+from .run_files import Cache
+
+MOST = 4096
+"""Files of the user's cache; where there are more, the older half is removed."""
+
+
+class KnownCalibrations:
+    """The numbers of a results folder, if there is one, before those of the user's cache."""
+
+    def __init__(self, own: Cache | None) -> None:
+        self._own = own
+        self._users = Cache(files.user_cache() / "calibrations")
+
+    def get(self, name: str) -> dict[str, Any] | None:
+        """The numbers of this name; those of the user's cache are copied into the folder."""
+        if self._own and (known := self._own.get(name)):
+            return known
+        with contextlib.suppress(OSError, StoreError):
+            known = self._users.get(name)
+            if known and self._own:
+                self._own.put(name, known)
+            return known
+        return None
+
+    def put(self, name: str, content: Mapping[str, Any]) -> None:
+        """Keeps them in both. A user's cache that cannot be written is none."""
+        if self._own:
+            self._own.put(name, content)
+        with contextlib.suppress(OSError, StoreError):
+            self._users.put(name, content)
+            self._thin()
+
+    def _thin(self) -> None:
+        found = sorted(self._users.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
+        for path in found[: len(found) // 2] if len(found) > MOST else []:
+            path.unlink(missing_ok=True)
