@@ -87,15 +87,17 @@ impl World {
                 self.write(self.connection_of(source, conn), bytes, reply_bytes, service);
             }
             Action::Stop { conn } => self.stop(self.connection_of(source, conn)),
-            Action::Close { conn } => {
-                let index = self.connection_of(source, conn);
-                let connection = &mut self.connections[index];
-                connection.close_requested = true;
-                if connection.closing() && connection.unwritten == 0 {
-                    self.close_opener(index);
-                    self.arm(index, OPENER);
-                }
-            }
+            Action::Close { conn } => self.close_after_writing(self.connection_of(source, conn)),
+        }
+    }
+
+    /// Closes the opener's side of a connection, once all that it writes is written.
+    fn close_after_writing(&mut self, index: u32) {
+        let connection = &mut self.connections[index];
+        connection.close_requested = true;
+        if connection.closing() && connection.unwritten == 0 {
+            self.close_opener(index);
+            self.arm(index, OPENER);
         }
     }
 
