@@ -38,7 +38,7 @@ def text(kind: str) -> str:
     if kind != BUILT:
         return own
     of_scenarios = json.loads(shipped("scenario").read_text("utf-8"))
-    return _written(_with(of_scenarios["$defs"], json.loads(own))) + "\n"
+    return files.lined(_with(of_scenarios["$defs"], json.loads(own))) + "\n"
 
 
 def place(kind: str) -> Path:
@@ -65,7 +65,7 @@ def generated() -> Iterator[tuple[Path, str]]:
     whole = {kind: _shared(one) for kind, one in zip(KINDS, made, strict=True)}
     known = whole["scenario"]["$defs"]
     for kind, one in whole.items():
-        yield shipped(kind), _written(_without(known, one) if kind == BUILT else one) + "\n"
+        yield shipped(kind), files.lined(_without(known, one) if kind == BUILT else one) + "\n"
 
 
 def _with(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
@@ -81,12 +81,12 @@ def _without(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
 
 def _shared(schema: dict[str, Any]) -> dict[str, Any]:
     """The schema with every long property that stands in several places in `$defs`, once."""
-    found = Counter(_line(value) for _, value in _properties(schema))
+    found = Counter(files.on_a_line(value) for _, value in _properties(schema))
     long = {line for line, times in found.items() if times > 1 and len(line) > 200}
     defs: dict[str, Any] = dict(schema.get("$defs", {}))
     names: dict[str, str] = {}
     for name, value in _properties(schema):
-        line = _line(value)
+        line = files.on_a_line(value)
         if line in long and line not in names:
             names[line] = next(n for i in count(1) if (n := f"{name}-{i}") not in defs)
             defs[names[line]] = value
@@ -96,8 +96,8 @@ def _shared(schema: dict[str, Any]) -> dict[str, Any]:
             return [shared(inner) for inner in value]
         if not isinstance(value, dict):
             return value
-        if not top and _line(value) in names:
-            return {"$ref": f"#/$defs/{names[_line(value)]}"}
+        if not top and files.on_a_line(value) in names:
+            return {"$ref": f"#/$defs/{names[files.on_a_line(value)]}"}
         return {key: shared(inner) for key, inner in value.items()}
 
     return {
@@ -116,18 +116,3 @@ def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
             yield from _properties(inner)
     if isinstance(schema, dict) and isinstance(schema.get("properties"), dict):
         yield from schema["properties"].items()
-
-
-def _line(value: Any) -> str:
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-
-
-def _written(value: Any) -> str:
-    """JSON without blanks, what is short on one line: small files whose differences can be read."""
-    line = _line(value)
-    if len(line) <= 100 or not isinstance(value, dict | list):
-        return line
-    if isinstance(value, list):
-        return "[\n" + ",\n".join(map(_written, value)) + "\n]"
-    lines = [f"{json.dumps(key)}:{_written(inner)}" for key, inner in value.items()]
-    return "{\n" + ",\n".join(lines) + "\n}"

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.io import files
 
 FILE = "printed.json"
 NUMBERS = ("metric", "ours", "low", "high", "n", "paper")
@@ -51,6 +52,5 @@ def document(result: Mapping[str, Any], made: str) -> dict[str, Any]:
 def write(folder: Path, result: Mapping[str, Any], made: str) -> Path:
     """Writes the file into a study's folder."""
     path = folder / FILE
-    text = json.dumps(document(result, made), ensure_ascii=False, indent=1)
-    path.write_text(text + "\n", "utf-8")
+    path.write_text(files.lined(document(result, made)) + "\n", "utf-8")
     return path

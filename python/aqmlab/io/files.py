@@ -212,6 +212,22 @@ def dump(path: Path, content: Any) -> None:
     path.write_text(escaped, encoding="utf-8")
 
 
+def on_a_line(value: Any) -> str:
+    """JSON without blanks."""
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+
+
+def lined(value: Any) -> str:
+    """JSON without blanks, what is short on one line: small files whose differences can be read."""
+    line = on_a_line(value)
+    if len(line) <= 100 or not isinstance(value, dict | list):
+        return line
+    if isinstance(value, list):
+        return "[\n" + ",\n".join(map(lined, value)) + "\n]"
+    lines = [f"{json.dumps(key)}:{lined(inner)}" for key, inner in value.items()]
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
 @contextlib.contextmanager
 def reported(folder: Path) -> Iterator[None]:
     """A folder that cannot be written as one sentence."""
