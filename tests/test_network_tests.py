@@ -10,6 +10,7 @@ from aqmlab.errors import SpecError
 from aqmlab.simulator import engine, network_tests
 from aqmlab.simulator.network_tests import flent, responsiveness, speed_tests
 from aqmlab.tables import network_tests as results
+from aqmlab.tables import responsiveness as over_http2
 from aqmlab.tables.statistics.network_tests import (
     game_rating,
     network_test,
@@ -107,6 +108,19 @@ def test_responsiveness_over_http2_is_a_group_of_load_each_way_and_one_of_probes
         16384,
         "0.01 s",
     )
+    # Its server's program is in Go and sets no TCP_NOTSENT_LOWAT.
+    assert (load["send_buffer"], load["writes"]) == ("linux", "blocking")
+
+
+def test_a_pair_of_goresponsiveness_is_answered_when_its_self_probe_is():
+    times = np.array([0.0, 0.1, 0.5, 0.6])
+    own = np.array([False, True, False, True])
+    http = np.array([0.4, 0.2, 0.3, 0.5])
+    zero = np.zeros(4)
+    probes = over_http2.Probes(times, times + http, own, zero, zero, http)
+    assert probes.answered(0.0, 0.5) == pytest.approx(0.6)  # 0.4 s, and then 0.2 s
+    assert probes.answered(0.0, 1.0) == pytest.approx(1.3)
+    assert probes.answered(1.0, 2.0) == 2.0
 
 
 def test_responsiveness_over_http11_adds_a_connection_each_interval():

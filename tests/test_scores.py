@@ -94,7 +94,11 @@ def test_the_course_of_goresponsiveness_counts_whole_intervals_before_the_check(
     ended = saturation.goresponsiveness(goodput, probes)
     # Intervals 2 to 5 are steady, seen at the end of 6; probes of 7 to 10 at the end of 11.
     assert (ended.saturated, ended.first, ended.last, ended.confidence) == (6, 7, 10, "high")
-    probes[8] = math.nan  # without an answer yet
+    answered = [i + 1 for i in range(20)]
+    assert saturation.goresponsiveness(goodput, probes, answered) == ended
+    answered[9] = 12  # after the check
+    assert saturation.goresponsiveness(goodput, probes, answered).first == 8
+    probes[8] = math.nan  # without an answer
     assert saturation.goresponsiveness(goodput, probes).first == 9
 
 

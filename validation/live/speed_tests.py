@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import shlex
 import shutil
@@ -35,7 +36,8 @@ QUEUES: Mapping[str, dict[str, Any]] = {
 }
 RATES = ("10 Mbit/s", "20 Mbit/s")
 FRAME, UNSENT = 2865, 2887
-"""Payload of a frame, and what may wait to be sent before another: two packets, TLS included."""
+"""Payload of a frame, and what may wait to be sent before another: two packets, TLS included. The
+server's program is Go's, whose write waits with a frame that it has chosen."""
 PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S = 10, 20, 8, 3, 12
 SERVER = "10.128.0.1"
 _RPM = re.compile(r"RPM: *([0-9.]+) \((P90|Single-Sided)")
@@ -61,6 +63,7 @@ def predicted(queue: Mapping[str, Any], rate: str, seeds: int) -> dict[str, Any]
         "tcp": "linux",
         "probes_per_s": PROBES,
         "unsent": "2 packets",
+        "writes": "blocking",
     }
     rpm, p90, more, goodput = [], [], [], []
     for seed in range(1, seeds + 1):
@@ -105,8 +108,18 @@ def _increase(sent: Any, trips: Any) -> float:
     return float(loaded.mean() - idle[idle == idle].mean())
 
 
-def measured(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, Any]:
-    """What goresponsiveness, and irtt beside iperf3, say behind the queue."""
+def measured(queue: Mapping[str, Any], rate: str, programs: Path, runs: int) -> dict[str, Any]:
+    """Means over runs of what goresponsiveness says behind the queue; irtt beside iperf3 once."""
+    each = [_responsiveness(queue, rate, programs) for _ in range(runs)]
+    found = {name: statistics.mean(one[name] for one in each) for name in ("rpm", "p90")}
+    found |= {
+        "unstable": sum(one["unstable"] for one in each),
+        "each": [one["rpm"] for one in each],
+    }
+    return found | {"load": os.getloadavg()[1]} | _letter(queue, rate)
+
+
+def _responsiveness(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, Any]:
     url = f"https://{SERVER}:4043/config"
     serve = f"{programs / 'rpm_server'} {SERVER}:4043 {FRAME} {UNSENT}"
     client = f"sleep 1; exec {programs / 'networkQuality'} -url {url} -rpm.tmp 95"
@@ -116,12 +129,8 @@ def measured(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, A
     said = {kind: float(value) for value, kind in _RPM.findall(download)}
     if len(said) != 2:
         raise RuntimeError(f"goresponsiveness printed no RPM:\n{text}")
-    found = {
-        "rpm": said["Single-Sided"],
-        "p90": said["P90"],
-        "unstable": "did not run to stability" in download,
-    }
-    return found | _letter(queue, rate)
+    unstable = "did not run to stability" in download
+    return {"rpm": said["Single-Sided"], "p90": said["P90"], "unstable": unstable}
 
 
 def _letter(queue: Mapping[str, Any], rate: str) -> dict[str, Any]:
@@ -190,7 +199,7 @@ def row(queue: str, rate: str, said: Mapping[str, Any], real: Mapping[str, Any])
     cells = [
         f"{queue}, {rate}",
         f"{said['rpm']:.0f}",
-        f"{real['rpm']:.0f}" + ("*" if real["unstable"] else ""),
+        ", ".join(f"{one:.0f}" for one in real["each"]) + "*" * real["unstable"],
         f"{100 * off:+.0f} %",
         f"{said['p90']:.0f}, {real['p90']:.0f}",
         f"{said['increase_ms']:.1f}, {real['increase_ms']:.1f} ms",
@@ -225,7 +234,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goresponsiveness", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
-    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
     missing = [one for one in ("go", "iperf3", "irtt") if shutil.which(one) is None]
     if missing:
@@ -239,7 +249,7 @@ def main() -> int:
         for rate in RATES:
             for name, queue in QUEUES.items():
                 said = predicted(queue, rate, options.seeds)
-                real = measured(queue, rate, Path(folder))
+                real = measured(queue, rate, Path(folder), options.runs)
                 cases.append((said, real))
                 found.append({"queue": name, "rate": rate, "predicted": said, "measured": real})
                 print(row(name, rate, said, real), flush=True)

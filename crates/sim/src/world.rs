@@ -17,6 +17,7 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod programs;
+mod room;
 mod script;
 mod source;
 mod tcp_header;

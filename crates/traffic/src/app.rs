@@ -2,7 +2,7 @@
 
 use packet::{Duration, Ecn, Instant};
 
-use crate::{Report, Shown};
+use crate::{Report, Shown, Writing};
 
 /// Who closes a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,14 +50,14 @@ pub enum Action {
     Multiplex {
         /// The application's number for the connection.
         conn: u32,
-        /// Payload of a frame at most, bytes.
-        frame: u32,
+        /// How both programs write.
+        writing: Writing,
         /// Each request and its reply are a stream that waits for no other (HTTP/3, RFC 9114); else all share
         /// one byte stream.
         independent: bool,
     },
-    /// The opener's program of a multiplexed connection writes frames without end, each while less than a
-    /// frame waits to be sent, from when it is established until [`Action::Stop`]; requests go between them.
+    /// The opener's program of a multiplexed connection writes frames without end, each when it may
+    /// (see [`Writing`]), from when it is established until [`Action::Stop`]; requests go between them.
     Upload {
         /// The application's number for the connection.
         conn: u32,

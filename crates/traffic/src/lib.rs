@@ -24,6 +24,7 @@ pub mod requests;
 pub mod responsiveness;
 pub mod video;
 pub mod web;
+mod writing;
 
 pub use app::{Action, App, AppCx, Closes, Input};
 pub use entry::{Entry, Group, Population, RATE, Sources, USERS};
@@ -31,3 +32,4 @@ pub use models::{MODELS, Model, Variable, model};
 pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, ViewerReport};
 pub use registry::{APPS, find};
 pub use report::{Report, Shown};
+pub use writing::{Ahead, Writing};

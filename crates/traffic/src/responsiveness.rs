@@ -10,7 +10,7 @@ use packet::{About, Duration, Instant, Rng};
 
 use crate::entry::{Entry, Group, Population};
 use crate::report::{Probe, Report};
-use crate::{Action, App, AppCx, Closes, Input};
+use crate::{Action, Ahead, App, AppCx, Closes, Input, Writing};
 
 /// What all tests of a group have.
 #[derive(Debug)]
@@ -29,7 +29,7 @@ struct Plan {
     flight: u64,
     request: u64,
     reply: u64,
-    frame: u32,
+    writing: Writing,
 }
 
 /// What a connection waits for.
@@ -150,7 +150,8 @@ impl Test {
         let conn = place as u32;
         (cx.act)(Action::Open { conn, peer: self.peer, closes: Closes::Opener });
         if probe.is_none() {
-            (cx.act)(Action::Multiplex { conn, frame: self.plan.frame, independent: false });
+            let writing = self.plan.writing;
+            (cx.act)(Action::Multiplex { conn, writing, independent: false });
         }
         (cx.act)(Action::Await { conn });
     }
@@ -263,7 +264,7 @@ pub const ENTRY: Entry = Entry {
         year: 2026,
         source: "draft-ietf-ippm-responsiveness-09 (6 July 2026), sections 4.2 to 4.4",
         deviations: "It adds connections as long as it lasts: whether goodput and responsiveness are stable is judged \
-                     afterwards. Programs work in no time, and write only while less than a frame waits to be sent.",
+                     afterwards. Programs work in no time.",
         fields: FIELDS,
     },
     noun: ["test", "tests"],
@@ -312,8 +313,23 @@ static FIELDS: &[Field] = &[
         .meaning("An answer: an object of 1 B and its header.")
         .source("the draft, section 4.3; the header's size: assumed"),
     Field::new("frame_bytes", Kind::whole(Unit::Bytes, 1, 16_384), Value::Whole(16_384))
-        .meaning("A frame's payload. Programs write one only while less than it waits to be sent.")
+        .meaning("A frame's payload.")
         .source("RFC 9113 section 6.5.2; the draft, section 5.1: what a connection sends in 5 ms"),
+    Field::new("unsent_bytes", Kind::whole(Unit::Bytes, 1, 1 << 30), Value::Unset)
+        .meaning("Programs write while less than this waits to be sent; if not given, a frame's payload.")
+        .source("tcp(7), TCP_NOTSENT_LOWAT"),
+    Field::new("send_buffer", Kind::Choice(&["unsent", "linux"]), Value::Choice("unsent"))
+        .meaning(
+            "What bounds how much is written ahead: unsent_bytes, or the send buffer, which Linux grows with the \
+             congestion window.",
+        )
+        .source("net/ipv4/tcp_input.c, tcp_sndbuf_expand; include/net/sock.h, sk_stream_is_writeable (Linux 7.3)"),
+    Field::new("writes", Kind::Choice(&["when_ready", "blocking"]), Value::Choice("when_ready"))
+        .meaning(
+            "A program chooses a frame when there is room for it, or it waits in its write with one that it has \
+             chosen: then an answer that is ready meanwhile comes after that one too.",
+        )
+        .source("constructed; Go 1.26, net/http, h2_bundle.go: startFrameWrite has one write on its way"),
     Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
         .meaning("When it begins.")
         .source("constructed"),
@@ -343,8 +359,19 @@ fn plan(params: &Params) -> Plan {
         flight: params.whole("flight_bytes"),
         request: params.whole("request_bytes"),
         reply: params.whole("reply_bytes"),
-        frame: params.whole("frame_bytes") as u32,
+        writing: writing(params),
     }
+}
+
+fn writing(params: &Params) -> Writing {
+    let frame = params.whole("frame_bytes") as u32;
+    let unsent =
+        if params.given("unsent_bytes") { params.whole("unsent_bytes") as u32 } else { frame };
+    let ahead = match params.choice("send_buffer") {
+        "linux" => Ahead::Buffer,
+        _ => Ahead::Unsent(unsent),
+    };
+    Writing { frame, ahead, blocks: params.choice("writes") == "blocking" }
 }
 
 /// The tests of a group.

@@ -81,49 +81,43 @@ SCORES = (
         "rpm",
         "responsiveness (RPM)",
         "How many round trips a minute an application makes in a row while the line is full: the "
-        "mean of "
-        "that on new connections and on the busy ones.",
+        "mean of that on new connections and on the busy ones.",
         "draft-ietf-ippm-responsiveness-09, 6 July 2026, section 4.3.1",
-        "It mixes the line with end systems and their buffers, and two implementations on one "
-        "line have "
-        "given 850 and 3,415 RPM (goresponsiveness issue 13); the mean of two rates hides a bad "
-        "one.",
+        "It mixes the line with end systems and their buffers, and two implementations on one line "
+        "have given 850 and 3,415 RPM (goresponsiveness issue 13); the mean of two rates hides a "
+        "bad one.",
         draft,
         "round trips/min",
     ),
     Score(
         "rpm-networkquality",
         "responsiveness (networkQuality)",
-        "As rpm, with the probes of both directions together while both are loaded: how "
-        "Apple's tool tests "
-        "unless it is given -s.",
-        "networkQuality(8) of macOS, which names revision 8 of the draft in its output "
-        "(macOS 27.2): intervals of "
-        "1 s, and the formula of revision 9",
-        "Which direction is bad cannot be seen, and acknowledgements of each wait in the "
-        "other's queue.",
+        "As rpm, with the probes of both directions together while both are loaded: how Apple's "
+        "tool tests unless it is given -s.",
+        "networkQuality(8) of macOS, which names revision 8 of the draft in its output (macOS "
+        "27.2): intervals of 1 s, and the formula of revision 9",
+        "Which direction is bad cannot be seen, and acknowledgements of each wait in the other's "
+        "queue.",
         draft,
         "round trips/min",
     ),
     Score(
         "rpm-goresponsiveness",
         "responsiveness (goresponsiveness)",
-        "As rpm, but 60 s over the mean of the two trimmed mean round trips, as earlier drafts "
-        "had it, and of the fastest 5 % of the probes.",
-        "goresponsiveness, rpm/calculations.go and constants.go (29 January 2024): rpm.tmp = "
-        "5 is described as the "
-        "percentage to trim, and kept",
-        "It is nearly the best round trip of a busy line and not a typical one; a foreign "
-        "probe's three round "
-        "trips are taken as equal.",
+        "As rpm, but 60 s over the mean of the two trimmed mean round trips, as earlier drafts had "
+        "it, and of the fastest 5 % of the probes.",
+        "goresponsiveness, rpm/calculations.go and constants.go (29 January 2024): rpm.tmp = 5 is "
+        "described as the percentage to trim, and kept",
+        "It is nearly the best round trip of a busy line and not a typical one; a foreign probe's "
+        "three round trips are taken as equal.",
         goresponsiveness,
         "round trips/min",
     ),
     Score(
         "rpm-goresponsiveness-p90",
         "responsiveness (goresponsiveness, P90)",
-        "As rpm-goresponsiveness, with the 90 % quantiles of all probes in place of the "
-        "trimmed means.",
+        "As rpm-goresponsiveness, with the 90 % quantiles of all probes in place of the trimmed "
+        "means.",
         "goresponsiveness, rpm/calculations.go (29 January 2024)",
         "One quantile of few probes scatters more than a mean.",
         goresponsiveness_percentile,

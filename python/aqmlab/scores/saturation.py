@@ -73,13 +73,16 @@ def draft(
 def goresponsiveness(
     goodput: Sequence[float],
     probes: Sequence[float],
+    answered: Sequence[int] | None = None,
     distance: int = MAD,
     tolerance: float = SDT,
 ) -> Ended:
     """The course of goresponsiveness (stabilizer/algorithm.go): the means of the last `distance`
     intervals deviate by the tolerance of their mean at most, first of goodput, then of what probes
     took; the interval that ends at the check does not count yet. `probes` has the mean of each
-    interval, not a number where one has no answer yet."""
+    interval, not a number where one has no answer; `answered` says in which interval the last one
+    had its answer, its own if not given: one that is not complete at a check is not stable."""
+    complete = range(len(probes)) if answered is None else answered
 
     def steady(values: Sequence[float]) -> bool:
         whole = len(values) == distance and all(math.isfinite(one) for one in values)
@@ -89,7 +92,7 @@ def goresponsiveness(
     saturated = next((i for i in checks if steady(goodput[i - distance : i])), None)
     first = len(goodput) if saturated is None else saturated + 1
     for i in range(first + distance, len(goodput)):
-        if steady(probes[i - distance : i]):
+        if max(complete[i - distance : i]) <= i and steady(probes[i - distance : i]):
             return Ended(i - distance, i - 1, saturated, "high")
     return _out_of_time(len(goodput), saturated, max(0, len(goodput) - first), distance)
 

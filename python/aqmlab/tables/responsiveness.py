@@ -45,6 +45,14 @@ class Probes:
         took = self.ended - self.begun
         return took[kept & ~self.own].tolist(), took[kept & self.own].tolist()
 
+    def answered(self, begin: float, end: float) -> float:
+        """When all the pairs that began in this time have their answers, if the self probe of a pair
+        begins when its foreign one ends, as goresponsiveness' do (rpm/rpm.go)."""
+        took = self.took(begin, end)
+        begun = self.begun[(self.begun >= begin) & (self.begun < end) & ~self.own].tolist()
+        pairs = zip(begun, *took, strict=False)
+        return max((sum(pair) for pair in pairs), default=end)
+
 
 def groups(run: FinishedRun) -> dict[str, Mapping[str, Any]]:
     """The traffic groups of a test over HTTP/2; empty without one."""
@@ -150,7 +158,9 @@ def _as_goresponsiveness(
     each = [sampled.took(a, b) for a, b in itertools.pairwise(edges)]
     # One without an answer leaves its interval incomplete.
     whole = [mean(foreign) + mean(own) for foreign, own in each]
-    ended = saturation.goresponsiveness(goodput, whole)
+    answered = [sampled.answered(a, b) for a, b in itertools.pairwise(edges)]
+    places = (np.searchsorted(edges, answered, side="right") - 1).tolist()
+    ended = saturation.goresponsiveness(goodput, whole, places)
     counted = each[ended.first : ended.last + 1]
     foreign = [one for of, _ in counted for one in of if math.isfinite(one)]
     own = [one for _, of in counted for one in of if math.isfinite(one)]

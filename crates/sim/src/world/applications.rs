@@ -68,9 +68,9 @@ impl World {
                 self.sources[source as usize].machine = machine_number(machine);
             }
             Action::Open { conn, peer, closes } => self.open(source, conn, peer, closes),
-            Action::Multiplex { conn, frame, independent } => {
+            Action::Multiplex { conn, writing, independent } => {
                 let index = self.connection_of(source, conn);
-                self.connections[index].multiplex(Mux::new(frame, independent));
+                self.connections[index].multiplex(Mux::new(writing, independent));
             }
             Action::Upload { conn } => {
                 let index = self.connection_of(source, conn);

@@ -5,8 +5,10 @@ use std::collections::VecDeque;
 use std::num::NonZero;
 
 use packet::{Duration, Instant};
+use traffic::Writing;
 
 use super::connection::{ACCEPTOR, Connection, Exchange, OPENER};
+use super::room::Room;
 use super::{Event, World, event_order};
 
 /// Bytes of the header of a frame with this payload: nine in HTTP/2 (RFC 9113 section 4.1), in HTTP/3 a type and a
@@ -41,12 +43,14 @@ struct Piece {
 ///
 /// It works on all requests at once and writes what is ready in frames, one of each answer in
 /// turn, as RFC 9218 section 10 has it for incremental responses of equal urgency. It writes only
-/// while less than a frame waits to be sent (as with the socket option TCP_NOTSENT_LOWAT), so that
-/// an answer that is ready later shares the connection from then on (constructed).
+/// while there is room ([`Writing`]), so that an answer that is ready later shares the connection from
+/// then on.
 #[derive(Debug)]
 pub struct Mux {
     /// Payload of a frame at most.
     frame: u64,
+    /// The room of both ends for what is written.
+    rooms: [Room; 2],
     /// A reply is a stream that waits for no other.
     independent: bool,
     /// Then the frames written that have not arrived.
@@ -63,9 +67,12 @@ pub struct Mux {
 
 impl Mux {
     /// A server program without requests.
-    pub fn new(frame: u32, independent: bool) -> Self {
+    pub fn new(writing: Writing, independent: bool) -> Self {
+        let frame = u64::from(writing.frame);
+        let room = Room::new(writing, header(independent, frame));
         Mux {
-            frame: u64::from(frame),
+            frame,
+            rooms: [room, room],
             independent,
             pieces: Vec::new(),
             position: 0,
@@ -160,10 +167,13 @@ impl Connection {
         Some(exchange)
     }
 
-    /// Bytes written by the acceptor and not sent yet. (Its byte n has the number n.)
-    fn unsent(&mut self) -> u64 {
-        let sent = self.ends[ACCEPTOR].snd_max().saturating_sub(1);
-        self.mux().map_or(0, |mux| mux.position.saturating_sub(sent))
+    /// Whether the program at this end, which has written this many bytes in all, may write. (An end's byte n
+    /// has the number n.)
+    fn has_room(&mut self, end: usize, written: u64) -> bool {
+        let of = &self.ends[end];
+        let (sent, acked) = (of.snd_max().saturating_sub(1), of.snd_una().saturating_sub(1));
+        let cwnd = of.cwnd();
+        self.mux().is_some_and(|mux| mux.rooms[end].is_free(written, sent, acked, cwnd))
     }
 
     /// The reply to the request that ends at `request_end` ends here: it comes after those whose
@@ -196,12 +206,11 @@ impl Connection {
         self.multiplexed && self.mux.as_ref().is_some_and(|mux| mux.uploads)
     }
 
-    /// The opener's program writes frames until one waits to be sent. Returns whether there were any.
+    /// The opener's program writes a frame if there is room. Returns whether there was.
     pub fn write_upload(&mut self, now: Instant) -> bool {
         let Some(mux) = self.mux.as_deref() else { return false };
-        let (frame, whole) = (mux.frame, mux.frame + header(mux.independent, mux.frame));
-        let sent = self.ends[OPENER].snd_max().saturating_sub(1);
-        let wrote = self.written.saturating_sub(sent) < frame;
+        let whole = mux.frame + header(mux.independent, mux.frame);
+        let wrote = self.has_room(OPENER, self.written);
         if wrote {
             self.written += whole;
             self.ends[OPENER].write(whole, now);
@@ -223,12 +232,12 @@ impl Connection {
         self.promised = position;
     }
 
-    /// Writes frames until one waits to be sent. Returns whether there were any.
+    /// Writes frames while there is room. Returns whether there were any.
     fn write_frames(&mut self, now: Instant) -> bool {
         let mut wrote = false;
         while let Some(mux) = self.mux() {
-            let frame = mux.frame;
-            if self.unsent() >= frame {
+            let position = mux.position;
+            if !self.has_room(ACCEPTOR, position) {
                 break;
             }
             let Some((bytes, complete)) = self.mux().and_then(Mux::next_frame) else { break };
@@ -280,7 +289,7 @@ mod tests {
 
     /// The frames of answers of these sizes: bytes, and the request completed.
     fn frames(sizes: &[u64]) -> Vec<(u64, Option<u64>)> {
-        let mut mux = Mux::new(1_000, false);
+        let mut mux = Mux::new(Writing::when_ready(1_000), false);
         let answers =
             sizes.iter().zip(1..).map(|(&left, request_end)| Answer { request_end, left });
         mux.turns.extend(answers);
@@ -306,9 +315,43 @@ mod tests {
         assert_eq!(sequence, expected);
     }
 
+    /// Bytes that leave between a request and the last packet of its answer, where an answer without end is
+    /// written beside it and packets of 1448 B leave one by one; the median over when the request arrives.
+    fn ahead(blocks: bool) -> u64 {
+        let writing = Writing { blocks, ..Writing::when_ready(2_887) };
+        let mut found: Vec<u64> = (20..60).map(|request| ahead_of(writing, request)).collect();
+        found.sort_unstable();
+        found[found.len() / 2]
+    }
+
+    /// Of a request that arrives when `request` packets have left.
+    fn ahead_of(writing: Writing, request: u64) -> u64 {
+        let mut mux = Mux::new(writing, false);
+        mux.turns.push_back(Answer { request_end: 1, left: 1 << 40 });
+        for sent in (0..).map(|packets| 1_448 * packets) {
+            if sent == 1_448 * request {
+                mux.turns.push_back(Answer { request_end: 2, left: 14 });
+            }
+            while mux.rooms[ACCEPTOR].is_free(mux.position, sent, sent, 0) {
+                if mux.next_frame().and_then(|(_, complete)| complete) == Some(2) {
+                    return mux.position.next_multiple_of(1_448) - 1_448 * request;
+                }
+            }
+        }
+        unreachable!("it is answered")
+    }
+
+    #[test]
+    fn a_write_that_waits_is_before_an_answer_that_is_ready_later() {
+        // Go 1.26's net/http, a server that writes 2,896 B while less than 2,887 wait, TLS included: 10,136 B at
+        // the median of 200 requests (8,688 to 11,584).
+        assert_eq!(ahead(true), 10_136);
+        assert_eq!(ahead(false), 10_136 - 2_896);
+    }
+
     #[test]
     fn answers_begin_to_take_turns_when_they_are_ready() {
-        let mut mux = Mux::new(1_000, false);
+        let mut mux = Mux::new(Writing::when_ready(1_000), false);
         let at = |ms: u64| Instant::from_nanos(ms * 1_000_000);
         for (request_end, ready) in [(1, 30), (2, 10), (3, 20)] {
             mux.working.push((at(ready), Answer { request_end, left: 2_000 }));

@@ -18,7 +18,7 @@ use super::page::Page;
 use super::start::Streams;
 use super::{FRAME, Persistence, Sharing, UserModel};
 use crate::distribution::{whole_bytes, whole_count};
-use crate::{Action, App, AppCx, Closes, Input};
+use crate::{Action, App, AppCx, Closes, Input, Writing};
 
 /// Connection numbers a user has.
 const NUMBERS: u32 = 64;
@@ -180,7 +180,7 @@ impl User {
         let conn = self.free_number();
         (cx.act)(Action::Open { conn, peer, closes: Closes::Opener });
         if let Sharing::Multiplexed { independent, .. } = self.persistence().sharing {
-            (cx.act)(Action::Multiplex { conn, frame: FRAME, independent });
+            (cx.act)(Action::Multiplex { conn, writing: Writing::when_ready(FRAME), independent });
         }
         self.rare().open.add(conn, room, cx.now)
     }

@@ -144,10 +144,10 @@ impl Network {
             Action::Move { machine } => self.machine = machine,
             Action::PageBegins => self.pages_begun += 1,
             Action::PageEnds { .. } => self.pages.push(wish),
-            Action::Multiplex { conn, frame, .. } => {
+            Action::Multiplex { conn, writing, .. } => {
                 let opened = &mut self.opened[self.open[&conn]];
                 assert_eq!((opened.requests, opened.closes), (0, Closes::Opener));
-                opened.frame = Some(frame);
+                opened.frame = Some(writing.frame);
             }
             Action::Open { conn, peer, closes } => {
                 let (at, machine) = (self.now, self.machine);

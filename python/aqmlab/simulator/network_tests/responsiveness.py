@@ -27,11 +27,15 @@ PROBE_BYTES = 5000 + 1000
 """Of a foreign and a self probe together (the draft's estimate)."""
 REQUEST_BYTES = 200
 """Of a small GET and of its answer (assumed)."""
-UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB")
+BUFFER = "send buffer"
+UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB", BUFFER)
 """What a connection may hold that waits to be sent: so much time of a sixteenth of the slowest
-link, or so much payload."""
-SEGMENT, FRAME_HEADER = 1448, 9
-"""Payload of a packet of 1500 B with timestamps, and the header of a frame of HTTP/2, bytes."""
+link, so much payload, or what Linux' send buffer takes."""
+WHEN_READY, BLOCKING = "when_ready", "blocking"
+"""Whether a program chooses a frame when there is room for it, or waits in its write with one."""
+SEGMENT, FRAME_HEADER, FRAME = 1448, 9, 16_384
+"""Payload of a packet of 1500 B with timestamps, the header of a frame of HTTP/2, and its payload
+at most where nobody says otherwise (RFC 9113, section 6.5.2), bytes."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +51,7 @@ class Variant:
     intervals: int
     unsent: str
     """What may wait to be sent at an end, of UNSENT."""
+    writes: str
     limited: bool
     """Whether probes take at most PTC of the slowest link."""
     deviations: str
@@ -62,43 +67,42 @@ VARIANTS = (
         5,
         8,
         "5 ms",
+        WHEN_READY,
         True,
         "It runs in a fixed number of intervals; where the test would have ended is judged "
         "afterwards.",
     ),
     Variant(
         "networkquality",
-        "Responsiveness as Apple's networkQuality tests it: both directions at once, "
-        "intervals of 1 s.",
-        "networkQuality(8) of macOS; its output names revision 8 of the draft, whose "
-        "interval is 1 s; the "
-        "draft's section 4.1.2: both directions at once",
+        "Responsiveness as Apple's networkQuality tests it: both directions at once, intervals of "
+        "1 s.",
+        "networkQuality(8) of macOS; its output names revision 8 of the draft, whose interval is 1 "
+        "s; the draft's section 4.1.2: both directions at once",
         2021,
         BOTH,
         1,
         20,
         "5 ms",
+        WHEN_READY,
         True,
         "As rpm. Its program is not published: what its manual and output do not say is the "
-        "draft's. That 20 "
-        "intervals are a run is taken from one output (21.7 s), and that the sum of both "
-        "directions' goodput "
-        "must be stable is assumed.",
+        "draft's. That 20 intervals are a run is taken from one output (21.7 s), and that the sum "
+        "of both directions' goodput must be stable is assumed.",
     ),
     Variant(
         "goresponsiveness",
-        "Responsiveness as goresponsiveness tests it: intervals of 1 s, 100 probes a second "
-        "on any line.",
+        "Responsiveness as goresponsiveness tests it: intervals of 1 s, 100 probes a second on any "
+        "line.",
         "goresponsiveness of 29 January 2024, constants.go, rpm/rpm.go",
         2021,
         DOWN,
         1,
         20,
-        "16 KiB",
+        BUFFER,
+        BLOCKING,
         False,
-        "As rpm. Probes begin with the load; there they begin when goodput is stable, so "
-        "that on slow lines they "
-        "take less of it before.",
+        "As rpm. Probes begin with the load; there they begin when goodput is stable, so that on "
+        "slow lines they take less of it before.",
     ),
 )
 
@@ -141,8 +145,8 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
             "choice",
             "http2",
             "Whether self probes are requests on the busy connections (http2), or TCP's own "
-            "samples of the "
-            "round trip stand for them and there is no TLS (http11), which runs live as well.",
+            "samples of the round trip stand for them and there is no TLS (http11), which runs "
+            "live as well.",
             "the draft, section 4.3",
             ("http2", "http11"),
         ),
@@ -150,12 +154,22 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
             "unsent",
             "choice",
             variant.unsent,
-            "How much a program writes ahead of TCP on a busy connection "
-            "(TCP_NOTSENT_LOWAT); 5 ms are of a sixteenth "
-            "of the slowest link, for 16 connections.",
-            "revision 9 of the draft, section 5.1.1: 5 ms; goresponsiveness sets none: 16 "
-            "KiB is assumed",
+            "How much a program writes ahead of TCP on a busy connection (TCP_NOTSENT_LOWAT); 5 ms "
+            "are of a sixteenth of the slowest link, for 16 connections.",
+            "revision 9 of the draft, section 5.1.1: 5 ms; goserver of network-quality (11 October "
+            "2023), server.go, main.go: chunks of 64 KiB, and TCP_NOTSENT_LOWAT is not set unless "
+            "by an option",
             UNSENT,
+        ),
+        Field(
+            "writes",
+            "choice",
+            variant.writes,
+            "When a program chooses a frame: when there is room for it, or as soon as the one "
+            "before is written, and then it waits in its write with it.",
+            "constructed; goserver is a program in Go, whose net/http has one write on its way (Go "
+            "1.26, h2_bundle.go, startFrameWrite)",
+            (WHEN_READY, BLOCKING),
         ),
         Field("start", "time", "0 s", "When the test begins.", "constructed"),
     )
@@ -183,6 +197,8 @@ def probes_per_s(found: Settings, scenario: Mapping[str, Any], limited: bool = T
 
 def frame_bytes(found: Settings, scenario: Mapping[str, Any]) -> int:
     """What may wait to be sent on a busy connection: from a packet to a frame of HTTP/2."""
+    if found["unsent"] == BUFFER:
+        return FRAME
     number, unit = found["unsent"].split()
     if unit == "KiB":
         return int(number) * 1024
@@ -209,6 +225,8 @@ def _groups(variant: Variant, found: Settings, scenario: Mapping[str, Any]) -> l
             "interval": seconds(found["interval"]),
             "connections": MNP,
             "frame_bytes": frame_bytes(found, scenario),
+            "send_buffer": "linux" if found["unsent"] == BUFFER else "unsent",
+            "writes": found["writes"],
             "probes": "self",
             "probe_every": seconds(len(ways) / rate),
             "start": seconds(begin),
