@@ -17,7 +17,6 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod programs;
-mod room;
 mod script;
 mod source;
 mod tcp_header;

@@ -69,13 +69,9 @@ impl World {
             }
             Action::Open { conn, peer, closes } => self.open(source, conn, peer, closes),
             Action::Multiplex { conn, writing, independent } => {
-                let index = self.connection_of(source, conn);
-                self.connections[index].multiplex(Mux::new(writing, independent));
+                self.connection(source, conn).multiplex(Mux::new(writing, independent));
             }
-            Action::Upload { conn } => {
-                let index = self.connection_of(source, conn);
-                self.connections[index].begin_upload();
-            }
+            Action::Upload { conn } => self.connection(source, conn).begin_upload(),
             Action::PageBegins => self.recorder.page_begun(self.sources[source as usize].group),
             Action::PageEnds { began, ended, objects, bytes, failed } => {
                 let group = self.sources[source as usize].group;
@@ -105,6 +101,11 @@ impl World {
     fn connection_of(&self, source: u32, number: u32) -> u32 {
         let place = self.sources[source as usize].connections.get(number);
         place.expect("an application opens a connection before it uses it")
+    }
+
+    fn connection(&mut self, source: u32, number: u32) -> &mut Connection {
+        let index = self.connection_of(source, number);
+        &mut self.connections[index]
     }
 
     /// What an opener has written and not sent is forgotten, and it closes.

@@ -1,14 +1,16 @@
 //! Replies that share a connection frame by frame, as HTTP/2's do (RFC 9113), or are streams of one, as HTTP/3's
 //! (RFC 9114): then what is lost of one keeps no other back.
 
+mod room;
+
 use std::collections::VecDeque;
 use std::num::NonZero;
 
 use packet::{Duration, Instant};
 use traffic::Writing;
 
+use self::room::Room;
 use super::connection::{ACCEPTOR, Connection, Exchange, OPENER};
-use super::room::Room;
 use super::{Event, World, event_order};
 
 /// Bytes of the header of a frame with this payload: nine in HTTP/2 (RFC 9113 section 4.1), in HTTP/3 a type and a

@@ -150,6 +150,14 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
             "the draft, section 4.3",
             ("http2", "http11"),
         ),
+        *_writing(variant),
+        Field("start", "time", "0 s", "When the test begins.", "constructed"),
+    )
+
+
+def _writing(variant: Variant) -> tuple[Field, ...]:
+    """How programs write on busy connections."""
+    return (
         Field(
             "unsent",
             "choice",
@@ -171,7 +179,6 @@ def _fields(variant: Variant) -> tuple[Field, ...]:
             "1.26, h2_bundle.go, startFrameWrite)",
             (WHEN_READY, BLOCKING),
         ),
-        Field("start", "time", "0 s", "When the test begins.", "constructed"),
     )
 
 
