@@ -8,6 +8,7 @@ simulated as well. FOLDER has goresponsiveness' source, which `go build` makes a
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -17,7 +18,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+import threading
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -124,13 +126,35 @@ def _responsiveness(queue: Mapping[str, Any], rate: str, programs: Path) -> dict
     serve = f"{programs / 'rpm_server'} {SERVER}:4043 {FRAME} {UNSENT}"
     client = f"sleep 1; exec {programs / 'networkQuality'} -url {url} -rpm.tmp 95"
     client = ["bash", "-c", f"{client} -rpm.mps {PROBES} -rpm.timeout {TIMEOUT_S}"]
-    text = _live(line(queue, rate, f"{2 * TIMEOUT_S + 60} s"), serve, client)
+    with _real_time(programs):
+        text = _live(line(queue, rate, f"{2 * TIMEOUT_S + 60} s"), serve, client)
     download = text.split("Download:", 1)[-1].split("Upload:", 1)[0]
     said = {kind: float(value) for value, kind in _RPM.findall(download)}
     if len(said) != 2:
         raise RuntimeError(f"goresponsiveness printed no RPM:\n{text}")
     unstable = "did not run to stability" in download
     return {"rpm": said["Single-Sided"], "p90": said["P90"], "unstable": unstable}
+
+
+@contextlib.contextmanager
+def _real_time(programs: Path) -> Iterator[None]:
+    """Gives programs of this folder real-time priority (SCHED_FIFO, needs root) as they start, so
+    that what others do on the machine is not measured."""
+    over = threading.Event()
+
+    def raise_all() -> None:
+        while not over.wait(0.5):
+            found = subprocess.run(["pgrep", "-f", f"^{programs}/"], capture_output=True, text=True)
+            for pid in found.stdout.split():
+                subprocess.run(["chrt", "-a", "-f", "-p", "1", pid], capture_output=True)
+
+    thread = threading.Thread(target=raise_all)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 def _letter(queue: Mapping[str, Any], rate: str) -> dict[str, Any]:
