@@ -221,11 +221,12 @@ def test_a_part_renews_its_claims_rows_and_says_so():
         renewed(old, {**about, "claims": [{**claim, "id": "T-2"}]}, "2026-11-29")
 
 
-def test_the_page_of_weaknesses_has_a_row_for_every_queue():
+def test_the_page_of_weaknesses_has_rows_for_every_queue():
     """A new queue: `python docs/weaknesses.py NAME`."""
     rows = json.loads((DOCS / "weaknesses.json").read_text(encoding="utf-8"))
     queues = [entry["name"] for entry in engine.catalogue()["aqm"]]
-    assert [row["queue"] for row in rows] == queues
     weaknesses = runpy.run_path(str(DOCS / "weaknesses.py"))
+    wanted = [(queue, sender) for queue in queues for sender in weaknesses["senders"](queue)]
+    assert [(row["queue"], row["senders"]) for row in rows] == wanted
     page = (DOCS / "weaknesses.md").read_text(encoding="utf-8")
     assert page == weaknesses["page"](rows), "run `python docs/weaknesses.py --page`"

@@ -12,7 +12,7 @@ import pytest
 from test_own_discipline import FIFO, JUDGE, RENO, behind, scenario
 
 import aqmlab
-from aqmlab.adversary import attack, finding, promise, search
+from aqmlab.adversary import attack, finding, promise, recovery, search
 from aqmlab.errors import AqmlabError
 from aqmlab.evaluate import evaluation, situations
 from aqmlab.simulator.plugin import checking, control_laws, starting
@@ -231,10 +231,55 @@ def test_an_adversary_places_losses():
     assert [one.excess > 0 for one in stalled] == [True, False]
 
 
+def test_a_recovery_lasts_from_the_loss_until_half_of_the_rate_is_back(real_core):
+    line = {"rate": 2.56, "flows": 1, "lost_at": 248, "lost_run": 30}
+    target = search.Target("congestion", "bbr", "bbr", line)
+    words = promise.parse("recovery < 100 round trips")
+    # Four lost retransmissions cost timers of 0.2 s, doubled each time; without, nothing waits.
+    slow, fast = search.tried(target, words, [{"lost_again": 4}, {"lost_again": 0}], 1)
+    assert (slow.excess > 0, fast.excess > 0) == (True, False)
+    assert slow.value is not None and fast.value is not None
+    assert 100 < slow.value < 250
+    assert fast.value < 20
+    half, most = (promise.parse(f"recovery{to} < 5 round trips") for to in ("", " to 90%"))
+    assert (half.share, most.share, most.at_most) == (0.5, 0.9, True)
+
+
+def test_recovery_is_counted_in_intervals_of_what_passes_the_line():
+    # 1 Mbit/s and 120 ms: ten packets an interval. From 2.4 s on nothing passes, until 3.6 s.
+    line = recovery.Line(6.0, 0.12, ((0.0, 1e6),))
+    sent = [n * 0.012 for n in range(500) if not 2.4 <= n * 0.012 < 3.6]
+    rows = [(at, recovery.STARTED, recovery.DATA, 0, 1500) for at in sent]
+
+    def counted(*more, share=0.5, over=line):
+        columns = zip(*sorted([*rows, *more]), strict=True)
+        at, *others = map(list, columns)
+        times = [round(1e9 * one) for one in at]
+        names = ("time_ns", "event", "kind", "again", "bytes")
+        return recovery.round_trips(dict(zip(names, [times, *others], strict=True)), over, share)
+
+    dropped = (2.39, recovery.DROPPED, recovery.DATA, 0, 1500)
+    assert counted() == 0, "nothing is lost"
+    assert counted(dropped) == pytest.approx((3.6 - 2.39) / 0.12)
+    # A script's losses are seen by the retransmission, and count from where the rate fell.
+    again = (3.61, 0, recovery.DATA, 1, 1500)
+    assert counted(again) < 1, "it came when the rate was back"
+    again = (3.5, 0, recovery.DATA, 1, 1500)
+    assert counted(again) == pytest.approx((3.6 - 2.4) / 0.12)
+    # What datagrams take, and what the line no longer has, are not the senders' to regain.
+    pulse = [
+        (at / 1e3, recovery.STARTED, recovery.DATAGRAM, 0, 1500) for at in range(2400, 3600, 12)
+    ]
+    assert counted(dropped, *pulse) == pytest.approx((2.4 - 2.39) / 0.12, abs=0.01)
+    slow = recovery.Line(6.0, 1.2, ((0.0, 1e6),))
+    assert counted(dropped, over=slow) == 0, "ten intervals come before the first"
+
+
 @pytest.mark.parametrize(
     ("words", "fixed", "why"),
     [
         ("use > 3", [], "is a share"),
+        ("recovery to 120% < 5 round trips", [], "a share below 100 %"),
         ("calls ok", [], "is no promise"),
         ("use > 0.3", ["outages"], 'did you mean "outage"'),
         ("use > 0.3", ["control=cubicc"], "choose from cubic"),

@@ -220,3 +220,25 @@ fn two_probes_repeat_two_packets() {
     let pings = run(&[("probe_data", Raw::Bool(false))], 11_000, numbers(&[9, 10]));
     assert!(pings.replied.unwrap() >= world.replied.unwrap() + ms(100));
 }
+
+/// When the packets left that one side sent in these microseconds.
+fn times(world: &World, side: usize, within: std::ops::Range<u64>) -> Vec<u64> {
+    let own = world.sent.iter().filter(|sent| sent.side == side);
+    own.map(|sent| sent.at.nanos() / 1_000).filter(|at| within.contains(at)).collect()
+}
+
+#[test]
+fn a_servers_hello_is_two_packets_and_two_samples() {
+    // What follows the hello is lost. One sample of 100 ms is a probe timeout of 100 ms + 4 * 50 ms, a second one makes
+    // it 100 ms + 4 * 37.5 ms, after which the server repeats both packets.
+    let world = run(&[], 1_000, |sent| sent.side == S && (2..=3).contains(&sent.number));
+    assert_eq!(times(&world, S, 51_000..400_000), [300_000, 300_000]);
+}
+
+#[test]
+fn a_client_with_nothing_out_probes_with_one_packet() {
+    // Its hello is acknowledged and the rest of the server's flight lost, twice: against a deadlock it probes 100 ms +
+    // 4 * 50 ms after its last packet (RFC 9002 section 6.2.2.1).
+    let world = run(&[], 1_000, |sent| sent.side == S && (2..=5).contains(&sent.number));
+    assert_eq!(times(&world, C, 101_000..500_000), [400_000]);
+}

@@ -1,8 +1,8 @@
 """What a queue or congestion control promises, and how far a run is from keeping it.
 
 A promise is a bound on a measure, as an objective of `aqmlab advise` has it (`p99 delay < 30 ms`,
-`utilisation > 60%`), or on one of two numbers that only the adversary knows: `use` and
-`starvation`."""
+`utilisation > 60%`), or on a number that only the adversary knows: `use`, `starvation` and
+`recovery` (`recovery < 50 round trips`, `recovery to 80% < 100 round trips`)."""
 
 from __future__ import annotations
 
@@ -15,17 +15,26 @@ from typing import Any
 from aqmlab.advise import objective
 from aqmlab.errors import SpecError
 
+from . import recovery
+
 OWN = {
     "use": "goodput of all TCP flows, as a share of what pulses and losses leave of the line",
     "starvation": "goodput of the slowest flow over that of the fastest",
+    "recovery": "round trips from a loss until all flows have a share of their rate again",
 }
-"""Numbers that are computed of a run's flows."""
+"""Numbers that are computed of a run's flows, or of its packets."""
 USUAL = {
     "aqm": ("p99 delay < 250 ms", "use > 0.4", "starvation > 0.02"),
     "congestion": ("use > 0.4", "starvation > 0.05"),
 }
 """Promises that are tried where none is given (constructed): what nobody would put up with."""
 _BOUND = re.compile(r"(use|starvation)\s*>\s*([\d.]+)\s*(%?)")
+_RECOVERY = re.compile(
+    r"recovery(?: to (?P<share>[\d.]+) ?(?P<percent>%?))? ?< ?(?P<bound>[\d.]+) (?:round trips|rtt)"
+)
+HALF = 0.5
+"""The share of its rate to which a sender recovers, if no other is given: one that has answered a
+loss once, by half its window (RFC 5681), has it at once."""
 LEAST = 1e-4
 """No number counts as smaller: distances from a promise are ratios."""
 
@@ -38,9 +47,24 @@ class Promise:
     measure: str
     bound: float
     at_most: bool
+    share: float = HALF
+    """Of a recovery."""
 
-    def value(self, answer: Mapping[str, Any], genome: Mapping[str, float]) -> float | None:
+    @property
+    def needs_trace(self) -> bool:
+        """Whether its number is counted in the packets of a run."""
+        return self.measure == "recovery"
+
+    def value(
+        self,
+        answer: Mapping[str, Any],
+        genome: Mapping[str, float],
+        scenario: Mapping[str, Any],
+    ) -> float | None:
         """The number of a run; None if it has none."""
+        if self.measure == "recovery":
+            line = recovery.line_of(scenario, genome)
+            return recovery.round_trips(answer["trace"], line, self.share)
         if self.measure == "use":
             return _use(answer, genome)
         if self.measure == "starvation":
@@ -64,12 +88,25 @@ def parse(text: str) -> Promise:
         if not 0 < bound < 1:
             raise SpecError(f'"{words}": {own[1]} is a share: write for example {own[1]} > 0.1')
         return Promise(words, own[1], bound, at_most=False)
+    if back := _RECOVERY.fullmatch(words):
+        return _recovery(words, back)
     (term, *more) = objective.parse(words)
     if more or not re.search("[<>]", words):
         raise SpecError(
             f'"{words}" is no promise: write one bound, for example "p99 delay < 30 ms"'
         )
     return Promise(words, term.measure, term.enough, at_most=term.best < term.enough)
+
+
+def _recovery(words: str, found: re.Match[str]) -> Promise:
+    share = float(found["share"] or HALF) / (100 if found["percent"] else 1)
+    bound = float(found["bound"])
+    if not 0 < share < 1 or bound <= 0:
+        raise SpecError(
+            f'"{words}": write a share below 100 % and a number of round trips, for example '
+            "recovery to 80% < 50 round trips"
+        )
+    return Promise(words, "recovery", bound, at_most=True, share=share)
 
 
 def usual(kind: str) -> list[Promise]:

@@ -75,9 +75,13 @@ def tried(
 ) -> list[Tried]:
     """What these genomes do to the promise. A run that is refused or fails breaks nothing."""
     scenarios = [{**target.scenario(one, length), "seed": seed} for one in wanted]
+    if promise.needs_trace:
+        for scenario in scenarios:
+            scenario["record"] |= {"trace": True, "samples": False}
     found = []
-    for one, answer in zip(wanted, _answers(scenarios, jobs), strict=True):
-        value = None if "failed" in answer else promise.value(answer, target.whole(one))
+    for one, scenario, answer in zip(wanted, scenarios, _answers(scenarios, jobs), strict=True):
+        failed = "failed" in answer
+        value = None if failed else promise.value(answer, target.whole(one), scenario)
         found.append(Tried(one, value, promise.excess(value)))
     return found
 

@@ -29,7 +29,8 @@ def break_(
     promise: Annotated[
         list[str] | None,
         typer.Option(
-            help='What it promises: "p99 delay < 30 ms", "use > 0.5", "starvation > 0.1".'
+            help='What it promises: "p99 delay < 30 ms", "use > 0.5", "starvation > 0.1", '
+            '"recovery < 50 round trips".'
         ),
     ] = None,
     fix: Annotated[

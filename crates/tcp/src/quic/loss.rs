@@ -113,3 +113,81 @@ impl QuicEndpoint {
         self.set_timer(now);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Controls;
+    use crate::segment::{Flags, Segment};
+    use packet::params::{Params, Raw};
+    use std::sync::Arc;
+
+    fn at(ms: u64) -> Instant {
+        Instant::ZERO + Duration::from_millis(ms)
+    }
+
+    /// A client and a server, 50 ms apart, and what is on its way to each.
+    struct Pair {
+        ends: [QuicEndpoint; 2],
+        under_way: [Vec<(Instant, Segment)>; 2],
+    }
+
+    impl Pair {
+        fn new() -> Self {
+            let quic = crate::find("quic").expect("is listed");
+            let settings = [("pacing".into(), Raw::Bool(true))];
+            let params = Params::check(quic.about.fields, &settings).unwrap();
+            let profile = Arc::new((quic.build)(&params, &Controls::ours()).unwrap());
+            let mut ends = [QuicEndpoint::new(&profile), QuicEndpoint::new(&profile)];
+            ends[0].connect(at(0));
+            ends[1].conn.state = crate::State::Listen;
+            Pair { ends, under_way: Default::default() }
+        }
+
+        /// A millisecond passes; `lost` says which packets of the server are lost.
+        fn step(&mut self, ms: u64, lost: impl Fn(&Segment) -> bool) {
+            for side in [0, 1] {
+                let due = |one: &(Instant, Segment)| one.0 <= at(ms);
+                let arrived: Vec<_> = self.under_way[side].extract_if(.., |one| due(one)).collect();
+                let end = &mut self.ends[side];
+                arrived.iter().for_each(|one| end.on_segment(&one.1, at(ms)));
+                while end.next_timeout().is_some_and(|due| due.at <= at(ms)) {
+                    end.on_timeout(at(ms));
+                }
+                let mut out = None;
+                while end.poll_send_into(&mut out, at(ms)) {
+                    let segment: Segment = out.take().unwrap();
+                    if side == 0 || !lost(&segment) {
+                        self.under_way[1 - side].push((at(ms + 50), segment));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_loss_that_the_timer_shows_slows_the_pace_at_once() {
+        let mut pair = Pair::new();
+        let lost = |segment: &Segment| {
+            let first = !segment.flags.has(Flags::RETRANSMISSION);
+            first && segment.stamp == 8 && !segment.flags.has(Flags::SYN)
+        };
+        let mut before = 0;
+        for ms in 0..1_000 {
+            if ms == 10 {
+                pair.ends[1].write(11_000, at(ms));
+            }
+            pair.step(ms, lost);
+            let server = &pair.ends[1];
+            if server.counters.fast_retransmits > 0 {
+                // No acknowledgement came with it.
+                let trip = server.rtt.measured().nanos();
+                assert_eq!(server.path.pacer.rate, server.path.win.cwnd * 1_250_000_000 / trip);
+                assert!(server.path.pacer.rate < before, "{before}");
+                return;
+            }
+            before = server.path.pacer.rate;
+        }
+        panic!("nothing was lost");
+    }
+}

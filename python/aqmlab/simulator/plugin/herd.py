@@ -32,6 +32,8 @@ CPU_S = 20
 """Processor seconds of a run, after which the kernel ends it."""
 CODES = {"|u1": "B", "<u2": "H", "<u4": "I", "<u8": "Q", "<f8": "d"}
 """Types of a table's columns as `array` names them."""
+TRACE = ("time_ns", "event", "kind", "again", "bytes")
+"""Columns of the trace that are handed out, where a run keeps one."""
 
 
 def flows(raw: Mapping[str, Any]) -> list[tuple[str, float]]:
@@ -47,11 +49,22 @@ def flows(raw: Mapping[str, Any]) -> list[tuple[str, float]]:
     return [(raw["groups"][int(group)], rate) for group, rate in pairs]
 
 
+def trace(raw: Mapping[str, Any]) -> dict[str, list[int]]:
+    """What happened to the packets of a run at its recorded queue, a list a column."""
+    return {
+        name: array(CODES[kind], data).tolist()
+        for name, kind, data in raw["tables"]["trace"]["columns"]
+        if name in TRACE
+    }
+
+
 def run(text: str, registry: Any) -> bytes:
-    """What a run hands out, as JSON: its summary and its flows, or a sentence."""
+    """What a run hands out, as JSON: its summary, flows and trace, or a sentence."""
     try:
         raw = _core.run(text, registry=registry)
         answer = {"summary": json.loads(raw["summary"]), "flows": flows(raw)}
+        if "trace" in raw["tables"]:
+            answer["trace"] = trace(raw)
     except (_core.ScenarioError, _core.DisciplineError, SpecError) as error:
         answer = {"failed": str(error)}
     return json.dumps(answer).encode()

@@ -15,10 +15,12 @@ from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
 from . import source, trust, wire
+from .herd import TRACE
 from .process import DisciplineError, child_environment
 
 Answer = Mapping[str, Any]
-"""`summary` and `flows` (pairs of group and goodput) of a run, or `failed` with a sentence."""
+"""`summary`, `flows` (pairs of group and goodput) and, where the run keeps one, `trace` (lists of
+its packets' times, events and so on), or `failed` with a sentence."""
 
 
 class Herd:
@@ -75,7 +77,11 @@ def ours(scenario: Mapping[str, Any]) -> Answer:
     if table is not None and "group_name" in table.column_names:
         rates = table["goodput_bits_per_s"].to_pylist()
         flows = list(zip(table["group_name"].to_pylist(), rates, strict=True))
-    return {"summary": done.summary, "flows": flows}
+    answer = {"summary": done.summary, "flows": flows}
+    if "trace" in done.tables:
+        packets = done.tables["trace"]
+        answer["trace"] = {name: packets[name].to_pylist() for name in TRACE}
+    return answer
 
 
 def carry_out(
