@@ -1,6 +1,6 @@
 // An access point and its stations in ns-3 (802.11n or ac, 5 GHz): options are --name=value, the answer is names and numbers
 // on one line. Datagrams go from the access point to each station, from each station to it, or both; what is measured is
-// what arrives after the warm-up, and how long each datagram took.
+// what arrives after the warm-up, and how long each datagram took that was sent after it.
 //
 // `modes` are the rates of the physical layer (HtMcs0 to HtMcs7, long guard interval, VhtMcs0 to VhtMcs9), one for all
 // stations or one for each; control frames go at 24 Mbit/s; on the air a datagram is lost by collisions, and else with
@@ -46,7 +46,11 @@ void Received(std::vector<double>* delays, Ptr<const Packet> packet)
     if (packet->PeekHeader(header) > 0)
     {
         bytes += packet->GetSize() + 28;
-        delays->push_back(now - header.GetTs().GetSeconds());
+        const double sent = header.GetTs().GetSeconds();
+        if (sent >= warmup)
+        {
+            delays->push_back(now - sent);
+        }
     }
 }
 
@@ -79,13 +83,18 @@ class Sender : public Object
     uint32_t sent = 0;
     Ptr<ExponentialRandomVariable> draw = CreateObject<ExponentialRandomVariable>();
 
-    void Send()
+    void SendOne()
     {
         SeqTsHeader header;
         header.SetSeq(sent++);
         Ptr<Packet> packet = Create<Packet>(payload - header.GetSerializedSize());
         packet->AddHeader(header);
         socket->Send(packet);
+    }
+
+    void Send()
+    {
+        SendOne();
         const Time next = poisson ? Seconds(draw->GetValue() * interval.GetSeconds()) : interval;
         Simulator::Schedule(next, &Sender::Send, this);
     }
@@ -173,14 +182,15 @@ int main(int argc, char* argv[])
     mac.SetType("ns3::ApWifiMac", "Ssid", SsidValue(ssid), "BE_MaxAmpduSize", UintegerValue(aggregate));
     NetDeviceContainer own = wifi.Install(phy, mac, point);
 
-    // Everybody is near: a metre apart, at the same place as the others.
+    // Stations are a metre from the access point, on a circle: of frames that collide none is the stronger one.
     MobilityHelper mobility;
     mobility.SetMobilityModel("ns3::ConstantPositionMobilityModel");
     mobility.Install(point);
     mobility.Install(others);
     for (uint32_t i = 0; i < stations; i++)
     {
-        others.Get(i)->GetObject<MobilityModel>()->SetPosition(Vector(1, 0.1 * i, 0));
+        const double angle = 2 * M_PI * i / stations;
+        others.Get(i)->GetObject<MobilityModel>()->SetPosition(Vector(std::cos(angle), std::sin(angle), 0));
     }
 
     InternetStackHelper internet;
@@ -208,6 +218,11 @@ int main(int argc, char* argv[])
         sender->interval = interval;
         sender->poisson = poisson;
         senders.push_back(sender);
+        // Before the load its addresses are resolved and block acknowledgements agreed on, which else contend with it.
+        for (const double at : {0.4, 0.4, 0.4, 0.7, 0.7, 0.7})
+        {
+            Simulator::Schedule(Seconds(at + 0.01 * begin * stations), &Sender::SendOne, sender);
+        }
         Simulator::Schedule(Seconds(1) + interval * begin, &Sender::Send, sender);
     };
     for (uint32_t i = 0; i < stations; i++)

@@ -13,7 +13,9 @@ import csv
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import hypot, sqrt
 from pathlib import Path
+from statistics import fmean, stdev
 
 from aqmlab.simulator import engine
 from validation.external import Missing
@@ -173,7 +175,7 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
     rates = [f"{MODES[mode]} Mbit/s" for mode in case.modes]
     rates = [rates[i % len(rates)] for i in range(case.stations)]
     standard = VHT if case.modes[0].startswith("Vht") else HT
-    stations = {"rates": rates, "stack": "stations", "error": case.error}
+    stations = {"rates": rates, "stack": "stations", "turns": "oldest", "error": case.error}
     stream = {
         "app": "cbr",
         "flows": case.stations,
@@ -219,7 +221,13 @@ def of_aqmlab(case: Case, seed: int) -> Numbers:
 
 def mean(runs: list[Numbers]) -> Numbers:
     """Of each figure over the seeds."""
-    return {name: sum(run[name] for run in runs) / len(runs) for name in runs[0]}
+    return {name: fmean(run[name] for run in runs) for name in runs[0]}
+
+
+def relative_error(runs: list[Numbers], figure: str) -> float:
+    """Standard error of a figure's mean over the seeds, as a share of it."""
+    values = [run[figure] for run in runs]
+    return stdev(values) / sqrt(len(values)) / fmean(values)
 
 
 def compared(only: str) -> Iterator[Mapping[str, object]]:
@@ -228,19 +236,22 @@ def compared(only: str) -> Iterator[Mapping[str, object]]:
         if only not in case.name:
             continue
         began = os.times()
-        theirs = mean([of_ns3(case, seed) for seed in case.seeds])
-        ours = mean([of_aqmlab(case, seed) for seed in case.seeds])
+        runs_there = [of_ns3(case, seed) for seed in case.seeds]
+        runs_here = [of_aqmlab(case, seed) for seed in case.seeds]
+        theirs, ours = mean(runs_there), mean(runs_here)
         ended = os.times()
         here = ended.user - began.user
         there = ended.children_user - began.children_user
         for figure in case.figures:
             ratio = ours[figure] / theirs[figure]
+            errors = (relative_error(runs, figure) for runs in (runs_there, runs_here))
             yield {
                 "case": case.name,
                 "figure": figure,
                 "ns3": round(theirs[figure], 3),
                 "aqmlab": round(ours[figure], 3),
                 "ratio": round(ratio, 3),
+                "standard_error": round(ratio * hypot(*errors), 3),
                 "within": abs(ratio - 1) <= MARGIN,
                 "speed": round(there / max(here, 0.01)),
             }
@@ -255,7 +266,8 @@ def write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
             kept = [row for row in csv.DictReader(file) if row["case"] not in names]
         rows = [*kept, *rows]
     with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0].keys())
+        # Rows of before may lack a column.
+        writer = csv.DictWriter(file, rows[-1].keys(), restval="")
         writer.writeheader()
         writer.writerows(rows)
 

@@ -175,7 +175,9 @@ impl Datagrams {
     }
 
     /// The figures of the measured interval, a group of figures for each group that has sent.
-    pub fn summarise(&self, out: &mut Summary) {
+    pub fn summarise(&mut self, out: &mut Summary) {
+        // Each stream is sorted once, for the figures of its group and for its own row.
+        self.streams.iter_mut().for_each(|stream| stream.delays.sort());
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
             let sources = self.streams.iter().filter(|s| usize::from(s.group) == index);
@@ -188,10 +190,8 @@ impl Datagrams {
 
     /// One row per stream.
     pub fn table(&self) -> Table {
-        let each = |of: &dyn Fn(&Summary) -> f64| {
-            let row = |s| of(&Together::of(std::iter::once(s), self.deadline).summary());
-            Column::F64(self.streams.iter().map(row).collect())
-        };
+        let row = |s| Together::of(std::iter::once(s), self.deadline).summary();
+        let rows: Vec<Summary> = self.streams.iter().map(row).collect();
         let count =
             |of: &dyn Fn(&Stream) -> u64| Column::U64(self.streams.iter().map(of).collect());
         let groups = self.streams.iter().map(|s| s.group).collect();
@@ -204,7 +204,8 @@ impl Datagrams {
             ("lost".to_owned(), count(&|s| s.lost)),
         ];
         for name in FIGURES {
-            columns.push((name.to_owned(), each(&|f| f.number(name))));
+            let each = rows.iter().map(|figures| figures.number(name)).collect();
+            columns.push((name.to_owned(), Column::F64(each)));
         }
         Table { name: "streams", columns, every_s: None }
     }
@@ -261,8 +262,8 @@ impl Together {
             all.variations.merge(&stream.delays.above_least());
             all.distances.merge(&stream.distances);
         }
-        all.delays.sort();
-        all.variations.sort();
+        all.delays.sort_merged();
+        all.variations.sort_merged();
         all.distances.sort();
         all
     }

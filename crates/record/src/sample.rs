@@ -84,6 +84,15 @@ impl Sample {
         }
     }
 
+    /// Sorts a sample that was merged from sorted ones, which takes a pass for each doubling of their number.
+    pub fn sort_merged(&mut self) {
+        match self {
+            // The stable sort finds the runs.
+            Sample::All(values) => values.sort(),
+            Sample::Bounded(_) => self.sort(),
+        }
+    }
+
     /// How many there are.
     pub fn count(&self) -> u64 {
         match self {
@@ -109,7 +118,7 @@ impl Sample {
         }
     }
 
-    /// By how much each is above the least of all, in no order; bins of a bounded sample stay as wide as they
+    /// By how much each is above the least of all, in their order; bins of a bounded sample stay as wide as they
     /// were, so that such a difference is within 0.2 % of the value.
     pub fn above_least(&self) -> Sample {
         match self {

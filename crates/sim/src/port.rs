@@ -22,7 +22,7 @@ use record::{Meter, QueueSnapshot};
 
 pub use channel::{
     AirtimeLimits, CellPort, CellSettings, Channel, ChannelReport, DocsisPort, DocsisSettings,
-    Grants, Marking, Medium, Quality, Share, Timing, UeShare, WifiPort, WifiSettings,
+    Grants, Marking, Medium, Quality, Share, Timing, Turns, UeShare, WifiPort, WifiSettings,
 };
 pub use effect::{EffectCounts, EffectPort};
 pub use explicit::ExplicitPort;

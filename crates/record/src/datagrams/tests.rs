@@ -25,7 +25,7 @@ fn five(window: Window) -> Datagrams {
 
 #[test]
 fn delay_jitter_loss_and_deadline_by_hand() {
-    let log = five(Window { from: at(0), to: at(1_000) });
+    let mut log = five(Window { from: at(0), to: at(1_000) });
     let mut summary = Summary::default();
     log.summarise(&mut summary);
     let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };

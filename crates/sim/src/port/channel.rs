@@ -13,7 +13,7 @@ use record::{Capacity, Meter, PacketClass};
 pub use cell::{CellPort, CellSettings, Marking, Quality, UeShare};
 pub use docsis::{DocsisPort, DocsisSettings, Grants};
 pub use front::Front;
-pub use wifi::{AirtimeLimits, Medium, Share, Timing, WifiPort, WifiSettings};
+pub use wifi::{AirtimeLimits, Medium, Share, Timing, Turns, WifiPort, WifiSettings};
 
 /// A port with a schedule of its own. A kind of channel says what it does with a packet that arrives and with what
 /// falls due; the rest is common to all.
@@ -22,8 +22,14 @@ pub trait Channel: Send {
     fn front(&self) -> &Front;
     /// The queues, to change them.
     fn front_mut(&mut self) -> &mut Front;
-    /// A packet arrives; those that are dropped go to `lost`.
-    fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet));
+    /// A packet arrives; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be called because of it,
+    /// if that may be sooner than without it.
+    fn offer(
+        &mut self,
+        packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant>;
     /// When [`Channel::run`] has something to do.
     fn next_event(&self) -> Option<Instant>;
     /// Does what is due at `now`; packets that arrive at the other side, now or later, go to the front, which hands them out.

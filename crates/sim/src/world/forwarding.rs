@@ -188,8 +188,8 @@ impl World {
         let explicit = match self.network.port(port) {
             Port::Explicit(explicit) => explicit,
             Port::Channel(_) => {
-                let finish = self.network.offer(port, packet, None, inflight.class);
-                return self.after_explicit(port, finish);
+                let class = inflight.class;
+                return self.offer_to_channel(packet, port, class);
             }
             Port::Folded(_) | Port::Effect(_) => return self.pass_effect(&packet, port),
         };
@@ -211,18 +211,43 @@ impl World {
 
     /// Frees what an explicit port lost and schedules the end of the transmission it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
-        while let Some((id, arrived)) = self.network.take_lost() {
-            self.on_drop(id, port, arrived);
-        }
-        if let Some(at) = finish {
-            self.events.schedule(at, event_order::departure(port), Event::Finish(port));
-        }
+        self.free_lost(port);
+        self.schedule_finish(port, finish);
         self.schedule_tick(port);
     }
 
+    /// A packet reaches a channel.
+    fn offer_to_channel(&mut self, packet: Packet, port: u32, class: PacketClass) {
+        let tick = self.network.offer_to_channel(port, packet, class);
+        self.free_lost(port);
+        self.schedule_tick_at(port, tick);
+    }
+
+    fn free_lost(&mut self, port: u32) {
+        while let Some((id, arrived)) = self.network.take_lost() {
+            self.on_drop(id, port, arrived);
+        }
+    }
+
+    fn schedule_finish(&mut self, port: u32, finish: Option<Instant>) {
+        if let Some(at) = finish {
+            self.events.schedule(at, event_order::departure(port), Event::Finish(port));
+        }
+    }
+
     pub(super) fn finish_transmission(&mut self, port: u32) {
-        let (packet, finish) = self.network.finish_transmission(port, self.now);
-        self.after_explicit(port, finish);
+        let packet = match self.network.port(port) {
+            Port::Channel(channel) => {
+                let (packet, next) = channel.next_arrived(self.now);
+                self.schedule_finish(port, next);
+                packet
+            }
+            _ => {
+                let (packet, finish) = self.network.finish_transmission(port, self.now);
+                self.after_explicit(port, finish);
+                packet
+            }
+        };
         let inflight = &mut self.in_flight[packet.id];
         inflight.set_ecn(packet.ecn);
         if let Some(tap) = &mut self.tap {
@@ -238,7 +263,12 @@ impl World {
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {
-        if let Some(at) = self.network.arm_tick(port) {
+        let at = self.network.arm_tick(port);
+        self.schedule_tick_at(port, at);
+    }
+
+    fn schedule_tick_at(&mut self, port: u32, at: Option<Instant>) {
+        if let Some(at) = at {
             self.events.schedule(at.max(self.now), event_order::tick(port), Event::Tick(port));
         }
     }

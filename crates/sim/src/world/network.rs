@@ -75,7 +75,7 @@ impl Network {
         self.delays.are_exact()
     }
 
-    /// A packet arrives at a port that has events, with its TCP header if the port reads it. Returns the
+    /// A packet arrives at an explicit port, with its TCP header if the port reads it. Returns the
     /// end of the transmission that this began.
     pub fn offer(
         &mut self,
@@ -88,12 +88,24 @@ impl Network {
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit.offer(packet, header, class, &mut lost),
-            Port::Channel(channel) => {
-                channel.offer(packet, class, &mut lost);
-                None
-            }
-            Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
+            Port::Folded(_) | Port::Effect(_) | Port::Channel(_) => unreachable!("{NOT_EXPLICIT}"),
         }
+    }
+
+    /// A packet arrives at a channel. Returns when the tick is due for which there is no event yet; from then on there is one.
+    pub fn offer_to_channel(
+        &mut self,
+        port: u32,
+        packet: Packet,
+        class: PacketClass,
+    ) -> Option<Instant> {
+        let lost = &mut self.lost;
+        let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
+        let Port::Channel(channel) = &mut self.ports[port as usize] else {
+            unreachable!("the port is a channel")
+        };
+        let next = channel.offer(packet, class, &mut lost);
+        self.arm(port, next)
     }
 
     /// A transmission ends: its packet, and the end of the next.
@@ -102,8 +114,7 @@ impl Network {
         match &mut self.ports[port as usize] {
             Port::Explicit(explicit) => explicit
                 .finish_transmission(now, &mut |packet| lost.push((packet.id, packet.arrived))),
-            Port::Channel(channel) => channel.next_arrived(now),
-            Port::Folded(_) | Port::Effect(_) => unreachable!("{NO_EVENTS}"),
+            Port::Folded(_) | Port::Effect(_) | Port::Channel(_) => unreachable!("{NOT_EXPLICIT}"),
         }
     }
 
@@ -119,6 +130,10 @@ impl Network {
             Port::Channel(channel) => channel.next_tick(),
             Port::Folded(_) | Port::Effect(_) => None,
         };
+        self.arm(port, next)
+    }
+
+    fn arm(&mut self, port: u32, next: Option<Instant>) -> Option<Instant> {
         let armed = &mut self.armed_ticks[port as usize];
         let at = next.filter(|at| at < armed)?;
         *armed = at;
@@ -148,4 +163,4 @@ impl Network {
     }
 }
 
-const NO_EVENTS: &str = "only explicit ports and channels have events of their own";
+const NOT_EXPLICIT: &str = "packets come to other ports otherwise";

@@ -302,7 +302,12 @@ impl Channel for CellPort {
         &mut self.front
     }
 
-    fn offer(&mut self, mut packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+    fn offer(
+        &mut self,
+        mut packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
         let (now, bytes, id) = (packet.arrived, packet.bytes, packet.id);
         self.front.count_arrival(&packet, class);
         let ue = self.ue_of(&packet);
@@ -321,6 +326,7 @@ impl Channel for CellPort {
             self.announce(ue, u64::from(bytes), now);
         }
         self.front.meter.queue(now, self.backlog());
+        self.next_tick()
     }
 
     fn next_event(&self) -> Option<Instant> {

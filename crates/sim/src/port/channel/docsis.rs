@@ -294,7 +294,12 @@ impl Channel for DocsisPort {
         &mut self.front
     }
 
-    fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+    fn offer(
+        &mut self,
+        packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
         let now = packet.arrived;
         self.front.count_arrival(&packet, class);
         self.front.put(0, packet, lost);
@@ -302,6 +307,7 @@ impl Channel for DocsisPort {
         for flow in 0..self.flows.len() {
             self.need(flow, now);
         }
+        self.next_tick()
     }
 
     fn next_event(&self) -> Option<Instant> {

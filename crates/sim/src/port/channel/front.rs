@@ -56,6 +56,20 @@ impl Front {
         self.queues.take(station, now, &mut self.rng, &mut self.meter, lost)
     }
 
+    /// When the next packet for a station arrived; from now on it is below its discipline.
+    pub(super) fn first(
+        &mut self,
+        station: usize,
+        now: Instant,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
+        if self.queues.first_held(station).is_none() {
+            let packet = self.take(station, now, lost)?;
+            self.queues.put_back(station, packet);
+        }
+        self.queues.first_held(station)
+    }
+
     /// A packet of a station moves from its discipline below it; its bytes.
     pub(super) fn lower(
         &mut self,

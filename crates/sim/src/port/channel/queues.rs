@@ -12,6 +12,11 @@ use crate::port::guests::Guests;
 /// One discipline for all stations, or one for each.
 pub(super) struct Queues {
     disciplines: Vec<Box<dyn Discipline>>,
+    /// What waits in each discipline and when it wants its next update, as of its last call; what waits in all.
+    known: Vec<(Backlog, Instant)>,
+    waits: Backlog,
+    /// When the first of them wants its next update; [`Instant::NEVER`] if none does.
+    next_tick: Instant,
     /// Packets that the driver has taken, by station: of its FIFOs, or one that an aggregate had no room for.
     held: Vec<VecDeque<Packet>>,
     holds: Backlog,
@@ -27,8 +32,16 @@ impl Queues {
         stations: usize,
         driver: Option<u32>,
     ) -> Self {
+        let known = disciplines.iter().map(|of| (of.backlog(), update_of(&**of))).collect();
         Queues {
             driver,
+            known,
+            waits: Backlog::default(),
+            next_tick: disciplines
+                .iter()
+                .map(|of| update_of(&**of))
+                .min()
+                .unwrap_or(Instant::NEVER),
             disciplines,
             held: (0..stations).map(|_| VecDeque::new()).collect(),
             holds: Backlog::default(),
@@ -52,9 +65,14 @@ impl Queues {
         lost: &mut dyn FnMut(Packet),
     ) -> bool {
         let (own, id) = (self.of(station), packet.id);
-        let dropped = self.call(own, now, rng, meter, lost, |d, cx| d.enqueue(packet, cx));
-        self.refill(now, rng, meter, lost);
-        dropped.1.contains(&id)
+        let mut refused = false;
+        let mut lost = |packet: Packet| {
+            refused |= packet.id == id;
+            lost(packet);
+        };
+        self.call(own, now, rng, meter, &mut lost, |d, cx| d.enqueue(packet, cx));
+        self.refill(now, rng, meter, &mut lost);
+        refused
     }
 
     /// The driver takes packets until it holds as many as it may.
@@ -67,7 +85,7 @@ impl Queues {
     ) {
         let Some(most) = self.driver else { return };
         while self.holds.packets < most {
-            let taken = self.call(0, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0;
+            let taken = self.call(0, now, rng, meter, lost, |d, cx| d.dequeue(cx));
             let Some(packet) = taken else { return };
             let station = self.place(&packet);
             self.hold(station, packet, false);
@@ -104,7 +122,7 @@ impl Queues {
         }
         match self.driver {
             Some(_) => None,
-            None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0,
+            None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)),
         }
     }
 
@@ -117,7 +135,7 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
     ) -> Option<u32> {
-        let packet = self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)).0?;
+        let packet = self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx))?;
         let bytes = packet.bytes;
         self.hold(station, packet, false);
         Some(bytes)
@@ -131,6 +149,11 @@ impl Queues {
         Some(packet)
     }
 
+    /// When the next packet of a station that is below its discipline arrived.
+    pub fn first_held(&self, station: usize) -> Option<Instant> {
+        self.held[station].front().map(|packet| packet.arrived)
+    }
+
     /// The next packet of a service flow of the first discipline.
     pub fn take_flow(
         &mut self,
@@ -140,7 +163,7 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
     ) -> Option<Packet> {
-        self.call(0, now, rng, meter, lost, |d, cx| d.dequeue_flow(flow, cx)).0
+        self.call(0, now, rng, meter, lost, |d, cx| d.dequeue_flow(flow, cx))
     }
 
     /// What waits in a service flow of the first discipline.
@@ -150,7 +173,7 @@ impl Queues {
 
     /// What waits for a station in its discipline.
     pub fn backlog_of(&self, station: usize) -> Backlog {
-        self.disciplines[self.of(station)].backlog()
+        self.known[self.of(station)].0
     }
 
     /// A packet that was taken and found no room comes first again.
@@ -160,13 +183,13 @@ impl Queues {
 
     /// Whether a packet waits for a station.
     pub fn has(&self, station: usize) -> bool {
-        let queued = || self.disciplines[self.of(station)].backlog().packets > 0;
+        let queued = || self.known[self.of(station)].0.packets > 0;
         !self.held[station].is_empty() || (self.driver.is_none() && queued())
     }
 
     /// When a discipline wants its next update.
     pub fn next_tick(&self) -> Option<Instant> {
-        self.disciplines.iter().filter_map(|discipline| discipline.next_tick()).min()
+        (self.next_tick < Instant::NEVER).then_some(self.next_tick)
     }
 
     /// Updates that are due; whether there was one. A discipline that held packets back may give some after it.
@@ -177,31 +200,30 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
     ) -> bool {
-        let mut ticked = false;
+        if now < self.next_tick {
+            return false;
+        }
         for own in 0..self.disciplines.len() {
-            while self.disciplines[own].next_tick().is_some_and(|at| at <= now) {
+            while self.known[own].1 <= now {
                 self.call(own, now, rng, meter, lost, |d, cx| d.on_tick(cx));
-                ticked = true;
             }
         }
-        if ticked {
-            self.refill(now, rng, meter, lost);
-        }
-        ticked
+        self.refill(now, rng, meter, lost);
+        true
     }
 
     pub fn set(&mut self, name: &str, value: f64) -> bool {
-        self.disciplines.iter_mut().all(|discipline| discipline.set(name, value))
+        let all = self.disciplines.iter_mut().all(|discipline| discipline.set(name, value));
+        (0..self.disciplines.len()).for_each(|own| self.look_at(own));
+        all
     }
 
     pub fn backlog(&self) -> Backlog {
-        self.disciplines.iter().map(|discipline| discipline.backlog()).fold(
-            self.holds,
-            |sum, of| Backlog { packets: sum.packets + of.packets, bytes: sum.bytes + of.bytes },
-        )
+        let (below, above) = (self.holds, self.waits);
+        Backlog { packets: below.packets + above.packets, bytes: below.bytes + above.bytes }
     }
 
-    /// Calls a discipline; its answer, and the handles of the packets that it dropped.
+    /// Calls a discipline; its answer.
     fn call<T>(
         &mut self,
         own: usize,
@@ -210,22 +232,44 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
-    ) -> (T, Vec<u32>) {
+    ) -> T {
         let reported = &mut self.reported;
-        let mut out = |event| reported.push(event);
+        let mut out = |event| {
+            if !matches!(event, Event::Queued { .. }) {
+                reported.push(event);
+            }
+        };
         let answer = ask(self.disciplines[own].as_mut(), &mut Cx { now, rng, out: &mut out });
-        let mut dropped = Vec::new();
+        self.look_at(own);
         for event in self.reported.drain(..) {
             match event {
                 Event::Queued { .. } => {}
                 Event::Marked { id, why } => meter.marked(now, why, self.guests.marked(id)),
                 Event::Dropped { packet, why } => {
                     meter.dropped(now, packet.arrived, packet.bytes, why);
-                    dropped.push(packet.id);
                     lost(packet);
                 }
             }
         }
-        (answer, dropped)
+        answer
     }
+
+    /// A discipline was called: what waits in it, and when it wants its next update.
+    fn look_at(&mut self, own: usize) {
+        let discipline = &*self.disciplines[own];
+        let (backlog, update) = (discipline.backlog(), update_of(discipline));
+        let (before, due) = std::mem::replace(&mut self.known[own], (backlog, update));
+        self.waits.packets = self.waits.packets - before.packets + backlog.packets;
+        self.waits.bytes = self.waits.bytes - before.bytes + backlog.bytes;
+        if update < self.next_tick {
+            self.next_tick = update;
+        } else if due != update && due == self.next_tick {
+            self.next_tick = self.known.iter().map(|of| of.1).min().unwrap_or(Instant::NEVER);
+        }
+    }
+}
+
+/// When a discipline wants its next update; [`Instant::NEVER`] if it wants none.
+fn update_of(discipline: &dyn Discipline) -> Instant {
+    discipline.next_tick().unwrap_or(Instant::NEVER)
 }

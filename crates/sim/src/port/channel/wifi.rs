@@ -6,11 +6,12 @@
 //! The queues stand as in Linux. With the stack `driver` the link's discipline is one queue, from which
 //! the driver takes packets into a FIFO for each station until it holds as many as it may; with `stations` there is one
 //! discipline for each station (FQ-CoDel for each TID, as mac80211 has), and below it none, or what airtime queue limits
-//! let the driver take. The channel is served station by station in turn, or so that all get equal airtime (deficits, as in mac80211).
+//! let the driver take. How the access point serves the stations, [`Turns`] says.
 
 mod aggregate;
 mod aql;
 mod medium;
+mod turns;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -21,10 +22,11 @@ use record::{Capacity, Meter, PacketClass};
 
 use super::queues::Queues;
 use super::{Channel, ChannelReport, Front};
-use aggregate::Frame;
+use aggregate::{Aggregate, Frame};
 use aql::Airtime;
 pub use aql::AirtimeLimits;
 pub use medium::{Medium, Share, Timing};
+pub use turns::Turns;
 
 /// What a port to a radio channel is made of, apart from its queues.
 #[derive(Clone, Debug)]
@@ -37,8 +39,8 @@ pub struct WifiSettings {
     pub driver: Option<u32>,
     /// Airtime of the frames that the driver takes from a station's discipline at most; none without such limits.
     pub aql: Option<AirtimeLimits>,
-    /// Airtime that a station gets in turn; none if stations take turns of any length.
-    pub quantum: Option<Duration>,
+    /// How the access point serves the stations.
+    pub turns: Turns,
     /// Frames of an aggregate at most.
     pub frames: usize,
     /// Their bytes at most.
@@ -76,6 +78,8 @@ pub struct WifiPort {
     sending: Vec<Option<Sending>>,
     /// Stations of which an acknowledgement is to be requested, by contender of this port.
     requests: Vec<Option<usize>>,
+    /// Whether it waits for its turn, by contender of this port: what the medium knows of it.
+    waiting: Vec<bool>,
     /// The station whose turn it is, and the airtime that each has left, ns.
     turn: usize,
     deficits: Vec<i64>,
@@ -111,6 +115,7 @@ impl WifiPort {
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
             requests: vec![None; contenders],
+            waiting: vec![false; contenders],
             turn: 0,
             deficits: vec![0; stations],
             settings,
@@ -137,14 +142,19 @@ impl WifiPort {
         if self.settings.access_point { 0 } else { contender + 1 }
     }
 
-    /// A contender that has frames and does not send waits for its turn.
-    fn contend(&mut self, contender: usize, now: Instant) {
-        let stations = self.stations_of(contender);
-        if self.sending[contender].is_none() && stations.clone().any(|s| self.has_frames(s)) {
-            let number = self.number(contender);
-            let mut medium = self.medium.lock().expect("nobody panics with the channel");
-            medium.wait(number, now, &mut self.front.rng);
+    /// A contender that has frames and does not send waits for its turn: when that is, if it has not waited before.
+    fn contend(&mut self, contender: usize, now: Instant) -> Option<Instant> {
+        if self.sending[contender].is_some() || self.waiting[contender] {
+            return None;
         }
+        if !self.stations_of(contender).any(|station| self.has_frames(station)) {
+            return None;
+        }
+        self.waiting[contender] = true;
+        let number = self.number(contender);
+        let mut medium = self.medium.lock().expect("nobody panics with the channel");
+        medium.wait(number, now, &mut self.front.rng);
+        medium.turn(number)
     }
 
     fn stations_of(&self, contender: usize) -> std::ops::Range<usize> {
@@ -162,6 +172,7 @@ impl WifiPort {
     /// A contender gets the channel: a request for an acknowledgement leaves, or the frames of a station together.
     fn begin(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let number = self.number(contender);
+        self.waiting[contender] = false;
         let request = self.requests[contender].map(|station| (station, self.timing.request, 0));
         let Some((station, air, frames)) = request.or_else(|| self.fill_one(contender, now, lost))
         else {
@@ -181,49 +192,11 @@ impl WifiPort {
         lost: &mut dyn FnMut(Packet),
     ) -> Option<(usize, Duration, u64)> {
         loop {
-            let station = self.next_station(contender)?;
-            let retransmitted = self.unarrived(station).count() as u64;
-            let air = self.aggregate(station, now, lost);
-            let frames = self.unarrived(station).count() as u64;
+            let station = self.next_station(contender, now, lost)?;
+            let Aggregate { air, frames, repeated } = self.aggregate(station, now, lost);
             if frames > 0 {
-                self.medium().repeats(station, now, retransmitted);
+                self.medium().repeats(station, now, repeated);
                 return Some((station, air, frames));
-            }
-        }
-    }
-
-    /// The station that sends, or is sent to, next.
-    fn next_station(&mut self, contender: usize) -> Option<usize> {
-        if !self.settings.access_point {
-            return self.has_frames(contender).then_some(contender);
-        }
-        let stations = self.settings.rates.len();
-        if !(0..stations).any(|station| self.has_frames(station)) {
-            return None;
-        }
-        if let Some(quantum) = self.settings.quantum {
-            for station in 0..stations {
-                let received = self.medium().take_received(station);
-                self.deficits[station] -= received.nanos() as i64;
-            }
-            loop {
-                let station = self.turn % stations;
-                if self.has_frames(station) && self.deficits[station] > 0 {
-                    return Some(station);
-                }
-                if self.has_frames(station) {
-                    self.deficits[station] += quantum.nanos() as i64;
-                } else {
-                    self.deficits[station] = self.deficits[station].min(0);
-                }
-                self.turn += 1;
-            }
-        }
-        loop {
-            self.turn += 1;
-            let station = self.turn % stations;
-            if self.has_frames(station) {
-                return Some(station);
             }
         }
     }
@@ -328,7 +301,12 @@ impl Channel for WifiPort {
         &mut self.front
     }
 
-    fn offer(&mut self, packet: Packet, class: PacketClass, lost: &mut dyn FnMut(Packet)) {
+    fn offer(
+        &mut self,
+        packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
         let now = packet.arrived;
         self.front.count_arrival(&packet, class);
         let station = self.station(&packet);
@@ -337,7 +315,8 @@ impl Channel for WifiPort {
         self.fill(station, now, lost);
         self.front.meter.queue(now, self.backlog());
         let contender = if self.settings.access_point { 0 } else { station };
-        self.contend(contender, now);
+        let turn = self.contend(contender, now);
+        turn.into_iter().chain(self.front.queues.next_tick()).min()
     }
 
     fn next_event(&self) -> Option<Instant> {
@@ -348,7 +327,9 @@ impl Channel for WifiPort {
     fn updated(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {
         self.held_back.fill(false);
         (0..self.frames.len()).for_each(|station| self.fill(station, now, lost));
-        (0..self.sending.len()).for_each(|contender| self.contend(contender, now));
+        for contender in 0..self.sending.len() {
+            self.contend(contender, now);
+        }
     }
 
     fn run(&mut self, now: Instant, lost: &mut dyn FnMut(Packet)) {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value as Json, json};
 use testvec::parameters;
 
 use crate::error::ScenarioError;
-use crate::port::{AirtimeLimits, Timing, WifiSettings};
+use crate::port::{AirtimeLimits, Timing, Turns, WifiSettings};
 use crate::scenario::channel::{Channel, Kind as ChannelKind};
 use crate::scenario::section::Section;
 use crate::topology::Direction;
@@ -55,12 +55,13 @@ const FIELDS: &[Field] = &[
              below. Stations have one each for what they send.",
         )
         .source("Ending the Anomaly: Linux before and since 4.9 and 4.10"),
-    Field::new("turns", Kind::Choice(&["round-robin", "airtime"]), Value::Choice("round-robin"))
+    Field::new("turns", Kind::Choice(&["round-robin", "airtime", "oldest"]), Value::Choice("round-robin"))
         .meaning(
             "How the access point serves the stations: an aggregate each in turn, or so that all get equal \
-             airtime, that of what they send counted (deficits, as mac80211 since 4.11).",
+             airtime, that of what they send counted (deficits, as mac80211 since 4.11), or first the one whose first \
+             packet came first; for that it takes a packet of each from its discipline.",
         )
-        .source("Ending the Anomaly, section 3.2"),
+        .source("Ending the Anomaly, section 3.2; oldest: ns-3's FcfsWifiQueueScheduler"),
     Field::new("driver", Kind::whole(Unit::Packets, 1, 100_000), Value::Whole(123))
         .meaning("Packets that the driver takes from the discipline at most (stack = \"driver\").")
         .source("ath9k.h: ATH_MAX_QDEPTH, a quarter of 512 buffers less 5"),
@@ -194,7 +195,11 @@ impl Wifi {
                 high: p.time("aql_high"),
                 total: p.time("aql_total"),
             }),
-            quantum: (p.choice("turns") == "airtime").then(|| p.time("quantum")),
+            turns: match p.choice("turns") {
+                "airtime" => Turns::Airtime(p.time("quantum")),
+                "oldest" => Turns::Oldest,
+                _ => Turns::RoundRobin,
+            },
             frames: p.whole("frames") as usize,
             bytes: p.whole("bytes"),
             longest: p.time("longest"),

@@ -20,12 +20,14 @@ impl Frame {
     }
 }
 
-impl WifiPort {
-    /// Frames of a station that are to be sent, or sent again.
-    pub(super) fn unarrived(&self, station: usize) -> impl Iterator<Item = &Frame> {
-        self.frames[station].iter().filter(|frame| frame.arrived.is_none())
-    }
+/// What goes out together: how long it is on the air, its frames, and how many of these are sent again.
+pub(super) struct Aggregate {
+    pub(super) air: Duration,
+    pub(super) frames: u64,
+    pub(super) repeated: u64,
+}
 
+impl WifiPort {
     /// The driver takes frames of a station from its discipline as far as it may.
     pub(super) fn fill(&mut self, station: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let rate = self.settings.rates[station];
@@ -36,20 +38,21 @@ impl WifiPort {
         }
     }
 
-    /// Fills the frames of a station as far as a transmission goes. Returns how long that is on the air.
+    /// Fills the frames of a station as far as a transmission goes.
     pub(super) fn aggregate(
         &mut self,
         station: usize,
         now: Instant,
         lost: &mut dyn FnMut(Packet),
-    ) -> Duration {
-        let size = |packet: &Packet| u64::from(packet.bytes) + FRAME_BYTES;
-        let mut count = self.unarrived(station).count();
-        let mut bytes: u64 = self.unarrived(station).map(Frame::bytes).sum();
+    ) -> Aggregate {
+        let unarrived = self.frames[station].iter().filter(|frame| frame.arrived.is_none());
+        let (repeated, mut bytes) =
+            unarrived.fold((0, 0), |(count, sum), frame| (count + 1, sum + frame.bytes()));
+        let before = self.frames[station].len();
+        let mut frames = repeated;
         let rate = self.settings.rates[station];
-        let mut fresh = Vec::new();
         // What waits for a frame that is retransmitted occupies the window of the block acknowledgement.
-        while self.frames[station].len() + fresh.len() < self.settings.frames {
+        while self.frames[station].len() < self.settings.frames {
             let next = match self.airtime {
                 Some(_) => self.front.queues.take_held(station),
                 None => self.front.take(station, now, lost),
@@ -58,20 +61,20 @@ impl WifiPort {
                 self.held_back[station] = true;
                 break;
             };
-            let more = bytes + size(&packet);
+            let frame = Frame { packet, arrived: None, failed: 0 };
+            let more = bytes + frame.bytes();
             let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
-            if count > 0 && long {
-                self.front.queues.put_back(station, packet);
+            if frames > 0 && long {
+                self.front.queues.put_back(station, frame.packet);
                 break;
             }
-            (bytes, count) = (more, count + 1);
-            fresh.push(packet);
+            (bytes, frames) = (more, frames + 1);
+            self.frames[station].push_back(frame);
         }
         let air = self.timing.preamble + rate.time_for(bytes);
-        for packet in fresh {
-            self.front.carries(&packet, now, now + air);
-            self.frames[station].push_back(Frame { packet, arrived: None, failed: 0 });
+        for frame in self.frames[station].range(before..) {
+            self.front.carries(&frame.packet, now, now + air);
         }
-        air
+        Aggregate { air, frames, repeated }
     }
 }
