@@ -315,7 +315,7 @@ static FIELDS: &[Field] = &[
     Field::new("frame_bytes", Kind::whole(Unit::Bytes, 1, 16_384), Value::Whole(16_384))
         .meaning("A frame's payload.")
         .source("RFC 9113 section 6.5.2; the draft, section 5.1: what a connection sends in 5 ms"),
-    Field::new("unsent_bytes", Kind::whole(Unit::Bytes, 1, 1 << 30), Value::Unset)
+    Field::new("unsent_bytes", Kind::whole(Unit::Bytes, 1, 1 << 22), Value::Unset)
         .meaning("Programs write while less than this waits to be sent; if not given, a frame's payload.")
         .source("tcp(7), TCP_NOTSENT_LOWAT"),
     Field::new("send_buffer", Kind::Choice(&["unsent", "linux"]), Value::Choice("unsent"))

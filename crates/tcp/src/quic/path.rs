@@ -109,7 +109,7 @@ impl Path {
     /// A packet goes out; its number and that of the first packet out, where rates are sampled. Bytes delivered so
     /// far.
     pub fn on_sent(&mut self, bytes: u64, sampled: Option<(u64, u64)>, now: Instant) -> u64 {
-        let snapshot = self.rate.snapshot(self.in_flight, bytes, now);
+        let snapshot = self.rate.snapshot(self.in_flight, self.in_flight == 0, bytes, now);
         if self.in_flight == 0 {
             let (last, limited) = (self.last_sent, snapshot.app_limited);
             self.control.on_tx_start(&mut self.win, last, limited, now);

@@ -172,7 +172,7 @@ impl Tracker {
     #[inline(always)]
     pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Sent {
         let bytes = chunk.end() - chunk.seq;
-        let snapshot = self.rate.snapshot(self.board.in_flight, bytes, now);
+        let snapshot = self.rate.snapshot(self.board.in_flight, snd.una == snd.max, bytes, now);
         if self.board.in_flight == 0 {
             self.control.on_tx_start(&mut snd.win, self.sent_at, snapshot.app_limited, now);
             if self.flags.own_window {
@@ -341,6 +341,24 @@ mod tests {
     }
 
     #[test]
+    fn what_a_timeout_takes_for_lost_may_still_arrive_and_begins_no_flight() {
+        let (mut tracker, mut snd) = ten_out();
+        tracker.rate.enable(true);
+        (0..10).for_each(|number| tracker.mark_lost(&snd, number, at(300)));
+        assert_eq!(tracker.board.in_flight, 0);
+        let chunk = snd.chunk(1, u64::MAX);
+        tracker.on_sent(&mut snd, chunk, at(300));
+        let first_at =
+            |tracker: &Tracker, number| tracker.rate.snapshot_of(number).unwrap().first_at;
+        assert_eq!(first_at(&tracker, 0), at(0), "a sample spans the timeout");
+        // All has arrived: what is written then begins one.
+        (snd.una, snd.end) = (1_001, 1_101);
+        let chunk = snd.chunk(1_001, u64::MAX);
+        tracker.on_sent(&mut snd, chunk, at(400));
+        assert_eq!(first_at(&tracker, 10), at(400));
+    }
+
+    #[test]
     fn the_program_is_the_limit_where_the_window_has_room_left() {
         // All ten segments are out, and more is written later.
         for (cwnd, room) in [(1_000, false), (1_001, true)] {
@@ -348,7 +366,7 @@ mod tests {
             tracker.rate = Rate::default();
             snd.win.cwnd = cwnd;
             tracker.run_dry_if_done(&snd, 0, at(1));
-            assert_eq!(tracker.rate.snapshot(1_000, 100, at(2)).app_limited, room, "{cwnd}");
+            assert_eq!(tracker.rate.snapshot(1_000, false, 100, at(2)).app_limited, room, "{cwnd}");
         }
     }
 }

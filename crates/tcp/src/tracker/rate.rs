@@ -64,9 +64,11 @@ impl Rate {
         self.sampling = sampling;
     }
 
-    /// A segment goes out; `in_flight` without it.
-    pub fn snapshot(&mut self, in_flight: u64, bytes: u64, now: Instant) -> Snapshot {
-        if in_flight == 0 {
+    /// A segment goes out; `in_flight` without it. It begins a flight if it is `first`: TCP's while nothing that was
+    /// sent waits for an acknowledgement (Linux's `packets_out`: what a timeout takes for lost may still arrive, and a
+    /// flight that began at its retransmission would be too short), QUIC's while nothing is in flight (the draft).
+    pub fn snapshot(&mut self, in_flight: u64, first: bool, bytes: u64, now: Instant) -> Snapshot {
+        if first {
             (self.first_at, self.delivered_at) = (now, now);
         }
         if let Some(since) = self.dry_since.take()
@@ -197,7 +199,7 @@ mod tests {
 
     /// A segment of 1,000 B goes out; those out have numbers as transmissions have.
     fn send(rate: &mut Rate, turn: u64, in_flight: u64, now: Instant) -> Record {
-        let snapshot = rate.snapshot(in_flight, 1_000, now);
+        let snapshot = rate.snapshot(in_flight, in_flight == 0, 1_000, now);
         rate.keep(turn.saturating_sub(20), turn, snapshot);
         Record { turn, end: 1_000, at: now, delivered: snapshot.delivered, ..Record::default() }
     }
