@@ -10,6 +10,7 @@ A test holds the text to the registry; pictures change only when a discipline do
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import sys
 from collections.abc import Mapping
@@ -102,7 +103,7 @@ def field_row(field: dict[str, Any]) -> str:
 @cache
 def characterisation() -> dict[tuple[str, str, str, str], str]:
     """Means of the quick study `rfc7928` by discipline, table, situation and metric."""
-    with (DOCS / "characterisation.csv").open(newline="", encoding="utf-8") as file:
+    with gzip.open(DOCS / "characterisation.csv.gz", "rt", newline="", encoding="utf-8") as file:
         return {
             (r["discipline"], r["table"], r["situation"], r["metric"]): r["mean"]
             for r in csv.DictReader(file)

@@ -5,7 +5,7 @@ the printed set numbers and verdicts go to printed.json in the study's folder.
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 
 A run of some parts only (`--part`) renews the rows of its claims and says so below; the page's
-other rows, and the report, stay.
+other rows, and the report, stay. Of a run with the reconstructed set the page has both verdicts.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ PAGES = Path(__file__).with_name("score-cards")
 
 def page(described: dict[str, Any], made: str) -> str:
     """The page of a study: what ran, when and with which code, and how each claim was judged."""
-    name, commit = described["name"], described["versions"]["commit"][:8]
+    commit = described["versions"]["commit"][:8]
     mode = "quick" if described["quick"] else "full"
     of_paper = [c for c in described["claims"] if c["kind"] != "ours"]
     ours = [c for c in described["claims"] if c["kind"] == "ours"]
     lines = [
         f"# Score card: {described['title']}",
         "",
-        f"`{_command(name, described.get('set'), mode)}`, {made}, commit `{commit}`; "
+        f"`{_command(described, mode)}`, {made}, commit `{commit}`; "
         f"{described['seeds']} seeds, more "
-        f"where a claim stayed open. {_whole(name)}"
+        f"where a claim stayed open. {_whole(described)}"
         "Written by `python docs/score_cards.py`: do not edit. "
         "Verdicts are about our models of the testbed; the rules were written before the runs "
         "([studies.md](../studies.md)).",
@@ -53,19 +53,28 @@ def page(described: dict[str, Any], made: str) -> str:
     return "\n".join(lines)
 
 
-def _whole(name: str) -> str:
+def _is_partial(described: dict[str, Any]) -> bool:
+    return 0 < len(described["parts"]) < len(described["all_parts"])
+
+
+def _whole(described: dict[str, Any]) -> str:
     """Where the report is: a study has one on the site, a set of its own beside it has none."""
+    name = described["name"]
     if name not in shipped():
         return ""
-    link = f"[The whole report](../reports/{name}.html)"
+    which = "report of the printed set" if _is_partial(described) else "whole report"
+    link = f"[The {which}](../reports/{name}.html)"
     return f"{link}, with its figures and tables, is on the site and in `docs/reports.tar.xz`. "
 
 
-def _command(name: str, assumed: str | None, mode: str) -> str:
+def _command(described: dict[str, Any], mode: str) -> str:
     """What carries a study out again; a set has a name of its own behind that of the study."""
-    own = name.removesuffix(f"-{assumed}")
-    assume = f" --assume {assumed}" if assumed and own != name else ""
-    return f"aqmlab study {own} --{mode}{assume}"
+    name, assumed = described["name"], described.get("set")
+    own, parts = name.removesuffix(f"-{assumed}"), ""
+    if _is_partial(described):
+        parts = "".join(f" --part {part}" for part in described["parts"])
+    assume = f" --assume {assumed}" if assumed and (own != name or parts) else ""
+    return f"aqmlab study {own} --{mode}{assume}{parts}"
 
 
 def renewed(old: str, described: dict[str, Any], made: str) -> str:
@@ -91,6 +100,25 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
     left = [line for line in lines if not line.startswith(start)]
     body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
     return f"{body}\n\n{note}\n"
+
+
+def beside(old: str, described: dict[str, Any], made: str) -> str:
+    """A page of some parts with another set, the printed one's verdicts beside its own; claims of
+    parts that were not run with it have those of the old page alone."""
+    judged = {claim["id"] for claim in described["claims"]}
+    rest = []
+    for line in old.split("\n"):
+        cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
+        if not line.startswith("| ") or len(cells) < 4 or cells[0] in (*judged, "---"):
+            continue
+        name, claim, *verdicts, why = cells
+        rest.append(f"| {name} | {claim} | not run | {verdicts[-1]} | {why} |")
+    parts = {part["name"] for part in described["all_parts"]} - set(described["parts"])
+    note = f"The rows without a verdict are of {', '.join(sorted(parts))}: parts that were not run "
+    note += "with the reconstructed set; the printed set's are of the report."
+    head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
+    left = ["## Claims of other parts", "", note, "", *head, *rest, ""] if rest else []
+    return page(described, made) + "\n" + "\n".join(left)
 
 
 def _counted(section: str) -> str:
@@ -144,9 +172,10 @@ def main(folders: list[str]) -> int:
             print(error, file=sys.stderr)
             return 1
         study = described["name"].removesuffix(f"-{PRINTED}")
-        if described["parts"] and len(described["parts"]) < len(described["all_parts"]):
+        if _is_partial(described):
             file = PAGES / f"{study}.md"
-            file.write_text(renewed(file.read_text("utf-8"), described, made), "utf-8")
+            renew = renewed if described.get("set") in (None, PRINTED) else beside
+            file.write_text(renew(file.read_text("utf-8"), described, made), "utf-8")
             continue
         if described.get("set") == PRINTED and not described["quick"]:
             recorded.write(registry.find(study), described, made)

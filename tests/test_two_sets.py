@@ -44,12 +44,17 @@ commit = "abc123"
 TODAY = "twenty-five-years"
 
 
-def senders(experiment) -> list[list[dict]]:
-    """The end systems of every scenario of the part about today's, one of each kind."""
-    groups = [group for group in experiment.group if group.part == TODAY]
+def scenarios_of(experiment, part: str) -> list[dict]:
+    """The scenarios of a part, quick."""
+    groups = [group for group in experiment.group if group.part == part]
     loads = calibrating.placeholders(experiment)
     made = plan.make(experiment, experiment.setting(True), loads, groups)
-    scenarios = [made.scenarios[cell.key] for cell in made.cells]
+    return [made.scenarios[cell.key] for cell in made.cells]
+
+
+def senders(experiment) -> list[list[dict]]:
+    """The end systems of every scenario of the part about today's, one of each kind."""
+    scenarios = scenarios_of(experiment, TODAY)
     ends = [[g["tcp"] for g in scenario["traffic"] if "tcp" in g] for scenario in scenarios]
     return [[tcp for i, tcp in enumerate(each) if tcp not in each[:i]] for each in ends]
 
@@ -66,6 +71,14 @@ def test_hosts_of_today_are_those_of_today_under_either_set(name):
             assert other == plain
             today += 1
     assert today > 10
+
+
+def test_what_is_not_known_of_the_testbed_does_not_reach_the_work_of_others():
+    """*Tuning RED* quotes it, and its scenarios are ours: no line of 10 Mbit/s, no ring there."""
+    experiment = experiments.load("tuning-red")
+    printed = scenarios_of(experiment, "prior-work")
+    assert len(printed) > 10
+    assert scenarios_of(reconstruction.front(experiment), "prior-work") == printed
 
 
 @pytest.fixture
