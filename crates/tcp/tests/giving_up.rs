@@ -141,7 +141,7 @@ fn only_a_reset_of_the_expected_number_is_believed() {
     // One that acknowledges the SYN refuses it (RFC 9293 section 3.10.7.3); one to a SYN-ACK lets its end listen again.
     let mut refused = Segment::default();
     refused.refuse(&Segment { flags: Flags::SYN, ..Segment::default() });
-    let forged = Segment { ack: 2, ..refused.clone() };
+    let forged = Segment { ack: 2, ..refused };
     let mut client = Endpoint::new(&profile("linux", &[]), HostClock::default());
     client.connect(secs(0.0));
     drain_at(&mut client, secs(0.0));
