@@ -46,7 +46,7 @@ class Probes:
         return took[kept & ~self.own].tolist(), took[kept & self.own].tolist()
 
     def answered(self, begin: float, end: float) -> float:
-        """When all the pairs that began in this time have their answers, if the self probe of a pair
+        """When all the pairs that began in this time have their answers, if a pair's self probe
         begins when its foreign one ends, as goresponsiveness' do (rpm/rpm.go)."""
         took = self.took(begin, end)
         begun = self.begun[(self.begun >= begin) & (self.begun < end) & ~self.own].tolist()
