@@ -24,6 +24,12 @@ TAB  := $(wildcard web/*.js web/*.css web/*.html web/*.json web/build.sh)
 # The parts of the study tuning-red that have published tables: 1, 3 and 5.
 TABLES := --part fifo --part red-qlen --part retransmission
 
+# Installs a lock, or nothing, into an environment: $(call locked,FOLDER,FILE).
+UV     := $(VENV)/uv/.done
+PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LOCK   := --require-hashes --only-binary :all: --requirement
+locked  = { $(VENV)/uv/bin/uv pip install --quiet --python $(1)/bin/python $(LOCK) $(2) 2> $(VENV)/uv/log || $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(LOCK) $(2); }
+
 # Runs a command inside the environment; what it says is shown only if it fails.
 quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 
@@ -115,9 +121,9 @@ docs: dev ## Write docs/algorithms.md, docs/command-line.md and the schemas for 
 
 # Tools in an environment of their own: $(VENV)/NAME from requirements/NAME.txt; why there is none stands in `missing`.
 define environment
-$(VENV)/$(1)/.done: requirements/$(1).txt | $(VENV)/bin/python
+$(VENV)/$(1)/.done: requirements/$(1).txt | $(UV)
 	@$(PYTHON) -m venv $(VENV)/$(1) && rm -f $(VENV)/$(1)/missing
-	@$(VENV)/$(1)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes --only-binary :all: --requirement $$< > $(VENV)/$(1)/log 2>&1 \
+	@$$(call locked,$(VENV)/$(1),$$<) > $(VENV)/$(1)/log 2>&1 \
 	|| { grep -m1 'No matching distribution' $(VENV)/$(1)/log > $(VENV)/$(1)/missing || { cat $(VENV)/$(1)/log >&2; exit 1; }; }
 	@touch $$@
 endef
@@ -157,14 +163,13 @@ vectors: ## Write the test vectors again: vectors/*.json.gz from the registry
 	@gzip --best --no-name --force vectors/*.json
 
 # One lock for Python 3.11 and newer and for every system (environment markers).
-locked = $(VENV)/lock/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11
+compile = UV_CUSTOM_COMPILE_COMMAND='make lock' $(VENV)/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11
 
-lock: $(VENV)/bin/python ## Write requirements/*.txt anew: the newest releases that pyproject.toml allows, with hashes
-	@test -x $(VENV)/lock/bin/uv || { $(PYTHON) -m venv $(VENV)/lock && $(VENV)/lock/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'; }
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --extra dev pyproject.toml --output-file requirements/lock.txt
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/audit.in --output-file requirements/audit.txt
-	@UV_CUSTOM_COMPILE_COMMAND='make lock' $(locked) requirements/site.in --output-file requirements/site.txt
+lock: $(UV) ## Write requirements/*.txt anew: the newest releases that pyproject.toml allows, with hashes
+	@test -x $(VENV)/uv/bin/uv || { echo "make: uv, which writes the locks, is not to be had here ($$(cat $(VENV)/uv/missing))" >&2; exit 1; }
+	@$(compile) --extra build --extra dev pyproject.toml --output-file requirements/lock.txt
+	@$(compile) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
+	@for name in audit site uv; do $(compile) requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 
 audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
 	@if test -s $(AUDIT)/missing; then echo "audit: skipped, its tools are not to be had here ($$(cat $(AUDIT)/missing))"; \
@@ -182,12 +187,16 @@ $(VENV)/bin/python:
 	@echo 'creating $(VENV)'
 	@$(PYTHON) -m venv $(VENV)
 
+# What installs packages: uv, which takes a tenth of pip's work. Where it is not to be had, or fails, pip does it.
+$(UV): requirements/uv.txt | $(VENV)/bin/python
+	@mkdir -p $(VENV)/uv && $(PIP) --target $(VENV)/uv --upgrade $(LOCK) $< > $(VENV)/uv/log 2>&1 || tail -n 1 $(VENV)/uv/log > $(VENV)/uv/missing
+	@touch $@
+
 # Dependencies: installed again only when a lock or pyproject.toml changes. Every package, indirect
 # ones too, is the one of the lock or none. Only where the lock has nothing that this Python and machine
 # could install (the hashes of what it has are right), the ranges of pyproject.toml take its place.
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 define install
-	@if $(PIP) --require-hashes --only-binary :all: --requirement requirements/$(1).txt > $(VENV)/lock.log 2>&1; then :; \
+	@if $(call locked,$(VENV),requirements/$(1).txt) > $(VENV)/lock.log 2>&1; then :; \
 	elif grep -q 'No matching distribution' $(VENV)/lock.log; then \
 	    echo "make: requirements/$(1).txt does not serve $$($(BIN)/python --version) here ($$(grep -m1 'No matching' $(VENV)/lock.log)): installing what pyproject.toml allows" >&2; \
 	    $(PIP) 'maturin>=1.16,<2'; \
@@ -195,7 +204,7 @@ define install
 	@$(call quietly,$(BIN)/maturin develop --release --extras $(2))
 	@touch $@
 endef
-$(VENV)/.deps: pyproject.toml requirements/run.txt | $(VENV)/bin/python
+$(VENV)/.deps: pyproject.toml requirements/run.txt | $(UV)
 	@command -v $(CARGO) >/dev/null || { echo 'make: cargo is missing: install Rust from https://rustup.rs' >&2; exit 1; }
 	@echo 'installing Python packages and building the simulator (some minutes the first time)'
 	$(call install,run,build)

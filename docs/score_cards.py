@@ -29,6 +29,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 import archive
 
 PAGES = Path(__file__).with_name("score-cards")
+BOTH = 5
+"""Cells of a claim's row where it has the verdicts of two sets."""
 
 
 def page(described: dict[str, Any], made: str) -> str:
@@ -86,8 +88,10 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
         if name not in rows or not line.startswith("| "):
             lines.append(line)
             continue
-        # Where a page has both sets, its third cell is the printed one's, which these runs are not.
+        before = _row(line)
         cells = _cells(rows[name], both=False)
+        if len(before) == BOTH:  # these runs are the printed set's
+            cells = [cells[0], before[2], *cells[1:]]
         lines.append(" | ".join(["", name, *cells, ""]).strip())
         missing.discard(name)
     if missing:
@@ -108,17 +112,23 @@ def beside(old: str, described: dict[str, Any], made: str) -> str:
     judged = {claim["id"] for claim in described["claims"]}
     rest = []
     for line in old.split("\n"):
-        cells = line.removeprefix("| ").removesuffix(" |").split(" | ")
-        if not line.startswith("| ") or len(cells) < 4 or cells[0] in (*judged, "---"):
+        cells = _row(line)
+        if not line.startswith("| ") or len(cells) < BOTH - 1 or cells[0] in (*judged, "---", "|"):
             continue
         name, claim, *verdicts, why = cells
-        rest.append(f"| {name} | {claim} | not run | {verdicts[-1]} | {why} |")
+        own = verdicts[0] if len(cells) == BOTH else "not run"
+        rest.append(f"| {name} | {claim} | {own} | {verdicts[-1]} | {why} |")
     parts = {part["name"] for part in described["all_parts"]} - set(described["parts"])
     note = f"The rows without a verdict are of {', '.join(sorted(parts))}: parts that were not run "
     note += "with the reconstructed set; the printed set's are of the report."
     head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
     left = ["## Claims of other parts", "", note, "", *head, *rest, ""] if rest else []
     return page(described, made) + "\n" + "\n".join(left)
+
+
+def _row(line: str) -> list[str]:
+    """The cells of a table's line: name, claim, one verdict or two, why."""
+    return line.removeprefix("| ").removesuffix(" |").split(" | ")
 
 
 def _counted(section: str) -> str:

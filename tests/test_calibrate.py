@@ -1,5 +1,7 @@
 import math
 import os
+from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -155,6 +157,21 @@ class TestKnownElsewhere:
         monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
         (tmp_path / "file").write_text("")
         assert self.measured(tmp_path / "one", loaded).bytes_per_user_s > 0
+
+    def test_a_user_without_a_home_has_none(self, fake, loaded, tmp_path, monkeypatch):
+        monkeypatch.delenv("XDG_CACHE_HOME")
+        monkeypatch.setattr(Path, "home", Mock(side_effect=RuntimeError("no home")))
+        monkeypatch.chdir(tmp_path)
+        assert self.measured(tmp_path / "one", loaded).bytes_per_user_s > 0
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["one"]
+
+    def test_a_relative_cache_is_none(self, fake, loaded, tmp_path, monkeypatch):
+        monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+        monkeypatch.setenv("HOME", str(tmp_path / "home"))
+        monkeypatch.chdir(tmp_path)
+        self.measured(tmp_path / "one", loaded)
+        assert not (tmp_path / "relative").exists()
+        assert (tmp_path / "home/.cache/aqmlab/calibrations").is_dir()
 
     def test_a_damaged_number_is_measured_again(self, fake, loaded, tmp_path, capsys):
         first = self.measured(tmp_path / "one", loaded)

@@ -221,6 +221,28 @@ def test_a_part_renews_its_claims_rows_and_says_so():
         renewed(old, {**about, "claims": [{**claim, "id": "T-2"}]}, "2026-11-29")
 
 
+def test_a_page_of_two_sets_keeps_the_other_sets_verdicts():
+    module = runpy.run_path(str(DOCS / "score_cards.py"))
+    head = "# Score card\n\nRun.\n\n## Claims\n\n1 holds, 1 inconclusive.\n\n"
+    table = "| | claim | reconstructed | as printed | why |\n| --- | --- | --- | --- | --- |\n"
+    old = f"{head}{table}| A1 | it | holds | does not hold | 3 |\n"
+    old += "| T-1 | now | inconclusive | holds | 2 |\n"
+    claim = {"id": "T-1", "claim": "now", "kind": "ours", "verdict": "does not hold", "why": "0.2"}
+    about = {"name": "s", "title": "S", "set": "printed", "quick": False, "seeds": 2}
+    about |= {"parts": ["later"], "all_parts": [{"name": "later"}, {"name": "first"}]}
+    about |= {"claims": [claim], "versions": {"commit": "0123456789"}}
+    printed = module["renewed"](old, about, "2026-11-29")
+    assert "| A1 | it | holds | does not hold | 3 |" in printed
+    assert "| T-1 | now | inconclusive | does not hold | 0.2 |" in printed
+    assert "1 holds, 1 inconclusive." in printed
+    own = claim | {"verdict": "holds", "printed": {"verdict": "does not hold"}}
+    about |= {"set": "reconstructed", "claims": [own]}
+    page = module["beside"](printed, about, "2026-11-29")
+    assert "| T-1 | now | holds | does not hold | 0.2 |" in page
+    assert page.count("| A1 | it | holds | does not hold | 3 |") == 1
+    assert "claim | reconstructed" in page and page.count("| T-1 |") == 1
+
+
 def test_the_page_of_weaknesses_has_rows_for_every_queue():
     """A new queue: `python docs/weaknesses.py NAME`."""
     rows = json.loads((DOCS / "weaknesses.json").read_text(encoding="utf-8"))

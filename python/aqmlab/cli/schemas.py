@@ -46,7 +46,10 @@ def place(kind: str) -> Path:
     if kind != BUILT:
         return shipped(kind)
     whole = text(kind).encode()
-    file = files.user_cache() / f"{kind}-{hashlib.blake2b(whole, digest_size=6).hexdigest()}.json"
+    folder = files.user_cache()
+    if folder is None:
+        raise SpecError("there is no home to keep the schema in: set XDG_CACHE_HOME to a folder")
+    file = folder / f"{kind}-{hashlib.blake2b(whole, digest_size=6).hexdigest()}.json"
     if not file.is_file() or file.read_bytes() != whole:
         file.parent.mkdir(parents=True, exist_ok=True)
         draft = file.with_suffix(f".{os.getpid()}")

@@ -54,9 +54,22 @@ def keyed(key: str, text: str) -> str:
     return code.hexdigest()
 
 
-def user_cache() -> Path:
-    """The user's folder for what can be computed again; it need not exist."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "aqmlab"
+def of_user(variable: str, *below: str) -> Path | None:
+    """The folder that an environment variable names, or one below the user's home; None without a
+    home. A path that is not absolute counts as none, as the XDG specification has it."""
+    named = os.environ.get(variable)
+    if named and Path(named).is_absolute():
+        return Path(named)
+    try:
+        return Path.home().joinpath(*below)
+    except RuntimeError:
+        return None
+
+
+def user_cache() -> Path | None:
+    """The user's folder for what can be computed again; it need not exist. None without a home."""
+    place = of_user("XDG_CACHE_HOME", ".cache")
+    return place and place / "aqmlab"
 
 
 def sealed(content: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import StoreError
@@ -20,18 +21,20 @@ MOST = 4096
 
 
 class KnownCalibrations:
-    """The numbers of a results folder, if there is one, before those of the user's cache."""
+    """The numbers of a results folder, if there is one, before those of the user's cache, if the
+    user has a home."""
 
     def __init__(self, own: Cache | None) -> None:
         self._own = own
-        self._users = Cache(files.user_cache() / "calibrations")
+        place = files.user_cache()
+        self._users = place and Cache(place / "calibrations")
 
     def get(self, name: str) -> dict[str, Any] | None:
         """The numbers of this name; those of the user's cache are copied into the folder."""
         if self._own and (known := self._own.get(name)):
             return known
         with contextlib.suppress(OSError, StoreError):
-            known = self._users.get(name)
+            known = self._users.get(name) if self._users else None
             if known and self._own:
                 self._own.put(name, known)
             return known
@@ -41,11 +44,16 @@ class KnownCalibrations:
         """Keeps them in both. A user's cache that cannot be written is none."""
         if self._own:
             self._own.put(name, content)
-        with contextlib.suppress(OSError, StoreError):
-            self._users.put(name, content)
-            self._thin()
+        if self._users:
+            with contextlib.suppress(OSError, StoreError):
+                self._users.put(name, content)
+                _thin(self._users.folder)
 
-    def _thin(self) -> None:
-        found = sorted(self._users.folder.glob("*.json"), key=lambda path: path.stat().st_mtime)
-        for path in found[: len(found) // 2] if len(found) > MOST else []:
-            path.unlink(missing_ok=True)
+
+def _thin(folder: Path) -> None:
+    found = list(folder.glob("*.json"))
+    if len(found) <= MOST:
+        return
+    found.sort(key=lambda path: path.stat().st_mtime)
+    for path in found[: len(found) // 2]:
+        path.unlink(missing_ok=True)

@@ -122,13 +122,12 @@ def _is_own(path: Path) -> bool:
 
 def folder() -> Path | None:
     """Where permissions are remembered; None where a user has no home."""
-    named = os.environ.get("XDG_DATA_HOME") or (os.name == "nt" and os.environ.get("LOCALAPPDATA"))
-    if named and Path(named).is_absolute():
-        return Path(named) / FOLDER
-    try:
-        return Path.home() / ".local" / "share" / FOLDER
-    except RuntimeError:
-        return None
+    windows = os.name == "nt" and os.environ.get("LOCALAPPDATA")
+    variable = (
+        "LOCALAPPDATA" if windows and not os.environ.get("XDG_DATA_HOME") else "XDG_DATA_HOME"
+    )
+    place = files.of_user(variable, ".local", "share")
+    return place and place / FOLDER
 
 
 def _is_known(kind: str, identity: str) -> bool:

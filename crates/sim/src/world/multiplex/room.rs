@@ -2,8 +2,9 @@
 
 use traffic::{Ahead, Writing};
 
-/// Memory that a segment's buffer takes beyond its payload, and what `tcp_sndbuf_expand` reckons for a segment of
-/// 1,460 B: 4,096 B for it with its headers and `skb_shared_info`, and 256 B for `sk_buff` (Linux, 64 bits).
+/// Memory that a segment's buffer takes beyond its payload (assumed: a kernel's buffers depend on how it was built), and
+/// what `tcp_sndbuf_expand` reckons for a segment of 1,460 B: 4,096 B for it with its headers and
+/// `skb_shared_info`, and 256 B for `sk_buff` (Linux, 64 bits).
 const OVERHEAD: u64 = 1_280;
 const RECKONED: u64 = 4_352;
 /// Payload of a segment, of which those are.
