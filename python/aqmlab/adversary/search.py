@@ -98,8 +98,8 @@ def worst(
     return min(found, key=lambda one: one.excess)
 
 
-def _answers(scenarios: list[dict[str, Any]], jobs: int | None) -> list[Mapping[str, Any]]:
-    def safe(scenario: Mapping[str, Any]) -> Mapping[str, Any]:
+def _answers(scenarios: list[dict[str, Any]], jobs: int | None) -> list[judging.Answer]:
+    def safe(scenario: Mapping[str, object]) -> judging.Answer:
         try:
             return judging.ours(scenario)
         except SpecError as error:

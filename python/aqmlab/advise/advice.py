@@ -6,12 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab import targets
 from aqmlab.errors import SpecError
 from aqmlab.experiment.spec import length_s
 from aqmlab.io.files import reported
+from aqmlab.report.advice import Answer, Effect, Measured, RacedPlace
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
@@ -67,7 +68,7 @@ def advise(
     jobs: int | None = None,
     progress: Progress | None = None,
     on: Cluster | None = None,
-) -> dict[str, Any]:
+) -> Answer:
     """The answer, as JSON takes it. With `out` a second call continues where the first stopped."""
     terms = _terms(wish)
     store = Store.open(out, fresh=fresh) if out is not None else None
@@ -162,7 +163,7 @@ def _chosen(places: Sequence[Place], system: str) -> Place | None:
     return advised(places, lambda one: one.queue is None or targets.has(system, one.aqm))
 
 
-def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]:
+def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> Answer:
     chosen = _chosen(places, wish.commands[0])
     if chosen is None:
         raise SpecError(
@@ -207,7 +208,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> dict[str, Any]
     }
 
 
-def _typed(trial: Trial, places: Sequence[Place], system: str, dev: str) -> dict[str, Any]:
+def _typed(trial: Trial, places: Sequence[Place], system: str, dev: str) -> dict[str, object]:
     """What to type at a system for what is advised for it."""
     chosen = _chosen(places, system)
     if chosen is None:
@@ -218,12 +219,12 @@ def _typed(trial: Trial, places: Sequence[Place], system: str, dev: str) -> dict
     return commands.to_type(trial.situation, chosen.candidate, system, dev)
 
 
-def _term(term: Term) -> dict[str, Any]:
+def _term(term: Term) -> dict[str, object]:
     named = ("words", "measure", "bad", "enough", "best", "source", "weight")
     return {name: getattr(term, name) for name in named}
 
 
-def _place(place: Place, chosen: Place) -> dict[str, Any]:
+def _place(place: Place, chosen: Place) -> RacedPlace:
     return {
         "name": place.candidate.name,
         "queue": dict(place.candidate.queue) if place.candidate.queue else None,
@@ -237,7 +238,7 @@ def _place(place: Place, chosen: Place) -> dict[str, Any]:
     }
 
 
-def _effect(effect: sensitivity.Effect) -> dict[str, Any]:
+def _effect(effect: sensitivity.Effect) -> Effect:
     return {
         "what": effect.what,
         "candidate": effect.candidate,
@@ -246,11 +247,11 @@ def _effect(effect: sensitivity.Effect) -> dict[str, Any]:
     }
 
 
-def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[dict[str, Any]]:
+def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[Measured]:
     """What today's queue costs: each measure of both, and the difference with its interval."""
     delays = [name for name in trial.names(".delay_p95_s") if name.startswith("datagrams.")]
     wanted = [term.measure for term in trial.terms]
-    rows = []
+    rows: list[Measured] = []
     for name in dict.fromkeys((*wanted, *delays, *SHOWN)):
         before, after = trial.measured(present, name), trial.measured(chosen, name)
         if before is None and after is None:

@@ -14,6 +14,7 @@ from typing import Any
 from aqmlab import targets
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Queue, Scenario, without
 from aqmlab.targets.words import written
 
 from .situation import ROUTER, Situation
@@ -29,7 +30,7 @@ class Candidate:
     """A queue for both directions."""
 
     name: str
-    queue: Mapping[str, Any] | None = None
+    queue: Queue | None = None
     """None: what is there today."""
     shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
     rank: int = 0
@@ -40,14 +41,14 @@ class Candidate:
         """Its discipline."""
         return str(self.queue["aqm"]) if self.queue else PRESENT
 
-    def scenario(self, situation: Situation) -> dict[str, Any]:
+    def scenario(self, situation: Situation) -> Scenario:
         """What is run."""
         if self.queue is None:
-            return dict(situation.scenario)
+            return without(situation.scenario)
         ways = {way: self._for(situation, way) for way in situation.directions}
         return situation.with_queue(ways, self.shares)
 
-    def _for(self, situation: Situation, way: str) -> Mapping[str, Any]:
+    def _for(self, situation: Situation, way: str) -> Queue:
         """cake shares among the house's hosts on their side and charges what it drops of
         downloads, both as tc-cake(8) advises."""
         queue = dict(self.queue or {})
@@ -74,7 +75,7 @@ _RED_THRESHOLDS = (
 )  # fmt: skip
 """Christiansen et al. 2000, figures 7 to 14 and table 4."""
 
-SETTINGS: dict[str, list[dict[str, Any]]] = {
+SETTINGS: dict[str, list[dict[str, object]]] = {
     "cake": [
         {},
         {"tins": "besteffort"},
@@ -157,7 +158,7 @@ def _all(systems: Sequence[str]) -> list[str]:
     return list(dict.fromkeys(entry.aqm for entries in tables for entry in entries))
 
 
-def _settings(name: str, situation: Situation) -> list[dict[str, Any]]:
+def _settings(name: str, situation: Situation) -> list[dict[str, object]]:
     """The settings of a discipline that can differ in this situation."""
     found = SETTINGS.get(name, [{}])
     if situation.classes:
@@ -166,7 +167,7 @@ def _settings(name: str, situation: Situation) -> list[dict[str, Any]]:
     return [settings for settings in found if "tins" not in settings]
 
 
-def _of(name: str, settings: Mapping[str, Any]) -> Candidate:
+def _of(name: str, settings: Queue) -> Candidate:
     return Candidate(label(name, settings), {"aqm": name, **LINUX.get(name, {}), **settings})
 
 

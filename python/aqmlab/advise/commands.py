@@ -44,11 +44,17 @@ def _direction(
     return targets.Direction(one, shaped, framing)
 
 
-def to_type(situation: Situation, chosen: Candidate, target: str, dev: str) -> dict[str, Any]:
+def to_type(situation: Situation, chosen: Candidate, target: str, dev: str) -> dict[str, object]:
     """What to type at a target that has the candidate; nothing for today's queue."""
-    about = {"advised": chosen.name, "system": target}
+    about: dict[str, object] = {"advised": chosen.name, "system": target}
     if chosen.queue is None:
         name = targets.TARGETS[target][0]
-        bare = {"target": name, "blocks": [], "lost": [], "pitfalls": [], "release": ""}
+        bare: dict[str, object] = {
+            "target": name,
+            "blocks": [],
+            "lost": [],
+            "pitfalls": [],
+            "release": "",
+        }
         return about | bare
     return about | targets.for_line(target, plan(situation, chosen), dev).document()

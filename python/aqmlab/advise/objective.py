@@ -21,6 +21,7 @@ from typing import Any
 from aqmlab import units
 from aqmlab.errors import SpecError, nearest
 from aqmlab.simulator import measures, renamed
+from aqmlab.simulator.renamed import Numbers
 
 ENOUGH = 0.8
 """The grade of a measure at its threshold (constructed)."""
@@ -40,7 +41,7 @@ class Term:
     source: str
     weight: float = 1.0
 
-    def grade(self, summary: Mapping[str, Any]) -> float:
+    def grade(self, summary: Numbers) -> float:
         """0 (bad or undefined) to 1."""
         value = summary.get(self.measure)
         if not isinstance(value, int | float) or not math.isfinite(value):
@@ -211,12 +212,12 @@ def _number(text: str) -> float | None:
         return None
 
 
-def score(terms: Sequence[Term], summary: Mapping[str, Any]) -> float:
+def score(terms: Sequence[Term], summary: Numbers) -> float:
     """The weighted mean of the grades."""
     weights = math.fsum(term.weight for term in terms)
     return math.fsum(term.weight * term.grade(summary) for term in terms) / weights
 
 
-def missing(terms: Sequence[Term], summary: Mapping[str, Any]) -> list[Term]:
+def missing(terms: Sequence[Term], summary: Numbers) -> list[Term]:
     """Terms whose measure these users do not have: no call, or no user who browses."""
     return [term for term in terms if term.measure not in summary]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,7 +62,8 @@ def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
         "link": [{"rate": "10 Mbit/s", "forward": dict(named)}],
         "traffic": [{"app": "bulk", "flows": 1}],
     }
-    queue = engine.check(scenario)["link"][0]["forward"]
+    queue = engine.check(scenario)["link"][0].get("forward")
+    assert isinstance(queue, Mapping)
     given = plain(one.aqm, {name: value for name, value in queue.items() if name != "aqm"})
     # What the setting names comes first: that is what was chosen.
     for name in sorted(given, key=lambda name: name not in named):

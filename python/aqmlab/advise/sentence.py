@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from aqmlab import targets
+from aqmlab.report.advice import Measured
 from aqmlab.simulator import measures
 
 from .candidates import Candidate
@@ -15,11 +15,10 @@ from .trial import Trial
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LEAST = 0.0005
 """Of a score: a smaller difference is none at the digits that are shown."""
-Row = Mapping[str, Any]
 
 
 def of(
-    trial: Trial, places: Sequence[Place], chosen: Place, compared: Sequence[Row], system: str
+    trial: Trial, places: Sequence[Place], chosen: Place, compared: Sequence[Measured], system: str
 ) -> str:
     """For example `Any of these three will do: cake, fq_codel, sfq. Take cake: …`."""
     if chosen.candidate.queue is None:
@@ -62,22 +61,26 @@ def _counted(number: int) -> str:
     return _NUMBERS[number] if number < len(_NUMBERS) else str(number)
 
 
-def _milliseconds(compared: Sequence[Row]) -> str:
+def _milliseconds(compared: Sequence[Measured]) -> str:
     """What the delay becomes: of datagrams where there are some, else in the queues."""
-    known = [row for row in compared if row["difference"] and row["today"] and row["advised"]]
-    delays = [row for row in known if row["measure"].endswith(".delay_p95_s")]
-    waits = [row for row in known if row["measure"] == "queue_delay_mean_s"]
+    known = [
+        (row["measure"], row["today"], row["advised"], row["difference"])
+        for row in compared
+        if row["difference"] and row["today"] and row["advised"]
+    ]
+    delays = [row for row in known if row[0].endswith(".delay_p95_s")]
+    waits = [row for row in known if row[0] == "queue_delay_mean_s"]
     if not (delays or waits):
         return ""
     # Of several groups or directions the one that waits longest today.
-    row = max(delays or waits, key=lambda each: each["today"][0])
+    _, today, advised, difference = max(delays or waits, key=lambda each: each[1][0])
     words = "95 % of the packets of calls arrive within" if delays else "packets wait on average"
-    after, before = row["advised"][0] * 1e3, row["today"][0] * 1e3
-    changed = _changed(row["difference"], 1e3, 0)
+    after, before = advised[0] * 1e3, today[0] * 1e3
+    changed = _changed(difference, 1e3, 0)
     return f"{words} {after:.0f} ms in place of {before:.0f} ms ({changed} ms)"
 
 
-def _calls(compared: Sequence[Row]) -> str:
+def _calls(compared: Sequence[Measured]) -> str:
     """What the rating of calls becomes."""
     row = next((row for row in compared if row["measure"] == "voip_r_mean"), None)
     if row is None or not (row["difference"] and row["today"] and row["advised"]):

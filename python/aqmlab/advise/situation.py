@@ -6,11 +6,12 @@ import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import load
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Link, Queue, Scenario, Traffic, without
 
 from . import users
 
@@ -30,7 +31,7 @@ SCALABLE = ("prague",)
 class Situation:
     """A line with its users."""
 
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     """As it is today, without a seed."""
     place: str
     """Where a queue can be put: `router` (behind a shaper before the line) or `line`."""
@@ -39,7 +40,7 @@ class Situation:
     """In a few words."""
 
     @property
-    def line(self) -> Mapping[str, Any]:
+    def line(self) -> Link:
         """The link that is advised on."""
         return self.scenario["link"][0]
 
@@ -60,7 +61,7 @@ class Situation:
     def scalable(self) -> bool:
         """Whether a sender uses a scalable congestion control."""
         groups = engine.check({**self.scenario, "seed": 1})["traffic"]
-        senders = [group["tcp"] for group in groups if isinstance(group.get("tcp"), Mapping)]
+        senders = [tcp for group in groups if isinstance(tcp := group.get("tcp"), Mapping)]
         return any(sender.get("congestion") in SCALABLE for sender in senders)
 
     @property
@@ -82,17 +83,16 @@ class Situation:
             line[key] = f"{self.rate(way) * factor:.0f} bit/s"
         return replace(self, scenario={**self.scenario, "link": [line, *self.scenario["link"][1:]]})
 
-    def with_queue(
-        self, queues: Mapping[str, Mapping[str, Any]], shares: Mapping[str, float]
-    ) -> dict[str, Any]:
+    def with_queue(self, queues: Mapping[str, Queue], shares: Mapping[str, float]) -> Scenario:
         """The scenario with another queue in each direction (`forward`, `reverse`).
 
         At a router the queue stands behind a shaper at a share of the line's rate, and the line
         keeps its own queue; at the line it replaces that.
         """
-        made = copy.deepcopy(dict(self.scenario))
+        made = copy.deepcopy(without(self.scenario))
         if self.place == LINE:
-            made["link"][0] |= {way: dict(queues[way]) for way in self.directions}
+            ways = {way: dict(queues[way]) for way in self.directions}
+            made["link"][0] = cast(Link, {**made["link"][0], **ways})
             return made
         router: dict[str, Any] = {"name": ROUTER}
         if framing := engine.check({**made, "seed": 1})["link"][0].get("framing"):
@@ -102,7 +102,7 @@ class Situation:
             router[key] = f"{self.rate(way) * shares.get(way, 1.0):.0f} bit/s"
             if way in queues:
                 router[way] = dict(queues[way])
-        made["link"].append(router)
+        made["link"].append(cast(Link, router))
         return made
 
 
@@ -119,11 +119,11 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
         line |= channel_of(access, line["rate"], line.get("reverse_rate", line["rate"]))
     else:
         line["framing"] = "ethernet"
-    scenario = {
+    scenario: Scenario = {
         "duration": "240 s",
         "warmup": "20 s",
         "network": {"rtt": users.RTT.get(who, "30 ms")},
-        "link": [line],
+        "link": [cast(Link, line)],
         "traffic": users.named(who),
     }
     described = f"{rate}{f' {access}' if access else ''}, {who}"
@@ -149,7 +149,7 @@ def channel_of(access: str, down: str, up: str) -> dict[str, Any]:
     return {}
 
 
-def _channel_times(line: Mapping[str, Any], factor: float) -> dict[str, Any]:
+def _channel_times(line: Link, factor: float) -> dict[str, Any]:
     """The channel of a complete link, made to carry `factor` times as much: the link's own rate
     says nothing of it (a modem's contract is that rate)."""
     if cell := line.get("cell"):
@@ -190,13 +190,13 @@ def at_rate(found: Situation, rate: str, access: str | None) -> Situation:
 
 
 def of_scenario(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     place: str | None,
     described: str,
     directions: Sequence[str] = ("forward",),
 ) -> Situation:
     """The situation of a scenario that was read."""
-    bare = {key: value for key, value in scenario.items() if key not in ("seed", "name")}
+    bare = without(scenario, "seed", "name")
     return _checked(Situation(bare, place or LINE, tuple(directions), described))
 
 
@@ -206,16 +206,14 @@ def _checked(situation: Situation) -> Situation:
     if situation.place == ROUTER and len(situation.scenario["link"]) > 1:
         raise SpecError("a router stands before a single link: give --place line")
     record = {"responses": False, "datagrams": False, "samples": False}
-    scenario = {**situation.scenario, "record": record}
+    scenario: Scenario = {**situation.scenario, "record": record}
     engine.check({**scenario, "seed": 1, "traffic": _requested(scenario["traffic"])})
     return replace(situation, scenario=scenario)
 
 
-def _requested(traffic: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _requested(traffic: Sequence[Traffic]) -> list[Traffic]:
     """Loads are no users yet: any number of them will do to find other mistakes."""
     return [
-        {**{key: value for key, value in group.items() if key != "load"}, "users": 1}
-        if "load" in group
-        else dict(group)
+        {**without(group, "load"), "users": 1} if "load" in group else without(group)
         for group in traffic
     ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,6 +13,8 @@ from aqmlab.intervals import interval
 from aqmlab.runs import calibrate
 from aqmlab.runs.laboratory import Laboratory
 from aqmlab.simulator import measures
+from aqmlab.simulator.forms import Scenario
+from aqmlab.simulator.renamed import Numbers
 from aqmlab.tables import measure
 
 from .candidates import Candidate
@@ -23,8 +25,6 @@ from .situation import Situation
 _MACHINE = {about["name"] for about in measures.MACHINES}
 QUANTILES = tuple(f"queue_delay_{part}_s" for part in ("p50", "p90", "p95", "p99", "p99_9", "max"))
 """Of the queueing delay: each that of the queue on the way where it is largest."""
-Numbers = Mapping[str, float | None]
-"""Of one run, by dotted path."""
 
 
 @dataclass
@@ -124,7 +124,7 @@ def _of_network(found: Numbers | None) -> dict[str, float | None] | None:
     return {name: value for name, value in found.items() if name not in _MACHINE}
 
 
-def numbers(summary: Mapping[str, Any]) -> dict[str, float | None]:
+def numbers(summary: Numbers) -> dict[str, float | None]:
     """A run's numbers; delay and losses are of all queues in the worse direction."""
     found = dict(measure.numbers(summary))
     delays: dict[str, float] = {}
@@ -147,7 +147,7 @@ def numbers(summary: Mapping[str, Any]) -> dict[str, float | None]:
 
 def with_users(situation: Situation, laboratory: Laboratory, **how: Any) -> Situation:
     """Loads become users, as `aqmlab run` does it."""
-    scenario: Mapping[str, Any] = situation.scenario
+    scenario: Scenario = situation.scenario
     while spec.loaded_group(scenario) is not None:
         if calibrate.is_open_loop(scenario):
             scenario = calibrate.resolve(scenario)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from typing import Any
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.simulator.forms import Traffic
 
 _TODAY = {"profile": "linux"}
 
-USERS: dict[str, list[dict[str, Any]]] = {
+USERS: dict[str, list[Traffic]] = {
     "household": [
         {"name": "web", "app": "web-2024", "users": 6, "tcp": _TODAY},
         {"name": "film", "app": "video", "users": 2, "tcp": _TODAY},
@@ -51,7 +51,7 @@ RTT = {"household": "30 ms", "office": "30 ms", "phone": "40 ms"}
 """Besides the access; constructed."""
 
 
-def named(word: str) -> list[dict[str, Any]]:
+def named(word: str) -> list[Traffic]:
     """A copy of the traffic of that name."""
     if word not in USERS:
         hint = nearest(word, list(USERS))
@@ -59,14 +59,13 @@ def named(word: str) -> list[dict[str, Any]]:
     return copy.deepcopy(USERS[word])
 
 
-def scaled(traffic: list[dict[str, Any]], factor: float) -> list[dict[str, Any]]:
+def scaled(traffic: list[Traffic], factor: float) -> list[Traffic]:
     """`factor` times the people: every group's number, at least one, of flows as well."""
     made = copy.deepcopy(traffic)
     for group in made:
         for key in ("users", "flows"):
-            if isinstance(group.get(key), int):
-                group[key] = max(1, round(group[key] * factor))
-        for key in ("connections_per_s",):
-            if isinstance(group.get(key), int | float):
-                group[key] *= factor
+            if isinstance(number := group.get(key), int):
+                group[key] = max(1, round(number * factor))
+        if isinstance(rate := group.get("connections_per_s"), int | float):
+            group["connections_per_s"] = rate * factor
     return made

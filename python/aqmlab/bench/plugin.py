@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Link, Scenario
 from aqmlab.simulator.plugin import source, starting
 
 BAR = 150_000
@@ -16,12 +17,12 @@ SECONDS = (10, 60)
 """Simulated, of the shorter and the longer run: what starting a process costs cancels out."""
 
 
-def measure(scenario: dict[str, Any]) -> dict[str, Any]:
+def measure(scenario: Scenario) -> dict[str, Any]:
     """The scenario with the judge that `aqmlab new aqm` begins with, at its first link."""
     with tempfile.TemporaryDirectory() as folder:
         starting.write("bench_aqm", "python", Path(folder) / "bench_aqm")
         file = str(Path(folder) / "bench_aqm" / "bench_aqm.py")
-        link = {**scenario["link"][0], "forward": {"aqm": source.table(file), "limit": 300}}
+        link: Link = {**scenario["link"][0], "forward": {"aqm": source.table(file), "limit": 300}}
         short, long = (
             _run({**scenario, "link": [link], "duration": f"{seconds} s"}) for seconds in SECONDS
         )
@@ -29,7 +30,7 @@ def measure(scenario: dict[str, Any]) -> dict[str, Any]:
     return {"packets_per_cpu_s": packets, "bar": BAR, "within_bar": packets >= BAR}
 
 
-def _run(scenario: dict[str, Any]) -> tuple[int, float]:
+def _run(scenario: Scenario) -> tuple[int, float]:
     """Data packets, and CPU seconds of the run's process."""
     before = os.times()
     summary = engine.simulate(scenario).summary

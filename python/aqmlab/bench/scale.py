@@ -12,9 +12,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from aqmlab.errors import AqmlabError
+from aqmlab.simulator.forms import Link, Scenario, Traffic
 
 from . import simulator
 
@@ -38,7 +39,7 @@ class Curve:
     of: str
     """What grows."""
     sizes: Sequence[int]
-    scenario: Callable[[int], dict[str, Any]]
+    scenario: Callable[[int], Scenario]
     """One of this size, its duration apart."""
     packets_per_s: Callable[[int], float]
     """Data packets of a simulated second, about."""
@@ -46,14 +47,20 @@ class Curve:
     """By what the cost of a packet is divided: links that it crosses."""
 
 
-def _link(rate: float, limit: int, **fields: Any) -> dict[str, Any]:
+def _link(rate: float, limit: int, **fields: Any) -> Link:
     queue = {"aqm": "droptail", "limit": max(20, limit)}
-    return {"rate": f"{rate:.0f} bit/s", "forward": queue, "reverse": dict(queue), **fields}
+    both = {"forward": queue, "reverse": dict(queue)}
+    return cast(Link, {"rate": f"{rate:.0f} bit/s", **both, **fields})
 
 
-def web(users: int, profile: str, **record: Any) -> dict[str, Any]:
+def web(users: int, profile: str, **record: object) -> Scenario:
     """Mah users at 98 % of their link, from the stationary start on."""
-    group = {"app": "web", "users": users, "start": "stationary", "tcp": {"profile": profile}}
+    group: Traffic = {
+        "app": "web",
+        "users": users,
+        "start": "stationary",
+        "tcp": {"profile": profile},
+    }
     return {
         "link": [_link(users * USER_BITS_PER_S, users // 25, framing="ethernet")],
         "network": {"rtt": {"min": "14 ms", "max": "144 ms", "draw": "pair"}},
@@ -62,9 +69,9 @@ def web(users: int, profile: str, **record: Any) -> dict[str, Any]:
     }
 
 
-def _bulk(flows: int, links: int = 1, **forward: Any) -> dict[str, Any]:
+def _bulk(flows: int, links: int = 1, **forward: object) -> Scenario:
     row = [_link(flows * 1e5, 4 * flows, name=f"link-{i}", delay="1 ms") for i in range(links)]
-    row[0]["forward"] |= forward
+    row[0]["forward"] = {"aqm": "droptail", "limit": max(20, 4 * flows), **forward}
     return {
         "link": row,
         "traffic": [{"app": "bulk", "flows": flows, "tcp": {"profile": "plain"}}],
@@ -72,11 +79,12 @@ def _bulk(flows: int, links: int = 1, **forward: Any) -> dict[str, Any]:
     }
 
 
-def _waiting(packets: int) -> dict[str, Any]:
+def _waiting(packets: int) -> Scenario:
     # Twice what the line takes: the queue fills while half the first run is over.
     rate = max(1e6, packets * 1000 * 8.0)
-    group = {"app": "cbr", "flows": 10, "rate": f"{rate / 5:.0f} bit/s", "packet": 1000}
-    group |= {"start_within": "0 s"}
+    sent = f"{rate / 5:.0f} bit/s"
+    group: Traffic = {"app": "cbr", "flows": 10, "rate": sent, "packet": 1000}
+    group["start_within"] = "0 s"
     return {
         "link": [_link(rate, packets)],
         "traffic": [group],
@@ -134,8 +142,13 @@ def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
     longer = max(LEAST_S, 2 * PACKETS / curve.packets_per_s(size))
     runs = []
     for duration in (longer / 2, longer):
-        scenario = {"duration": f"{duration:.6f} s", "seed": 1, **curve.scenario(size)}
-        runs.append(simulator.run_apart({"name": f"{curve.of}: {size}", **scenario}, instructions))
+        scenario: Scenario = {
+            "name": f"{curve.of}: {size}",
+            "duration": f"{duration:.6f} s",
+            "seed": 1,
+            **curve.scenario(size),
+        }
+        runs.append(simulator.run_apart(scenario, instructions))
     few, many = runs
     packets = many["data_packets"] - few["data_packets"]
     if packets <= 0:

@@ -15,12 +15,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Required, TypedDict
 
+from aqmlab import units
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment import spec
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Scenario, Traffic
 
 from . import commands as bench_commands
 from . import other_simulators, plugin, steps
@@ -34,7 +36,7 @@ if TYPE_CHECKING:
 BULK_SECONDS = 300
 """Simulated seconds of scenario A, here and in ns-2: enough packets for a steady figure."""
 
-BULK = {
+BULK: Scenario = {
     "name": "bench-A",
     "duration": f"{BULK_SECONDS} s",
     "seed": 1,
@@ -74,7 +76,7 @@ TIMED = (
 )
 
 WEB_LOAD = 0.98
-WEB = {
+WEB: Scenario = {
     "name": "bench-W",
     "duration": "90 min",
     "warmup": "20 min",
@@ -94,7 +96,7 @@ WEB = {
 }
 """Mah users at 98 % of 10 Mbit/s by the model's own estimate, FIFO of 120 packets."""
 
-MODELS = {
+MODELS: dict[str, Traffic] = {
     "unc": {"app": "unc", "load": WEB_LOAD},
     "packmime": {"app": "packmime", "load": 0.9},
 }
@@ -132,7 +134,41 @@ json.dump(measured, sys.stdout)
 """
 
 
-def measure() -> dict[str, Any]:
+class Speed(TypedDict, total=False):
+    """A run in a process of its own: its speed, its memory, and that it is the same run."""
+
+    data_packets_per_s: Required[float]
+    events_per_packet: Required[float | None]
+    events: Required[Any]
+    wall_s: Required[float]
+    cpu_s: Required[float]
+    moving_s: Required[float]
+    peak_rss_mib: Required[float]
+    data_packets: Required[int]
+    simulated_s: Required[float]
+    simulated_per_wall: Required[float]
+    fingerprint: Required[str]
+    data_packets_per_cpu_s: float
+    instructions: int
+    users: int
+
+
+class QueueCost(TypedDict):
+    """What a packet costs in a discipline, also as multiples of the yardstick."""
+
+    name: str
+    ns_per_packet: float
+    times: dict[str, float]
+    bar_ns: int
+    within_bar: bool
+
+
+Benchmark = dict[str, Any]
+"""The document of `aqmlab bench --json`: a `Speed` for A, W and every other model, `queues`, and
+what the other files of this folder measure."""
+
+
+def measure() -> Benchmark:
     """The document of `aqmlab bench --json`."""
     version = engine.version()
     if version.profile != "release":
@@ -141,15 +177,16 @@ def measure() -> dict[str, Any]:
         )
     bulk, bulk_rate = _run(BULK)
     bulk["data_packets_per_cpu_s"] = bulk_rate
+    others: dict[str, float | None] = {}
     for name, rate in other_simulators.packets_per_cpu_s(BULK_SECONDS).items():
-        bulk[f"ratio_to_{name}"] = bulk_rate / rate if rate else None
-        bulk[f"{name}_data_packets_per_cpu_s"] = rate
+        others[f"ratio_to_{name}"] = bulk_rate / rate if rate else None
+        others[f"{name}_data_packets_per_cpu_s"] = rate
     users = web_users()
     web, _ = _run({**WEB, "traffic": [{**WEB["traffic"][0], "users": users}]})
     web["users"] = users
     models = {f"W_{name}": _run(_model(name))[0] for name in MODELS}
     return {
-        "A": bulk,
+        "A": {**bulk, **others},
         "W": web,
         **models,
         "queues": queues(),
@@ -164,7 +201,7 @@ def measure() -> dict[str, Any]:
     }
 
 
-def queues() -> list[dict[str, Any]]:
+def queues() -> list[QueueCost]:
     """What a packet costs in each discipline: enqueue, dequeue and updates, 50 flows, overload.
 
     Medians of repeats. Each alternates with one of the first discipline of the list, so that the
@@ -175,7 +212,7 @@ def queues() -> list[dict[str, Any]]:
     return [_queue(name, names[0]) for name in names]
 
 
-def _queue(name: str, yardstick: str) -> dict[str, Any]:
+def _queue(name: str, yardstick: str) -> QueueCost:
     load, unit = engine.overload(name), engine.overload(yardstick)
     costs, ratios = [], []
     for _ in range(QUEUE_REPEATS):
@@ -206,20 +243,20 @@ def web_users() -> int:
     return round(WEB_LOAD * 10e6 / 8 / per_user / 7) * 7
 
 
-def _model(name: str) -> dict[str, Any]:
+def _model(name: str) -> Scenario:
     """Scenario W with another model, its size from its own estimate of the load."""
-    group = {**MODELS[name], "tcp": WEB["traffic"][0]["tcp"]}
-    scenario = {**WEB, "name": f"bench-W-{name}", "traffic": [group]}
+    group: Traffic = {**MODELS[name], "tcp": WEB["traffic"][0].get("tcp")}
+    scenario: Scenario = {**WEB, "name": f"bench-W-{name}", "traffic": [group]}
     if calibrate.is_open_loop(scenario):
         return calibrate.resolve(scenario)
     per_user = engine.estimate(scenario)
     if not per_user:
         raise AqmlabError(f"the model {name} gives no estimate of its load: build with `make run`")
-    users = round(group["load"] * 10e6 / 8 / per_user / 7) * 7
+    users = round(units.share(group.get("load")) * 10e6 / 8 / per_user / 7) * 7
     return spec.set_path(scenario, "traffic.0.users", users)
 
 
-def run_apart(scenario: dict[str, Any], instructions: bool = False) -> dict[str, Any]:
+def run_apart(scenario: Scenario, instructions: bool = False) -> Speed:
     """Runs a scenario in a process of its own; with its `instructions`, counted by valgrind."""
     count = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
     child = subprocess.run(
@@ -237,11 +274,11 @@ def run_apart(scenario: dict[str, Any], instructions: bool = False) -> dict[str,
     )
     if child.returncode != 0:
         reason = (child.stderr.strip().splitlines() or ["no message"])[-1]
-        raise AqmlabError(f"benchmark {scenario['name']} failed ({reason}): check the build")
+        raise AqmlabError(f"benchmark {scenario.get('name')} failed ({reason}): check the build")
     answer = json.loads(child.stdout)
     summary, packets = answer["summary"], answer["summary"]["data_packets"]
     events = summary.get("events")
-    measured = {
+    measured: Speed = {
         "data_packets_per_s": packets / answer["wall_s"],
         "events_per_packet": events / packets if events is not None and packets else None,
         "events": events,
@@ -260,7 +297,7 @@ def run_apart(scenario: dict[str, Any], instructions: bool = False) -> dict[str,
     return measured
 
 
-def _run(scenario: dict[str, Any]) -> tuple[dict[str, Any], float]:
+def _run(scenario: Scenario) -> tuple[Speed, float]:
     """Runs a scenario in a process of its own; also its data packets per CPU second."""
     measured = run_apart(scenario)
     return measured, measured["data_packets"] / measured["cpu_s"]
@@ -282,7 +319,7 @@ def machine() -> str:
     )
 
 
-def show(measured: dict[str, Any], console: Console) -> None:
+def show(measured: Benchmark, console: Console) -> None:
     """Prints the measurements on the console."""
     from rich.table import Table
 
@@ -319,7 +356,7 @@ def show(measured: dict[str, Any], console: Console) -> None:
     )
 
 
-def _queue_table(queues: list[dict[str, Any]]) -> Table:
+def _queue_table(queues: list[QueueCost]) -> Table:
     from rich.table import Table
 
     (yardstick,) = queues[0]["times"]

@@ -7,7 +7,7 @@ them.
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import StoreError
 from aqmlab.experiment import compiled
@@ -18,6 +18,7 @@ from .judge import INCONCLUSIVE
 
 if TYPE_CHECKING:
     from aqmlab.experiment.rules import Claim
+    from aqmlab.tables.document import Line
 
 
 def digest(claim: Claim) -> str:
@@ -31,15 +32,13 @@ def digest(claim: Claim) -> str:
     return files.identity({"rule": claim.rule, "condition": written(claim.conditions)})[:12]
 
 
-def blank(study: str, claim: Claim) -> dict[str, Any]:
+def blank(study: str, claim: Claim) -> Line:
     """The line of a claim that nothing was run for."""
-    described = {
+    return {
         "id": claim.id,
         "study": study,
         "claim": claim.claim,
         "rule": f"{claim.rule} (version {claim.version})",
-    }
-    return described | {
         "verdict": INCONCLUSIVE,
         "estimate": None,
         "interval": None,
@@ -55,7 +54,7 @@ def blank(study: str, claim: Claim) -> dict[str, Any]:
     }
 
 
-def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
+def stored(folder: Path, study: str) -> list[Line] | None:
     """The score card of a study's results folder, if it has one."""
     path = folder / "result.json"
     if not path.is_file():
@@ -69,7 +68,7 @@ def stored(folder: Path, study: str) -> list[dict[str, Any]] | None:
     return renamed(result.get("claims"))
 
 
-def renamed(claims: Any) -> Any:
+def renamed(claims: list[Line] | None) -> list[Line] | None:
     """Stored claims with today's words: until 0.1 an inconclusive verdict was "undecided"."""
     for claim in claims or ():
         for judged in (claim, claim.get("deciding") or {}, *(claim.get("conditions") or ())):
@@ -78,23 +77,22 @@ def renamed(claims: Any) -> Any:
     return claims
 
 
-def lines(study: str, file: Path) -> list[dict[str, Any]]:
+def lines(study: str, file: Path) -> list[Line]:
     """The blank lines of all claims of an experiment, named `study`."""
 
-    def read() -> list[dict[str, Any]]:
+    def read() -> list[Line]:
         from aqmlab.experiment.experiment import claims
 
         return [blank(study, claim) for claim in claims(file)]
 
     # # What is kept beside a shipped experiment may have been written under another name.
-    return [line | {"study": study} for line in compiled.described(file, "verdicts", read)]
+    found: list[Line] = compiled.described(file, "verdicts", read)
+    return [{**line, "study": study} for line in found]
 
 
-def current(line: dict[str, Any], known: dict[str, Any] | None) -> dict[str, Any]:
+def current(line: Line, known: Line | None) -> Line:
     """A stored line, unless there is none or the rule has changed since it was judged."""
     if known is None or known.get("digest") == line["digest"]:
         return known or line
-    return line | {
-        "why": f"judged under version {known.get('version')} of the rule, this is another: "
-        "run the study again"
-    }
+    why = f"judged under version {known.get('version')} of the rule, this is another"
+    return {**line, "why": f"{why}: run the study again"}

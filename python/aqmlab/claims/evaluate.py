@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.plan import Plan
@@ -22,6 +23,9 @@ from aqmlab.tables.dataset import Dataset
 from . import rule, scorecard
 from .evidence import Evidence
 from .judge import INCONCLUSIVE
+
+if TYPE_CHECKING:
+    from aqmlab.tables.document import Line
 
 STILL_OPEN = 0.4
 """The part of the claims that is expected to be inconclusive after a look: in quick harsh-red
@@ -64,18 +68,16 @@ def judge(
     dataset: Dataset,
     laboratory: Laboratory,
     looks: Sequence[int],
-) -> list[dict]:
+) -> list[Line]:
     """The lines of the score card, in the order of the claims.
 
     `looks` are multiples of the number of seeds at the first look, which is 1.
     """
     evidence = Evidence(dataset.plan, dataset.metrics, dict(dataset.results), dataset.calibrations)
-    rows: dict[str, dict] = {}
+    rows: dict[str, Line] = {}
     laboratory.expect({})
     for number, look in enumerate(looks):
-        open_ = [
-            c for c in claims if rows.get(c.id, {}).get("verdict", INCONCLUSIVE) == INCONCLUSIVE
-        ]
+        open_ = [c for c in claims if c.id not in rows or rows[c.id]["verdict"] == INCONCLUSIVE]
         if number:
             runs = dataset.plan.runs(look, _resting_on(open_, rows))
             if not runs:
@@ -85,11 +87,11 @@ def judge(
             evidence.results |= laboratory.by_scenario(title, runs, experiment.where)
         for claim in open_:
             row = scorecard.row(experiment.name, claim, evidence, len(looks))
-            rows[claim.id] = row | {"scenarios": sorted(evidence.requested)}
+            rows[claim.id] = {**row, "scenarios": sorted(evidence.requested)}
     return [rows[claim.id] for claim in claims]
 
 
-def _resting_on(claims: Sequence[Claim], rows: dict[str, dict]) -> set[str]:
+def _resting_on(claims: Sequence[Claim], rows: Mapping[str, Line]) -> set[str]:
     """The scenarios of claims that more seeds can decide: those with an interval."""
     judged = (rows[claim.id] for claim in claims)
-    return {key for row in judged if row["interval"] for key in row["scenarios"]}
+    return {key for row in judged if row["interval"] for key in row.get("scenarios", ())}

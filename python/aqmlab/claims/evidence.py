@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -126,6 +125,6 @@ def defined(sample: np.ndarray) -> bool:
     return bool(sample.size) and not any(math.isnan(v) for v in np.atleast_1d(sample))
 
 
-def _where(where: Mapping[str, Any]) -> str:
+def _where(where: Mapping[str, object]) -> str:
     described = ", ".join(f"{k} {v}" for k, v in where.items())
     return f" ({described})" if described else ""

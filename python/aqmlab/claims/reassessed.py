@@ -8,23 +8,24 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .judge import FAILS, HOLDS, INCONCLUSIVE
 
-Row = dict[str, Any]
+if TYPE_CHECKING:
+    from aqmlab.tables.document import Line
 
 
-def pairs(claims: Sequence[Row]) -> list[tuple[Row | None, Row]]:
+def pairs(claims: Sequence[Line]) -> list[tuple[Line | None, Line]]:
     """Lines of a score card that revisit another, each after the line it revisits.
 
     In the order of the score card; the first of a pair is missing where its part was not run.
     """
     known = {row["id"]: row for row in claims}
-    return [(known.get(row["revisits"]), row) for row in claims if row.get("revisits")]
+    return [(known.get(str(row["revisits"])), row) for row in claims if row.get("revisits")]
 
 
-def summary(claims: Sequence[Row]) -> str:
+def summary(claims: Sequence[Line]) -> str:
     """How many conclusions survive, in a sentence; "" if none is reassessed."""
     both = [(then, now) for then, now in pairs(claims) if then is not None]
     held = [now["verdict"] for then, now in both if then["verdict"] == HOLDS]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aqmlab.experiment.rules import Claim
 from aqmlab.io.numbers import digits_of, ranged
@@ -13,13 +13,17 @@ from .cache import blank
 from .evidence import Evidence
 from .judge import FAILS, HOLDS, Judged
 
+if TYPE_CHECKING:
+    from aqmlab.tables.document import Condition, Line
 
-def row(study: str, claim: Claim, evidence: Evidence, looks: int) -> dict[str, Any]:
+
+def row(study: str, claim: Claim, evidence: Evidence, looks: int) -> Line:
     """One line of the score card, and the scenarios it rests on in `evidence.asked`."""
     evidence.requested = set()
     found = rule.judge(claim, evidence, looks=looks)
     shown = rule.deciding(found)
-    return blank(study, claim) | {
+    return {
+        **blank(study, claim),
         "verdict": found.verdict,
         "estimate": _finite(shown.mean) if shown else None,
         "interval": _interval(shown),
@@ -62,7 +66,7 @@ def _same(shown: Judged) -> bool:
     return shown.replications > 1 and shown.low == shown.high
 
 
-def _condition(judged: Judged) -> dict[str, Any]:
+def _condition(judged: Judged) -> Condition:
     return {
         "text": judged.text,
         "verdict": judged.verdict,

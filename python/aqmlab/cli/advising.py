@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from aqmlab.advise.situation import Situation
+    from aqmlab.report.advice import Answer, Shown
 
 
 Rate = Annotated[
@@ -169,7 +171,7 @@ def _situation(
     raise SpecError("say which line: --rate 50/10Mbit/s, or --scenario FILE, or --pcap FILE")
 
 
-def show(answer: dict[str, Any], console: Console) -> None:
+def show(answer: Answer, console: Console) -> None:
     """The answer in short; the page has all of it."""
     from rich import box
     from rich.table import Table
@@ -180,7 +182,7 @@ def show(answer: dict[str, Any], console: Console) -> None:
     console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
     console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
     console.print(Text(answer["sentence"]))
-    bare = {"scale": 1, "digits": 3}
+    bare: Shown = {"scale": 1, "digits": 3}
     race = Table(
         title="score from 0 to 1, 95 % intervals", title_justify="left", box=box.SIMPLE_HEAD
     )
@@ -210,7 +212,7 @@ def show(answer: dict[str, Any], console: Console) -> None:
         console.print(Text(f"{answer['folder']}/report.html", "dim"))
 
 
-def _show_commands(target: dict[str, Any], advised: str, console: Console) -> None:
+def _show_commands(target: Mapping[str, Any], advised: str, console: Console) -> None:
     """All that is typed at one system, with a comment before each block."""
     from rich.text import Text
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, TypedDict
 
 from aqmlab.io import terminal
 from aqmlab.simulator import renamed
+from aqmlab.simulator.forms import Scenario
+from aqmlab.simulator.renamed import Numbers
 from aqmlab.tables import measure
 from aqmlab.tables.result import merged
 
@@ -33,10 +35,10 @@ class OfVariant(TypedDict):
     """A variant: its scenario, and the numbers of its runs taken together."""
 
     label: str
-    values: dict[str, Any]
-    axes: Mapping[str, Any]
-    scenario: Mapping[str, Any]
-    summary: Mapping[str, Any]
+    values: dict[str, str]
+    axes: Mapping[str, object]
+    scenario: Scenario
+    summary: Numbers
     statistics: Mapping[str, Interval]
 
 
@@ -45,11 +47,11 @@ class OfRun(TypedDict):
 
     variant: int
     label: str
-    values: dict[str, Any]
+    values: dict[str, str]
     seed: int
     cached: bool
     folder: str | None
-    summary: Mapping[str, Any]
+    summary: Numbers
 
 
 class OfCalibration(TypedDict):
@@ -66,8 +68,8 @@ class Document(TypedDict):
     """All of a result."""
 
     name: str
-    scenario: Mapping[str, Any] | None
-    summary: Mapping[str, Any] | None
+    scenario: Scenario | None
+    summary: Numbers | None
     runs: list[OfRun]
     statistics: Mapping[str, Interval] | None
     variants: list[OfVariant]
@@ -141,7 +143,7 @@ def _calibration(line: Calibration) -> OfCalibration:
     }
 
 
-def to_json(content: Any) -> str:
+def to_json(content: object) -> str:
     """Standard JSON: what is not a finite number is null, what has no picture is a number."""
     ascii_only = not terminal.is_unicode()
     text = json.dumps(
@@ -150,7 +152,7 @@ def to_json(content: Any) -> str:
     return terminal.printable(text, keep="\n", write=lambda character: json.dumps(character)[1:-1])
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: object) -> object:
     if isinstance(value, Mapping):
         return {str(k): _finite(v) for k, v in value.items()}
     if isinstance(value, list | tuple):

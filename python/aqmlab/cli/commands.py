@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -20,6 +20,9 @@ from .framework import App
 from .options import Aqm, Figure, Fresh, Jobs, Json, Live, On, Out, Part, Quick, Refresh, Study
 from .trusting import Trust
 from .typed import typed
+
+if TYPE_CHECKING:
+    from aqmlab.tables.document import Line
 
 app = App()
 
@@ -339,12 +342,13 @@ def claims(
         print_json(rows)
         return
     coloured = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    for line in show.lines([{**row, **_printable(row)} for row in rows], coloured):
+    for line in show.lines(list(map(_printable, rows)), coloured):
         print(line)
 
 
-def _printable(row: dict[str, Any]) -> dict[str, str]:
-    return {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
+def _printable(row: Line) -> Line:
+    shown = {key: printable(row[key]) for key in ("study", "id", "claim", "why")}
+    return cast("Line", {**row, **shown})
 
 
 @app.command()
@@ -361,7 +365,7 @@ def report(
     print(printable(str(write(folder) if again else run_folder.report(folder))))
 
 
-def print_json(content: Any) -> None:
+def print_json(content: object) -> None:
     """One document, and nothing else, on standard output."""
     from . import as_json
 

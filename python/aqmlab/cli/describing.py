@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import AqmlabError
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
+from aqmlab.simulator.forms import Entry
 
 from . import distributions, reference
 from .typed import typed
@@ -25,7 +25,7 @@ def answer(
         traces.answer(Path(settings[0]), json)
         return
     table = Path(name) if name.endswith(distributions.SUFFIX) else None
-    entry: dict[str, Any]
+    entry: Entry
     if table is None:
         with typed({"rate": f"--rate {rate}"}):
             entry = reference.described(name, settings, rate)

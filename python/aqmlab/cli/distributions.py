@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment.inlining import read_table
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Entry, Variable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -16,7 +17,7 @@ SUFFIX = ".csv"
 _UNITS = {"bytes": "B", "time": "s", "count": "", "": ""}
 
 
-def of_file(path: Path) -> list[dict[str, Any]]:
+def of_file(path: Path) -> list[Variable]:
     """The one variable of a table in the format of the shipped ones."""
     text = read_table(path)
     try:
@@ -35,12 +36,12 @@ def _unit(text: str) -> str:
     return "count" if "count" in words else ""
 
 
-def of_entry(entry: dict[str, Any]) -> list[dict[str, Any]]:
+def of_entry(entry: Entry) -> list[Variable]:
     """The variables of a traffic application's models; none of anything else."""
     return [variable for model in entry.get("models", []) for variable in engine.variables(model)]
 
 
-def show(variables: list[dict[str, Any]], console: Console) -> None:
+def show(variables: list[Variable], console: Console) -> None:
     """A table with one row for every variable."""
     from rich.table import Table
 
@@ -68,7 +69,7 @@ def _number(value: float | None) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def plot(variables: list[dict[str, Any]], title: str, path: Path) -> Path:
+def plot(variables: list[Variable], title: str, path: Path) -> Path:
     """Draws them into an SVG or PNG file, whichever its name says."""
     from aqmlab import figures
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -13,6 +13,9 @@ from aqmlab.io.terminal import printable
 from .commands import app, print_json
 from .options import Jobs, Json
 from .trusting import Trust
+
+if TYPE_CHECKING:
+    from aqmlab.evaluate.evaluation import Card
 
 SETS = ("train", "public", "held-out")
 
@@ -60,7 +63,7 @@ def evaluate(
         raise AqmlabError(f"{card['name']}: {_why_invalid(card)}")
 
 
-def _why_invalid(card: dict[str, Any]) -> str:
+def _why_invalid(card: Card) -> str:
     if card["laws"]:
         broken = ", ".join(row["name"] for row in card["laws"])
         return f"it breaks laws ({broken}), so its scores do not count: mend it"
@@ -70,7 +73,7 @@ def _why_invalid(card: dict[str, Any]) -> str:
     )
 
 
-def _lines(card: dict[str, Any]) -> list[str]:
+def _lines(card: Card) -> list[str]:
     lines = [f"{card['name']}, scenarios of version {card['version']}"]
     for name, one in card["sets"].items():
         lines.append(f"{name}: {one['scenarios']} scenarios, score {_spread(one['score'])}")
@@ -87,7 +90,7 @@ def _lines(card: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _spread(values: list[float], *, sign: bool = False) -> str:
+def _spread(values: list[float | None], *, sign: bool = False) -> str:
     form = "+.4f" if sign else ".4f"
-    mean, low, high = (format(value, form) for value in values)
+    mean, low, high = (format(cast(float, value), form) for value in values)
     return f"{mean} ({low} to {high})"

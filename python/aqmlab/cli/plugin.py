@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -11,6 +11,7 @@ from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import examples
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
+from aqmlab.simulator.plugin.report import Report
 
 from . import completion
 from .commands import app, print_json
@@ -67,7 +68,7 @@ def _print(lines: list[str]) -> None:
         print(printable(line))
 
 
-def _refuse(report: dict[str, Any]) -> None:
+def _refuse(report: Report) -> None:
     """Ends the command with an error if a check is broken."""
     broken = [check["name"] for check in report["checks"] if check["broken"]]
     if broken:
@@ -76,7 +77,7 @@ def _refuse(report: dict[str, Any]) -> None:
         )
 
 
-def _lines_of_control(report: dict[str, Any]) -> list[str]:
+def _lines_of_control(report: Report) -> list[str]:
     lines = [f"{report['name']}, {report['sets']} sets of parameters", *_checks(report)]
     for one in report["information"]:
         beside = f" (reno {one['reno']:.1f})" if one["reno"] else ""
@@ -84,7 +85,7 @@ def _lines_of_control(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _lines(report: dict[str, Any]) -> list[str]:
+def _lines(report: Report) -> list[str]:
     """The report for people."""
     lines = [f"{report['name']}, {report['sets']} sets of parameters", *_checks(report)]
     sent, dropped, marked = (report["happened"][k] for k in ("sent", "dropped", "marked"))
@@ -92,7 +93,7 @@ def _lines(report: dict[str, Any]) -> list[str]:
     return lines
 
 
-def _checks(report: dict[str, Any]) -> list[str]:
+def _checks(report: Report) -> list[str]:
     lines = []
     for check in report["checks"]:
         broken = check["broken"]

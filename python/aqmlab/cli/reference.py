@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import AqmlabError, SpecError, nearest
 from aqmlab.experiment import examples, spec
 from aqmlab.io.plain import Column, Paper
 from aqmlab.io.terminal import printable
 from aqmlab.simulator import engine, measures
+from aqmlab.simulator.forms import Entry, Field
 from aqmlab.simulator.plugin import source
 
 if TYPE_CHECKING:
@@ -75,15 +77,15 @@ _LABELS = {
 }
 
 
-def marking(entry: dict[str, Any]) -> str:
+def marking(entry: Entry) -> str:
     """What a queue discipline does with ECN, in a word: `off` and `on` are defaults of `ecn`."""
     for field in entry.get("fields", []):
         if field["name"] == "ecn":
-            return "on" if field["default"] else "off"
-    return "never" if entry["ecn"].startswith("never") else "always"
+            return "on" if field.get("default") else "off"
+    return "never" if entry.get("ecn", "").startswith("never") else "always"
 
 
-_COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
+_COLUMNS: dict[str, tuple[str, Callable[[Entry], str], bool]] = {
     "unit": ("unit", lambda entry: entry.get("unit", ""), False),
     "year": ("year", lambda entry: str(entry.get("year", "")), False),
     "ecn": ("ECN", marking, False),
@@ -94,18 +96,18 @@ _COLUMNS: dict[str, tuple[str, Callable[[dict[str, Any]], str], bool]] = {
 wrap."""
 
 
-def members(kind: str) -> list[dict[str, Any]]:
+def members(kind: str) -> list[Entry]:
     """The entries of a kind, each with at least `name` and `summary`."""
     if kind == "studies":
         from aqmlab.pipeline import registry
 
-        return registry.names()
+        return [*registry.names()]
     if kind == "examples":
         return [{"name": f"example:{n}", "summary": shows} for n, shows in examples.SHOWN.items()]
     if kind == "scores":
         return _scores()
     if kind == "measures":
-        return [dict(measure) for measure in measures.registered()]
+        return [Entry(**measure) for measure in measures.registered()]
     if kind != "scenario":
         return engine.catalogue().get(kind, [])
     sections = []
@@ -115,7 +117,7 @@ def members(kind: str) -> list[dict[str, Any]]:
     return sections
 
 
-def _scores() -> list[dict[str, Any]]:
+def _scores() -> list[Entry]:
     from aqmlab.scores import SCORES
 
     return [
@@ -140,7 +142,7 @@ def names(kind: str) -> list[str]:
     return [entry["name"] for entry in members(kind)]
 
 
-def select(kind: str | None, *, whole: bool = True) -> dict[str, list[dict[str, Any]]]:
+def select(kind: str | None, *, whole: bool = True) -> dict[str, list[Entry]]:
     """One kind, or all; unless `whole`, of studies only names and summaries."""
     if kind is not None and kind not in KINDS:
         hint = nearest(kind, list(KINDS))
@@ -149,13 +151,13 @@ def select(kind: str | None, *, whole: bool = True) -> dict[str, list[dict[str, 
     return {each: members(each) if whole or each != "studies" else _brief() for each in found}
 
 
-def _brief() -> list[dict[str, Any]]:
+def _brief() -> list[Entry]:
     from aqmlab.pipeline import registry
 
     return registry.summaries()
 
 
-def find(name: str) -> dict[str, Any]:
+def find(name: str) -> Entry:
     """The entry of that name, with its `kind`; write `tcp/plain` if two kinds have the name. A name
     of a file is that of a discipline or congestion control of one's own."""
     if source.names_file(name):
@@ -165,7 +167,7 @@ def find(name: str) -> dict[str, Any]:
     if name_of_app is not None:
         wanted, slash, bare = "traffic", "/", name_of_app
     sought = bare if slash else name
-    entries = [
+    entries: list[Entry] = [
         {"kind": kind, **entry}
         for kind in KINDS
         if (not slash or kind == wanted) and sought in names(kind)
@@ -178,7 +180,7 @@ def find(name: str) -> dict[str, Any]:
         hint = nearest(name, [known for kind in KINDS for known in names(kind)])
         raise AqmlabError(f'nothing is called "{name}"{hint} (`aqmlab list` shows all names)')
     if len(entries) > 1:
-        ways = " or ".join(f"{entry['kind']}/{entry['name']}" for entry in entries)
+        ways = " or ".join(f"{entry.get('kind')}/{entry['name']}" for entry in entries)
         raise AqmlabError(f'"{name}" is the name of several things: write {ways}')
     return entries[0]
 
@@ -191,7 +193,7 @@ def _app_of_model(name: str) -> str | None:
     return None
 
 
-def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
+def described(name: str, settings: Sequence[str], rate: str) -> Entry:
     """The entry of that name; a queue discipline with what it takes for every field.
 
     `settings` are `"field=value"`; `rate` is that of the line behind the queue. Adds `rate`,
@@ -199,7 +201,7 @@ def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
     follows from the others and the rate; a field that is missing has no effect or is off.
     """
     entry = find(name)
-    if entry["kind"] != "aqm":
+    if entry.get("kind", "") != "aqm":
         if settings:
             raise AqmlabError(
                 f'"{settings[0]}" has no effect: {entry["name"]} is not a queue discipline; '
@@ -219,8 +221,8 @@ def described(name: str, settings: Sequence[str], rate: str) -> dict[str, Any]:
 
 
 def _effective(
-    entry: dict[str, Any], written: dict[str, Any], rate: str, given: str
-) -> dict[str, Any]:
+    entry: Entry, written: dict[str, object], rate: str, given: str
+) -> dict[str, object]:
     """What the simulator writes for this queue in a complete scenario."""
     name = entry["name"]
     aqm = source.table(given) if source.names_file(given) else name
@@ -230,7 +232,8 @@ def _effective(
         "traffic": [{"app": "bulk", "flows": 1}],
     }
     try:
-        forward = engine.check(scenario)["link"][0]["forward"]
+        forward = engine.check(scenario)["link"][0].get("forward")
+        assert isinstance(forward, Mapping)
     except SpecError as error:
         mistake = str(error).removeprefix("link.0.")
         if mistake.startswith("rate: "):
@@ -239,7 +242,7 @@ def _effective(
     return {field: value for field, value in forward.items() if field != "aqm"}
 
 
-def show_list(found: dict[str, list[dict[str, Any]]], paper: Paper) -> None:
+def show_list(found: dict[str, list[Entry]], paper: Paper) -> None:
     """One table per kind."""
     for kind, entries in found.items():
         more = [column for column in _COLUMNS if any(column in entry for entry in entries)]
@@ -262,12 +265,12 @@ _MOST = 18
 """Characters of a column that is broken besides the sentences."""
 
 
-def show_entry(entry: dict[str, Any], console: Console) -> None:
+def show_entry(entry: Entry, console: Console) -> None:
     """Everything that is known about one entry."""
     from rich.table import Table
     from rich.text import Text
 
-    kind = KINDS.get(entry["kind"], entry["kind"])
+    kind = KINDS.get(entry.get("kind", ""), entry.get("kind", ""))
     console.print(Text.assemble((printable(entry["name"]), "bold"), f"  ({kind})"))
     console.print(Text(entry.get("summary", "")))
     for key in sorted(entry, key=lambda key: (*_LABELS, key).index(key)):
@@ -279,7 +282,7 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
     if fields:
         table = Table(title="fields", title_justify="left")
         # What an access sets may be anything that a link takes.
-        limits = entry["kind"] != "access"
+        limits = entry.get("kind", "") != "access"
         columns = ("name", _heading(entry), *(["allowed"] * limits), "meaning", "source")
         for column in columns:
             table.add_column(column, no_wrap=column == "name")
@@ -289,36 +292,39 @@ def show_entry(entry: dict[str, Any], console: Console) -> None:
             table.add_row(field["name"], *(Text(word or "") for word in words))
         console.print(table)
     if any(_follows(field, entry) for field in fields):
-        console.print(f"* follows from the other values and the line's {entry['rate']} (--rate)")
+        console.print(
+            f"* follows from the other values and the line's {entry.get('rate')} (--rate)"
+        )
 
 
 _APART = ("name", "kind", "summary", "fields", "rate", "written", "effective", "scale", "digits")
 
 
-def _heading(entry: dict[str, Any]) -> str:
-    return "value" if entry.get("written") or entry["kind"] == "access" else "default"
+def _heading(entry: Entry) -> str:
+    return "value" if entry.get("written") or entry.get("kind", "") == "access" else "default"
 
 
-def _follows(field: dict[str, Any], entry: dict[str, Any]) -> bool:
+def _follows(field: Field, entry: Entry) -> bool:
     """Whether the field's value was not written and is no fixed default."""
     name, default = field["name"], field.get("default")
     value = entry.get("effective", {}).get(name)
-    if value is None or name in entry["written"]:
+    if value is None or name in entry.get("written", {}):
         return False
     return default is None or default not in (value, _seconds(value))
 
 
-def _seconds(value: Any) -> float | None:
+def _seconds(value: object) -> float | None:
     """A time as the simulator writes it, as a number."""
-    is_time = isinstance(value, str) and value.endswith(" s")
-    return float(value.removesuffix(" s")) if is_time else None
+    if not isinstance(value, str) or not value.endswith(" s"):
+        return None
+    return float(value.removesuffix(" s"))
 
 
-def _value(field: dict[str, Any], entry: dict[str, Any]) -> str:
+def _value(field: Field, entry: Entry) -> str:
     """The default, or what takes its place under the values that were set."""
-    if "effective" not in entry or (not entry["written"] and field.get("default") is not None):
+    if "effective" not in entry or (not entry.get("written") and field.get("default") is not None):
         return default(field)
-    value = entry["effective"].get(field["name"])
+    value = entry.get("effective", {}).get(field["name"])
     seconds = _seconds(value)
     if seconds is not None:
         words = f"{seconds:.6g} s"
@@ -329,7 +335,7 @@ def _value(field: dict[str, Any], entry: dict[str, Any]) -> str:
     return f"{words} *" if _follows(field, entry) else words
 
 
-def allowed(field: dict[str, Any]) -> str:
+def allowed(field: Field) -> str:
     """The values a field may take, in words."""
     kind = field.get("type")
     if kind == "switch":
@@ -345,20 +351,20 @@ def allowed(field: dict[str, Any]) -> str:
     noun = {"time": "time", "rate": "rate"}.get(field.get("unit", ""))
     if noun is None:
         noun = "whole number" if kind == "whole" else "number"
-        noun += f" of {field['unit']}" if field.get("unit") not in (None, "", "count") else ""
+        noun += f" of {field.get('unit')}" if field.get("unit") not in (None, "", "count") else ""
     above = "above" if field.get("min_excluded") else "from"
     if low is not None and high is not None:
         return f"{noun} {above} {quantity(low, field)} to {quantity(high, field)}"
     return noun if low is None else f"{noun} {above} {quantity(low, field)}"
 
 
-def quantity(value: float, field: dict[str, Any]) -> str:
+def quantity(value: float, field: Field) -> str:
     """A number of this field with its unit, as in a scenario."""
     base = {"time": " s", "rate": " bit/s"}.get(field.get("unit", ""), "")
     return f"{value:.12g}{base}" if value != 2**53 else f"2^53{base}"
 
 
-def default(field: dict[str, Any]) -> str:
+def default(field: Field) -> str:
     """The default as in a scenario; `-` where it follows from other values."""
     value = field.get("default")
     if value is None:
@@ -367,7 +373,7 @@ def default(field: dict[str, Any]) -> str:
     return quantity(value, field) if number else _words(value)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, list):
@@ -377,7 +383,7 @@ def _words(value: Any) -> str:
     return str(value)
 
 
-def _entries(value: Any) -> str:
+def _entries(value: object) -> str:
     """A table inside a table: `duration 40 min, seeds 3`."""
     if isinstance(value, dict):
         return ", ".join(f"{key} {_words(inner)}" for key, inner in value.items())

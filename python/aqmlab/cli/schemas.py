@@ -11,18 +11,21 @@ import hashlib
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.io import files
+from aqmlab.simulator.forms import Schema
 
 FOLDER = Path(__file__).parent / "schemas"
 KINDS = ("scenario", "experiment", "infer")
 BUILT = "experiment"
 """The kind whose schema builds on the scenario's."""
+SHORT = 80
+"""Characters of a property that is not worth a definition of its own."""
 
 
 def shipped(kind: str) -> Path:
@@ -64,35 +67,50 @@ def generated() -> Iterator[tuple[Path, str]]:
     from aqmlab.pipeline import schema
     from aqmlab.simulator import engine
 
-    made: tuple[dict[str, Any], ...] = (engine.schema(), schema.experiment(), spec.schema())
-    whole = {kind: _shared(one) for kind, one in zip(KINDS, made, strict=True)}
+    made: tuple[Schema, ...] = (engine.schema(), schema.experiment(), spec.schema())
+    of_scenarios = _names(made[0])
+    whole = {
+        kind: _shared(one, _names(one, of_scenarios, made[0]) if kind == BUILT else None)
+        for kind, one in zip(KINDS, made, strict=True)
+    }
     known = whole["scenario"]["$defs"]
     for kind, one in whole.items():
         yield shipped(kind), files.lined(_without(known, one) if kind == BUILT else one) + "\n"
 
 
-def _with(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _with(known: Schema, schema: Schema) -> Schema:
     """The schema with these definitions beside its own."""
     return {**schema, "$defs": dict(sorted({**known, **schema["$defs"]}.items()))}
 
 
-def _without(known: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _without(known: Schema, schema: Schema) -> Schema:
     """The schema without the definitions that are these."""
     own = {name: one for name, one in schema["$defs"].items() if known.get(name) != one}
     return {**schema, "$defs": own}
 
 
-def _shared(schema: dict[str, Any]) -> dict[str, Any]:
-    """The schema with every long property that stands in several places in `$defs`, once."""
+def _names(
+    schema: Schema, known: Mapping[str, str] | None = None, base: Schema | None = None
+) -> dict[str, str]:
+    """Every long property that stands in several places, as a line, with the name of its place in
+    `$defs`. What the schema has of its `base` is shared as there, under the names `known`."""
     found = Counter(files.on_a_line(value) for _, value in _properties(schema))
-    long = {line for line, times in found.items() if times > 1 and len(line) > 200}
-    defs: dict[str, Any] = dict(schema.get("$defs", {}))
-    names: dict[str, str] = {}
+    there = {files.on_a_line(value) for _, value in _properties(base or {})}
+    names = dict(known or {})
+    taken = {*schema.get("$defs", {}), *names.values()}
     for name, value in _properties(schema):
         line = files.on_a_line(value)
-        if line in long and line not in names:
-            names[line] = next(n for i in count(1) if (n := f"{name}-{i}") not in defs)
-            defs[names[line]] = value
+        if found[line] > 1 and len(line) > SHORT and line not in names and line not in there:
+            names[line] = next(n for i in count(1) if (n := f"{name}-{i}") not in taken)
+            taken.add(names[line])
+    return names
+
+
+def _shared(schema: Schema, names: Mapping[str, str] | None = None) -> Schema:
+    """The schema with every long property that stands in several places in `$defs`, once."""
+    names = _names(schema) if names is None else names
+    defs: Schema = dict(schema.get("$defs", {}))
+    defs |= {name: json.loads(line) for line, name in names.items()}
 
     def shared(value: Any, top: bool = False) -> Any:
         if isinstance(value, list):
@@ -111,7 +129,7 @@ def _shared(schema: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _properties(schema: Any) -> Iterator[tuple[str, Any]]:
+def _properties(schema: Any) -> Iterator[tuple[str, Schema]]:
     """Names and schemas of all properties of objects, also of those within."""
     inside = schema.values() if isinstance(schema, dict) else schema
     for inner in inside:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted
+
+if TYPE_CHECKING:
+    from aqmlab.tables.document import Line
 
 #: #: The colours of the report (38;2;R;G;B): colour-blind readers can distinguish them, and the
 #: word says it
@@ -16,7 +19,7 @@ from aqmlab.io.numbers import counted
 _COLOUR = {HOLDS: "0;158;115", FAILS: "213;94;0", INCONCLUSIVE: "184;134;11"}
 
 
-def lines(rows: list[dict[str, Any]], coloured: bool = False) -> Iterator[str]:
+def lines(rows: list[Line], coloured: bool = False) -> Iterator[str]:
     """Two lines for each claim, how many of a study's claims hold, and how many survive elsewhere.
 
     Nothing is cut or folded, and no table is laid out: that would take longer than reading.
@@ -41,10 +44,10 @@ def _verdict(verdict: str, coloured: bool) -> str:
     return f"\x1b[38;2;{_COLOUR[verdict]}m{padded}\x1b[0m" if coloured else padded
 
 
-def summary(rows: list[dict[str, Any]]) -> str:
+def summary(rows: list[Line]) -> str:
     """ "40 claims: 21 hold, 9 do not hold, 10 inconclusive"."""
     verdicts = Counter(row["verdict"] for row in rows)
-    printed = [row["printed"]["verdict"] for row in rows if row.get("printed")]
+    printed = [found["verdict"] for row in rows if (found := row.get("printed"))]
     beside = f" (as printed {printed.count(HOLDS)} hold)" if printed else ""
     return (
         f"{counted(len(rows), 'claim')}: {verdicts[HOLDS]} hold, {verdicts[FAILS]} do not hold, "

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from aqmlab.simulator import measures
+from aqmlab.simulator.forms import Measure
+from aqmlab.simulator.renamed import Numbers
 from aqmlab.tables import measure
 
 if TYPE_CHECKING:
@@ -73,14 +75,15 @@ class Figure:
     @classmethod
     def of(cls, field: str, group: str = "") -> Figure:
         """A measure as it is registered, perhaps one of a group."""
-        about = measures.find(field) or {"title": field}
+        about = measures.find(field)
+        title = about["title"] if about else field
         head = f"{group} {GROUP_HEADS.get(field.rpartition('.')[2], '')}" if group else ""
         return cls(
             field,
-            f"{group}: {about['title']}" if group else about["title"],
-            _unit(about),
-            about.get("scale", 1.0),
-            about.get("digits", 1),
+            f"{group}: {title}" if group else title,
+            _unit(about) if about else "",
+            about["scale"] if about else 1.0,
+            about["digits"] if about else 1,
             head or HEADS.get(field, ""),
         )
 
@@ -89,7 +92,7 @@ class Figure:
         return f"{value * self.scale:{sign},.{self.digits}f}"
 
 
-def _unit(about: Mapping[str, Any]) -> str:
+def _unit(about: Measure) -> str:
     """The unit as shown, unless the title has named it."""
     unit = about.get("shown", "")
     return "" if unit in about["title"].split() else unit
@@ -292,7 +295,7 @@ def _footnote(result: Result) -> str:
     return "; ".join(parts)
 
 
-def _effort(summaries: Sequence[Mapping[str, Any]]) -> str:
+def _effort(summaries: Sequence[Numbers]) -> str:
     """What the runs took: CPU time where it is known, else the time on the wall."""
     lasted = sum(float(summary.get("simulated_s", 0)) for summary in summaries)
     if any("live" in summary for summary in summaries):

@@ -218,7 +218,7 @@ def infer(
         return
     for line in verdicts.headline(described):
         print(terminal.printable(line))
-    print(terminal.printable(described["report"]))
+    print(terminal.printable(described.get("report", "")))
 
 
 @app.command()

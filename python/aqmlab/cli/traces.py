@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.inlining import found, read_table
 from aqmlab.io import terminal
 from aqmlab.runs.screen import LEVELS, PLAIN, bars
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import TraceShown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ def answer(path: Path, json: bool) -> None:
         terminal.console().print(line, markup=False, highlight=False, soft_wrap=True)
 
 
-def lines(name: str, shown: dict[str, Any]) -> list[str]:
+def lines(name: str, shown: TraceShown) -> list[str]:
     """A heading, and two lines for each column."""
     kind = "rows of a table" if shown["format"] == "table" else "opportunities to send 1,500 B"
     heading = (

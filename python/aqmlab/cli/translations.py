@@ -9,6 +9,7 @@ from aqmlab import targets
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.io.plain import Paper, paper
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Entry
 
 from . import reference
 
@@ -37,16 +38,15 @@ def answer(
         show(one, paper())
 
 
-def of_entry(
-    entry: Mapping[str, Any], wanted: Sequence[str], way: str = targets.UP
-) -> list[targets.Commands]:
+def of_entry(entry: Entry, wanted: Sequence[str], way: str = targets.UP) -> list[targets.Commands]:
     """A described discipline in each of the wanted targets, for one direction of a line."""
-    if entry["kind"] != "aqm":
+    if entry.get("kind") != "aqm":
         raise AqmlabError(
             f"{entry['name']} is no queue discipline: only those have commands (`aqmlab list aqm`)"
         )
-    queue = targets.queue(entry["name"], entry["effective"], set(entry["written"]), entry["rate"])
-    if entry["effective"].get("ingress"):
+    effective, rate = entry.get("effective", {}), entry.get("rate", "")
+    queue = targets.queue(entry["name"], effective, set(entry.get("written", {})), rate)
+    if effective.get("ingress"):
         way = targets.DOWN
     return [targets.commands(target, queue, way) for target in wanted]
 
@@ -92,7 +92,7 @@ def _toml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def attributes(entry: Mapping[str, Any]) -> str:
+def attributes(entry: Entry) -> str:
     """What ns-3 calls the values of a discipline in its profile `ns3`."""
     (described,) = of_entry(entry, ["ns3"])
     pairs = [

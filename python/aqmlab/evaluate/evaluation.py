@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TypedDict
 
 from aqmlab import intervals
 from aqmlab.errors import SpecError
 from aqmlab.runs import pool
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import ProgramTable, without
 from aqmlab.simulator.plugin import checking, judging, source
+from aqmlab.simulator.plugin.report import Check
 
 from . import score, situations
 from .situations import Situation
@@ -25,6 +27,45 @@ depends on the clock, on a file or on an earlier run differs."""
 Progress = Callable[[str], object]
 
 
+Interval = list[float | None]
+"""Mean, and the ends of its 95 % interval (None of a single value)."""
+
+
+class Rival(TypedDict):
+    """A queue or control of ours next to the subject, over the scenarios of a set."""
+
+    score: Interval
+    difference: Interval
+    better_in: float
+
+
+class OfSet(TypedDict):
+    """What the scenarios of one set gave; `beside` are those of ours by name."""
+
+    scenarios: int
+    score: Interval
+    grades: dict[str, float]
+    failed: list[dict[str, str]]
+    best_of_ours: str
+    beside: dict[str, Rival]
+    by_family: dict[str, Interval]
+    repeated: bool
+
+
+class Card(TypedDict):
+    """A score card. Without a valid one, because a law is broken or runs are not repeated, the
+    scores mean nothing."""
+
+    name: str
+    kind: str
+    version: int
+    simulator: str
+    laws: list[Check] | None
+    sets: dict[str, OfSet]
+    valid: bool
+    repeatable: bool
+
+
 def evaluate(
     name: str,
     *,
@@ -34,7 +75,7 @@ def evaluate(
     jobs: int | None = None,
     checked: bool = True,
     notify: Progress = lambda _: None,
-) -> dict[str, Any]:
+) -> Card:
     """The score card of `FILE[:CLASS]`, or of one of ours by its name, over these sets.
 
     `seed` is that of the held-out set. `size` limits the scenarios of each set.
@@ -43,13 +84,15 @@ def evaluate(
         raise SpecError("the held-out set follows from a seed: give --seed N with it")
     subject, kind, called = subject_of(name)
     jobs = jobs or pool.cores()
-    card: dict[str, Any] = {
+    card: Card = {
         "name": called,
         "kind": kind,
         "version": situations.VERSION,
         "simulator": engine.version().version,
         "laws": laws(name, kind, notify) if checked else None,
         "sets": {},
+        "valid": False,
+        "repeatable": False,
     }
     card["valid"] = not card["laws"]
     for one in sets:
@@ -62,13 +105,13 @@ def evaluate(
     return card
 
 
-def subject_of(name: str) -> tuple[Any, str, str]:
+def subject_of(name: str) -> tuple[str | ProgramTable, str, str]:
     """What is put into scenarios, its kind (aqm or congestion) and what it is called."""
     if source.names_file(name):
         table = source.table(name, Path())
         return (
             table,
-            source.described({k: v for k, v in table.items() if k != "name"})["kind"],
+            source.described(without(table, "name")).get("kind", ""),
             table["name"],
         )
     for kind, entries in (("aqm", "aqm"), ("congestion", "congestion")):
@@ -80,7 +123,7 @@ def subject_of(name: str) -> tuple[Any, str, str]:
     )
 
 
-def laws(name: str, kind: str, notify: Progress) -> list[dict[str, Any]]:
+def laws(name: str, kind: str, notify: Progress) -> list[Check]:
     """The laws that the subject breaks."""
     check = checking.check if kind == "aqm" else checking.check_control
     report = check(name, lambda what: notify(f"law: {what}"))
@@ -93,8 +136,8 @@ def _situations(kind: str, one: str, seed: int, size: int | None) -> list[Situat
 
 
 def _set(
-    drawn: Sequence[Situation], kind: str, subject: Any, called: str, jobs: int
-) -> dict[str, Any]:
+    drawn: Sequence[Situation], kind: str, subject: str | ProgramTable, called: str, jobs: int
+) -> OfSet:
     put = situations.with_queue if kind == "aqm" else situations.with_control
     rivals = [rival for rival in RIVALS[kind] if rival != called]
     own = judging.carry_out([put(one, subject) for one in drawn], jobs)
@@ -128,28 +171,28 @@ def _set(
     }
 
 
-def _interval(values: Sequence[float]) -> list[float | None]:
+def _interval(values: Sequence[float]) -> Interval:
     """Mean, and the ends of its 95 % interval (None of a single value)."""
     found = intervals.interval(values)
     return [None if math.isnan(value) else round(value, 5) for value in found]
 
 
-def _graded(answer: Mapping[str, Any]) -> dict[str, float]:
+def _graded(answer: judging.Answer) -> dict[str, float]:
     """The grades of a run; a run that failed has none."""
     if "failed" in answer:
         return {}
-    found = score.grades(answer["summary"])
-    if any(group == "rival" for group, _ in answer["flows"]):
-        found["rival"] = score.rivalry(answer["flows"])
+    found, flows = score.grades(answer.get("summary", {})), answer.get("flows", [])
+    if any(group == "rival" for group, _ in flows):
+        found["rival"] = score.rivalry(flows)
     return found
 
 
-def _scores(answers: Sequence[Mapping[str, Any]]) -> list[float]:
+def _scores(answers: Sequence[judging.Answer]) -> list[float]:
     graded = [_graded(answer) for answer in answers]
     return [score.total(found) if found else 0.0 for found in graded]
 
 
-def _grades(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
+def _grades(answers: Sequence[judging.Answer]) -> dict[str, float]:
     """The mean of each grade, over the runs that have it."""
     found: dict[str, list[float]] = {}
     for answer in answers:
@@ -160,7 +203,7 @@ def _grades(answers: Sequence[Mapping[str, Any]]) -> dict[str, float]:
 
 def _by_family(
     drawn: Sequence[Situation], own: Sequence[float], theirs: Sequence[float]
-) -> dict[str, list[float | None]]:
+) -> dict[str, Interval]:
     """Of each family of scenarios the difference from the best of ours."""
     found: dict[str, list[float]] = {}
     for one, a, b in zip(drawn, own, theirs, strict=True):
@@ -168,8 +211,8 @@ def _by_family(
     return {family: _interval(differences) for family, differences in sorted(found.items())}
 
 
-def _same(first: Sequence[Mapping[str, Any]], again: Sequence[Mapping[str, Any]]) -> bool:
-    def prints(answers: Sequence[Mapping[str, Any]]) -> list[Any]:
-        return [a.get("failed") or a["summary"]["fingerprint"] for a in answers]
+def _same(first: Sequence[judging.Answer], again: Sequence[judging.Answer]) -> bool:
+    def prints(answers: Sequence[judging.Answer]) -> list[object]:
+        return [a.get("failed") or a.get("summary", {})["fingerprint"] for a in answers]
 
     return prints(first) == prints(again)

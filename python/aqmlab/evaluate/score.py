@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from aqmlab.simulator.renamed import Numbers
 
 DELAY_S = 0.02
 """Queueing delay at which the grade of delay is one half (constructed; RFC 8033 and RFC 8289 aim
@@ -22,7 +23,7 @@ LEAST = 1e-3
 """No grade is smaller: a run without any use still differs from another."""
 
 
-def grades(summary: Mapping[str, Any]) -> dict[str, float]:
+def grades(summary: Numbers) -> dict[str, float]:
     """The grades of a run, of what there is in it."""
     found = {"use": _number(summary, "utilisation", 0.0)}
     delay = summary.get("queue_delay_p95_s")
@@ -48,6 +49,6 @@ def total(found: Mapping[str, float]) -> float:
     return math.exp(math.fsum(math.log(grade) for grade in found.values()) / len(found))
 
 
-def _number(summary: Mapping[str, Any], name: str, otherwise: float) -> float:
+def _number(summary: Numbers, name: str, otherwise: float) -> float:
     value = summary.get(name)
     return float(value) if isinstance(value, int | float) else otherwise

@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aqmlab.simulator.forms import Link, ProgramTable, Scenario, Traffic
+
 DATA: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "sets.toml").read_text(encoding="utf-8")
 )
@@ -43,7 +45,7 @@ class Situation:
 
     name: str
     family: str
-    scenario: dict[str, Any]
+    scenario: Scenario
 
 
 def drawn(name: str, seed: int = 0) -> random.Random:
@@ -68,7 +70,7 @@ def _between(rng: random.Random, low: float, high: float) -> float:
     return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.3g}")
 
 
-def _line(rng: random.Random, name: str) -> dict[str, Any]:
+def _line(rng: random.Random, name: str) -> Scenario:
     """A line without traffic."""
     rate = _between(rng, 1e6, 50e6)
     length = min(max(PACKETS * 12_000 / rate, LENGTH_S[0]), LENGTH_S[1])
@@ -89,59 +91,59 @@ def rate_of(bits_per_s: float) -> str:
     return f"{bits_per_s:.0f} bit/s"
 
 
-def _bulk(name: str, flows: int, control: Any, ecn: bool) -> dict[str, Any]:
+def _bulk(name: str, flows: int, control: str | None, ecn: bool) -> Traffic:
     tcp = {"profile": "linux", "congestion": control, "ecn": ecn}
     return {"name": name, "app": "bulk", "flows": flows, "start_within": "0.5 s", "tcp": tcp}
 
 
-def _calls(flows: int) -> dict[str, Any]:
+def _calls(flows: int) -> Traffic:
     return {"name": "calls", "app": "voip", "flows": flows, "start_within": "1 s"}
 
 
-def _bits(scenario: dict[str, Any]) -> float:
+def _bits(scenario: Scenario) -> float:
     return float(scenario["link"][0]["rate"].split()[0])
 
 
-Change = Callable[[random.Random, dict[str, Any]], None]
+Change = Callable[[random.Random, Scenario], None]
 
 
-def _steady(_rng: random.Random, _scenario: dict[str, Any]) -> None:
+def _steady(_rng: random.Random, _scenario: Scenario) -> None:
     """Nothing besides the bulk flows."""
 
 
-def _voices(rng: random.Random, scenario: dict[str, Any]) -> None:
+def _voices(rng: random.Random, scenario: Scenario) -> None:
     scenario["traffic"].append(_calls(rng.randint(1, 3)))
 
 
-def _browsing(_rng: random.Random, scenario: dict[str, Any]) -> None:
+def _browsing(_rng: random.Random, scenario: Scenario) -> None:
     users = max(2, round(_bits(scenario) / 1e6))
     scenario["traffic"].append({"name": "web", "app": "web", "users": users})
 
 
-def _steps(rng: random.Random, scenario: dict[str, Any]) -> None:
+def _steps(rng: random.Random, scenario: Scenario) -> None:
     """The rate falls to a part of itself, and comes back."""
-    length = float(scenario["duration"].split()[0])
+    length = float(scenario.get("duration", "").split()[0])
     rate, low = _bits(scenario), rng.uniform(0.2, 0.6)
     steps = [(0, 1), (0.4 * length, low), (0.7 * length, 1)]
     scenario["link"][0]["rate_steps"] = [[f"{at:.2f} s", rate_of(rate * of)] for at, of in steps]
 
 
-def _pulses(rng: random.Random, scenario: dict[str, Any]) -> None:
+def _pulses(rng: random.Random, scenario: Scenario) -> None:
     rate = rate_of(_bits(scenario) * rng.uniform(1, 2))
     period = rng.uniform(0.3, 1.5)
     burst = rng.uniform(0.05, 0.2) * period
-    pulse = {"name": "pulses", "app": "pulse", "flows": 1, "rate": rate}
+    pulse: Traffic = {"name": "pulses", "app": "pulse", "flows": 1, "rate": rate}
     scenario["traffic"].append({**pulse, "period": f"{period:.3f} s", "burst": f"{burst:.3f} s"})
 
 
-def _slots(rng: random.Random, scenario: dict[str, Any]) -> None:
+def _slots(rng: random.Random, scenario: Scenario) -> None:
     period = rng.uniform(1, 8)
     share = rng.uniform(0.25, 0.75)
     slots = {"kind": "slots", "period": f"{period:.2f} ms", "share": round(share, 2)}
     scenario["link"][0]["effects"] = [{**slots, "rate_is": "mean"}]
 
 
-def _losses(rng: random.Random, scenario: dict[str, Any]) -> None:
+def _losses(rng: random.Random, scenario: Scenario) -> None:
     scenario["link"][0]["effects"] = [{"kind": "loss", "share": _between(rng, 0.0005, 0.01)}]
 
 
@@ -176,10 +178,10 @@ def bulk_flows(rng: random.Random) -> int:
 
 def _control(name: str, rng: random.Random) -> Situation:
     scenario = _line(rng, name)
-    pipe = _bits(scenario) * float(scenario["network"]["rtt"].split()[0]) / 1e3 / 12_000
+    pipe = _bits(scenario) * float(scenario.get("network", {})["rtt"].split()[0]) / 1e3 / 12_000
     aqm = rng.choice(DATA["queues"]["drawn"])
     ecn = aqm != PLAIN and rng.random() < 0.5
-    queue: dict[str, Any] = {"aqm": aqm}
+    queue: dict[str, object] = {"aqm": aqm}
     if aqm == PLAIN:
         queue["limit"] = max(8, round(pipe * _between(rng, 0.5, 4)))
     elif ecn:
@@ -194,17 +196,19 @@ def _control(name: str, rng: random.Random) -> Situation:
     return Situation(name, family, scenario)
 
 
-def with_queue(situation: Situation, queue: Any) -> dict[str, Any]:
+def with_queue(situation: Situation, queue: str | ProgramTable) -> Scenario:
     """The scenario with this queue (a name, or the table of a user's own)."""
-    link = {**situation.scenario["link"][0], "forward": {"aqm": queue}}
+    link: Link = {**situation.scenario["link"][0], "forward": {"aqm": queue}}
     return {**situation.scenario, "link": [link]}
 
 
-def with_control(situation: Situation, control: Any) -> dict[str, Any]:
+def with_control(situation: Situation, control: str | ProgramTable) -> Scenario:
     """The scenario with this congestion control (a name, or the table of a user's own)."""
     named = control if isinstance(control, str) else {"name": control}
-    traffic = [
-        {**group, "tcp": {**group["tcp"], "congestion": named}} if group["name"] == "own" else group
+    traffic: list[Traffic] = [
+        {**group, "tcp": {**group.get("tcp", {}), "congestion": named}}
+        if group.get("name") == "own"
+        else group
         for group in situation.scenario["traffic"]
     ]
     return {**situation.scenario, "traffic": traffic}

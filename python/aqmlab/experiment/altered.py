@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
 from aqmlab.errors import SpecError
+from aqmlab.simulator.forms import Scenario
 
 from .experiment import Experiment
 from .grammar import Group
@@ -37,7 +38,7 @@ def with_fields(
 
     before = experiment.change
 
-    def change(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    def change(scenario: Scenario) -> dict[str, Any]:
         changed = dict(before(scenario)) if before is not None else dict(scenario)
         for path, value in changes.items():
             changed = set_path(changed, path, value)

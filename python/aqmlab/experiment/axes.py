@@ -22,14 +22,14 @@ class Column:
 
     name: str
     path: str
-    values: Mapping[str, Any]
+    values: Mapping[str, float | str]
     """The value by its label: a number, a truth value or, of anything else, the label."""
 
-    def value(self, run: Mapping[str, str]) -> Any:
+    def value(self, run: Mapping[str, str]) -> float | str:
         """That of a run, given its labels by path."""
         return self.values[run[self.path]]
 
-    def matches(self, label: str, wanted: Any) -> bool:
+    def matches(self, label: str, wanted: object) -> bool:
         """Whether the axis value is `wanted`: as a number, a text or a label."""
         have = self.values[label]
         if isinstance(wanted, str) and wanted in (label, have):
@@ -69,7 +69,7 @@ def columns(axes: Sequence[Axis]) -> list[Column]:
     return found
 
 
-def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequence[Any]]:
+def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequence[float | str]]:
     """The unit of an axis and its values."""
     if all(isinstance(value, bool) for value in written):
         return "", written

@@ -14,11 +14,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import documents
-from aqmlab.io.documents import check_depth
+from aqmlab.io.documents import Document, check_depth
+from aqmlab.simulator.forms import Draft, Scenario
 
 from . import folders, shapes, shared_forms, sweep
 from .folders import FILE, sources
@@ -43,14 +44,19 @@ from .inlining import check_paths, inline_tables
 from .rules import Claim
 from .shapes import Mistake, key, written
 from .spec import parse_override
+from .sweep import Calibrating
+
+T = TypeVar("T")
 
 #: #: What makes a file one that holds claims, and which of its entries describe the claims.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
 
-Change = Callable[[Mapping[str, Any]], dict[str, Any]]
+Change = Callable[[Scenario], Scenario]
 """A scenario as another."""
+Inline = Callable[[Document], Document]
+"""Puts the files that a document names into it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,11 +76,11 @@ class Experiment:
     lead: str | None = key("the figure that the report begins with", default=None)
     part: tuple[Part, ...] = key("what can be run one by one")
     settings: Mapping[Mode, Settings] = key("how long and how often, quick and full")
-    scenario: Mapping[str, Any] = key("what groups start from, complete but for times and seed")
-    bases: Mapping[str, Mapping[str, Any]] = key(
+    scenario: Scenario = key("what groups start from, complete but for times and seed")
+    bases: Mapping[str, Scenario] = key(
         "other scenarios to start from", name="base", default_factory=dict
     )
-    axes: Mapping[str, Any] = key(
+    axes: Mapping[str, object] = key(
         "axes that several groups share", name="axis", default_factory=dict
     )
     setup: tuple[Setup, ...] = key("set-ups that are drawn", default=())
@@ -92,7 +98,7 @@ class Experiment:
     """Its first file; none of a document that is no file."""
     files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
     """The file that every entry of a list stands in."""
-    loads: Mapping[str, Any] = field(default_factory=dict)
+    loads: Calibrating = field(default_factory=lambda: Calibrating())
     """How loads that stand in a scenario itself become users: `[calibration]` of a sweep."""
     change: Change | None = None
     """What becomes of every scenario when all else is set: unknowns get other values."""
@@ -128,7 +134,7 @@ class Experiment:
         """The entries of a list (`group`, `table`, `figure`, …) that belong to these parts."""
         return [e for e in getattr(self, kind) if parts is None or e.part in parts]
 
-    def base(self, name: str | None) -> Mapping[str, Any]:
+    def base(self, name: str | None) -> Scenario:
         """The scenario that a group starts from: `[scenario]`, or `[base.<name>]`."""
         if name is None:
             return self.scenario
@@ -156,7 +162,7 @@ class Experiment:
             raise SpecError(f'{self.name} has no figure "{identity}": it has {", ".join(known)}')
         return known[identity]
 
-    def groups_of(self, entries: Iterable[Any]) -> list[Group]:
+    def groups_of(self, entries: Iterable[object]) -> list[Group]:
         """The groups of runs that any of these entries names, in the order of the file."""
         tables = {t.id: t for t in (*self.table, *self.difference)}
         wanted: set[str] = set()
@@ -177,17 +183,17 @@ class Experiment:
         return [g for g in self.group if g.name in wanted]
 
 
-def _described(entry: Any) -> dict[str, Any]:
+def _described(entry: object) -> dict[str, Any]:
     return entry.entry if isinstance(entry, Figure) else written(entry)
 
 
 def load(
-    source: str | os.PathLike[str] | Mapping[str, Any],
+    source: str | os.PathLike[str] | Draft,
     *,
-    overrides: Sequence[str] | Mapping[str, Any] = (),
+    overrides: Sequence[str] | Mapping[str, object] = (),
     seed: int | None = None,
     seeds: int | Sequence[int] | None = None,
-    aqm: Sequence[Any] = (),
+    aqm: Sequence[object] = (),
     kept: bool = False,
 ) -> Experiment:
     """The experiment of this name, file or folder (see `folders.find`), or that of a document.
@@ -214,25 +220,26 @@ def load(
     return external_aqm.with_own(found, aqm)
 
 
-def _as_it_is(document: Any) -> Any:
+def _as_it_is(document: T) -> T:
     return document
 
 
 def _read(
-    document: dict[str, Any],
+    document: Document,
     folder: Path,
     filename: str,
-    inline: Callable[[Any], Any],
-    overrides: Sequence[str] | Mapping[str, Any],
-    *seeds: Any,
+    inline: Inline,
+    overrides: Sequence[str] | Mapping[str, object],
+    seed: int | None,
+    seeds: int | Sequence[int] | None,
 ) -> Experiment:
     """An experiment's document and those that it includes."""
     file = folder / filename if filename else Path("scenario")
     if not sweep.has_groups(document):
-        document, how = _swept(document, file, inline, overrides, seeds)
+        document, how = _swept(document, file, inline, overrides, seed, seeds)
         whole = shared_forms.expand({file: document})
         return read(whole.data, folder, whole.files, filename=filename, swept=True, loads=how)
-    if overrides or any(given is not None for given in seeds):
+    if overrides or (seed, seeds) != (None, None):
         raise SpecError(f"{file} has groups, which say what is run: leave out seeds and changes")
     more = {
         folder / name: documents.read_toml(folder / name) for name in document.get("include", [])
@@ -242,12 +249,13 @@ def _read(
 
 
 def _swept(
-    document: dict[str, Any],
+    document: Document,
     file: Path,
-    inline: Callable[[Any], Any],
-    overrides: Sequence[str] | Mapping[str, Any],
-    seeds: Sequence[Any],
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    inline: Inline,
+    overrides: Sequence[str] | Mapping[str, object],
+    seed: int | None,
+    seeds: int | Sequence[int] | None,
+) -> tuple[Document, Calibrating]:
     """A scenario or sweep as the document of an experiment, and how its loads become users."""
     try:
         given = overrides if isinstance(overrides, Mapping) else map(parse_override, overrides)
@@ -256,14 +264,14 @@ def _swept(
         check_paths(pairs)
         name = folders.stem(file) if file.suffix or file.parent.name else "scenario"
         document, pairs = inline(document), inline_tables(pairs, file.parent, by_user=True)
-        full = sweep.in_full(document, name, sweep.Requested(pairs, *seeds))
+        full = sweep.in_full(document, name, sweep.Requested(pairs, seed, seeds))
     except SpecError as error:
         raise SpecError(f"{file}: {error}") from error
     return full, full.pop("loads")
 
 
 def read(
-    data: Mapping[str, Any],
+    data: Document,
     folder: Path,
     files: Mapping[str, Sequence[Path]] | None = None,
     **more: Any,
@@ -299,7 +307,7 @@ def _entry(kind: str, number: int, entry: Any, files: Sequence[Path]) -> Any:
         raise SpecError(f"{files[number]}: {kind} {name}: {mistake}") from mistake
 
 
-def figure(entry: Mapping[str, Any]) -> Figure:
+def figure(entry: Document) -> Figure:
     """A figure: what not every figure has is its kind's."""
     known = shapes.keys(Figure)
     own = {name: value for name, value in entry.items() if name in known}

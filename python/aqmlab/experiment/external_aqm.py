@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import SpecError
+from aqmlab.simulator.forms import ProgramTable, Queue
 from aqmlab.simulator.plugin import source
 
 from .grammar import Axis, Figure, Group, Variant
@@ -23,10 +24,8 @@ if TYPE_CHECKING:
 KEPT = ("limit", "limit_bytes", "ecn")
 """What a discipline takes over from the one in whose place it stands, if it has such a field."""
 
-Queue = Mapping[str, Any]
 
-
-def with_own(experiment: Experiment, given: Sequence[Any]) -> Experiment:
+def with_own(experiment: Experiment, given: Sequence[object]) -> Experiment:
     """The experiment with these disciplines: names of files (`my_aqm.py:MyAqm`), or classes."""
     tables = [_table(each) for each in given]
     axes: set[str] = set()
@@ -38,21 +37,21 @@ def with_own(experiment: Experiment, given: Sequence[Any]) -> Experiment:
     return replace(experiment, group=groups, figure=figures)
 
 
-def _table(given: Any) -> dict[str, Any]:
+def _table(given: object) -> ProgramTable:
     if isinstance(given, type):
         return source.of_class(given)
-    if not source.names_file(given):
+    if not isinstance(given, str) or not source.names_file(given):
         raise SpecError(
             f'--aqm "{given}" names no file: give FILE.py, FILE.py:CLASS or a shared library'
         )
     return source.table(given, Path())
 
 
-def _group(group: Group, tables: Sequence[Queue], axes: set[str]) -> Group:
+def _group(group: Group, tables: Sequence[ProgramTable], axes: set[str]) -> Group:
     return replace(group, axes=tuple(_axis(axis, tables, axes) for axis in group.axes))
 
 
-def _axis(axis: Axis, tables: Sequence[Queue], axes: set[str]) -> Axis:
+def _axis(axis: Axis, tables: Sequence[ProgramTable], axes: set[str]) -> Axis:
     """The axis with one more variant for each, if it goes through disciplines."""
     model = next((variant for variant in axis.variants if _queues(variant)), None)
     several = {
@@ -71,14 +70,14 @@ def _queues(variant: Variant) -> dict[str, Queue]:
     return {p: v for p, v in variant.set.items() if isinstance(v, Mapping) and "aqm" in v}
 
 
-def _variant(model: Variant, table: Queue) -> Variant:
+def _variant(model: Variant, table: ProgramTable) -> Variant:
     own = {path: _queue(table, queue) for path, queue in _queues(model).items()}
     return replace(model, name=table["name"], label=None, published={}, set={**model.set, **own})
 
 
-def _queue(table: Queue, instead: Any) -> dict[str, Any]:
+def _queue(table: ProgramTable, instead: object) -> Queue:
     """A queue of this discipline in place of another."""
-    fields = {field["name"] for field in source.described(table)["fields"]}
+    fields = {field["name"] for field in source.described(table).get("fields", [])}
     had = instead if isinstance(instead, Mapping) else {}
     return {"aqm": dict(table), **{k: had[k] for k in KEPT if k in had and k in fields}}
 
@@ -91,7 +90,7 @@ def _figure(figure: Figure, names: Sequence[str], axes: Collection[str]) -> Figu
     return replace(figure, of={**figure.of, "mark": [*marked, *names]})
 
 
-def _in_place(experiment: Experiment, tables: Sequence[Queue]) -> Experiment:
+def _in_place(experiment: Experiment, tables: Sequence[ProgramTable]) -> Experiment:
     """The experiment with its studied queue, `link.0.forward`, of the one that is given."""
     if len(tables) != 1:
         raise SpecError(

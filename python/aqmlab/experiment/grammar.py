@@ -13,6 +13,9 @@ from .shapes import key, written
 
 Mode = Literal["quick", "full"]
 Table_ = Mapping[str, Any]
+"""A table of names and any values, such as paths of a scenario and what they are set to."""
+Value = Any
+"""A value on an axis: a number, a text, a list for several paths."""
 Seeds = int | tuple[int, ...]
 """The number n of seeds 1 to n, or a list of seeds."""
 
@@ -76,7 +79,7 @@ class Variant:
 
     CALLED: ClassVar = "variant"
 
-    name: Any = key("its value on the axis")
+    name: Value = key("its value on the axis")
     set: Table_ = key("paths of the scenario and their values")
     published: Table_ = key(
         "columns by which the row of a published table is found", default_factory=dict
@@ -93,13 +96,13 @@ class Axis:
 
     name: str = key("how others call it; `load` without paths is turned into users")
     paths: tuple[str, ...] = key("fields that its values go to", default=())
-    values: tuple[Any, ...] = key(
+    values: tuple[Value, ...] = key(
         "a list as value: one for each path; a single one goes to all paths", default=()
     )
     variants: tuple[Variant, ...] = key("settings of several fields", name="variant", default=())
     label: str = key("a format of its values", default="{0}")
-    constructed: tuple[Any, ...] = key("values marked *: no source names them", default=())
-    quick: tuple[Any, ...] | None = key("fewer values in the quick study", default=None)
+    constructed: tuple[Value, ...] = key("values marked *: no source names them", default=())
+    quick: tuple[Value, ...] | None = key("fewer values in the quick study", default=None)
 
     def mistake(self) -> str | None:
         """What is wrong with its values, if anything."""
@@ -122,12 +125,12 @@ class Axis:
         """Whether it is the load, which a calibration turns into users."""
         return self.name == "load" and not self.paths and not self.variants
 
-    def every(self, mode: Mode = "full") -> Sequence[Any]:
+    def every(self, mode: Mode = "full") -> Sequence[Value]:
         """Its values, or those for the quick study where it has fewer; names of variants."""
         whole = [v.name for v in self.variants] if self.variants else self.values
         return self.quick if mode == "quick" and self.quick is not None else whole
 
-    def settings(self, mode: Mode = "full") -> Iterator[tuple[Any, str, Table_, Table_]]:
+    def settings(self, mode: Mode = "full") -> Iterator[tuple[Value, str, Table_, Table_]]:
         """Its values or the names of its variants, each with its label, what it sets in the
         scenario (of a load: nothing) and the columns of a published table."""
         if not self.variants:
@@ -147,14 +150,14 @@ class Axis:
             return self.variants
         return [v for name in self.quick for v in self.variants if v.name == name]
 
-    def _changes(self, value: Any) -> Table_:
+    def _changes(self, value: Value) -> Table_:
         """What a plain value sets."""
         parts = value if isinstance(value, list) else [value]
         # One value may go to several paths, as the same queue in both directions.
         parts = list(parts) * len(self.paths) if len(parts) == 1 else parts
         return dict(zip(self.paths, parts, strict=False))
 
-    def _described(self, value: Any, constructed: bool = False) -> str:
+    def _described(self, value: Value, constructed: bool = False) -> str:
         """A value for a legend or a table: "98 %", "120 packets", "(30, 90)"."""
         text = self.label.format(*(value if isinstance(value, list) else [value]))
         if text.endswith("%") and not text.endswith(" %"):
@@ -273,7 +276,7 @@ class Figure:
     paper: str | None = key("its name in the paper", default=None)
     wide: bool | None = key("whether it takes the whole width of a page", default=None)
     note: str | None = key("a sentence of numbers, where the kind has none", default=None)
-    of: Mapping[str, Any]
+    of: Table_
     """What its kind takes."""
 
     @property
@@ -308,13 +311,13 @@ LISTS = ("group", "table", "difference", "figure", "claim")
 """Lists whose entries belong to a part."""
 
 
-def named(entry: Any) -> str | None:
+def named(entry: object) -> str | None:
     """The name of an entry, whatever its kind calls it; also of one that is not read yet."""
     get = entry.get if isinstance(entry, Mapping) else lambda word: getattr(entry, word, None)
     return next((get(word) for word in ("name", "id", "base", "what") if get(word)), None)
 
 
-def groups_named(node: Any) -> Iterator[str]:
+def groups_named(node: object) -> Iterator[str]:
     """Every group that an entry refers to, however deep."""
     if isinstance(node, Mapping):
         for word, value in node.items():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 
@@ -21,7 +20,7 @@ def all_alike(entries: list[dict], key: str, kind: str, files: list[Path]) -> li
     ]
 
 
-def like(entry: dict, named: Mapping[Any, dict], kind: str, where: str = "", deep: int = 0) -> dict:
+def like(entry: dict, named: Mapping[str, dict], kind: str, where: str = "", deep: int = 0) -> dict:
     """An entry with what the one that it is `like` has and it has not; tables are joined by key."""
     if "like" not in entry:
         return entry
@@ -30,7 +29,7 @@ def like(entry: dict, named: Mapping[Any, dict], kind: str, where: str = "", dee
     return other | {key: _over(other.get(key), value) for key, value in own.items()}
 
 
-def known(name: Any, named: Mapping[Any, dict], kind: str, where: str, deep: int) -> dict:
+def known(name: str, named: Mapping[str, dict], kind: str, where: str, deep: int) -> dict:
     """The entry that another one is like, at most `deep` steps from the first."""
     if name not in named:
         raise SpecError(f'{where}no {kind} "{name}" to be like{nearest(str(name), list(named))}')
@@ -39,7 +38,7 @@ def known(name: Any, named: Mapping[Any, dict], kind: str, where: str, deep: int
     return named[name]
 
 
-def _over(other: Any, own: Any) -> Any:
+def _over(other: object, own: object) -> object:
     return other | own if isinstance(other, dict) and isinstance(own, dict) else own
 
 

@@ -70,15 +70,17 @@ def check_paths(paths: Iterable[str]) -> None:
             )
 
 
-def _with_text(table: Any, folder: Path, kind: str) -> Any:
+def _with_text(table: object, folder: Path, kind: str) -> object:
     """The table with the content of the file that it names, unless it has it."""
-    file = table.get("file") if isinstance(table, Mapping) else None
-    if not isinstance(file, str) or "text" in table:
+    if not isinstance(table, Mapping) or "text" in table:
+        return table
+    file = table.get("file")
+    if not isinstance(file, str):
         return table
     return {**table, "text": read_table(found(folder, file), kind)}
 
 
-def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
+def _inline_discipline(named: object, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
     """The discipline whose file a field names, or those of a sweep; other names are ours."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):
@@ -86,13 +88,13 @@ def _inline_discipline(named: Any, folder: Path, is_queue: bool, *, by_user: boo
         found = [_inline_discipline(each, folder, is_queue, by_user=by_user) for each in named]
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]
-    if not source.names_file(named):
+    if not isinstance(named, str) or not source.names_file(named):
         return named
     described = source.table(named, folder, by_user=by_user)
     return {AQM: described} if is_queue else described
 
 
-def _inline_control(named: Any, folder: Path, *, by_user: bool) -> Any:
+def _inline_control(named: object, folder: Path, *, by_user: bool) -> Any:
     """The congestion control whose file a field names, or those of a sweep, with parameters of
     their own."""
     if isinstance(named, list):
@@ -101,7 +103,7 @@ def _inline_control(named: Any, folder: Path, *, by_user: bool) -> Any:
             {"label": f"{CONTROL}={new['name']['name']}", **new} if new is not old else new
             for old, new in zip(named, found, strict=True)
         ]
-    if source.names_file(named):
+    if isinstance(named, str) and source.names_file(named):
         return {"name": source.table(named, folder, by_user=by_user)}
     if isinstance(named, Mapping) and source.names_file(named.get("name")):
         return {**named, "name": source.table(named["name"], folder, by_user=by_user)}
@@ -113,7 +115,7 @@ def _name(queue: Mapping[str, Any]) -> str:
     return f"aqm={queue.get(AQM, queue)['name']}"
 
 
-def _inline_file(named: Any, folder: Path, field_name: str) -> Any:
+def _inline_file(named: object, folder: Path, field_name: str) -> object:
     """The file that a field names, or those of a sweep; other models' names have no ending."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):

@@ -6,9 +6,10 @@ import copy
 import itertools
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 from aqmlab.io import files
+from aqmlab.simulator.forms import Scenario
 
 from . import sweep
 from .experiment import Change, Experiment
@@ -49,7 +50,7 @@ class Run:
     """Name of the scenario, which does not depend on the seed."""
     seed: int
     """The seed of the random numbers; common to all variants, so that their users are equal."""
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     """What the simulator gets, seed included."""
     variant: int = 0
     """The number of the first cell that wants it, counted through the plan."""
@@ -66,7 +67,7 @@ class Plan:
     """What has to be run, and who wants it."""
 
     cells: list[Cell]
-    scenarios: dict[str, dict]
+    scenarios: dict[str, Scenario]
     replications: dict[str, tuple[int, ...]]
     """The seeds of the first look, by group."""
     keep: Mapping[str, Collection[str]] = field(default_factory=dict)
@@ -131,7 +132,7 @@ class Plan:
         wanted = self._wanted(look).items()
         return {key: len(seeds) * length_s(self.scenarios[key]) for key, seeds in wanted}
 
-    def of(self, group: str, where: Mapping[str, Any] | None = None) -> list[Cell]:
+    def of(self, group: str, where: Mapping[str, object] | None = None) -> list[Cell]:
         """The cells of a group, in the order of its axes, that match `where`."""
         return [c for c in self.cells if c.group == group and matches(c.axes, where)]
 
@@ -139,7 +140,7 @@ class Plan:
 def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Sequence[Group]) -> Plan:
     """The plan of these groups."""
     cells: list[Cell] = []
-    scenarios: dict[str, dict] = {}
+    scenarios: dict[str, Scenario] = {}
     replications: dict[str, tuple[int, ...]] = {}
     for group in groups:
         if not group.runs_in(settings.mode):
@@ -155,12 +156,12 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
     return Plan(cells, scenarios, replications, keep)
 
 
-def timed(base: Mapping[str, Any], settings: Settings, group: Group) -> dict[str, Any]:
+def timed(base: Scenario, settings: Settings, group: Group) -> Scenario:
     """A base with its times: the group's own, else its own, else those of the settings."""
     usual = {"duration": settings.duration, "warmup": settings.warmup}
     own = group.times.get(settings.mode, {})
     known = {name: time for name, time in usual.items() if time is not None}
-    return known | copy.deepcopy(dict(base)) | dict(own)
+    return cast(Scenario, known | copy.deepcopy(dict(base)) | dict(own))
 
 
 def varied(groups: Iterable[Group], of_load: Sequence[str]) -> list[str]:
@@ -176,19 +177,22 @@ def varied(groups: Iterable[Group], of_load: Sequence[str]) -> list[str]:
     return sorted({".".join(path.split(".")[:3]) for path in paths})
 
 
-def matches(axes: Mapping[str, object], where: Mapping[str, Any] | None) -> bool:
+def matches(axes: Mapping[str, object], where: Mapping[str, object] | None) -> bool:
     """Whether a cell has these axis values; a list of plain values means any of them."""
     for name, wanted in (where or {}).items():
         have = axes.get(name)
-        several = isinstance(wanted, list) and not isinstance(have, list)
-        if not (have in wanted if several else have == wanted):
+        if isinstance(wanted, list) and not isinstance(have, list):
+            fits = have in wanted
+        else:
+            fits = have == wanted
+        if not fits:
             return False
     return True
 
 
 def _cell(
-    group: Group, choice: tuple, base: dict, loads: Loads, change: Change | None
-) -> tuple[Cell, dict]:
+    group: Group, choice: tuple, base: Scenario, loads: Loads, change: Change | None
+) -> tuple[Cell, Scenario]:
     scenario = _with(base, group.set)
     axes, labels, published = {}, {}, {}
     for axis, (value, label, changes, columns) in zip(group.axes, choice, strict=True):
@@ -199,12 +203,12 @@ def _cell(
     return Cell(group.name, axes, labels, key_of(scenario), published), scenario
 
 
-def _with(scenario: dict, changes: Mapping[str, object]) -> dict:
+def _with(scenario: Scenario, changes: Mapping[str, object]) -> Scenario:
     for path, value in changes.items():
         scenario = set_path(scenario, path, value)
     return scenario
 
 
-def key_of(scenario: Mapping[str, Any]) -> str:
+def key_of(scenario: Scenario) -> str:
     """A short name of a scenario, a hash of its content without the seed."""
     return files.identity({k: v for k, v in scenario.items() if k not in ("seed", "name")})[:12]

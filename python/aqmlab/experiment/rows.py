@@ -18,7 +18,7 @@ def spread(node: Any, where: str) -> Any:
     return node
 
 
-def _rows(entry: Any, where: str) -> Iterator[Any]:
+def _rows(entry: object, where: str) -> Iterator[object]:
     if not isinstance(entry, dict) or "for" not in entry:
         yield spread(entry, where)
         return
@@ -40,7 +40,7 @@ def _rows_of(given: Any, where: str) -> list[dict]:
     raise SpecError(f"{where}: for: give a list of rows {{ name = value }}, or lists of values")
 
 
-def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
+def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, object]]:
     """Rows of names and values: those listed, or every combination of the lists of values."""
     if isinstance(given, list):
         yield from given
@@ -49,7 +49,7 @@ def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, Any]]:
         yield dict(zip(given, values, strict=True))
 
 
-def _filled(node: Any, names: dict) -> Any:
+def _filled(node: object, names: dict) -> object:
     """A copy in which "$name" is the value of that name, and "{name}" in a text shows it."""
     if isinstance(node, dict):
         return {_text(key, names): _filled(value, names) for key, value in node.items()}

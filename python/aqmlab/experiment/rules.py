@@ -83,7 +83,7 @@ class Number:
 
 
 Let = Probe | OfCalibration | Pair | Across | Number
-Names = Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Any]]
+Names = Mapping[str, Sequence[object]] | Sequence[Table_]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,9 +92,7 @@ class Condition:
 
     CALLED: ClassVar = ""
 
-    let: Mapping[str, Any] = key(
-        "names and what they stand for; `$name` is a value of `each` or `some`"
-    )
+    let: Table_ = key("names and what they stand for; `$name` is a value of `each` or `some`")
     value: str = key("what is computed of them: + - * / abs min max log sqrt")
     text: str | None = key("the sentence that the report shows", default=None)
     unit: str = key("for the reader", default="")

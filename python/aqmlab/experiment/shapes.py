@@ -7,7 +7,7 @@ there come what is said of a wrong entry, the table in docs/studies.md and the J
 from __future__ import annotations
 
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from functools import cache
 from typing import (
@@ -22,11 +22,15 @@ from typing import (
 )
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.simulator.forms import Schema
 
 T = TypeVar("T")
 
 _WORDS = {str: "a text", float: "a number", int: "a whole number", bool: "true or false"}
 _JSON = {str: "string", float: "number", int: "integer", bool: "boolean"}
+
+CHECKED_ELSEWHERE = {"Scenario": Mapping[str, object], "Calibrating": Mapping[str, object]}
+"""Types of fields that stand for any table here: the simulator checks what it holds."""
 
 
 class Mistake(SpecError):
@@ -39,7 +43,7 @@ class Key:
 
     name: str
     type: Any
-    default: Any = MISSING
+    default: object = MISSING
     about: str = ""
     attribute: str = ""
     """What the object calls it, where that differs."""
@@ -58,7 +62,7 @@ def key(about: str, *, name: str = "", **more: Any) -> Any:
 @cache
 def keys(shape: Any) -> dict[str, Key]:
     """The keys of a dataclass, or of a table that a `TypedDict` describes."""
-    hints = get_type_hints(shape)
+    hints = get_type_hints(shape, localns=CHECKED_ELSEWHERE)
     if is_typeddict(shape):
         empty = dict.fromkeys(shape.__required_keys__, MISSING)
         return {n: Key(n, hint, empty.get(n), attribute=n) for n, hint in hints.items()}
@@ -71,7 +75,7 @@ def keys(shape: Any) -> dict[str, Key]:
     return found
 
 
-def check_keys(entry: Mapping[str, Any], known: Mapping[str, Key]) -> None:
+def check_keys(entry: Mapping[str, object], known: Mapping[str, Key]) -> None:
     """Refuses an entry with a key that is not known, or without one that it needs."""
     for name in entry:
         if name not in known:
@@ -83,7 +87,7 @@ def check_keys(entry: Mapping[str, Any], known: Mapping[str, Key]) -> None:
         raise Mistake(f'has no "{missing[0]}": add it')
 
 
-def read(shape: type[T], entry: Any) -> T:
+def read(shape: type[T], entry: object) -> T:
     """An entry as an object; what is wrong with it is a `Mistake`."""
     if not isinstance(entry, Mapping):
         raise Mistake(f"{entry!r} is no table: write {{ key = value }}")
@@ -100,7 +104,7 @@ def read(shape: type[T], entry: Any) -> T:
     return made
 
 
-def convert(name: str, value: Any, wanted: Any) -> Any:
+def convert(name: str, value: object, wanted: Any) -> Any:
     """A value of this type: tables as objects, lists as tuples."""
     if wanted is Any or wanted is object:
         return value
@@ -132,7 +136,7 @@ def convert(name: str, value: Any, wanted: Any) -> Any:
     return value
 
 
-def _is_table(wanted: Any) -> bool:
+def _is_table(wanted: object) -> bool:
     return (get_origin(wanted) or wanted) in (dict, Mapping)
 
 
@@ -151,7 +155,7 @@ def _any_of(name: str, value: Any, kinds: Sequence[Any]) -> Any:
     raise mistakes[0]
 
 
-def _nested(name: str, value: Any, shape: Any) -> Any:
+def _nested(name: str, value: object, shape: Any) -> Any:
     """A table within an entry: what is wrong with it names it, as its kind is called."""
     called = getattr(shape, "CALLED", name)
     own = value.get("name", "?") if isinstance(value, Mapping) else "?"
@@ -167,7 +171,7 @@ def _nested(name: str, value: Any, shape: Any) -> Any:
         raise Mistake(f"{where if called else ''}{mistake}") from mistake
 
 
-def problem(entry: Mapping[str, Any], known: Mapping[str, Key]) -> str | None:
+def problem(entry: Mapping[str, object], known: Mapping[str, Key]) -> str | None:
     """What is wrong with the keys and values of an entry that stays a table, if anything."""
     try:
         check_keys(entry, known)
@@ -206,7 +210,7 @@ def said(wanted: Any) -> str:
     return _WORDS.get(wanted, "a table" if _is_table(wanted) else "any value")
 
 
-def schema(wanted: Any, shared: dict[str, Any]) -> dict[str, Any]:
+def schema(wanted: Any, shared: Schema) -> Schema:
     """The JSON schema of a type; those of tables are added to `shared`, by name."""
     origin, inner = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
@@ -228,7 +232,7 @@ def schema(wanted: Any, shared: dict[str, Any]) -> dict[str, Any]:
     return {"type": _JSON[wanted]} if wanted in _JSON else {}
 
 
-def table_schema(known: Any, shared: dict[str, Any], about: str = "") -> dict[str, Any]:
+def table_schema(known: Iterable[Key], shared: Schema, about: str = "") -> Schema:
     """The JSON schema of a table with these keys."""
     known = list(known)
     properties = {

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.io.documents import Document
 from aqmlab.simulator import measures
 
 from .group_axes import axis_of, in_full, written
@@ -44,14 +45,14 @@ TABLES = ("base", "axis")
 class Whole:
     """An experiment's files as one document."""
 
-    data: dict[str, Any]
+    data: Document
     files: dict[str, list[Path]]
     """The file that every entry of a list stands in."""
 
 
-def expand(documents: Mapping[Path, dict[str, Any]]) -> Whole:
+def expand(documents: Mapping[Path, Document]) -> Whole:
     """An experiment's files, in their order, as one document whose entries are complete."""
-    data: dict[str, Any] = {}
+    data: Document = {}
     files: dict[str, list[Path]] = {}
     for path, document in documents.items():
         for key, value in _of_file(document, path).items():
@@ -64,7 +65,7 @@ def expand(documents: Mapping[Path, dict[str, Any]]) -> Whole:
     return Whole(_linked(data, files), files)
 
 
-def _linked(data: dict[str, Any], files: dict[str, list[Path]]) -> dict[str, Any]:
+def _linked(data: Document, files: dict[str, list[Path]]) -> Document:
     """A document whose entries have what they take from entries of other kinds."""
     found = dict(data)
     if "base" in data:
@@ -143,7 +144,7 @@ _OF_A_PART = ("group", "claim", *SHOWS_A_GROUP)
 # --- all files: entries like others ---------------------------------------------------------------
 
 
-def _joined(have: Any, more: Any, path: Path, key: str) -> Any:
+def _joined(have: object, more: object, path: Path, key: str) -> object:
     """What the files before say, and this one: lists in order, bases and shared axes by name."""
     if isinstance(have, list) and isinstance(more, list):
         return have + more
@@ -172,12 +173,12 @@ def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:
     return entry if "part" in entry or part is None else entry | {"part": part}
 
 
-def _reassessed(claim: dict, claims: Mapping[Any, dict]) -> dict:
+def _reassessed(claim: dict, claims: Mapping[str, dict]) -> dict:
     """A claim; one that revisits another and has no conditions has those of that one, of its own
     groups: `groups` says how theirs are called.
     """
     own = {key: value for key, value in claim.items() if key != "groups"}
-    other = claims.get(claim.get("revisits"), {})
+    other = claims.get(str(claim.get("revisits")), {})
     if not other:
         return own
     if "rule" in own and "rule" in other:
@@ -187,7 +188,7 @@ def _reassessed(claim: dict, claims: Mapping[Any, dict]) -> dict:
     return own
 
 
-def _regrouped(node: Any, called: str) -> Any:
+def _regrouped(node: object, called: str) -> object:
     if isinstance(node, list):
         return [_regrouped(value, called) for value in node]
     if not isinstance(node, dict):

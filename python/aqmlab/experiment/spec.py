@@ -10,11 +10,14 @@ import math
 import tomllib
 from collections.abc import Mapping
 from datetime import date, time
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 from aqmlab import units
 from aqmlab.errors import SpecError
 from aqmlab.io.documents import MAX_DEPTH
+from aqmlab.simulator.forms import Draft
+
+T = TypeVar("T", bound=Mapping[str, object])
 
 MAX_SEED = 2**53
 MAX_INTEGER = 2**64
@@ -26,7 +29,7 @@ POPULATION = ("users", "flows", "load", "connections_per_s")
 NAMED_BY = {"forward": "aqm", "reverse": "aqm", "tcp": "profile", "congestion": "name"}
 
 
-def check_plain(value: Any, path: str) -> None:
+def check_plain(value: object, path: str) -> None:
     """TOML has values that no scenario has: nan, inf, dates."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
@@ -42,27 +45,27 @@ def check_plain(value: Any, path: str) -> None:
         raise SpecError(f'{path}: {value} is a date or time of day: write for example "90 min"')
 
 
-def is_seed(value: Any) -> bool:
+def is_seed(value: object) -> TypeGuard[int]:
     """Whether a value is a seed: a whole number that JSON and every language hold exactly."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
 
 
-def seed_list(seeds: Any, first: int) -> tuple[int, ...]:
+def seed_list(seeds: object, first: int) -> tuple[int, ...]:
     """`10` means ten seeds from `first` on; a list means itself, each once."""
     if is_seed(seeds) and seeds > MAX_RUNS:
         raise SpecError(f"seeds: {seeds} replications are too many: give at most {MAX_RUNS}")
     if is_seed(seeds) and seeds >= 1 and is_seed(first + seeds - 1):
         return tuple(range(first, first + seeds))
-    listed = isinstance(seeds, list | tuple) and seeds and all(is_seed(seed) for seed in seeds)
-    if listed and len(set(seeds)) == len(seeds):
-        return tuple(seeds)
+    listed = tuple(seeds) if isinstance(seeds, list | tuple) else ()
+    if listed and all(map(is_seed, listed)) and len(set(listed)) == len(listed):
+        return listed
     raise SpecError(
         f"seeds: {seeds!r} is neither a number of replications from 1 on nor a list of "
         "different whole numbers: write for example seeds = 10"
     )
 
 
-def parse_override(text: str) -> tuple[str, Any]:
+def parse_override(text: str) -> tuple[str, object]:
     """`"link.0.rate=10 Mbit/s"` to its path and value: TOML if it is TOML, else text."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
@@ -72,7 +75,7 @@ def parse_override(text: str) -> tuple[str, Any]:
     return path.strip(), _toml_value(value.strip())
 
 
-def _toml_value(text: str) -> Any:
+def _toml_value(text: str) -> object:
     if "\n" in text or "\r" in text:
         return text
     try:
@@ -84,7 +87,7 @@ def _toml_value(text: str) -> Any:
     return value if len(parsed) == 1 and _plain(value) else text
 
 
-def _plain(value: Any) -> bool:
+def _plain(value: object) -> bool:
     if isinstance(value, dict):
         return all(_plain(v) for v in value.values())
     if isinstance(value, list):
@@ -94,7 +97,7 @@ def _plain(value: Any) -> bool:
     return isinstance(value, bool | int | str)
 
 
-def set_path(document: Mapping[str, Any], path: str, value: Any) -> dict[str, Any]:
+def set_path(document: T, path: str, value: object) -> T:
     """A copy of `document` with one field changed; nothing that it shares is modified.
 
     A name that does not exist is created, so that the simulator can answer with the nearest
@@ -106,7 +109,7 @@ def set_path(document: Mapping[str, Any], path: str, value: Any) -> dict[str, An
     return _set(document, parts, value, path, 0)
 
 
-def _set(node: Any, parts: list[str], value: Any, path: str, depth: int) -> Any:
+def _set(node: Any, parts: list[str], value: object, path: str, depth: int) -> Any:
     if depth == len(parts):
         return copy.deepcopy(value)
     part = parts[depth]
@@ -133,19 +136,19 @@ def _set(node: Any, parts: list[str], value: Any, path: str, depth: int) -> Any:
     return changed
 
 
-def loaded_group(scenario: Mapping[str, Any]) -> int | None:
+def loaded_group(scenario: Draft) -> int | None:
     """The index of the first traffic group given by its load, if any."""
     return next((i for i, group in enumerate(_traffic(scenario)) if "load" in group), None)
 
 
-def _traffic(scenario: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _traffic(scenario: Draft) -> list[Draft]:
     groups = scenario.get("traffic", [])
     if not isinstance(groups, list) or not all(isinstance(g, Mapping) for g in groups):
         raise SpecError("traffic is not a list of tables: start each with a line [[traffic]]")
     return groups
 
 
-def check_loads(scenario: Mapping[str, Any]) -> None:
+def check_loads(scenario: Draft) -> None:
     """Loads are shares, and no group is given by its load and its users as well."""
     groups = _traffic(scenario)
     loaded = [i for i, group in enumerate(groups) if "load" in group]
@@ -158,7 +161,7 @@ def check_loads(scenario: Mapping[str, Any]) -> None:
             raise SpecError(f"traffic.{i}.load: {error}") from error
 
 
-def length_s(scenario: Mapping[str, Any]) -> float:
+def length_s(scenario: Draft) -> float:
     """Simulated seconds of a scenario, for the progress display."""
     try:
         return units.seconds(scenario.get("duration"))

@@ -19,10 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict, cast
 
 from aqmlab import units
 from aqmlab.errors import SpecError, nearest
+from aqmlab.simulator.forms import Draft
 
 from .inlining import check_paths
 from .paths import alternatives
@@ -47,11 +48,34 @@ _KEYS = [*_TOLD[:2], "scenario", "sweep", "calibration", *_TOLD[2:], *SHOWN, "se
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
 
 
+class Calibrating(TypedDict, total=False):
+    """`[calibration]`: how loads become users."""
+
+    duration: str
+    warmup: str
+    seeds: tuple[int, ...]
+
+
+class WrittenVariant(TypedDict):
+    """A value of an axis as a document of groups has it; `set` are paths and their values."""
+
+    name: object
+    label: str
+    set: dict[str, object]
+
+
+class WrittenAxis(TypedDict):
+    """An axis of `[sweep]` as a document of groups has it."""
+
+    name: str
+    variant: list[WrittenVariant]
+
+
 @dataclass(frozen=True)
 class Requested:
     """What the caller adds to a file."""
 
-    overrides: Mapping[str, Any]
+    overrides: Mapping[str, object]
     """Paths of the scenario and their values."""
     seed: int | None = None
     seeds: int | Sequence[int] | None = None
@@ -60,7 +84,7 @@ class Requested:
         return bool(self.overrides) or self.seed is not None or self.seeds is not None
 
 
-def has_groups(document: Mapping[str, Any]) -> bool:
+def has_groups(document: Draft) -> bool:
     """Whether a document says itself which groups are run: it is no sweep."""
     return any(key in document for key in GROUPED)
 
@@ -101,12 +125,12 @@ def in_full(document: dict[str, Any], stem: str, requested: Requested) -> dict[s
     }
 
 
-def defaults(document: Mapping[str, Any]) -> dict[str, Any]:
+def defaults(document: Draft) -> dict[str, Any]:
     """What every entry of a kind has: all belong to the one part."""
     return {"part": NAME} | _table(document.get("defaults", {}), "defaults")
 
 
-def _parts(document: Mapping[str, Any]) -> tuple[dict, dict, dict]:
+def _parts(document: Draft) -> tuple[dict, dict, dict]:
     """Scenario, sweep, and all else that a document says."""
     if "scenario" not in document and "sweep" not in document:
         more = {k: v for k, v in document.items() if k in ("calibration", *SHOWN)}
@@ -123,13 +147,13 @@ def _parts(document: Mapping[str, Any]) -> tuple[dict, dict, dict]:
     )
 
 
-def _table(value: Any, name: str) -> dict[str, Any]:
+def _table(value: object, name: str) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise SpecError(f"{name} is missing or not a table: write it under a line [{name}]")
     return dict(value)
 
 
-def _calibration(table: dict[str, Any]) -> dict[str, Any]:
+def _calibration(table: dict[str, object]) -> Calibrating:
     for key in table:
         if key not in _CALIBRATION_KEYS:
             hint = nearest(key, _CALIBRATION_KEYS)
@@ -140,10 +164,10 @@ def _calibration(table: dict[str, Any]) -> dict[str, Any]:
             units.seconds(table[key])
     if "seeds" in table:
         table["seeds"] = seed_list(table["seeds"], 1)
-    return table
+    return cast(Calibrating, table)
 
 
-def _axis(path: str, values: Any) -> dict[str, Any]:
+def _axis(path: str, values: object) -> WrittenAxis:
     """An axis: of a plain value the variant has its name, of a table its label."""
     if not isinstance(values, list) or not values:
         raise SpecError(
@@ -159,7 +183,7 @@ def _axis(path: str, values: Any) -> dict[str, Any]:
             labels.append(f"{path.rsplit('.', 1)[-1]}={_short(value)}")
         bare.append(value)
     named = zip(_distinct(labels), bare, strict=True)
-    variants = [
+    variants: list[WrittenVariant] = [
         {"name": label if isinstance(v, dict | list) else v, "label": label, "set": {path: v}}
         for label, v in named
     ]
@@ -183,7 +207,7 @@ def _sets(axis: str, path: str) -> bool:
     return above == there and {field_of_axis, name} <= set(POPULATION)
 
 
-def _short(value: Any) -> str:
+def _short(value: object) -> str:
     if isinstance(value, dict):
         if "file" in value and "name" in value:
             return str(value["name"])  # a discipline of the user's own
@@ -192,7 +216,7 @@ def _short(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _seeds(scenario: Mapping[str, Any], requested: Requested, swept: Any) -> tuple[int, ...]:
+def _seeds(scenario: Draft, requested: Requested, swept: object) -> tuple[int, ...]:
     """The requested seeds, else those of the sweep, else the scenario's."""
     first = scenario.get("seed", 1) if requested.seed is None else requested.seed
     if not is_seed(first):
@@ -211,7 +235,7 @@ def _check_number(variants: int, seeds: int) -> None:
         )
 
 
-def _check_loads(scenario: dict, axes: Sequence[Mapping[str, Any]]) -> None:
+def _check_loads(scenario: dict, axes: Sequence[WrittenAxis]) -> None:
     for axis in axes:
         for variant in axis["variant"]:
             changed = scenario

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Picture
 
 
+Entry = Mapping[str, Any]
+"""An entry of a figure: its keys are those of every figure and those of its kind."""
+
+
 @dataclass(frozen=True)
 class Kind:
     """One kind of figure."""
@@ -51,11 +55,11 @@ class Kind:
         found = [*of_source, *_keywords(self.collect), *_keywords(self.draw)]
         return {key.name: key for key in found if key.name != "title"}
 
-    def problem(self, entry: Mapping[str, Any]) -> str | None:
+    def problem(self, entry: Entry) -> str | None:
         """What is wrong with an entry's keys and their values, if anything."""
         return problem(entry, keys(Figure) | self.keys)
 
-    def drawing(self, entry: Mapping[str, Any], dataset: Dataset, **more: Any) -> Drawing | None:
+    def drawing(self, entry: Entry, dataset: Dataset, **more: object) -> Drawing | None:
         """What is drawn of these runs, if there is anything."""
         assert self.collect is not None
         given = dict(entry) | more
@@ -69,7 +73,7 @@ class Kind:
             drawn.data["known"] = source.known()
         return drawn
 
-    def picture(self, entry: Mapping[str, Any], data: dict) -> Picture:
+    def picture(self, entry: Entry, data: dict) -> Picture:
         """The figure of what was collected."""
         from .style import plain, styled
 
@@ -86,7 +90,7 @@ def load(name: str) -> Kind:
     return Kind(name, about, module.draw, collect, getattr(module, "WIDE", False))
 
 
-def _hints(function: Any) -> dict[str, Any]:
+def _hints(function: Callable) -> dict[str, Any]:
     return get_type_hints(function, localns={"Figure": object})
 
 
@@ -100,7 +104,7 @@ def _keywords(function: Callable) -> list[Key]:
     ]
 
 
-def _requested(function: Callable, given: Mapping[str, Any]) -> dict[str, Any]:
+def _requested(function: Callable, given: Entry) -> dict[str, Any]:
     """Those of a function's keywords that an entry has."""
     names = (key.name for key in _keywords(function))
     return {name: given[name] for name in names if name in given}
@@ -118,6 +122,6 @@ def _fields(source: type) -> list[Key]:
     ]
 
 
-def _usual(default: Any) -> Any:
+def _usual(default: object) -> object:
     """A default as keys have it."""
     return MISSING if default is inspect.Parameter.empty else default

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import axes as columns
@@ -89,7 +89,7 @@ class Plots:
         entry |= {"axis": _words(across), "axis_y": _words(up)}
         return self._drawn("heatmap", entry, f"{measure} is undefined everywhere", measure)
 
-    def _drawn(self, name: str, entry: Mapping[str, Any], empty: str, measure: str = "") -> Axes:
+    def _drawn(self, name: str, entry: Mapping[str, object], empty: str, measure: str = "") -> Axes:
         given = {key: value for key, value in entry.items() if value is not None}
         given = {"title": self.result.name, "group": GROUP} | given
         # # If an axis has a name, its values need not repeat it.
@@ -108,7 +108,7 @@ class Plots:
         firsts = {run.variant: run for run in runs}
         seeds = tuple(dict.fromkeys(run.seed for run in runs))
         cells = [
-            Cell(GROUP, self._values(run), self._labels(run, bare), str(number))
+            Cell(GROUP, {**self._values(run)}, self._labels(run, bare), str(number))
             for number, run in firsts.items()
         ]
         found = {(str(run.variant), run.seed): run for run in runs}
@@ -116,10 +116,10 @@ class Plots:
         plan = Plan(cells, {}, {GROUP: seeds})
         return _OwnSeeds(plan, Settings(seeds=len(seeds)), found, {}, {}, metrics)
 
-    def _values(self, run: Any) -> dict[str, Any]:
+    def _values(self, run: FinishedRun) -> dict[str, float | str]:
         return self.result.values(run) | {VARIANT: run.label}
 
-    def _labels(self, run: Any, bare: bool) -> dict[str, str]:
+    def _labels(self, run: FinishedRun, bare: bool) -> dict[str, str]:
         named = {column.name: run.values[column.path] for column in self.result.columns}
         if bare:
             named = {name: label.rpartition("=")[2] for name, label in named.items()}

@@ -26,8 +26,8 @@ from aqmlab.tables.dataset import Dataset
 from . import sets
 from .spec import FILE, Amount, Inference
 from .targets import Target, Targets
+from .unknowns import Values
 
-Values = Mapping[str, Any]
 """What the unknowns are taken to be; of those that are missing, what the experiment says."""
 Read = Callable[[Dataset], Sequence[float]]
 """A number of every seed."""
@@ -111,7 +111,7 @@ class Bench:
             found[base] = calibrating.measure(changed, base, self._usual, self.laboratory, loads)
         return found
 
-    def cells(self, spec: Table, where: Mapping[str, Any]) -> list[Cell]:
+    def cells(self, spec: Table, where: Mapping[str, object]) -> list[Cell]:
         """The rows of a table that are requested."""
         groups = [g for g in self.experiment.group if g.name == spec.group]
         made = self.plan({}, groups, 1)

@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment import experiment as experiments
@@ -22,6 +22,7 @@ from aqmlab.runs.store import Store
 from . import files, page, spec, verdicts
 from .implausibility import CUT
 from .inference import InferenceResult, infer
+from .verdicts import InferenceDocument
 from .waves import Wave
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def carry_out(
     fresh: bool = False,
     keep: bool = False,
     on: Cluster | None = None,
-) -> dict[str, Any]:
+) -> InferenceDocument:
     """Infers what an experiment does not say, and gives what `inference.json` holds.
 
     `overrides` set fields of its scenario. `keep`: the inferred set and the predictions also go
@@ -89,8 +90,8 @@ def _notify(wave: Wave, number: int) -> None:
 
 def _written(
     found: InferenceResult, folder: Path, store: Store, command: str, keep: bool
-) -> dict[str, Any]:
-    described = verdicts.document(found) | {"command": command}
+) -> InferenceDocument:
+    described: InferenceDocument = {**verdicts.document(found), "command": command}
     documents = files.documents(found.predictions, found.values, command)
     with reported(folder):
         store.write_json(DOCUMENT, described)
@@ -102,7 +103,7 @@ def _written(
         home = found.bench.experiment.folder
         with reported(home):
             files.keep(home, documents)
-    return described | {"folder": str(folder), "report": str(folder / PAGE)}
+    return {**described, "folder": str(folder), "report": str(folder / PAGE)}
 
 
 def _command(name: str, quick: bool, waves: int | None, overrides: Sequence[str]) -> str:

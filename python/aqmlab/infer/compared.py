@@ -7,11 +7,11 @@ import json
 import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Metric, Table
 from aqmlab.tables import published, tables
+from aqmlab.tables.document import Counted
 
 from . import deviations, files, spec
 from .deviations import summary
@@ -20,7 +20,28 @@ from .spec import Inference
 COLUMNS = ("predicted", "plain")
 
 
-def foretold(experiment: Experiment) -> list[dict[str, Any]]:
+class ComparedTable(Counted):
+    """Of one prediction's table: how many published numbers lie inside the interval that was
+    predicted, how wide that is in deviations of the noise, and how far the prediction was off; the
+    plain study as `plain_`."""
+
+    inside: int
+    width: float | None
+    plain_rms: float | None
+    plain_near: int
+
+
+class Foretold(ComparedTable):
+    """A table of a dated prediction, and by which command and commit it was made."""
+
+    table: str
+    id: str
+    on: str
+    commit: str
+    command: str
+
+
+def foretold(experiment: Experiment) -> list[Foretold]:
     """Every table of every dated prediction whose published numbers are at hand.
 
     How many numbers lie in the interval that was predicted for one published run, and how far the
@@ -35,7 +56,7 @@ def foretold(experiment: Experiment) -> list[dict[str, Any]]:
     ]
 
 
-def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[dict[str, Any]]:
+def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[Foretold]:
     described = json.loads(listed.read_text("utf-8"))
     for spec_ in experiment.table:
         path = listed.parent / f"{spec_.id}.csv"
@@ -50,7 +71,8 @@ def _of(experiment: Experiment, inference: Inference, listed: Path) -> Iterator[
                 "on": described["made"][:10],
                 "commit": described["commit"],
                 "command": described["command"],
-            } | found
+                **found,
+            }
 
 
 def _compared(
@@ -59,7 +81,7 @@ def _compared(
     spec_: Table,
     path: Path,
     rows: list[published.Row],
-) -> dict[str, Any]:
+) -> ComparedTable:
     """Of one prediction's table."""
     lines = _lines(path)
     off: dict[str, list[float]] = {name: [] for name in COLUMNS}

@@ -7,9 +7,8 @@ a model can know it. Seeds add what they do to one run as long as the published 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from aqmlab import units
 from aqmlab.experiment import plan
@@ -18,6 +17,7 @@ from aqmlab.experiment.grammar import Metric, Settings, Table
 from aqmlab.experiment.plan import Cell
 from aqmlab.intervals import CONFIDENCE, student
 from aqmlab.pipeline import calibrating
+from aqmlab.tables.document import Counted, Row, TableShown
 
 from .spec import Inference, Noise
 
@@ -45,7 +45,7 @@ def deviation(
     return (ours - published) / own
 
 
-def spread(row: Mapping[str, Any], longer: float) -> float:
+def spread(row: Row, longer: float) -> float:
     """The variance that seeds give the difference of our mean from one published run, of which the
     measured time is 1/`longer` of ours times as long."""
     count, low, high = row["n"], row["low"], row["high"]
@@ -71,8 +71,8 @@ def cells(experiment: Experiment, spec: Table, settings: Settings) -> list[Cell]
 
 
 def rows(
-    experiment: Experiment, inference: Inference, table: Mapping[str, Any], settings: Settings
-) -> Iterator[tuple[dict[str, Any], Cell, Metric, Noise | None]]:
+    experiment: Experiment, inference: Inference, table: TableShown, settings: Settings
+) -> Iterator[tuple[Row, Cell, Metric, Noise | None]]:
     """The rows of a table of `result.json` with their cells, metrics and how well each is known."""
     spec = next((t for t in experiment.table if t.id == table["id"]), None)
     if spec is None:
@@ -87,7 +87,7 @@ def rows(
             yield next(each), cell, metric, inference.maybe_known(metric.name, cell.axes)
 
 
-def summary(found: Sequence[float]) -> dict[str, Any]:
+def summary(found: Sequence[float]) -> Counted:
     """How many of these deviations are near, and their root mean square."""
     known = [z for z in found if math.isfinite(z)]
     square = sum(z * z for z in known) / len(known) if known else math.nan

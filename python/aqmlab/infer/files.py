@@ -18,6 +18,8 @@ from aqmlab.io import files
 from aqmlab.io.documents import read_toml
 from aqmlab.simulator import engine
 
+from .unknowns import Value, Values
+
 if TYPE_CHECKING:
     from .predictions import Prediction
 
@@ -26,9 +28,7 @@ LIST = "predictions.json"
 SET = "inferred.toml"
 
 
-def documents(
-    predictions: list[Prediction], values: Mapping[str, Any], command: str
-) -> dict[str, bytes]:
+def documents(predictions: list[Prediction], values: Values, command: str) -> dict[str, bytes]:
     """The files of an inference by name: its set, one CSV for each table, and the list of those."""
     tables = {f"{one.id}.csv": _csv(one).encode() for one in predictions}
     version = engine.version()
@@ -99,7 +99,7 @@ def _plain(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
-def _set(values: Mapping[str, Any], command: str) -> bytes:
+def _set(values: Values, command: str) -> bytes:
     document = tomlkit.document()
     document.add(tomlkit.comment(f"Written by `{command}`: values of the unknowns of infer.toml."))
     table = tomlkit.table()
@@ -109,6 +109,6 @@ def _set(values: Mapping[str, Any], command: str) -> bytes:
     return tomlkit.dumps(document).encode()
 
 
-def read_set(path: Path) -> dict[str, Any]:
+def read_set(path: Path) -> dict[str, Value]:
     """The values of a set."""
     return dict(read_toml(path).get("set", {}))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from .emulator import Features
 from .posterior import Posterior
 from .predictions import Prediction, predict
 from .spec import Inference
+from .unknowns import Value
 from .waves import History, Wave
 
 FINALISTS = 8
@@ -34,7 +34,7 @@ class InferenceResult:
     training: Training
     history: History
     posterior: Posterior
-    values: dict[str, Any]
+    values: dict[str, Value]
     """The inferred set: the most likely of a few points by more runs."""
     impossible: Impossible
     sensitivity: np.ndarray

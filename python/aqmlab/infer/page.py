@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from aqmlab.report.report import inline
@@ -11,9 +9,10 @@ from aqmlab.report.templates import environment, style
 
 from . import pictures, verdicts
 from .inference import InferenceResult
+from .verdicts import InferenceDocument
 
 
-def text(found: InferenceResult, described: dict[str, Any]) -> str:
+def text(found: InferenceResult, described: InferenceDocument) -> str:
     """The page of what was found."""
     return (
         environment()
@@ -28,7 +27,7 @@ def text(found: InferenceResult, described: dict[str, Any]) -> str:
     )
 
 
-def _figures(found: InferenceResult, described: dict[str, Any]) -> list[dict[str, Any]]:
+def _figures(found: InferenceResult, described: InferenceDocument) -> list[dict[str, str]]:
     order = np.argsort(-found.sensitivity.mean(axis=1))[: pictures.MOST]
     unknowns = [found.inference.unknown[i] for i in order]
     titles = {unknown.name: unknown.title for unknown in found.inference.unknown}
@@ -59,5 +58,5 @@ def _figures(found: InferenceResult, described: dict[str, Any]) -> list[dict[str
     ]
 
 
-def _figure(name: str, title: str, caption: str, svg: str) -> dict[str, Any]:
+def _figure(name: str, title: str, caption: str, svg: str) -> dict[str, str]:
     return {"id": name, "title": title, "caption": caption, "svg": inline(svg, name, caption)}

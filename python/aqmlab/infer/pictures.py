@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -113,12 +113,12 @@ FAR = 30.0
 """Deviations beyond which it no longer matters how far a number is, or whether a run failed."""
 
 
-def in_order(rows: Sequence[dict[str, Any]], column: str) -> list[float]:
+def in_order(rows: Sequence[Mapping[str, Any]], column: str) -> list[float]:
     """Sizes of these deviations, the smallest first; what is missing is far away."""
     return sorted(min(abs(FAR if r[column] is None else r[column]), FAR) for r in rows)
 
 
-def distances(rows: Sequence[dict[str, Any]]) -> str:
+def distances(rows: Sequence[Mapping[str, Any]]) -> str:
     """How far both sets lie from every number, in deviations of all that is unknown."""
     shown = [r for r in rows if r["inferred_implausibility"] is not None]
     with styled():

@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -22,9 +21,11 @@ from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.intervals import CONFIDENCE, student
 from aqmlab.tables import statistics, tables
 from aqmlab.tables.dataset import Dataset
+from aqmlab.tables.document import Row
 
 from .bench import Bench, columns
 from .spec import FILE
+from .unknowns import Values
 
 COLUMNS = ("metric", "unit", "predicted", "low", "high", "plain", "runs")
 
@@ -37,7 +38,7 @@ class Requested:
     paper: str
     keys: Mapping[str, str]
     """Axis to the name of its column."""
-    places: Sequence[tuple[str, Mapping[str, Any]]]
+    places: Sequence[tuple[str, Mapping[str, object]]]
     """Groups and which of their cells."""
     metrics: Sequence[Metric]
 
@@ -53,7 +54,7 @@ class Prediction:
 
     id: str
     paper: str
-    rows: list[dict[str, Any]]
+    rows: list[Row]
 
     @property
     def columns(self) -> list[str]:
@@ -62,7 +63,7 @@ class Prediction:
         return [*dict.fromkeys(keys), *COLUMNS]
 
 
-def predict(bench: Bench, draws: Sequence[Mapping[str, Any]]) -> list[Prediction]:
+def predict(bench: Bench, draws: Sequence[Values]) -> list[Prediction]:
     """What these points of the posterior say of all that is to be predicted."""
     requested = list(_requested(bench))
     if not requested:
@@ -113,7 +114,7 @@ def _of_figure(spec: Figure, metrics: Sequence[Metric], groups: Sequence[Group])
 
 def _rows(
     requested: Requested, bench: Bench, drawn: Sequence[Dataset], plain: Dataset
-) -> list[dict[str, Any]]:
+) -> list[Row]:
     rows = []
     of_draws = [requested.cells(dataset.plan) for dataset in drawn]
     for number, cell in enumerate(requested.cells(plain.plan)):

@@ -39,7 +39,7 @@ class Rows:
 
     table: str = key("a table of the experiment")
     known: Known = key("`trained`, `foretold` (before anybody compared) or `seen` before")
-    where: Mapping[str, Any] = key(
+    where: Mapping[str, object] = key(
         "only rows with these values on these axes", default_factory=dict
     )
     metrics: tuple[str, ...] | None = key("only these columns (all)", default=None)
@@ -73,7 +73,7 @@ class Reconstruction:
             return f"{idle[0]} has evidence and no value: add it to [set]"
         return None
 
-    def of(self, table: str, metric: str, axes: Mapping[str, Any]) -> Rows | None:
+    def of(self, table: str, metric: str, axes: Mapping[str, object]) -> Rows | None:
         """What is said of a number; nothing if it had been seen before."""
         fitting = [
             rows

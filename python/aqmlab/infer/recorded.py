@@ -10,22 +10,35 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.io import files
+from aqmlab.tables.document import StudyDocument
 
 FILE = "printed.json"
 NUMBERS = ("metric", "ours", "low", "high", "n", "paper")
 
 
-def of(experiment: Experiment) -> dict[str, Any] | None:
+class Printed(TypedDict):
+    """What is kept of the `result.json` of full runs of the printed set: the rows of the tables
+    that have published numbers, and the verdicts of its claims."""
+
+    made: str
+    commit: str
+    quick: bool
+    seeds: int
+    tables: list[Mapping[str, Any]]
+    claims: list[Mapping[str, Any]]
+
+
+def of(experiment: Experiment) -> Printed | None:
     """The recorded result of an experiment as it is printed, if its folder has one."""
     path = experiment.folder / FILE
     return json.loads(path.read_text("utf-8")) if path.is_file() else None
 
 
-def document(result: Mapping[str, Any], made: str) -> dict[str, Any]:
+def document(result: StudyDocument, made: str) -> Printed:
     """What is kept of the `result.json` of a printed study that was made on this day."""
     return {
         "made": made,
@@ -49,7 +62,7 @@ def document(result: Mapping[str, Any], made: str) -> dict[str, Any]:
     }
 
 
-def write(folder: Path, result: Mapping[str, Any], made: str) -> Path:
+def write(folder: Path, result: StudyDocument, made: str) -> Path:
     """Writes the file into a study's folder."""
     path = folder / FILE
     path.write_text(files.lined(document(result, made)) + "\n", "utf-8")

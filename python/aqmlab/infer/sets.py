@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import Experiment
+from aqmlab.simulator.forms import Scenario
 
 from . import files, spec
-from .unknowns import Unknowns
+from .unknowns import Unknowns, Value, Values
 
 
-def altered(experiment: Experiment, unknowns: Unknowns, values: Mapping[str, Any]) -> Experiment:
+def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Experiment:
     """An experiment with these values in every scenario; loads are calibrated with those of them
     that say so."""
 
-    def calibrating(scenario: Mapping[str, Any]) -> dict[str, Any]:
+    def calibrating(scenario: Scenario) -> Scenario:
         return unknowns.applied(scenario, values, calibrating=True)
 
     return replace(
@@ -30,7 +29,7 @@ def altered(experiment: Experiment, unknowns: Unknowns, values: Mapping[str, Any
     )
 
 
-def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Any]:
+def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Value]:
     """The values of the set NAME.toml of an experiment's folder, each within its unknown's."""
     path = experiment.folder / f"{name}.toml"
     if not path.is_file():
@@ -56,9 +55,7 @@ def places(experiment: Experiment, inference: spec.Inference) -> np.ndarray:
     return np.array(points).reshape(-1, len(unknowns))
 
 
-def _place(
-    experiment: Experiment, unknowns: Unknowns, name: str, values: Mapping[str, Any]
-) -> list[float]:
+def _place(experiment: Experiment, unknowns: Unknowns, name: str, values: Values) -> list[float]:
     absent = [unknown.name for unknown in unknowns.each if unknown.name not in values]
     if absent:
         raise SpecError(

@@ -14,6 +14,7 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.plan import matches
 from aqmlab.experiment.shapes import Mistake, key
 from aqmlab.io import documents
+from aqmlab.simulator.forms import Schema
 
 from .unknowns import Unknown, Unknowns
 
@@ -27,10 +28,12 @@ class Training:
     CALLED = "train"
 
     table: str = key("a table of the experiment, with published numbers")
-    where: Mapping[str, Any] = key(
+    where: Mapping[str, object] = key(
         "only rows with these values on these axes", default_factory=dict
     )
-    quick: Mapping[str, Any] = key("of these in a quick inference only these", default_factory=dict)
+    quick: Mapping[str, object] = key(
+        "of these in a quick inference only these", default_factory=dict
+    )
     metrics: tuple[str, ...] | None = key("only these columns (all)", default=None)
 
 
@@ -42,7 +45,7 @@ class Noise:
 
     metrics: tuple[str, ...] = key("of which metrics, or claims")
     reason: str = key("where it comes from")
-    where: Mapping[str, Any] = key("only in rows with these values", default_factory=dict)
+    where: Mapping[str, object] = key("only in rows with these values", default_factory=dict)
     sd: float = key(
         "standard deviation of a published number beside what seeds show, in its unit", default=0.0
     )
@@ -136,7 +139,7 @@ class Inference:
         """The cube."""
         return Unknowns(self.unknown)
 
-    def known(self, metric: str, axes: Mapping[str, Any]) -> Noise:
+    def known(self, metric: str, axes: Mapping[str, object]) -> Noise:
         """How well a metric is known in a row."""
         found = self.maybe_known(metric, axes)
         if found is None:
@@ -145,7 +148,7 @@ class Inference:
             )
         return found
 
-    def maybe_known(self, metric: str, axes: Mapping[str, Any]) -> Noise | None:
+    def maybe_known(self, metric: str, axes: Mapping[str, object]) -> Noise | None:
         """The published noise of a metric that is not to be met, which need not be known."""
         fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
         return fitting[-1] if fitting else None
@@ -162,7 +165,7 @@ def load(experiment: Experiment) -> Inference:
     return read(documents.read_toml(path), path)
 
 
-def read(document: Mapping[str, Any], path: Path) -> Inference:
+def read(document: Mapping[str, object], path: Path) -> Inference:
     """The objects of a document; the first mistake is one sentence."""
     try:
         document = dict(document)
@@ -184,9 +187,9 @@ def _named(entries: Any) -> list[dict[str, Any]]:
     return [{"name": name, **entry} for name, entry in entries.items()]
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """The JSON schema of `infer.toml`, for editors."""
-    shared: dict[str, Any] = {}
+    shared: Schema = {}
     known = shapes.keys(Inference)
     top = shapes.table_schema(known.values(), shared)
     entry = {"$ref": f"#/$defs/{Unknown.__name__}"}

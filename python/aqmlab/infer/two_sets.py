@@ -11,10 +11,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from aqmlab.experiment.experiment import Experiment, load
-from aqmlab.experiment.grammar import Settings
+from aqmlab.experiment.grammar import Metric, Settings
 from aqmlab.io.files import reported
 from aqmlab.pipeline import command, registry
 from aqmlab.pipeline.command import StudyResult
@@ -22,9 +22,13 @@ from aqmlab.pipeline.study import RESULT
 from aqmlab.report import headlines
 from aqmlab.report import write as write_page
 from aqmlab.runs.store import Store
+from aqmlab.simulator.forms import without
+from aqmlab.tables.document import Recorded, Row, StudyDocument, TableOfSets, TableShown
 
 from . import compared, deviations, reconstruction, recorded, sets, spec
 from .reconstruction import FORETOLD, NAME, PRINTED, SEEN, TRAINED
+from .recorded import Printed
+from .spec import Noise
 
 STANDINGS = (TRAINED, FORETOLD, SEEN)
 
@@ -52,7 +56,7 @@ def carry_out(name: str, *, figure: str | None = None, **how: Any) -> StudyResul
     front = command.carry_out(name, alter=reconstruction.front, out=folder, **how)
     if front.result is None or front.result.report is None or printed.result is None:
         return front
-    return _joined(experiment, front, printed.result.report or {})
+    return _joined(experiment, front, cast(StudyDocument, printed.result.report or {}))
 
 
 def assumed(name: str, set_: str, *, figure: str | None = None, **how: Any) -> StudyResult:
@@ -71,7 +75,9 @@ def assumed(name: str, set_: str, *, figure: str | None = None, **how: Any) -> S
     return _joined(experiment, front, beside)
 
 
-def _joined(experiment: Experiment, front: StudyResult, printed: Mapping[str, Any]) -> StudyResult:
+def _joined(
+    experiment: Experiment, front: StudyResult, printed: StudyDocument | Printed
+) -> StudyResult:
     """The reconstructed study with the printed one beside it, written down."""
     assert front.result is not None and front.result.report is not None
     joined = join(experiment, front.result.report, printed)
@@ -91,16 +97,16 @@ def _folder(name: str, quick: bool, out: Path | None, within: bool) -> Path:
 
 
 def join(
-    experiment: Experiment, front: Mapping[str, Any], printed: Mapping[str, Any]
-) -> dict[str, Any]:
+    experiment: Experiment, front: StudyDocument, printed: StudyDocument | Printed
+) -> StudyDocument:
     """The result of the reconstructed set with that of the printed one beside it."""
-    result = dict(front)
+    result = without(front)
     said = reconstruction.load(experiment)
     other = {claim["id"]: claim for claim in printed.get("claims", [])}
     result["claims"] = [
-        claim
-        | {
-            PRINTED: {key: other[claim["id"]][key] for key in ("verdict", "why", "deciding")}
+        {
+            **claim,
+            "printed": {key: other[claim["id"]][key] for key in ("verdict", "why", "deciding")}
             if claim["id"] in other
             else None,
             "known": TRAINED if claim["id"] in said.claims_trained else said.claims,
@@ -117,21 +123,25 @@ def join(
         "foretold": compared.foretold(experiment),
         "command": f"aqmlab study {experiment.name} --assume {PRINTED}",
         # Of a recorded result: the day, the commit and the seeds of its runs.
-        "recorded": {key: printed[key] for key in ("made", "commit", "seeds")}
-        if "made" in printed
-        else None,
+        "recorded": _recorded(printed),
     }
     result["headlines"] = headlines.of(result)
     return result
 
 
+def _recorded(printed: StudyDocument | Printed) -> Recorded | None:
+    if "made" not in printed:
+        return None
+    return {"made": printed["made"], "commit": printed["commit"], "seeds": printed["seeds"]}
+
+
 def _tables(
     experiment: Experiment,
     said: reconstruction.Reconstruction,
-    result: dict[str, Any],
-    printed: Mapping[str, dict[str, Any]],
+    result: StudyDocument,
+    printed: Mapping[str, Mapping[str, Any]],
     of_printed: Settings,
-) -> Iterator[dict[str, Any]]:
+) -> Iterator[TableOfSets]:
     """How many published numbers of each table are near, by their standing; marks every row."""
     inference = spec.load(experiment)
     settings = experiment.setting(result["quick"])
@@ -164,17 +174,17 @@ def _tables(
                 yield _counted(table, standing, notes.get(standing), pairs)
 
 
-def _off(row: Mapping[str, Any], paper: float, known: Any, metric: Any, longer: float) -> float:
+def _off(row: Row, paper: float, known: Noise, metric: Metric, longer: float) -> float:
     seeds = deviations.spread(row, longer)
     return deviations.deviation(row["ours"], paper, known, metric, seeds)
 
 
 def _counted(
-    table: Mapping[str, Any],
+    table: TableShown,
     standing: str,
     entry: reconstruction.Rows | None,
     pairs: list[tuple[float, float]],
-) -> dict[str, Any]:
+) -> TableOfSets:
     return {
         "table": table["paper"] or table["title"],
         "id": table["id"],

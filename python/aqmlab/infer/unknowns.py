@@ -18,7 +18,12 @@ from aqmlab.experiment.grammar import Variant
 from aqmlab.experiment.paths import alternatives
 from aqmlab.experiment.shapes import key
 from aqmlab.experiment.spec import set_path
+from aqmlab.simulator.forms import Scenario, Traffic, without
 
+Value = Any
+"""A value of an unknown: a number, a text with its unit, or the name of a variant."""
+Values = Mapping[str, Value]
+"""Values by unknown: a set."""
 _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _DIGITS = 4
 """Digits of a value that is drawn from a range: what a person could have set."""
@@ -42,28 +47,28 @@ class Unknown:
         "`traffic.*.field` takes all; what a scenario has not is passed over",
         default=(),
     )
-    range: tuple[Any, ...] = key('two ends, such as `["0.3 s", "3 s"]`', default=())
+    range: tuple[object, ...] = key('two ends, such as `["0.3 s", "3 s"]`', default=())
     scale: Literal["linear", "log"] = key("on which a range is uniform", default="linear")
     whole: bool = key("whether a range has whole numbers only", default=False)
-    values: tuple[Any, ...] = key("in place of a range: values, equally likely", default=())
+    values: tuple[Value, ...] = key("in place of a range: values, equally likely", default=())
     variants: tuple[Variant, ...] = key(
         "the variants that it may be, each setting several fields (`name`, `set`)",
         name="variant",
         default=(),
     )
     ordered: bool = key("whether values or variants follow each other in effect", default=True)
-    only: Mapping[str, Any] = key(
+    only: Mapping[str, object] = key(
         'only below tables that say so, such as `{ app = "web" }`; any of a list, or of a field '
         'within, such as `{ "tcp.profile" = ["a", "b"] }`',
         default_factory=dict,
     )
     factor: bool = key("whether it multiplies what the scenario has there", default=False)
-    removed_with: Any = key(
+    removed_with: Value = key(
         "with this one of its values the fields of `paths` are taken out, so that defaults hold; "
         "with every other they stay as they are",
         default=None,
     )
-    kept_with: Any = key("with this one of its values nothing is changed", default=None)
+    kept_with: Value = key("with this one of its values nothing is changed", default=None)
     untrained: bool = key(
         "whether it is of scenarios of which no row trains: what is predicted has all its values",
         default=False,
@@ -103,7 +108,7 @@ class Unknown:
         return None
 
     @property
-    def choices(self) -> Sequence[Any]:
+    def choices(self) -> Sequence[Value]:
         """Its values, or the names of its variants; nothing of a range."""
         return [v.name for v in self.variants] if self.variants else list(self.values)
 
@@ -117,7 +122,7 @@ class Unknown:
             raise SpecError(f'range {list(self.range)} has two units: write both in "{other}"')
         return low, high, unit
 
-    def at(self, place: float) -> Any:
+    def at(self, place: float) -> Value:
         """Its value at a coordinate: a number, a text with its unit, the name of a variant."""
         if not self.range:
             return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
@@ -126,7 +131,7 @@ class Unknown:
         number = round(value) if self.whole else float(f"{value:.{_DIGITS}g}")
         return f"{number} {unit}" if unit else number
 
-    def place(self, value: Any) -> float:
+    def place(self, value: object) -> float:
         """The coordinate of a value (the opposite of `at`)."""
         if not self.range:
             if value not in self.choices:
@@ -154,14 +159,14 @@ class Unknown:
             return (2 * chosen / (count - 1) - 1)[:, None]
         return np.eye(count)[chosen]
 
-    def changes(self, value: Any) -> Mapping[str, Any]:
+    def changes(self, value: object) -> Mapping[str, object]:
         """The fields that a value sets, still with names and braces."""
         variant = next((v for v in self.variants if v.name == value), None)
         return variant.set if variant is not None else dict.fromkeys(self.paths, value)
 
-    def applied(self, scenario: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    def applied(self, scenario: Scenario, value: object) -> Scenario:
         """A scenario with this value."""
-        changed = dict(scenario)
+        changed = without(scenario)
         if self.removed_with is not None and value != self.removed_with:
             return changed
         if self.kept_with is not None and value == self.kept_with:
@@ -175,7 +180,7 @@ class Unknown:
                         changed = _without(changed, place.split("."))
         return changed
 
-    def touches(self, scenarios: Sequence[Mapping[str, Any]]) -> bool:
+    def touches(self, scenarios: Sequence[Scenario]) -> bool:
         """Whether some value of it changes some of these scenarios."""
         return any(
             self.places(scenario, path)
@@ -186,12 +191,12 @@ class Unknown:
             for path in alternatives(pattern)
         )
 
-    def places(self, scenario: Mapping[str, Any], path: str) -> list[str]:
+    def places(self, scenario: Scenario, path: str) -> list[str]:
         """The paths of a scenario that it changes: what is not there cannot be multiplied."""
         found = _places(scenario, path, self.only)
         return [p for p in found if not self.factor or _get(scenario, p) is not None]
 
-    def _set(self, scenario: dict[str, Any], path: str, value: Any) -> dict[str, Any]:
+    def _set(self, scenario: Scenario, path: str, value: Any) -> Scenario:
         above = path.rpartition(".")[0]
         if above.endswith(".tcp") and isinstance(profile := _get(scenario, above), str):
             scenario = set_path(scenario, above, {"profile": profile})
@@ -211,7 +216,7 @@ class Unknowns:
     def __len__(self) -> int:
         return len(self.each)
 
-    def values(self, point: np.ndarray) -> dict[str, Any]:
+    def values(self, point: np.ndarray) -> dict[str, Value]:
         """What a point of the cube says, by unknown."""
         return {u.name: u.at(float(p)) for u, p in zip(self.each, point, strict=True)}
 
@@ -219,17 +224,15 @@ class Unknowns:
         """Points as an emulator sees them."""
         return np.hstack([u.features(points[:, i]) for i, u in enumerate(self.each)])
 
-    def applied(
-        self, scenario: Mapping[str, Any], values: Mapping[str, Any], *, calibrating: bool = False
-    ) -> dict[str, Any]:
+    def applied(self, scenario: Scenario, values: Values, *, calibrating: bool = False) -> Scenario:
         """A scenario with these values; `calibrating`: of those that change the load's users."""
-        changed = dict(scenario)
+        changed = without(scenario)
         for unknown in self.each:
             if unknown.name in values and (unknown.calibrates or not calibrating):
                 changed = unknown.applied(changed, values[unknown.name])
         return changed
 
-    def untouched(self, scenarios: Sequence[Mapping[str, Any]]) -> list[str]:
+    def untouched(self, scenarios: Sequence[Scenario]) -> list[str]:
         """Unknowns that change nothing in any of these scenarios: their paths are wrong.
 
         What one changes may depend on the value of another, so that each is looked for with others
@@ -244,7 +247,7 @@ class Unknowns:
         return [u.name for u in left]
 
 
-def _with_ends_of(scenario: Mapping[str, Any], traffic: Sequence[Mapping[str, Any]]) -> list[Any]:
+def _with_ends_of(scenario: Scenario, traffic: Sequence[Traffic]) -> list[Traffic]:
     """Another traffic with the end systems that all of the scenario's senders have: who sends what
     is not known, but a part about today's hosts stays one about today's hosts."""
     ends = [group["tcp"] for group in scenario.get("traffic", ()) if "tcp" in group]
@@ -253,7 +256,7 @@ def _with_ends_of(scenario: Mapping[str, Any], traffic: Sequence[Mapping[str, An
     return [{**group, "tcp": ends[0]} if "tcp" in group else group for group in traffic]
 
 
-def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> list[str]:
+def _places(scenario: Scenario, path: str, only: Mapping[str, object]) -> list[str]:
     """The paths of a scenario that a pattern with names and stars stands for."""
     parts = path.split(".")
     if parts[0] not in scenario and len(parts) > 1:
@@ -261,7 +264,7 @@ def _places(scenario: Mapping[str, Any], path: str, only: Mapping[str, Any]) -> 
     return [place for place in _walk(scenario, parts, "") if _says(scenario, place, only)]
 
 
-def _says(scenario: Mapping[str, Any], place: str, only: Mapping[str, Any]) -> bool:
+def _says(scenario: Scenario, place: str, only: Mapping[str, object]) -> bool:
     """Whether the tables above a place say all of `only`."""
     parts = place.split(".")
     above = {n: _get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))}
@@ -270,13 +273,13 @@ def _says(scenario: Mapping[str, Any], place: str, only: Mapping[str, Any]) -> b
     named = (node for n, node in above.items() if parts[n - 1] == "tcp" and isinstance(node, str))
     tables += [{"profile": name} for name in named]
 
-    def fits(have: Any, wanted: Any) -> bool:
+    def fits(have: object, wanted: object) -> bool:
         return have in wanted if isinstance(wanted, list) else have == wanted
 
     return all(any(fits(_get(table, k), v) for table in tables) for k, v in only.items())
 
 
-def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
+def _walk(node: object, parts: Sequence[str], before: str) -> Iterator[str]:
     if not parts:
         yield before
         return
@@ -296,7 +299,7 @@ def _walk(node: Any, parts: Sequence[str], before: str) -> Iterator[str]:
             yield ".".join([here, *rest])
 
 
-def _get(scenario: Any, path: str) -> Any:
+def _get(scenario: object, path: str) -> Any:
     node = scenario
     for part in path.split("."):
         if isinstance(node, list | tuple):
@@ -308,7 +311,7 @@ def _get(scenario: Any, path: str) -> Any:
     return node
 
 
-def _without(node: Any, parts: Sequence[str]) -> Any:
+def _without(node: object, parts: Sequence[str]) -> Any:
     """A scenario without a field; what has it not stays as it is."""
     head, *rest = parts
     if isinstance(node, list | tuple):
@@ -320,7 +323,7 @@ def _without(node: Any, parts: Sequence[str]) -> Any:
     return {**node, head: _without(node[head], rest)}
 
 
-def _times(value: Any, factor: float, where: str) -> Any:
+def _times(value: object, factor: float, where: str) -> Any:
     """A quantity times a factor, in its own unit; counts stay whole and positive."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise SpecError(f"{where} holds {value!r}, which has no multiple: name a number's field")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Required, TypedDict, TypeVar
 
 import numpy as np
 
@@ -15,14 +15,69 @@ from .conflicts import ERROR, Conflict, Impossible
 from .implausibility import CUT
 from .inference import InferenceResult
 from .targets import Targets
-from .unknowns import Unknown
+from .unknowns import Unknown, Value
 
+T = TypeVar("T")
+RowShown = dict[str, Any]
+"""A number to be met (`row`, `metric`, `low`, `high`, whether it `trained`), and of the sets
+`plain` and `inferred` the mean and its distances."""
 HARDLY = 0.01
 """A choice that the posterior gives no more than this is ruled out, unless runs say otherwise: the
 inferred set was chosen by them, the posterior by the emulator."""
 
 
-def document(found: InferenceResult) -> dict[str, Any]:
+class ConflictShown(TypedDict):
+    """Numbers or rows that no point meets together: the smallest worst distance as emulated, and
+    that of the nearest point that was simulated."""
+
+    names: list[str]
+    least: float | None
+    nearest: float | None
+
+
+class ImpossibleShown(TypedDict):
+    """Targets that cannot be met (`conflicts.Impossible`), at this probability of an error."""
+
+    cut: float
+    numbers: list[ConflictShown]
+    rows: list[ConflictShown]
+    left: list[ConflictShown]
+    others: ConflictShown | None
+    together: ConflictShown | None
+    unsearched: int
+    unseen: list[ConflictShown]
+    error: float
+
+
+class InferenceDocument(TypedDict, total=False):
+    """The content of `inference.json`. `unknowns` have what the runs say of each; of a `row` the
+    mean of the plain and of the inferred set, and how far each is off."""
+
+    study: Required[str]
+    title: Required[str]
+    quick: Required[bool]
+    versions: Required[dict[str, str]]
+    amount: Required[dict[str, Any]]
+    waves: Required[list[dict[str, Any]]]
+    fits: Required[bool]
+    least_implausibility: Required[float]
+    targets: Required[int]
+    unknowns: Required[list[dict[str, Any]]]
+    set: Required[dict[str, Value]]
+    absent: Required[dict[str, str]]
+    impossible: Required[ImpossibleShown]
+    rows: Required[list[RowShown]]
+    met: Required[dict[str, int]]
+    simulated: Required[int]
+    sensitivity: Required[dict[str, dict[str, float]]]
+    noise: Required[list[dict[str, Any]]]
+    predictions: Required[list[dict[str, Any]]]
+    command: str
+    folder: str
+    report: str
+
+
+def document(found: InferenceResult) -> InferenceDocument:
     """All of an inference that a reader or a later command wants."""
     bench, history = found.bench, found.history
     version = engine.version()
@@ -56,17 +111,22 @@ def document(found: InferenceResult) -> dict[str, Any]:
     }
 
 
-def _impossible(found: Impossible) -> dict[str, Any]:
+def _impossible(found: Impossible) -> ImpossibleShown:
     """What cannot be met within the published noise, with the cut and what stayed undecided."""
-    described: dict[str, Any] = {**vars(found), "error": ERROR}
-    for kind in ("numbers", "rows", "left", "unseen"):
-        described[kind] = [_conflict(c) for c in described[kind]]
-    for kind in ("others", "together"):
-        described[kind] = _conflict(described[kind]) if described[kind] else None
-    return described
+    return {
+        "cut": found.cut,
+        "numbers": list(map(_conflict, found.numbers)),
+        "rows": list(map(_conflict, found.rows)),
+        "left": list(map(_conflict, found.left)),
+        "others": _conflict(found.others) if found.others else None,
+        "together": _conflict(found.together) if found.together else None,
+        "unsearched": found.unsearched,
+        "unseen": list(map(_conflict, found.unseen)),
+        "error": ERROR,
+    }
 
 
-def _conflict(one: Conflict) -> dict[str, Any]:
+def _conflict(one: Conflict) -> ConflictShown:
     return {
         "names": list(one.names),
         "least": _finite(one.least),
@@ -111,7 +171,7 @@ def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, 
     }
 
 
-def compared(found: InferenceResult) -> list[dict[str, Any]]:
+def compared(found: InferenceResult) -> list[RowShown]:
     """Every row to be met as simulated, with the plain set and with the inferred one."""
     targets = found.whole.all()
     used = {target.name for target in found.training.targets}
@@ -143,7 +203,7 @@ def _distance(
     return float(np.mean(runs)), missed / noise, missed / math.hypot(noise, targets.discrepancy[j])
 
 
-def _met(rows: list[dict[str, Any]], cut: float) -> dict[str, int]:
+def _met(rows: list[RowShown], cut: float) -> dict[str, int]:
     """How many rows each set meets; of those that were to be met, how many within the published
     noise alone by the bar under which one of them is beyond it by chance once in a hundred."""
     trained = [row for row in rows if row["trained"]]
@@ -169,7 +229,7 @@ def _by_metric(found: InferenceResult) -> dict[str, dict[str, float]]:
     }
 
 
-def headline(described: dict[str, Any]) -> list[str]:
+def headline(described: InferenceDocument) -> list[str]:
     """The findings in a few sentences."""
     met, last = described["met"], described["waves"][-1]
     lines = [
@@ -203,7 +263,7 @@ def headline(described: dict[str, Any]) -> list[str]:
     return [*lines, _cannot(described["impossible"]), *_nearest(described)]
 
 
-def _cannot(impossible: dict[str, Any]) -> str:
+def _cannot(impossible: ImpossibleShown) -> str:
     """What cannot be met, in a sentence: how much of each size, and the farthest of each."""
     sizes = {1: "numbers alone", 2: "pairs", 3: "threes"}
     parts = []
@@ -222,7 +282,7 @@ def _cannot(impossible: dict[str, Any]) -> str:
     return described
 
 
-def _nearest(described: dict[str, Any]) -> list[str]:
+def _nearest(described: InferenceDocument) -> list[str]:
     """How near the runs came to all numbers at once, if none has them."""
     all_of_them, cut = described["impossible"]["others"], described["impossible"]["cut"]
     if not all_of_them or all_of_them["nearest"] is None or all_of_them["nearest"] <= cut:
@@ -235,6 +295,6 @@ def _nearest(described: dict[str, Any]) -> list[str]:
     ]
 
 
-def _finite(value: Any) -> Any:
+def _finite(value: T) -> T | None:
     """What JSON can hold."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -9,6 +9,8 @@ from typing import Any
 
 from aqmlab.errors import SpecError, nearest
 
+Document = dict[str, Any]
+"""A file of TOML or JSON, or a table of it, before its form is known."""
 LARGEST = 64 << 20
 """Bytes of a file that is read as TOML; a device has no end."""
 MAX_DEPTH = 50
@@ -16,7 +18,7 @@ MAX_DEPTH = 50
 _TOO_DEEP = f"tables or lists are nested more than {MAX_DEPTH} deep: write fewer within each other"
 
 
-def read_toml(path: Path) -> dict[str, Any]:
+def read_toml(path: Path) -> Document:
     """A TOML file's content; what is wrong with it is one sentence."""
     try:
         with path.open("rb") as file:

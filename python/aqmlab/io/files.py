@@ -42,7 +42,7 @@ def digest_of(path: Path) -> str:
         return hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=_BYTES)).hexdigest()
 
 
-def identity(content: Any) -> str:
+def identity(content: object) -> str:
     """The hash by which content is known again, however it is ordered: 64 hexadecimal digits."""
     text = json.dumps(content, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
@@ -72,14 +72,14 @@ def user_cache() -> Path | None:
     return place and place / "aqmlab"
 
 
-def sealed(content: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(content: Mapping[str, object]) -> dict[str, Any]:
     """A JSON object with the hash of its own content."""
     # As it will be read: tuples are lists then, and keys are text.
     bare = json.loads(json.dumps({k: v for k, v in content.items() if k != SEAL}))
     return {**bare, SEAL: _seal(bare)}
 
 
-def _seal(bare: Mapping[str, Any]) -> str:
+def _seal(bare: Mapping[str, object]) -> str:
     return digest(json.dumps(bare, sort_keys=True, separators=(",", ":")).encode())
 
 
@@ -211,13 +211,13 @@ def owner(draft: Path) -> str | None:
     return found[1] if found else None
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Writes a JSON file all at once."""
     with whole(path) as draft:
         dump(draft, content)
 
 
-def dump(path: Path, content: Any) -> None:
+def dump(path: Path, content: object) -> None:
     """Writes JSON that any reader of UTF-8 takes, also where a name came from a path that is no
     UTF-8: such characters are escaped."""
     text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
@@ -225,12 +225,12 @@ def dump(path: Path, content: Any) -> None:
     path.write_text(escaped, encoding="utf-8")
 
 
-def on_a_line(value: Any) -> str:
+def on_a_line(value: object) -> str:
     """JSON without blanks."""
     return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
 
 
-def lined(value: Any) -> str:
+def lined(value: object) -> str:
     """JSON without blanks, what is short on one line: small files whose differences can be read."""
     line = on_a_line(value)
     if len(line) <= 100 or not isinstance(value, dict | list):

@@ -6,7 +6,7 @@ import math
 import stat
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from aqmlab.claims import cache
 from aqmlab.errors import AqmlabError
@@ -14,6 +14,7 @@ from aqmlab.intervals import interval
 from aqmlab.runs import run_files
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.store import Store
+from aqmlab.simulator.renamed import Numbers
 
 SHOWN = {
     "share_le_1s": "answered within 1 s",
@@ -27,6 +28,28 @@ SHOWN = {
 """What the page shows of every sweep: names in a summary, and what they are called there."""
 
 
+class SweepCell(TypedDict):
+    """A mean over seeds, and half its interval."""
+
+    mean: float
+    half: float | None
+
+
+class SweepRow(TypedDict):
+    """A row of a sweep, a cell for each value of the last axis."""
+
+    label: str
+    cells: list[SweepCell | None]
+
+
+class Sweep(TypedDict):
+    """A number of a sweep: the last axis across, all others down."""
+
+    figure: str
+    columns: list[str]
+    rows: list[SweepRow]
+
+
 def names(results: Path) -> list[str]:
     """The folders directly below `results` that aqmlab wrote; links are not followed."""
     if not results.is_dir():
@@ -38,7 +61,7 @@ def names(results: Path) -> list[str]:
     )
 
 
-def shown(folder: Path) -> dict[str, Any]:
+def shown(folder: Path) -> dict[str, object]:
     """What the page shows of one folder; what is damaged is one sentence."""
     try:
         store = Store.existing(folder)
@@ -47,7 +70,7 @@ def shown(folder: Path) -> dict[str, Any]:
             result = store.read_json("result.json")
             claims = [
                 {k: c.get(k) for k in ("id", "claim", "verdict")}
-                for c in cache.renamed(result["claims"])
+                for c in cache.renamed(result["claims"]) or ()
             ]
             return {"claims": claims, "figures": figures(folder)}
         return {"sweeps": _sweeps(folder, manifest), "figures": figures(folder)}
@@ -63,8 +86,8 @@ def figures(folder: Path) -> list[str]:
     return sorted(path.name for path in place.glob("*.svg") if stat.S_ISREG(path.lstat().st_mode))
 
 
-def _sweeps(folder: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
-    cells: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+def _sweeps(folder: Path, manifest: Mapping[str, Any]) -> list[Sweep]:
+    cells: dict[tuple[str, str], list[Numbers]] = {}
     for values, summary in _runs(folder, manifest):
         words = [str(_word(value)) for value in values.values()] or ["the scenario"]
         # The last axis across, all others down.
@@ -73,19 +96,21 @@ def _sweeps(folder: Path, manifest: Mapping[str, Any]) -> list[dict[str, Any]]:
     rows = list(dict.fromkeys(row for row, _ in cells))
     columns = list(dict.fromkeys(column for _, column in cells))
 
-    def table(name: str) -> list[dict[str, Any]]:
-        of = [
+    def table(name: str) -> list[SweepRow]:
+        of: list[SweepRow] = [
             {"label": r, "cells": [_cell(cells.get((r, c)), name) for c in columns]} for r in rows
         ]
         return of if any(cell for row in of for cell in row["cells"]) else []
 
-    made = ({"figure": title, "columns": columns, "rows": table(n)} for n, title in SHOWN.items())
+    made: Iterator[Sweep] = (
+        {"figure": title, "columns": columns, "rows": table(n)} for n, title in SHOWN.items()
+    )
     return [sweep for sweep in made if sweep["rows"]]
 
 
 def _runs(
     folder: Path, manifest: Mapping[str, Any]
-) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+) -> Iterator[tuple[Mapping[str, object], Numbers]]:
     for run in manifest["runs"]:
         if not run["folder"]:
             continue
@@ -93,11 +118,11 @@ def _runs(
         yield run["values"], run_files.summary(place, run_files.manifest(place))
 
 
-def _word(value: Any) -> Any:
+def _word(value: object) -> object:
     return value.get("label") or value.get("aqm") or value if isinstance(value, dict) else value
 
 
-def _cell(summaries: list[Mapping[str, Any]] | None, name: str) -> dict[str, Any] | None:
+def _cell(summaries: list[Numbers] | None, name: str) -> SweepCell | None:
     values = [float(s[name]) for s in summaries or [] if isinstance(s.get(name), int | float)]
     if not values:
         return None

@@ -12,6 +12,7 @@ from aqmlab.io.files import reported
 from aqmlab.runs.progress import Progress
 
 from . import model, reading, scenario
+from .model import Header
 
 SUFFIX = ".traffic.jsonl"
 
@@ -24,7 +25,7 @@ class Answer:
     scenario: Path | None
     """None if the model is empty: there is nothing to replay."""
     page: Path | None
-    header: dict[str, Any]
+    header: Header
     """The first line of the model."""
 
     def document(self) -> dict[str, Any]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TypedDict, cast
 
 import numpy as np
 
 from aqmlab.io.files import whole
+from aqmlab.simulator.forms import Histogram, Seen
 
 from .reading import Learned
 
@@ -35,7 +36,37 @@ _WINDOW = 32 << 20
 _TOLD = ("format", "version", "duration_us", "connections", "concurrent", "partial", "bytes")
 
 
-def header(learned: Learned) -> dict[str, Any]:
+class Quantiles(TypedDict):
+    """A distribution: how many values, their mean, and the values `x` at the shares `p`."""
+
+    n: int
+    mean: float
+    p: list[float]
+    x: list[int]
+
+
+class Distribution(Quantiles):
+    """A distribution of the first line, with its unit."""
+
+    unit: str
+
+
+class Header(TypedDict):
+    """The first line of a model's file."""
+
+    format: str
+    version: int
+    duration_us: int
+    connections: int
+    concurrent: int
+    partial: int
+    bytes: tuple[int, int]
+    seen: Seen
+    warnings: list[str]
+    distributions: dict[str, Distribution]
+
+
+def header(learned: Learned) -> Header:
     """The first line."""
     report = learned.report
     histograms = report["histograms"] | {"gap_us": _gaps(learned.index)}
@@ -44,15 +75,19 @@ def header(learned: Learned) -> dict[str, Any]:
         for name, unit in UNITS.items()
         if histograms[name]["n"]
     }
-    seen = report["seen"] | {"container": report["container"], "hosts": report["hosts"]}
-    return {name: report[name] for name in _TOLD} | {
-        "seen": seen,
-        "warnings": report["warnings"],
-        "distributions": distributions,
-    }
+    seen = {**report["seen"], "container": report["container"], "hosts": report["hosts"]}
+    return cast(
+        Header,
+        {name: report[name] for name in _TOLD}
+        | {
+            "seen": seen,
+            "warnings": report["warnings"],
+            "distributions": distributions,
+        },
+    )
 
 
-def quantiles(histogram: dict[str, Any]) -> dict[str, Any]:
+def quantiles(histogram: Histogram) -> Quantiles:
     """Number, mean, and quantiles at the knots of a histogram of whole numbers."""
     low, high, count = np.array(histogram["buckets"], dtype=float).T
     above = np.cumsum(count)
@@ -67,7 +102,7 @@ def quantiles(histogram: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gaps(index: np.ndarray) -> dict[str, Any]:
+def _gaps(index: np.ndarray) -> Histogram:
     """Times between starts, as a histogram: exact below 256, to 0.8 % above."""
     gaps = np.diff(np.sort(index[:, 0])).astype(np.int64)
     octave = np.maximum(np.log2(np.maximum(gaps, 1)).astype(np.int64) - 7, 0)
@@ -77,7 +112,7 @@ def _gaps(index: np.ndarray) -> dict[str, Any]:
     return {"n": len(gaps), "mean": mean, "buckets": buckets}
 
 
-def write(path: Path, header: dict[str, Any], learned: Learned) -> None:
+def write(path: Path, header: Header, learned: Learned) -> None:
     """Writes the file all at once: the lines in order of the connections' starts."""
     at_us, serial, length = learned.index.astype(np.int64).T
     begins = np.cumsum(length) - length

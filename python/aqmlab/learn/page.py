@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure as Picture
 
 from aqmlab import figures
 from aqmlab.report.report import code, inline
 from aqmlab.report.templates import environment, style, write_page
+from aqmlab.simulator import forms
+from aqmlab.simulator.forms import Histogram
 
 from . import scenario, shares
+from .model import Header
 
 PANELS = (
     (
@@ -39,9 +42,7 @@ PANELS = (
 """Figures of distributions: id, title, which ones, what is to be seen."""
 
 
-def write(
-    path: Path, capture: str, model: str, header: dict[str, Any], report: dict[str, Any]
-) -> Path:
+def write(path: Path, capture: str, model: str, header: Header, report: forms.Learned) -> Path:
     """Writes the page of a capture and its model."""
     page = (
         environment(code=code)
@@ -61,7 +62,7 @@ def write(
     return write_page(path, page)
 
 
-def _figures(report: dict[str, Any]):
+def _figures(report: forms.Learned):
     """Every figure with data: its id, title, caption, and drawing."""
     load = report["load"]
     if load["tcp"]:
@@ -76,12 +77,12 @@ def _figures(report: dict[str, Any]):
             yield _entry(name, title, caption, drawn, wide=True)
 
 
-def _entry(name: str, title: str, caption: str, drawn: Any, *, wide: bool) -> dict[str, Any]:
+def _entry(name: str, title: str, caption: str, drawn: Picture, *, wide: bool) -> dict[str, object]:
     svg = inline(figures.to_svg(drawn), name, f"{title}. {caption}")
     return {"id": name, "title": title, "caption": caption, "svg": svg, "wide": wide}
 
 
-def _variable(name: str, histogram: dict[str, Any]) -> dict[str, Any] | None:
+def _variable(name: str, histogram: Histogram) -> dict[str, object] | None:
     """A histogram as the figures want it: the share at or below each bucket's upper end."""
     if not histogram["n"]:
         return None

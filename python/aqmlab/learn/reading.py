@@ -10,13 +10,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
 from aqmlab.errors import SpecError
 from aqmlab.runs.progress import Progress
-from aqmlab.simulator import engine
+from aqmlab.simulator import engine, forms
+
+if TYPE_CHECKING:
+    from aqmlab._core import Learner
 
 CHUNK = 1 << 20
 """Bytes read at a time."""
@@ -28,7 +31,7 @@ _OTHERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\xfd7zX": "xz -d", b"BZh": "bzip2 -
 class Learned:
     """A capture read: the report, and the lines of its connections in a temporary file."""
 
-    report: dict[str, Any]
+    report: forms.Learned
     lines: IO[bytes]
     """In order of the connections' ends."""
     index: np.ndarray
@@ -56,7 +59,7 @@ def read(path: Path, inside: Sequence[str], progress: Progress) -> Iterator[Lear
         yield Learned(report, lines, np.concatenate(rows))
 
 
-def _take(learner: Any, lines: IO[bytes]) -> np.ndarray:
+def _take(learner: Learner, lines: IO[bytes]) -> np.ndarray:
     text, numbers = learner.take()
     lines.write(text)
     return np.frombuffer(numbers, dtype="<u8").reshape(-1, 3)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
-from typing import Any
 
 import tomlkit
 
 from aqmlab.io.files import whole
 from aqmlab.io.terminal import printable, unicode_escape
+from aqmlab.simulator.forms import Traffic
+
+from .model import Header
 
 LOAD = 0.8
 """The load of the capture's traffic in the busier direction, as a share of the link
@@ -26,7 +28,7 @@ ECN = {
 """End systems that agree on ECN as those of the capture did."""
 
 
-def text(model: str, header: dict[str, Any]) -> str:
+def text(model: str, header: Header) -> str:
     """The scenario of a model file in the model's folder."""
     rate = link_rate(header)
     document = tomlkit.document()
@@ -59,12 +61,12 @@ def text(model: str, header: dict[str, Any]) -> str:
     return printable(tomlkit.dumps(document), keep="\n", write=unicode_escape)
 
 
-def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
+def _groups(model: str, header: Header) -> list[Traffic]:
     """A group for each side of the captured link, where all connections have one."""
     sides = (("0", "clients"), ("1", "servers")) if _two_sided(header) else ()
-    made = []
+    made: list[Traffic] = []
     for kind, by_side in _ecn(header).items():
-        replay: dict[str, Any] = {"app": "replay", "model": model}
+        replay: Traffic = {"app": "replay", "model": model}
         if len(_ecn(header)) > 1 or kind in ECN:
             replay = {"name": f"ECN {kind}", **replay, "agreed_ecn": kind}
         if kind in ECN:
@@ -78,30 +80,30 @@ def _groups(model: str, header: dict[str, Any]) -> list[dict[str, Any]]:
     return made
 
 
-def _ecn(header: dict[str, Any]) -> dict[str, list[int]]:
+def _ecn(header: Header) -> dict[str, list[int]]:
     """Connections by what was agreed on ECN, and by the opener's side of the link."""
     counted = header["seen"].get("kept_ecn", {})
     kinds = [kind for kind in ("none", *ECN) if sum(counted.get(kind, ()))]
     return {kind: counted[kind] for kind in kinds} or {"none": [1, 1, 1]}
 
 
-def gaps(header: dict[str, Any]) -> list[list[int]]:
+def gaps(header: Header) -> list[tuple[int, int]]:
     """Times without any packet: begin and length, microseconds."""
     return header["seen"].get("gaps", [])
 
 
-def duration(header: dict[str, Any]) -> int:
+def duration(header: Header) -> int:
     """Seconds that the scenario lasts: to the capture's end, or to its first gap."""
     end = gaps(header)[0][0] if gaps(header) else header["duration_us"]
     return max(1, math.ceil(end / 1e6))
 
 
-def _two_sided(header: dict[str, Any]) -> bool:
+def _two_sided(header: Header) -> bool:
     opened = [side["connections"] for side in header["seen"]["sides"]]
     return min(opened) > 0 and sum(opened) == header["connections"]
 
 
-def link_rate(header: dict[str, Any]) -> float:
+def link_rate(header: Header) -> float:
     """Mbit/s, two significant digits: the busier direction's payload is `LOAD` of it."""
     directions = header["bytes"]
     if _two_sided(header):
@@ -121,7 +123,7 @@ def packets(rate_mbit_per_s: float) -> int:
     return max(20, round(0.1 * rate_mbit_per_s * 1e6 / (8 * 1500)))
 
 
-def write(path: Path, model: str, header: dict[str, Any]) -> None:
+def write(path: Path, model: str, header: Header) -> None:
     """Writes the scenario."""
     with whole(path) as draft:
         draft.write_text(text(model, header), encoding="utf-8")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from aqmlab.io.numbers import counted, fixed, significant
+from aqmlab.simulator.forms import Connections, Seen
+
+from .model import Header
 
 
-def facts(header: dict[str, Any]) -> list[tuple[str, str]]:
+def facts(header: Header) -> list[tuple[str, str]]:
     """The report's lines; those that would say nothing are left out."""
     seen, connections = header["seen"], header["seen"]["connections"]
     seconds = header["duration_us"] / 1e6
@@ -30,7 +31,7 @@ def facts(header: dict[str, Any]) -> list[tuple[str, str]]:
     return [(name, text) for name, text in lines if text]
 
 
-def medians(header: dict[str, Any]) -> list[tuple[str, list[str]]]:
+def medians(header: Header) -> list[tuple[str, list[str]]]:
     """Of every distribution: how many, mean, and some quantiles, in words."""
     rows = []
     for name, one in header["distributions"].items():
@@ -70,7 +71,7 @@ def bytes_of(number: float) -> str:
     return f"{significant(number)} TB"
 
 
-def _protocols(seen: dict[str, Any]) -> str:
+def _protocols(seen: Seen) -> str:
     total = seen["tcp_bytes"] + seen["udp_bytes"] + seen["other_bytes"]
     if not total:
         return ""
@@ -83,12 +84,12 @@ def _protocols(seen: dict[str, Any]) -> str:
     return ", ".join(f"{100 * n / total:.1f} % {name}" for name, n in parts.items() if n)
 
 
-def _versions(seen: dict[str, Any]) -> str:
+def _versions(seen: Seen) -> str:
     parts = (("IPv4", seen["ipv4"]), ("IPv6", seen["ipv6"]), ("not IP", seen["not_ip"]))
     return ", ".join(f"{n:,} {name}" for name, n in parts if n)
 
 
-def _incomplete(connections: dict[str, Any]) -> str:
+def _incomplete(connections: Connections) -> str:
     parts = (
         ("begun before", connections["no_start"]),
         ("not ended", connections["open_at_end"]),
@@ -98,7 +99,7 @@ def _incomplete(connections: dict[str, Any]) -> str:
     return ", ".join(f"{n:,} {name}" for name, n in parts if n)
 
 
-def _silent(connections: dict[str, Any]) -> str:
+def _silent(connections: Connections) -> str:
     if not connections["silent"]:
         return ""
     return (

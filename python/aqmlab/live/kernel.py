@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Scenario, Traffic
 
 SETTINGS = Path("/proc/sys/net/ipv4")
 PROFILE = "linux"
@@ -82,22 +83,22 @@ def _number(path: Path) -> int | None:
         return None
 
 
-def with_kernel(scenario: Mapping[str, Any], folder: Path = SETTINGS) -> dict[str, Any]:
+def with_kernel(scenario: Scenario, folder: Path = SETTINGS) -> Scenario:
     """A scenario whose groups all have this kernel's end systems.
 
     Of what a group says of its TCP only the congestion control and ECN are kept, and with the
     profiles `linux` and `linux-6.12` everything.
     """
     kernel = settings(folder)
-    datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app["datagrams"]}
-    groups = [
+    datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app.get("datagrams")}
+    groups: list[Traffic] = [
         group if group["app"] in datagrams else {**group, "tcp": _of(group.get("tcp"), kernel)}
         for group in scenario["traffic"]
     ]
     return {**scenario, "traffic": groups}
 
 
-def _of(tcp: Any, kernel: Mapping[str, Any]) -> dict[str, Any]:
+def _of(tcp: object, kernel: Mapping[str, object]) -> dict[str, object]:
     own = dict(tcp) if isinstance(tcp, Mapping) else {"profile": tcp}
     if str(own.get("profile")).startswith(PROFILE):
         return {**kernel, **own}

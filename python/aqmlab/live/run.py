@@ -13,15 +13,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict, Unpack
 
 from aqmlab.errors import AqmlabError
 from aqmlab.simulator import engine
 from aqmlab.simulator.capture import Capture
-from aqmlab.simulator.engine import Cancelled, Outcome, Scenario
+from aqmlab.simulator.engine import Cancelled, Outcome
+from aqmlab.simulator.forms import Draft, Scenario
 
 from . import raw
 from .nameless import Nameless, appearing
@@ -50,6 +51,38 @@ class Program:
     """Whether the scenario's users run as well."""
 
 
+class More(TypedDict, total=False):
+    """What only some programs of a live run have: whose rights they have, whether their end is
+    that of the run, the open files they inherit."""
+
+    identity: tuple[int, ...] | list[int] | None
+    ends_run: bool
+    tied: bool
+    pair: int
+    files: list[int]
+
+
+class Part(More):
+    """A program of a live run, for the supervisor; its errors go to a file or the terminal."""
+
+    name: Required[str]
+    side: Required[str]
+    argv: Required[list[str]]
+    errors: Required[str | None]
+
+
+class Spec(TypedDict):
+    """What the supervisor of a live run is given."""
+
+    scenario: Scenario
+    holder: Part
+    parts: list[Part]
+    commands: list[Part]
+    facts: list[str]
+    pcap: str | None
+    logged: int
+
+
 @dataclass(frozen=True)
 class How:
     """How a scenario is run live."""
@@ -63,7 +96,7 @@ class How:
 
     def __call__(
         self,
-        scenario: Scenario,
+        scenario: Draft,
         progress: Callable[[float], bool] | None = None,
         capture: Capture | None = None,
     ) -> Outcome:
@@ -82,10 +115,10 @@ class How:
         outcome.summary["wall_s"] = time.perf_counter() - began
         return outcome
 
-    def _spec(self, scenario: Any, files: Nameless, capture: Path | None) -> dict[str, Any]:
+    def _spec(self, scenario: Scenario, files: Nameless, capture: Path | None) -> Spec:
         users = self.program is None or self.program.with_users
         parts = _users(scenario, files, self) if users else []
-        own: dict[str, Any] = {"identity": caller()}
+        own: More = {"identity": caller()}
         parts += [_part(argv[0], "servers", argv, files, **own) for argv in self.servers]
         commands = []
         if self.program is not None:
@@ -103,7 +136,7 @@ class How:
         }
 
 
-def _users(scenario: Any, files: Nameless, how: How) -> list[dict[str, Any]]:
+def _users(scenario: Scenario, files: Nameless, how: How) -> list[Part]:
     """The programs of users of both sides."""
     parts = []
     for pair in range(how.pairs):
@@ -127,15 +160,15 @@ _PART = (sys.executable, "-m", "aqmlab.live.part")
 
 
 def _part(
-    name: str, side: str, argv: Sequence[str], store: Nameless | None, **more: Any
-) -> dict[str, Any]:
+    name: str, side: str, argv: Sequence[str], store: Nameless | None, **more: Unpack[More]
+) -> Part:
     """A program for the supervisor; without a store of files its errors go to the terminal."""
     errors = str(store.path(f"errors-{len(store.numbers)}")) if store else None
     return {"name": name, "side": side, "argv": list(argv), "errors": errors, **more}
 
 
 def _supervise(
-    spec: Mapping[str, Any],
+    spec: Spec,
     files: Nameless,
     numbers: Sequence[int],
     progress: Callable[[float], bool],
@@ -144,7 +177,7 @@ def _supervise(
     """Starts the supervisor, waits for it, and reads what it hands out."""
     given, answer, said = (files.path(name) for name in ("spec", "answer", "supervisor.errors"))
     given.write_text(json.dumps(spec), "utf-8")
-    duration = spec["scenario"]["duration"]
+    duration = spec["scenario"].get("duration", "")
     duration_s = engine.quantity(duration, "time") if isinstance(duration, str) else duration
     with said.open("wb") as errors:
         quiet: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
@@ -172,7 +205,7 @@ def _environment() -> dict[str, str]:
 
 
 def _watch(
-    process: subprocess.Popen[Any],
+    process: subprocess.Popen[str],
     duration_s: float,
     progress: Callable[[float], bool],
     patient: bool,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 from aqmlab import units
 from aqmlab.errors import AqmlabError, SpecError
@@ -17,6 +17,7 @@ from aqmlab.experiment.spec import loaded_group
 from aqmlab.runs import calibrate
 from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import Laboratory
+from aqmlab.simulator.forms import Scenario, without
 from aqmlab.tables import loads as loads_
 from aqmlab.tables.dataset import Dataset
 from aqmlab.tables.loads import Target
@@ -45,7 +46,7 @@ def measure(
     first, *others = rule.places
     usual = {"duration": settings.duration, "warmup": settings.warmup}
     own = {name: time for name, time in usual.items() if time is not None}
-    scenario = _loaded({**own, **experiment.base(base)}, first)
+    scenario = _loaded(cast(Scenario, {**own, **experiment.base(base)}), first)
     rate = units.bits_per_s(rule.rate)
     found = {"rate": rule.rate, "full_bytes_per_s": rate / 8, "traffic": written(rule.traffic)}
     if calibrate.is_open_loop(scenario):
@@ -68,21 +69,20 @@ def measure(
     }
 
 
-def _loaded(scenario: Mapping, traffic: int) -> dict:
+def _loaded(scenario: Scenario, traffic: int) -> Scenario:
     """The scenario with this group given by its load, as a calibration wants it."""
-    groups = [dict(group) for group in scenario["traffic"]]
-    bare = {k: v for k, v in groups[traffic].items() if k not in ("users", calibrate.RATE)}
-    groups[traffic] = bare | {"load": "100%"}
-    kept = {k: v for k, v in scenario.items() if k in ("network", "link", "record", "name")}
-    times = {k: scenario[k] for k in ("duration", "warmup") if k in scenario}
-    return kept | times | {"traffic": groups}
-
-
-def _rate_for(scenario: dict, traffic: int, load: str) -> float:
     groups = list(scenario["traffic"])
-    groups[traffic] = groups[traffic] | {"load": load}
-    resolved = calibrate.resolve(scenario | {"traffic": groups})
-    return resolved["traffic"][traffic][calibrate.RATE]
+    groups[traffic] = {**without(groups[traffic], "users", calibrate.RATE), "load": "100%"}
+    read = ("network", "link", "record", "name", "duration", "warmup")
+    kept = without(scenario, *(key for key in scenario if key not in read))
+    return {**kept, "traffic": groups}
+
+
+def _rate_for(scenario: Scenario, traffic: int, load: str) -> float:
+    groups = list(scenario["traffic"])
+    groups[traffic] = {**groups[traffic], "load": load}
+    resolved = calibrate.resolve({**scenario, "traffic": groups})
+    return resolved["traffic"][traffic].get(calibrate.RATE, 0.0)
 
 
 def lookup(experiment: Experiment, calibrations: Mapping[str | None, dict]) -> Loads:
@@ -157,17 +157,17 @@ def without_loads(
     lines: dict[str, Calibration] = {}
     settings = experiment.loads
 
-    def line_of(scenario: Mapping[str, Any]) -> Calibration:
+    def line_of(scenario: Scenario) -> Calibration:
         times = calibrate.times_of(scenario, settings.get("duration"), settings.get("warmup"))
         kind = repr(calibrate.uncongested(scenario, *times))
         if kind not in lines:
             lines[kind] = laboratory.calibrate(scenario, **settings)
         return lines[kind]
 
-    def resolved(scenario: Mapping[str, Any]) -> tuple[dict, list[Target]]:
+    def resolved(scenario: Scenario) -> tuple[Scenario, list[Target]]:
         requested: list[Target] = []
         while (group := loaded_group(scenario)) is not None:
-            load = units.share(scenario["traffic"][group]["load"])
+            load = units.share(scenario["traffic"][group].get("load"))
             if calibrate.is_open_loop(scenario):
                 scenario = calibrate.resolve(scenario)
                 requested.append(Target(group, load))
@@ -175,7 +175,7 @@ def without_loads(
                 line = line_of(scenario)
                 scenario = calibrate.apply(scenario, line)
                 requested.append(Target(group, load, line.ip_per_asked))
-        return dict(scenario), requested
+        return without(scenario), requested
 
     try:
         found = {key: resolved(scenario) for key, scenario in plan.scenarios.items()}

@@ -9,7 +9,7 @@ over time.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 from aqmlab import units
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.simulator import measures, renamed
+from aqmlab.simulator.forms import Scenario
 from aqmlab.tables import measure
 from aqmlab.tables.equivalence import INCONCLUSIVE, Margin, judge
 from aqmlab.tables.result import Result
@@ -90,12 +91,12 @@ def _row(name: str, ours: list[float | None], theirs: list[float], allowed: Marg
     known = [value for value in ours if value is not None]
     if len(known) < len(ours) or not known:
         raise AqmlabError(f"{name} is undefined in a run of ours: leave the column out")
-    about = measures.find(name) or {"title": name, "unit": ""}
+    about = measures.find(name)
     found = judge(known, theirs, allowed)
     return Row(
         name,
-        about["title"],
-        about["unit"],
+        about["title"] if about else name,
+        about.get("unit", "") if about else "",
         found.ours,
         _half(known),
         found.theirs,
@@ -122,9 +123,9 @@ def _share(text: str) -> float:
     return share
 
 
-def _interval(scenario: Mapping[str, Any]) -> tuple[float, float]:
+def _interval(scenario: Scenario) -> tuple[float, float]:
     """The measured interval of a scenario, in seconds."""
-    return units.seconds(scenario["warmup"]), units.seconds(scenario["duration"])
+    return units.seconds(scenario.get("warmup")), units.seconds(scenario.get("duration"))
 
 
 def average(trace: Trace, start: float, end: float) -> float:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from aqmlab.experiment import sweep
 from aqmlab.experiment.experiment import Experiment
@@ -18,6 +17,7 @@ from aqmlab.figures.kinds.lines import number
 from aqmlab.simulator import measures
 from aqmlab.tables import subjects, tables
 from aqmlab.tables.dataset import Dataset
+from aqmlab.tables.document import MetricShown, TableShown
 from aqmlab.tables.subjects import KINDS, Column, Kind
 
 MOST_CURVES = 10
@@ -35,10 +35,12 @@ TOLD = {"queues": ("queue_delay_mean_s",)}
 """Differences that are shown first."""
 
 
-def tables_of(experiment: Experiment, dataset: Dataset) -> tuple[list[dict], list[dict]]:
+def tables_of(
+    experiment: Experiment, dataset: Dataset
+) -> tuple[list[TableShown], list[MetricShown]]:
     """Tables as the report shows them, and the metrics of their columns."""
-    listed: list[dict] = []
-    metrics: dict[str, dict] = {}
+    listed: list[TableShown] = []
+    metrics: dict[str, MetricShown] = {}
     for kind in KINDS:
         found = [
             (cell.label or experiment.name, subjects.of_kind(kind, dataset.runs(cell)))
@@ -53,7 +55,7 @@ def tables_of(experiment: Experiment, dataset: Dataset) -> tuple[list[dict], lis
             title = f"{kind.title}: difference from {base}"
             entry = _entry(kind, f"{kind.id}-differences", title, columns, rows)
             described = [name for name in TOLD.get(kind.id, ()) if len(others) <= MOST_TOLD]
-            listed.append(entry | {"paired": True, "headline": described})
+            listed.append({**entry, "paired": True, "headline": described})
     return [table for table in listed if table["rows"]], list(metrics.values())
 
 
@@ -93,7 +95,7 @@ def _line(kind: Kind, variant: str, name: str, column: Column, sample: list[floa
 
 def _entry(
     kind: Kind, identity: str, title: str, columns: Sequence[Column], rows: list[dict]
-) -> dict[str, Any]:
+) -> TableShown:
     return {
         "id": identity,
         "part": sweep.NAME,

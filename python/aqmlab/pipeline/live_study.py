@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Required, TypedDict
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import Experiment, load
@@ -21,7 +21,9 @@ from aqmlab.live.run import How
 from aqmlab.runs.progress import Progress, for_stream
 from aqmlab.runs.store import Store
 from aqmlab.simulator.engine import Simulate
+from aqmlab.tables.document import Row, StudyDocument
 from aqmlab.tables.equivalence import Estimate, judge_means
+from aqmlab.tables.result import Result
 
 from . import registry
 from .parity import described, margin_of
@@ -30,6 +32,33 @@ from .study import RESULT, Study
 FILE = "live.toml"
 FOLDER = "live"
 """Of a study's results: `simulated` and `live` runs below it."""
+
+
+class Requested(TypedDict, total=False):
+    """What `live.toml` says of a study: how long, under how many seeds, and of each table the
+    values of its axes; `without` are metrics that are left out."""
+
+    duration: Required[str]
+    warmup: Required[str]
+    seeds: Required[int]
+    table: Required[dict[str, dict[str, list[object]]]]
+    without: list[str]
+
+
+class LiveRow(TypedDict):
+    """A number of a cell: the paper's, the simulator's and the kernel's, with a verdict."""
+
+    table: str
+    place: str
+    metric: str
+    title: str
+    unit: str
+    digits: int
+    paper: float | None
+    simulated: float
+    live: float
+    half: float
+    verdict: str
 
 
 def add_to(name: str, quick: bool, out: Path | None) -> None:
@@ -63,7 +92,7 @@ def add(
     notes = list(dict.fromkeys(note for run in live.runs for note in described(run.summary)))
     rows = [
         row
-        for row in _rows(experiment, dict(simulated.report or {}), dict(live.report or {}))
+        for row in _rows(experiment, _report(simulated), _report(live))
         if row["metric"] not in requested.get("without", ())
     ]
     found = {"rows": rows, "notes": notes, **settings}
@@ -75,14 +104,19 @@ def add(
     return found
 
 
-def _calibration(experiment: Experiment) -> dict[str, Any]:
+def _report(done: Result) -> StudyDocument:
+    assert done.report is not None  # it was reported
+    return done.report
+
+
+def _calibration(experiment: Experiment) -> dict[str, object]:
     """How loads become users: simulated in any case, so as long as in the quick study."""
     usual = experiment.setting(quick=True)
     times = {"duration": usual.duration, "warmup": usual.warmup}
     return {**{name: time for name, time in times.items() if time}, **usual.calibration}
 
 
-def _requested(name: str) -> Mapping[str, Any]:
+def _requested(name: str) -> Requested:
     every = read_toml(SHIPPED / FILE)
     if name not in every:
         known = ", ".join(every)
@@ -90,7 +124,9 @@ def _requested(name: str) -> Mapping[str, Any]:
     return every[name]
 
 
-def shortened(experiment: Experiment, tables: Mapping[str, Mapping[str, Any]]) -> Experiment:
+def shortened(
+    experiment: Experiment, tables: Mapping[str, Mapping[str, list[object]]]
+) -> Experiment:
     """The study with these tables alone, of their groups only the cells that are named."""
     chosen = tuple(table for table in experiment.table if table.id in tables)
     groups = {group.name: group for group in experiment.group}
@@ -99,25 +135,23 @@ def shortened(experiment: Experiment, tables: Mapping[str, Mapping[str, Any]]) -
     return replace(experiment, group=tuple(kept.values()), table=chosen, **nothing)
 
 
-def _kept(group: Group, wanted: Mapping[str, Any]) -> Group:
+def _kept(group: Group, wanted: Mapping[str, list[object]]) -> Group:
     axes = tuple(
         _of(axis, wanted[axis.name]) if axis.name in wanted else axis for axis in group.axes
     )
     return replace(group, axes=axes, times={}, seeds={}, only=None)
 
 
-def _of(axis: Axis, names: list[Any]) -> Axis:
+def _of(axis: Axis, names: list[object]) -> Axis:
     """An axis with these values or variants alone."""
     variants = tuple(variant for variant in axis.variants if variant.name in names)
     values = tuple(value for value in axis.values if value in names)
     return replace(axis, values=values, variants=variants, constructed=(), quick=None)
 
 
-def _rows(
-    experiment: Experiment, simulated: Mapping[str, Any], live: Mapping[str, Any]
-) -> list[dict[str, Any]]:
+def _rows(experiment: Experiment, simulated: StudyDocument, live: StudyDocument) -> list[LiveRow]:
     """Every number of every cell: the paper's, the simulator's, the kernel's, and a verdict."""
-    rows = []
+    rows: list[LiveRow] = []
     for table, other in zip(simulated["tables"], live["tables"], strict=True):
         for ours, theirs in zip(other["rows"], table["rows"], strict=True):
             metric = experiment.metrics[ours["metric"]]
@@ -144,5 +178,5 @@ def _rows(
     return rows
 
 
-def _estimate(row: Mapping[str, Any]) -> Estimate:
+def _estimate(row: Row) -> Estimate:
     return row["ours"], row["low"], row["high"]

@@ -6,7 +6,7 @@ import hashlib
 import platform
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from matplotlib.figure import Figure as Picture
 
@@ -20,18 +20,19 @@ from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
 from aqmlab.tables import measure, published, tables
 from aqmlab.tables.dataset import Dataset
+from aqmlab.tables.document import FigureShown, Row, StudyDocument, TableShown
 from aqmlab.tables.writing import write_frame
 
 from . import calibrating
 
 
-def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) -> dict:
+def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) -> StudyDocument:
     """All of `result.json` that is known before tables and figures are written."""
     usual = ("name", "title", "subtitle", "question", "source")
     about = {name: getattr(experiment, name) for name in usual}
     version = engine.version()
     rows = run_rows(dataset)
-    return about | {
+    found = about | {
         "swept": experiment.swept,
         "set": experiment.set,
         "changes": list(experiment.changes),
@@ -63,6 +64,7 @@ def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) 
         "runs": _scenarios(rows),
         "fingerprint": _combined([row["fingerprint"] for row in rows]),
     }
+    return cast(StudyDocument, found)
 
 
 def settings_of(settings: Settings) -> dict:
@@ -126,7 +128,7 @@ def pairs(runs: Plan, spec: Difference) -> list[tuple[Cell, Cell]]:
 
 def write_tables(
     experiment: Experiment, dataset: Dataset, parts: list[str], store: Store
-) -> list[dict]:
+) -> list[TableShown]:
     """Every table as CSV and Parquet; gives what the report shows of them."""
     listed = []
     for spec in (*experiment.of("table", parts), *experiment.of("difference", parts)):
@@ -146,8 +148,8 @@ def write_tables(
 
 
 def _shown(
-    spec: Table | Difference, experiment: Experiment, dataset: Dataset, rows: list, out: Path
-) -> dict:
+    spec: Table | Difference, experiment: Experiment, dataset: Dataset, rows: list[Row], out: Path
+) -> TableShown:
     """What the report shows of a table."""
     reference = spec.reference if isinstance(spec, Table) else None
     return {
@@ -183,12 +185,13 @@ def write_figures(
     store: Store,
     *,
     table: str = "distributions",
-) -> list[dict]:
+) -> list[FigureShown]:
     """Every figure as SVG and PNG, the curves of distributions as one table; gives what the report
     shows of them.
     """
-    listed, curves = [], []
-    keys: dict[Any, Any] = {table.id: table.keys for table in experiment.table}
+    listed: list[FigureShown] = []
+    curves = []
+    keys: dict[object, Mapping[str, str]] = {table.id: table.keys for table in experiment.table}
     for spec in specs:
         kind = figures.kind(spec.kind)
         drawn = kind.drawing(spec.entry, dataset, keys=keys.get(spec.of.get("table"), {}))
@@ -293,8 +296,9 @@ def _curve_rows(figure: str, curves: list[dict]) -> list[dict]:
     ]
 
 
-def manifest(result: dict) -> dict:
+def manifest(result: StudyDocument) -> dict[str, object]:
     """What the folder's manifest says of a study."""
     usual = ("name", "quick", "settings", "parts", "calibrations", "scenario", "bases", "runs")
     kept = (*usual, "remarks")
-    return {"study": result["name"]} | {k: result[k] for k in kept}
+    described: dict[str, object] = {k: result[k] for k in kept}
+    return {"study": result["name"]} | described

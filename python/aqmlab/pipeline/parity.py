@@ -21,6 +21,7 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.runs.progress import Progress
 from aqmlab.simulator import measures
 from aqmlab.simulator.engine import Simulate
+from aqmlab.simulator.renamed import Numbers
 from aqmlab.tables import measure
 from aqmlab.tables.equivalence import INCONCLUSIVE, Judgement, Margin, judge_paired
 from aqmlab.tables.result import Result
@@ -126,7 +127,7 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
     return Parity(name, rows, list(notes), len(simulated.runs))
 
 
-def described(summary: Mapping[str, Any]) -> list[str]:
+def described(summary: Numbers) -> list[str]:
     """What a live run says of how far it can be believed."""
     account = summary.get("live") or {}
     return [*account.get("missing", ()), *account.get("flags", ())]
@@ -174,7 +175,7 @@ def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:
     return known if len(known) == len(values) else []
 
 
-def _comparable(summary: Mapping[str, Any]) -> dict[str, Any]:
+def _comparable(summary: Numbers) -> dict[str, Any]:
     """A summary without what only one kind of run can know."""
     left_out = (*ONLY_SIMULATED, "live", "fingerprint", "simulated_s", "measured_s")
     ports = {

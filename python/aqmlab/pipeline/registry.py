@@ -6,7 +6,7 @@ list is cheap: drawing and statistics are loaded when a study runs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +14,12 @@ from aqmlab.errors import StoreError
 from aqmlab.experiment.folders import find, head, shipped
 from aqmlab.io import files
 from aqmlab.io.terminal import say
+from aqmlab.simulator.forms import Entry
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from aqmlab.tables.document import Line
 
 ALL = "all"
 LONGEST_NAME = 200
@@ -31,18 +34,31 @@ def show(console: Console) -> None:
     from rich.text import Text
 
     for described in names():
-        console.print(Text.assemble((described["name"], "bold"), f"  {described['summary']}"))
+        console.print(
+            Text.assemble((described["name"], "bold"), f"  {described.get('summary', '')}")
+        )
         for word, of in (("parts", described["parts"]), ("figures", described["figures"])):
             console.print(Text(f"  {word}: {', '.join(of)}"))
         console.print(Text(f"  claims: {len(described['claims'])}\n"))
 
 
-def names() -> list[dict[str, Any]]:
+class Described(Entry):
+    """A study: its question, its parts, the numbers of its figures and the claims, by their ids;
+    `settings` say how long the quick and the full study run."""
+
+    question: str
+    settings: Mapping[str, Any]
+    parts: list[str]
+    figures: list[str]
+    claims: list[str]
+
+
+def names() -> list[Described]:
     """The studies that come along: name, question, their parts and how long they run."""
     return [describe(name) for name in shipped()]
 
 
-def summaries() -> list[dict[str, Any]]:
+def summaries() -> list[Entry]:
     """The studies with what each is, in a line."""
     heads = {name: head(find(name)) for name in shipped()}
     return [
@@ -51,14 +67,14 @@ def summaries() -> list[dict[str, Any]]:
     ]
 
 
-def describe(name: str) -> dict[str, Any]:
+def describe(name: str) -> Described:
     """One study: its question, the paper it follows, its parts and how long it runs."""
     from aqmlab.experiment import compiled
 
     return compiled.described(find(name), "description", lambda: _described(name))
 
 
-def _described(name: str) -> dict[str, Any]:
+def _described(name: str) -> Described:
     from aqmlab.experiment.experiment import load
     from aqmlab.experiment.shapes import written
 
@@ -75,7 +91,7 @@ def _described(name: str) -> dict[str, Any]:
     }
 
 
-def score_card(name: str, folder: Path | None = None) -> list[dict[str, Any]]:
+def score_card(name: str, folder: Path | None = None) -> list[Line]:
     """Every claim of a study: with its verdict where the study has been run, else inconclusive.
 
     Looks into `folder`, or into the full and then the quick study's usual place.
@@ -97,7 +113,7 @@ def has_results(name: str, folder: Path | None = None) -> bool:
     return any(_usual(name, folder))
 
 
-def _usual(name: str, folder: Path | None = None) -> Iterator[list[dict[str, Any]] | None]:
+def _usual(name: str, folder: Path | None = None) -> Iterator[list[Line] | None]:
     """The stored score cards of the places where one may be; a damaged one is as good as none."""
     from aqmlab.claims import cache
 

@@ -8,11 +8,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 import aqmlab
 from aqmlab.errors import SpecError, StoreError, nearest
 from aqmlab.experiment import experiment
+from aqmlab.io.documents import Document
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.runs.run_files import key_of
@@ -23,6 +24,16 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from aqmlab.figures.plots import Plots
+
+
+class ListedRun(TypedDict):
+    """A run as the folder's manifest lists it: where it lies, and its place in the sweep."""
+
+    folder: str | None
+    variant: int
+    label: str
+    values: dict[str, str]
+    seed: int
 
 
 class Result(tables.Result):
@@ -65,7 +76,7 @@ def load(folder: Path) -> Result:
     return result
 
 
-def plotted(shown: Sequence[Any], kind: str | None, how: Mapping[str, Any]) -> Axes:
+def plotted(shown: Sequence[object], kind: str | None, how: Mapping[str, Any]) -> Axes:
     """The picture of one or several results; see `aqmlab.plot`."""
     from aqmlab.figures.plots import KINDS, Plots
 
@@ -143,7 +154,7 @@ def believed(folder: Path) -> Iterator[None]:
         ) from error
 
 
-def _check(rows: Sequence[Mapping[str, Any]], sweep: Mapping[str, Sequence[Any]]) -> None:
+def _check(rows: Sequence[ListedRun], sweep: Mapping[str, object]) -> None:
     """Whether runs are what a manifest has of them; it may be a stranger's."""
     wanted = {"variant": int, "label": str, "values": dict, "seed": int}
     for row in rows:
@@ -155,7 +166,7 @@ def _check(rows: Sequence[Mapping[str, Any]], sweep: Mapping[str, Sequence[Any]]
         raise TypeError
 
 
-def _labelled(path: str, values: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
+def _labelled(path: str, values: object, rows: Sequence[ListedRun]) -> object:
     """The values of an axis with the labels of the runs: a manifest's tables have lost theirs."""
     labels = list(dict.fromkeys(row["values"].get(path) for row in rows))
     if not isinstance(values, list) or len(labels) != len(values):
@@ -164,12 +175,12 @@ def _labelled(path: str, values: Any, rows: Sequence[Mapping[str, Any]]) -> Any:
     return [{**v, "label": label} if isinstance(v, dict) else v for v, label in named]
 
 
-def _nested(document: dict[str, Any]) -> dict[str, Any]:
+def _nested(document: Document) -> Document:
     scenario = {key: value for key, value in document.items() if key != "sweep"}
     return {"scenario": scenario, "sweep": document["sweep"]}
 
 
-def _rows(store: Store, manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _rows(store: Store, manifest: Document) -> list[ListedRun]:
     """Every run that the folder lists: a sweep's in its manifest, a study's in its table."""
     if "study" not in manifest:
         return list(manifest.get("runs", []))
@@ -189,7 +200,7 @@ def _rows(store: Store, manifest: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     ]
 
 
-def _finished(store: Store, row: Mapping[str, Any]) -> FinishedRun | None:
+def _finished(store: Store, row: ListedRun) -> FinishedRun | None:
     stored = store.find(key_of(Path(row["folder"] or "-")))
     if stored is None:
         return None

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import StoreError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import Experiment, load
+from aqmlab.io.documents import Document
 from aqmlab.runs.laboratory import FinishedRun, Laboratory
 from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
 from aqmlab.tables.dataset import Dataset
 
-from .result import believed
+from .result import ListedRun, believed
 from .study import Study
 
 
@@ -47,7 +46,7 @@ def read(store: Store) -> tuple[Experiment, Dataset]:
     return experiment, Dataset(made, settings, results, {}, {}, experiment.metrics)
 
 
-def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:
+def _document(manifest: Document) -> Document:
     """The sweep of a manifest as a file has it: its values with their labels."""
     sizes = {path: len(values) for path, values in manifest["sweep"].items()}
     labels: dict[str, dict[int, str]] = {path: {} for path in sizes}
@@ -56,7 +55,7 @@ def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:
         for path, size in sizes.items():
             rest //= size  # the first axis turns slowest
             labels[path][entry["variant"] // rest % size] = entry["values"][path]
-    swept: dict[str, Any] = {
+    swept: Document = {
         path: [
             {"label": labels[path][place], **value} if isinstance(value, dict) else value
             for place, value in enumerate(values)
@@ -67,13 +66,13 @@ def _document(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {"name": manifest["name"], "scenario": manifest["scenario"], "sweep": swept}
 
 
-def _run(store: Store, entry: Mapping[str, Any]) -> FinishedRun:
-    stored = store.find(key_of(Path(entry["folder"])))
+def _run(store: Store, entry: ListedRun) -> FinishedRun:
+    stored = store.find(key_of(Path(entry["folder"] or "-")))
     if stored is None:
         raise StoreError(
-            f"{store.folder / entry['folder']} is missing or damaged: give the same `aqmlab run` "
-            "again"
+            f"{store.folder / str(entry['folder'])} is missing or damaged: give the same "
+            "`aqmlab run` again"
         )
-    place = {name: entry[name] for name in ("variant", "label", "values", "seed")}
+    place = (entry["variant"], entry["label"], entry["values"], entry["seed"])
     scenario = stored.manifest["scenario"]
-    return FinishedRun(**place, scenario=scenario, cached=True, stored=stored)
+    return FinishedRun(*place, scenario, cached=True, stored=stored)

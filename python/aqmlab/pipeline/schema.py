@@ -6,7 +6,6 @@ Editors complete and underline by it. A scenario's own schema is the simulator's
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from aqmlab import figures
 from aqmlab.experiment import shapes
@@ -14,8 +13,9 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import KINDS, Axis, Figure, Variant
 from aqmlab.experiment.rules import Condition, Several
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Schema
 
-ANY: dict[str, Any] = {}
+ANY: Schema = {}
 TEXT = {"type": "string"}
 TABLE = {"type": "object"}
 
@@ -40,9 +40,9 @@ CLAIM = FORMS | {
 }
 
 
-def experiment() -> dict[str, Any]:
+def experiment() -> Schema:
     """The schema of `experiment.toml` and of the files that it includes."""
-    shared: dict[str, Any] = {}
+    shared: Schema = {}
     tables = [shape for shape in KINDS.values() if shape is not Figure]
     for shape in tables:
         shapes.schema(shape, shared)
@@ -83,25 +83,25 @@ def experiment() -> dict[str, Any]:
     }
 
 
-def _listed(shape: type, about: str) -> dict[str, Any]:
+def _listed(shape: type, about: str) -> Schema:
     """Entries of a kind: a list of them, or `[kind.NAME]` for each."""
     entry = {"$ref": f"#/$defs/{shape.__name__}"}
     by_name = TABLE | {"additionalProperties": {"anyOf": [entry, TEXT]}}
     return {"description": about, "anyOf": [{"type": "array", "items": entry}, by_name]}
 
 
-def _open(entry: dict[str, Any], more: dict[str, Any]) -> None:
+def _open(entry: Schema, more: Schema) -> None:
     """An entry as it may be written: other keys say the rest, none is needed."""
     entry["properties"] = entry["properties"] | more
     entry.pop("required", None)
 
 
-def _figures(shared: dict[str, Any]) -> dict[str, Any]:
+def _figures(shared: Schema) -> Schema:
     """A figure: of each kind with its own keys, or of the kind of the one that it is like."""
     common = shapes.keys(Figure)
     kinds = [figures.kind(name) for name in figures.of_studies()]
 
-    def entry(known: Mapping[str, shapes.Key], about: str) -> dict[str, Any]:
+    def entry(known: Mapping[str, shapes.Key], about: str) -> Schema:
         made = shapes.table_schema((common | dict(known)).values(), shared, about)
         _open(made, FORMS)
         return made

@@ -14,7 +14,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, cast
 
 from aqmlab.errors import SpecError, StoreError
 from aqmlab.experiment.plan import Run
@@ -26,6 +26,7 @@ from aqmlab.runs.progress import Progress
 from aqmlab.runs.run_files import key_of
 from aqmlab.runs.store import Store
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Scenario
 from aqmlab.simulator.plugin import source as own_source
 from aqmlab.simulator.plugin import trust
 
@@ -104,7 +105,25 @@ def _files(store: Store, tables: bool) -> Iterator[str]:
     yield from (name for name in names if store.contents.holds(name))
 
 
-def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
+class KnownRun(TypedDict):
+    """A run that can be done again: what it was, and what came out."""
+
+    key: str
+    scenario: Scenario
+    seed: int
+    fingerprint: str
+
+
+class Index(TypedDict):
+    """What an archive or a folder says of its runs."""
+
+    name: str
+    version: str
+    build: str
+    runs: list[KnownRun]
+
+
+def _of_folder(store: Store) -> Iterator[KnownRun]:
     """What each finished run of a folder was. A folder that lacks some is refused: nobody would
     see it of a part of it."""
     listed = [row["folder"] for row in store.manifest.get("runs", []) if row.get("folder")]
@@ -117,7 +136,9 @@ def _of_folder(store: Store) -> Iterator[dict[str, Any]]:
         )
     for run in found:
         manifest = run.manifest
-        yield {name: manifest[name] for name in ("key", "scenario", "seed", "fingerprint")}
+        yield cast(
+            KnownRun, {name: manifest[name] for name in ("key", "scenario", "seed", "fingerprint")}
+        )
 
 
 @dataclass(frozen=True)
@@ -130,7 +151,7 @@ class Answer:
     """How many there are in all."""
     made_by: str
     ours: str
-    differ: Sequence[Mapping[str, Any]] = field(default_factory=tuple)
+    differ: Sequence[Mapping[str, object]] = field(default_factory=tuple)
     """Runs with another fingerprint: their label, seed, what was said and what came out."""
 
     @property
@@ -159,7 +180,7 @@ class Answer:
             )
         return described
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As JSON."""
         return {**self.__dict__, "differ": list(self.differ), "same": self.same}
 
@@ -183,12 +204,17 @@ def reproduce(
         except trust.Untrusted as error:
             raise trust.Untrusted(f"{source}: {error}") from None
     planned = [
-        Run(str(n), run["seed"], {**run["scenario"], "seed": run["seed"]}, label=run["key"])
+        Run(
+            str(n),
+            run["seed"],
+            cast(Scenario, {**run["scenario"], "seed": run["seed"]}),
+            label=run["key"],
+        )
         for n, run in enumerate(chosen)
     ]
     scenarios = complete(planned, str(source))
 
-    def finish(_: int, outcome: engine.Outcome) -> Any:
+    def finish(_: int, outcome: engine.Outcome) -> object:
         return outcome.summary.get("fingerprint")
 
     with Laboratory(None).resumable():
@@ -212,7 +238,7 @@ def reproduce(
     return Answer(index["name"], len(chosen), len(runs), made_by, ours, differ)
 
 
-def _index(source: Path) -> dict[str, Any]:
+def _index(source: Path) -> Index:
     if source.is_dir() or source.name == "manifest.json":
         folder = source if source.is_dir() else source.parent
         if folder.parent.name == "runs":
@@ -237,7 +263,7 @@ def _index(source: Path) -> dict[str, Any]:
         raise SpecError(f"{source}: its index is damaged: export it again") from error
 
 
-def _of_run(place: Path) -> dict[str, Any]:
+def _of_run(place: Path) -> dict[str, object]:
     """The index of one run, from its own manifest."""
     about = run_files.manifest(place)
     run = {key: about.get(key) for key in ("key", "scenario", "seed", "fingerprint")}
@@ -267,7 +293,7 @@ def _bounded(archive: zipfile.ZipFile, source: Path) -> bytes:
     return content
 
 
-def _checked(index: Any, source: Path) -> dict[str, Any]:
+def _checked(index: object, source: Path) -> Index:
     """An index as it must be; scenarios themselves are checked by the simulator."""
     if not isinstance(index, dict) or index.get("format", FORMAT) != FORMAT:
         raise SpecError(f"{source} is of another format than {FORMAT}: use the aqmlab that made it")
@@ -281,4 +307,4 @@ def _checked(index: Any, source: Path) -> dict[str, Any]:
         ):
             raise SpecError(f"{source}: a run lacks its scenario, seed or fingerprint")
     described = {key: str(index.get(key, "?"))[:200] for key in ("name", *_BUILD)}
-    return {**described, "runs": runs}
+    return cast(Index, {**described, "runs": runs})

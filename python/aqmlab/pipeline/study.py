@@ -32,6 +32,7 @@ from aqmlab.runs.progress import Progress
 from aqmlab.runs.store import Store
 from aqmlab.simulator.engine import Simulate
 from aqmlab.tables.dataset import Dataset
+from aqmlab.tables.document import StudyDocument
 
 from . import calibrating
 from .result import Result
@@ -136,7 +137,7 @@ class Study:
         remarks: list[str],
         laboratory: Laboratory,
         store: Store,
-    ) -> dict[str, Any]:
+    ) -> StudyDocument:
         """Verdicts, tables, figures, `result.json`, whose content it gives, and the report."""
         from aqmlab import report as page
         from aqmlab.claims import evaluate
@@ -158,7 +159,8 @@ class Study:
         )
         with files.reported(store.folder):
             outcome.tabulate(experiment, dataset, parts, store.folder)
-            result = outcome.of(experiment, dataset, parts, quick) | {"claims": claims}
+            result = outcome.of(experiment, dataset, parts, quick)
+            result["claims"] = claims
             result["remarks"] = remarks
             result["tables"] = outcome.write_tables(experiment, dataset, parts, store)
             figures = experiment.of("figure", parts)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Required, TypedDict
 
 from markupsafe import Markup
 
@@ -13,13 +13,78 @@ WIDTH = 260
 """Of the strip on which scores are drawn, in pixels."""
 
 
-def render(answer: Mapping[str, Any]) -> str:
+class Shown(TypedDict):
+    """How people are shown a number."""
+
+    scale: float
+    digits: int
+
+
+class Measured(Shown):
+    """A measure with today's queue and with the advised one, each as (mean, low, high)."""
+
+    measure: str
+    title: str
+    unit: str
+    today: list[float] | None
+    advised: list[float] | None
+    difference: list[float] | None
+
+
+class Effect(TypedDict):
+    """What a change does to the score of a candidate."""
+
+    what: str
+    candidate: str
+    score: float
+    change: list[float] | None
+
+
+class Surroundings(TypedDict):
+    """The scores where one thing of the line or its users is otherwise."""
+
+    what: str
+    effects: list[Effect]
+
+
+class RacedPlace(TypedDict):
+    """A candidate of the race: its queue, its score as (mean, low, high), how far it is behind the
+    best, and other settings that are equivalent."""
+
+    name: str
+    queue: dict[str, object] | None
+    seeds: int
+    score: list[float]
+    behind: list[float]
+    equal: bool
+    final: bool
+    standing: str
+    also: list[str]
+
+
+class Answer(TypedDict, total=False):
+    """What `aqmlab advise --json` prints; `commands` are what to type at each system."""
+
+    asked: Required[dict[str, object]]
+    terms: Required[list[dict[str, object]]]
+    advised: Required[str]
+    discipline: Required[str]
+    sentence: Required[str]
+    places: Required[list[RacedPlace]]
+    present: Required[list[Measured]]
+    parameters: Required[list[Effect]]
+    surroundings: Required[list[Surroundings]]
+    commands: Required[list[dict[str, object]]]
+    folder: str
+
+
+def render(answer: Answer) -> str:
     """The page. Pure."""
     made = environment(strip=strip, described=described, change=change)
     return made.get_template("advice.html.jinja").render(a=answer, style=style())
 
 
-def strip(place: Mapping[str, Any]) -> Markup:
+def strip(place: RacedPlace) -> Markup:
     """A score from 0 to 1 as a dot with its interval."""
     mean, low, high = place["score"]
     ends = [WIDTH * min(1.0, max(0.0, end)) for end in (low, high)] if low == low else None
@@ -33,7 +98,7 @@ def strip(place: Mapping[str, Any]) -> Markup:
     return head.format(mean, WIDTH + 10, WIDTH) + line + dot + Markup("</svg>")
 
 
-def described(interval: Sequence[float] | None, row: Mapping[str, Any], sign: str = "") -> str:
+def described(interval: Sequence[float] | None, row: Shown, sign: str = "") -> str:
     """A mean with half its interval, in the unit that people are shown."""
     if interval is None or interval[0] is None:
         return "-"
@@ -44,6 +109,6 @@ def described(interval: Sequence[float] | None, row: Mapping[str, Any], sign: st
     return f"{text} ± {(high - mean) * scale:,.{digits}f}" if known else text
 
 
-def change(effect: Mapping[str, Any]) -> str:
+def change(effect: Effect) -> str:
     """What a change does to a score."""
     return described(effect["change"], {"scale": 1, "digits": 3}, "+")

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from aqmlab.claims.judge import FAILS, HOLDS
 from aqmlab.io.numbers import fixed, ranged, significant
+from aqmlab.tables.document import MetricShown, Row, StudyDocument
 
-Row = Mapping[str, Any]
 DELAY, USED, LOSS = "queue_delay_mean_s", "utilisation", "drop_rate"
 USERS = (
     ("datagrams", "r_mean", "calls are rated R {b} instead of {a}"),
@@ -40,12 +39,12 @@ MOST_NAMED = 4
 """Variants that a sentence names one by one."""
 
 
-def of(result: Mapping[str, Any]) -> str | None:
+def of(result: StudyDocument) -> str | None:
     """The sentence, if the results allow one."""
     return _own(result) or _variants(result) or _claims(result)
 
 
-def _variants(result: Mapping[str, Any]) -> str | None:
+def _variants(result: StudyDocument) -> str | None:
     """A scenario or a sweep: its queues first, then its users."""
     tables = {table["id"]: table["rows"] for table in result["tables"]}
     known = {metric["name"]: metric for metric in result["metrics"]}
@@ -84,7 +83,7 @@ def _compared(base: str, best: str, waits: Mapping[str, str], worst: str) -> str
     return f"{described}; {worst} the longest, {waits[worst]}"
 
 
-def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, Any]) -> str:
+def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, MetricShown]) -> str:
     """One variant: what its queue is like."""
     own = {row["metric"]: row for row in rows if row["queue"] == port["queue"] and _has(row)}
 
@@ -113,7 +112,7 @@ def _cost(tables: Mapping[str, Sequence[Row]], best: str, port: Row) -> Iterator
 
 
 def _users(
-    tables: Mapping[str, Sequence[Row]], known: Mapping[str, Any], best: str
+    tables: Mapping[str, Sequence[Row]], known: Mapping[str, MetricShown], best: str
 ) -> Iterator[str]:
     """What users get with the shortest queue and did not get before, the largest changes first."""
     found = []
@@ -139,16 +138,16 @@ def _users(
         yield "what users get does not differ beyond chance"
 
 
-def _claims(result: Mapping[str, Any]) -> str | None:
+def _claims(result: StudyDocument) -> str | None:
     """A study: the first claim that holds and the first that does not, with what decides them."""
     parts = []
     for verdict, words in ((HOLDS, "Holds here"), (FAILS, "Does not hold")):
         claims = [c for c in result["claims"] if c["verdict"] == verdict and not c.get("revisits")]
         # The paper's headlines are about the study's question.
         claims.sort(key=lambda claim: claim.get("kind") != "headline")
-        claim = next((c for c in claims if c.get("deciding")), None)
-        if claim is not None:
-            deciding = claim["deciding"]
+        found = ((c, c["deciding"]) for c in claims if c.get("deciding"))
+        claim, deciding = next(found, (None, None))
+        if claim is not None and deciding is not None:
             low, high = deciding["interval"] or (None, None)
             number = significant(deciding["estimate"])
             ends = f" [{significant(low)}, {significant(high)}]" if low is not None else ""
@@ -161,7 +160,7 @@ _LOWER = re.compile(r"delay|queue|loss|lost|drop|wait|time|frozen", re.IGNORECAS
 """Titles of metrics of which less is better."""
 
 
-def _own(result: Mapping[str, Any]) -> str | None:
+def _own(result: StudyDocument) -> str | None:
     """Where disciplines of one's own stand among the others, in the first table that has both."""
     known = {metric["name"]: metric for metric in result["metrics"]}
     for name in result.get("own") or ():
@@ -180,7 +179,9 @@ def _own(result: Mapping[str, Any]) -> str | None:
     return None
 
 
-def _ranks(rows: Sequence[Row], key: str, name: str, known: Mapping[str, Any]) -> Iterator[str]:
+def _ranks(
+    rows: Sequence[Row], key: str, name: str, known: Mapping[str, MetricShown]
+) -> Iterator[str]:
     """A discipline's place by each metric, with the best and the median of all."""
     for metric in dict.fromkeys(row["metric"] for row in rows):
         about = known[metric]

@@ -7,12 +7,13 @@ from collections import Counter
 from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
 from aqmlab.io.numbers import counted, ranged, signed
+from aqmlab.tables.document import MetricShown, StudyDocument
 from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
 
 from . import answer, two_sets
 
 
-def of(result: dict) -> list[str]:
+def of(result: StudyDocument) -> list[str]:
     """What a reader should know after half a minute."""
     first = answer.of(result)
     return [
@@ -26,7 +27,7 @@ def of(result: dict) -> list[str]:
     ]
 
 
-def _claims(result: dict) -> list[str]:
+def _claims(result: StudyDocument) -> list[str]:
     again = reassessed.summary(result["claims"])
     ours = [c for c in result["claims"] if c["kind"] == "ours" and not c.get("revisits")]
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
@@ -39,7 +40,7 @@ def _claims(result: dict) -> list[str]:
     ] + ([again] if again else [])
 
 
-def _agreement(result: dict) -> list[str]:
+def _agreement(result: StudyDocument) -> list[str]:
     found = []
     for table in result["tables"]:
         verdicts = Counter(row.get("verdict") for row in table["rows"] if row.get("verdict"))
@@ -54,7 +55,7 @@ def _agreement(result: dict) -> list[str]:
     return found
 
 
-def _gaps(result: dict) -> list[str]:
+def _gaps(result: StudyDocument) -> list[str]:
     """How far we are from the paper in the measures that a table names as its `headline`.
 
     As a range over the rows: in a mean, rows that differ in opposite directions would cancel.
@@ -97,14 +98,14 @@ def _inside(title: str) -> str:
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
-def _range(rows: list[dict], metric: dict) -> str:
+def _range(rows: list[dict], metric: MetricShown) -> str:
     gaps = [row["difference"] for row in rows if row["metric"] == metric["name"]]
     unit = "points" if metric["unit"] == "%" else metric["unit"]
     ends = [signed(gap, metric["digits"]) for gap in (min(gaps), max(gaps))] if gaps else []
     return f"{' to '.join(ends)} {unit}" if ends else ""
 
 
-def _paired(result: dict) -> list[str]:
+def _paired(result: StudyDocument) -> list[str]:
     metrics = {m["name"]: m for m in result["metrics"]}
     found = []
     for table in result["tables"]:
@@ -136,7 +137,7 @@ def _place(value: object, key: str) -> str:
     return f"{value} %" if key == "load" else str(value)
 
 
-def _load(result: dict) -> list[str]:
+def _load(result: StudyDocument) -> list[str]:
     return [
         f"One user offers {line['bytes_per_user_s']:.0f} bytes/s of IP packets "
         f"[{line['low']:.0f}, {line['high']:.0f}]; 100 % of {line['rate']} is "

@@ -7,10 +7,11 @@ of the traffic, over the links that it takes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import cast
 
 from aqmlab.simulator import engine, network_tests
+from aqmlab.simulator.forms import Resolved, ResolvedGroup, ResolvedLink, Scenario, Traffic
 
 from . import wording
 from .templates import environment
@@ -29,7 +30,7 @@ PITCH = 26
 LANE = 34
 
 
-def drawing(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> str:
+def drawing(scenario: Scenario, varied: Collection[str] = ()) -> str:
     """The set-up as SVG text, complete in itself.
 
     `varied` are fields (`link.0.forward`, `traffic.0.users`) that differ from run to run: a queue
@@ -38,12 +39,12 @@ def drawing(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> str:
     return environment().get_template("setup.svg.jinja").render(layout(scenario, varied))
 
 
-def _resolved(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def _resolved(scenario: Scenario) -> Resolved:
     """What the scenario means; the parts of a study say how long it lasts, which is not drawn."""
     return engine.resolve({**scenario, "duration": "1 s", "warmup": "0 s"})
 
 
-def described(scenario: Mapping[str, Any]) -> str:
+def described(scenario: Scenario) -> str:
     """The drawing in a sentence, for those who cannot see it."""
     resolved = _resolved(scenario)
     links, machines = resolved["links"], resolved["machines"]
@@ -53,9 +54,9 @@ def described(scenario: Mapping[str, Any]) -> str:
     return f"{_machines(servers, 'server')} and {_machines(clients, 'client')}, joined by {several}"
 
 
-def layout(scenario: Mapping[str, Any], varied: Collection[str] = ()) -> dict:
+def layout(scenario: Scenario, varied: Collection[str] = ()) -> dict:
     """Where everything is, for the template; lengths are those of the drawing."""
-    scenario = network_tests.expand(scenario)
+    scenario = cast(Scenario, network_tests.expand(scenario))
     resolved = _resolved(scenario)
     links, traffic = resolved["links"], scenario["traffic"]
     counts = [resolved["machines"][side] for side in ("servers", "clients")]
@@ -99,7 +100,7 @@ def _depth(links: list[dict]) -> float:
     return (92 if any(queue["lines"] for queue in back) else 76) + 15 * max(lines, 0)
 
 
-def _words(scenario: Mapping[str, Any], traffic: list[Mapping[str, Any]]) -> list[str]:
+def _words(scenario: Scenario, traffic: Sequence[Traffic]) -> list[str]:
     """What holds for all, below the drawing."""
     rtt = wording.round_trips(scenario.get("network", {}).get("rtt"))
     systems = wording.end_systems(traffic)
@@ -124,7 +125,7 @@ def _side(x: float, wire: float, router: float, count: int, name: str) -> dict:
 
 
 def _link(
-    link: Mapping[str, Any],
+    link: ResolvedLink,
     index: int,
     ends: list[float],
     studied: list[str],
@@ -153,7 +154,7 @@ def _link(
 
 
 def _queue(
-    link: Mapping[str, Any],
+    link: ResolvedLink,
     index: int,
     direction: str,
     ends: list[float],
@@ -176,8 +177,8 @@ def _queue(
 
 
 def _lane(
-    one: Mapping[str, Any],
-    way: Mapping[str, Any],
+    one: Traffic,
+    way: ResolvedGroup,
     y: float,
     index: int,
     routers: list[float],

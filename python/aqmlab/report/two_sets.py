@@ -3,37 +3,38 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from aqmlab.claims.judge import HOLDS
 from aqmlab.io.numbers import counted
+from aqmlab.tables.document import Sets, StudyDocument, TableOfSets
 
 FRONT, PRINTED = "reconstructed", "printed"
 STANDINGS = ("trained", "foretold", "seen")
 
 
-def headline(result: Mapping[str, Any]) -> list[str]:
+def headline(result: StudyDocument) -> list[str]:
     """The findings of a study with two sets in a few sentences; none of any other study."""
-    if not result.get("sets"):
+    sets = result.get("sets")
+    if not sets:
         return []
-    return list(filter(None, (*_numbers(result["sets"], _runs(result)), _claims(result))))
+    return list(filter(None, (*_numbers(sets, _runs(result)), _claims(result))))
 
 
-def closing(result: Mapping[str, Any]) -> str:
+def closing(result: StudyDocument) -> str:
     """All of that in one paragraph, for the user who has just run the study."""
     lines = headline(result)
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 
 
-def _runs(result: Mapping[str, Any]) -> str:
+def _runs(result: StudyDocument) -> str:
     """How often and how long it was run: `quick runs: 3 seeds of 20 min`."""
     mode = "quick" if result["quick"] else "full"
     seeds = counted(result["seeds"], "seed")
     return f"{mode} runs: {seeds} of {result['settings']['duration']}"
 
 
-def _numbers(sets: Mapping[str, Any], runs: str) -> Iterator[str]:
+def _numbers(sets: Sets, runs: str) -> Iterator[str]:
     """How near the published numbers are: first of the tables that chose the set, then of those
     that it had foretold, the strongest thing that a study can say, then of the others."""
     first = True
@@ -58,13 +59,13 @@ def _numbers(sets: Mapping[str, Any], runs: str) -> Iterator[str]:
         first = False
 
 
-def _first(sets: Mapping[str, Any], table: str) -> str:
+def _first(sets: Sets, table: str) -> str:
     """The first standing that any number of a table has."""
     known = {entry["known"] for entry in sets["tables"] if entry["id"] == table}
     return next(standing for standing in STANDINGS if standing in known)
 
 
-def _used(tables: Sequence[Mapping[str, Any]], standing: str) -> str:
+def _used(tables: Sequence[TableOfSets], standing: str) -> str:
     """How numbers of these tables stand to the set."""
     if standing == "trained":
         return f"{_sum(tables, FRONT)['numbers']} of them chose the set"
@@ -74,13 +75,13 @@ def _used(tables: Sequence[Mapping[str, Any]], standing: str) -> str:
     return "not used to choose the set, but seen before"
 
 
-def _as_printed(sets: Mapping[str, Any]) -> str:
+def _as_printed(sets: Sets) -> str:
     usual = "the paper as printed and our defaults for the rest"
     recorded = sets.get("recorded")
     return f"{usual} (full runs of {recorded['made']})" if recorded else usual
 
 
-def _claims(result: Mapping[str, Any]) -> str:
+def _claims(result: StudyDocument) -> str:
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     if not paper:
         return ""
@@ -94,7 +95,7 @@ def _claims(result: Mapping[str, Any]) -> str:
     )
 
 
-def _sum(tables: Sequence[Mapping[str, Any]], name: str) -> Counter[str]:
+def _sum(tables: Sequence[TableOfSets], name: str) -> Counter[str]:
     found: Counter[str] = Counter()
     for table in tables:
         found.update({key: table[name][key] for key in ("numbers", "near")})

@@ -7,12 +7,13 @@ is not said here either.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from aqmlab import units
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Link, Queue, Traffic
 
 _RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 _BYTES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
@@ -27,7 +28,7 @@ def rate(value: object) -> str:
     return _scaled(bits, _RATES)
 
 
-def line_rate(link: Mapping[str, Any], prefix: str = "") -> str:
+def line_rate(link: Link, prefix: str = "") -> str:
     """The rate of a link's direction (`prefix` is empty or `reverse_`), or how it changes."""
     nominal, steps, trace = (link.get(f"{prefix}{name}") for name in ("rate", *_CHANGES))
     if steps:
@@ -40,8 +41,8 @@ def line_rate(link: Mapping[str, Any], prefix: str = "") -> str:
 
 def _recorded(trace: Mapping[str, Any]) -> str:
     """Least and greatest rate of a recorded table; of opportunities to send there are none."""
-    shown: dict[str, Any] = engine.trace(trace["text"]) if "text" in trace else {}
-    if shown.get("format") != "table":
+    shown = engine.trace(trace["text"]) if "text" in trace else None
+    if shown is None or shown["format"] != "table":
         return "rate by trace"
     of = next(column for column in shown["series"] if column["name"] == "rate")
     return " to ".join(rate(f"{of[end]:.0f} bit/s") for end in ("min", "max"))
@@ -83,7 +84,7 @@ def queue(value: object) -> list[str]:
     """A queue discipline: its name and what chooses its defaults, then thresholds and limit."""
     if value is None:
         return []
-    given: Mapping[str, Any] = value if isinstance(value, Mapping) else {"aqm": value}
+    given: Queue = value if isinstance(value, Mapping) else {"aqm": value}
     described = given.get("aqm", "")
     name = "drop-tail" if described == "droptail" else str(described)
     if isinstance(described, Mapping):
@@ -108,14 +109,14 @@ _USERS = ("user", "users")
 """Members of a group whose application has no word for them."""
 
 
-def group(one: Mapping[str, Any], counted: bool = True) -> str:
+def group(one: Traffic, counted: bool = True) -> str:
     """Who a group of the traffic is: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
 
     Without `counted` their number is left out, because it differs from run to run.
     """
     app = str(one.get("app", ""))
     count = one.get("users", one.get("flows"))
-    single, several = engine.application(app).get("noun", _USERS)
+    single, several = (engine.application(app) or {}).get("noun", _USERS)
     members = single if count == 1 and counted else several
     if counted and count is not None:
         text = f"{count:,} {members}" if isinstance(count, int) else f"{count} {members}"
@@ -127,7 +128,7 @@ def group(one: Mapping[str, Any], counted: bool = True) -> str:
     if counted and count is None and "load" in one:
         text += f" for {_percent(one['load'])} load"
     kind = [app] if several == _USERS[1] else []
-    kind += [str(one[key]) for key in ("model", "preset") if one.get(key) not in (None, app)]
+    kind += [str(one.get(key)) for key in ("model", "preset") if one.get(key) not in (None, app)]
     if app == "burst" and "bytes" in one:
         kind.append(f"{size(one['bytes'])} each")
     text += f" ({', '.join(kind)})" if kind else ""
@@ -162,11 +163,12 @@ def round_trips(value: object) -> str:
     return "" if text in ("", "0 ms") else f"{text}, the same for all"
 
 
-def _sends_datagrams(one: Mapping[str, Any]) -> bool:
-    return engine.application(one.get("app")).get("datagrams", False)
+def _sends_datagrams(one: Traffic) -> bool:
+    about = engine.application(one.get("app"))
+    return about is not None and about.get("datagrams", False)
 
 
-def end_systems(traffic: list[Mapping[str, Any]]) -> str:
+def end_systems(traffic: Sequence[Traffic]) -> str:
     """The TCP profiles, with the groups that have them where there are several."""
     profiles: dict[str, list[str]] = {}
     for one in traffic:

@@ -28,7 +28,7 @@ _BROKEN = (
 """What reading a damaged archive may raise."""
 
 
-def encoded(content: Any) -> bytes:
+def encoded(content: object) -> bytes:
     """JSON without room for a reader's eyes; ASCII, so that any name can be written."""
     return json.dumps(content, separators=(",", ":")).encode()
 

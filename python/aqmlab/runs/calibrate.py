@@ -19,15 +19,26 @@ measured mean of its heavy-tailed sizes would only be noisier.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from aqmlab import units
 from aqmlab.errors import CalibrationError
 from aqmlab.experiment import spec
 from aqmlab.intervals import student
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import (
+    Link,
+    Port,
+    Quantity,
+    Resolved,
+    ResolvedLink,
+    Scenario,
+    Traffic,
+    without,
+)
+from aqmlab.simulator.renamed import Numbers
 
 from . import pool
 from .progress import Progress
@@ -103,9 +114,7 @@ def _slope(points: Sequence[tuple[int, float]]) -> float:
     return sum(x * y for x, y in points) / sum(x * x for x, _ in points)
 
 
-def uncongested(
-    scenario: Mapping[str, Any], duration_s: float, warmup_s: float
-) -> tuple[dict[str, Any], int]:
+def uncongested(scenario: Scenario, duration_s: float, warmup_s: float) -> tuple[Scenario, int]:
     """The scenario on links ten times as fast with roomy FIFO queues, and the index of its group.
 
     Only the group to be calibrated stays, nothing is recorded, and neither the load nor the
@@ -116,11 +125,17 @@ def uncongested(
     port = load_port(resolved, group)["port"]
     links = [_fast(link) for link in resolved["links"]]
     kept = _without_size(scenario["traffic"][group])
-    bare = {k: v for k, v in scenario.items() if k not in ("name", "record", "seed")}
+    bare = without(scenario, "name", "record", "seed")
     record = {"responses": False, "samples": False, "queues": [port]}
-    changed = {"link": links, "traffic": [kept], "record": record}
-    times = {"duration": f"{duration_s:.9g} s", "warmup": f"{warmup_s:.9g} s"}
-    return {**bare, **times, **changed}, group
+    fast: Scenario = {
+        **bare,
+        "duration": f"{duration_s:.9g} s",
+        "warmup": f"{warmup_s:.9g} s",
+        "link": links,
+        "traffic": [kept],
+        "record": record,
+    }
+    return fast, group
 
 
 CHANGING = tuple(
@@ -129,24 +144,24 @@ CHANGING = tuple(
 """Fields by which a link's rate changes."""
 
 
-def _fast(link: Mapping[str, Any]) -> dict[str, Any]:
+def _fast(link: ResolvedLink) -> Link:
     """A resolved link at ten times its nominal rates, which stay, with roomy queues."""
-    kept = {k: v for k, v in link["table"].items() if k not in (*CHANGING, "effects")}
+    kept = without(link["table"], *CHANGING, "effects")
     nominal = {k: link[k]["rate_bits_per_s"] for k in ("forward", "reverse")}
     rates = {"rate": nominal["forward"]}
     if "reverse_rate" in kept or nominal["reverse"] != nominal["forward"]:
         rates["reverse_rate"] = nominal["reverse"]
     fast = {k: f"{min(rate * SPEED_UP, FASTEST):.0f} bit/s" for k, rate in rates.items()}
     roomy = {"aqm": "droptail", "limit": ROOM_PACKETS}
-    return {**kept, **fast, "forward": roomy, "reverse": roomy}
+    return cast(Link, {**kept, **fast, "forward": roomy, "reverse": roomy})
 
 
-def _without_size(group: Mapping[str, Any]) -> dict[str, Any]:
+def _without_size(group: Traffic) -> Traffic:
     """A traffic group without its number of users or its load."""
-    return {k: v for k, v in group.items() if k not in spec.POPULATION}
+    return without(group, *spec.POPULATION)
 
 
-def _group(scenario: Mapping[str, Any]) -> int:
+def _group(scenario: Scenario) -> int:
     loaded = spec.loaded_group(scenario)
     if loaded is not None:
         return loaded
@@ -163,13 +178,13 @@ def _group(scenario: Mapping[str, Any]) -> int:
     return groups[0]
 
 
-def machines(scenario: Mapping[str, Any], group: int) -> int:
+def machines(scenario: Scenario, group: int) -> int:
     """The machines over which the group's users are spread evenly."""
     return engine.resolve(scenario)["groups"][group]["machines"]
 
 
 def times_of(
-    scenario: Mapping[str, Any], duration: Any = None, warmup: Any = None
+    scenario: Scenario, duration: Quantity | None = None, warmup: Quantity | None = None
 ) -> tuple[float, float]:
     """Length and warm-up in seconds: as given, else the scenario's, at least 20 + 20 min."""
     own_warmup = units.seconds(scenario.get("warmup", "0 s"))
@@ -190,12 +205,12 @@ def times_of(
     return _seconds(duration), warmup_s
 
 
-def _seconds(value: Any) -> float:
+def _seconds(value: Quantity) -> float:
     return float(value) if isinstance(value, int | float) else units.seconds(value)
 
 
 def calibrate(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     *,
     seeds: Sequence[int] = SEEDS,
     duration: str | float | None = None,
@@ -225,7 +240,9 @@ def calibrate(
     fast["traffic"] += [_without_size(scenario["traffic"][i]) for i in also]
     sizes = [max(1, round(full * share / clients)) * clients for share in SHARES]
     trials = [(users, seed) for users in sizes for seed in seeds]
-    scenarios = [{**_with_users(fast, users), "seed": seed} for users, seed in trials]
+    scenarios: list[Scenario] = [
+        {**_with_users(fast, users), "seed": seed} for users, seed in trials
+    ]
     rates = _rates(scenarios, cache, progress, jobs=jobs, on=on)
     sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
     result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
@@ -243,10 +260,12 @@ def calibrate(
 
 
 def _rates(
-    scenarios: Sequence[Mapping[str, Any]],
+    scenarios: Sequence[Scenario],
     cache: KnownCalibrations | Cache | None,
     progress: Progress | None,
-    **where: Any,
+    *,
+    jobs: int | None,
+    on: Cluster | None,
 ) -> list[tuple[float, float]]:
     """IP bytes and payload requested by the first group, per second, of every run; those kept
     under `cache` are not run again."""
@@ -276,30 +295,29 @@ def _rates(
             progress=progress,
             already=len(rates),
             keep=[()] * len(missing),
-            **where,
+            jobs=jobs,
+            on=on,
         )
     return [rates[i] for i in range(len(scenarios))]
 
 
-def requested_load(
-    scenario: Mapping[str, Any], group: int, summary: Mapping[str, Any]
-) -> tuple[float, float]:
+def requested_load(scenario: Scenario, group: int, summary: Numbers) -> tuple[float, float]:
     """Payload of the replies that a group requests, and requests, per second measured."""
     groups = summary.get("by_group", {})
     name = engine.resolve(scenario)["groups"][group]["name"] if groups else None
     own = groups.get(name, summary)
-    measured_s = units.seconds(scenario["duration"]) - units.seconds(scenario.get("warmup", "0 s"))
+    measured_s = units.seconds(scenario.get("duration")) - units.seconds(
+        scenario.get("warmup", "0 s")
+    )
     bytes_, requests = (float(own.get(name, 0)) for name in ("requested_bytes", "requests"))
     return bytes_ / measured_s, requests / measured_s
 
 
-def _with_users(fast: Mapping[str, Any], users: int) -> dict[str, Any]:
+def _with_users(fast: Scenario, users: int) -> Scenario:
     return {**fast, "traffic": [{**group, "users": users} for group in fast["traffic"]]}
 
 
-def _full_population(
-    scenario: Mapping[str, Any], fast: Mapping[str, Any], group: int, clients: int
-) -> int:
+def _full_population(scenario: Scenario, fast: Scenario, group: int, clients: int) -> int:
     """Users expected to fill the first link they cross, spread evenly; a first guess."""
     loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
     per_user = engine.estimate(loaded)
@@ -313,7 +331,7 @@ def _full_population(
     return max(1, round(rate / 8 / per_user / clients)) * clients
 
 
-def load_port(resolved: Mapping[str, Any], group: int) -> Mapping[str, Any]:
+def load_port(resolved: Resolved, group: int) -> Port:
     """The port of which the group's load is a share: its name, and the rate in bit/s it offers on
     average in the measured interval. It is that of the first link that the group crosses."""
     found = resolved["groups"][group]
@@ -325,17 +343,17 @@ def load_port(resolved: Mapping[str, Any], group: int) -> Mapping[str, Any]:
     return resolved["links"][found["links"][0]][found["direction"]]
 
 
-def rate_of(scenario: Mapping[str, Any], group: int) -> float:
+def rate_of(scenario: Scenario, group: int) -> float:
     """The rate in bit/s of which the group's load is a share."""
     return load_port(engine.resolve(scenario), group)["mean_bits_per_s"]
 
 
-def apply(scenario: Mapping[str, Any], calibration: Calibration) -> dict[str, Any]:
+def apply(scenario: Scenario, calibration: Calibration) -> Scenario:
     """The scenario with its first load replaced by users."""
     group = spec.loaded_group(scenario)
     if group is None:
-        return dict(scenario)
-    load = units.share(scenario["traffic"][group]["load"])
+        return without(scenario)
+    load = units.share(scenario["traffic"][group].get("load"))
     probe = spec.set_path(scenario, f"traffic.{group}.users", 1)
     users = calibration.users_for(load, rate_of(scenario, group), machines(probe, group))
     return spec.set_path(scenario, f"traffic.{group}.users", users)
@@ -345,19 +363,20 @@ RATE = "connections_per_s"
 """The field that says the size of an open-loop application."""
 
 
-def is_open_loop(scenario: Mapping[str, Any]) -> bool:
+def is_open_loop(scenario: Scenario) -> bool:
     """Whether the first group given by a load has a rate in place of users."""
     group = spec.loaded_group(scenario)
     app = scenario["traffic"][group].get("app") if group is not None else None
-    return engine.application(app).get("open_loop", False)
+    about = engine.application(app)
+    return about is not None and about.get("open_loop", False)
 
 
-def resolve(scenario: Mapping[str, Any]) -> dict[str, Any]:
+def resolve(scenario: Scenario) -> Scenario:
     """The scenario with its first load, an open-loop application's, replaced by the rate."""
     group = spec.loaded_group(scenario)
     per_connection = engine.estimate(scenario)
     if group is None or not per_connection:
         raise CalibrationError("this traffic has no load that a rate follows from: give its rate")
-    load = units.share(scenario["traffic"][group]["load"])
+    load = units.share(scenario["traffic"][group].get("load"))
     rate = load * rate_of(scenario, group) / 8 / per_connection
     return spec.set_path(scenario, f"traffic.{group}.{RATE}", float(f"{rate:.6g}"))

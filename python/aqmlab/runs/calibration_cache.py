@@ -40,7 +40,7 @@ class KnownCalibrations:
             return known
         return None
 
-    def put(self, name: str, content: Mapping[str, Any]) -> None:
+    def put(self, name: str, content: Mapping[str, object]) -> None:
         """Keeps them in both. A user's cache that cannot be written is none."""
         if self._own:
             self._own.put(name, content)

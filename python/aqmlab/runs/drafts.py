@@ -5,15 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from aqmlab.io import files
 
 from .contents import MANIFEST
-from .run_files import SUMMARY
+from .run_files import SUMMARY, FileKnown
 
 
-def known(path: Path) -> dict[str, Any]:
+def known(path: Path) -> FileKnown:
     """What a manifest says of a file."""
     return {"bytes": path.stat().st_size, "blake2b": files.digest_of(path)}
 

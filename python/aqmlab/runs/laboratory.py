@@ -13,6 +13,8 @@ from aqmlab.errors import AqmlabError, Interrupted, SpecError, nearest
 from aqmlab.experiment.plan import Run
 from aqmlab.experiment.spec import length_s
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Draft, Scenario
+from aqmlab.simulator.renamed import Numbers
 
 from . import calibrate, pool
 from .calibration_cache import KnownCalibrations
@@ -40,7 +42,7 @@ class FinishedRun:
     label: str
     values: Mapping[str, str]
     seed: int
-    scenario: Mapping[str, Any]
+    scenario: Scenario
     """The complete scenario: users instead of a load, every default filled in."""
     cached: bool = False
     """Whether an earlier command had computed it."""
@@ -48,7 +50,7 @@ class FinishedRun:
     outcome: Outcome | None = field(default=None, repr=False)
 
     @property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Numbers:
         """What came out, in numbers."""
         if self.stored is not None:
             return self.stored.summary
@@ -127,7 +129,7 @@ class Laboratory:
         self.jobs = jobs
         self.capture = capture
 
-    def calibrate(self, scenario: Mapping[str, Any], **how: Any) -> Calibration:
+    def calibrate(self, scenario: Scenario, **how: Any) -> Calibration:
         """The line from users to offered load (`calibrate.calibrate`), unless it is known."""
         cache = KnownCalibrations(self.store.cache if self.store else None)
         return calibrate.calibrate(
@@ -193,7 +195,7 @@ class Laboratory:
         return dict(zip(places, self.run(title, runs, source), strict=True))
 
     def _known(
-        self, runs: Sequence[Run], canonical: Sequence[dict[str, Any]], keys: Sequence[str]
+        self, runs: Sequence[Run], canonical: Sequence[Scenario], keys: Sequence[str]
     ) -> dict[int, FinishedRun]:
         """Those that an earlier command has finished, by their places."""
         if self.store is None or self.capture is not None:
@@ -224,7 +226,7 @@ class Laboratory:
         )
 
 
-def checked(run: Run, source: str) -> dict[str, Any]:
+def checked(run: Run, source: str) -> Scenario:
     """The complete scenario of a run; a mistake names the file, and the variant if there is one."""
     try:
         return engine.check(run.scenario)
@@ -233,11 +235,11 @@ def checked(run: Run, source: str) -> dict[str, Any]:
         raise SpecError(f"{where}: {error}") from error
 
 
-def complete(runs: Sequence[Run], source: str) -> list[dict[str, Any]]:
+def complete(runs: Sequence[Run], source: str) -> list[Scenario]:
     """The complete scenarios of runs; those that differ by their seed alone share all else, since
     tens of thousands are held at once."""
-    known: dict[str, tuple[Mapping[str, Any], dict[str, Any]]] = {}
-    found = []
+    known: dict[str, tuple[Draft, Scenario]] = {}
+    found: list[Scenario] = []
     for run in runs:
         bare = {name: value for name, value in run.scenario.items() if name != "seed"}
         before = known.get(run.key)
@@ -249,12 +251,12 @@ def complete(runs: Sequence[Run], source: str) -> list[dict[str, Any]]:
     return found
 
 
-def _finished(run: Run, scenario: Mapping[str, Any]) -> FinishedRun:
+def _finished(run: Run, scenario: Scenario) -> FinishedRun:
     return FinishedRun(run.variant, run.label, run.values, run.seed, scenario)
 
 
 def _in_order(
-    runs: Sequence[Run], canonical: Sequence[Mapping[str, Any]], done: Mapping[int, object]
+    runs: Sequence[Run], canonical: Sequence[Scenario], done: Mapping[int, object]
 ) -> list[int]:
     """The places of those that are missing: seed by seed, so that what is interrupted has something
     of everything, and the longest first, so that no core waits for a late long run."""

@@ -12,10 +12,11 @@ from html import escape
 from typing import IO, Any
 
 from aqmlab.io.terminal import printable
+from aqmlab.simulator.forms import Look
 
 from .pace import Pace
 
-Watch = tuple[Callable[[dict[str, Any]], object], float]
+Watch = tuple[Callable[[Look], object], float]
 """What is shown a run that goes on, and the seconds of a bin."""
 
 

@@ -10,13 +10,14 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
 
 from aqmlab.errors import StoreError
 from aqmlab.io import files
 from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
-from aqmlab.simulator.renamed import Summary
+from aqmlab.simulator.forms import Scenario
+from aqmlab.simulator.renamed import Numbers, Summary
 
 from . import archive
 from .contents import MANIFEST, Contents
@@ -30,6 +31,40 @@ if TYPE_CHECKING:
 SUMMARY = "summary.json"
 
 
+class FileKnown(TypedDict):
+    """What a manifest says of a file of its run."""
+
+    bytes: int
+    blake2b: str
+
+
+class Stamp(TypedDict):
+    """What wrote a manifest, and when."""
+
+    format: int
+    version: str
+    build: str
+    commit: str
+    created: str
+
+
+class BareManifest(Stamp):
+    """What a finished run says of itself: what was run, by which build, and what it left. Nothing
+    of it is believed before its hash has been compared."""
+
+    key: str
+    scenario: Scenario
+    seed: int
+    fingerprint: str | None
+    tables: list[str]
+
+
+class RunManifest(BareManifest):
+    """That, with the length and the hash of every file."""
+
+    files: dict[str, FileKnown]
+
+
 @dataclass(frozen=True)
 class StoredRun:
     """A finished run, in a folder or in one file (`archive`)."""
@@ -38,14 +73,14 @@ class StoredRun:
     """Where it is kept: the folder or the file."""
     compressed: bytes = field(compare=False, repr=False)
     """Its summary, compressed: tens of thousands of them are held at once."""
-    files: Mapping[str, Mapping[str, Any]] = field(compare=False, repr=False)
+    files: Mapping[str, FileKnown] = field(compare=False, repr=False)
     """Every file's length and hash."""
     store: Store = field(compare=False, repr=False)
     recorded: tuple[str, ...] = field(compare=False, repr=False)
     """The names of its tables, also of those that are not kept."""
 
     @property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Numbers:
         """What came out, in numbers."""
         return _summary(self.compressed)
 
@@ -55,7 +90,7 @@ class StoredRun:
         return key_of(self.folder)
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> RunManifest:
         """What was run."""
         return manifest(self.folder)
 
@@ -114,12 +149,12 @@ class StoredRun:
 
 
 @lru_cache(maxsize=1024)
-def _summary(compressed: bytes) -> Mapping[str, Any]:
+def _summary(compressed: bytes) -> Numbers:
     """A summary as it is read; those of a table's row are read again for each column."""
     return json.loads(zlib.decompress(compressed), object_hook=Summary)
 
 
-def compressed(summary: Mapping[str, Any]) -> bytes:
+def compressed(summary: Numbers) -> bytes:
     """A summary as it is held in memory."""
     return zlib.compress(json.dumps(summary).encode(), 1)
 
@@ -134,14 +169,14 @@ def key_of(place: Path) -> str:
     return place.name.removesuffix(archive.SUFFIX)
 
 
-def manifest(place: Path) -> dict[str, Any]:
+def manifest(place: Path) -> RunManifest:
     """What the run that is kept there says of itself."""
-    if not is_file(place):
-        return files.read_sealed(place / MANIFEST)
-    return archive.read_sealed(place, MANIFEST)
+    if is_file(place):
+        return cast(RunManifest, archive.read_sealed(place, MANIFEST))
+    return cast(RunManifest, files.read_sealed(place / MANIFEST))
 
 
-def checked(place: Path, name: str, known: Mapping[str, Any]) -> bytes:
+def checked(place: Path, name: str, known: FileKnown) -> bytes:
     """What a file of a run holds, if that is what was written."""
     path = place / name
     try:
@@ -154,7 +189,7 @@ def checked(place: Path, name: str, known: Mapping[str, Any]) -> bytes:
     return content
 
 
-def summary(place: Path, about: Mapping[str, Any]) -> dict[str, Any]:
+def summary(place: Path, about: RunManifest) -> Numbers:
     """The numbers of the run that is kept there; `about` is its manifest."""
     return files.parse_json(checked(place, SUMMARY, about["files"][SUMMARY]), place / SUMMARY)
 
@@ -169,7 +204,7 @@ def lengths(place: Path, names: Collection[str]) -> dict[str, int]:
         raise Damaged(f"{error.filename} is missing") from error
 
 
-def known(content: bytes) -> dict[str, Any]:
+def known(content: bytes) -> FileKnown:
     """What a manifest says of a file."""
     return {"bytes": len(content), "blake2b": files.digest(content)}
 
@@ -193,7 +228,7 @@ class Cache:
         say(f"{path} is damaged: it is computed again")
         return None
 
-    def put(self, name: str, content: Mapping[str, Any]) -> None:
+    def put(self, name: str, content: Mapping[str, object]) -> None:
         """Keeps it."""
         with reported(self.folder):
             if self._listed is not None:

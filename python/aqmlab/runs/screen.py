@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import IO, Any
+from typing import IO
+
+from aqmlab.simulator.forms import Look
 
 from .progress import Progress, Watch
 
@@ -56,8 +58,8 @@ class Screen(Progress):
         self._plots[run] = {name: (Series(length), unit) for name, unit in units.items()}
         return self._looking(run), length / (10 * WIDTH)
 
-    def _looking(self, run: int) -> Callable[[dict[str, Any]], None]:
-        def look(seen: dict[str, Any]) -> None:
+    def _looking(self, run: int) -> Callable[[Look], None]:
+        def look(seen: Look) -> None:
             with self._lock:
                 self._take(self._plots[run], seen)
                 self._draw()
@@ -65,7 +67,7 @@ class Screen(Progress):
         return look
 
     @staticmethod
-    def _take(plots: dict[str, tuple[Series, str]], seen: dict[str, Any]) -> None:
+    def _take(plots: dict[str, tuple[Series, str]], seen: Look) -> None:
         port = seen["ports"][0]
         queue = port["queue"]
         for i, packets in enumerate(queue["most"]):

@@ -37,17 +37,18 @@ from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
 from aqmlab.simulator.engine import Outcome, Version
+from aqmlab.simulator.forms import Draft, Scenario
 
 from . import archive, contents, drafts, run_files
 from .contents import FOLDERS, MANIFEST, MARK, Contents
-from .run_files import SUMMARY, Cache, StoredRun, write_tables
+from .run_files import SUMMARY, BareManifest, Cache, Stamp, StoredRun, write_tables
 
 FORMAT = 2
 _USERS = ("reference",)
 """What people put into a results folder: never removed."""
 
 
-def content_key(canonical: Mapping[str, Any], version: Version) -> str:
+def content_key(canonical: Draft, version: Version) -> str:
     """The hash under which a run is kept; the scenario's name is not part of it."""
     bare = {key: value for key, value in canonical.items() if key != "name"}
     return files.identity([FORMAT, bare, version.version, version.build])[:20]
@@ -193,7 +194,7 @@ class Store:
     def save(
         self,
         key: str,
-        scenario: Mapping[str, Any],
+        scenario: Scenario,
         seed: int,
         outcome: Outcome,
         keep: Collection[str] | None = None,
@@ -214,7 +215,7 @@ class Store:
                 write_tables(outcome.tables, draft)
                 files.dump(draft / SUMMARY, outcome.summary)
                 known = {path.name: drafts.known(path) for path in sorted(draft.iterdir())}
-                files.dump(draft / MANIFEST, files.sealed(manifest | {"files": known}))
+                files.dump(draft / MANIFEST, files.sealed({**manifest, "files": known}))
                 for path in draft.iterdir():
                     files.settle(path)
                 listed = {f"runs/{key}/{name}": of["blake2b"] for name, of in known.items()}
@@ -225,7 +226,7 @@ class Store:
             return self._read(place)
 
     def _save_archive(
-        self, key: str, manifest: Mapping[str, Any], outcome: Outcome, keep: Collection[str]
+        self, key: str, manifest: BareManifest, outcome: Outcome, keep: Collection[str]
     ) -> StoredRun:
         place = self._archive(key)
         inside = {SUMMARY: archive.encoded(outcome.summary)}
@@ -265,8 +266,8 @@ class Store:
         return pool.simulate_all([scenario], finish, title="damaged run")[0]
 
     def _run_manifest(
-        self, key: str, scenario: Mapping[str, Any], seed: int, outcome: Outcome
-    ) -> dict[str, Any]:
+        self, key: str, scenario: Scenario, seed: int, outcome: Outcome
+    ) -> BareManifest:
         return {
             **self._stamp(),
             "key": key,
@@ -276,7 +277,7 @@ class Store:
             "tables": sorted(outcome.tables),
         }
 
-    def _stamp(self) -> dict[str, Any]:
+    def _stamp(self) -> Stamp:
         version = engine.version()
         return {
             "format": FORMAT,
@@ -301,7 +302,7 @@ class Store:
         with self.writing(name) as draft:
             draft.write_bytes(content)
 
-    def write_json(self, name: str, content: Any) -> None:
+    def write_json(self, name: str, content: object) -> None:
         """Writes one of the folder's own files as JSON."""
         with self.writing(name) as draft:
             files.dump(draft, content)
@@ -310,7 +311,7 @@ class Store:
         """One of the folder's own files, if it is what was written."""
         return files.parse_json(self.contents.read(name), self.folder / name)
 
-    def write_manifest(self, content: Mapping[str, Any]) -> None:
+    def write_manifest(self, content: Mapping[str, object]) -> None:
         """Says in the folder what its results are."""
         with reported(self.folder):
             self.contents.check_there()
@@ -371,7 +372,7 @@ def _claimed(folder: Path) -> Contents:
     return Contents.create(folder)
 
 
-def _same_version(folder: Path, manifest: Mapping[str, Any], version: Version) -> None:
+def _same_version(folder: Path, manifest: Mapping[str, object], version: Version) -> None:
     known = (manifest.get("format"), manifest.get("version"), manifest.get("build"))
     if known != (FORMAT, version.version, version.build):
         raise StoreError(

@@ -9,12 +9,26 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import EngineError, FaultError, SpecError
 
 from . import network_tests
 from .capture import ARRIVAL, Capture
+from .forms import (
+    Catalogue,
+    Draft,
+    Entry,
+    Learned,
+    Look,
+    Resolved,
+    Scenario,
+    Schema,
+    TraceShown,
+    Trials,
+    Variable,
+)
 from .plugin import source
 from .renamed import Summary
 
@@ -24,8 +38,11 @@ if TYPE_CHECKING:
 
     from aqmlab import _core as _core_module
 
-Scenario = Mapping[str, Any]
+    from .plugin.process import Remote
+
 Progress = Callable[[float], bool]
+Watch = tuple[Callable[[Look], object], float]
+"""Who is shown a run under way, and the seconds of a bin."""
 
 
 class Cancelled(Exception):
@@ -50,7 +67,7 @@ class Version:
 class Outcome:
     """One finished run."""
 
-    summary: dict[str, Any]
+    summary: Summary
     tables: Mapping[str, pa.Table]
 
 
@@ -58,7 +75,7 @@ Simulate = Callable[..., Outcome]
 """`simulate`, or a function that runs a scenario otherwise and returns an outcome of its form."""
 
 
-def _core() -> Any:
+def _core() -> ModuleType:
     try:
         from aqmlab import _core
     except ImportError as error:
@@ -68,13 +85,13 @@ def _core() -> Any:
     return _core
 
 
-def _text(scenario: Scenario) -> str:
+def _text(scenario: Draft) -> str:
     """A scenario as the simulator reads it: tests of networks written out as traffic."""
     return json.dumps(network_tests.expand(scenario))
 
 
 @contextmanager
-def _requested(scenario: Scenario | None = None) -> Iterator[Any]:
+def _requested(scenario: Draft | None = None) -> Iterator[ModuleType | Remote]:
     """The compiled simulator; what it raises is one of our own errors. For a scenario with
     disciplines of a user's own it is one in another process, which alone runs their code."""
     core = _core()
@@ -95,10 +112,10 @@ def _requested(scenario: Scenario | None = None) -> Iterator[Any]:
 
 
 def simulate(
-    scenario: Scenario,
+    scenario: Draft,
     progress: Progress | None = None,
     capture: Capture | None = None,
-    watch: tuple[Callable[[dict[str, Any]], object], float] | None = None,
+    watch: Watch | None = None,
 ) -> Outcome:
     """Runs one scenario; the global lock is released meanwhile, so threads scale.
 
@@ -143,7 +160,7 @@ class World:
     Its scenario may name the discipline `agent`, whose probability `p` the caller sets.
     """
 
-    def __init__(self, scenario: Scenario) -> None:
+    def __init__(self, scenario: Draft) -> None:
         with _requested() as core:
             self._world: _core_module.World = core.World(_text(scenario))
 
@@ -203,26 +220,26 @@ def _texts(texts: Sequence[str]) -> pa.Array:
     return pa.Array.from_buffers(pa.string(), len(texts), buffers)
 
 
-def check(scenario: Scenario) -> dict[str, Any]:
+def check(scenario: Draft) -> Scenario:
     """The scenario with every default filled in; a mistake in it is a [`SpecError`]."""
     with _requested(scenario) as core:
         return json.loads(core.check(_text(scenario)))
 
 
-def estimate(scenario: Scenario) -> float | None:
+def estimate(scenario: Draft) -> float | None:
     """Expected IP bytes per user and second of the traffic that is given by its load."""
     with _requested(scenario) as core:
         return core.estimate(_text(scenario))
 
 
-def memory(scenario: Scenario) -> tuple[int, int | None]:
+def memory(scenario: Draft) -> tuple[int, int | None]:
     """Bytes of memory that a run takes at least, and those that are free; None if unknown."""
     with _requested(scenario) as core:
         least, free = core.memory(_text(scenario))
         return least, free
 
 
-def resolve(scenario: Scenario) -> dict[str, Any]:
+def resolve(scenario: Draft) -> Resolved:
     """What the scenario means: `links` and `groups` with names, ports, directions, rates in bit/s;
     `machines` and the recorded `queues`. (`crates/sim/src/setup/resolved.rs` describes each
     key.)"""
@@ -230,7 +247,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
         return json.loads(core.resolve(_text(scenario)))
 
 
-def trial(request: Mapping[str, Any]) -> dict[str, Any]:
+def trial(request: Draft) -> Trials:
     """One discipline before a line, without end systems: every call it gets, every random number
     it takes and all that it does, in the format of `vectors/README.md`, as one case.
 
@@ -244,7 +261,7 @@ def trial(request: Mapping[str, Any]) -> dict[str, Any]:
         return json.loads(core.trial(json.dumps(request)))
 
 
-def catalogue() -> dict[str, Any]:
+def catalogue() -> Catalogue:
     """Every AQM, TCP profile and traffic model with its fields, and the scenario's sections.
 
     It returns one object every time: take a copy before changing it.
@@ -252,7 +269,7 @@ def catalogue() -> dict[str, Any]:
     return _catalogue(_core().catalogue)
 
 
-def schema() -> dict[str, Any]:
+def schema() -> Schema:
     """The JSON schema (draft 2020-12) of scenario files, made of the simulator's own tables
     and of how a discipline of one's own is named.
 
@@ -267,32 +284,32 @@ def schema() -> dict[str, Any]:
     return made
 
 
-def application(name: object) -> dict[str, Any]:
-    """The catalogue's entry of an application; empty if there is none of that name."""
-    return next((entry for entry in catalogue()["traffic"] if entry["name"] == name), {})
+def application(name: object) -> Entry | None:
+    """The catalogue's entry of an application; None if there is none of that name."""
+    return next((entry for entry in catalogue()["traffic"] if entry["name"] == name), None)
 
 
 @cache
-def _catalogue(ask: Callable[[], str]) -> dict[str, Any]:
-    found = json.loads(ask())
+def _catalogue(ask: Callable[[], str]) -> Catalogue:
+    found: Catalogue = json.loads(ask())
     if "traffic" in found:
         found["traffic"] += network_tests.entries()
     return found
 
 
-def variables(model: str) -> list[dict[str, Any]]:
+def variables(model: str) -> list[Variable]:
     """The variables of a traffic model: name, unit, mean, quantiles and curve of each."""
     with _requested() as core:
         return json.loads(core.variables(model))
 
 
-def table(name: str, text: str, unit: str) -> dict[str, Any]:
+def table(name: str, text: str, unit: str) -> Variable:
     """A summary of one table in the format of the shipped ones, given its content."""
     with _requested() as core:
         return json.loads(core.table_of(name, text, unit))
 
 
-def trace(text: str) -> dict[str, Any]:
+def trace(text: str) -> TraceShown:
     """What a trace's file holds, given its content: `format`, `rows`, `lasts_s`, `series`."""
     with _requested() as core:
         return json.loads(core.trace_shown(text))
@@ -320,7 +337,7 @@ def feed(learner: _core_module.Learner, chunk: bytes, path: Path) -> None:
         raise SpecError(f"{path}: {error}") from error
 
 
-def finish(learner: _core_module.Learner, path: Path) -> dict[str, Any]:
+def finish(learner: _core_module.Learner, path: Path) -> Learned:
     """What a reader saw, after the last bytes; too few of them are a [`SpecError`]."""
     try:
         with _requested():

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from aqmlab.errors import nearest
 
 from . import engine
+from .forms import Measure
 from .renamed import current
-
-Measure = Mapping[str, Any]
-"""`name`, `title`, `summary` (its meaning), `unit`, and how it is shown: `shown` (the unit),
-`scale`, `digits`; `interval` it is of; other places of a summary where it stands (`also`)."""
 
 
 def _of_the_machine(name: str, title: str, unit: str, summary: str) -> Measure:
-    about = {"name": name, "title": title, "summary": summary, "interval": "whole run"}
-    return {**about, "unit": unit, "shown": unit, "scale": 1.0, "digits": 1}
+    about: Measure = {"name": name, "title": title, "shown": unit, "scale": 1.0, "digits": 1}
+    return {**about, "summary": summary, "interval": "whole run", "unit": unit}
 
 
 MACHINES = (
@@ -38,8 +35,9 @@ MACHINES = (
 
 
 def _of_a_live_run(name: str, title: str, summary: str) -> Measure:
-    about = {"name": f"live.{name}", "title": title, "summary": summary, "interval": "whole run"}
-    return {**about, "unit": "share", "shown": "%", "scale": 100.0, "digits": 1}
+    where = f"live.{name}"
+    about: Measure = {"name": where, "title": title, "shown": "%", "scale": 100.0, "digits": 1}
+    return {**about, "summary": summary, "interval": "whole run", "unit": "share"}
 
 
 LIVE = (

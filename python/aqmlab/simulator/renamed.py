@@ -35,6 +35,11 @@ def note(former: str, now: str, stacklevel: int = 2) -> None:
     warnings.warn(sentence, Renamed, stacklevel + 1)
 
 
+Numbers = Mapping[str, Any]
+"""A summary, or a table inside one, for those who only read it: numbers and texts by the names of
+the registry of measures (docs/results.md), tables by those of ports and groups."""
+
+
 class Summary(dict[str, Any]):
     """A summary, or a table inside one: former names are keys that are not listed."""
 
@@ -58,7 +63,7 @@ class Summary(dict[str, Any]):
         return dict.__contains__(self, key) or dict.__contains__(self, FORMER.get(key))  # pyright: ignore[reportArgumentType]
 
 
-def with_former(numbers: Mapping[str, Any]) -> dict[str, Any]:
+def with_former(numbers: Numbers) -> dict[str, Any]:
     """For readers of JSON: the former names, dotted ones too, stand after those in force."""
     listed = {
         name: with_former(value) if isinstance(value, Mapping) else value

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from aqmlab.experiment.grammar import Difference, Metric, Settings, Table
 from aqmlab.experiment.plan import Cell, Plan
 from aqmlab.runs.calibrate import Calibration
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator.forms import Scenario, without
 
 from .loads import Target
 
@@ -53,6 +53,6 @@ class Dataset:
             return [self.metrics[name] for name in spec.metrics]
         return [metric for metric in self.metrics.values() if not metric.hidden]
 
-    def scenario(self, cell: Cell) -> dict[str, Any]:
+    def scenario(self, cell: Cell) -> Scenario:
         """What was run in a cell, complete with all defaults."""
-        return dict(self.runs(cell)[0].scenario)
+        return without(self.runs(cell)[0].scenario)

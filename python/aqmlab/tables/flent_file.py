@@ -56,7 +56,7 @@ def measured(run: FinishedRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     pings = run.columns("pings") if run.has("pings") else {}
     seconds = run.columns("seconds")
     for number, group in enumerate(run.scenario["traffic"]):
-        name = group["name"]
+        name = group.get("name", "")
         if group["app"] == "ping":
             own = pings["group"] == number
             sent, trips = pings["sent_ns"][own] / 1e9, 1e3 * pings["rtt_s"][own]
@@ -70,7 +70,7 @@ def measured(run: FinishedRun) -> dict[str, tuple[np.ndarray, np.ndarray]]:
     return found
 
 
-def document(run: FinishedRun, title: str = "") -> dict[str, Any]:
+def document(run: FinishedRun, title: str = "") -> dict[str, object]:
     """A run of one of Flent's tests as Flent's file holds it."""
     series = measured(run)
     test = test_of(list(series))

@@ -7,13 +7,14 @@ not: congestion delays what was requested, loses part of it and carries part of 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aqmlab.intervals import interval
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Scenario, Traffic
+from aqmlab.simulator.renamed import Numbers
 
 THRESHOLD = 0.05
 """A load that is further off than this share of itself is worth a line (constructed)..."""
@@ -42,9 +43,7 @@ class Target:
     users are those of an uncongested link."""
 
 
-def remark(
-    scenario: Mapping[str, Any], target: Target, summaries: Sequence[Mapping[str, Any]]
-) -> str | None:
+def remark(scenario: Scenario, target: Target, summaries: Sequence[Numbers]) -> str | None:
     """What is to be said of one load in the runs of one scenario, if anything."""
     port = calibrate.load_port(engine.resolve(scenario), target.group)
     rate = target.rate_bits_per_s or port["mean_bits_per_s"]
@@ -64,7 +63,7 @@ def remark(
     )
 
 
-def _why(group: Mapping[str, Any], off: float, ports: Sequence[Mapping[str, Any]]) -> str:
+def _why(group: Traffic, off: float, ports: Sequence[Numbers]) -> str:
     def mean(name: str) -> float:
         return sum(port.get(name) or 0.0 for port in ports) / len(ports)
 
@@ -80,9 +79,9 @@ def _why(group: Mapping[str, Any], off: float, ports: Sequence[Mapping[str, Any]
 
 
 def offered_load(
-    scenario: Mapping[str, Any],
+    scenario: Scenario,
     target: Target,
-    summary: Mapping[str, Any],
+    summary: Numbers,
     rate_bits_per_s: float,
 ) -> float:
     """The share of its link's rate that a group's users requested in the measured interval."""

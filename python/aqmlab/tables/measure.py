@@ -8,15 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard
 
 from aqmlab.intervals import CONFIDENCE, interval
 from aqmlab.simulator import measures
-from aqmlab.simulator.renamed import Summary
+from aqmlab.simulator.renamed import Numbers, Summary
 
 if TYPE_CHECKING:
     import polars as pl
 
+Flat = dict[str, float | None]
+"""The numbers of a summary by dotted name; None where one is undefined."""
 Row = dict[str, Any]
 
 
@@ -39,7 +41,7 @@ class Replication(Protocol):
         ...
 
     @property
-    def summary(self) -> Mapping[str, Any]:
+    def summary(self) -> Numbers:
         """What came out, in numbers."""
         ...
 
@@ -48,7 +50,7 @@ MACHINES = tuple(about["name"] for about in measures.MACHINES)
 """Numbers of a summary that say how fast the machine was: no measures of the network."""
 
 
-def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float | None]:
+def numbers(summary: Numbers, prefix: str = "") -> Flat:
     """Every measured number of a summary, None where it is undefined; nested names are joined with
     dots."""
     flat: dict[str, float | None] = {}
@@ -64,7 +66,7 @@ def numbers(summary: Mapping[str, Any], prefix: str = "") -> dict[str, float | N
     return flat
 
 
-def merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def merged(summaries: Sequence[Numbers]) -> Summary:
     """One summary of several: means of numbers, else what all agree on, else None.
 
     A number that is undefined in any of them is undefined.
@@ -73,7 +75,7 @@ def merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     return Summary((name, _merged([summary.get(name) for summary in summaries])) for name in names)
 
 
-def _merged(values: Sequence[Any]) -> Any:
+def _merged(values: Sequence[Any]) -> object:
     if all(isinstance(value, Mapping) for value in values):
         return merged(values)
     if all(map(_is_number, values)):
@@ -81,7 +83,7 @@ def _merged(values: Sequence[Any]) -> Any:
     return values[0] if all(value == values[0] for value in values) else None
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
@@ -183,7 +185,7 @@ _STATISTICS = ("variant", "label", "field", "n", "mean", "low", "high")
 _PAIRED = ("field", "n", "mean_a", "mean_b", "difference", "low", "high")
 
 
-def _row(names: tuple[str, ...], values: tuple[Any, ...]) -> Row:
+def _row(names: tuple[str, ...], values: tuple[object, ...]) -> Row:
     """Undefined means and ends of intervals are None."""
     finite = (None if isinstance(v, float) and math.isnan(v) else v for v in values)
     return dict(zip(names, finite, strict=True))

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 from aqmlab.errors import SpecError
 
@@ -92,13 +92,13 @@ def _text(file: Path) -> str:
         raise _unknown(file) from None
 
 
-def _values(listed: Any) -> list[float]:
+def _values(listed: object) -> list[float]:
     if not isinstance(listed, list):
         return []
     return [float(v) for v in listed if _is_number(v)]
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

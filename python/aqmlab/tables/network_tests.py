@@ -18,6 +18,7 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.scores import aim, bufferbloat, ookla, responsiveness
 from aqmlab.scores.form import mean, quantile
 from aqmlab.simulator.engine import quantity
+from aqmlab.simulator.forms import Traffic
 from aqmlab.simulator.network_tests.responsiveness import FOREIGN, SELF
 from aqmlab.simulator.network_tests.speed_tests import DOWN, IDLE, LATENCY, UP
 
@@ -56,7 +57,7 @@ class Said:
 
 def said(run: FinishedRun) -> Said | None:
     """What the run's test says; None without one."""
-    groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
+    groups = {group.get("name", ""): group for group in run.scenario.get("traffic", [])}
     tested = over_http2.result(run)
     if tested is not None:
         own: dict[str, float | str] = dict(tested.numbers)
@@ -100,7 +101,7 @@ def true_round_trip_s(run: FinishedRun) -> float:
 
 def _loaded_seconds(run: FinishedRun) -> tuple[int, int]:
     """The whole seconds in which the test downloads, or which it counts."""
-    groups = {group.get("name"): group for group in run.scenario.get("traffic", [])}
+    groups = {group.get("name", ""): group for group in run.scenario.get("traffic", [])}
     tested = over_http2.result(run)
     if tested is not None:
         return math.ceil(tested.begin), math.floor(tested.end)
@@ -121,18 +122,16 @@ def _mean_wait(run: FinishedRun, port: str, begin: int, end: int) -> float:
     return float((left * waited).sum() / left.sum()) if left.sum() else 0.0
 
 
-def _time(value: Any) -> float:
+def _time(value: object) -> float:
     return float(value) if isinstance(value, int | float) else quantity(str(value), "time")
 
 
-def _phase(group: Mapping[str, Any]) -> tuple[float, float]:
+def _phase(group: Traffic) -> tuple[float, float]:
     begin = _time(group.get("start", 0.0))
-    return begin, begin + _time(group["lasts"])
+    return begin, begin + _time(group.get("lasts"))
 
 
-def _speed_test(
-    run: FinishedRun, groups: Mapping[Any, Mapping[str, Any]]
-) -> dict[str, float | str]:
+def _speed_test(run: FinishedRun, groups: Mapping[str, Traffic]) -> dict[str, float | str]:
     down, up = _phase(groups[DOWN]), _phase(groups[UP])
     idle = (_time(groups[LATENCY].get("start", 0.0)), down[0])
     trips = {
@@ -215,7 +214,7 @@ def _responsiveness(run: FinishedRun) -> dict[str, float]:
     }
 
 
-def _is_load(name: Any) -> bool:
+def _is_load(name: object) -> bool:
     return isinstance(name, str) and name.startswith(f"{SELF} ")
 
 

@@ -6,7 +6,6 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.scores import responsiveness, saturation
 from aqmlab.scores.form import mean
 from aqmlab.simulator.engine import quantity
+from aqmlab.simulator.forms import Traffic
 from aqmlab.simulator.network_tests.responsiveness import FOREIGN, SELF
 
 TLS_ROUND_TRIPS = {"1.3": 1, "1.2": 2, "none": 0}
@@ -54,7 +54,7 @@ class Probes:
         return max((sum(pair) for pair in pairs), default=end)
 
 
-def groups(run: FinishedRun) -> dict[str, Mapping[str, Any]]:
+def groups(run: FinishedRun) -> dict[str, Traffic]:
     """The traffic groups of a test over HTTP/2; empty without one."""
     found = {
         str(of.get("name")): of
@@ -90,8 +90,8 @@ def result(run: FinishedRun) -> Result | None:
     if not found:
         return None
     loads = [of for name, of in found.items() if name.startswith(f"{SELF} ")]
-    begin, interval = _time(loads[0]["start"]), _time(loads[0]["interval"])
-    ends = min(begin + _time(loads[0]["lasts"]), run.summary["simulated_s"])
+    begin, interval = _time(loads[0].get("start")), _time(loads[0].get("interval"))
+    ends = min(begin + _time(loads[0].get("lasts")), run.summary["simulated_s"])
     count = int((ends - begin) / interval + 1e-9)
     trips = TLS_ROUND_TRIPS[found[FOREIGN].get("tls", "1.3")]
     sampled = probes(run, trips)
@@ -116,7 +116,7 @@ def result(run: FinishedRun) -> Result | None:
     return Result(numbers, edges[ended.first], last)
 
 
-def _time(value: Any) -> float:
+def _time(value: object) -> float:
     return float(value) if isinstance(value, int | float) else quantity(str(value), "time")
 
 

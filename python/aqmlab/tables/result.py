@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from aqmlab.errors import AqmlabError, nearest
 from aqmlab.experiment import axes
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from aqmlab.experiment.grammar import Axis
     from aqmlab.runs.calibrate import Calibration
     from aqmlab.runs.laboratory import FinishedRun
+
+    from .document import StudyDocument
 
 Frame = TypeVar("Frame", "pl.DataFrame", "pl.LazyFrame")
 
@@ -36,7 +38,7 @@ class Result:
     """What is odd about it, a line each: a load that differs from the intended one."""
     axes: Sequence[Axis] = ()
     """What its one group varies."""
-    report: Mapping[str, Any] | None = None
+    report: StudyDocument | None = None
     """What `result.json` holds, if its tables, figures and report were made."""
 
     def __repr__(self) -> str:
@@ -104,11 +106,11 @@ class Result:
         ]
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def values(self, run: FinishedRun) -> dict[str, Any]:
+    def values(self, run: FinishedRun) -> dict[str, float | str]:
         """A run's value on every axis of the sweep, by the axis's column."""
         return {column.name: column.value(run.values) for column in self.columns}
 
-    def select(self, **values: Any) -> Result:
+    def select(self, **values: object) -> Result:
         """The runs of the variants with these values: `result.select(load=0.9)`.
 
         An axis is named by its column (see `variants`) or the last part of its path, a value given
@@ -162,7 +164,7 @@ class Result:
         return [run for run in self.runs if run.variant == number]
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Summary:
         """The only run's summary; with replications, the means over the seeds.
 
         A sweep has one for each variant: `result.select(load=0.9).summary`.
@@ -231,7 +233,7 @@ class Result:
         return measure.paired(self.variant(a), self.variant(b))
 
 
-def merged(runs: Sequence[FinishedRun]) -> dict[str, Any]:
+def merged(runs: Sequence[FinishedRun]) -> Summary:
     """One summary of a variant's runs: that of a single one as it is, else the means."""
     if len(runs) == 1:
         return Summary(runs[0].summary)

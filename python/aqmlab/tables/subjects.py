@@ -170,7 +170,7 @@ def of_kind(kind: Kind, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list
 
 def _kinds(app: str) -> set[str]:
     """Of which totals a group has a part."""
-    about = engine.application(app)
+    about = engine.application(app) or {}
     kinds = {app} & {"voip", "video"}
     kinds |= {"fetches"} if about.get("fetches") else set()
     return kinds | ({"long"} if app == "bulk" else set())

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from aqmlab.errors import SpecError
+from aqmlab.simulator.forms import Queue
 
 from . import tc
 from .from_tc import parameters
@@ -36,11 +36,11 @@ class DeviceQueue:
     """A queue of a device in our words."""
 
     device: str
-    queue: Mapping[str, Any]
+    queue: Queue
     """As a scenario has it."""
     rate: float | None
     """bit/s, if a shaper gives it."""
-    link: Mapping[str, Any] = field(default_factory=dict)
+    link: Mapping[str, object] = field(default_factory=dict)
     """What of the link's framing is known by it."""
     remarks: Sequence[str] = field(default_factory=tuple)
 
@@ -153,7 +153,7 @@ def _main(all_seen: Sequence[Seen], leaves: Sequence[Seen]) -> Seen:
     return leaves[0]
 
 
-def _parameters(leaf: Seen) -> tuple[dict[str, Any], list[str]]:
+def _parameters(leaf: Seen) -> tuple[dict[str, object], list[str]]:
     try:
         return parameters(leaf.kind, leaf.words, leaf.printed)
     except SpecError as error:
@@ -195,9 +195,7 @@ def _header(device: str) -> int:
     return 0 if name.startswith(_BARE_DEVICES) else HEADER_BYTES
 
 
-def _link(
-    leaf: Seen, queue: Mapping[str, Any], stab: Mapping[str, str]
-) -> tuple[dict[str, Any], list[str]]:
+def _link(leaf: Seen, queue: Queue, stab: Mapping[str, str]) -> tuple[dict[str, object], list[str]]:
     """What frames packets on the line, as far as the shaper knows it."""
     header = _header(leaf.device)
     if stab.get("linklayer", "ethernet") != "ethernet" or "overhead" in stab or "mpu" in stab:
@@ -212,7 +210,7 @@ _BY_LAYER = {"atm": ("pppoa-vcmux", 10), "adsl": ("pppoa-vcmux", 10), "ptm": ("b
 """A framing of ours of this kind, and its bytes; `framing_bytes` are what is more."""
 
 
-def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, Any], list[str]]:
+def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, object], list[str]]:
     """tc-stab(8): the device's size plus overhead, at least mpu, in cells of ATM if it says so."""
     layer, overhead = stab.get("linklayer", "ethernet"), header + int(stab.get("overhead", "0"))
     remarks = []
@@ -221,7 +219,7 @@ def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, Any], list[st
     framing, least = _BY_LAYER.get(layer, ("none", 0))
     if overhead < least:
         remarks.append(f"{overhead} bytes around a packet ({layer}) are taken as {least}")
-    made: dict[str, Any] = {"framing": framing}
+    made: dict[str, object] = {"framing": framing}
     if overhead > least:
         made["framing_bytes"] = overhead - least
     if header:

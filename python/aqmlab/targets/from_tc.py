@@ -6,7 +6,7 @@ The tables of `tc.py`, read the other way round. Counters are kept, to be shown 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from aqmlab.errors import SpecError
@@ -15,7 +15,7 @@ from . import cake_words, gred_words, tc
 from .tc_defaults import OF_TC_ALONE, passed_by_tc
 from .tc_text import Seen, read
 from .tc_words import COUNT
-from .words import Entry, written
+from .words import Entry, Given, written
 
 _KNOWN = {
     "refcnt": 1,
@@ -103,7 +103,7 @@ def parameters(
     return {"aqm": entry.aqm, **written(entry.aqm, given)}, remarks
 
 
-def _value(read_value: Any, word: str, text: str, given: Mapping[str, Any]) -> Any:
+def _value(read_value: Any, word: str, text: str, given: Given) -> object:
     try:
         return read_value(text, given)
     except (ValueError, OverflowError):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import tomlkit
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Link, Scenario, Traffic
 
 from . import devices, sqm_config
 from .words import line_of, number
@@ -17,9 +18,7 @@ RTT = "40 ms"
 """Besides the queue; constructed."""
 
 
-def of_output(
-    text: str, rate: str | None, device: str | None = None
-) -> tuple[dict[str, Any], list[str]]:
+def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[Scenario, list[str]]:
     """The scenario, and remarks about what could not be taken over.
 
     Args:
@@ -45,12 +44,12 @@ def of_output(
     link |= next((known for known in framings if known), {})
     if any(known != framings[0] for known in framings):
         remarks.append("the two directions frame packets differently: one framing is taken")
-    scenario = {
+    scenario: Scenario = {
         "name": "from-tc",
         "duration": "2 min",
         "warmup": "20 s",
         "network": {"rtt": RTT},
-        "link": [link],
+        "link": [cast(Link, link)],
         "traffic": _users(),
         "record": {"queues": [f"line.{way}" for way in ways], "by_group": True},
     }
@@ -58,13 +57,13 @@ def of_output(
     return scenario, remarks
 
 
-def _users() -> list[dict[str, Any]]:
+def _users() -> list[Traffic]:
     """Four transfers without end and a call beside them; constructed, to be replaced."""
-    bulk = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
+    bulk: Traffic = {"name": "bulk", "app": "bulk", "flows": 4, "tcp": {"profile": "linux"}}
     return [bulk, {"name": "talk", "app": "voip", "users": 1}]
 
 
-def text(scenario: dict[str, Any], remarks: Sequence[str]) -> str:
+def text(scenario: Scenario, remarks: Sequence[str]) -> str:
     """The file, with the remarks as comments."""
     document = tomlkit.document()
     for line in (

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from aqmlab.errors import SpecError
 
@@ -146,7 +145,7 @@ def _framed(options: Mapping[str, str]) -> list[str]:
     return [*words, "atm" if layer in ("atm", "adsl") else "noatm"]
 
 
-def _link(options: Mapping[str, str], kind: str) -> tuple[dict[str, Any], list[str]]:
+def _link(options: Mapping[str, str], kind: str) -> tuple[dict[str, object], list[str]]:
     layer = options.get("linklayer", "none")
     if layer == "none":
         return {"framing": "ethernet", "header_bytes": HEADER_BYTES}, []

@@ -11,7 +11,6 @@ import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from aqmlab.errors import SpecError
 
@@ -205,7 +204,7 @@ def _of_json(text: str) -> Iterator[Seen]:
         )
 
 
-def _json_words(options: Mapping[str, Any]) -> Iterator[str]:
+def _json_words(options: Mapping[str, object]) -> Iterator[str]:
     selector = options.get("ce_threshold_selector")
     for key, value in options.items():
         if isinstance(value, str) and (key, value) in _JSON_VALUES:
@@ -222,7 +221,7 @@ def _json_words(options: Mapping[str, Any]) -> Iterator[str]:
             yield from (_JSON_WORDS.get(key, key), _json_value(key, value))
 
 
-def _json_value(key: str, value: Any) -> str:
+def _json_value(key: str, value: object) -> str:
     if isinstance(value, int | float) and key in (*_JSON_TIMES, *_JSON_TIMES_MORE):
         return f"{value}us"
     if isinstance(value, int | float) and key in _JSON_RATES:

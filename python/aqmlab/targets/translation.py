@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from aqmlab.errors import SpecError
 
@@ -25,7 +24,7 @@ class Queue:
     """The line's rate, bit/s."""
 
     @property
-    def known(self) -> dict[str, Any]:
+    def known(self) -> Given:
         """All that rows may look at."""
         return {**self.given, LINE: self.line}
 
@@ -42,10 +41,10 @@ class Commands:
     pitfalls: Sequence[str]
     release: str
 
-    def document(self) -> dict[str, Any]:
+    def document(self) -> dict[str, object]:
         """As JSON."""
         blocks = [{"for": title, "lines": list(lines)} for title, lines in self.blocks]
-        return asdict(replace(self, blocks=())) | {"blocks": blocks}
+        return {**asdict(replace(self, blocks=())), "blocks": blocks}
 
 
 def entry_for(entries: Iterable[Entry], target: str, queue: Queue, remedy: str) -> Entry:
@@ -120,13 +119,13 @@ def _profile(entry: Entry, queue: Queue, target: str) -> list[str]:
     ]
 
 
-def _same(a: Any, b: Any) -> bool:
+def _same(a: object, b: object) -> bool:
     if isinstance(a, int | float) and isinstance(b, int | float):
         return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-12)
     return a == b
 
 
-def _shown(value: Any) -> str:
+def _shown(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     return number(float(f"{value:.6g}")) if isinstance(value, int | float) else str(value)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Field
 
 Given = Mapping[str, Any]
 """Values of a discipline's fields in base units; `LINE` is the line's rate in bit/s."""
@@ -77,7 +78,7 @@ def number(value: float) -> str:
     return f"{value:.12g}"
 
 
-def _bare(choices: Mapping[Any, str]) -> Kind:
+def _bare(choices: Mapping[bool, str] | Mapping[str, str]) -> Kind:
     meanings = {word: value for value, word in choices.items()}
     return Kind(
         lambda value, _: choices.get(value, ""),
@@ -114,22 +115,25 @@ def line_of(rate: str) -> float:
 def plain(aqm: str, values: Given) -> dict[str, Any]:
     """A discipline's fields as a scenario has them, in base units."""
     units = {field["name"]: field for field in fields(aqm)}
-    return {name: _plain(value, units.get(name, {})) for name, value in values.items()}
+    return {name: _plain(value, units.get(name, {"name": name})) for name, value in values.items()}
 
 
-def _plain(value: Any, about: Mapping[str, Any]) -> Any:
-    if isinstance(value, str) and about.get("unit") in ("time", "rate"):
-        return engine.quantity(value, about["unit"])
+def _plain(value: object, about: Field) -> object:
+    unit = about.get("unit")
+    if isinstance(value, str) and unit in ("time", "rate"):
+        return engine.quantity(value, unit)
     return value
 
 
 def written(aqm: str, values: Given) -> dict[str, Any]:
     """The other way round: base units as a scenario writes them."""
     units = {field["name"]: field for field in fields(aqm)}
-    return {name: _written(value, units.get(name, {})) for name, value in values.items()}
+    return {
+        name: _written(value, units.get(name, {"name": name})) for name, value in values.items()
+    }
 
 
-def _written(value: Any, about: Mapping[str, Any]) -> Any:
+def _written(value: Any, about: Field) -> bool | str | int | float:
     if isinstance(value, bool | str):
         return value
     unit = {"time": " s", "rate": " bit/s"}.get(about.get("unit", ""))
@@ -138,6 +142,8 @@ def _written(value: Any, about: Mapping[str, Any]) -> Any:
     return round(value) if about.get("type") == "whole" else float(value)
 
 
-def fields(aqm: str) -> list[dict[str, Any]]:
+def fields(aqm: str) -> list[Field]:
     """The parameters of a discipline, as the simulator describes them."""
-    return next(entry["fields"] for entry in engine.catalogue()["aqm"] if entry["name"] == aqm)
+    return next(
+        entry.get("fields", []) for entry in engine.catalogue()["aqm"] if entry["name"] == aqm
+    )

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from aqmlab import units
+from aqmlab.simulator.forms import Scenario
 
 from ..colours import SOFT, Pen, pens
 from ..labels import name_points
@@ -55,11 +56,11 @@ def collect(
     return Drawing({"curves": curves, "rate": rate}, note)
 
 
-def _rate(scenario: dict, port: str, _sample: Sample) -> float | None:
+def _rate(scenario: Scenario, port: str, _sample: Sample) -> float | None:
     """The line's rate behind a port (Mbit/s), if it has one that does not change."""
     name = port.rsplit(".", 1)[0]
-    link = next((one for one in scenario["link"] if one.get("name") == name), {})
-    if "rate" not in link or "rate_steps" in link or "rate_trace" in link:
+    link = next((one for one in scenario["link"] if one.get("name") == name), None)
+    if link is None or "rate" not in link or "rate_steps" in link or "rate_trace" in link:
         return None
     return units.bits_per_s(link["rate"]) / 1e6
 

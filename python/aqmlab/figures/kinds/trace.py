@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from aqmlab.simulator.forms import Scenario
+
 from ..colours import PENS
 from ..curves import below
 from ..queue_lines import draw_queue
@@ -56,10 +58,10 @@ def collect(
     return Drawing(data, _note(data))
 
 
-def _number(scenario: dict, port: str) -> int:
+def _number(scenario: Scenario, port: str) -> int:
     """The port's place among the recorded ones, by which the table `trace` names it."""
-    recorded = scenario.get("record", {}).get("queues", [])
-    return recorded.index(port) if port in recorded else 0
+    recorded = scenario.get("record", {}).get("queues")
+    return recorded.index(port) if isinstance(recorded, list) and port in recorded else 0
 
 
 def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
@@ -72,10 +74,10 @@ def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
     return at[(at >= shown[0]) & (at <= shown[-1])]
 
 
-def _levels(scenario: dict, port: str, requested: list) -> list[tuple[str, float]]:
+def _levels(scenario: Scenario, port: str, requested: list) -> list[tuple[str, float]]:
     """Levels as the figure states them, or as the discipline's parameters have them."""
     link, direction = port.rsplit(".", 1)
-    queue = next((one[direction] for one in scenario["link"] if one.get("name") == link), {})
+    queue = next((one.get(direction) for one in scenario["link"] if one.get("name") == link), {})
     known = queue if isinstance(queue, dict) else {}
     levels = []
     for level in requested:

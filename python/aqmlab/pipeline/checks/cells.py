@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from aqmlab.errors import nearest
 from aqmlab.experiment import plan
@@ -53,7 +52,7 @@ class Names:
         """A table or difference."""
         return unknown("table", name, self.tables)
 
-    def cells(self, group: str, where: Mapping[str, Any]) -> str | None:
+    def cells(self, group: str, where: Mapping[str, object]) -> str | None:
         """A choice of cells: the group, its axes and their values."""
         return unknown("group", group, self.groups) or first(
             self._value(group, axis, wanted) for axis, wanted in where.items()
@@ -69,7 +68,7 @@ class Names:
         """The axes of a group by name."""
         return {axis.name: axis for axis in self.groups[group].axes}
 
-    def count(self, group: str, where: Mapping[str, Any]) -> int:
+    def count(self, group: str, where: Mapping[str, object]) -> int:
         """How many cells a choice has in the full study."""
         every = [
             [(name, value) for value in axis.every()] for name, axis in self.axes_of(group).items()

@@ -7,12 +7,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from functools import cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Required, TypedDict
 
-from .form import Field, NetworkTest, Settings, ping, seconds, transfer
+from ..forms import Draft, without
+from .form import Field, NetworkTest, Settings, Written, ping, seconds, transfer
 
 DATA = Path(__file__).with_name("flent.json")
 CONTROLS = {"ledbat": "ledbat++"}
@@ -49,8 +49,30 @@ BOTH = "tcp_nup_ndown"
 """Ours, by the pattern of Flent's names: Flent has it only inside RRUL."""
 
 
+class Series(TypedDict, total=False):
+    """A series of a test; `n` is how many, or the field that says it; lengths are in seconds of a
+    test of 60 s."""
+
+    name: Required[str]
+    does: Required[str]
+    n: int | str
+    host: int
+    control: str
+    dscp: str
+    length: float
+    delay: float
+
+
+class Test(TypedDict):
+    """A test as Flent describes it, with the combined series of its result."""
+
+    description: str
+    series: list[Series]
+    combined: list[str]
+
+
 @cache
-def data() -> dict[str, Any]:
+def data() -> dict[str, Test]:
     """Flent's tests: description, series and combined series of each."""
     found = json.loads(DATA.read_text("utf-8"))
     up, down = found["tcp_nup"], found["tcp_ndown"]
@@ -61,25 +83,26 @@ def data() -> dict[str, Any]:
     return found
 
 
-def series(test: str, found: Settings) -> list[dict[str, Any]]:
+def series(test: str, found: Settings) -> list[Series]:
     """The measured series of a test with these settings: those of several streams one by one."""
-    listed = []
+    listed: list[Series] = []
     for one in data()[test]["series"]:
-        number = found.get(one["n"], one["n"]) if "n" in one else None
+        number = found.get(str(one["n"]), one["n"]) if "n" in one else None
         if number is None:
             listed.append(one)
         else:
-            rest = {key: value for key, value in one.items() if key != "n"}
-            listed += [rest | {"name": f"{one['name']}::{i + 1}"} for i in range(number)]
+            rest = without(one, "n")
+            names = [f"{one['name']}::{i + 1}" for i in range(number)]
+            listed += [Series({**rest, "name": name}) for name in names]
     return listed
 
 
-def _groups(test: str, found: Settings, _: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _groups(test: str, found: Settings, _: Draft) -> list[Written]:
     return [_group(one, found) for one in series(test, found)]
 
 
-def _group(one: Mapping[str, Any], found: Settings) -> dict[str, Any]:
-    more: dict[str, Any] = {"dscp": one["dscp"]} if "dscp" in one else {}
+def _group(one: Series, found: Settings) -> Written:
+    more: dict[str, object] = {"dscp": one["dscp"]} if "dscp" in one else {}
     if "host" in one:
         rtts = found["rtts"]
         more["rtt"] = seconds(rtts[(one["host"] - 1) % len(rtts)])
@@ -100,7 +123,7 @@ def total(found: Settings) -> float:
 
 def _test(name: str) -> NetworkTest:
     about = data()[name]
-    used = [one["n"] for one in about["series"] if isinstance(one.get("n"), str)]
+    used = [n for one in about["series"] if isinstance(n := one.get("n"), str)]
     fields = [_LENGTH, _DELAY, _STEP, *(_STREAM_FIELDS[n] for n in dict.fromkeys(used))]
     if any("host" in one for one in about["series"]):
         fields.append(_RTTS)

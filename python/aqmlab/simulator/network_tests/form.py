@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from aqmlab.errors import SpecError
 
+from ..forms import Draft, Entry, Schema
+from ..forms import Field as FieldOf
+
+Written = dict[str, object]
+"""A traffic group as a scenario writes it, with the fields of its application."""
 Settings = dict[str, Any]
 """A test's fields in seconds, counts and words."""
-Groups = Callable[[Settings, Mapping[str, Any]], list[dict[str, Any]]]
+Groups = Callable[[Settings, Draft], list[Written]]
 
 KEPT = ("tcp", "via", "rtt")
 """Fields of a traffic group that every group of a test gets."""
@@ -32,26 +37,24 @@ class Field:
     choices: tuple[str, ...] = ()
     most: float = 1e9
 
-    def read(self, value: Any, where: str) -> Any:
+    def read(self, value: object, where: str) -> Any:
         """The value in seconds or as a number; a mistake names the field and what it takes."""
         path = f"{where}.{self.name}"
         if self.type == "time":
             return _seconds(value, path)
         if self.type == "times":
-            listed = isinstance(value, list) and value
-            if not listed:
+            if not isinstance(value, list) or not value:
                 raise SpecError(f'{path}: {value!r} is no list of times: write ["10 ms", "50 ms"]')
             return [_seconds(one, path) for one in value]
         if self.type == "choice":
             if value not in self.choices:
                 raise SpecError(f'{path}: "{value}" is none of {", ".join(self.choices)}')
             return value
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if not whole or not 1 <= value <= self.most:
+        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value <= self.most:
             raise SpecError(f"{path}: {value!r} is no whole number from 1 to {self.most:g}")
         return value
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> FieldOf:
         """As the catalogue has fields of the simulator's own applications."""
         kinds = {"time": ("real", "time"), "count": ("whole", ""), "choice": ("choice", "")}
         kind, unit = kinds.get(self.type, ("text", ""))
@@ -69,10 +72,10 @@ class Field:
             "source": self.source,
         }
 
-    def schema(self) -> dict[str, Any]:
+    def schema(self) -> Schema:
         """As the JSON schema has it."""
         time = {"$ref": "#/$defs/time"}
-        kinds: dict[str, dict[str, Any]] = {
+        kinds: dict[str, Schema] = {
             "time": dict(time),
             "times": {"type": "array", "items": time},
             "choice": {"enum": list(self.choices)},
@@ -81,7 +84,7 @@ class Field:
         return kinds[self.type] | {"description": self.meaning}
 
 
-def _seconds(value: Any, path: str) -> float:
+def _seconds(value: object, path: str) -> float:
     found = _TIME.fullmatch(value) if isinstance(value, str) else None
     if found is None or not 0 <= float(found[1]) * _SECONDS[found[2]] <= 1e6:
         raise SpecError(f'{path}: {value!r} is no time: write for example "60 s"')
@@ -100,7 +103,7 @@ class NetworkTest:
     fields: tuple[Field, ...]
     groups: Groups
 
-    def entry(self) -> dict[str, Any]:
+    def entry(self) -> Entry:
         """As the catalogue has the simulator's own applications."""
         return {
             "name": self.name,
@@ -117,7 +120,7 @@ class NetworkTest:
             "stands_for": True,
         }
 
-    def schema(self, kept: Mapping[str, Any]) -> dict[str, Any]:
+    def schema(self, kept: Schema) -> Schema:
         """As the JSON schema has the simulator's own applications; `kept` are common fields."""
         own = {field.name: field.schema() for field in self.fields}
         return {
@@ -129,7 +132,7 @@ class NetworkTest:
         }
 
 
-def settings(test: NetworkTest, group: Mapping[str, Any], where: str) -> Settings:
+def settings(test: NetworkTest, group: Draft, where: str) -> Settings:
     """A test's fields as a group gives them, and their defaults."""
     return {
         field.name: field.read(group.get(field.name, field.default), where) for field in test.fields
@@ -141,14 +144,14 @@ def seconds(value: float) -> str:
     return f"{value:.9g} s"
 
 
-def transfer(name: str, up: bool, begins: float, lasts: float, **more: Any) -> dict[str, Any]:
+def transfer(name: str, up: bool, begins: float, lasts: float, **more: object) -> Written:
     """One TCP transfer, upwards or downwards."""
     side = "clients" if up else "servers"
     times = {"start": seconds(begins), "start_within": "0 s", "lasts": seconds(lasts)}
     return {"name": name, "app": "bulk", "flows": 1, "side": side, **times, **more}
 
 
-def ping(name: str, interval: float, begins: float, lasts: float, **more: Any) -> dict[str, Any]:
+def ping(name: str, interval: float, begins: float, lasts: float, **more: object) -> Written:
     """One sender of echo requests at the clients' side."""
     times = {"start": seconds(begins), "start_within": "0 s", "lasts": seconds(lasts)}
     shape = {"flows": 1, "side": "clients", "interval": seconds(interval)}

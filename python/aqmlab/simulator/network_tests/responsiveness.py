@@ -11,12 +11,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
-from .form import Field, NetworkTest, Settings, seconds, transfer
+from ..forms import Draft
+from .form import Field, NetworkTest, Settings, Written, seconds, transfer
 
 DOWN, UP, BOTH = "download", "upload", "both"
 SELF, FOREIGN = "load", "foreign"
@@ -182,13 +182,14 @@ def _writing(variant: Variant) -> tuple[Field, ...]:
     )
 
 
-def _slowest(scenario: Mapping[str, Any]) -> float:
+def _slowest(scenario: Draft) -> float:
     """The least rate of the scenario's links that is written, bit/s."""
-    links = [link for link in scenario.get("link", []) if isinstance(link, Mapping)]
-    return min(map(_rate, links), default=math.inf)
+    links = scenario.get("link", [])
+    listed = links if isinstance(links, list | tuple) else []
+    return min((_rate(link) for link in listed if isinstance(link, Mapping)), default=math.inf)
 
 
-def _rate(link: Mapping[str, Any]) -> float:
+def _rate(link: Draft) -> float:
     """What is no rate is refused later, by the reader of the scenario."""
     try:
         return engine.quantity(str(link["rate"]), "rate")
@@ -196,13 +197,13 @@ def _rate(link: Mapping[str, Any]) -> float:
         return math.inf
 
 
-def probes_per_s(found: Settings, scenario: Mapping[str, Any], limited: bool = True) -> float:
+def probes_per_s(found: Settings, scenario: Draft, limited: bool = True) -> float:
     """Pairs of probes a second: at most MPS, and at most PTC of the slowest link."""
     most = PTC * _slowest(scenario) / (8 * PROBE_BYTES) if limited else float("inf")
     return min(float(found["probes_per_s"]), most)
 
 
-def frame_bytes(found: Settings, scenario: Mapping[str, Any]) -> int:
+def frame_bytes(found: Settings, scenario: Draft) -> int:
     """What may wait to be sent on a busy connection: from a packet to a frame of HTTP/2."""
     if found["unsent"] == BUFFER:
         return FRAME
@@ -216,14 +217,14 @@ def frame_bytes(found: Settings, scenario: Mapping[str, Any]) -> int:
     return min(max(1, int(waits / SEGMENT)) * SEGMENT, 11 * SEGMENT) - FRAME_HEADER
 
 
-def _groups(variant: Variant, found: Settings, scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _groups(variant: Variant, found: Settings, scenario: Draft) -> list[Written]:
     rate = probes_per_s(found, scenario, variant.limited)
     ways = (DOWN, UP) if found["direction"] == BOTH else (found["direction"],)
     if found["http"] == "http11":
         return _over_http11(found, ways, rate)
     lasts = seconds(found["interval"] * found["intervals"])
     begin = found["start"]
-    loads = [
+    loads: list[Written] = [
         {
             "name": f"{SELF} {way}",
             "app": "responsiveness",
@@ -241,7 +242,7 @@ def _groups(variant: Variant, found: Settings, scenario: Mapping[str, Any]) -> l
         }
         for way in ways
     ]
-    foreign = {
+    foreign: Written = {
         "name": FOREIGN,
         "app": "responsiveness",
         "users": 1,
@@ -254,7 +255,7 @@ def _groups(variant: Variant, found: Settings, scenario: Mapping[str, Any]) -> l
     return [*loads, foreign]
 
 
-def _over_http11(found: Settings, ways: tuple[str, ...], rate: float) -> list[dict[str, Any]]:
+def _over_http11(found: Settings, ways: tuple[str, ...], rate: float) -> list[Written]:
     ends = found["interval"] * found["intervals"]
     begin = found["start"]
     loads = [

@@ -7,12 +7,11 @@ a service has not published its constants they are recalled or assumed, and say 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
-from .form import Field, NetworkTest, Settings, ping, seconds, transfer
+from ..forms import Draft
+from .form import Field, NetworkTest, Settings, Written, ping, seconds, transfer
 
 IDLE, DOWN, UP, LATENCY = "idle", "download", "upload", "latency"
 """The phases, and the group of probes."""
@@ -150,7 +149,7 @@ def phases(found: Settings, both_ways: bool = False) -> dict[str, tuple[float, f
     return times
 
 
-def _groups(method: Method, found: Settings, _: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _groups(method: Method, found: Settings, _: Draft) -> list[Written]:
     times = phases(found, method.both_ways)
     made = []
     for phase, (begin, end) in times.items():

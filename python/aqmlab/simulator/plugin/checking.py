@@ -6,15 +6,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import SpecError
 
 from . import control_laws, source
 from .process import DisciplineError, Process
+from .report import Report
 
 
-def check(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+def check(name: str, notify: Callable[[str], object] = lambda _: None) -> Report:
     """The report on `FILE[:CLASS]`, or on one of ours by its name (`crates/testvec/src/check.rs`).
 
     `notify` is called before each check. A discipline that crashes or hangs is reported with the
@@ -23,7 +23,7 @@ def check(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[s
     return _asked("check_aqm", name, "aqm", notify)
 
 
-def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -> dict[str, Any]:
+def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -> Report:
     """The report on a congestion control, as `check` gives it of a discipline: laws over random
     calls (`crates/plugin/src/control/laws.rs`) and over whole connections (`control_laws`). With
     `information`, numbers that are no law."""
@@ -34,10 +34,10 @@ def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -
     return report
 
 
-def _asked(function: str, name: str, kind: str, notify: Callable[[str], object]) -> dict[str, Any]:
+def _asked(function: str, name: str, kind: str, notify: Callable[[str], object]) -> Report:
     at = "its first call"
 
-    def received(what: Any) -> bool:
+    def received(what: object) -> bool:
         nonlocal at
         if isinstance(what, str) and what != at:
             at = what
@@ -45,7 +45,7 @@ def _asked(function: str, name: str, kind: str, notify: Callable[[str], object])
         return True
 
     tables = [source.table(name, Path())] if source.names_file(name) else []
-    if tables and source.described(tables[0])["kind"] != kind:
+    if tables and source.described(tables[0]).get("kind") != kind:
         other, command = (
             ("discipline", "check-aqm") if kind != "aqm" else ("congestion control", "check-cc")
         )
@@ -60,7 +60,7 @@ def _asked(function: str, name: str, kind: str, notify: Callable[[str], object])
     return json.loads(answer)
 
 
-def write_vectors(report: dict[str, Any], path: Path) -> None:
+def write_vectors(report: Report, path: Path) -> None:
     """Writes the test vectors of a report (vectors/README.md)."""
     if report["vectors"] is None:
         raise SpecError(f"{report['name']} has no test vectors, as the report says: mend it first")

@@ -12,15 +12,18 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Mapping
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, TypedDict
 
 from aqmlab import _core
 from aqmlab.errors import SpecError
 
+from ..forms import ProgramTable
 from . import wire
 from .loading import registry_of
+
+if TYPE_CHECKING:
+    from aqmlab._core import Registry
 
 PATIENCE_S = 10.0
 """How long a call of a discipline may take, and how long it may take to load."""
@@ -33,19 +36,28 @@ CHECKS = ("check_aqm", "check_control")
 """Functions of a registry that report what they do next."""
 
 
+class Hooks(TypedDict):
+    """What the parent wants to be shown: progress, a capture (the ports, whether packets are seen
+    on arrival), the run under way in bins of this length (s)."""
+
+    progress: bool
+    pcap: tuple[list[str], bool] | None
+    watch: float | None
+
+
 class Child:
     """The other end of a `process.Process`."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
         self.sending = threading.Lock()
-        self.registries: dict[str, tuple[Any, list[str]]] = {}
-        self.registry: Any = None
+        self.registries: dict[str, tuple[Registry, list[str]]] = {}
+        self.registry: Registry | None = None
         self.loading = 0
         """A count that is odd while a source is loaded."""
         self.names = ""
 
-    def send(self, *message: Any) -> None:
+    def send(self, *message: object) -> None:
         """Sends the parent a message."""
         with self.sending:
             wire.send(self.connection, message)
@@ -60,9 +72,7 @@ class Child:
                 return
             self.answer(function, tables, args, hooks)
 
-    def answer(
-        self, function: str, tables: list[Mapping[str, Any]], args: tuple, hooks: dict[str, Any]
-    ) -> None:
+    def answer(self, function: str, tables: list[ProgramTable], args: tuple, hooks: Hooks) -> None:
         """One question's answer, or what is wrong."""
         self.names = " or ".join(table["file"] for table in tables)
         try:
@@ -85,7 +95,7 @@ class Child:
         except _core.Fault as error:
             self.send("failed", "fault", str(error))
 
-    def of(self, tables: list[Mapping[str, Any]]) -> tuple[Any, list[str]]:
+    def of(self, tables: list[ProgramTable]) -> tuple[Registry, list[str]]:
         """The registry with these disciplines, and their names; each source is run once."""
         key = json.dumps(tables, sort_keys=True)
         if key not in self.registries:
@@ -97,13 +107,13 @@ class Child:
         self.registry = self.registries[key][0]
         return self.registries[key]
 
-    def described(self, hooks: Mapping[str, Any]) -> dict[str, Any]:
+    def described(self, hooks: Hooks) -> dict[str, object]:
         """The simulator's callbacks, which report to the parent."""
-        found: dict[str, Any] = {}
+        found: dict[str, object] = {}
         if hooks.get("progress"):
             found["progress"] = lambda at: self.send("progress", at) or True
-        if hooks.get("pcap") is not None:
-            found["pcap"] = (lambda data: self.send("pcap", data), *hooks["pcap"])
+        if (pcap := hooks.get("pcap")) is not None:
+            found["pcap"] = (lambda data: self.send("pcap", data), *pcap)
         if hooks.get("watch") is not None:
             found["watch"] = (lambda look: self.send("watch", look), hooks["watch"])
         return found

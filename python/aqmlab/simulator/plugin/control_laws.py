@@ -5,24 +5,30 @@ end systems of a profile, and what their numbers must be. Laws over random calls
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab.errors import AqmlabError
 from aqmlab.simulator import engine
 
-Summary = Mapping[str, Any]
-Control = str | Mapping[str, Any]
+from ..forms import Draft, ProgramTable, Queue
+from ..renamed import Numbers
+from .report import Check, Information
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Control = str | ProgramTable
 """A control of ours by its name, or the table of a user's own (`source.table`)."""
 
 SEGMENT = 1448
 """Payload of a segment, bytes."""
 
 
-def scenario(control: Control, queue: Any, flows: list[dict[str, Any]], **more: Any) -> Any:
+def scenario(control: Control, queue: Queue, flows: list[dict[str, Any]], **more: Any) -> Draft:
     """A line with these groups of bulk flows of the profile `linux`; `tcp` of a group adds to
     it."""
     name = control if isinstance(control, str) else {"name": dict(control)}
@@ -54,14 +60,14 @@ class Law:
     check: Callable[[Control], str | None]
 
 
-QUEUES: dict[str, dict[str, Any]] = tomllib.loads(
+QUEUES: dict[str, Queue] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
 """What a control meets in its laws."""
 PIPE = QUEUES["pipe"]
 
 
-def _summary(*args: Any, **more: Any) -> Summary:
+def _summary(*args: Any, **more: Any) -> Numbers:
     return engine.simulate(scenario(*args, **more)).summary
 
 
@@ -125,9 +131,9 @@ LOSSES = (100, 400, 1600)
 """Of how many segments one is lost, for the law of its response to loss."""
 
 
-def check(control: Control, notify: Callable[[str], object]) -> list[dict[str, Any]]:
+def check(control: Control, notify: Callable[[str], object]) -> list[Check]:
     """Each law with its name, what it says and how it is broken (None: kept)."""
-    rows = []
+    rows: list[Check] = []
     for law in LAWS:
         notify(law.name)
         try:
@@ -139,7 +145,7 @@ def check(control: Control, notify: Callable[[str], object]) -> list[dict[str, A
     return rows
 
 
-def informed(control: Control, notify: Callable[[str], object]) -> list[dict[str, Any]]:
+def informed(control: Control, notify: Callable[[str], object]) -> list[Information]:
     """As `information`; nothing of a control that ends its run."""
     try:
         return list(information(control, notify))
@@ -147,7 +153,7 @@ def informed(control: Control, notify: Callable[[str], object]) -> list[dict[str
         return []
 
 
-def information(control: Control, notify: Callable[[str], object]) -> Iterator[dict[str, Any]]:
+def information(control: Control, notify: Callable[[str], object]) -> Iterator[Information]:
     """What is no law, but what people want to know: its window where one segment in n is lost,
     beside Reno's (Mathis et al. 1997), and what it leaves to a flow of cubic."""
     notify("one loss in n")
@@ -170,7 +176,7 @@ def information(control: Control, notify: Callable[[str], object]) -> Iterator[d
     yield {"name": "share of a line with cubic", "value": _share(goodput), "reno": None}
 
 
-def _share(flows: Any) -> float:
+def _share(flows: pa.Table) -> float:
     rates = dict(
         zip(flows["group_name"].to_pylist(), flows["goodput_bits_per_s"].to_pylist(), strict=True)
     )

@@ -36,24 +36,24 @@ T = TypeVar("T", bound=type)
 class Parameter:
     """A parameter as a class declares it; of an object the attribute is its value."""
 
-    default: Any
+    default: object
     meaning: str
     unit: str | None
-    least: Any
-    most: Any
-    above: Any
+    least: str | float | None
+    most: str | float | None
+    above: str | float | None
     choices: tuple[str, ...]
     source: str
 
 
 def parameter(
-    default: Any,
+    default: object,
     meaning: str = "",
     *,
     unit: str | None = None,
-    least: Any = None,
-    most: Any = None,
-    above: Any = None,
+    least: str | float | None = None,
+    most: str | float | None = None,
+    above: str | float | None = None,
     choices: Sequence[str] = (),
     source: str = "",
 ) -> Any:

@@ -19,12 +19,15 @@ import time
 from array import array
 from collections.abc import Mapping
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aqmlab import _core
 from aqmlab.errors import SpecError
 
 from . import loading, narrow, wire
+
+if TYPE_CHECKING:
+    from aqmlab._core import Registry
 
 PATIENCE_S = 20.0
 """How long a run may take; those of an evaluation take some milliseconds."""
@@ -58,7 +61,7 @@ def trace(raw: Mapping[str, Any]) -> dict[str, list[int]]:
     }
 
 
-def run(text: str, registry: Any) -> bytes:
+def run(text: str, registry: Registry) -> bytes:
     """What a run hands out, as JSON: its summary, flows and trace, or a sentence."""
     try:
         raw = _core.run(text, registry=registry)
@@ -70,7 +73,7 @@ def run(text: str, registry: Any) -> bytes:
     return json.dumps(answer).encode()
 
 
-def copied(text: str, registry: Any) -> bytes:
+def copied(text: str, registry: Registry) -> bytes:
     """What a run hands out, computed in a copy of this process, which ends with it."""
     reader, writer = os.pipe()
     child = os.fork()

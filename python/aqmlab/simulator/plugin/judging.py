@@ -6,27 +6,36 @@ import json
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from multiprocessing import Pipe
-from typing import Any
+from typing import TypedDict, cast
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
 
+from ..forms import Draft, ProgramTable
+from ..renamed import Numbers
 from . import source, trust, wire
 from .herd import TRACE
 from .process import DisciplineError, child_environment
 
-Answer = Mapping[str, Any]
-"""`summary`, `flows` (pairs of group and goodput) and, where the run keeps one, `trace` (lists of
-its packets' times, events and so on), or `failed` with a sentence."""
+
+class Answer(TypedDict, total=False):
+    """A run that is judged: its numbers, pairs of a flow's group and goodput and, where the run
+    keeps one, `trace` (lists of its packets' times, events and so on), or `failed` with a
+    sentence."""
+
+    summary: Numbers
+    flows: list[tuple[str, float]]
+    trace: dict[str, list[int]]
+    failed: str
 
 
 class Herd:
     """A process that has loaded programs once, and runs each scenario in a copy of itself."""
 
-    def __init__(self, tables: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, tables: Sequence[ProgramTable]) -> None:
         trust.require(tables)
         self._names = " or ".join(str(table["file"]) for table in tables)
         self._connection, other = Pipe()
@@ -45,14 +54,16 @@ class Herd:
             self.end()
             raise SpecError(str(answer["failed"]))
 
-    def run(self, scenario: Mapping[str, Any]) -> Answer:
+    def run(self, scenario: Draft) -> Answer:
         """What a run of the scenario hands out."""
         wire.send(self._connection, json.dumps(scenario))
         try:
             answer = json.loads(self._connection.recv_bytes())
         except (EOFError, OSError, ValueError) as error:
             raise DisciplineError(f"{self._names}: its process has ended while it ran") from error
-        return answer if isinstance(answer, dict) else {"failed": "its answer is none"}
+        return (
+            cast(Answer, answer) if isinstance(answer, dict) else {"failed": "its answer is none"}
+        )
 
     def _received(self) -> Answer:
         if not self._connection.poll(30):
@@ -69,7 +80,7 @@ class Herd:
         self._connection.close()
 
 
-def ours(scenario: Mapping[str, Any]) -> Answer:
+def ours(scenario: Draft) -> Answer:
     """A run with programs of ours alone, in this process."""
     done = engine.simulate(scenario)
     table = done.tables.get("flows")
@@ -77,7 +88,7 @@ def ours(scenario: Mapping[str, Any]) -> Answer:
     if table is not None and "group_name" in table.column_names:
         rates = table["goodput_bits_per_s"].to_pylist()
         flows = list(zip(table["group_name"].to_pylist(), rates, strict=True))
-    answer = {"summary": done.summary, "flows": flows}
+    answer: Answer = {"summary": done.summary, "flows": flows}
     if "trace" in done.tables:
         packets = done.tables["trace"]
         answer["trace"] = {name: packets[name].to_pylist() for name in TRACE}
@@ -85,9 +96,9 @@ def ours(scenario: Mapping[str, Any]) -> Answer:
 
 
 def carry_out(
-    scenarios: Sequence[Mapping[str, Any]],
+    scenarios: Sequence[Draft],
     jobs: int = 1,
-    run_ours: Callable[[Mapping[str, Any]], Answer] = ours,
+    run_ours: Callable[[Draft], Answer] = ours,
 ) -> list[Answer]:
     """The answers of the scenarios, in their order; all of them name the same programs.
     `run_ours` carries out those that name none."""
@@ -97,7 +108,7 @@ def carry_out(
     free = threading.local()
     waiting = list(herds)
 
-    def one(scenario: Mapping[str, Any]) -> Answer:
+    def one(scenario: Draft) -> Answer:
         if not tables:
             return run_ours(scenario)
         if not hasattr(free, "herd"):

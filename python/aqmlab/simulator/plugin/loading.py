@@ -6,25 +6,29 @@ from __future__ import annotations
 import json
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING
 
 from aqmlab.errors import SpecError, nearest
 from aqmlab.io import files
 
+from ..forms import ProgramTable
 from . import control
 from .discipline import METHODS, Discipline, Parameter, name_of
 
-BUILTINS: dict[str, Any] | None = None
+if TYPE_CHECKING:
+    from aqmlab._core import Registry
+
+BUILTINS: dict[str, object] | None = None
 """Built-in functions of sources, where they are fewer than Python's (`narrow`)."""
 Own = type[Discipline] | type[control.CongestionControl]
 
 KINDS = ("time", "rate", "bytes", "packets", "")
 
 
-def registry_of(core: Any, tables: list[Mapping[str, Any]]) -> tuple[Any, list[str]]:
+def registry_of(core: ModuleType, tables: list[ProgramTable]) -> tuple[Registry, list[str]]:
     """The compiled simulator's registry with what these tables hold (`source.table`), and what that
     is called."""
     registry, names = core.Registry(), []
@@ -39,7 +43,7 @@ def registry_of(core: Any, tables: list[Mapping[str, Any]]) -> tuple[Any, list[s
     return registry, names
 
 
-def _add(core: Any, registry: Any, table: Mapping[str, Any]) -> str:
+def _add(core: ModuleType, registry: Registry, table: ProgramTable) -> str:
     if "text" not in table:
         path = Path(table["file"])
         if not path.is_file():
@@ -61,7 +65,7 @@ def _add(core: Any, registry: Any, table: Mapping[str, Any]) -> str:
     return registry.add_python(description, _maker(cls), explain)
 
 
-def _class_of(table: Mapping[str, Any]) -> Own:
+def _class_of(table: ProgramTable) -> Own:
     """The class that the text of a table defines."""
     file, wanted = table["file"], table.get("class")
     module = ModuleType(Path(file).stem)
@@ -70,7 +74,7 @@ def _class_of(table: Mapping[str, Any]) -> Own:
         module.__dict__["__builtins__"] = BUILTINS
     sys.modules.setdefault(module.__name__, module)
     try:
-        exec(compile(table["text"], file, "exec"), module.__dict__)
+        exec(compile(table.get("text", ""), file, "exec"), module.__dict__)
     except Exception as error:
         raise SpecError(explained(error, table)) from error
     found = {
@@ -97,8 +101,8 @@ def _class_of(table: Mapping[str, Any]) -> Own:
     return next(iter(named.values()))
 
 
-def _maker(cls: type[Discipline]) -> Any:
-    def make(values: Mapping[str, Any], bits_per_s: int, header_bytes: int) -> Discipline:
+def _maker(cls: type[Discipline]) -> Callable[[Mapping[str, object], int, int], Discipline]:
+    def make(values: Mapping[str, object], bits_per_s: int, header_bytes: int) -> Discipline:
         made = cls.__new__(cls)
         for name, value in values.items():
             setattr(made, name, value)
@@ -109,8 +113,10 @@ def _maker(cls: type[Discipline]) -> Any:
     return make
 
 
-def _maker_of_control(cls: type[control.CongestionControl]) -> Any:
-    def make(values: Mapping[str, Any]) -> control.CongestionControl:
+def _maker_of_control(
+    cls: type[control.CongestionControl],
+) -> Callable[[Mapping[str, object]], control.CongestionControl]:
+    def make(values: Mapping[str, object]) -> control.CongestionControl:
         made = cls.__new__(cls)
         for name, value in values.items():
             setattr(made, name, value)
@@ -121,8 +127,8 @@ def _maker_of_control(cls: type[control.CongestionControl]) -> Any:
 
 
 def _description_of_control(
-    core: Any, cls: type[control.CongestionControl], file: str
-) -> dict[str, Any]:
+    core: ModuleType, cls: type[control.CongestionControl], file: str
+) -> dict[str, object]:
     if cls.on_ack is control.CongestionControl.on_ack:
         raise SpecError(f"{file}: {cls.__name__} needs on_ack(self, window, ack): write it")
     switches = {
@@ -131,7 +137,7 @@ def _description_of_control(
     return {**_about(core, cls, file), **switches, "ecn": cls.ecn}
 
 
-def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
+def _description(core: ModuleType, cls: type[Discipline], file: str) -> dict[str, object]:
     has = {name for name in METHODS if callable(getattr(cls, name, None))}
     judges, holds = "admit" in has, {"enqueue", "dequeue"} <= has
     if judges == holds:
@@ -142,7 +148,7 @@ def _description(core: Any, cls: type[Discipline], file: str) -> dict[str, Any]:
     return {**_about(core, cls, file), "judges": judges}
 
 
-def _about(core: Any, cls: Own, file: str) -> dict[str, Any]:
+def _about(core: ModuleType, cls: Own, file: str) -> dict[str, object]:
     """What any class says of itself."""
     given = {n: v for base in reversed(cls.__mro__) for n, v in vars(base).items()}
     fields = [
@@ -154,13 +160,13 @@ def _about(core: Any, cls: Own, file: str) -> dict[str, Any]:
     return {"name": name_of(cls), "summary": summary, "source": cls.source, "fields": fields}
 
 
-def _field(core: Any, name: str, of: Parameter, file: str) -> dict[str, Any]:
+def _field(core: ModuleType, name: str, of: Parameter, file: str) -> dict[str, object]:
     """A parameter in the form of the catalogue's fields, in base units."""
 
     def wrong(why: str) -> SpecError:
         return SpecError(f"{file}: parameter {name}: {why}")
 
-    def number(value: Any, unit: str) -> Any:
+    def number(value: object, unit: str) -> object:
         if not isinstance(value, str):
             return value
         try:
@@ -194,7 +200,7 @@ def _field(core: Any, name: str, of: Parameter, file: str) -> dict[str, Any]:
     }
 
 
-def _unit(core: Any, default: Any) -> str | None:
+def _unit(core: ModuleType, default: object) -> str | None:
     """The unit that a default is written with; None where it has none of ours."""
     if not isinstance(default, str):
         return ""
@@ -207,7 +213,7 @@ def _unit(core: Any, default: Any) -> str | None:
     return None
 
 
-def explained(error: BaseException, table: Mapping[str, Any]) -> str:
+def explained(error: BaseException, table: ProgramTable) -> str:
     """What went wrong in a discipline's source, and where, in a sentence."""
     file = table["file"]
     what = type(error).__name__ + (f": {error}" if str(error) else "")

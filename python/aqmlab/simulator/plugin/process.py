@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from pathlib import Path
 from typing import IO, Any
@@ -20,9 +20,10 @@ from aqmlab.errors import AqmlabError, EngineError, FaultError, SpecError
 from aqmlab.io.terminal import printable
 from aqmlab.simulator.engine import Cancelled
 
+from ..forms import ProgramTable
 from . import trust, wire
 
-Tables = Sequence[Mapping[str, Any]]
+Tables = Sequence[ProgramTable]
 
 
 class DisciplineError(AqmlabError):
@@ -66,7 +67,7 @@ class Process:
         self,
         function: str,
         tables: Tables,
-        *args: Any,
+        *args: object,
         progress: Callable[[float], bool] | None = None,
         pcap: tuple[Callable[[bytes], object], list[str], bool] | None = None,
         watch: tuple[Callable[[str], object], float] | None = None,
@@ -113,7 +114,7 @@ class Process:
         except (wire.Garbled, OSError) as error:
             raise _garbled(tables) from error
 
-    def _go_on(self, progress: Callable[[Any], bool] | None, at: Any) -> None:
+    def _go_on(self, progress: Callable[[Any], bool] | None, at: float | str) -> None:
         if progress is not None and not progress(at):
             raise Cancelled
 
@@ -190,7 +191,7 @@ class Questions:
         self._lock = threading.Lock()
         self._process: Process | None = None
 
-    def ask(self, function: str, tables: Tables, *args: Any) -> Any:
+    def ask(self, function: str, tables: Tables, *args: object) -> Any:
         """What a function answers there; a child that crashed is replaced at the next question."""
         trust.require(tables)  # before a process is started for it
         with self._lock:

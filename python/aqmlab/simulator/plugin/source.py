@@ -9,11 +9,12 @@ import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from aqmlab.errors import SpecError
 from aqmlab.io import files
 
+from ..forms import Draft, Entry, ProgramTable, Schema
 from . import trust
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ PYTHON = ".py"
 LIBRARIES = (".so", ".dylib")
 NAMED = r"\.py(:[^\W\d]\w*)?$|\.(so|dylib)$"
 """`FILE.py`, `FILE.py:CLASS` or the name of a shared library (a pattern of editors, too)."""
-SCHEMA: list[dict[str, Any]] = [
+SCHEMA: list[Schema] = [
     {"type": "string", "pattern": NAMED, "description": "a discipline of your own"},
     {
         "type": "object",
@@ -34,7 +35,7 @@ SCHEMA: list[dict[str, Any]] = [
     },
 ]
 """What a queue may be besides a discipline of the registry, as a JSON schema."""
-CONTROL_SCHEMA: list[dict[str, Any]] = [
+CONTROL_SCHEMA: list[Schema] = [
     {"type": "string", "pattern": NAMED, "description": "a congestion control of your own"},
     {
         "type": "object",
@@ -51,7 +52,7 @@ def names_file(value: object) -> bool:
     return isinstance(value, str) and re.search(NAMED, value) is not None
 
 
-def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[str, Any]:
+def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> ProgramTable:
     """What a scenario holds in place of `FILE[:CLASS]`, relative to a folder: the name that the
     discipline gives itself, its file, and the text of its source or the hash of its library.
 
@@ -64,7 +65,7 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
     path = folder / file
     try:
         if path.suffix == PYTHON:
-            entry = {"file": path.name, "text": files.read_given(path).decode()}
+            entry: dict[str, str] = {"file": path.name, "text": files.read_given(path).decode()}
         else:
             entry = {"file": str(path.resolve()), "blake2b": files.digest_of(path)}
     except FileNotFoundError as error:
@@ -79,10 +80,10 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> dict[st
     if by_user:
         trust.permit(entry, path)
     trust.require([entry], path)
-    return {"name": described(entry)["name"], **entry}
+    return cast(ProgramTable, {"name": described(entry)["name"], **entry})
 
 
-def of_class(cls: type[Discipline | CongestionControl]) -> dict[str, Any]:
+def of_class(cls: type[Discipline | CongestionControl]) -> ProgramTable:
     """The table of a class, which must stand in a file."""
     import inspect
 
@@ -98,29 +99,29 @@ def of_class(cls: type[Discipline | CongestionControl]) -> dict[str, Any]:
     return table(f"{file}:{cls.__qualname__}")
 
 
-def described(entry: Mapping[str, Any]) -> dict[str, Any]:
+def described(entry: Mapping[str, object]) -> Entry:
     """A discipline or congestion control as the catalogue has ours, with `kind`: aqm or
     congestion."""
     return _described(json.dumps(entry, sort_keys=True))
 
 
 @cache
-def _described(entry: str) -> dict[str, Any]:
+def _described(entry: str) -> Entry:
     from .process import questions
 
     return json.loads(questions.ask("describe", [json.loads(entry)]))
 
 
-def tables(scenario: Mapping[str, Any]) -> list[dict[str, Any]]:
+def tables(scenario: Draft) -> list[ProgramTable]:
     """Those that the queues and end systems of a scenario name, each once."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, ProgramTable] = {}
     for entry in _entries(scenario):
-        if found.setdefault(str(entry.get("name")), dict(entry)) != entry:
+        if found.setdefault(str(entry.get("name")), entry) != entry:
             raise SpecError(f"two programs are called {entry.get('name')}: rename one of them")
     return list(found.values())
 
 
-def _entries(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _entries(scenario: Draft) -> Iterator[ProgramTable]:
     places = [
         *(
             (link, (way, "aqm"))
@@ -129,13 +130,14 @@ def _entries(scenario: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         ),
         *((group, ("tcp", "congestion", "name")) for group in _list(scenario, "traffic")),
     ]
-    for entry, path in places:
+    for place, path in places:
+        entry: object = place
         for key in path:
             entry = entry.get(key) if isinstance(entry, Mapping) else None
         if isinstance(entry, Mapping) and "file" in entry:
-            yield entry
+            yield cast(ProgramTable, dict(entry))
 
 
-def _list(scenario: Mapping[str, Any], key: str) -> list[Any]:
+def _list(scenario: Draft, key: str) -> list[object]:
     found = scenario.get(key)
     return found if isinstance(found, list) else []

@@ -19,10 +19,11 @@ import os
 import stat
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.io import files
+
+from ..forms import Draft
 
 FOLDER = "aqmlab/trusted"
 _REMEDY = "read it, and if it may, give --trust (in Python trust=True)"
@@ -49,7 +50,7 @@ def granted(given: bool = True) -> Iterator[None]:
         _everything -= given
 
 
-def permit(table: Mapping[str, Any], path: Path | None = None) -> None:
+def permit(table: Mapping[str, object], path: Path | None = None) -> None:
     """Permits this program (a table of `source.table`), and what its file will become."""
     _permitted.add(_content(table))
     _remember("content", _content(table), str(table.get("file")))
@@ -62,14 +63,14 @@ def permit_file(path: Path) -> None:
     _remember("place", _place(path), str(path.resolve()))
 
 
-def permit_run(scenario: Mapping[str, Any]) -> None:
+def permit_run(scenario: Draft) -> None:
     """Permits the programs of a scenario in this process alone: they were permitted elsewhere."""
     from . import source
 
     _permitted.update(_content(table) for table in source.tables(scenario))
 
 
-def is_permitted(table: Mapping[str, Any], path: Path | None = None) -> bool:
+def is_permitted(table: Mapping[str, object], path: Path | None = None) -> bool:
     """Whether a program may run; `path` is the file that holds it, where there is one."""
     content = _content(table)
     if content not in _permitted:
@@ -80,14 +81,14 @@ def is_permitted(table: Mapping[str, Any], path: Path | None = None) -> bool:
     return content in _permitted
 
 
-def require(tables: Sequence[Mapping[str, Any]], path: Path | None = None) -> None:
+def require(tables: Sequence[Mapping[str, object]], path: Path | None = None) -> None:
     """Refuses the first program that is not permitted."""
     for table in tables:
         if not is_permitted(table, path):
             raise Untrusted(refusal(table, path))
 
 
-def refusal(table: Mapping[str, Any], path: Path | None = None) -> str:
+def refusal(table: Mapping[str, object], path: Path | None = None) -> str:
     """Names a program and what to do about it."""
     name = str(path or table.get("file"))
     how = "carries" if "text" in table and path is None else "names"
@@ -97,7 +98,7 @@ def refusal(table: Mapping[str, Any], path: Path | None = None) -> str:
     )
 
 
-def _content(table: Mapping[str, Any]) -> str:
+def _content(table: Mapping[str, object]) -> str:
     """The content that is remembered. A library may load others from its folder, so its place
     counts."""
     if "text" in table:

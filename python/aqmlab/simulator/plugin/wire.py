@@ -18,11 +18,11 @@ class Garbled(ValueError):
     """A message that our programs do not write."""
 
 
-def send(connection: Connection, message: Any) -> None:
+def send(connection: Connection, message: object) -> None:
     """Sends a message of lists, mappings, texts, numbers and bytes."""
     blobs: list[bytes] = []
 
-    def bare(value: Any) -> Any:
+    def bare(value: object) -> object:
         if isinstance(value, bytes):
             blobs.append(value)
             return {_BLOB: len(blobs) - 1}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Call
 
 LINE_BITS_PER_S = 200_000
 FLOOD = 2000
@@ -13,7 +13,7 @@ FLOOD = 2000
 
 
 def largest_queue_beyond_limit_bytes(
-    *, discipline: str, limit_bytes: int, packet_bytes: int, parameters: Mapping[str, Any]
+    *, discipline: str, limit_bytes: int, packet_bytes: int, parameters: Mapping[str, object]
 ) -> float:
     """By how many bytes the most that waits exceeds the limit when a flood of packets arrives."""
     arrivals = [_packet(0, i, packet_bytes) for i in range(FLOOD)]
@@ -27,7 +27,7 @@ def largest_queue_beyond_limit_bytes(
 
 
 def accepted_above_max_th(
-    *, discipline: str, max_th: float, packet_bytes: int, parameters: Mapping[str, Any]
+    *, discipline: str, max_th: float, packet_bytes: int, parameters: Mapping[str, object]
 ) -> float:
     """How many packets a discipline with RED's average accepts although that average, with this
     arrival, is at least max_th.
@@ -49,13 +49,13 @@ def accepted_above_max_th(
     )
 
 
-def _packet(at_ns: int, number: int, size: int) -> dict[str, Any]:
+def _packet(at_ns: int, number: int, size: int) -> dict[str, object]:
     return {"at_ns": at_ns, "packet": {"id": number, "flow": 0, "bytes": size}}
 
 
 def _calls(
-    discipline: str, parameters: Mapping[str, Any], arrivals: list[dict]
-) -> Iterator[tuple[dict, dict]]:
+    discipline: str, parameters: Mapping[str, object], arrivals: list[dict]
+) -> Iterator[tuple[Call, dict]]:
     """Every call of a trial, with the discipline's state after it."""
     request = {
         "discipline": discipline,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator.forms import Traffic
 
 
 def burst_elapsed_s(run: FinishedRun, *, burst: str) -> float:
@@ -15,7 +16,7 @@ def burst_elapsed_s(run: FinishedRun, *, burst: str) -> float:
     """
     group = next((g for g in _groups(run) if g.get("name") == burst), None)
     ended = run.summary.get("transfers", {}).get(burst)
-    if group is None or ended is None or ended["finished"] != group["users"]:
+    if group is None or ended is None or ended["finished"] != group.get("users"):
         return math.nan
     return float(ended["elapsed_s"])
 
@@ -35,5 +36,5 @@ def burst_unfairness(run: FinishedRun, *, burst: str, to: str) -> float:
     return abs(burst_bias(run, burst=burst, to=to))
 
 
-def _groups(run: FinishedRun) -> list[dict]:
+def _groups(run: FinishedRun) -> list[Traffic]:
     return run.scenario["traffic"]

@@ -6,9 +6,10 @@ import numpy as np
 
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
+from aqmlab.simulator.forms import Variable
 
 
-def _variable(model: str, variable: str) -> dict:
+def _variable(model: str, variable: str) -> Variable:
     for found in engine.variables(model):
         if found["name"] == variable:
             return found

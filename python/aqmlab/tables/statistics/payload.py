@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
 
 from aqmlab.errors import SpecError
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator.forms import Traffic
+from aqmlab.simulator.renamed import Numbers
 
 
 def payload_bytes(run: FinishedRun, of: str = "whole path") -> float:
@@ -32,26 +32,26 @@ def datagrams_lost(run: FinishedRun) -> float:
     Of groups that cross every link; not a number without a datagram.
     """
     streams = run.summary.get("datagrams", {})
-    found = [streams[g["name"]] for g in end_to_end(run) if g["name"] in streams]
+    found = [streams[name] for g in end_to_end(run) if (name := g.get("name")) in streams]
     lost, received = (sum(s[name] for s in found) for name in ("lost", "received"))
     return lost / (lost + received) if lost + received else math.nan
 
 
-def end_to_end(run: FinishedRun) -> list[dict[str, Any]]:
+def end_to_end(run: FinishedRun) -> list[Traffic]:
     """The traffic groups of a run's scenario that cross every link."""
     scenario = run.scenario
-    links = {link["name"] for link in scenario["link"]}
-    return [group for group in scenario["traffic"] if links <= set(group["via"])]
+    links = {link.get("name") for link in scenario["link"]}
+    return [group for group in scenario["traffic"] if links <= set(group.get("via", ()))]
 
 
-def leaving(run: FinishedRun) -> list[dict[str, Any]]:
+def leaving(run: FinishedRun) -> list[Traffic]:
     """The traffic groups of a run's scenario that cross its last link."""
-    last = run.scenario["link"][-1]["name"]
-    return [group for group in run.scenario["traffic"] if last in group["via"]]
+    last = run.scenario["link"][-1].get("name")
+    return [group for group in run.scenario["traffic"] if last in group.get("via", ())]
 
 
-def _bytes(summary: Mapping[str, Any], group: Mapping[str, Any]) -> int:
-    name = group["name"]
+def _bytes(summary: Numbers, group: Traffic) -> int:
+    name = group.get("name")
     stream = summary.get("datagrams", {}).get(name)
     if stream is None:
         # # A group that alone sends requests has no entry of its own.

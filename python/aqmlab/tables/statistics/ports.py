@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from aqmlab.runs.laboratory import FinishedRun
+from aqmlab.simulator.renamed import Numbers
 
 
 def ports_mean(run: FinishedRun, *, name: str) -> float:
@@ -39,7 +40,7 @@ def ports_ratio(run: FinishedRun, *, of: str, to: str) -> float:
     return float(sum(port[of] for port in ports) / below) if below else math.nan
 
 
-def _of(port: Mapping[str, Any], name: str) -> Any:
+def _of(port: Numbers, name: str) -> Any:
     """A number of a port's, or nothing."""
     found: Any = port
     for step in name.split("."):

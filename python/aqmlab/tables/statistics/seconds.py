@@ -11,7 +11,7 @@ from aqmlab.runs.laboratory import FinishedRun
 def measured(run: FinishedRun, column: str) -> np.ndarray:
     """A column of the measured seconds, without what is undefined."""
     seconds = run.columns("seconds")
-    after = seconds["time_s"] >= units.seconds(run.scenario["warmup"])
+    after = seconds["time_s"] >= units.seconds(run.scenario.get("warmup"))
     values = seconds[column][after].astype(float)
     return values[np.isfinite(values)]
 

@@ -16,7 +16,7 @@ def goodputs(run: FinishedRun, groups: list[str] | None = None) -> np.ndarray:
     goodput = table["goodput_bits_per_s"].astype(float)
     if groups is None:
         return goodput
-    names = [group["name"] for group in run.scenario["traffic"]]
+    names = [str(group.get("name")) for group in run.scenario["traffic"]]
     for name in groups:
         if name not in names:
             raise SpecError(f'no traffic group "{name}"{nearest(name, names)}')
