@@ -70,6 +70,86 @@ def test_datagrams_are_marked_and_their_marks_are_seen(namespaces):
     assert sum(port["marks"] for port in summary["ports"].values()) == 0
 
 
+FETCH = """
+import socket, sys, time
+for _ in range(100):
+    try:
+        peer = socket.create_connection(("10.128.0.3", 5001), timeout=1)
+        break
+    except ConnectionRefusedError:
+        time.sleep(0.05)
+peer.settimeout(20)
+total = 0
+while piece := peer.recv(1 << 16):
+    assert piece == bytes(len(piece)), "a wrong bit got through"
+    total += len(piece)
+assert total == 1 << 20, total
+counters = {}
+for file in ("snmp", "netstat"):
+    rows = open(f"/proc/net/{file}").read().splitlines()
+    for names, values in zip(rows[::2], rows[1::2]):
+        counters |= zip([names.split()[0] + name for name in names.split()], values.split())
+print(counters["Tcp:InCsumErrors"], counters["TcpExt:TCPDSACKOfoSent"], file=open(sys.argv[1], "w"))
+print(counters["TcpExt:TCPDSACKOldSent"], file=open(sys.argv[1], "a"))
+"""
+SERVE = """
+import socket
+listener = socket.create_server(("", 5001), family=socket.AF_INET)
+while True:
+    peer, _ = listener.accept()
+    peer.sendall(bytes(1 << 20))
+    peer.close()
+"""
+
+
+def test_the_kernel_drops_corrupted_packets_and_sees_copies(namespaces, tmp_path):
+    """The receiver's own counters: checksums that were wrong, and segments that came twice."""
+    from aqmlab.live.run import How, Program
+
+    effects = [
+        {"kind": "corrupt", "share": 0.03, "direction": "forward"},
+        {"kind": "duplicate", "share": 0.05, "direction": "forward"},
+    ]
+    scenario: dict[str, Any] = {
+        "duration": "30 s",
+        "network": {"rtt": "10 ms"},
+        "link": [{"rate": "20 Mbit/s", "effects": effects}],
+        "traffic": [{"app": "bulk", "flows": 1, "tcp": "linux"}],
+    }
+    answer = tmp_path / "answer"
+    program = Program([sys.executable, "-c", FETCH, str(answer)], with_users=False)
+    summary = How(program=program, servers=[[sys.executable, "-c", SERVE]])(scenario).summary
+    assert summary["live"]["commands"][-1]["code"] == 0
+    wrong, *twice = map(int, answer.read_text().split())
+    corrupted = summary["effects"]["bottleneck.forward.corrupt"]["corrupted"]
+    copied = summary["effects"]["bottleneck.forward.duplicate"]["copied"]
+    # A corrupted packet that is copied counts twice there; what is retransmitted may come twice.
+    assert corrupted > 10
+    assert corrupted <= wrong <= corrupted + 10
+    assert copied > 20
+    assert sum(twice) > 0.5 * copied
+    assert "discarded" not in summary["effects"], "the kernel discards"
+
+
+def test_a_copy_of_a_datagram_counts_once(namespaces):
+    """The receiver discards it by its number: as many arrive as were sent, not twice as many."""
+    from aqmlab.live.run import How
+
+    scenario: dict[str, Any] = {
+        "duration": "3 s",
+        "network": {"rtt": "10 ms"},
+        "link": [{"rate": "20 Mbit/s", "effects": [{"kind": "duplicate", "share": 1}]}],
+        "traffic": [{"name": "cbr", "app": "cbr", "flows": 2, "rate": "500 kbit/s", "packet": 500}],
+    }
+    scenario["traffic"][0]["start_within"] = "100 ms"
+    summary = How()(scenario).summary
+    stream = summary["datagrams"]["cbr"]
+    assert stream["sent"] > 500
+    assert summary["effects"]["bottleneck.forward.duplicate"]["copied"] > 0.9 * stream["sent"]
+    assert stream["received"] <= stream["sent"]
+    assert stream["lost"] < 0.02 * stream["sent"]
+
+
 def test_the_end_of_a_reply_carries_the_fin(namespaces, tmp_path):
     """As simulated: the kernel sends it alone only behind a reply of full segments alone."""
     from aqmlab.live.run import How

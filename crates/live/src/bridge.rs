@@ -1,16 +1,19 @@
 //! The router between two devices: takes packets from them, carries out what the core decides, and
 //! accounts for how late it was. It has no clock; its caller passes the time.
 
+mod bodies;
+
 use std::io;
 
 use packet::Instant;
 use record::LogHistogram;
 use sim::topology::Side;
 
+use self::bodies::Bodies;
 use crate::addresses;
 use crate::control::Announcement;
 use crate::device::Device;
-use crate::header::{Facts, mark};
+use crate::header::{Facts, corrupt, mark};
 use crate::router::{Departed, Router};
 
 /// Room for the largest packet of a device.
@@ -38,9 +41,7 @@ pub type Tap = Box<dyn FnMut(Instant, &[u8]) + Send>;
 pub struct Bridge<D> {
     router: Router,
     devices: [D; 2],
-    /// The packets on their way, by handle: their bytes and length.
-    bodies: Vec<(Box<[u8; ROOM]>, usize)>,
-    free: Vec<u32>,
+    bodies: Bodies,
     done: Vec<Departed>,
     account: Account,
     lateness: LogHistogram,
@@ -53,8 +54,7 @@ impl<D: Device> Bridge<D> {
         Bridge {
             router,
             devices,
-            bodies: Vec::new(),
-            free: Vec::new(),
+            bodies: Bodies::default(),
             done: Vec::new(),
             account: Account::default(),
             lateness: LogHistogram::default(),
@@ -103,31 +103,31 @@ impl<D: Device> Bridge<D> {
         self.router.take_done(&mut self.done);
         let mut all = std::mem::take(&mut self.done);
         for done in all.drain(..) {
-            let id = match done {
-                Departed::Dropped { id } => id,
-                Departed::Delivered { id, at, to, marked } => {
-                    self.hand_on(id, at, to, marked, now)?;
-                    id
+            match done {
+                Departed::Copied { id, copy } => self.bodies.copy(id, copy),
+                Departed::Dropped { id } => self.bodies.release(id),
+                Departed::Delivered { id, .. } => {
+                    self.hand_on(&done, now)?;
+                    self.bodies.release(id);
                 }
-            };
-            self.free.push(id);
+            }
         }
         self.done = all;
         Ok(())
     }
 
-    fn hand_on(
-        &mut self,
-        id: u32,
-        at: Instant,
-        to: Side,
-        marked: bool,
-        now: Instant,
-    ) -> io::Result<()> {
-        let (body, length) = &mut self.bodies[id as usize];
+    /// Sends what was delivered to its device, with what was changed on its way.
+    fn hand_on(&mut self, delivered: &Departed, now: Instant) -> io::Result<()> {
+        let Departed::Delivered { id, at, to, marked, corrupted } = *delivered else {
+            return Ok(());
+        };
+        let (body, length) = self.bodies.of(id);
         let packet = &mut body[..*length];
         if marked {
             mark(packet);
+        }
+        if corrupted {
+            corrupt(packet);
         }
         if let Some(tap) = &mut self.tap {
             tap(at, packet);
@@ -146,21 +146,18 @@ impl<D: Device> Bridge<D> {
         clock: &mut impl FnMut() -> Instant,
         announced: &mut impl FnMut(&mut Router),
     ) -> io::Result<bool> {
-        let id = self.free.pop().unwrap_or_else(|| {
-            self.bodies.push((Box::new([0; ROOM]), 0));
-            (self.bodies.len() - 1) as u32
-        });
-        let (body, length) = &mut self.bodies[id as usize];
+        let id = self.bodies.handle();
+        let (body, length) = self.bodies.of(id);
         let device = &mut self.devices[usize::from(addresses::index(from))];
         let Some(received) = device.receive(&mut body[..])? else {
-            self.free.push(id);
+            self.bodies.release(id);
             return Ok(false);
         };
         *length = received;
         let facts = Facts::read(&body[..received]).filter(|facts| is_ours(from, facts));
         let Some(facts) = facts else {
             self.account.foreign += 1;
-            self.free.push(id);
+            self.bodies.release(id);
             return Ok(true);
         };
         if !self.router.knows(from, &facts) {

@@ -1,6 +1,6 @@
 //! The headers of a packet, as far as the router needs them: source, destination, length, code
-//! point, and what its TCP header says of data and acknowledgements. And the one change that a
-//! queue makes to a packet: the mark "congestion experienced", with the checksum updated.
+//! point, and what its TCP header says of data and acknowledgements. And the changes that are made to a packet on its way:
+//! the mark "congestion experienced", with the checksum updated, and a wrong bit.
 //!
 //! It is separate from the reader of `capture`, which extracts what a study of connections needs;
 //! this one runs for every packet of a live run.
@@ -216,6 +216,14 @@ pub fn mark(packet: &mut [u8]) {
     }
 }
 
+/// Corrupts a packet: the last bit of its payload is wrong, or of the transport's header where there is no payload. The
+/// checksum of TCP, UDP or ICMP finds it (RFC 1071: it finds every wrong bit), and the receiver discards the packet.
+pub fn corrupt(packet: &mut [u8]) {
+    if let Some(last) = packet.last_mut() {
+        *last ^= 1;
+    }
+}
+
 /// Addition in ones' complement.
 fn add(a: u16, b: u16) -> u16 {
     let (sum, carried) = a.overflowing_add(b);
@@ -255,6 +263,20 @@ mod tests {
                 let sum = checksum(&packet[..20]);
                 assert!(sum == 0 || sum == 0xffff, "class {class}, {identification}: {sum:x}");
             }
+        }
+    }
+
+    #[test]
+    fn a_checksum_finds_the_wrong_bit_of_whatever_packet() {
+        // A payload of each word, after which the sum over all is right.
+        for word in 0..=u16::MAX {
+            let mut payload = word.to_be_bytes().to_vec();
+            payload.extend([3, 1]);
+            let sum = checksum(&payload);
+            payload.extend(sum.to_be_bytes());
+            assert_eq!(checksum(&payload), 0);
+            corrupt(&mut payload);
+            assert_ne!(checksum(&payload), 0, "{word}");
         }
     }
 

@@ -32,9 +32,13 @@ fn checksum(header: &[u8]) -> u16 {
 
 /// 8 Mbit/s (a packet of 1,000 bytes takes a millisecond), no distance.
 fn bridge(queue: Value) -> Bridge<Memory> {
+    bridge_of(json!([{"rate": "8 Mbit/s", "forward": queue}]))
+}
+
+fn bridge_of(links: Value) -> Bridge<Memory> {
     let scenario = scenario(&json!({
         "duration": "10 s", "network": {"rtt": "0 s"},
-        "link": [{"rate": "8 Mbit/s", "forward": queue}],
+        "link": links,
         "traffic": [{"app": "bulk", "flows": 1}],
     }));
     Bridge::new(Router::new(&scenario, 0).expect("a router"), Default::default(), None)
@@ -119,6 +123,53 @@ fn marked_packets_carry_the_mark_and_a_whole_checksum() {
     assert!(!marked.is_empty() && sent.iter().any(|packet| code(packet) == Ecn::NotEct));
     assert!(marked.iter().all(|packet| packet[28] % 2 == 0));
     assert!(sent.iter().all(|packet| matches!(checksum(&packet[..20]), 0 | 0xffff)));
+}
+
+#[test]
+fn a_copy_leaves_behind_its_packet_and_takes_its_place_in_the_next_queue() {
+    let copies = json!([{"kind": "duplicate", "share": 1}]);
+    let mut bridge = bridge_of(json!([
+        {"rate": "16 Mbit/s", "effects": copies},
+        {"rate": "8 Mbit/s", "forward": "droptail"},
+    ]));
+    for number in 0..2 {
+        bridge.devices_mut()[SERVERS].incoming.push_back(datagram(Side::Servers, 0, number));
+    }
+    turn(&mut bridge, 0);
+    // They leave the first link after 0.5 and 1 ms; the second one takes 1 ms for each of four.
+    turn(&mut bridge, 2_500);
+    assert_eq!(numbers(&bridge.devices()[CLIENTS].outgoing), [0, 0]);
+    turn(&mut bridge, 4_500);
+    let sent = &bridge.devices()[CLIENTS].outgoing;
+    assert_eq!(numbers(sent), [0, 0, 1, 1]);
+    assert!(sent.iter().all(|packet| packet[..28] == datagram(Side::Servers, 0, 0)[..28]));
+    assert_eq!((bridge.account().received, bridge.account().sent), (2, 4));
+    assert_eq!(bridge.next(), None, "nothing is under way");
+}
+
+#[test]
+fn a_packet_and_its_copy_are_marked_and_corrupted_each_on_its_own() {
+    let effects = json!([
+        {"kind": "duplicate", "share": 1}, {"kind": "corrupt", "share": 0.5},
+        {"kind": "duplicate", "share": 1}, {"kind": "corrupt", "share": 0.5},
+    ]);
+    let mut bridge = bridge_of(json!([{"rate": "8 Mbit/s", "effects": effects}]));
+    for number in 0..50 {
+        bridge.devices_mut()[SERVERS].incoming.push_back(datagram(Side::Servers, 0, number));
+        turn(&mut bridge, 2_000 * u64::from(number));
+    }
+    turn(&mut bridge, 200_000);
+    let sent = &bridge.devices()[CLIENTS].outgoing;
+    assert_eq!(sent.len(), 200);
+    let mut corrupted = 0;
+    for packet in sent {
+        let whole = datagram(Side::Servers, 0, packet[28]);
+        let wrong: u32 = packet.iter().zip(&whole).map(|(a, b)| (a ^ b).count_ones()).sum();
+        assert!(wrong <= 1, "a packet that was corrupted twice has one wrong bit");
+        corrupted += wrong;
+    }
+    // Of 200 packets 3/4 have met a corruption; two pairs of copies share the first one.
+    assert!((120..=180).contains(&corrupted), "{corrupted}");
 }
 
 #[test]

@@ -18,6 +18,14 @@ fn ports(summary: &Summary) -> String {
     ports.to_string()
 }
 
+/// What each effect did; hosts that discard are the kernel's in a live run.
+fn effects(summary: &Summary) -> String {
+    let Some(Figure::Group(effects)) = summary.get("effects") else { return String::new() };
+    let mut effects = sim::summary_json(effects);
+    effects.as_object_mut().expect("effects").remove("discarded");
+    effects.to_string()
+}
+
 fn queue(tables: &[Table]) -> String {
     let queue = tables.iter().find(|table| table.name == "queue").expect("samples");
     format!("{:?}", queue.columns)
@@ -32,6 +40,7 @@ fn agree(json: &Value) {
     offer(&mut live, &packets, 0);
     let outcome = live.finish(end).of_ports(&scenario);
     assert_eq!(ports(&outcome.summary), ports(&simulated.summary), "{json}");
+    assert_eq!(effects(&outcome.summary), effects(&simulated.summary), "{json}");
     assert_eq!(queue(&outcome.tables), queue(&simulated.tables), "{json}");
 }
 
@@ -75,6 +84,16 @@ fn lines_whose_rate_changes_send_as_in_the_simulator() {
         "rate": "10 Mbit/s", "rate_steps": [["0 s", "10 Mbit/s"], ["2 s", "3 Mbit/s"], ["5 s", "6 Mbit/s"]],
     })));
     agree(&changing(json!({"rate": "5 Mbit/s", "ring": 16, "forward": "red"})));
+}
+
+#[test]
+fn copies_and_corrupted_packets_are_those_of_the_simulator() {
+    let mut json = bulk(json!("codel"), "10 Mbit/s");
+    json["link"][0]["effects"] = json!([
+        {"kind": "duplicate", "share": 0.02}, {"kind": "corrupt", "bit_error_rate": 1e-6},
+        {"kind": "loss", "share": 0.001},
+    ]);
+    agree(&json);
 }
 
 #[test]

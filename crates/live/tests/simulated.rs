@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use aqmlab_live::addresses;
 use aqmlab_live::header::Facts;
-use aqmlab_live::router::{Departed, Router};
+use aqmlab_live::router::{Departed, Router, is_copy};
 use packet::Instant;
 use serde_json::Value;
 use sim::topology::Side;
@@ -70,8 +70,11 @@ pub fn offer(router: &mut Router, arrivals: &[Arrival], late_ns: u64) -> Vec<Dep
         router.arrive(arrival.at, id, arrival.from, &arrival.facts);
         done.clear();
         router.take_done(&mut done);
-        free.extend(done.iter().map(|done| match done {
-            Departed::Delivered { id, .. } | Departed::Dropped { id } => *id,
+        free.extend(done.iter().filter_map(|done| match done {
+            Departed::Delivered { id, .. } | Departed::Dropped { id } => {
+                Some(*id).filter(|id| !is_copy(*id))
+            }
+            Departed::Copied { .. } => None,
         }));
         all.extend(&done);
     }

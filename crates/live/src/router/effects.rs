@@ -6,24 +6,17 @@ use sim::port::Port;
 use sim::{Scenario, ScenarioError};
 
 use super::log;
+use super::packets::handle;
 use super::{Departed, Event, Router};
 
-/// Refuses channels, and effects that need other bytes than those that came: copies, and wrong checksums.
-pub(super) fn refuse_copies(scenario: &Scenario) -> Result<(), ScenarioError> {
-    for (i, link) in scenario.links.iter().enumerate() {
-        if link.channel.is_some() {
-            return Err(ScenarioError(format!(
-                "link.{i}: a live run has no channel of this kind yet; give the link a rate alone, or simulate"
-            )));
-        }
-        if let Some(place) = link.effects.iter().position(|effect| effect.entry.discarded) {
-            return Err(ScenarioError(format!(
-                "link.{i}.effects.{place}: a live run hands on the packets that came, and has no {}; leave it out or simulate",
-                link.effects[place].entry.about.name
-            )));
-        }
+/// Refuses channels.
+pub(super) fn refuse_channels(scenario: &Scenario) -> Result<(), ScenarioError> {
+    match scenario.links.iter().position(|link| link.channel.is_some()) {
+        Some(i) => Err(ScenarioError(format!(
+            "link.{i}: a live run has no channel of this kind yet; give the link a rate alone, or simulate"
+        ))),
+        None => Ok(()),
     }
-    Ok(())
 }
 
 impl Router {
@@ -33,19 +26,28 @@ impl Router {
         let Port::Effect(place) = self.network.port(port) else { return };
         let mut passing = Passing::new(now, packet.bytes, packet.ecn);
         place.pass(id, &mut passing);
-        let in_flight = self.packet(id);
+        let in_flight = self.in_flight.of(id);
         in_flight.marked |= passing.ecn != in_flight.ecn;
         in_flight.ecn = passing.ecn;
         let row = in_flight.row;
         match passing.fate {
             Fate::Lost => {
-                self.take(id);
+                self.in_flight.take(id);
                 self.logs[port as usize].became(row, log::Fate::Dropped);
-                return self.done.push(Departed::Dropped { id });
+                return self.done.push(Departed::Dropped { id: handle(id) });
             }
             Fate::Held(_, until) => self.future.release(until, port),
-            // Corrupted packets and copies are refused before the run.
-            Fate::GoesOn | Fate::Corrupted | Fate::Copied => self.go_on(id, passing.at),
+            Fate::GoesOn => self.go_on(id, passing.at),
+            Fate::Corrupted => {
+                in_flight.corrupted = true;
+                self.go_on(id, passing.at);
+            }
+            Fate::Copied => {
+                let copy = self.in_flight.copy(id);
+                self.done.push(Departed::Copied { id: handle(id), copy: handle(copy) });
+                self.go_on(id, passing.at);
+                self.go_on(copy, passing.at);
+            }
         }
         self.after_effect(port);
     }
@@ -72,7 +74,7 @@ impl Router {
         if at == self.now {
             return self.forward(id);
         }
-        let in_flight = self.packet(id);
+        let in_flight = self.in_flight.of(id);
         let (route, hop, flow) = (in_flight.route, in_flight.hop, in_flight.flow);
         if usize::from(hop) == self.routes[route as usize].len() {
             return self.deliver(id, at);

@@ -29,7 +29,10 @@ impl Finished {
         let names = self.names.iter().map(String::as_str);
         let all = names.zip(self.network.ports());
         let ports = all.clone().filter_map(|(name, port)| Some((name, port.queue_meter()?)));
-        let effects = all.filter_map(|(name, port)| Some((name, *port.effect_counts()?)));
+        // What the kernel discards does not come to the place where the simulator's hosts discard it.
+        let discard = self.network.discard().map(|port| port as usize);
+        let effects = all.enumerate().filter(|(place, _)| Some(*place) != discard);
+        let effects = effects.filter_map(|(_, (name, port))| Some((name, *port.effect_counts()?)));
         let (ports, effects) = (ports.collect(), effects.collect());
         recorder.outcome(&Ended {
             scenario,

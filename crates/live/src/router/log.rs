@@ -23,7 +23,7 @@ pub enum Fate {
 /// An arrival at a port, in the order of arrival.
 #[derive(Clone, Debug)]
 pub struct Row {
-    /// The packet as the queue saw it; the handle is the driver's.
+    /// The packet as the queue saw it, with its number within the router.
     pub packet: Packet,
     /// Its TCP header, if the queue reads it.
     pub tcp: Option<TcpHeader>,

@@ -12,6 +12,7 @@ mod finished;
 mod flows;
 mod future;
 pub mod log;
+mod packets;
 pub mod replay;
 
 use packet::{Duration, Ecn, Header, Instant, Packet, Rng, TcpHeader};
@@ -20,12 +21,14 @@ use sim::port::{Offered, Port};
 use sim::topology::Side;
 use sim::{Group, Network, Parts, Scenario, ScenarioError};
 
-use self::effects::refuse_copies;
+use self::effects::refuse_channels;
 pub use self::finished::{Finished, UserReports};
 pub use self::flows::{Flow, Owner};
 use self::flows::{Flows, is_split};
 use self::future::{Event, Future};
 use self::log::{Fate, Log};
+pub use self::packets::is_copy;
+use self::packets::{Packets, handle, number};
 use crate::addresses;
 use crate::control::Announcement;
 use crate::header::Facts;
@@ -33,9 +36,16 @@ use crate::header::Facts;
 /// What becomes of a packet, reported in the order in which it happens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departed {
+    /// An effect has sent a copy of it, which has the bytes that came. What becomes of either is reported later.
+    Copied {
+        /// The packet that was copied.
+        id: u32,
+        /// The handle of the copy: the router's ([`is_copy`]), until it is delivered or dropped.
+        copy: u32,
+    },
     /// It goes on to its host.
     Delivered {
-        /// The driver's handle.
+        /// The driver's handle, or that of a copy.
         id: u32,
         /// Time of the arrival.
         at: Instant,
@@ -43,21 +53,24 @@ pub enum Departed {
         to: Side,
         /// Whether a queue marked it on its way.
         marked: bool,
+        /// Whether an effect corrupted it, so that its checksum must be wrong.
+        corrupted: bool,
     },
     /// It was dropped; the handle is free.
     Dropped {
-        /// The driver's handle.
+        /// The driver's handle, or that of a copy.
         id: u32,
     },
 }
 
-/// A packet on its way, by the driver's handle.
+/// A packet on its way.
 #[derive(Clone, Copy)]
 struct InFlight {
     flow: u64,
     bytes: u32,
     ecn: Ecn,
     marked: bool,
+    corrupted: bool,
     header: Header,
     /// Of TCP.
     tcp: Option<TcpHeader>,
@@ -85,7 +98,7 @@ pub struct Router {
     future: Future,
     now: Instant,
     flows: Flows,
-    in_flight: Vec<Option<InFlight>>,
+    in_flight: Packets,
     done: Vec<Departed>,
     logs: Vec<Log>,
 }
@@ -102,7 +115,7 @@ impl Router {
                 group.name
             )));
         }
-        refuse_copies(scenario)?;
+        refuse_channels(scenario)?;
         let Parts { network, names, routes, groups } = sim::parts(scenario)?;
         let machines = ["clients", "servers"].map(|side| scenario.network.whole(side) as u32);
         let ports = network.ports().len();
@@ -116,7 +129,7 @@ impl Router {
             future: Future::default(),
             now: Instant::ZERO,
             flows: Flows::default(),
-            in_flight: Vec::new(),
+            in_flight: Packets::default(),
             done: Vec::new(),
             logs: (0..ports).map(|_| Log::new(logged)).collect(),
         };
@@ -142,12 +155,8 @@ impl Router {
     pub fn arrive(&mut self, at: Instant, id: u32, from: Side, facts: &Facts) {
         self.advance(at);
         let in_flight = self.enter(at, from, facts);
-        let place = id as usize;
-        if self.in_flight.len() <= place {
-            self.in_flight.resize(place + 1, None);
-        }
-        assert!(self.in_flight[place].is_none(), "a packet comes once");
-        self.in_flight[place] = Some(in_flight);
+        let id = number(id);
+        self.in_flight.place(id, in_flight);
         self.forward(id);
     }
 
@@ -165,9 +174,9 @@ impl Router {
                 }
                 Event::Release(port) => self.release(port),
                 Event::Deliver(id) => {
-                    let packet = self.take(id);
-                    let InFlight { to, marked, .. } = packet;
-                    self.done.push(Departed::Delivered { id, at, to, marked });
+                    let InFlight { to, marked, corrupted, .. } = self.in_flight.take(id);
+                    let id = handle(id);
+                    self.done.push(Departed::Delivered { id, at, to, marked, corrupted });
                 }
             }
         }
@@ -194,14 +203,6 @@ impl Router {
         self.advance(end);
         self.network.ports_mut().iter_mut().for_each(|port| port.finish(end));
         Finished { network: self.network, names: self.names, logs: self.logs }
-    }
-
-    fn packet(&mut self, id: u32) -> &mut InFlight {
-        self.in_flight[id as usize].as_mut().expect("a packet on its way")
-    }
-
-    fn take(&mut self, id: u32) -> InFlight {
-        self.in_flight[id as usize].take().expect("a packet on its way")
     }
 
     /// What of a packet matters on its way.
@@ -231,6 +232,7 @@ impl Router {
             bytes: facts.bytes,
             ecn: facts.ecn,
             marked: false,
+            corrupted: false,
             header: Header { dscp: facts.dscp, ack, source, destination },
             tcp: facts.segment.map(|segment| segment.queue_header),
             class: class.of_group(flow.owner.group),
@@ -248,7 +250,7 @@ impl Router {
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
         while at == self.now {
-            let in_flight = self.in_flight[id as usize].as_mut().expect("a packet on its way");
+            let in_flight = self.in_flight.of(id);
             let Some(&port) = self.routes[in_flight.route as usize].get(usize::from(in_flight.hop))
             else {
                 return self.deliver(id, at);
@@ -275,7 +277,7 @@ impl Router {
                 Port::Effect(_) | Port::Channel(_) => return self.pass_effect(&packet, port),
             }
         }
-        let flow = self.packet(id).flow;
+        let flow = self.in_flight.of(id).flow;
         self.future.arrival(at, flow, Event::Arrive(id));
     }
 
@@ -293,7 +295,7 @@ impl Router {
     fn finish_transmission(&mut self, port: u32) {
         let (packet, finish) = self.network.finish_transmission(port, self.now);
         self.after_explicit(port, finish);
-        let in_flight = self.in_flight[packet.id as usize].as_mut().expect("a packet on its way");
+        let in_flight = self.in_flight.of(packet.id);
         let marked = packet.ecn != in_flight.ecn;
         (in_flight.ecn, in_flight.marked) = (packet.ecn, in_flight.marked || marked);
         let fate = Fate::Left { at: self.now, marked };
@@ -309,7 +311,7 @@ impl Router {
 
     /// A packet leaves its last port at `at`: its distance lies before it.
     fn deliver(&mut self, id: u32, at: Instant) {
-        let in_flight = self.in_flight[id as usize].as_ref().expect("a packet on its way");
+        let in_flight = self.in_flight.of(id);
         let at = self.network.delayed(at, in_flight.last_hop_delay, || in_flight.client);
         self.future.arrival(at, in_flight.flow, Event::Deliver(id));
     }
@@ -322,10 +324,10 @@ impl Router {
 
     /// The queue of `port` has dropped a packet that had come at `arrived`.
     fn on_drop(&mut self, id: u32, port: u32, arrived: Instant) {
-        let packet = self.take(id);
+        let packet = self.in_flight.take(id);
         self.network.port(port).meter_mut().dropped_class(self.now, arrived, packet.class);
         self.logs[port as usize].became(packet.row, Fate::Dropped);
-        self.done.push(Departed::Dropped { id });
+        self.done.push(Departed::Dropped { id: handle(id) });
     }
 }
 

@@ -21,6 +21,7 @@ mod opener;
 mod partner;
 mod pipe;
 mod places;
+mod seen;
 mod slots;
 mod sockets;
 mod sources;

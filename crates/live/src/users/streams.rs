@@ -14,6 +14,7 @@ use super::datagram::{Name, Sender};
 use super::driver::{Driver, Place, Slot};
 use super::facts::{ConnectionId, Fact};
 use super::partner::{DatagramOrder, PartnerMessage};
+use super::seen::Seen;
 use super::{kernel, sockets};
 use crate::control::{Announcement, Protocol};
 
@@ -38,6 +39,8 @@ pub(super) struct Streams {
     /// Whose stream it is, by its number and by that of its answers.
     member_of: HashMap<ConnectionId, u32>,
     served: HashMap<SocketAddr, Sender>,
+    /// What has come of each stream.
+    seen: HashMap<ConnectionId, Seen>,
 }
 
 impl Streams {
@@ -168,6 +171,9 @@ impl Driver {
     fn datagram_came(&mut self, group: u16, bytes: &[u8], ecn: Ecn, on: bool) -> io::Result<()> {
         let Some(Name { stream, number, notifies }) = Name::decode(bytes) else { return Ok(()) };
         let (at, marked) = (self.clock.now(), ecn == Ecn::Ce);
+        if !self.streams.seen.entry(stream).or_default().is_first(number) {
+            return Ok(());
+        }
         self.log.note(&Fact::Received { stream, number, at: at.nanos() });
         if !on {
             return Ok(());
