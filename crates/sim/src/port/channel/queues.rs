@@ -22,7 +22,6 @@ pub(super) struct Queues {
     holds: Backlog,
     /// How many the driver takes; none where each station has a discipline.
     driver: Option<u32>,
-    reported: Vec<Event>,
     pub guests: Guests,
 }
 
@@ -45,7 +44,6 @@ impl Queues {
             disciplines,
             held: (0..stations).map(|_| VecDeque::new()).collect(),
             holds: Backlog::default(),
-            reported: Vec::new(),
             guests: Guests::default(),
         }
     }
@@ -71,7 +69,9 @@ impl Queues {
             lost(packet);
         };
         self.call(own, now, rng, meter, &mut lost, |d, cx| d.enqueue(packet, cx));
-        self.refill(now, rng, meter, &mut lost);
+        if self.driver.is_some() {
+            self.refill(now, rng, meter, &mut lost);
+        }
         refused
     }
 
@@ -116,14 +116,15 @@ impl Queues {
         meter: &mut Meter,
         lost: &mut dyn FnMut(Packet),
     ) -> Option<Packet> {
-        if let Some(packet) = self.take_held(station) {
-            self.refill(now, rng, meter, lost);
-            return Some(packet);
+        let held = self.take_held(station);
+        match (self.driver, &held) {
+            (Some(_), Some(_)) => self.refill(now, rng, meter, lost),
+            (None, None) => {
+                return self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx));
+            }
+            _ => {}
         }
-        match self.driver {
-            Some(_) => None,
-            None => self.call(station, now, rng, meter, lost, |d, cx| d.dequeue(cx)),
-        }
+        held
     }
 
     /// A packet of a station moves from its discipline below it; its bytes.
@@ -233,24 +234,17 @@ impl Queues {
         lost: &mut dyn FnMut(Packet),
         ask: impl FnOnce(&mut dyn Discipline, &mut Cx) -> T,
     ) -> T {
-        let reported = &mut self.reported;
-        let mut out = |event| {
-            if !matches!(event, Event::Queued { .. }) {
-                reported.push(event);
+        let guests = &mut self.guests;
+        let mut out = |event| match event {
+            Event::Queued { .. } => {}
+            Event::Marked { id, why } => meter.marked(now, why, guests.marked(id)),
+            Event::Dropped { packet, why } => {
+                meter.dropped(now, packet.arrived, packet.bytes, why);
+                lost(packet);
             }
         };
         let answer = ask(self.disciplines[own].as_mut(), &mut Cx { now, rng, out: &mut out });
         self.look_at(own);
-        for event in self.reported.drain(..) {
-            match event {
-                Event::Queued { .. } => {}
-                Event::Marked { id, why } => meter.marked(now, why, self.guests.marked(id)),
-                Event::Dropped { packet, why } => {
-                    meter.dropped(now, packet.arrived, packet.bytes, why);
-                    lost(packet);
-                }
-            }
-        }
         answer
     }
 

@@ -255,6 +255,16 @@ impl WifiPort {
         self.due(contender, &self.medium()).is_some_and(|at| at <= now)
     }
 
+    /// The first contender from this one on whose turn it is.
+    fn next_to_begin(&self, from: usize, now: Instant) -> Option<usize> {
+        let medium = self.medium();
+        let is_due = |&contender: &usize| {
+            self.sending[contender].is_none()
+                && medium.turn(self.number(contender)).is_some_and(|at| at <= now)
+        };
+        (from..self.sending.len()).find(is_due)
+    }
+
     /// The next step of a transmission under way.
     fn proceed(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         match self.sending[contender].as_ref().is_some_and(|sending| sending.settled) {
@@ -312,7 +322,9 @@ impl Channel for WifiPort {
         let station = self.station(&packet);
         self.held_back[station] = false;
         self.front.put(station, packet, lost);
-        self.fill(station, now, lost);
+        if self.airtime.is_some() {
+            self.fill(station, now, lost);
+        }
         self.front.meter.queue(now, self.backlog());
         let contender = if self.settings.access_point { 0 } else { station };
         let turn = self.contend(contender, now);
@@ -338,10 +350,10 @@ impl Channel for WifiPort {
                 self.proceed(contender, now, lost);
             }
         }
-        for contender in 0..self.sending.len() {
-            if self.sending[contender].is_none() && self.is_due(contender, now) {
-                self.begin(contender, now, lost);
-            }
+        let mut from = 0;
+        while let Some(contender) = self.next_to_begin(from, now) {
+            self.begin(contender, now, lost);
+            from = contender + 1;
         }
     }
 

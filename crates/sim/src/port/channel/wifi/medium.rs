@@ -125,12 +125,14 @@ impl Medium {
     }
 
     /// From when on the slots of a contender count.
+    #[inline]
     fn counts_from(&self, contender: usize) -> Instant {
         let own = &self.contenders[contender];
         (self.free_at.max(own.blocked_until) + self.timing.idle).max(own.since)
     }
 
     /// When a waiting contender begins to send if no other does before.
+    #[inline]
     pub fn turn(&self, contender: usize) -> Option<Instant> {
         let own = &self.contenders[contender];
         if own.collides {
