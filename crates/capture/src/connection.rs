@@ -193,7 +193,8 @@ impl Connection {
         }
     }
 
-    /// New data of a side: more of its unit, or the begin of another one.
+    /// Counts `new` bytes that a side sent: they continue its unit (a request or a reply), or begin
+    /// the next one.
     fn speak(&mut self, side: usize, new: u64, after: u64, now_us: u64) {
         self.directions[1 - side].interrupted = true;
         let own = &mut self.directions[side];
@@ -248,7 +249,7 @@ impl Connection {
         }
     }
 
-    /// What was agreed on ECN.
+    /// What both ends agreed on about ECN.
     pub fn ecn(&self) -> Negotiated {
         let [opener, acceptor] = &self.directions;
         Negotiated::of(opener.ecn.syn, acceptor.ecn.syn)

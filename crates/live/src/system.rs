@@ -119,7 +119,7 @@ fn bind(files: &[RawFd], able: CapabilitySet) -> io::Result<()> {
 /// once.
 pub fn inherited(variable: &str) -> Option<OwnedFd> {
     let number: RawFd = std::env::var(variable).ok()?.parse().ok()?;
-    // Below are the standard streams, which others own.
+    // Numbers 0 to 2 are the standard streams, which are not ours to close.
     let number = Some(number).filter(|&number| number > 2)?;
     // SAFETY: the parent process opened it for us alone; nothing else in this process knows the
     // number.

@@ -115,7 +115,8 @@ impl ControlDescription {
             pulse.beat();
             let first = begin();
             pulse.beat();
-            // One is made to see that its parameters fit together; connections have their own.
+            // This instance only shows whether the parameters fit together; every connection gets
+            // an instance of its own.
             first.map_err(|why| BadParams::new("congestion", format!("{name} refuses: {why}")))?;
             let begin = AssertUnwindSafe(begin);
             Ok(Box::new(Own::new(name, flags, pulse.clone(), begin)) as Box<dyn Control>)

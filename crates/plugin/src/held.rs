@@ -24,7 +24,7 @@ pub struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// What waits. The packet that arrives counts.
+    /// Packets and bytes that wait, the packet that arrives included.
     pub fn backlog(&self) -> Backlog {
         self.waiting.backlog
     }

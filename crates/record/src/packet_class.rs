@@ -52,7 +52,7 @@ impl PacketClass {
     pub const fn kind(self) -> u8 {
         (self.0 & Self::KIND) as u8
     }
-    /// Whether it is of this kind.
+    /// Whether the packet is of this kind.
     #[inline]
     pub const fn is(self, kind: Kind) -> bool {
         self.kind() == kind as u8

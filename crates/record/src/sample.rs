@@ -41,7 +41,7 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// None yet. A bounded one counts exactly how many are at most each of `limits`.
+    /// An empty sample. A bounded one counts exactly how many values are at most each of `limits`.
     pub fn new(keep: Keep, limits: &[u64]) -> Sample {
         match keep {
             Keep::Everything => Sample::default(),

@@ -61,7 +61,7 @@ impl Times {
         self.quantile_s(f64::from(percent) / 100.0)
     }
 
-    /// How many took at most so long.
+    /// How many transfers took at most this many seconds.
     pub fn upto(&self, seconds: u64) -> f64 {
         self.good.upto(seconds * SECOND) as f64
     }

@@ -21,7 +21,7 @@ impl Waits {
         self.sum_ns += ns;
     }
 
-    /// All of another's.
+    /// Adds all waiting times of another collection.
     pub fn merge(&mut self, more: &Waits) {
         self.times.merge(&more.times);
         self.sum_ns += more.sum_ns;

@@ -56,7 +56,7 @@ impl Direction {
         }
     }
 
-    /// How the fields of a link begin that are about its rate in this direction.
+    /// What the names of a link's fields about its rate in this direction begin with.
     pub fn prefix(self) -> &'static str {
         match self {
             Direction::Forward => "",

@@ -11,7 +11,7 @@ use crate::{Trial, parameters, words};
 /// Whose random stream, before what line, meets which packets.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it shows.
+    /// What the case shows, in a few words.
     pub title: String,
     /// The discipline.
     pub entry: &'static Entry,

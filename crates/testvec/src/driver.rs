@@ -65,7 +65,7 @@ pub struct Trial {
     calls: Vec<Call>,
 }
 
-/// The uniform numbers between two states of one stream.
+/// The uniform numbers that were drawn from a stream between these two states of it.
 fn draws(before: Rng, after: &Rng) -> Vec<f64> {
     let mut stream = before;
     let mut draws = Vec::new();

@@ -26,7 +26,8 @@ fn answer(answer: Answer) -> i32 {
     good.into()
 }
 
-/// Does `work` with the laboratory and the text that was put in.
+/// Calls `work` with the laboratory and the text that the page wrote to [`input`]; its answer goes to
+/// [`output`].
 fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     let input = INPUT.with(RefCell::take);
     let text = String::from_utf8_lossy(&input);
@@ -61,7 +62,7 @@ pub extern "C" fn input(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the last answer stands.
+/// The address of the last answer.
 #[unsafe(no_mangle)]
 pub extern "C" fn output() -> *const u8 {
     OUTPUT.with(|output| output.borrow().as_ptr())

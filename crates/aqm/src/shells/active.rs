@@ -8,7 +8,7 @@ use crate::flow_table::FlowTable;
 /// further.
 pub(crate) struct Active<S> {
     index: FlowTable<u32>,
-    /// By place; whose it is, if it is anybody's.
+    /// Each state with the flow that has it; a free place has none.
     states: Vec<(Option<u64>, S)>,
     free: Vec<u32>,
 }

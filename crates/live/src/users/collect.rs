@@ -35,7 +35,7 @@ struct Connection {
     source: u32,
     group: u16,
     requests: bool,
-    /// Of opener and acceptor.
+    /// What each end reported: the opener first, then the acceptor.
     ends: [Option<End>; 2],
     /// Segments that the acceptor had retransmitted when it answered each request.
     served: BTreeMap<u32, u32>,

@@ -145,7 +145,7 @@ pub struct TcpCounters {
 }
 
 impl TcpCounters {
-    /// Reads them; nothing where they are not shown.
+    /// Reads the counters of this thread's network namespace; all are 0 where the kernel shows none.
     pub fn read() -> TcpCounters {
         let text = |name: &str| {
             fs::read_to_string(format!("/proc/thread-self/net/{name}")).unwrap_or_default()

@@ -100,13 +100,13 @@ pub struct PluginCall {
     pub bytes: u64,
     /// Packets that wait; the arriving packet counts as in `bytes`.
     pub packets: u32,
-    /// Not for the discipline.
+    /// The simulator's own note of a wrong call; a discipline leaves it alone.
     pub misuse: u32,
     /// Gives up a packet that waits or arrives, for AQMLAB_WHY_... Only for who holds packets.
     pub drop: Option<unsafe extern "C" fn(call: *mut PluginCall, number: u32, why: u8)>,
     /// Marks such a packet "congestion experienced". Only for who holds packets.
     pub mark: Option<unsafe extern "C" fn(call: *mut PluginCall, number: u32, why: u8)>,
-    /// Not for the discipline.
+    /// The simulator's own pointer; a discipline leaves it alone.
     pub owner: *mut c_void,
 }
 

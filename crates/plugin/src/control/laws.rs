@@ -89,7 +89,8 @@ pub fn check(
 
 type Written = Vec<(String, Raw)>;
 
-/// The defaults, and each choice and switch by itself.
+/// The parameters that a control is checked with: its defaults, then every value of each choice and
+/// switch alone.
 fn sets(fields: &[Field]) -> Vec<Written> {
     let mut sets = vec![Vec::new()];
     for field in fields {

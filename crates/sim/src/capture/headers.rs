@@ -18,7 +18,7 @@ const MOST_SHIFT: u8 = 14;
 /// IPv4 and UDP headers, bytes.
 const IP_UDP: u32 = 28;
 
-/// The header's bits of the flags of a segment.
+/// The bits of a TCP header that stand for a segment's flags.
 const BITS: [(Flags, u16); 6] = [
     (Flags::FIN, flags::FIN),
     (Flags::SYN, flags::SYN),

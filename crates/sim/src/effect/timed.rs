@@ -2,7 +2,7 @@
 
 use packet::Instant;
 
-/// A table of steps, repeated or lasting at its end.
+/// A table of steps: at its end it begins anew, or the last value stays.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Timed {
     /// Begin of each step in ns, in order; the first is 0.

@@ -101,7 +101,7 @@ fn find(name: &str) -> Option<&'static Entry> {
 /// The table of a link with the values of its access put in, and the access.
 ///
 /// # Errors
-/// The table is none, or there is no such access.
+/// The value is no table, or no access has that name.
 pub(crate) fn expand(
     path: &str,
     json: &Json,

@@ -260,7 +260,8 @@ impl Scoreboard {
         record
     }
 
-    /// Takes the copy on the way for lost.
+    /// Marks a segment lost: the copy that is in flight counts no longer, and waits to be
+    /// retransmitted.
     pub fn mark_lost(&mut self, number: u64) {
         let record = *self.get(number);
         self.unlink(number);

@@ -11,9 +11,9 @@ use crate::entry::{Entry, Group, Population};
 /// How the times between datagrams are drawn, about their mean.
 #[derive(Clone, Debug)]
 enum Spacing {
-    /// They are all equal.
+    /// All are equal to the mean.
     Constant,
-    /// Uniformly within this share of the mean on either side.
+    /// They are uniform within this share of the mean, above and below it.
     Jitter(f64, Rng),
     /// Distances of packets are exponentially distributed.
     Poisson(Rng),

@@ -37,12 +37,12 @@ pub struct Unit {
     pub after: u64,
 }
 
-/// Who says what when.
+/// What both ends of a connection send, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Vector {
-    /// One after the other.
+    /// The ends take turns: a request, then its reply.
     Sequential(Vec<Epoch>),
-    /// Both at once: opener, acceptor.
+    /// Both send at once: first the opener's units, then the acceptor's.
     Concurrent([Vec<Unit>; 2]),
 }
 

@@ -66,7 +66,7 @@ pub struct User {
     /// What only some models need.
     rare: Option<Box<Rare>>,
     state: State,
-    /// This stay's files share connections.
+    /// Whether the files that the user fetches from this server share connections.
     persistent: bool,
     /// Bit `c` is set while connection `c` waits for a reply.
     busy: u64,

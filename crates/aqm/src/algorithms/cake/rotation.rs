@@ -9,7 +9,7 @@ use super::dither::{Dither, added};
 use super::hosts::{Hosts, Isolation, destination_tag, source_tag, ways};
 use super::ring::{Node, Ring};
 
-/// What a queue counts as.
+/// How the scheduler treats a flow's queue (sch_cake's `set`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
     Idle,

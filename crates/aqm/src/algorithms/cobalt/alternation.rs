@@ -102,7 +102,7 @@ impl Alternation {
         self.dropping
     }
 
-    /// Whether nothing is left of earlier signals.
+    /// Whether the law has forgotten earlier congestion: both its parts are at their start.
     pub fn at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }

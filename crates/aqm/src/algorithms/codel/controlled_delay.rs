@@ -44,7 +44,7 @@ impl Clock {
             _ => Duration::from_nanos(span.nanos() >> UNIT << UNIT),
         }
     }
-    /// How long `packet` has stayed.
+    /// The time since `packet` arrived, as this clock measures it.
     #[inline]
     fn stay(self, packet: &Packet, now: Instant) -> Duration {
         match self {

@@ -85,7 +85,7 @@ struct Sample {
     rtt_us: Option<u64>,
     /// Of a lone short segment, whose acknowledgement the receiver may have delayed.
     delayed: bool,
-    /// Until the pace lets the next segment go.
+    /// How long pacing holds the next segment back, in microseconds.
     wait_us: u64,
 }
 

@@ -100,7 +100,8 @@ impl RackSender {
         first.bytes()
     }
 
-    /// A duplicate, or what is acknowledged after some, where nothing is reported.
+    /// Without SACK: counts a duplicate acknowledgement, or takes what is acknowledged after some
+    /// off their count (Linux's `tcp_add_reno_sack` and `tcp_remove_reno_sacks`).
     #[cold]
     pub(super) fn count_duplicates(
         &mut self,
