@@ -14,8 +14,6 @@ from aqmlab.simulator.renamed import Numbers
 from aqmlab.tables import measure
 from aqmlab.tables.result import merged
 
-from .show import paired
-
 if TYPE_CHECKING:
     from aqmlab.runs.calibrate import Calibration
     from aqmlab.runs.laboratory import FinishedRun
@@ -84,10 +82,14 @@ def document(result: Result) -> Document:
     Every variant's scenario, summary and statistics are under `variants`; at the top they stand
     only where there is one variant, else they are null.
     """
-    statistics: dict[int, dict[str, Interval]] = {}
-    for row in measure.statistics_rows(result.runs):
-        cell = Interval(mean=row["mean"], low=row["low"], high=row["high"], n=row["n"])
-        statistics.setdefault(row["variant"], {})[row["field"]] = cell
+    rows = measure.by_variant(result.runs)
+    statistics = {
+        number: {
+            name: Interval(mean=row["mean"], low=row["low"], high=row["high"], n=row["n"])
+            for name, row in own.items()
+        }
+        for number, own in rows.items()
+    }
     members = map(result.variant, range(len(result.labels)))
     variants = [_variant(result, runs, statistics[runs[0].variant]) for runs in members]
     only = variants[0] if len(variants) == 1 else None
@@ -100,8 +102,8 @@ def document(result: Result) -> Document:
         "variants": variants,
         "paired": [
             {"a": result.labels[0], "b": result.labels[k], **row}
-            for k in range(1, len(result.labels))
-            for row in paired(result, k)
+            for k, own in enumerate(measure.differences(rows).values(), 1)
+            for row in own.values()
         ],
         "calibrations": [_calibration(line) for line in result.calibrations],
         "folder": str(result.folder) if result.folder else None,

@@ -105,8 +105,9 @@ def result(result: Result, console: Console) -> None:
     if len(result.labels) == 1:
         console.print(_single(result))
     else:
-        console.print(_variants(result))
-        _differences(result, console)
+        rows = measure.by_variant(result.runs)
+        console.print(_variants(result, rows))
+        _differences(result, rows, console)
     if _has_groups(result):
         from . import by_group
 
@@ -203,9 +204,7 @@ def _why(defined: int, seeds: int) -> str:
     return f"undefined: {seeds - defined} of {seeds} seeds lost too many requests"
 
 
-def _variants(result: Result) -> Table:
-    numbers = list(dict.fromkeys(run.variant for run in result.runs))
-    rows = measure.by_variant(result.runs)
+def _variants(result: Result, rows: Mapping[int, measure.OfVariant]) -> Table:
     figures = _columns(list(rows.values()), _has_responses(result))
     if _has_groups(result):  # what theirs came to follows
         figures = [f for f in figures if "." not in f.field and not f.field.startswith(_OF_SOME)]
@@ -213,10 +212,10 @@ def _variants(result: Result) -> Table:
     title = f"mean ± half 95 % interval of {seeds} seeds" if seeds > 1 else None
     table = grid([f.head for f in figures], title)
     undefined = False
-    for number, label in zip(numbers, result.labels, strict=True):
+    for own, label in zip(rows.values(), result.labels, strict=True):
         cells = []
         for figure in figures:
-            row = rows[number].get(figure.field)
+            row = own.get(figure.field)
             cells.append("-" if row is None else plus_minus(figure, row["mean"], row["high"]))
             undefined |= row is not None and row["mean"] is None and figure.field in HEADS
         table.add_row(label or result.name, *cells)
@@ -226,11 +225,9 @@ def _variants(result: Result) -> Table:
     return table
 
 
-def _differences(result: Result, console: Console) -> None:
+def _differences(result: Result, rows: Mapping[int, measure.OfVariant], console: Console) -> None:
     base = result.labels[0]
-    frames = [
-        {row["field"]: row for row in paired(result, k)} for k in range(1, len(result.labels))
-    ]
+    frames = list(measure.differences(rows).values())
     figures = _columns(frames, _has_responses(result))
     seeds = len(result.variant(0))
     how = "paired by seed, ± half 95 % interval" if seeds > 1 else "one seed: no interval"
@@ -243,11 +240,6 @@ def _differences(result: Result, console: Console) -> None:
             cells.append(text)
         table.add_row(label, *cells)
     console.print(table)
-
-
-def paired(result: Result, k: int) -> list[measure.Row]:
-    """The differences of a variant from the first."""
-    return measure.paired_rows(result.variant(0), result.variant(k))
 
 
 _OF_SOME = ("page_", "video_", "voip_")

@@ -57,7 +57,9 @@ def numbers(summary: Numbers, prefix: str = "") -> Flat:
     for name, value in summary.items():
         if not prefix and name in MACHINES:
             continue
-        if isinstance(value, Mapping):
+        if type(value) is float:  # most are
+            flat[prefix + name] = value if math.isfinite(value) else None
+        elif isinstance(value, Mapping):
             flat.update(numbers(value, f"{prefix}{name}."))
         elif _is_number(value):
             flat[prefix + name] = float(value)
@@ -108,17 +110,15 @@ def statistics_rows(runs: Iterable[Replication], confidence: float = CONFIDENCE)
     return [row for fields in by_variant(runs, confidence).values() for row in fields.values()]
 
 
-def by_variant(
-    runs: Iterable[Replication], confidence: float = CONFIDENCE
-) -> dict[int, Mapping[str, Row]]:
+def by_variant(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> dict[int, OfVariant]:
     """The rows of `statistics` by variant and field, each computed when it is looked up: a network
     of many links has a million fields, of which a table shows ten."""
     groups = _by_variant(runs).items()
-    return {variant: _Fields(variant, label, of, confidence) for (variant, label), of in groups}
+    return {variant: OfVariant(variant, label, of, confidence) for (variant, label), of in groups}
 
 
-class _Fields(Mapping[str, Row]):
-    """The rows of one variant by field."""
+class OfVariant(Mapping[str, Row]):
+    """The rows of one variant by field; `by_seed` are the numbers of its runs."""
 
     def __init__(
         self, variant: int, label: str, runs: Sequence[Replication], confidence: float
@@ -126,6 +126,8 @@ class _Fields(Mapping[str, Row]):
         self._about, self._confidence = (variant, label), confidence
         self._flat = [numbers(run.summary) for run in runs]
         self._names = dict.fromkeys(name for values in self._flat for name in values)
+        seeds = (run.seed for run in runs)
+        self.by_seed = dict(zip(seeds, self._flat, strict=True))
 
     def __len__(self) -> int:
         return len(self._names)
@@ -160,18 +162,41 @@ def paired_rows(
     """The rows of `paired`; what is undefined is None."""
     first = {run.seed: numbers(run.summary) for run in a}
     second = {run.seed: numbers(run.summary) for run in b}
-    seeds = [seed for seed in first if seed in second]
-    rows: list[Row] = []
-    for name in dict.fromkeys(name for seed in seeds for name in first[seed]):
-        if not any(name in second[seed] for seed in seeds):
-            continue
-        xs = [first[seed].get(name) for seed in seeds]
-        ys = [second[seed].get(name) for seed in seeds]
+    return list(_Pairs(first, second, confidence).values())
+
+
+def differences(variants: Mapping[int, OfVariant]) -> dict[int, Mapping[str, Row]]:
+    """The rows of `paired` of every variant but the first, less the first, by field; each row is
+    computed when it is looked up."""
+    first, *others = variants
+    base = variants[first].by_seed
+    return {other: _Pairs(base, variants[other].by_seed, CONFIDENCE) for other in others}
+
+
+class _Pairs(Mapping[str, Row]):
+    """The rows of `paired` by field, of the numbers of two variants by seed."""
+
+    def __init__(self, a: Mapping[int, Flat], b: Mapping[int, Flat], confidence: float) -> None:
+        self._pairs = [(a[seed], b[seed]) for seed in a if seed in b]
+        self._confidence = confidence
+        there = {name for _, second in self._pairs for name in second}
+        names = dict.fromkeys(name for first, _ in self._pairs for name in first)
+        self._names = {name: None for name in names if name in there}
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._names:
+            raise KeyError(name)
+        xs, ys = zip(*((x.get(name), y.get(name)) for x, y in self._pairs), strict=True)
         gaps = [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
         n = sum(gap is not None for gap in gaps)
-        means = (_interval(sample, confidence)[0] for sample in (xs, ys))
-        rows.append(_row(_PAIRED, (name, n, *means, *_interval(gaps, confidence))))
-    return rows
+        means = (_interval(sample, self._confidence)[0] for sample in (xs, ys))
+        return _row(_PAIRED, (name, n, *means, *_interval(gaps, self._confidence)))
 
 
 def _by_variant(runs: Iterable[Replication]) -> dict[tuple[int, str], list[Replication]]:
