@@ -5,7 +5,7 @@ use packet::{Duration, Instant};
 
 use crate::classic_sender::ClassicSender;
 use crate::profile::Profile;
-use crate::recovery::{RackSender, RecoveryKind};
+use crate::recovery::{Outstanding, RackSender, RecoveryKind};
 use crate::rtt::Rtt;
 use crate::segment::Segment;
 use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
@@ -98,6 +98,14 @@ impl Sender {
     /// Whether it knows of every segment when it was sent.
     pub fn keeps_records(&self) -> bool {
         matches!(self, Sender::Rack(_))
+    }
+
+    /// What its scoreboard says; `None` of a sender that has none.
+    pub fn outstanding(&self) -> Option<Outstanding> {
+        match self {
+            Sender::Classic(_) => None,
+            Sender::Rack(rack) => Some(rack.outstanding()),
+        }
     }
 
     /// Whether nothing is known to be wrong (Linux's `TCP_CA_Open`), as far as it keeps such a state.

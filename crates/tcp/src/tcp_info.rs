@@ -3,7 +3,6 @@
 use crate::congestion::CaState;
 use crate::ecn::MarksSeen;
 use crate::endpoint::TcpEndpoint;
-use crate::sender::Sender;
 
 /// Numbers of a connection, in segments where Linux counts segments. Of senders other than those of
 /// profile `linux` the scoreboard (`sacked`, `lost`, `retrans`, `reordering`) is 0 and the state [`Open`](CaState::Open).
@@ -61,8 +60,10 @@ impl TcpEndpoint {
             ecn: self.conn.ecn.on(),
             marks: self.rx.marks_seen(),
         };
-        if let Sender::Rack(rack) = &self.tx.sender {
-            rack.describe(&mut info);
+        if let Some(seen) = self.tx.sender.outstanding() {
+            (info.unacked, info.sacked) = (seen.unacked, seen.sacked);
+            (info.lost, info.retrans) = (seen.lost, seen.retrans);
+            (info.reordering, info.ca_state) = (seen.reordering, seen.ca_state);
         }
         info
     }

@@ -21,7 +21,7 @@ use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 pub(crate) use classic_control::{AckNews, ClassicControl, Windows};
 pub(crate) use newreno::NewReno;
-pub(crate) use rack::{AckContext, Due, Outcome, RackSender};
+pub(crate) use rack::{AckContext, Due, Outcome, Outstanding, RackSender};
 pub(crate) use reaction::Reaction;
 pub(crate) use reno::Reno;
 pub(crate) use rules::{Detection, Implementation, Leaving, RackSettings, RecoveryKind, Rules};

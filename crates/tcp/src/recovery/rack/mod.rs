@@ -19,13 +19,28 @@ use crate::f_rto::FRto;
 use crate::recovery::rules::RackSettings;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
-use crate::tcp_info::TcpInfo;
 use crate::tracker::{Sent, Tracker};
 pub(crate) use ack::{AckContext, Outcome};
 use prr::Prr;
 use repair::Undo;
 pub(crate) use timers::Due;
 use timers::Timers;
+
+/// What the scoreboard says of the segments that are sent and not yet acknowledged.
+pub(crate) struct Outstanding {
+    /// Their number.
+    pub unacked: u64,
+    /// Those that are reported selectively.
+    pub sacked: u64,
+    /// Those that are marked lost.
+    pub lost: u64,
+    /// Those that were retransmitted and are not marked lost since.
+    pub retrans: u64,
+    /// Segments by which others are taken to be reordered.
+    pub reordering: u64,
+    /// What the sender repairs or answers.
+    pub ca_state: CaState,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct RackSender {
@@ -214,13 +229,18 @@ impl RackSender {
         self.tracker.flags.own_window
     }
 
-    /// What a program reads of it.
-    pub fn describe(&self, info: &mut TcpInfo) {
+    /// What a program may read of the scoreboard.
+    pub fn outstanding(&self) -> Outstanding {
         let board = &self.tracker.board;
-        (info.lost, info.retrans) = board.lost_and_resent();
-        (info.unacked, info.sacked) = (board.len(), u64::from(board.sacked));
-        let degree = self.tracker.reordering.degree(self.settings.threshold);
-        (info.reordering, info.ca_state) = (u64::from(degree), self.state);
+        let (lost, retrans) = board.lost_and_resent();
+        Outstanding {
+            unacked: board.len(),
+            sacked: u64::from(board.sacked),
+            lost,
+            retrans,
+            reordering: u64::from(self.tracker.reordering.degree(self.settings.threshold)),
+            ca_state: self.state,
+        }
     }
 
     /// What became due at `now`.
