@@ -1,5 +1,5 @@
 //! Parameters that most disciplines share: the buffer's limits and the ECN switch. Those of every
-//! judge are for disciplines that are handed in as well.
+//! judge are for a user's own disciplines as well.
 
 use packet::Backlog;
 use packet::params::{Field, Kind, Params, Value};

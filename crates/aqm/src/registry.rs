@@ -63,7 +63,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     Registry::ours().find(name)
 }
 
-/// What a discipline that was handed in unwinds with where it cannot go on: a sentence. Its calls have
+/// What a user's own discipline unwinds with where it cannot go on: a sentence. Its calls have
 /// no room for an error, because those of ours never fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);

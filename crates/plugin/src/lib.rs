@@ -24,7 +24,7 @@ pub use pulse::Pulse;
 
 /// What a discipline in C is compiled against.
 pub const C_HEADER: &str = include_str!("../include/aqmlab_plugin.h");
-/// The interface for Rust plug-ins: one file that uses nothing of this workspace.
+/// The interface for a user's own program in Rust: one file that uses nothing of this workspace.
 pub const RUST_INTERFACE: &str = include_str!("c/types.rs");
 /// What a congestion control in C is compiled against, besides [`C_HEADER`].
 pub const C_CONTROL_HEADER: &str = include_str!("../include/aqmlab_control.h");

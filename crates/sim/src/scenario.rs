@@ -43,8 +43,8 @@ pub struct Queue {
     pub entry: &'static aqm::Entry,
     /// Its parameters.
     pub params: Params,
-    /// How the scenario names the entry: by its name, or in a table with the source of one that was
-    /// handed in.
+    /// How the scenario names the entry: by its name, or, where it is a user's own, by a table with
+    /// its source.
     pub as_written: Json,
 }
 

@@ -59,10 +59,10 @@ pub(crate) fn make_usual(name: &str) -> Box<dyn Control> {
     make(name, &Params::defaults(about.fields))
 }
 
-/// Makes a control that was handed in from checked parameters.
+/// Makes a user's own control from checked parameters.
 pub type MakeControl = dyn Fn(&Params) -> Result<Box<dyn Control>, BadParams> + Send + Sync;
 
-/// A congestion control that is handed in: a user's own.
+/// A user's own congestion control.
 pub struct OwnControl {
     /// Name, summary, sources, parameters.
     pub about: About,
