@@ -293,6 +293,15 @@ impl Control for Own {
         self.on(Happened::Undo, (win, None, now));
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        let Some(calls) = &self.calls else { return };
+        self.pulse.beat();
+        let calls = calls.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = calls.gauges(show);
+        self.pulse.beat();
+        read.unwrap_or_else(|why| fail(format!("{}: {why}", self.name)));
+    }
+
     fn on_tx_start(&mut self, win: &mut Window, last: Instant, app_limited: bool, now: Instant) {
         if app_limited && last > Instant::ZERO {
             self.on(Happened::AppLimited(now.since(last)), (win, None, now));

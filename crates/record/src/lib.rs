@@ -14,6 +14,7 @@
 mod answers;
 mod calls;
 mod concurrency;
+mod controls;
 mod datagrams;
 mod drop_run;
 pub mod e_model;
@@ -56,6 +57,7 @@ mod watch;
 
 pub use calls::Calls;
 pub use concurrency::Concurrency;
+pub use controls::{ControlState, Controls};
 pub use datagrams::Datagrams;
 pub use fingerprint::Fingerprint;
 pub use flows::{Flows, LongFlow, Recoveries, jain_index};

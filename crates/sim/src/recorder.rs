@@ -15,8 +15,8 @@ use std::ops::Range;
 
 use packet::Instant;
 use record::{
-    Column, Concurrency, Datagrams, Flows, Goodput, Keep, Losses, PageLoad, PageSettings, Pages,
-    Request, RequestSettings, Requests, RoundTrips, Sources, Transfer, Transfers, Window,
+    Column, Concurrency, Controls, Datagrams, Flows, Goodput, Keep, Losses, PageLoad, PageSettings,
+    Pages, Request, RequestSettings, Requests, RoundTrips, Sources, Transfer, Transfers, Window,
 };
 use tcp::Flags;
 
@@ -47,6 +47,8 @@ pub struct Recorder {
     sources: Option<Sources>,
     /// Bytes that arrive in each second; only if a per-second series of it is wanted.
     goodput: Option<Goodput>,
+    /// Only if the controls of senders are to be sampled.
+    controls: Option<Controls>,
     /// Only if there are scripts.
     scripted: Option<Scripted>,
     /// Segments with payload.
@@ -99,6 +101,7 @@ impl Recorder {
             concurrency: Concurrency::new(scenario.network.whole("clients") as u32),
             sources: record.switch("sources").then(|| sources(scenario, counts)),
             goodput: record.switch("goodput").then(|| Goodput::new(names().into_iter())),
+            controls: rows("controls").then(|| Controls::new(record.time("queue_every"))),
             scripted: scenario.has_scripts().then(Scripted::default),
             data_sent: 0,
             conservation: Conservation::default(),
@@ -146,6 +149,16 @@ impl Recorder {
     /// Columns of these seconds that only an observer gets.
     pub fn watched_per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         self.datagrams.per_second(seconds)
+    }
+
+    /// Samples of the senders' controls so far.
+    pub fn controls(&self) -> Option<&Controls> {
+        self.controls.as_ref()
+    }
+
+    /// Takes samples of the senders' controls.
+    pub fn controls_mut(&mut self) -> Option<&mut Controls> {
+        self.controls.as_mut()
     }
 
     /// Discards what was kept of the seconds before this one.

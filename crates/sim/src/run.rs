@@ -159,6 +159,14 @@ impl Run {
     }
 
     fn move_to(&mut self, until: Instant) {
+        while let Some(due) = self.world.controls_due().filter(|due| *due <= until) {
+            self.go_to(due);
+            self.world.sample_controls();
+        }
+        self.go_to(until);
+    }
+
+    fn go_to(&mut self, until: Instant) {
         if let Some(observer) = &mut self.observer {
             observer.follow(&mut self.world, until);
         }

@@ -7,6 +7,7 @@
 
 mod applications;
 pub mod connection;
+mod control_samples;
 mod effects;
 mod event_order;
 pub mod forwarding;
@@ -184,8 +185,7 @@ impl World {
         world
     }
 
-    /// Adds a group and its applications, one for each source, spread over the machines of its side
-    /// in turn.
+    /// Adds a group and its applications, one for each source; its side's machines take turns.
     pub fn add_group(&mut self, mut group: Group, seed: u64, sources: u32, apps: Box<dyn Sources>) {
         let index = u16::try_from(self.groups.len()).expect("a scenario has few enough groups");
         group.first_member = self.sources.len() as u32;

@@ -228,6 +228,14 @@ impl Endpoint {
     pub fn snd_max(&self) -> u64 {
         either!(self, end => end.snd_max())
     }
+    /// Smoothed round trip; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        either!(self, end => end.srtt())
+    }
+    /// Shows the inner state of its congestion control by name ([`Control::gauges`](crate::Control::gauges)).
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        either!(self, end => end.gauges(show));
+    }
     /// Retransmission timeout in force (of QUIC the probe timeout). With a tick clock a timer set to it lasts up to
     /// one tick less.
     pub fn rto(&self) -> Duration {

@@ -242,6 +242,16 @@ impl TcpEndpoint {
     pub fn snd_max(&self) -> u64 {
         self.tx.snd.max
     }
+    /// Smoothed round trip; zero before the first sample.
+    pub fn srtt(&self) -> Duration {
+        self.profile.rtt.smoothed(&self.tx.rtt)
+    }
+    /// Shows the inner state of its congestion control by name.
+    pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        if let Some(control) = self.tx.sender.control() {
+            control.gauges(show);
+        }
+    }
     /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
     /// less.
     pub fn rto(&self) -> Duration {

@@ -4,6 +4,7 @@
 use packet::{Duration, Instant};
 
 use crate::classic_sender::ClassicSender;
+use crate::congestion::Control;
 use crate::profile::Profile;
 use crate::recovery::{Outstanding, RackSender, RecoveryKind};
 use crate::rtt::Rtt;
@@ -92,6 +93,14 @@ impl Sender {
         match self {
             Sender::Classic(classic) => Some(classic),
             Sender::Rack(_) => None,
+        }
+    }
+
+    /// Its congestion control; none of Reno that a classic sender calls directly.
+    pub fn control(&self) -> Option<&dyn Control> {
+        match self {
+            Sender::Classic(classic) => classic.control.get(),
+            Sender::Rack(rack) => Some(rack.control()),
         }
     }
 

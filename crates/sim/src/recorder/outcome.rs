@@ -168,6 +168,7 @@ impl Recorder {
         }
         let mut tables = self.port_tables(ended, &links);
         tables.extend(self.flows.table(seconds));
+        tables.extend(self.controls.map(record::Controls::table));
         tables.extend(self.sources.map(|sources| sources.table(seconds)));
         tables.push(self.requests.histogram());
         tables.push(self.requests.by_size());

@@ -288,6 +288,12 @@ pub const RECORD: &[Field] = &[
              run: 32 bytes of memory a row, two rows or more a packet.",
         )
         .source("constructed"),
+    Field::new("controls", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Sample congestion window, threshold and round trip of every connection that has data \
+             out, and the gauges of its control, every record.queue_every.",
+        )
+        .source("constructed"),
     Field::new("responses", Kind::Switch, Value::Switch(true))
         .meaning("Keep a row of every request (else only summary and histogram).")
         .source("constructed"),

@@ -249,6 +249,9 @@ pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
         linux_pacing_rate(win, flight, srtt)
     }
 
+    /// Shows inner state by name, always in one order.
+    fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
+
     /// Answers marks as classic senders do where the queue turns out to be a classic one (RFC 9331
     /// section 4.3); for a scalable control that is new.
     fn detect_classic_queues(&mut self) {}

@@ -133,6 +133,10 @@ impl Control for Dctcp {
             win.ssthresh = self.rest(win).max(2 * win.mss());
         }
     }
+
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("alpha", self.alpha);
+    }
 }
 
 #[cfg(test)]

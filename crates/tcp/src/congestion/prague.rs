@@ -364,6 +364,10 @@ impl Control for Prague {
         self.losing = false;
     }
 
+    fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        show("alpha", self.alpha);
+    }
+
     fn on_restart(&mut self, win: &mut Window, _idle: Duration, _now: Instant) {
         self.window = win.cwnd as f64;
         if let Some(pace) = &mut self.pace {

@@ -45,6 +45,12 @@ impl QuicEndpoint {
     pub(crate) fn snd_max(&self) -> u64 {
         self.spaces[DATA].out.next
     }
+    pub(crate) fn srtt(&self) -> Duration {
+        self.rtt.measured()
+    }
+    pub(crate) fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
+        self.path.control.gauges(show);
+    }
     pub(crate) fn rto(&self) -> Duration {
         self.rtt.pto() + self.rules.acks.max_delay
     }

@@ -89,6 +89,11 @@ impl ClassicControl {
         }))
     }
 
+    /// The control; none if it is a Reno that is called directly.
+    pub fn get(&self) -> Option<&dyn Control> {
+        self.0.as_ref().map(|tracked| &*tracked.tracker.control)
+    }
+
     pub const fn reno() -> Self {
         ClassicControl(None)
     }

@@ -288,6 +288,19 @@ mod tests {
     }
 
     #[test]
+    fn a_sample_shorter_than_the_smallest_round_trip_is_none() {
+        // What a needless retransmission seems to take, since the original is acknowledged at once (`tcp_rate_gen`).
+        let mut rate = Rate::new(true);
+        let record = send(&mut rate, 1, 0, at(5));
+        for (now, known) in [(44, false), (45, true)] {
+            let mut newest = None;
+            rate.deliver(record.turn, &record, &mut newest, at(now));
+            let sample = rate.sample(newest, Duration::from_millis(40), at(now));
+            assert_eq!(sample.is_some(), known, "{now}");
+        }
+    }
+
+    #[test]
     fn what_was_noted_of_a_segment_is_kept_while_it_is_out() {
         let (mut rate, mut silent) = (Rate::new(true), Rate::new(false));
         let note = |delivered| Snapshot { delivered, ..Snapshot::default() };

@@ -77,6 +77,17 @@ fn gains_and_rates_are_the_kernels_integers() {
 }
 
 #[test]
+fn without_a_sample_no_round_passes() {
+    // `bbr_update_bw` returns before it counts, so that the filter keeps the rate that it has.
+    let (mut bbr, mut win) = opened();
+    for ms in 101..121 {
+        let ack = testing::AckSample { rate: None, ..ack(&bbr, ms, 1, 100, 10) };
+        bbr.on_ack(&mut win, &ack);
+    }
+    assert_eq!(bbr.rounds.count, 0);
+}
+
+#[test]
 fn a_packet_is_a_segment_its_fin_or_what_is_left() {
     let cases = [(0, 0), (1, 1), (300, 1), (1_000, 1), (1_001, 1), (2_000, 2), (2_300, 3)];
     for (bytes, count) in cases {

@@ -82,6 +82,11 @@ impl RackSender {
         self.tracker.board.fetch();
     }
 
+    /// Its congestion control.
+    pub fn control(&self) -> &dyn Control {
+        &*self.tracker.control
+    }
+
     /// With this control.
     pub fn new(settings: RackSettings, control: Box<dyn Control>) -> Self {
         RackSender::with(settings, Tracker::new(control, settings.paces))

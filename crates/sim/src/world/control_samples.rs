@@ -1,0 +1,47 @@
+//! Samples of what congestion controls are at, as `record.controls` wants them.
+
+use packet::Instant;
+use record::ControlState;
+use tcp::Endpoint;
+
+use super::World;
+use super::connection::Connection;
+
+impl World {
+    /// When the controls are to be sampled next; none if they are not.
+    pub fn controls_due(&self) -> Option<Instant> {
+        self.recorder.controls().map(record::Controls::due)
+    }
+
+    /// Samples the sender of every connection that has data out, in the order of users and of their
+    /// connections. Everything that happens at this instant has happened.
+    pub fn sample_controls(&mut self) {
+        let Some(controls) = self.recorder.controls_mut() else { return };
+        let open = self.connections.places().iter().filter(|it| it.serial.is_some());
+        let mut senders: Vec<(ControlState, &Endpoint)> = open.flat_map(senders).collect();
+        senders.sort_by_key(|(state, _)| (state.user, state.connection, state.end));
+        for (state, end) in senders {
+            controls.add(state, |show| end.gauges(show));
+        }
+        controls.taken();
+    }
+}
+
+/// The ends of a connection that have data out; a SYN is none.
+fn senders(connection: &Connection) -> impl Iterator<Item = (ControlState, &Endpoint)> {
+    let ends = (0..).zip(&connection.ends);
+    let sending = ends.filter(|(_, end)| end.snd_una() > 0 && end.outstanding() > 0);
+    sending.map(|(number, end)| {
+        let state = ControlState {
+            group: connection.group,
+            user: connection.source,
+            connection: connection.number,
+            end: number,
+            cwnd: end.cwnd(),
+            ssthresh: end.ssthresh(),
+            outstanding: end.outstanding(),
+            srtt: end.srtt(),
+        };
+        (state, end)
+    })
+}
