@@ -42,6 +42,41 @@ def test_gymnasiums_own_checker_is_content():
             check_env(AqmEnv(SCENARIO, action=action), skip_render_check=True)
 
 
+RENO = """
+import aqmlab
+
+class Mine(aqmlab.CongestionControl):
+    def on_ack(self, window, ack):
+        if ack.may_grow:
+            window.cwnd += window.mss * ack.acked // window.cwnd
+
+    def on_loss(self, window):
+        window.ssthresh = max(window.cwnd // 2, 2 * window.mss)
+"""
+
+
+def test_a_control_of_ones_own_runs_and_what_it_does_wrong_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine.py").write_text(RENO)
+    traffic = [{"app": "bulk", "flows": 4, "tcp": {"profile": "linux", "congestion": "mine.py"}}]
+    own, ours = ({**SCENARIO, "traffic": traffic}, SCENARIO)
+    first, again, other = (np.array(episode(AqmEnv(of), 0.02)[0]) for of in (own, own, ours))
+    assert (first == again).all()
+    assert not (first == other).all()
+    (tmp_path / "mine.py").write_text(RENO.replace("window.mss *", "window.mss // 0 *"))
+    with pytest.raises(SpecError, match="ZeroDivisionError"):
+        episode(AqmEnv(own), 0.02)
+    file = tmp_path / "scenario.toml"
+    file.write_text(
+        'duration = "1 s"\n[[link]]\nrate = "4 Mbit/s"\n[[traffic]]\napp = "bulk"\nflows = 1\n'
+        'tcp = { profile = "linux", congestion = "theirs.py" }\n'
+    )
+    (tmp_path / "theirs.py").write_text(RENO.replace("Mine", "Theirs"))
+    with pytest.raises(SpecError, match="--trust"):
+        AqmEnv(file)
+    AqmEnv(file, trust=True)
+
+
 def test_equal_seeds_give_equal_episodes_and_others_do_not():
     env = AqmEnv(SCENARIO, interval_s=0.25)
     once, again, other = (np.array(episode(env, 0.02, seed)[0]) for seed in (1, 1, 2))

@@ -263,6 +263,28 @@ def test_a_study_that_goes_through_disciplines_has_one_more(written):
     assert any("threshold" in figure.of.get("mark", ()) for figure in own.figure)
 
 
+def test_a_study_that_goes_through_controls_has_one_more(written):
+    """RFC 9743's study with a control of one's own, which is Reno: its figures are `reno`'s."""
+    importlib.import_module("aqmlab.pipeline.study")
+    from aqmlab.experiment.experiment import load
+
+    file = written("reno.py", RENO)
+    ours, own = load("rfc9743"), load("rfc9743", aqm=[file])
+    more = [
+        (group.name, axis.variants[-1])
+        for group, before in zip(own.group, ours.group, strict=True)
+        for axis, had in zip(group.axes, before.axes, strict=True)
+        if len(axis.variants) > len(had.variants)
+    ]
+    assert [group for group, _ in more] == ["alone", "collapse", "beside", "people"]
+    for _, variant in more:
+        (end,) = variant.set.values()
+        assert (variant.name, end["profile"]) == ("py_reno", "linux")
+        assert end["congestion"]["name"]["text"] == RENO
+    with pytest.raises(AqmlabError, match="goes through no congestion controls"):
+        aqmlab.run(scenario("codel"), aqm=file)
+
+
 def test_a_scenario_studies_it_in_place_of_its_own(written):
     file = written("judge.py", JUDGE)
     plain = scenario({"aqm": "red", "limit": 30})
@@ -316,6 +338,29 @@ def test_a_control_has_parameters_and_stands_in_sweeps(written):
     assert len({run.summary["fingerprint"] for run in found.runs}) == 2
 
 
+def test_windows_and_gauges_of_controls_are_a_table_and_change_nothing(written):
+    """The table as its second group, reno of ours, lacks the gauge of the first."""
+    made = behind(written("reno.py", RENO), duration="5 s")
+    made["traffic"].append({**behind("reno")["traffic"][0], "name": "ours"})
+    plain = aqmlab.run(made)
+    made["record"] = {"controls": True, "queue_every": "50 ms"}
+    sampled = aqmlab.run(made)
+    assert sampled.summary["fingerprint"] == plain.summary["fingerprint"]
+    assert sampled.summary["events"] == plain.summary["events"]
+    table = sampled.table("controls")
+    own, ours = (table.filter(table["group"] == group) for group in (0, 1))
+    assert set(table["time_ns"].unique() % 50_000_000) == {0}
+    for rows in (own, ours):
+        assert rows["time_ns"].max() == 5_000_000_000
+        assert rows["user"].n_unique() == made["traffic"][0]["flows"]
+        assert set(rows["end"]) == {0}
+        assert rows["cwnd_bytes"].min() >= 1448
+        assert 0.01 < rows["srtt_s"].drop_nans().median() < 0.5
+    assert own["gauge.count"].is_not_nan().all()
+    assert 0 < own["gauge.count"].max() <= own["cwnd_bytes"].max() // 1448
+    assert ours["gauge.count"].is_nan().all()
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
@@ -336,3 +381,11 @@ def test_parameters_of_a_control_are_checked_as_ours_are(written):
     assert "out of range" in refused({"name": file, "beta": 2})
     assert 'did you mean "beta"' in refused({"name": file, "bets": 0.5})
     assert "unknown aqm" in described({"aqm": file})
+
+
+@pytest.mark.parametrize("wrong", [{"file": "reno.py"}, {"name": {"file": "reno.py"}}])
+def test_a_table_in_place_of_a_file_s_name_is_refused_with_what_to_write(written, wrong):
+    written("reno.py", RENO)
+    assert refused(wrong).endswith('write the name alone, congestion = "reno.py"')
+    written("fifo.py", FIFO)
+    assert described({"aqm": {"file": "fifo.py"}}).endswith('aqm = "fifo.py"')

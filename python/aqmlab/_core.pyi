@@ -152,7 +152,7 @@ class Overload:
 class World:
     """A world that is moved in slices, looked at and changed between them."""
 
-    def __init__(self, scenario_json: str) -> None: ...
+    def __init__(self, scenario_json: str, registry: Registry | None = None) -> None: ...
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
         """Moves on; whether the run is over, and eight numbers of the port since the last time."""
 

@@ -35,6 +35,17 @@ impl Registry {
         aqm::Registry::with(&own).expect("each name was free when it was added")
     }
 
+    /// As [`Registry::of`], and the discipline `agent`.
+    ///
+    /// # Errors
+    /// A sentence, if a user's discipline has its name.
+    pub fn with_agent(registry: Option<&Registry>) -> Result<aqm::Registry, String> {
+        let mut own = registry.map(|registry| registry.own().clone()).unwrap_or_default();
+        own.push(&aqm::AGENT);
+        let taken = |name| format!("the discipline {name} is the agent's: give yours another name");
+        aqm::Registry::with(&own).map_err(taken)
+    }
+
     /// The congestion controls of `registry`, or ours alone.
     pub fn controls_of(registry: Option<&Registry>) -> Controls {
         let of = |registry: &Registry| registry.controls().1.clone();

@@ -1,6 +1,6 @@
 //! A world that Python moves: what environments for learning are made of.
 
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use packet::Duration;
 use pyo3::prelude::*;
@@ -8,19 +8,30 @@ use sim::{Run, Scenario};
 
 use crate::ScenarioError;
 use crate::fault::guarded;
+use crate::registry::Registry;
 
 /// A world that is moved in slices, looked at and changed between them; see `sim::Run::set`.
 #[pyclass]
 pub struct World(Mutex<Run>);
 
+impl World {
+    /// The run, also after a user's code has failed in it.
+    fn run(&self) -> MutexGuard<'_, Run> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 #[pymethods]
 impl World {
-    /// Sets a scenario (JSON) up, which may name the discipline `agent`.
+    /// Sets a scenario (JSON) up, which may name the discipline `agent` and those of the registry. A
+    /// user's code runs in this process.
     #[new]
-    fn new(scenario_json: &str) -> PyResult<Self> {
+    #[pyo3(signature = (scenario_json, registry = None))]
+    fn new(scenario_json: &str, registry: Option<&Registry>) -> PyResult<Self> {
         guarded(|| {
-            let registry = aqm::Registry::with(&[&aqm::AGENT]).expect("its name is free");
-            let scenario = Scenario::read(scenario_json, &registry);
+            let queues = Registry::with_agent(registry).map_err(ScenarioError::new_err)?;
+            let controls = Registry::controls_of(registry);
+            let scenario = Scenario::read_with(scenario_json, &queues, &controls);
             let run = scenario.and_then(Run::new).map_err(|e| ScenarioError::new_err(e.0))?;
             Ok(World(Mutex::new(run)))
         })
@@ -31,7 +42,7 @@ impl World {
     /// left, their bytes, the sum of the seconds that they had waited, packets dropped and marked.
     fn advance(&self, py: Python<'_>, seconds: f64, port: &str) -> PyResult<(bool, [f64; 8])> {
         let moved = || {
-            let mut run = self.0.lock().expect("nobody panics while holding it");
+            let mut run = self.run();
             let until = run.now() + Duration::from_secs_f64(seconds);
             run.advance(until);
             let over = run.now() >= run.end();
@@ -43,14 +54,14 @@ impl World {
     /// Changes a parameter of the discipline of `port`, from now on.
     fn set(&self, port: &str, name: &str, value: f64) -> PyResult<()> {
         guarded(|| {
-            let mut run = self.0.lock().expect("nobody panics while holding it");
+            let mut run = self.run();
             run.set(port, name, value).map_err(|e| ScenarioError::new_err(e.0))
         })
     }
 
     /// Seconds of the world's time, and events served.
     fn now(&self) -> (f64, u64) {
-        let run = self.0.lock().expect("nobody panics while holding it");
+        let run = self.run();
         (run.now().secs_f64(), run.events())
     }
 }

@@ -24,8 +24,10 @@ Aqm = Annotated[
     list[str] | None,
     typer.Option(
         "--aqm",
+        "--cc",
         metavar="FILE[:CLASS]",
-        help="A discipline of your own beside those of the experiment; may be repeated.",
+        help="A discipline (--cc: congestion control) of your own beside those of the experiment; "
+        "may be repeated.",
     ),
 ]
 Out = Annotated[Path | None, typer.Option(help="Results folder (default: results/<name>).")]

@@ -1,7 +1,9 @@
-"""A user's own disciplines in an experiment that does not name them (`--aqm`).
+"""A user's own disciplines and congestion controls in an experiment that does not name them
+(`--aqm`, `--cc`).
 
-Wherever an axis goes through disciplines, each of them is one more; an experiment without such an
-axis studies the one that is given in place of its own.
+Wherever an axis goes through disciplines, each discipline is one more, and each control wherever an
+axis goes through controls; an experiment without such an axis studies the discipline that is given
+in place of its own.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ KEPT = ("limit", "limit_bytes", "ecn")
 
 
 def with_own(experiment: Experiment, given: Sequence[object]) -> Experiment:
-    """The experiment with these disciplines: names of files (`my_aqm.py:MyAqm`), or classes."""
+    """The experiment with these disciplines and controls: names of files (`my_aqm.py:MyAqm`), or
+    classes."""
     tables = [_table(each) for each in given]
     axes: set[str] = set()
     groups = tuple(_group(group, tables, axes) for group in experiment.group)
@@ -52,26 +55,44 @@ def _group(group: Group, tables: Sequence[ProgramTable], axes: set[str]) -> Grou
 
 
 def _axis(axis: Axis, tables: Sequence[ProgramTable], axes: set[str]) -> Axis:
-    """The axis with one more variant for each, if it goes through disciplines."""
-    model = next((variant for variant in axis.variants if _queues(variant)), None)
-    several = {
-        str(queue["aqm"]) for variant in axis.variants for queue in _queues(variant).values()
-    }
-    if model is None or len(several) < 2:
+    """The axis with one more variant for each of the kind that it goes through."""
+    own = [
+        _variant(model, table)
+        for table in tables
+        for model in _models(axis, "congestion" if _is_control(table) else "aqm")
+    ]
+    if not own:
         return axis
     axes.add(axis.name)
-    own = tuple(_variant(model, table) for table in tables)
     quick = (*axis.quick, *(v.name for v in own)) if axis.quick is not None else None
     return replace(axis, variants=(*axis.variants, *own), quick=quick)
 
 
-def _queues(variant: Variant) -> dict[str, Queue]:
-    """The queues that a variant sets, by path."""
-    return {p: v for p, v in variant.set.items() if isinstance(v, Mapping) and "aqm" in v}
+def _models(axis: Axis, kind: str) -> list[Variant]:
+    """The first variant that names one of a kind, if the axis goes through several."""
+    several = {
+        str(place[kind]) for variant in axis.variants for place in _places(variant, kind).values()
+    }
+    if len(several) < 2:
+        return []
+    return [next(variant for variant in axis.variants if _places(variant, kind))]
+
+
+def _is_control(table: ProgramTable) -> bool:
+    return source.described(table).get("kind") == "congestion"
+
+
+def _places(variant: Variant, kind: str) -> dict[str, Queue]:
+    """The queues (aqm) or end systems (congestion) that a variant sets, by path."""
+    return {p: v for p, v in variant.set.items() if isinstance(v, Mapping) and kind in v}
 
 
 def _variant(model: Variant, table: ProgramTable) -> Variant:
-    own = {path: _queue(table, queue) for path, queue in _queues(model).items()}
+    if _is_control(table):
+        ends = _places(model, "congestion").items()
+        own = {path: {**end, "congestion": {"name": dict(table)}} for path, end in ends}
+    else:
+        own = {path: _queue(table, queue) for path, queue in _places(model, "aqm").items()}
     return replace(model, name=table["name"], label=None, published={}, set={**model.set, **own})
 
 
@@ -96,6 +117,11 @@ def _in_place(experiment: Experiment, tables: Sequence[ProgramTable]) -> Experim
         raise SpecError(
             f"{experiment.name} goes through no disciplines: give one --aqm, or a sweep of "
             '"link.0.forward.aqm"'
+        )
+    if _is_control(tables[0]):
+        raise SpecError(
+            f"{experiment.name} goes through no congestion controls: set one, --set "
+            "traffic.0.tcp.congestion=FILE"
         )
     links = experiment.scenario.get("link") or [{}]
     queue = _queue(tables[0], links[0].get("forward"))

@@ -89,6 +89,8 @@ def _inline_discipline(named: object, folder: Path, is_queue: bool, *, by_user: 
         several = zip(named, found, strict=True)
         return [{"label": _name(new), **new} if new is not old else new for old, new in several]
     if not isinstance(named, str) or not source.names_file(named):
+        if not is_queue:
+            source.check_whole(named, AQM)
         return named
     described = source.table(named, folder, by_user=by_user)
     return {AQM: described} if is_queue else described
@@ -107,6 +109,7 @@ def _inline_control(named: object, folder: Path, *, by_user: bool) -> Any:
         return {"name": source.table(named, folder, by_user=by_user)}
     if isinstance(named, Mapping) and source.names_file(named.get("name")):
         return {**named, "name": source.table(named["name"], folder, by_user=by_user)}
+    source.check_whole(named.get("name", named) if isinstance(named, Mapping) else None, CONTROL)
     return named
 
 

@@ -15,7 +15,9 @@ from gymnasium.spaces import Box
 from numpy.typing import NDArray
 
 from aqmlab.errors import SpecError
+from aqmlab.experiment.inlining import inline_tables
 from aqmlab.simulator import engine
+from aqmlab.simulator.plugin.trust import granted
 
 from .actions import Action, Probability
 from .rewards import Reward, ThroughputAndDelay
@@ -45,7 +47,8 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
     `scenario` is a TOML file or a mapping as `aqmlab.run` takes them, its users and flows given by
     their number. `port` is `<link>.forward` or `<link>.reverse`, the first link's forward direction
     if not given. A step lasts `interval_s`; an episode is truncated at the scenario's end. Without
-    a `reward` it is `ThroughputAndDelay` of the link's rate.
+    a `reward` it is `ThroughputAndDelay` of the link's rate. `trust` permits programs that a file
+    names (see docs/how-to/share.md).
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - Gymnasium declares it so
@@ -58,12 +61,15 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
         port: str | None = None,
         interval_s: float = 0.1,
         reward: Reward | None = None,
+        trust: bool = False,
     ) -> None:
         if not interval_s > 0:
             raise SpecError(f"interval_s: {interval_s} is no time; a step lasts longer than 0 s")
         self._action = action or Probability()
         self._interval_s = interval_s
-        self._scenario, self._port, link = _steered(_read(scenario), port, self._action)
+        with granted(trust):
+            read = _read(scenario)
+        self._scenario, self._port, link = _steered(read, port, self._action)
         self._reward = reward or ThroughputAndDelay(_capacity(link, self._port))
         engine.World(self._scenario)  # what is wrong is said now
         self.action_space = Box(self._action.low, self._action.high, (1,), np.float32)
@@ -113,13 +119,15 @@ def _numbers(seen: Mapping[str, float]) -> Numbers:
 def _read(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
     """The scenario of a file or a mapping; an experiment's is in its table `scenario`."""
     if isinstance(scenario, Mapping):
-        document: Mapping[str, Any] = scenario
+        document: Mapping[str, Any] = inline_tables(copy.deepcopy(scenario), Path(), by_user=True)
     else:
+        file = Path(scenario)
         try:
-            document = tomllib.loads(Path(scenario).read_text("utf-8"))
+            read = tomllib.loads(file.read_text("utf-8"))
         except (OSError, ValueError) as error:
             raise SpecError(f"{os.fspath(scenario)}: {error}") from error
-    return copy.deepcopy(dict(document.get("scenario", document)))
+        document = inline_tables(read, file.parent)
+    return dict(document.get("scenario", document))
 
 
 def _steered(

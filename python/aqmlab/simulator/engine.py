@@ -109,6 +109,8 @@ def _requested(scenario: Draft | None = None) -> Iterator[ModuleType | Remote]:
         raise SpecError(str(error)) from error
     except core.Fault as fault:
         raise FaultError(str(fault)) from fault
+    except core.DisciplineError as error:
+        raise SpecError(str(error)) from error
 
 
 def simulate(
@@ -157,12 +159,20 @@ def outcome(raw: _core_module.RawResult) -> Outcome:
 class World:
     """A world that is moved in slices, looked at and changed between them (docs/gym.md).
 
-    Its scenario may name the discipline `agent`, whose probability `p` the caller sets.
+    Its scenario may name the discipline `agent`, whose probability `p` the caller sets. Disciplines
+    and controls of a user's own run in this process, as the caller does.
     """
 
     def __init__(self, scenario: Draft) -> None:
+        own = source.tables(scenario)
         with _requested() as core:
-            self._world: _core_module.World = core.World(_text(scenario))
+            registry = None
+            if own:
+                from .plugin import loading, trust
+
+                trust.require(own)
+                registry, _ = loading.registry_of(_core(), own)
+            self._world: _core_module.World = core.World(_text(scenario), registry)
 
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
         """Advances, and reports on `port` since the last call: whether the run is over; packets and

@@ -83,6 +83,16 @@ def table(value: str, folder: Path = Path(), *, by_user: bool = True) -> Program
     return cast(ProgramTable, {"name": described(entry)["name"], **entry})
 
 
+def check_whole(named: object, field: str) -> None:
+    """Refuses a table that names a file as `table` does, but holds neither its text nor its hash:
+    somebody has written it in place of the file's name."""
+    if isinstance(named, Mapping) and "file" in named and not {"text", "blake2b"} & named.keys():
+        raise SpecError(
+            f"{field}: a table with file = {json.dumps(named['file'])} does not hold the program: "
+            f"write the name alone, {field} = {json.dumps(named['file'])}"
+        )
+
+
 def of_class(cls: type[Discipline | CongestionControl]) -> ProgramTable:
     """The table of a class, which must stand in a file."""
     import inspect
