@@ -3,22 +3,19 @@ the adversary breaks, as small as it gets, or how many trials failed. `make docs
 for it takes long:
 
     .venv/bin/python docs/weaknesses.py [QUEUE...]    all, or these anew; the others' rows stay
-    .venv/bin/python docs/weaknesses.py --page        the page alone, from docs/weaknesses.json
 """
 
 from __future__ import annotations
 
-import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 from aqmlab.adversary.attack import attack
 from aqmlab.adversary.finding import Finding
 from aqmlab.simulator import engine
 
-DOCS = Path(__file__).parent
-FOUND = DOCS / "weaknesses.json"
+PAGE = Path(__file__).with_suffix(".md")
 PROMISES = ("p99 delay < 250 ms", "use > 0.4", "starvation > 0.02")
 TRIALS, SEED = 24, 1
 FIXED = ("outage", "loss")
@@ -28,6 +25,8 @@ MADE_FOR = {
     **dict.fromkeys(("dualpi2", "curvy_red", "docsis_lld"), "prague"),
     **dict.fromkeys(("dctcp_step", "dcn"), "dctcp"),
 }
+PARTS = {1.0: "", 0.5: "; half as long", 0.25: "; a quarter as long"}
+"""Parts of a trial's length, in words."""
 HEAD = f"""# Where each queue breaks
 
 For every queue of the catalogue with its defaults, and for each of its usual senders,
@@ -44,6 +43,7 @@ The last column names what the smallest scenario needs, in the words of
 of the run, `pulse 1.4` are pulses of datagrams at 1.4 times the rate. The *simple line* has none of
 it: two flows, 10 Mbit/s, 40 ms. Delay is that of all packets, also of the pulses, which a fair
 queue keeps waiting by themselves. *Under seeds*: in how many of five fresh runs the promise breaks.
+*Half as long*: than a trial is. The run has its fingerprint natively and in the laboratory's page.
 
 A row's search is repeated by
 
@@ -51,8 +51,8 @@ A row's search is repeated by
 
 and the page is written by `docs/weaknesses.py`.
 
-| queue | senders | breaks | measured | under seeds | in this scenario |
-| --- | --- | --- | --- | --- | --- |
+| queue | senders | breaks | measured | under seeds | in this scenario | fingerprint |
+| --- | --- | --- | --- | --- | --- | --- |
 """
 
 
@@ -61,76 +61,54 @@ def senders(name: str) -> list[str]:
     return [*SENDERS, *(one for queue, one in MADE_FOR.items() if queue == name)]
 
 
-def searched(name: str, sender: str) -> dict[str, Any]:
-    """What was found of one queue with these senders."""
+def searched(name: str, sender: str) -> list[str]:
+    """What was found of one queue with these senders, as cells of its row."""
     tried = 0
     fixed = (*FIXED, f"control={sender}", f"second={sender}")
     for words in PROMISES:
         (found,) = attack(name, [words], TRIALS, SEED, 1, fixed)
         if isinstance(found, Finding):
-            return {"queue": name, "senders": sender, "promise": words} | row_of(found)
+            return [f"`{name}`", f"`{sender}`", f"`{words}`", *cells(found)]
         tried += found[1]
-    return {"queue": name, "senders": sender, "trials": tried}
+    return [f"`{name}`", f"`{sender}`", "kept", "", "", f"none in {tried} trials", ""]
 
 
-def row_of(finding: Finding) -> dict[str, Any]:
-    """A finding in plain numbers."""
+def cells(finding: Finding) -> list[str]:
+    """A finding as cells: number, seeds, scenario, fingerprint."""
     genes = {gene.name: gene for gene in finding.target.genes}
     document = finding.document()
-    return {
-        "value": finding.value,
-        "measure": finding.promise.measure,
-        "seeds": [finding.seeds_broken, document["seeds"]],
-        "needed": [
-            [name, genes[name].shown(finding.genome[name])] for name, _, _ in finding.without
-        ],
-        "fingerprint": document["fingerprint"],
-    }
-
-
-def page(rows: list[dict[str, Any]]) -> str:
-    """The page of these rows."""
-    return HEAD + "".join(f"| {' | '.join(cells(row))} |\n" for row in rows)
-
-
-def text(rows: list[dict[str, Any]]) -> str:
-    """The rows as JSON, each on a line."""
-    return "[\n" + ",\n".join(json.dumps(row) for row in rows) + "\n]\n"
-
-
-def cells(row: dict[str, Any]) -> list[str]:
-    """A row's cells."""
-    name, sender = f"`{row['queue']}`", f"`{row['senders']}`"
-    if "promise" not in row:
-        return [name, sender, "kept", "", "", f"none in {row['trials']} trials"]
-    said = "; ".join(f"{name} {value}" for name, value in row["needed"])
-    broken, seeds = row["seeds"]
+    needed = (f"{name} {genes[name].shown(finding.genome[name])}" for name, *_ in finding.without)
+    said = "; ".join(needed) or "the simple line"
     return [
-        name,
-        sender,
-        f"`{row['promise']}`",
-        f"{row['value']:.3g}",
-        f"{broken} of {seeds}",
-        said or "the simple line",
+        f"{finding.value:.3g}",
+        f"{finding.seeds_broken} of {document['seeds']}",
+        said + PARTS[finding.length],
+        f"`{document['fingerprint']}`",
     ]
 
 
-def main(arguments: list[str]) -> None:
-    """Searches, and writes data and page."""
-    names = [entry["name"] for entry in engine.catalogue()["aqm"]]
-    wanted = [(name, sender) for name in names for sender in senders(name)]
-    stored = json.loads(FOUND.read_text()) if FOUND.exists() else []
-    known = {(row["queue"], row.get("senders", "")): row for row in stored}
-    if "--page" not in arguments:
-        for one in wanted:
-            if arguments and one[0] not in arguments:
-                continue
+def rows(text: str) -> dict[tuple[str, str], list[str]]:
+    """The rows that a page holds, by queue and senders."""
+    lines = (line[2:-2].split(" | ") for line in text.splitlines() if line.startswith("| `"))
+    return {(cells[0].strip("`"), cells[1].strip("`")): cells for cells in lines}
+
+
+def page(found: Iterable[list[str]]) -> str:
+    """The page of these rows."""
+    return HEAD + "".join(f"| {' | '.join(row)} |\n" for row in found)
+
+
+def main(names: list[str]) -> None:
+    """Searches, and writes the page after each row."""
+    queues = [entry["name"] for entry in engine.catalogue()["aqm"]]
+    wanted = [(name, sender) for name in queues for sender in senders(name)]
+    known = rows(PAGE.read_text(encoding="utf-8"))
+    for one in wanted:
+        if not names or one[0] in names:
             known[one] = searched(*one)
-            print(" | ".join(cells(known[one])), flush=True)
-            rows = [known[each] for each in wanted if each in known]
-            FOUND.write_text(text(rows), encoding="utf-8")
-    rows = [known[one] for one in wanted if one in known]
-    (DOCS / "weaknesses.md").write_text(page(rows), encoding="utf-8")
+            print(" | ".join(known[one]), flush=True)
+            kept = (known[each] for each in wanted if each in known)
+            PAGE.write_text(page(kept), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import threading
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import pytest
 
+import aqmlab
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment.experiment import load
-from aqmlab.lab import results
+from aqmlab.lab import link, results
 from aqmlab.lab.server import Laboratory
 from aqmlab.pipeline.study import Study
 
@@ -78,6 +80,39 @@ def test_the_page_is_served_behind_its_token_under_a_strict_policy(server):
 )
 def test_nothing_else_is_served(server, path):
     assert get(server, path.format(token=server.token)).status == 404
+
+
+def test_a_scenario_is_a_link_with_the_fingerprint_of_its_run(tmp_path, real_core):
+    file = tmp_path / "one.toml"
+    text = """
+duration = "2 s"
+[[link]]
+rate = "3 Mbit/s"
+forward = { aqm = "codel" }
+[[traffic]]
+app = "bulk"
+flows = 2
+"""
+    file.write_text(text)
+    given = link.fragment(file)
+    shared = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
+    print = aqmlab.run(file).summary["fingerprint"]
+    assert shared["fingerprints"] == [print, print]
+    assert shared["state"]["sides"] == [{"link": [{"forward": {"aqm": "codel"}}]}] * 2
+    assert aqmlab.run(shared["state"]["shared"]).summary["fingerprint"] == print
+    scenario = text.replace("[[", "[[scenario.").replace("duration", "[scenario]\nduration")
+    for wrong, why in (
+        (
+            f"{scenario}[sweep]\n'link.0.forward.aqm' = ['codel', 'pie']\n",
+            "it holds 2 runs, the page shows one",
+        ),
+        (text.replace("flows = 2", 'flows = 2\ntcp = { congestion = "own.py" }'), "--trust"),
+        (text.replace("bulk", "web").replace("flows = 2", "load = 0.5"), "give users"),
+    ):
+        file.write_text(wrong)
+        (tmp_path / "own.py").write_text("import aqmlab\n")
+        with pytest.raises(AqmlabError, match=why):
+            link.fragment(file)
 
 
 def test_another_name_for_this_machine_is_another_site(server):

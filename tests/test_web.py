@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import aqmlab
 from aqmlab import _core
+from aqmlab.adversary import finding, promise, search
 from aqmlab.lab import PAGE
+from aqmlab.simulator.engine import version
 
 WEB = Path(__file__).parents[1] / "web"
 MODULE = PAGE / "aqmlab.wasm"
@@ -137,6 +141,71 @@ def test_what_is_refused_is_refused_with_the_same_sentence(tab: Any) -> None:
     assert len(refused) > 60
     for text, answer in zip(texts, answers, strict=True):
         assert tuple(answer) == native(text), text
+
+
+FINDINGS = [
+    ("aqm", "pie", {"pulse": 1.4, "slot": 8, "jitter": 3, "outage": 0.4, "loss": 0.01}),
+    ("congestion", "bbr", {"rate": 5, "lost_at": 48, "lost_run": 12, "lost_again": 3}),
+    ("congestion", "scream", {"rate": 4, "buffer": 0.4, "rival": 1, "spread": 3, "ecn": 1}),
+    ("aqm", "docsis_lld", {"control": 4, "second": 2, "drop_to": 0.3, "later": 0.2, "flows": 5}),
+]
+"""Kinds of what `aqmlab break` finds: effects, pulses and an outage; lost packets and lost
+retransmissions; a rival behind a short buffer; a queue of two queues for Prague and BBR, whose rate
+falls."""
+
+
+def findings(folder: Path) -> list[Path]:
+    """These as `aqmlab break --out` writes them."""
+    written = []
+    for number, (kind, name, genome) in enumerate(FINDINGS):
+        target, words = search.Target(kind, name, name), promise.parse("use > 0.4")
+        found = finding.Finding(target, words, target.whole(genome), 0.3, 0.25, 5, ())
+        finding.write(found, folder / f"finding-{number}.toml")
+        written.append(folder / f"finding-{number}.toml")
+    return written
+
+
+def test_a_finding_opens_in_the_page_and_gives_its_fingerprint(tmp_path: Path) -> None:
+    files = findings(tmp_path)
+    words = ["node", WEB / "tests" / "findings.mjs", MODULE, *files]
+    answers = json.loads(subprocess.check_output([str(word) for word in words], timeout=120))
+    for file, answer in zip(files, answers, strict=True):
+        print = aqmlab.run(file).summary["fingerprint"]
+        assert answer["ran"] == [print, print], file.read_text()
+        assert answer["named"] == [print, print]
+        assert answer["build"] == version().build
+    assert len({answer["ran"][0] for answer in answers}) == len(FINDINGS)
+
+
+def test_the_page_reads_toml_as_python_does(tmp_path: Path) -> None:
+    """All files of the studies, which have every kind of value that TOML has but dates; and what
+    is none, with its line."""
+    shipped = Path(aqmlab.__file__).parent / "experiments"
+    texts = [file.read_text(encoding="utf-8") for file in sorted(shipped.rglob("*.toml"))]
+    assert len(texts) > 40
+    wrong = [
+        "a = ",
+        "a = 1 b = 2",
+        "[a",
+        "a = 1\na = 2",
+        "\n\na = [1, 2",
+        "a = {b = 1",
+        'a = "\\q"',
+    ]
+    (tmp_path / "texts.json").write_text(json.dumps(texts + wrong))
+    script = (
+        f"import {{ read }} from {json.dumps((WEB / 'toml.js').as_uri())};"
+        "import { readFileSync } from 'node:fs';"
+        "const tried = (text) => { try { return [read(text)] } catch (e) { return e.message } };"
+        "const texts = JSON.parse(readFileSync(process.argv[1], 'utf8'));"
+        "console.log(JSON.stringify(texts.map(tried)))"
+    )
+    words = ["node", "--input-type=module", "-e", script, str(tmp_path / "texts.json")]
+    answers = json.loads(subprocess.check_output(words))
+    for text, answer in zip(texts, answers, strict=False):
+        assert answer == [tomllib.loads(text)], text[:200]
+    for text, answer in zip(wrong, answers[len(texts) :], strict=True):
+        assert answer.startswith(f"line {text.count(chr(10)) + 1}: "), (text, answer)
 
 
 def test_the_presets_are_scenarios_that_the_engine_takes(tab: Any) -> None:

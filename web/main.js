@@ -322,6 +322,7 @@ function controls() {
   $('share').onclick = share
   $('seeds').onclick = moreSeeds
   $('open').onclick = () => open($('given').value)
+  $('file').onchange = async () => open(await $('file').files[0].text())
   for (const button of document.querySelectorAll('[data-take]')) button.onclick = () => taken(button.dataset.take)
   addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, textarea, button, summary')) return

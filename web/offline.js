@@ -25,6 +25,7 @@ const FILES = [
   'take.js',
   'uplot.css',
   'uplot.js',
+  'toml.js',
   'worker.js',
 ]
 

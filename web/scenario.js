@@ -1,5 +1,7 @@
 /** What the page is about: two scenarios that differ in their sides. As JSON for the engine, TOML for files, a fragment for links. */
 
+import { read as readToml } from './toml.js'
+
 /** Longest fragment or pasted text that is read, in characters. */
 export const MOST_TEXT = 65_536
 
@@ -92,17 +94,21 @@ export function fragment(shareable) {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
 }
 
-/** What a fragment, a link or a pasted JSON says; an Error with one sentence if that is nothing. */
+/** A line of a TOML text: no link and no fragment has one. */
+const TOML_LINE = /^\s*(\[\[?[\w."' -]+\]|[\w."'-]+\s*=\s*[^\s=])/m
+
+/** What a fragment, a link or a scenario as JSON or TOML says; an Error with one sentence if that is nothing. */
 export function opened(text) {
   if (text.length > MOST_TEXT) throw new Error(`that text has ${text.length} characters, more than ${MOST_TEXT}`)
   const trimmed = text.trim()
+  if (!trimmed.startsWith('{') && TOML_LINE.test(trimmed)) return known(ofFile(trimmed))
   const mark = trimmed.indexOf('#')
   const json = trimmed.startsWith('{') ? trimmed : decoded(mark < 0 ? trimmed : trimmed.slice(mark + 1))
   let read
   try {
     read = JSON.parse(json)
   } catch {
-    throw new Error('that is neither a link of this page nor a scenario as JSON')
+    throw new Error('that is neither a link of this page nor a scenario as JSON or TOML')
   }
   return known(isObject(read) && !read.state && read.link ? { state: ofScenario(read) } : read)
 }
@@ -112,8 +118,18 @@ function decoded(text) {
     const plain = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
     return new TextDecoder('utf-8', { fatal: true }).decode(Uint8Array.from(plain, (c) => c.charCodeAt(0)))
   } catch {
-    throw new Error('that is neither a link of this page nor a scenario as JSON')
+    throw new Error('that is neither a link of this page nor a scenario as JSON or TOML')
   }
+}
+
+/** A file as `aqmlab run` reads it; `aqmlab break` writes the fingerprint of its run above it. */
+function ofFile(text) {
+  const read = readToml(text)
+  if (read.sweep || read.group) throw new Error('that file holds several scenarios: run it with aqmlab run')
+  const found = isObject(read.scenario) ? { name: read.name, ...read.scenario } : read
+  if (!Array.isArray(found.link)) throw new Error('that file holds no scenario: it has no link')
+  const print = /^# fingerprint ([0-9a-f]{16})(?: of build ([0-9a-f]+))?/m.exec(text)
+  return { state: ofScenario(found), fingerprints: print ? [print[1], print[1]] : [], build: print?.[2] }
 }
 
 /** One scenario as both sides. */

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { createServer } from 'node:http'
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { after, afterEach, before, test } from 'node:test'
 import puppeteer from 'puppeteer-core'
@@ -155,6 +156,19 @@ test('the engine says at the field what is wrong', async () => {
     input.dispatchEvent(new Event('change'))
   })
   await page.waitForFunction('!document.getElementById("shared-link-0-rate").hasAttribute("aria-invalid")', { timeout: 10_000 })
+})
+
+test('a file of the command line is opened, and says whether its run is the same', async () => {
+  const text = 'duration = "3 s"\nseed = 2\n[[link]]\nrate = "2 Mbit/s"\nforward = { aqm = "pie" }\neffects = [{ kind = "loss", share = 0.02 }]\n[[traffic]]\napp = "bulk"\nflows = 2\n'
+  const state = { duration: '3 s', seed: 2, link: [{ rate: '2 Mbit/s', forward: { aqm: 'pie' }, effects: [{ kind: 'loss', share: 0.02 }] }], traffic: [{ app: 'bulk', flows: 2 }] }
+  const print = native(JSON.stringify(state))
+  const file = join(mkdtempSync(join(tmpdir(), 'aqmlab-')), 'pie.toml')
+  writeFileSync(file, `# pie breaks "use > 0.9"\n# fingerprint ${print} of build 0123\n${text}`)
+  const page = await open()
+  await (await page.$('#file')).uploadFile(file)
+  await page.waitForFunction('aqmlab.state().preset === undefined && aqmlab.sides[0].now > 0', { timeout: 30_000 })
+  assert.deepEqual(await finish(page), [print, print])
+  await page.waitForFunction('document.getElementById("say").textContent.includes("to the last bit")', { timeout: 10_000 })
 })
 
 test('what a stranger sends is text and no more', async () => {

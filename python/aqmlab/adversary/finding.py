@@ -148,10 +148,14 @@ def lines(finding: Finding) -> list[str]:
 
 
 def write(finding: Finding, path: Path) -> None:
-    """Writes the scenario as a file that anybody runs, with what was found above it."""
+    """Writes the scenario as a file that anybody runs, with what was found above it and the
+    fingerprint of its run. The page of `aqmlab lab` reads that line (`web/scenario.js`)."""
+    scenario = finding.scenario()
+    fingerprint = engine.simulate(scenario).summary["fingerprint"]
     document = tomlkit.document()
     for line in lines(finding):
         document.add(tomlkit.comment(line))
-    for key, value in finding.scenario().items():
+    document.add(tomlkit.comment(f"fingerprint {fingerprint} of build {engine.version().build}"))
+    for key, value in scenario.items():
         document[key] = value
     path.write_text(tomlkit.dumps(document), encoding="utf-8")

@@ -110,7 +110,11 @@ def _text_of(given: str) -> str:
 @app.command()
 def lab(
     results: Annotated[
-        Path, typer.Argument(help="The folder whose results are shown beside it.")
+        Path,
+        typer.Argument(
+            help="The folder whose results are shown beside it, or a file (.toml) with a scenario "
+            "that it opens."
+        ),
     ] = Path("results"),
     port: Annotated[
         int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1 (default: a free one).")
@@ -121,18 +125,24 @@ def lab(
 ) -> None:
     """Open the laboratory in a browser's tab: queues to watch and change, and results to look at.
 
-    It is served on this machine only, until Ctrl-C.
+    It is served on this machine only, until Ctrl-C. A scenario that it opens is run here first, and
+    the page says whether its run has the same fingerprint.
     """
     import webbrowser
 
     from aqmlab.lab import PAGE
+    from aqmlab.lab.link import fragment
     from aqmlab.lab.server import Laboratory
 
+    opened = ""
+    if results.suffix == ".toml":
+        opened, results = f"#{fragment(results)}", Path("results")
     try:
         with Laboratory(PAGE, results, port) as server:
-            print(server.address, flush=True)
+            address = f"{server.address}{opened}"
+            print(address, flush=True)
             if browser:
-                webbrowser.open(server.address)
+                webbrowser.open(address)
             server.serve_forever()
     except OSError as error:
         raise AqmlabError(f"port {port} cannot be used ({error.strerror}): give another") from error
