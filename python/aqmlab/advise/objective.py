@@ -16,7 +16,6 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from aqmlab import units
 from aqmlab.errors import SpecError, nearest
@@ -92,7 +91,7 @@ ELSE = ("responses fast", "videos smooth", "delay low")
 """Of which the first that the users have stands in where they have neither."""
 
 
-def usual(known: Mapping[str, Any]) -> list[Term]:
+def usual(known: Mapping[str, object]) -> list[Term]:
     """What users with these measures usually want."""
     there = [TERMS[words] for words in (*USUAL, *ELSE) if TERMS[words].measure in known]
     return [term for term in there if term.words in USUAL] or there[:1]
@@ -189,7 +188,7 @@ def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
     return ""
 
 
-def far(terms: Sequence[Term], runs: Sequence[Mapping[str, Any]]) -> str:
+def far(terms: Sequence[Term], runs: Sequence[Numbers]) -> str:
     """The first bound that lies far from whatever these runs gave, so that it separates nothing."""
     for term in terms:
         found = [run.get(term.measure) for run in runs]

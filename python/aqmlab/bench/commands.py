@@ -6,7 +6,7 @@ import os
 import statistics
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -19,7 +19,17 @@ REPEATS = 5
 _NOTHING = [sys.executable, "-c", "pass"]
 
 
-def measure() -> list[dict[str, Any]]:
+class CommandCost(TypedDict):
+    """CPU time of a command, also as a multiple of that of a Python that does nothing."""
+
+    command: str
+    cpu_s: float
+    times_python: float | None
+    bar_s: float
+    within_bar: bool
+
+
+def measure() -> list[CommandCost]:
     """CPU time of each command, and as a multiple of that of a Python that does nothing.
 
     Medians of repeats. Each command alternates with the Python that does nothing, so that the ratio
@@ -28,7 +38,7 @@ def measure() -> list[dict[str, Any]]:
     return [_measured(command) for command in PRINTING]
 
 
-def _measured(command: str) -> dict[str, Any]:
+def _measured(command: str) -> CommandCost:
     costs, ratios = [], []
     for _ in range(REPEATS):
         nothing = _cpu_s(_NOTHING)
@@ -54,7 +64,7 @@ def _cpu_s(arguments: list[str]) -> float:
     return user + after.children_system - before.children_system
 
 
-def table(measured: list[dict[str, Any]]) -> Table:
+def table(measured: list[CommandCost]) -> Table:
     """The measured times as a table for the console."""
     from rich.table import Table
 

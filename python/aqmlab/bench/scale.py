@@ -12,7 +12,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from aqmlab.errors import AqmlabError
 from aqmlab.simulator.forms import Link, Scenario, Traffic
@@ -113,7 +113,33 @@ def curves() -> Iterator[Curve]:
     yield Curve("links in a row", [1, 10, 100], lambda n: _bulk(100, n), lambda _: 830, lambda n: n)
 
 
-def measure(instructions: bool, largest: int) -> dict[str, Any]:
+class PointCost(TypedDict):
+    """The cost of a data packet at one size, its events, and the memory of the run."""
+
+    size: int
+    cost: float
+    events: float
+    peak_rss_mib: float
+
+
+class CurveCost(TypedDict):
+    """The costs along a curve; `growth` is the last over the first."""
+
+    of: str
+    points: list[PointCost]
+    growth: float | None
+
+
+class Scale(TypedDict):
+    """The document of `aqmlab bench --scale --json`."""
+
+    unit: str
+    curves: list[CurveCost]
+    idle_user_bytes: float
+    machine: str
+
+
+def measure(instructions: bool, largest: int) -> Scale:
     """The document of `aqmlab bench --scale --json`; nothing larger than `largest` is run."""
     if instructions and shutil.which("valgrind") is None:
         raise AqmlabError(
@@ -127,7 +153,7 @@ def measure(instructions: bool, largest: int) -> dict[str, Any]:
     }
 
 
-def _curve(curve: Curve, instructions: bool, largest: int) -> dict[str, Any]:
+def _curve(curve: Curve, instructions: bool, largest: int) -> CurveCost:
     sizes = [size for size in curve.sizes if size <= largest]
     points = [_point(curve, size, instructions) for size in sizes]
     costs = [point["cost"] for point in points]
@@ -138,7 +164,7 @@ def _curve(curve: Curve, instructions: bool, largest: int) -> dict[str, Any]:
     }
 
 
-def _point(curve: Curve, size: int, instructions: bool) -> dict[str, Any]:
+def _point(curve: Curve, size: int, instructions: bool) -> PointCost:
     longer = max(LEAST_S, 2 * PACKETS / curve.packets_per_s(size))
     runs = []
     for duration in (longer / 2, longer):
@@ -169,7 +195,7 @@ def _idle_user_bytes(users: int) -> float:
     return (many["peak_rss_mib"] - few["peak_rss_mib"]) * 2**20 / max(1, users - 1)
 
 
-def show(measured: dict[str, Any], console: Console) -> None:
+def show(measured: Scale, console: Console) -> None:
     """Prints the measurements, also for `docs/performance.md`: a table in Markdown."""
     from rich import box
     from rich.table import Table

@@ -14,7 +14,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from aqmlab.errors import AqmlabError
 
@@ -119,7 +119,34 @@ def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
                 yield few, packets_per_s
 
 
-def measure(many: int) -> dict[str, Any]:
+class Compared(TypedDict):
+    """End systems with few users and with many, in turn: packets per CPU second of both, and the
+    ratio with its quartiles over the turns."""
+
+    packets_per_s: dict[str, float]
+    turns: int
+    ratio: float
+    quartiles: list[float]
+    within_bar: bool
+
+
+class OfProfile(Compared):
+    """That of one profile."""
+
+    profile: str
+
+
+class Turns(TypedDict):
+    """The document of `aqmlab bench --scale --turns --json`."""
+
+    few: int
+    many: int
+    profiles: list[OfProfile]
+    bar: float
+    machine: str
+
+
+def measure(many: int) -> Turns:
     """The document of `aqmlab bench --scale --turns --json`: `many` users and 3,000, in turn."""
     if many <= FEW:
         raise AqmlabError(f"--largest {many} is no more than {FEW} users: give a larger one")
@@ -132,7 +159,7 @@ def measure(many: int) -> dict[str, Any]:
     }
 
 
-def _compare(profile: str, many: int) -> dict[str, Any]:
+def _compare(profile: str, many: int) -> Compared:
     rounds = list(_rounds(profile, many))
     if len(rounds) < 2:
         raise AqmlabError(f"{many} users were simulated in a turn or two: give a larger --largest")
@@ -148,7 +175,7 @@ def _compare(profile: str, many: int) -> dict[str, Any]:
     }
 
 
-def show(measured: dict[str, Any], console: Console) -> None:
+def show(measured: Turns, console: Console) -> None:
     """Prints the measurements, also for `docs/performance.md`: a table in Markdown."""
     from rich import box
     from rich.table import Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 
@@ -164,11 +164,37 @@ def _run(
         command.notify(done)
 
 
-def _account(live: dict[str, Any]) -> None:
-    ms = {name: 1e3 * live[f"lateness_{name}_s"] for name in ("p50", "p99", "max")}
+class Scheduling(TypedDict):
+    """How the router was scheduled; `refused` says why not in real time."""
+
+    real_time: int | None
+    refused: str | None
+    locked_memory: bool
+
+
+class Account(TypedDict):
+    """How far a live run can be believed (docs/live.md)."""
+
+    lateness_p50_s: float
+    lateness_p99_s: float
+    lateness_max_s: float
+    packets: int
+    cpu_share: float
+    users_cpu_share: dict[str, float | None]
+    scheduling: Scheduling
+    dropped_elsewhere: int
+    replayed: int
+    missing: list[str]
+    flags: list[str]
+    commands: list[dict[str, Any]]
+
+
+def _account(live: Account) -> None:
+    late = (live["lateness_p50_s"], live["lateness_p99_s"], live["lateness_max_s"])
+    p50, p99, most = (1e3 * seconds for seconds in late)
     terminal.say(
-        f"router: {live['packets']} packets, late by {ms['p50']:.3f} ms (median), "
-        f"{ms['p99']:.3f} ms (p99), {ms['max']:.2f} ms (most), "
+        f"router: {live['packets']} packets, late by {p50:.3f} ms (median), "
+        f"{p99:.3f} ms (p99), {most:.2f} ms (most), "
         f"{100 * live['cpu_share']:.0f} % of a core{_users_share(live)}, "
         f"{_precedence(live['scheduling'])}; "
         f"{live['dropped_elsewhere']} packets lost but in queues; "
@@ -181,14 +207,14 @@ def _account(live: dict[str, Any]) -> None:
             terminal.say(f"note: {command['name']} ended with exit code {command['code']}")
 
 
-def _users_share(live: dict[str, Any]) -> str:
+def _users_share(live: Account) -> str:
     """What users' programs took; nothing where there were none."""
     shares = [share for share in live["users_cpu_share"].values() if share is not None]
     said = " and ".join(f"{100 * share:.1f} %" for share in shares)
     return f" (users {said})" if said else ""
 
 
-def _precedence(scheduling: dict[str, Any]) -> str:
+def _precedence(scheduling: Scheduling) -> str:
     """In whose way the router was: real-time programs are late on no account of others."""
     if scheduling["real_time"] is None:
         return f"ordinary scheduling (real-time: {scheduling['refused']})"

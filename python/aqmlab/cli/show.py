@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from aqmlab.simulator import measures
 from aqmlab.simulator.forms import Measure
@@ -155,7 +155,7 @@ def _single(result: Result) -> Table:
     return table
 
 
-def _of_groups(rows: Mapping[str, Any]) -> list[Figure]:
+def _of_groups(rows: Iterable[str]) -> list[Figure]:
     """The figures of every group with transfers or datagrams, by the names in the summary."""
     return [
         Figure.of(f"{prefix}{group}.{name}", group)
@@ -170,7 +170,7 @@ def _between(names: Iterable[str], prefix: str, suffix: str) -> list[str]:
     return [name.removeprefix(prefix).removesuffix(suffix) for name in found]
 
 
-def _columns(frames: Sequence[Mapping[str, Any]], responses: bool) -> list[Figure]:
+def _columns(frames: Sequence[Iterable[str]], responses: bool) -> list[Figure]:
     """The columns of a table of variants: of responses none if there were no requests."""
     fields = dict.fromkeys(field for frame in frames for field in frame)
     shown = [Figure.of(name) for name in SHOWN if name in HEADS and name in fields]
@@ -184,7 +184,7 @@ def _has_responses(result: Result) -> bool:
     return any(run.summary.get("requests", run.summary.get("responses", 1)) for run in result.runs)
 
 
-def _says_nothing(figure: Figure, row: Mapping[str, Any], rows: Mapping[str, Any]) -> bool:
+def _says_nothing(figure: Figure, row: measure.Row, rows: Mapping[str, measure.Row]) -> bool:
     """No failed request; a response time without requests; fairness of one."""
     if figure.field == "responses_failed":
         return row["mean"] == 0

@@ -4,8 +4,9 @@ speed."""
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -172,17 +173,21 @@ def bench(
     from aqmlab.bench import simulator as bench
     from aqmlab.bench import turns as pairs
 
-    show: Callable[[dict[str, Any], Console], None]
+    measured: object
+    show: Callable[[Console], None]
     if scale and turns:
-        measured, show = pairs.measure(largest), pairs.show
+        measured = of_turns = pairs.measure(largest)
+        show = partial(pairs.show, of_turns)
     elif scale:
-        measured, show = curves.measure(instructions, largest), curves.show
+        measured = of_curves = curves.measure(instructions, largest)
+        show = partial(curves.show, of_curves)
     else:
-        measured, show = bench.measure(), bench.show
+        measured = of_all = bench.measure()
+        show = partial(bench.show, of_all)
     if json:
         print_json(measured)
     else:
-        show(measured, terminal.console())
+        show(terminal.console())
 
 
 @app.command()

@@ -19,10 +19,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypedDict, cast
+from typing import TypedDict, cast
 
 from aqmlab import units
 from aqmlab.errors import SpecError, nearest
+from aqmlab.io.documents import Document
 from aqmlab.simulator.forms import Draft
 
 from .inlining import check_paths
@@ -89,7 +90,7 @@ def has_groups(document: Draft) -> bool:
     return any(key in document for key in GROUPED)
 
 
-def in_full(document: dict[str, Any], stem: str, requested: Requested) -> dict[str, Any]:
+def in_full(document: Document, stem: str, requested: Requested) -> Document:
     """The document with its group, settings and part written out; `stem` names what has no name."""
     check_plain(document, "")
     scenario, sweep, more = _parts(document)
@@ -125,7 +126,7 @@ def in_full(document: dict[str, Any], stem: str, requested: Requested) -> dict[s
     }
 
 
-def defaults(document: Draft) -> dict[str, Any]:
+def defaults(document: Draft) -> Document:
     """What every entry of a kind has: all belong to the one part."""
     return {"part": NAME} | _table(document.get("defaults", {}), "defaults")
 
@@ -147,7 +148,7 @@ def _parts(document: Draft) -> tuple[dict, dict, dict]:
     )
 
 
-def _table(value: object, name: str) -> dict[str, Any]:
+def _table(value: object, name: str) -> Document:
     if not isinstance(value, dict):
         raise SpecError(f"{name} is missing or not a table: write it under a line [{name}]")
     return dict(value)

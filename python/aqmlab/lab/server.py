@@ -7,7 +7,6 @@ import secrets
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
 
 from aqmlab.errors import AqmlabError
@@ -80,7 +79,7 @@ class Laboratory(ThreadingHTTPServer):
         return None
 
 
-def _json(content: Any) -> Answer:
+def _json(content: object) -> Answer:
     return TYPES[".json"], json.dumps(content).encode()
 
 
@@ -120,5 +119,5 @@ class _Handler(BaseHTTPRequestHandler):
         if self.command != "HEAD":
             self.wfile.write(content)
 
-    def log_message(self, format: str, *args: Any) -> None:
+    def log_message(self, format: str, *args: object) -> None:
         """Nothing: the terminal shows the address only."""

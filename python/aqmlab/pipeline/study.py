@@ -25,6 +25,7 @@ from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import Figure, Group, Settings
 from aqmlab.experiment.plan import Plan
 from aqmlab.io import files
+from aqmlab.io.documents import Document
 from aqmlab.io.terminal import say
 from aqmlab.runs.contents import MANIFEST
 from aqmlab.runs.laboratory import Laboratory, checked
@@ -51,7 +52,7 @@ class Study:
 
     experiment: Experiment
 
-    def run(self, *, quick: bool, out: Path, **how: Any) -> dict[str, Any]:
+    def run(self, *, quick: bool, out: Path, **how: Any) -> Document:
         """Carries it out (see `carry_out`), and gives what `result.json` holds."""
         return dict(self.carry_out(quick=quick, out=out, reported=True, **how).report or {})
 
@@ -180,7 +181,7 @@ class Study:
             page.write(store.folder)
         return result
 
-    def _manifest(self, dataset: Dataset) -> dict[str, Any]:
+    def _manifest(self, dataset: Dataset) -> Document:
         """What the folder's manifest says of a scenario or a sweep."""
         experiment = self.experiment
         (group,) = experiment.group

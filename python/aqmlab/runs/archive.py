@@ -14,8 +14,8 @@ import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
+from aqmlab.io.documents import Document
 from aqmlab.io.files import Damaged, opened, parse_json, whole
 
 SUFFIX = ".zip"
@@ -60,7 +60,7 @@ def read(path: Path, name: str) -> bytes:
         raise Damaged(f"{path} is damaged") from error
 
 
-def read_sealed(path: Path, name: str) -> dict[str, Any]:
+def read_sealed(path: Path, name: str) -> Document:
     """A JSON object among them that carries its own hash, without it."""
     return opened(parse_json(read(path, name), path), path)
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import StoreError
 from aqmlab.io import files
+from aqmlab.io.documents import Document
 
 from .run_files import Cache
 
@@ -29,7 +29,7 @@ class KnownCalibrations:
         place = files.user_cache()
         self._users = place and Cache(place / "calibrations")
 
-    def get(self, name: str) -> dict[str, Any] | None:
+    def get(self, name: str) -> Document | None:
         """The numbers of this name; those of the user's cache are copied into the folder."""
         if self._own and (known := self._own.get(name)):
             return known

@@ -10,10 +10,11 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, TypedDict, cast
+from typing import IO, TYPE_CHECKING, TypedDict, cast
 
 from aqmlab.errors import StoreError
 from aqmlab.io import files
+from aqmlab.io.documents import Document
 from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
 from aqmlab.simulator.forms import Scenario
@@ -216,7 +217,7 @@ class Cache:
         self.folder = folder
         self._listed = listed
 
-    def get(self, name: str) -> dict[str, Any] | None:
+    def get(self, name: str) -> Document | None:
         """What was kept under this name; a damaged entry is as good as none, and said."""
         path = self._path(name)
         if not path.exists():

@@ -29,10 +29,10 @@ import threading
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 
 from aqmlab.errors import StoreError
 from aqmlab.io import files
+from aqmlab.io.documents import Document
 from aqmlab.io.files import Damaged, reported
 from aqmlab.io.terminal import say
 from aqmlab.simulator import engine
@@ -111,7 +111,7 @@ class Store:
             return True
         return False
 
-    def _manifest(self) -> dict[str, Any] | None:
+    def _manifest(self) -> Document | None:
         """What the folder says of itself; a damaged manifest is as good as none."""
         path = self.folder / MANIFEST
         if not path.exists():
@@ -307,7 +307,7 @@ class Store:
         with self.writing(name) as draft:
             files.dump(draft, content)
 
-    def read_json(self, name: str) -> dict[str, Any]:
+    def read_json(self, name: str) -> Document:
         """One of the folder's own files, if it is what was written."""
         return files.parse_json(self.contents.read(name), self.folder / name)
 
@@ -339,7 +339,7 @@ class Store:
             )
 
     @property
-    def manifest(self) -> dict[str, Any]:
+    def manifest(self) -> Document:
         """What the folder's results are."""
         return files.read_sealed(self.folder / MANIFEST)
 

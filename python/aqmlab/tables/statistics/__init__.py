@@ -158,6 +158,6 @@ def across(name: str) -> Callable[[list[tuple[Cell, FinishedRun]]], float]:
     return _known(ACROSS, name)
 
 
-def probe(name: str, arguments: Mapping[str, Any]) -> float:
+def probe(name: str, arguments: Mapping[str, object]) -> float:
     """A number that needs no run."""
     return _known(PROBES, name)(**arguments)
