@@ -268,7 +268,7 @@ def write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
         rows = [*kept, *rows]
     with path.open("w", newline="") as file:
         # Rows of before may lack a column.
-        writer = csv.DictWriter(file, rows[-1].keys(), restval="")
+        writer = csv.DictWriter(file, rows[-1].keys(), restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
 
