@@ -303,3 +303,23 @@ fn marks_are_shares_of_the_arrivals() {
     let (marks, rate) = (port.number("marks"), port.number("mark_rate"));
     assert!(marks > 0.0 && rate * port.number("arrivals") < marks, "{marks} {rate}");
 }
+
+/// Two packets come at once to a shaper of 1 Mbit/s above a channel that is idle: the second leaves 12 ms later, and nothing
+/// but the shaper wakes the channel for it.
+#[test]
+fn a_shaper_wakes_an_idle_channel() {
+    for stack in ["stations", "driver"] {
+        let traffic = json!([{
+            "app": "cbr", "flows": 2, "side": "servers", "rate": "12 kbit/s", "packet": 1472, "start": "1 s",
+            "start_within": "0 s"
+        }]);
+        let shaper = json!({"aqm": "cake", "rate": "1 Mbit/s"});
+        let mut scenario = channel(shaper, json!({"stack": stack}), traffic);
+        scenario["duration"] = json!("1.5 s");
+        scenario["warmup"] = json!("0 s");
+        let outcome = simulate(&scenario);
+        let port = group(group(&outcome.summary, "ports"), "air.forward").clone();
+        let longest = port.number("queue_delay_max_s");
+        assert!((0.011..0.014).contains(&longest), "{stack}: {longest} s");
+    }
+}

@@ -267,3 +267,6 @@ impl Queues {
 fn update_of(discipline: &dyn Discipline) -> Instant {
     discipline.next_tick().unwrap_or(Instant::NEVER)
 }
+
+#[cfg(test)]
+mod tests;
