@@ -314,7 +314,8 @@ fn a_shaper_wakes_an_idle_channel() {
             "start_within": "0 s"
         }]);
         let shaper = json!({"aqm": "cake", "rate": "1 Mbit/s"});
-        let mut scenario = channel(shaper, json!({"stack": stack}), traffic);
+        let wifi = json!({"rates": ["65 Mbit/s"], "stack": stack});
+        let mut scenario = channel(shaper, wifi, traffic);
         scenario["duration"] = json!("1.5 s");
         scenario["warmup"] = json!("0 s");
         let outcome = simulate(&scenario);
