@@ -42,7 +42,8 @@ def write(archive: Path, files: Mapping[str, bytes]) -> None:
             about = tarfile.TarInfo(name)
             about.size = len(files[name])
             tar.addfile(about, io.BytesIO(files[name]))
-    archive.write_bytes(lzma.compress(packed.getvalue(), preset=9 | lzma.PRESET_EXTREME))
+    text = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0}
+    archive.write_bytes(lzma.compress(packed.getvalue(), filters=[text]))
 
 
 def add(archive: Path, files: Mapping[str, bytes]) -> None:

@@ -1,12 +1,16 @@
-//! The kernel's own code and ours: `kernel.txt` is a flow's acknowledgements, given to
+//! The kernel's own code and ours: `kernel.txt.gz` is a flow's acknowledgements, given to
 //! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
 //! timeouts, recoveries, ProbeRTT and a policed rate.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
 
 use super::super::control::RateSample;
 use super::super::testing::{self, ack_sample};
 use super::*;
 
-const SEEN: &str = include_str!("kernel.txt");
+const SEEN: &[u8] = include_bytes!("kernel.txt.gz");
 
 struct Replay {
     bbr: Bbr,
@@ -83,7 +87,9 @@ impl Replay {
 fn every_window_rate_and_phase_is_that_of_the_kernels_code() {
     let mut replay = Replay { bbr: Bbr::default(), win: Window::default() };
     let mut ruled = 0;
-    for (line, text) in SEEN.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
+    let mut seen = String::new();
+    GzDecoder::new(SEEN).read_to_string(&mut seen).expect("the file is text");
+    for (line, text) in seen.lines().enumerate().filter(|(_, text)| !text.starts_with('#')) {
         let (what, rest) = text.split_once(' ').unwrap_or((text, ""));
         let fields: Vec<Option<u64>> = rest.split_whitespace().map(|f| f.parse().ok()).collect();
         let whole: Vec<u64> = fields.iter().flatten().copied().collect();
