@@ -22,14 +22,8 @@ pub trait Channel: Send {
     fn front(&self) -> &Front;
     /// The queues, to change them.
     fn front_mut(&mut self) -> &mut Front;
-    /// A packet arrives; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be called because of it,
-    /// if that may be sooner than without it.
-    fn offer(
-        &mut self,
-        packet: Packet,
-        class: PacketClass,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Option<Instant>;
+    /// Queues a packet that has arrived and is counted, see [`Channel::offer`].
+    fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant>;
     /// When [`Channel::run`] has something to do.
     fn next_event(&self) -> Option<Instant>;
     /// Does what is due at `now`; packets that arrive at the other side, now or later, go to the front, which hands them out.
@@ -40,6 +34,18 @@ pub trait Channel: Send {
     fn capacity(&self, seconds: f64) -> Capacity;
     /// What the channel counted in the measured interval.
     fn report(&self) -> Option<ChannelReport>;
+
+    /// A packet arrives; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be called because of it,
+    /// if that may be sooner than without it.
+    fn offer(
+        &mut self,
+        packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
+        self.front_mut().count_arrival(&packet, class);
+        self.queue(packet, lost)
+    }
 
     /// What waits, in IP bytes.
     fn backlog(&self) -> Backlog {

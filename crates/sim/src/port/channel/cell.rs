@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 
 use aqm::Discipline;
 use packet::{Backlog, DropReason, Duration, Ecn, Instant, Packet, Rate, Rng};
-use record::{Capacity, Meter, PacketClass};
+use record::{Capacity, Meter};
 
 use super::agenda::Agenda;
 use super::queues::Queues;
@@ -302,14 +302,8 @@ impl Channel for CellPort {
         &mut self.front
     }
 
-    fn offer(
-        &mut self,
-        mut packet: Packet,
-        class: PacketClass,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Option<Instant> {
+    fn queue(&mut self, mut packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let (now, bytes, id) = (packet.arrived, packet.bytes, packet.id);
-        self.front.count_arrival(&packet, class);
         let ue = self.ue_of(&packet);
         let waits = self.front.queues.backlog_of(ue).bytes;
         let marked = self.settings.marking.as_ref().is_some_and(|marking| {

@@ -12,7 +12,7 @@ mod scheduler;
 
 use aqm::Discipline;
 use packet::{Backlog, Duration, Framing, Instant, Packet, Rate, Rng};
-use record::{Capacity, Meter, PacketClass};
+use record::{Capacity, Meter};
 
 use super::agenda::Agenda;
 use super::queues::Queues;
@@ -294,14 +294,8 @@ impl Channel for DocsisPort {
         &mut self.front
     }
 
-    fn offer(
-        &mut self,
-        packet: Packet,
-        class: PacketClass,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Option<Instant> {
+    fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let now = packet.arrived;
-        self.front.count_arrival(&packet, class);
         self.front.put(0, packet, lost);
         self.front.meter.queue(now, self.backlog());
         for flow in 0..self.flows.len() {

@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use aqm::Discipline;
 use packet::{Duration, Instant, Packet, Rate, Rng};
-use record::{Capacity, Meter, PacketClass};
+use record::{Capacity, Meter};
 
 use super::queues::Queues;
 use super::{Channel, ChannelReport, Front};
@@ -311,14 +311,8 @@ impl Channel for WifiPort {
         &mut self.front
     }
 
-    fn offer(
-        &mut self,
-        packet: Packet,
-        class: PacketClass,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Option<Instant> {
+    fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let now = packet.arrived;
-        self.front.count_arrival(&packet, class);
         let station = self.station(&packet);
         self.held_back[station] = false;
         self.front.put(station, packet, lost);
