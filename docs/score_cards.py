@@ -109,21 +109,22 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
 def beside(old: str, described: dict[str, Any], made: str) -> str:
     """A page of some parts with another set, the printed one's verdicts beside its own; claims of
     parts that were not run with it have those of the old page alone."""
-    judged = {claim["id"] for claim in described["claims"]}
-    rest = []
-    for line in old.split("\n"):
-        cells = _row(line)
-        if not line.startswith("| ") or len(cells) < BOTH - 1 or cells[0] in (*judged, "---", "|"):
-            continue
-        name, claim, *verdicts, why = cells
-        own = verdicts[0] if len(cells) == BOTH else "not run"
-        rest.append(f"| {name} | {claim} | {own} | {verdicts[-1]} | {why} |")
+    before = {row[0]: row for row in map(_row, old.split("\n")) if len(row) >= BOTH - 1}
+    before = {name: row for name, row in before.items() if name[:1] not in "|-"}
+    claims, rest = [], []
+    for claim in described["claims"]:
+        known = {"printed": {"verdict": before[claim["id"]][-2]}} if claim["id"] in before else {}
+        claims.append(claim | ({} if claim.get("printed") else known))
+    for name, claim, *verdicts, why in before.values():
+        if name not in {claim["id"] for claim in claims}:
+            own = verdicts[0] if len(verdicts) > 1 else "not run"
+            rest.append(f"| {name} | {claim} | {own} | {verdicts[-1]} | {why} |")
     parts = {part["name"] for part in described["all_parts"]} - set(described["parts"])
     note = f"The rows without a verdict are of {', '.join(sorted(parts))}: parts that were not run "
     note += "with the reconstructed set; the printed set's are of the report."
     head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
     left = ["## Claims of other parts", "", note, "", *head, *rest, ""] if rest else []
-    return page(described, made) + "\n" + "\n".join(left)
+    return page(described | {"claims": claims}, made) + "\n" + "\n".join(left)
 
 
 def _row(line: str) -> list[str]:

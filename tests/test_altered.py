@@ -17,7 +17,7 @@ def test_a_changed_study_has_a_name_of_its_own_and_the_field_in_every_cell():
     assert "link.0.delay=7 ms" in changed.subtitle
     assert changed.claim == study.claim
     assert changed.change is not None
-    scenario = changed.change(study.scenario)
+    scenario = changed.change(study.scenario, ())
     assert scenario["link"][0]["delay"] == "7 ms"
     assert scenario["network"]["servers"] == 3
     result = {"name": changed.name, "quick": True, "changes": list(changed.changes)}

@@ -44,11 +44,11 @@ commit = "abc123"
 TODAY = "twenty-five-years"
 
 
-def scenarios_of(experiment, part: str) -> list[dict]:
-    """The scenarios of a part, quick."""
-    groups = [group for group in experiment.group if group.part == part]
+def scenarios_of(experiment, part: str, only: str = "", quick: bool = True) -> list[dict]:
+    """The scenarios of a part, or of one of its groups."""
+    groups = [g for g in experiment.group if g.part == part and only in ("", g.name)]
     loads = calibrating.placeholders(experiment)
-    made = plan.make(experiment, experiment.setting(True), loads, groups)
+    made = plan.make(experiment, experiment.setting(quick), loads, groups)
     return [made.scenarios[cell.key] for cell in made.cells]
 
 
@@ -79,6 +79,18 @@ def test_what_is_not_known_of_the_testbed_does_not_reach_the_work_of_others():
     printed = scenarios_of(experiment, "prior-work")
     assert len(printed) > 10
     assert scenarios_of(reconstruction.front(experiment), "prior-work") == printed
+
+
+def test_what_a_group_varies_is_left_to_it():
+    """The set has a threshold of 50 packets and ages by 10: a sweep of thresholds keeps its own."""
+    of_web = reconstruction.front(experiments.load("web-aqm"))
+    swept = scenarios_of(of_web, "dcn", "dcn-threshold", quick=False)
+    queues = [one["link"][0]["forward"] for one in swept]
+    assert [queue["threshold"] for queue in queues] == [25, 50, 100, 200]
+    assert {queue["decrement"] for queue in queues} == {10}
+    of_may = reconstruction.front(experiments.load("not-deploy-red"))
+    trips = {json.dumps(one["network"]["rtt"]) for one in scenarios_of(of_may, "mixes", "mixes")}
+    assert trips == {'"7.7 ms"', '{"min": "10 ms", "max": "200 ms"}'}
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -38,8 +38,8 @@ def with_fields(
 
     before = experiment.change
 
-    def change(scenario: Scenario) -> dict[str, Any]:
-        changed = dict(before(scenario)) if before is not None else dict(scenario)
+    def change(scenario: Scenario, own: Collection[str]) -> dict[str, Any]:
+        changed = dict(before(scenario, own)) if before is not None else dict(scenario)
         for path, value in changes.items():
             changed = set_path(changed, path, value)
         return changed

@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -53,7 +53,8 @@ _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
 
-Change = Callable[[Scenario], Scenario]
+Change = Callable[[Scenario, Collection[str]], Scenario]
+"""What is changed in the scenario of a cell, whose axes have set the fields at these paths."""
 """A scenario as another."""
 Inline = Callable[[Document], Document]
 """Puts the files that a document names into it."""

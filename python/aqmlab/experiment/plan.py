@@ -14,6 +14,7 @@ from aqmlab.simulator.forms import Scenario
 from . import sweep
 from .experiment import Change, Experiment
 from .grammar import Group, Settings
+from .paths import alternatives
 from .spec import length_s, set_path
 
 Loads = Callable[[str | None, str], Mapping[str, object]]
@@ -195,11 +196,13 @@ def _cell(
 ) -> tuple[Cell, Scenario]:
     scenario = _with(base, group.set)
     axes, labels, published = {}, {}, {}
+    own: set[str] = set()
     for axis, (value, label, changes, columns) in zip(group.axes, choice, strict=True):
         axes[axis.name], labels[axis.name] = value, label
         scenario = _with(scenario, loads(group.base, str(value)) if axis.is_load else changes)
         published |= columns
-    scenario = change(scenario) if change is not None else scenario
+        own |= {path for pattern in changes for path in alternatives(pattern)}
+    scenario = change(scenario, own) if change is not None else scenario
     return Cell(group.name, axes, labels, key_of(scenario), published), scenario
 
 

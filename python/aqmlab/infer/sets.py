@@ -16,7 +16,7 @@ from .unknowns import Unknowns, Value, Values
 
 def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Experiment:
     """An experiment with these values in every scenario; loads are calibrated with those of them
-    that say so."""
+    that say so. What the axes of a group vary themselves is left to them."""
 
     def calibrating(scenario: Scenario) -> Scenario:
         return unknowns.applied(scenario, values, calibrating=True)
@@ -25,7 +25,7 @@ def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Exper
         experiment,
         scenario=calibrating(experiment.scenario),
         bases={name: calibrating(base) for name, base in experiment.bases.items()},
-        change=lambda scenario: unknowns.applied(scenario, values),
+        change=lambda scenario, own: unknowns.applied(scenario, values, own=own),
     )
 
 

@@ -7,7 +7,7 @@ logarithmic scale), a list of values, or a list of variants that set several fie
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -164,8 +164,8 @@ class Unknown:
         variant = next((v for v in self.variants if v.name == value), None)
         return variant.set if variant is not None else dict.fromkeys(self.paths, value)
 
-    def applied(self, scenario: Scenario, value: object) -> Scenario:
-        """A scenario with this value."""
+    def applied(self, scenario: Scenario, value: object, own: Collection[str] = ()) -> Scenario:
+        """A scenario with this value; fields at `own` paths stay, unless it is a factor of them."""
         changed = without(scenario)
         if self.removed_with is not None and value != self.removed_with:
             return changed
@@ -174,6 +174,8 @@ class Unknown:
         for pattern, each in self.changes(value).items():
             for path in alternatives(pattern):
                 for place in self.places(changed, path):
+                    if place in own and not self.factor:
+                        continue
                     if self.removed_with is None:
                         changed = self._set(changed, place, each)
                     else:
@@ -224,12 +226,20 @@ class Unknowns:
         """Points as an emulator sees them."""
         return np.hstack([u.features(points[:, i]) for i, u in enumerate(self.each)])
 
-    def applied(self, scenario: Scenario, values: Values, *, calibrating: bool = False) -> Scenario:
-        """A scenario with these values; `calibrating`: of those that change the load's users."""
+    def applied(
+        self,
+        scenario: Scenario,
+        values: Values,
+        *,
+        calibrating: bool = False,
+        own: Collection[str] = (),
+    ) -> Scenario:
+        """A scenario with these values; `calibrating`: of those that change the load's users. At
+        `own` paths the scenario keeps what it has."""
         changed = without(scenario)
         for unknown in self.each:
             if unknown.name in values and (unknown.calibrates or not calibrating):
-                changed = unknown.applied(changed, values[unknown.name])
+                changed = unknown.applied(changed, values[unknown.name], own)
         return changed
 
     def untouched(self, scenarios: Sequence[Scenario]) -> list[str]:

@@ -88,7 +88,7 @@ def _setup(experiment: Experiment, setup: Setup) -> dict:
     loaded = calibrating.fields(experiment, setup.base) if loads else []
     return {
         "caption": setup.caption,
-        "scenario": experiment.change(base) if experiment.change else base,
+        "scenario": experiment.change(base, ()) if experiment.change else base,
         "varied": plan.varied(groups, loaded),
     }
 
