@@ -88,6 +88,7 @@ def test_what_a_group_varies_is_left_to_it():
     queues = [one["link"][0]["forward"] for one in swept]
     assert [queue["threshold"] for queue in queues] == [25, 50, 100, 200]
     assert {queue["decrement"] for queue in queues} == {10}
+    assert not any(claim.known for claim in of_web.claim)  # of our printed DCN's queue
     of_may = reconstruction.front(experiments.load("not-deploy-red"))
     trips = {json.dumps(one["network"]["rtt"]) for one in scenarios_of(of_may, "mixes", "mixes")}
     assert trips == {'"7.7 ms"', '{"min": "10 ms", "max": "200 ms"}'}

@@ -16,13 +16,15 @@ from .unknowns import Unknowns, Value, Values
 
 def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Experiment:
     """An experiment with these values in every scenario; loads are calibrated with those of them
-    that say so. What the axes of a group vary themselves is left to them."""
+    that say so. What the axes of a group vary themselves is left to them; why a claim does not hold
+    is known of the scenarios as they are written, and so is left out."""
 
     def calibrating(scenario: Scenario) -> Scenario:
         return unknowns.applied(scenario, values, calibrating=True)
 
     return replace(
         experiment,
+        claim=tuple(replace(claim, known="") for claim in experiment.claim),
         scenario=calibrating(experiment.scenario),
         bases={name: calibrating(base) for name, base in experiment.bases.items()},
         change=lambda scenario, own: unknowns.applied(scenario, values, own=own),
