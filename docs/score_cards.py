@@ -124,7 +124,11 @@ def beside(old: str, described: dict[str, Any], made: str) -> str:
     note += "with the reconstructed set; the printed set's are of the report."
     head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
     left = ["## Claims of other parts", "", note, "", *head, *rest, ""] if rest else []
-    return page(described | {"claims": claims}, made) + "\n" + "\n".join(left)
+    of = described["set"]
+    name = described["name"].removesuffix(f"-{of}")
+    title = described["title"].removesuffix(f" ({of})")
+    own = {"name": name, "title": title, "claims": claims}
+    return page(described | own, made) + "\n" + "\n".join(left)
 
 
 def _row(line: str) -> list[str]:
@@ -182,7 +186,8 @@ def main(folders: list[str]) -> int:
         except StoreError as error:
             print(error, file=sys.stderr)
             return 1
-        study = described["name"].removesuffix(f"-{PRINTED}")
+        of = described.get("set") or PRINTED
+        study = described["name"].removesuffix(f"-{of}")
         if _is_partial(described):
             file = PAGES / f"{study}.md"
             renew = renewed if described.get("set") in (None, PRINTED) else beside
