@@ -30,6 +30,10 @@ class Cancelled(Exception):
     pass
 
 
+class DisciplineError(Exception):
+    """Code of a user's own failed."""
+
+
 class Fault(Exception):
     pass
 

@@ -33,7 +33,8 @@ class Double:
     """Stands for the simulator: plausible numbers from the scenario, and a count of its runs."""
 
     ScenarioError, Cancelled = fake_core.ScenarioError, fake_core.Cancelled
-    Fault, quantity = fake_core.Fault, staticmethod(fake_core.quantity)
+    Fault, DisciplineError = fake_core.Fault, fake_core.DisciplineError
+    quantity = staticmethod(fake_core.quantity)
     check, version = staticmethod(fake_core.check), staticmethod(fake_core.version)
     memory, resolve = staticmethod(fake_core.memory), staticmethod(fake_core.resolve)
 

@@ -86,6 +86,7 @@ const NAMED: &[(&str, &str, &str)] = &[
         "droptail",
         "the queue that a scenario does not speak of",
     ),
+    ("python/aqmlab/lab/link.py", "droptail", "the queue of a link that a file does not speak of"),
     (
         "python/aqmlab/bench/simulator.py",
         "droptail",

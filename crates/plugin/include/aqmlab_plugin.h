@@ -227,7 +227,7 @@ typedef struct aqmlab_plugin_call {
    */
   uint32_t packets;
   /**
-   * Not for the discipline.
+   * The simulator's own note of a wrong call; a discipline leaves it alone.
    */
   uint32_t misuse;
   /**
@@ -239,7 +239,7 @@ typedef struct aqmlab_plugin_call {
    */
   void (*mark)(struct aqmlab_plugin_call *call, uint32_t number, uint8_t why);
   /**
-   * Not for the discipline.
+   * The simulator's own pointer; a discipline leaves it alone.
    */
   void *owner;
 } aqmlab_plugin_call;
