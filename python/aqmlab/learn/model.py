@@ -10,7 +10,7 @@ from typing import IO, TypedDict, cast
 import numpy as np
 
 from aqmlab.io.files import whole
-from aqmlab.simulator.forms import Histogram, Seen
+from aqmlab.simulator.forms import Histogram, LearnedAbout
 
 from .reading import Learned
 
@@ -51,18 +51,9 @@ class Distribution(Quantiles):
     unit: str
 
 
-class Header(TypedDict):
+class Header(LearnedAbout):
     """The first line of a model's file."""
 
-    format: str
-    version: int
-    duration_us: int
-    connections: int
-    concurrent: int
-    partial: int
-    bytes: tuple[int, int]
-    seen: Seen
-    warnings: list[str]
     distributions: dict[str, Distribution]
 
 

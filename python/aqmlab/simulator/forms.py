@@ -357,8 +357,8 @@ class Seen(TypedDict, total=False):
     kept_ecn: dict[str, list[int]]
 
 
-class Learned(TypedDict):
-    """What the reader of a capture hands out after the last byte."""
+class LearnedAbout(TypedDict):
+    """What is known of a capture as a whole."""
 
     format: str
     version: int
@@ -367,10 +367,15 @@ class Learned(TypedDict):
     concurrent: int
     partial: int
     bytes: tuple[int, int]
-    container: str
-    hosts: int
     seen: Seen
     warnings: list[str]
+
+
+class Learned(LearnedAbout):
+    """What the reader of a capture hands out after the last byte."""
+
+    container: str
+    hosts: int
     histograms: dict[str, Histogram]
     load: dict[str, Any]
 

@@ -117,7 +117,27 @@ def by_variant(runs: Iterable[Replication], confidence: float = CONFIDENCE) -> d
     return {variant: OfVariant(variant, label, of, confidence) for (variant, label), of in groups}
 
 
-class OfVariant(Mapping[str, Row]):
+class _ByField(Mapping[str, Row]):
+    """Rows by field, each computed when it is looked up."""
+
+    _names: Mapping[str, None]
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __getitem__(self, name: str) -> Row:
+        if name not in self._names:
+            raise KeyError(name)
+        return self._computed(name)
+
+    def _computed(self, name: str) -> Row:
+        raise NotImplementedError
+
+
+class OfVariant(_ByField):
     """The rows of one variant by field; `by_seed` are the numbers of its runs."""
 
     def __init__(
@@ -129,15 +149,7 @@ class OfVariant(Mapping[str, Row]):
         seeds = (run.seed for run in runs)
         self.by_seed = dict(zip(seeds, self._flat, strict=True))
 
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __getitem__(self, name: str) -> Row:
-        if name not in self._names:
-            raise KeyError(name)
+    def _computed(self, name: str) -> Row:
         sample = [values.get(name) for values in self._flat]
         n = sum(value is not None for value in sample)
         found = (*self._about, name, n, *_interval(sample, self._confidence))
@@ -173,7 +185,7 @@ def differences(variants: Mapping[int, OfVariant]) -> dict[int, Mapping[str, Row
     return {other: _Pairs(base, variants[other].by_seed, CONFIDENCE) for other in others}
 
 
-class _Pairs(Mapping[str, Row]):
+class _Pairs(_ByField):
     """The rows of `paired` by field, of the numbers of two variants by seed."""
 
     def __init__(self, a: Mapping[int, Flat], b: Mapping[int, Flat], confidence: float) -> None:
@@ -183,15 +195,7 @@ class _Pairs(Mapping[str, Row]):
         names = dict.fromkeys(name for first, _ in self._pairs for name in first)
         self._names = {name: None for name in names if name in there}
 
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __getitem__(self, name: str) -> Row:
-        if name not in self._names:
-            raise KeyError(name)
+    def _computed(self, name: str) -> Row:
         xs, ys = zip(*((x.get(name), y.get(name)) for x, y in self._pairs), strict=True)
         gaps = [None if x is None or y is None else y - x for x, y in zip(xs, ys, strict=True)]
         n = sum(gap is not None for gap in gaps)
