@@ -1,4 +1,4 @@
-//! What senders' congestion controls were at over time: windows and gauges.
+//! Windows, thresholds, round trips and gauges of senders' congestion controls over time.
 
 use packet::{Duration, Instant};
 

@@ -15,7 +15,8 @@ pub(super) struct Seen {
 }
 
 impl Seen {
-    /// A datagram has come. Whether it is the first of this number; one that is older than the window counts as such.
+    /// A datagram of this number has come. Returns whether none of its number came before; of one that is older than the
+    /// window that is taken to be so.
     pub fn is_first(&mut self, number: u64) -> bool {
         if number + WINDOW < self.next {
             return true;

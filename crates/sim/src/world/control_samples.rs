@@ -1,4 +1,4 @@
-//! Samples of what congestion controls are at, as `record.controls` wants them.
+//! Takes the samples of senders' windows and gauges that `record.controls` switches on.
 
 use packet::Instant;
 use record::ControlState;
