@@ -39,8 +39,13 @@ Place = tuple[str, int, str, str]
 """File, line, the words found and what to write instead."""
 
 
+def _is_prose(text: str) -> bool:
+    """Whether a string holds a sentence, of one word even, and not a name."""
+    return " " in text or bool(re.fullmatch(r"[A-Z][a-z]+\.", text))
+
+
 def rust(text: str) -> Iterator[tuple[int, str]]:
-    """Comments, a block of lines each, and strings with a space; with their first lines."""
+    """Comments, a block of lines each, and strings of words; with their first lines."""
     block: list[str] = []
     first = last = 0
     for found in _RUST.finditer(text):
@@ -52,17 +57,17 @@ def rust(text: str) -> Iterator[tuple[int, str]]:
             first = first if block else line
             last = line
             block.append(comment.lstrip("/!").strip())
-        elif " " in (words := found["raw"] or found["text"] or ""):
+        elif _is_prose(words := found["raw"] or found["text"] or ""):
             yield line, re.sub(r"\\\n\s*|\s+", " ", words)
     if block:
         yield first, " ".join(block)
 
 
 def python(text: str) -> Iterator[tuple[int, str]]:
-    """Comments and strings with a space, with their first lines."""
+    """Comments and strings of words, with their first lines."""
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type == tokenize.COMMENT or (
-            token.type == tokenize.STRING and " " in token.string
+            token.type == tokenize.STRING and _is_prose(token.string.strip("\"'"))
         ):
             yield token.start[0], re.sub(r"\s+", " ", token.string.strip("\"'#frbFRB"))
 
@@ -83,10 +88,10 @@ def prose(text: str) -> Iterator[tuple[int, str]]:
 
 
 def toml(text: str) -> Iterator[tuple[int, str]]:
-    """Comments and strings with a space, with their first lines."""
+    """Comments and strings of words, with their first lines."""
     for found in _TOML.finditer(text):
         words = next(group for group in found.groups() if group is not None)
-        if " " in words:
+        if _is_prose(words):
             line = text.count("\n", 0, found.start()) + 1
             yield line, re.sub(r"\\\n\s*|\s+", " ", words.lstrip("# "))
 
