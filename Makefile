@@ -27,10 +27,11 @@ TABLES := --part fifo --part red-qlen --part retransmission
 # Installs a lock, or nothing, into an environment: $(call locked,FOLDER,FILE).
 UV     := $(VENV)/uv/.done
 PIP    := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# Bytecode is written with the first import, unless Python must not write any.
-COMPILE := $(if $(PYTHONDONTWRITEBYTECODE),--compile-bytecode)
+# Bytecode is written with the first import, into $(VENV) and beside our own modules: without it each of some
+# hundred processes that tests start would compile its libraries again.
+unexport PYTHONDONTWRITEBYTECODE
 LOCK   := --require-hashes --only-binary :all: --requirement
-locked  = { $(VENV)/uv/bin/uv pip install --quiet $(COMPILE) --python $(1)/bin/python $(LOCK) $(2) 2> $(VENV)/uv/log || $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(LOCK) $(2); }
+locked  = { $(VENV)/uv/bin/uv pip install --quiet --python $(1)/bin/python $(LOCK) $(2) 2> $(VENV)/uv/log || $(1)/bin/python -m pip install --quiet --disable-pip-version-check $(LOCK) $(2); }
 
 # Runs a command inside the environment; what it says is shown only if it fails.
 quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import itertools
 import json
 import os
 import re
@@ -40,7 +41,7 @@ RATES = ("10 Mbit/s", "20 Mbit/s")
 FRAME, UNSENT = 2865, 2887
 """Payload of a frame, and what may wait to be sent before another: two packets, TLS included. The
 server's program is Go's, whose write waits with a frame that it has chosen."""
-PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S = 10, 20, 8, 3, 12
+PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S, ATTEMPTS = 10, 20, 8, 3, 12, 3
 SERVER = "10.128.0.1"
 _RPM = re.compile(r"RPM: *([0-9.]+) \((P90|Single-Sided)")
 
@@ -112,16 +113,27 @@ def _increase(sent: Any, trips: Any) -> float:
 
 def measured(queue: Mapping[str, Any], rate: str, programs: Path, runs: int) -> dict[str, Any]:
     """Means over runs of what goresponsiveness says behind the queue; irtt beside iperf3 once."""
-    each = [_responsiveness(queue, rate, programs) for _ in range(runs)]
+    each = [_with_a_number(queue, rate, programs) for _ in range(runs)]
     found = {name: statistics.mean(one[name] for one in each) for name in ("rpm", "p90")}
     found |= {
         "unstable": sum(one["unstable"] for one in each),
+        "without": sum(one["without"] for one in each),
         "each": [one["rpm"] for one in each],
     }
     return found | {"load": os.getloadavg()[1]} | _letter(queue, rate)
 
 
-def _responsiveness(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, Any]:
+def _with_a_number(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, Any]:
+    """The first of a few runs in which goresponsiveness prints a number, and how many printed none:
+    it divides by the answers of its last intervals, of which there may be none."""
+    for without in range(ATTEMPTS):
+        said = _responsiveness(queue, rate, programs)
+        if said is not None:
+            return said | {"without": without}
+    raise RuntimeError(f"goresponsiveness printed no RPM in {ATTEMPTS} runs")
+
+
+def _responsiveness(queue: Mapping[str, Any], rate: str, programs: Path) -> dict[str, Any] | None:
     url = f"https://{SERVER}:4043/config"
     serve = f"{programs / 'rpm_server'} {SERVER}:4043 {FRAME} {UNSENT}"
     client = f"sleep 1; exec {programs / 'networkQuality'} -url {url} -rpm.tmp 95"
@@ -131,7 +143,7 @@ def _responsiveness(queue: Mapping[str, Any], rate: str, programs: Path) -> dict
     download = text.split("Download:", 1)[-1].split("Upload:", 1)[0]
     said = {kind: float(value) for value, kind in _RPM.findall(download)}
     if len(said) != 2:
-        raise RuntimeError(f"goresponsiveness printed no RPM:\n{text}")
+        return None
     unstable = "did not run to stability" in download
     return {"rpm": said["Single-Sided"], "p90": said["P90"], "unstable": unstable}
 
@@ -257,7 +269,8 @@ def main() -> int:
     """Runs every case and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goresponsiveness", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True, help="cases in it are not run again")
+    parser.add_argument("--only", default="", help="cases whose name has this word")
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--runs", type=int, default=3)
     options = parser.parse_args()
@@ -268,17 +281,19 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         build(options.goresponsiveness, Path(folder))
-        cases, found = [], []
+        found = json.loads(options.out.read_text()) if options.out.exists() else []
         print(HEADER)
-        for rate in RATES:
-            for name, queue in QUEUES.items():
-                said = predicted(queue, rate, options.seeds)
-                real = measured(queue, rate, Path(folder), options.runs)
-                cases.append((said, real))
-                found.append({"queue": name, "rate": rate, "predicted": said, "measured": real})
-                print(row(name, rate, said, real), flush=True)
-    print(verdict(cases))
-    options.out.write_text(json.dumps(found, indent=1) + "\n")
+        for rate, name in itertools.product(RATES, QUEUES):
+            one = next((o for o in found if (o["rate"], o["queue"]) == (rate, name)), None)
+            if one is None and options.only in f"{name}, {rate}":
+                said = predicted(QUEUES[name], rate, options.seeds)
+                real = measured(QUEUES[name], rate, Path(folder), options.runs)
+                one = {"queue": name, "rate": rate, "predicted": said, "measured": real}
+                found.append(one)
+                options.out.write_text(json.dumps(found, indent=1) + "\n")
+            if one is not None:
+                print(row(name, rate, one["predicted"], one["measured"]), flush=True)
+    print(verdict([(one["predicted"], one["measured"]) for one in found]))
     return 0
 
 
