@@ -5,7 +5,8 @@ the printed set numbers and verdicts go to printed.json in the study's folder.
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 
 A run of some parts only (`--part`) renews the rows of its claims and says so below; the page's
-other rows, and the report, stay. Of a run with the reconstructed set the page has both verdicts.
+other rows, and the report, stay. A run with the reconstructed set renews the page that this set has
+of its own (NAME-reconstructed.md), or else has both verdicts on the study's page.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import json
 import sys
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -171,6 +172,14 @@ def _cell(text: str) -> str:
     return text.replace("|", "\\|").replace("\n", " ")
 
 
+def _page_of_parts(pages: Path, study: str, of: str) -> tuple[Path, Callable[..., str]]:
+    """The page that some parts with a set renew, and how: a set that was run whole has its own."""
+    own = pages / f"{study}-{of}.md"
+    if own.exists():
+        return own, renewed
+    return pages / f"{study}.md", renewed if of == PRINTED else beside
+
+
 def main(folders: list[str]) -> int:
     """Writes the pages of these folders; 1 where one does not hold what a study wrote."""
     PAGES.mkdir(exist_ok=True)
@@ -189,8 +198,7 @@ def main(folders: list[str]) -> int:
         of = described.get("set") or PRINTED
         study = described["name"].removesuffix(f"-{of}")
         if _is_partial(described):
-            file = PAGES / f"{study}.md"
-            renew = renewed if described.get("set") in (None, PRINTED) else beside
+            file, renew = _page_of_parts(PAGES, study, of)
             file.write_text(renew(file.read_text("utf-8"), described, made), "utf-8")
             continue
         if described.get("set") == PRINTED and not described["quick"]:

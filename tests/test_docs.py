@@ -242,6 +242,16 @@ def test_a_page_of_two_sets_keeps_the_other_sets_verdicts():
     assert page.count("claim | reconstructed") == 2 and page.count("| T-1 |") == 1
 
 
+def test_parts_of_a_set_renew_the_page_that_it_has(tmp_path):
+    module = runpy.run_path(str(DOCS / "score_cards.py"))
+    chosen = module["_page_of_parts"]
+    (tmp_path / "may-reconstructed.md").write_text("", encoding="utf-8")
+    own = tmp_path / "may-reconstructed.md", module["renewed"]
+    assert chosen(tmp_path, "may", "reconstructed") == own
+    assert chosen(tmp_path, "may", "printed") == (tmp_path / "may.md", module["renewed"])
+    assert chosen(tmp_path, "web", "reconstructed") == (tmp_path / "web.md", module["beside"])
+
+
 def test_the_page_of_weaknesses_has_rows_for_every_queue():
     """A new queue: `python docs/weaknesses.py NAME`."""
     page = (DOCS / "weaknesses.md").read_text(encoding="utf-8")
