@@ -162,7 +162,7 @@ def test_names_that_pages_cut_short_are_names():
 
 
 def test_every_study_is_among_those_validated():
-    text = (DOCS / "validation.md").read_text(encoding="utf-8")
+    text = (DOCS / "validation" / "studies.md").read_text(encoding="utf-8")
     _, title, rest = re.split(r"^## The (\w+) studies$", text, maxsplit=1, flags=re.MULTILINE)
     listed = re.findall(r"^\| `([\w-]+)` \|", rest.partition("\n## ")[0], flags=re.MULTILINE)
     assert sorted(listed) == sorted(shipped())

@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 import pytest
+from validation import __main__ as every_comparison
 from validation import causes, page, recorded
 from validation.equivalence import Kept, Program, Seeds, figures_from, in_aqmlab, named, rows_of
 from validation.external import Missing, several
@@ -141,6 +142,11 @@ def test_the_page_has_each_comparison_as_it_last_ran_and_names_what_did_not(tmp_
     assert "`python -m validation.ns2 --quick --only 'a b'`, 20" in text
     assert "ns-2.35.\n\nqueue: 1 equivalent.\n\n![ratios](ns2.svg)\n\n| a |" in text
     assert text.count("Not run.") == len(page.PARTS) - 1
+    (one,) = known.values()
+    long = replace(one, command="validation.ns2" + "".join(f" --only {n}" for n in range(5)))
+    assert "--only 3" in page.text({"ns2": long}, {}, {})
+    shown = page.text({"ns2": long}, {}, {}, whole=False)
+    assert "`validation.ns2 --only 0 … (of 5 cases)`" in shown
 
 
 def test_what_is_open_says_how_many_runs_would_decide_it():
@@ -442,9 +448,22 @@ def test_a_program_without_the_figures_of_its_queue_has_failed():
 
 
 def test_only_takes_cases_that_have_one_of_the_words():
-    words = {word: [case.name() for case in ns2.full() if named(case, word)] for word in WORDS}
+    every = list(ns2.full())
+    words = {word: [case.name() for case in named(every, word)] for word in WORDS}
     assert words[("cbr", "two")] == words[("cbr",)] + words[("two",)]
     assert len(words[("streams of",)]) == len(words[("cbr",)]) == 7
+
+
+def test_only_takes_a_whole_name_or_family_for_that_alone():
+    every = list(cases.full())
+    assert [case.name() for case in named(every, ["pie-10-cubic"])] == ["pie-10-cubic"]
+    assert {case.family for case in named(every, ["CUBIC"])} == {"CUBIC"}
+    assert {case.family for case in named(every, ["CUBI"])} == {"CUBIC", "CUBIC with ECN"}
+
+
+def test_a_confirmation_takes_seeds_that_were_not_used(tmp_path, real_core):
+    found = rows_of(Case(), noisy(0.0), Seeds(2, 2, 1001), Kept(tmp_path))
+    assert [row["seed"] for row in found] == [1001, 1002, 1001, 1002]
 
 
 def test_jains_index_is_of_all_flows_and_none_where_nothing_got_through():
@@ -469,6 +488,16 @@ def test_several_calls_at_a_time_answer_in_the_order_of_what_they_are_of():
 def test_every_part_of_the_page_is_a_comparison_that_can_be_run():
     for part in page.PARTS:
         assert importlib.util.find_spec(f"validation.{part}"), part
+
+
+def test_a_share_of_the_long_comparisons_fits_an_hour_and_records_nothing():
+    short, whole = list(every_comparison.commands(False)), list(every_comparison.commands(True))
+    assert len(short) == len(whole) == len(page.PARTS)
+    assert all("--out" in command for command in whole)
+    assert not any("--out" in command for command in short)
+    assert {
+        command[2].removeprefix("validation.") for command in short if "--every" in command
+    } == {*every_comparison.SHARES}
 
 
 def test_runs_of_the_same_users_are_judged_by_their_differences():
@@ -556,3 +585,20 @@ def test_live_loads_are_held_against_users_and_simulated_ones(monkeypatch, tmp_p
     assert live.startswith("live      2.064 ± ") and "requests for each user, R² 0.99" in live
     assert simulated == "simulated 2 ± 0 requests for each user, R² 1.00000"
     assert ratio == "ratio     1.0167 (0.9450 to 1.0884), 3 pairs"
+
+
+def test_the_table_of_counts_is_that_of_the_records():
+    text = page.OVERVIEW.read_text("utf-8")
+    assert page.overview(text, recorded.found(page.RECORDS)) == text, (
+        "run python -m validation.page"
+    )
+    one = recorded.Record("ns2", "", "2026-01-01", {"other": "ns-2.35"}, "| a | x | equivalent |")
+    head = "| a: one | 2 | the same up to packet |\n| --- | --- | --- |"
+    rows = f"{head}\n| b | 1 | all |\n| c | 1 | 3 |"
+    exact = recorded.Record("quic.losses", "", "2026-01-01", {"other": "quinn"}, rows)
+    marks = "".join(page.COUNTS)
+    counted = page.overview(f"x\n{marks}y", {"ns2": one, "quic.losses": exact})
+    assert "(`validation.ns2`) | ns-2.35, 2026-01-01 | 1 | 1 | none | none |" in counted
+    assert "(`validation.quic.losses`) | quinn, 2026-01-01 | 2 rows | 1 equal | | |" in counted
+    assert counted.count("| not run |") == len(page.PARTS) - 2
+    assert page.overview(counted, {"ns2": one, "quic.losses": exact}) == counted

@@ -1,6 +1,9 @@
-"""Every comparison with another program, one after the other, and the page of what they showed.
+"""Every comparison with another program, one after the other.
 
-Usage: python -m validation
+Usage: python -m validation [--all]
+Within the hour on two cores: of the comparisons that take longest every second to eighth case
+(`SHARES`), to see whether both programs still agree; what has been recorded stays. --all runs every
+case, records it, and writes the page of what they showed: half a day of a core with the kernels.
 What is not installed here is named in one line and left out; what has been run is not run again.
 """
 
@@ -8,18 +11,31 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Iterator
 
 from validation import page
 
+SHARES = {"linux": 4, "linux.older": 4, "linux.mq": 2, "linux.l4s": 8}
+"""The first of each group of cases of this size, without --all; of all others every case."""
+
+
+def commands(whole: bool) -> Iterator[list[str]]:
+    """The parts of the page, one command each."""
+    for part in page.PARTS:
+        command = [sys.executable, "-m", f"validation.{part}"]
+        if whole:
+            yield [*command, "--out", str(page.RECORDS / part)]
+        else:
+            yield [*command, *(["--every", str(SHARES[part])] if part in SHARES else [])]
+
 
 def main() -> int:
-    """Runs the parts of the page; the first that fails ends it."""
-    for part in page.PARTS:
-        out = str(page.RECORDS / part)
-        command = [sys.executable, "-m", f"validation.{part}", "--out", out]
+    """Runs them; the first that fails ends it."""
+    whole = "--all" in sys.argv[1:]
+    for command in commands(whole):
         if code := subprocess.run(command, check=False).returncode:
             return code
-    return page.main()
+    return page.main() if whole else 0
 
 
 if __name__ == "__main__":

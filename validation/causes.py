@@ -23,7 +23,7 @@ class Cause:
     """One cause, of the cases that it parts."""
 
     part: str
-    """Of `page.PARTS`."""
+    """Of `page.PARTS`; what holds of the kernel's cases holds of an older kernel too."""
     case: str
     """Regular expression of their whole names."""
     control: str
@@ -75,7 +75,8 @@ def differences(part: str, ratios: pl.DataFrame, causes: list[Cause]) -> Iterato
             (
                 _explained(one, cause, control, ratios)
                 for cause in causes
-                if cause.part == part and (control := cause.of(case, figure))
+                if part in (cause.part, f"{cause.part}.older")
+                and (control := cause.of(case, figure))
             ),
             one,
         )

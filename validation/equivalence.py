@@ -127,7 +127,9 @@ class Seeds:
     first: int
     """At least two, for an interval."""
     most: int
-    """Seeds 1 to this."""
+    """As many seeds at most."""
+    number: int = 1
+    """Of the first; a confirmation takes others than the runs that it confirms."""
 
     def counts(self) -> Iterator[int]:
         """How many runs there are after each round: 3, 6, 12, ... and at last `most`."""
@@ -164,7 +166,7 @@ def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]
     ours: list[Row] = []
     theirs: list[Row] = []
     for count in [program.seeds(case)] if program.seeds else seeds.counts():
-        for seed in range(len(ours) + 1, count + 1):
+        for seed in range(seeds.number + len(ours), seeds.number + count):
             theirs.append(_row(case, program.name, seed, in_other(case, program, seed, kept)))
             ours.append(_row(case, "aqmlab", seed, in_ours(case, program, seed, kept)))
         found = compared(pl.DataFrame([*theirs, *ours], infer_schema_length=None), program.name)
@@ -202,7 +204,7 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     """The options of every comparison; `seeds` are those of all its cases (with --quick 3)."""
     parser.set_defaults(full_seeds=seeds)
     parser.add_argument("--quick", action="store_true", help="a few short cases, three seeds")
-    described = "cases whose family or name has this in it; may be repeated"
+    described = "the family or case of this name, or those with it in theirs; may be repeated"
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help=described)
     parser.add_argument(
         "--seeds", type=int, help=f"replications, at least two ({seeds}; with --quick 3)"
@@ -211,6 +213,11 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
         "seeds at most, where an interval is wider than half its margin (no more than --seeds)"
     )
     parser.add_argument("--most", type=int, metavar="N", help=described)
+    parser.add_argument(
+        "--every", type=int, default=1, metavar="N", help="the first of each N cases alone"
+    )
+    described = "number of the first seed: a confirmation takes seeds that were not used (1)"
+    parser.add_argument("--first", type=int, default=1, metavar="N", help=described)
     described = "of the record in --out, the rows of cases that are not run stay"
     parser.add_argument("--keep", action="store_true", help=described)
     described = "--keep, and only cases with an interval wider than half the margin and fewer seeds"
@@ -220,9 +227,19 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     parser.add_argument("--out", type=Path, help="folder for the record and the runs' numbers")
 
 
-def named(case: Case, words: Sequence[str]) -> bool:
-    """Whether a case has one of the words in its family or name."""
-    return any(word in case.name() or word in case.family for word in words)
+def named(cases: Sequence[C], words: Sequence[str]) -> list[C]:
+    """The cases that the words choose: a whole family or name is that one alone, any other word is
+    a part of either."""
+    whole = {name for case in cases for name in (case.name(), case.family)}
+
+    def fits(case: C) -> bool:
+        names = (case.name(), case.family)
+        return any(
+            word in names if word in whole else any(word in name for name in names)
+            for word in words
+        )
+
+    return [case for case in cases if fits(case)]
 
 
 def main(
@@ -260,9 +277,9 @@ def compare(
     most = arguments.most or seeds
     if most < seeds:
         parser.error(f"--most {most}: there are {seeds} seeds to begin with (--seeds)")
-    chosen = list(cases)
+    chosen = list(cases)[:: max(arguments.every, 1)]
     if arguments.only:
-        chosen = [case for case in chosen if named(case, arguments.only)]
+        chosen = named(chosen, arguments.only)
     keeps = arguments.keep or arguments.wide
     old = _record(parser, arguments, program.version()) if keeps else None
     if old and arguments.wide:
@@ -274,7 +291,7 @@ def compare(
     kept = Kept(arguments.cache)
     if arguments.quick or arguments.seeds or arguments.most:
         program = replace(program, seeds=None)
-    each = rows(chosen, program, Seeds(seeds, most), kept, arguments.jobs)
+    each = rows(chosen, program, Seeds(seeds, most, arguments.first), kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
     each = compared(runs, program.name)
     text, summary = table(each, program.name), verdicts(each)

@@ -5,13 +5,15 @@ A comparison that is given `--out validation/records/PART` writes a record of it
 ran, when, which versions, its table). This puts the records into one page, and a picture of the
 ratios of each into docs/images/validation.tar.xz, which `make site` unpacks. The page has no row of
 an equivalent figure; the whole one, which the site shows, is in docs/validation-runs.tar.xz.
-`python -m validation` runs them all and does so last; a comparison without a record is named.
+`python -m validation --all` runs them all and does so last; a comparison without a record is named.
+The table of counts in docs/validation.md is written from the records too.
 """
 
 from __future__ import annotations
 
 import math
 import sys
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,7 +32,8 @@ RECORDS = Path(__file__).with_name("records")
 PARTS = {
     "ns2": "TCP in ns-2",
     "ns3": "TCP in ns-3",
-    "linux": "TCP through the Linux kernel's queues",
+    "linux": "TCP through the queues of Linux 7.3",
+    "linux.older": "TCP through the queues of Linux 6.12",
     "linux.arrivals": "The same arrivals through the Linux kernel's queues, packet by packet",
     "linux.losses": "The Linux kernel's TCP with listed losses and marks",
     "linux.mq": "cake_mq of a Linux kernel 7.x",
@@ -46,9 +49,9 @@ MOST_RUNS = 100_000
 HEAD = """\
 # What the comparisons last showed
 
-Written by `python -m validation.page`, the last step of `make validate`: do not edit. What is
-compared, how it is judged, and the cause of every difference that is known stand in
-[validation.md](validation.md). *equivalent*: the whole 95 % interval of the ratio
+Written by `python -m validation.page`, the last step of `python -m validation --all`: do not edit.
+What is compared, how it is judged, and the cause of every difference that is known stand in the
+pages that [validation.md](validation.md) lists. *equivalent*: the whole 95 % interval of the ratio
 lies within the margin; *different*: beyond it; *inconclusive*: neither. The number behind
 *inconclusive* is about how many runs of each program would decide it if the ratio is what it
 seems, since an interval shrinks with their square root. The cause of a difference is believed as
@@ -77,6 +80,18 @@ def _described(line: str) -> str:
     return f"{line.removesuffix('**inconclusive** |')}**inconclusive**: {described} |"
 
 
+MOST_NAMED = 4
+"""Cases that a command on the page names; the whole page has all."""
+
+
+def _shortened(command: str) -> str:
+    """A command that names its cases, with the first of them."""
+    first, *named = command.split(" --only ")
+    if len(named) <= MOST_NAMED:
+        return command
+    return f"{first} --only {named[0]} … (of {len(named)} cases)"
+
+
 LEFT_OUT = """
 Tables here leave out the figures that are equivalent; the line above each picture counts them. The
 site that `make site` builds has every row.
@@ -101,7 +116,8 @@ def text(
             lines += ["Not run.", ""]
             continue
         versions = f"aqmlab {one.versions['aqmlab']}, {one.versions['other']}"
-        lines += [f"`{one.command}`, {one.made}; {versions}.", ""]
+        command = one.command if whole else _shortened(one.command)
+        lines += [f"`{command}`, {one.made}; {versions}.", ""]
         lines += [f"{one.summary}.", ""] if one.summary else []
         lines += [f"![ratios]({pictures[part]})", ""] if part in pictures else []
         if part in ratios:
@@ -111,6 +127,55 @@ def text(
         if one.again:
             lines += ["Run later than the rest:", "", *(f"- {each}" for each in one.again), ""]
     return "\n".join(lines)
+
+
+OVERVIEW = ROOT / "docs" / "validation.md"
+COUNTS = ("<!-- counts of the records -->\n", "<!-- end of counts -->")
+VERDICTS = ("equivalent", "inconclusive", "different")
+
+
+def overview(page: str, records: Mapping[str, Record]) -> str:
+    """The page about validation with today's counts between its marks."""
+    before, rest = page.split(COUNTS[0])
+    _, after = rest.split(COUNTS[1])
+    names = ("comparison", "with", "figures", *VERDICTS)
+    lines = [f"| {' | '.join(names)} |", "| --- | --- |" + " ---: |" * 4]
+    lines += [_counted(part, records.get(part)) for part in PARTS]
+    return f"{before}{COUNTS[0]}\n" + "\n".join(lines) + f"\n\n{COUNTS[1]}{after}"
+
+
+def _counted(part: str, one: Record | None) -> str:
+    """How many figures of a comparison have which verdict; of one that goes packet by packet,
+    which has no verdicts, how many of its rows are equal to the last packet."""
+    title = f"{PARTS[part]} (`validation.{part}`)"
+    if one is None:
+        return f"| {title} | not run | | | | |"
+    described = f"{one.versions['other']}, {one.made}"
+    each = [row[-1].strip("*") for row in map(cells, one.text.splitlines()) if row]
+    counts = Counter(each)
+    if not counts.keys() <= {*VERDICTS}:
+        rows, equal = _equal(one.text)
+        return f"| {title} | {described} | {rows} rows | {equal} equal | | |"
+    shown = (counts[verdict] or "none" for verdict in VERDICTS)
+    return f"| {title} | {described} | {len(each)} | {' | '.join(map(str, shown))} |"
+
+
+SAME = "the same up to"
+
+
+def _equal(text: str) -> tuple[int, int]:
+    """How many rows a record's tables have that say how far both are equal, and how many of these
+    are so to the end."""
+    column, rows, equal = None, 0, 0
+    for line in text.splitlines():
+        row = [cell.strip() for cell in line.strip("|").split("|")]
+        heads = [place for place, cell in enumerate(row) if cell.startswith(SAME)]
+        if heads or not line.startswith("|"):
+            column = heads[0] if heads else None
+        elif column is not None and not row[0].startswith("---"):
+            rows += 1
+            equal += row[column] == "all"
+    return rows, equal
 
 
 EQUIVALENT = "| equivalent |"
@@ -164,6 +229,7 @@ def main() -> int:
     shown = (found(RECORDS), pictures, ratios)
     PAGE.write_text(text(*shown, whole=False), "utf-8")
     archive.add(archive.RUNS, {PAGE.name: text(*shown).encode()})
+    OVERVIEW.write_text(overview(OVERVIEW.read_text("utf-8"), shown[0]), "utf-8")
     print(PAGE)
     return 0
 
