@@ -203,6 +203,8 @@ def test_cases_that_are_run_again_take_the_place_of_their_rows(monkeypatch):
     assert again.endswith(": 1 cases")
     assert (found.command, found.made) == ("all", "2026-01-01")
     assert again in page.text({"ns2": found}, {}, {})
+    later = f"Some cases were run later than the rest, once, last on {new.made}."
+    assert later in page.text({"ns2": found}, {}, {}, whole=False)
     fresh = row("d", "dropped, %", 1, "equivalent")
     grown = recorded.renewed(old, replace(new, text=head + fresh))
     assert grown.text == f"{old.text}\n{fresh}"

@@ -12,6 +12,7 @@ The table of counts in docs/validation.md is written from the records too.
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -80,6 +81,17 @@ def _described(line: str) -> str:
     return f"{line.removesuffix('**inconclusive** |')}**inconclusive**: {described} |"
 
 
+def _later(one: Record, whole: bool) -> list[str]:
+    """What of a comparison was run again after the rest; not whole, how often and when last."""
+    if not one.again:
+        return []
+    if whole:
+        return ["Run later than the rest:", "", *(f"- {each}" for each in one.again), ""]
+    days = re.findall(r"`, (\d{4}-\d\d-\d\d); ", " ".join(one.again))
+    times = f"{len(one.again)} times" if len(one.again) > 1 else "once"
+    return [f"Some cases were run later than the rest, {times}, last on {max(days)}.", ""]
+
+
 MOST_NAMED = 4
 """Cases that a command on the page names; the whole page has all."""
 
@@ -94,7 +106,7 @@ def _shortened(command: str) -> str:
 
 LEFT_OUT = """
 Tables here leave out the figures that are equivalent; the line above each picture counts them. The
-site that `make site` builds has every row.
+site that `make site` builds has every row, and every command.
 """
 
 
@@ -124,8 +136,7 @@ def text(
             lines += _not_the_same([*causes.differences(part, ratios[part], known)])
         rows = one.text.strip().splitlines()
         lines += [*map(_described, rows if whole else _open(rows)), ""]
-        if one.again:
-            lines += ["Run later than the rest:", "", *(f"- {each}" for each in one.again), ""]
+        lines += _later(one, whole)
     return "\n".join(lines)
 
 
