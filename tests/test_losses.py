@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 
-from validation.linux.losses import FRAME_NS, NEAR_NS, Comparison
+from validation.linux.losses import CLOSE_NS, NEAR_NS, Comparison
 from validation.linux.segments import Sent, read_pcap, sent
 from validation.quic import cases, losses
 
@@ -44,13 +44,22 @@ def test_two_transfers_are_the_same_up_to_another_segment_or_time():
         return [Sent(at, 1_448 * n, 1_448, False) for n, at in enumerate(starts_ns)]
 
     ours = transfer(0, 10, 20)
-    assert Comparison(ours, transfer(0, 10, 20 + NEAR_NS), 0).same() == 3
-    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS), 0).same() == 2
-    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS), 1).same() == 3
-    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS + FRAME_NS), 1).same() == 2
-    other = [*ours[:2], Sent(20, 0, 1_448, True)]
-    assert Comparison(ours, other, 0).same() == 2
-    assert "| 1 | 0.0 |" in Comparison(ours, other, 0).row("case")
+    assert Comparison(ours, transfer(0, 10, 20 + NEAR_NS)).same() == 3
+    assert Comparison(ours, transfer(0, 10, 21 + NEAR_NS)).same() == 2
+
+
+def test_close_are_first_retransmission_and_last_segment_of_as_many():
+    def transfer(*sent: tuple[int, bool]) -> list[Sent]:
+        return [Sent(at, 0, 1_448, again) for at, again in sent]
+
+    ours = transfer((0, False), (10, True), (20, False))
+    late = transfer((0, False), (10 + CLOSE_NS, True), (20 + CLOSE_NS, False))
+    assert Comparison(ours, late).close()
+    assert not Comparison(transfer((0, False), (9, True), (20, False)), late).close()
+    assert not Comparison(transfer((0, False), (10, True), (19, False)), late).close()
+    other = transfer((0, False), (10, True), (20, True))
+    assert not Comparison(ours, other).close() and not Comparison(ours, other).repeats_alike()
+    assert Comparison(transfer((0, False), (20, False)), transfer((0, False), (20, False))).close()
 
 
 def test_two_transfers_of_quic_are_the_same_up_to_another_time_or_window():

@@ -11,8 +11,11 @@
  * Parameters, in /sys/module/aqmlab_line/parameters, one value for each device:
  *   rate     bit/s; a packet counts with its Ethernet header, as the disciplines count it
  *   delay    propagation, ns
- *   drop     numbers of the TCP segments with data (from 1) that are lost after line0 sent them
+ *   drop     numbers of the TCP segments with data (from 1) that come to line0 and are lost there
+ *            before it sends them, so that they take none of its time
  *   mark     numbers of those that get the congestion-experienced code point there
+ *   fresh    whether line1 receives every packet into memory of its own, as a card does; else it keeps
+ *            the memory of its sender, and what that takes of a receive buffer
  *   marked   packets that left line0 with this code point; to be read
  *   flow_packets, flow_marked, flow_waited
  *            TCP segments with data that left line0, by the port of their sender (from FIRST), those
@@ -39,6 +42,8 @@ static int drops, marks;
 module_param_array(drop, ulong, &drops, 0644);
 module_param_array(mark, ulong, &marks, 0644);
 module_param(marked, ulong, 0444);
+static uint fresh;
+module_param(fresh, uint, 0644);
 
 #define FIRST 10000 /* the port of the first bulk sender (guest/bulk.py) */
 #define FLOWS 64
@@ -92,12 +97,39 @@ static void count(struct sk_buff *skb)
 	flow_waited[flow] += max_t(s64, ktime_get_ns() - ktime_to_ns(skb->tstamp), 0);
 }
 
+static bool listed(const ulong *numbers, int count, ulong number)
+{
+	while (count--)
+		if (numbers[count] == number)
+			return true;
+	return false;
+}
+
+/* Loses or marks what is listed; true where the packet is lost. */
+static bool line_lost(struct sk_buff *skb)
+{
+	if (data_of(skb) <= 0)
+		return false;
+	segments++;
+	if (listed(drop, drops, segments))
+		return true;
+	if (listed(mark, marks, segments)) {
+		skb_set_network_header(skb, ETH_HLEN);
+		INET_ECN_set_ce(skb);
+	}
+	return false;
+}
+
 static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct line *line = netdev_priv(dev);
 	u64 ns = div64_u64((u64)skb->len * 8 * NSEC_PER_SEC, rate[line->end]);
 	ktime_t begins = ktime_get();
 
+	if (line->end == 0 && line_lost(skb)) {
+		dev_kfree_skb_any(skb);
+		return NETDEV_TX_OK;
+	}
 	if (ktime_sub(begins, line->free) < LATE_NS)
 		begins = line->free;
 	line->free = ktime_add_ns(begins, ns);
@@ -110,32 +142,6 @@ static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 	return NETDEV_TX_OK;
 }
 
-static bool listed(const ulong *numbers, int count, ulong number)
-{
-	while (count--)
-		if (numbers[count] == number)
-			return true;
-	return false;
-}
-
-/* Loses or marks what is listed; true where the packet is lost. */
-static bool line_lost(struct sk_buff *skb)
-{
-	if (data_of(skb) > 0) {
-		segments++;
-		if (listed(drop, drops, segments))
-			return true;
-		if (listed(mark, marks, segments)) {
-			skb_set_network_header(skb, ETH_HLEN);
-			INET_ECN_set_ce(skb);
-		}
-	}
-	if (skb->protocol == htons(ETH_P_IP) &&
-	    INET_ECN_is_ce(((struct iphdr *)(skb->data + ETH_HLEN))->tos))
-		marked++;
-	return false;
-}
-
 static enum hrtimer_restart line_sent(struct hrtimer *timer)
 {
 	struct line *line = container_of(timer, struct line, sent);
@@ -144,15 +150,27 @@ static enum hrtimer_restart line_sent(struct hrtimer *timer)
 	line->sending = NULL;
 	dev_sw_netstats_tx_add(line->dev, 1, skb->len);
 	netif_wake_queue(line->dev);
-	if (line->end == 0 && line_lost(skb)) {
-		dev_kfree_skb_any(skb);
-		return HRTIMER_NORESTART;
-	}
+	if (line->end == 0 && skb->protocol == htons(ETH_P_IP) &&
+	    INET_ECN_is_ce(((struct iphdr *)(skb->data + ETH_HLEN))->tos))
+		marked++;
 	skb->tstamp = ktime_add_ns(hrtimer_get_expires(timer), delay[line->end]);
 	__skb_queue_tail(&line->flying, skb);
 	if (skb_queue_len(&line->flying) == 1)
 		hrtimer_start(&line->arrived, skb->tstamp, HRTIMER_MODE_ABS);
 	return HRTIMER_NORESTART;
+}
+
+/* The packet in memory as a card's driver gives it; as it was where there is none. */
+static struct sk_buff *received(struct sk_buff *skb, struct net_device *dev)
+{
+	struct sk_buff *copy = netdev_alloc_skb_ip_align(dev, skb->len);
+
+	if (!copy)
+		return skb;
+	skb_copy_bits(skb, 0, skb_put(copy, skb->len), skb->len);
+	copy->ip_summed = CHECKSUM_UNNECESSARY;
+	consume_skb(skb);
+	return copy;
 }
 
 static enum hrtimer_restart line_arrived(struct hrtimer *timer)
@@ -163,6 +181,8 @@ static enum hrtimer_restart line_arrived(struct hrtimer *timer)
 
 	skb->tstamp = 0;
 	skb_scrub_packet(skb, true);
+	if (fresh && line->end == 0)
+		skb = received(skb, line->peer);
 	skb->protocol = eth_type_trans(skb, line->peer);
 	netif_rx(skb);
 	if (!next)

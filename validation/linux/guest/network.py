@@ -108,7 +108,7 @@ def set_up(job: dict) -> Namespaces:
         for key, value in job.get("sysctl", {}).items():
             Path("/proc/sys/net", key).write_text(str(value))
     introduce(ends)
-    for key in ("rate", "delay", "drop", "mark"):
+    for key in ("rate", "delay", "drop", "mark", "fresh"):
         if values := job["line"].get(key):
             (LINE / key).write_text(",".join(map(str, values)))
     ends.enter(ROUTER)

@@ -10,7 +10,7 @@ import socket
 import struct
 import time
 
-from validation.linux.guest.bulk import TAKEN, Bulk, observe
+from validation.linux.guest.bulk import TAKEN, Bulk, observe, turn
 from validation.linux.guest.network import LIBC, RECEIVERS, Namespaces
 from validation.linux.segments import parse
 
@@ -89,8 +89,10 @@ def transfer(job: dict, ends: Namespaces) -> dict:
     seen.setsockopt(socket.SOL_SOCKET, 35, 1)  # SO_TIMESTAMPNS
     seen.setblocking(False)
     users = Transfers(job, ends)
+    # Timers end at ticks whose distance depends on how long they run: both begin at equal ones.
+    begun = turn(job["hz"]) + job["start_s"]
+    users.until(begun)
     users.begin(job["bytes"])
-    begun = time.monotonic()
     users.until(begun + job["duration_s"])
     rows = []
     with contextlib.suppress(BlockingIOError):
