@@ -111,3 +111,27 @@ fn who_closes_last_answers_all_before() {
     assert_eq!((responses + open, failed), (requests, 0.0));
     assert!(open < 0.01 * requests, "{open} open at the end");
 }
+
+#[test]
+fn a_second_visit_by_quic_saves_its_round_trip_and_no_other_does() {
+    // Two users of one machine; each has tickets of his own, for the servers that he has visited.
+    let text = format!(
+        "{HEAD},server\n0,1,100,1000,0\n0,1,100,1000,0\n0,1,100,1000,1\n0,1,100,1000,0\n1,4,100,1000,0\n1,1,100,1000,0\n"
+    );
+    let took = |tickets: bool| {
+        let tcp = json!({"profile": "quic", "tickets": tickets});
+        let mut scenario = scenario(&text, &json!({"users": 2, "tcp": tcp}));
+        scenario["network"]["servers"] = json!(2);
+        let mut rows = rows(&scenario);
+        rows.sort_unstable();
+        rows.into_iter().map(|[at, took, _]| (at, took)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        took(false),
+        [(1000, 200), (2200, 200), (3400, 200), (4000, 200), (4600, 200), (5200, 200)]
+    );
+    assert_eq!(
+        took(true),
+        [(1000, 200), (2200, 100), (3300, 200), (4000, 200), (4500, 100), (5200, 100)]
+    );
+}

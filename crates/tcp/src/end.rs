@@ -253,7 +253,13 @@ impl Endpoint {
     pub fn may_look_up(&self) -> bool {
         match self {
             Endpoint::Tcp(end) => end.may_look_up(),
-            Endpoint::Quic(_) => false,
+            Endpoint::Quic(end) => end.awaits_ticket(),
+        }
+    }
+    /// An end of QUIC that is fresh resumes an earlier connection ([`HostCache::has_ticket`](crate::HostCache::has_ticket)).
+    pub fn resume(&mut self) {
+        if let Endpoint::Quic(end) = self {
+            end.resume();
         }
     }
     /// Whether the metrics of this end are not yet in its host's cache and now may be; `over`: both ends have

@@ -15,7 +15,7 @@
 //! | for | estimate, timeout, threshold | timeout, threshold |
 //! | forgotten | an hour after its last use | an hour after its last update |
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use packet::{Duration, Instant};
 
@@ -87,6 +87,8 @@ pub struct HostCache {
     /// FreeBSD's and Linux's units never meet: hosts of both kinds under one number are two. By
     /// [`HostPair::key`], which is compared at once.
     memories: [BTreeMap<u64, Memory>; 2],
+    /// Of QUIC: who may resume, by [`HostPair::key`]. A user has a number of his own here, as browsers share no tickets.
+    tickets: BTreeSet<u64>,
 }
 
 impl HostCache {
@@ -102,8 +104,19 @@ impl HostCache {
     pub fn deliver(&mut self, pair: HostPair, end: &mut Endpoint, segment: &Segment, now: Instant) {
         match end {
             Endpoint::Tcp(end) => self.deliver_to(pair, end, segment, now),
-            Endpoint::Quic(end) => end.on_segment(segment, now),
+            Endpoint::Quic(end) => {
+                let awaited = end.awaits_ticket();
+                end.on_segment(segment, now);
+                if awaited && !end.awaits_ticket() {
+                    self.tickets.insert(pair.key());
+                }
+            }
         }
+    }
+
+    /// Whether a connection of this pair may resume an earlier one, which [`Endpoint::resume`] makes both ends do.
+    pub fn has_ticket(&self, pair: HostPair) -> bool {
+        self.tickets.contains(&pair.key())
     }
 
     fn deliver_to(

@@ -192,8 +192,13 @@ impl Profile {
     pub fn has_streams(&self) -> bool {
         self.quic.is_some()
     }
+    /// Whether its clients keep tickets, with which later connections resume.
+    pub fn keeps_tickets(&self) -> bool {
+        self.quic.is_some_and(|quic| quic.tickets)
+    }
+
     /// Whether its hosts need a [`HostCache`](crate::HostCache).
     pub fn remembers(&self) -> bool {
-        self.remembers != Remembers::Nothing
+        self.remembers != Remembers::Nothing || self.keeps_tickets()
     }
 }

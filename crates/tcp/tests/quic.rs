@@ -4,7 +4,7 @@ use packet::params::Raw;
 use packet::{Ecn, Instant};
 
 use crate::lab::{C, S, Sent, World, ms, profile, secs};
-use aqmlab_tcp::{Flags, HostClock, State};
+use aqmlab_tcp::{Endpoint, Flags, HostClock, State};
 
 /// A reply of `bytes` over a round trip of 100 ms from a server that sends at once, whose `lose` says which packets
 /// are lost.
@@ -151,6 +151,34 @@ fn a_handshake_takes_a_round_trip_and_a_long_certificate_another() {
     // Three times 1,200 B do not hold 4,000 B: the rest waits for the client (RFC 9000 section 8.1).
     assert_eq!(replied(&[("server_flight", Raw::Number(4_000.0))]), secs(0.3));
     assert_eq!(replied(&[("zero_rtt", Raw::Bool(true))]), secs(0.1));
+}
+
+#[test]
+fn a_connection_that_resumes_is_one_of_zero_rtt_packet_by_packet() {
+    let packets = |world: &World| -> Vec<_> {
+        world
+            .sent
+            .iter()
+            .map(|of| (of.at, of.side, of.segment.ip_bytes(), of.segment.len))
+            .collect()
+    };
+    let world = |settings: &[(&str, Raw)]| {
+        World::new(&profile("quic", settings), [HostClock::default(); 2], 1_000)
+    };
+    let mut resumed = world(&[("tickets", Raw::Bool(true))]);
+    resumed.ends.iter_mut().for_each(Endpoint::resume);
+    let mut zero_rtt = world(&[("zero_rtt", Raw::Bool(true))]);
+    for world in [&mut resumed, &mut zero_rtt] {
+        world.run(secs(9.0), &mut |_| false);
+    }
+    assert_eq!(packets(&resumed), packets(&zero_rtt));
+    let [plain, forgetful] = [true, false].map(|on| {
+        let mut world = world(&[("tickets", Raw::Bool(on))]);
+        world.run(secs(9.0), &mut |_| false);
+        world
+    });
+    assert_eq!(packets(&plain), packets(&forgetful), "a first visit");
+    assert_eq!(plain.replied.unwrap().since(resumed.replied.unwrap()), ms(100));
 }
 
 #[test]

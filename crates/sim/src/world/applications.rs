@@ -9,6 +9,7 @@ use traffic::{Action, AppCx, Closes, Input};
 
 use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
+use super::hosts::ticket_of;
 use super::multiplex::Mux;
 use super::source::machine_number;
 use super::{Event, World, event_order};
@@ -209,6 +210,12 @@ impl World {
         connection.closes = closes;
         connection.opened = now;
         owner.connections.put(number, index);
+        if group.profile.keeps_tickets() {
+            let pair = ticket_of(source, peer);
+            if self.host_cache.as_ref().is_some_and(|cache| cache.has_ticket(pair)) {
+                connection.ends.iter_mut().for_each(Endpoint::resume);
+            }
+        }
         connection.ends[OPENER].connect(now);
         self.drain(index, OPENER);
         self.arm(index, OPENER);

@@ -2,7 +2,7 @@
 //! `programs`.
 
 use packet::{Ecn, Instant};
-use tcp::{Deadline, HostPair, Outbox, Segment, State};
+use tcp::{Deadline, Endpoint, HostPair, Outbox, Segment, State};
 use traffic::Input;
 
 use super::connection::{ACCEPTOR, OPENER, Serial};
@@ -20,6 +20,11 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
         machines.number(side, u32::from(hosts[end]))
     };
     HostPair { own: host(end), peer: host(1 - end) }
+}
+
+/// By what a user's ticket of a server is found.
+pub(super) fn ticket_of(source: u32, server: u32) -> HostPair {
+    HostPair { own: source, peer: server }
 }
 
 /// A place among the packets under way, taken when there is a segment.
@@ -150,7 +155,12 @@ impl World {
         let inflight = &mut self.in_flight[id];
         let connection = &mut self.connections[inflight.connection];
         let opener = self.groups[usize::from(self.sources[connection.source as usize].group)].side;
-        let pair = host_pair(&self.machines, opener, connection.hosts, end);
+        let pair = match &connection.ends[end] {
+            Endpoint::Tcp(_) => host_pair(&self.machines, opener, connection.hosts, end),
+            Endpoint::Quic(_) => {
+                ticket_of(connection.source, u32::from(connection.hosts[ACCEPTOR]))
+            }
+        };
         if let Some(cache) = &mut self.host_cache {
             cache.deliver(pair, &mut connection.ends[end], inflight.segment_mut(), self.now);
         }

@@ -10,7 +10,7 @@ use super::plain;
 use crate::congestion::{ControlFlags, Controls, EcnMode, Rfc9002};
 use crate::entry::Entry;
 use crate::profile::Profile;
-use crate::quic::{AckRules, QuicRules};
+use crate::quic::{AckRules, QuicRules, RESUMED_FLIGHT};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -85,13 +85,17 @@ const FIELDS: &[Field] = &[
         .meaning("Every connection resumes an earlier one: the first request goes with the first packet, and no \
              certificate is sent.")
         .source("RFC 9001 section 4.6; constructed: off, as with a server that was never visited"),
+    Field::new("tickets", Kind::Switch, OFF)
+        .meaning("A user keeps the ticket of a server with which a handshake was confirmed, and its later connections with \
+             it resume, as zero_rtt says of every connection.")
+        .source("RFC 8446 section 4.6.1, RFC 9001 section 4.6; constructed: off; a ticket does not age, and none is refused"),
     Field::new("client_hello", Kind::whole(Unit::Bytes, 100, 16_000), Value::Whole(300))
         .meaning("CRYPTO bytes of the client's first flight; padded to 1,200 B of UDP payload.")
         .source("assumed; 1,216 B more with the hybrid key share X25519MLKEM768"),
     Field::new("server_flight", Kind::whole(Unit::Bytes, 100, 64_000), Value::Unset)
         .meaning("CRYPTO bytes of the server's flight, its certificates included. What exceeds three times what the \
              client has sent waits for the client's answer.")
-        .source("assumed: 3,000 B; 250 B with zero_rtt, which needs no certificate"),
+        .source("assumed: 3,000 B; 250 B with zero_rtt and of connections that resume, which need no certificate"),
     Field::new("connection_id", Kind::whole(Unit::Bytes, 0, 20), Value::Whole(8))
         .meaning("Bytes of the connection ID in every packet, of either direction.")
         .source("quinn-proto 0.11, HashedConnectionIdGenerator: 8 B"),
@@ -106,6 +110,10 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
         chosen.control = Box::new(Rfc9002);
     }
     let quic = rules(params, chosen.control.flags());
+    if quic.zero_rtt && quic.tickets {
+        let why = "with zero_rtt every connection resumes; leave one of them out";
+        return Err(BadParams::new("tickets", why));
+    }
     let around = 1 + u16::from(quic.connection_id) + 4 + 16 + 2;
     let ssthresh = params.value("initial_ssthresh") != Value::Unset;
     let ssthresh = if ssthresh { params.whole("initial_ssthresh") } else { u64::MAX };
@@ -128,6 +136,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
 fn rules(params: &Params, control: ControlFlags) -> QuicRules {
     let ecn = params.switch_or("ecn", control.ecn != EcnMode::Classic);
     let zero_rtt = params.switch("zero_rtt");
+    let flight = if zero_rtt { RESUMED_FLIGHT } else { 3_000 };
     QuicRules {
         datagram: params.whole("datagram_bytes") as u16,
         connection_id: params.whole("connection_id") as u8,
@@ -147,7 +156,8 @@ fn rules(params: &Params, control: ControlFlags) -> QuicRules {
         },
         zero_rtt,
         client_hello: params.whole("client_hello") as u32,
-        server_flight: params.whole_or("server_flight", if zero_rtt { 250 } else { 3_000 }) as u32,
+        tickets: params.switch("tickets"),
+        server_flight: params.whole_or("server_flight", u64::from(flight)) as u32,
         idle_timeout: params.time("idle_timeout"),
         ecn: ecn.then_some(if control.ecn == EcnMode::Scalable { Ecn::Ect1 } else { Ecn::Ect0 }),
     }

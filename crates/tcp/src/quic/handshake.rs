@@ -4,7 +4,7 @@
 use packet::{Duration, Instant};
 
 use super::endpoint::{DATA, HANDSHAKE, QuicEndpoint};
-use super::rules::FINISHED;
+use super::rules::{FINISHED, RESUMED_FLIGHT};
 use crate::connection::State;
 
 impl QuicEndpoint {
@@ -20,6 +20,17 @@ impl QuicEndpoint {
         if self.rules.zero_rtt {
             self.conn.state = State::Established;
         }
+    }
+
+    /// An end of a connection that resumes an earlier one: the request goes with the first packet, and no certificate
+    /// is sent.
+    pub(crate) fn resume(&mut self) {
+        (self.rules.zero_rtt, self.rules.server_flight) = (true, RESUMED_FLIGHT);
+    }
+
+    /// Whether it is a client that will get a ticket as its handshake is confirmed.
+    pub(crate) fn awaits_ticket(&self) -> bool {
+        self.client && self.rules.tickets && !self.confirmed
     }
 
     /// A server: the client's first flight has arrived whole.

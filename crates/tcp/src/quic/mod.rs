@@ -26,4 +26,4 @@ mod rules;
 mod space;
 
 pub use endpoint::QuicEndpoint;
-pub(crate) use rules::{AckRules, QuicRules};
+pub(crate) use rules::{AckRules, QuicRules, RESUMED_FLIGHT};

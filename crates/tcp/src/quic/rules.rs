@@ -28,6 +28,8 @@ pub(crate) struct QuicRules {
     pub acks: AckRules,
     /// The first request goes with the first packet.
     pub zero_rtt: bool,
+    /// A client keeps the ticket of a server, and resumes with it (RFC 8446 section 4.6.1).
+    pub tickets: bool,
     /// CRYPTO bytes of the client's first flight.
     pub client_hello: u32,
     /// CRYPTO bytes of the server's flight.
@@ -55,6 +57,8 @@ pub(crate) struct AckRules {
 /// CRYPTO bytes of the client's Finished message with TLS_AES_128_GCM_SHA256 (RFC 8446 section 4.4.4): 4 B of header
 /// and a hash of 32 B.
 pub(super) const FINISHED: u64 = 36;
+/// CRYPTO bytes of a server's flight that resumes: no certificate is in it.
+pub(crate) const RESUMED_FLIGHT: u32 = 250;
 /// `kGranularity` of RFC 9002 section 6.1.2.
 pub(super) const GRANULARITY: Duration = Duration::from_millis(1);
 /// `kPersistentCongestionThreshold` of its section 7.6.1.
