@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "python" / "aqmlab" / "lab" / "page"
 FILE = ROOT / "docs" / "images" / "tab.webp"
 COLOURS = 48
-FRAME_MS = 140
+FRAME_MS = 200
 LAST_MS = 2500
 """How long the last frame stays, before the film begins again."""
 MOST_BYTES = 200_000

@@ -10,6 +10,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from test_own_in_tab import missing_compiler, written
 
 from aqmlab.experiment.experiment import load
 from aqmlab.lab import PAGE
@@ -41,14 +42,23 @@ SWEPT = {
 
 
 @pytest.mark.skipif(bool(MISSING), reason=f"missing: {', '.join(MISSING)}")
-def test_the_page_in_a_browser(tmp_path: Path, real_core: object) -> None:
+def test_the_page_in_a_browser(
+    tmp_path: Path, real_core: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     del real_core
+    monkeypatch.chdir(tmp_path)
+    own: list[Path] = []
+    if missing_compiler("rust") is None:
+        name = ('name: c"calm"', 'name: c"loops"')
+        endless = ("let left =", "while mss > 0 {}\n        let left =")
+        own = [written("rust").resolve(), written("rust", name, endless).resolve()]
     Study(load(SWEPT)).carry_out(out=tmp_path / "results" / "swept")
     with Laboratory(PAGE, tmp_path / "results") as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.05,))
         thread.start()
         more = {"PAGE": PAGE, "LAB": server.address, "PYTHON": sys.executable, "CHROMIUM": CHROMIUM}
         environment = {**os.environ, **{name: str(value) for name, value in more.items()}}
+        environment["OWN"] = ":".join(map(str, own))
         environment["PYTHONPATH"] = str(Path(__file__).parents[1] / "python")
         try:
             done = subprocess.run(

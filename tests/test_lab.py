@@ -94,7 +94,7 @@ app = "bulk"
 flows = 2
 """
     file.write_text(text)
-    given = link.fragment(file)
+    given = link.opened(file).fragment
     shared = json.loads(base64.urlsafe_b64decode(given + "=" * (-len(given) % 4)))
     print = aqmlab.run(file).summary["fingerprint"]
     assert shared["fingerprints"] == [print, print]
@@ -112,7 +112,7 @@ flows = 2
         file.write_text(wrong)
         (tmp_path / "own.py").write_text("import aqmlab\n")
         with pytest.raises(AqmlabError, match=why):
-            link.fragment(file)
+            link.opened(file)
 
 
 def test_another_name_for_this_machine_is_another_site(server):
@@ -142,7 +142,7 @@ def swept(tmp_path: Path, fake, scenario) -> Path:
 
 def test_a_sweep_is_shown_with_intervals(server, swept):
     lab = json.loads(get(server, f"/{server.token}/lab.json").content)
-    assert lab == {"results": ["swept"]}
+    assert lab == {"results": ["swept"], "controls": []}
     found = json.loads(get(server, f"/{server.token}/results/swept.json").content)
     assert found["sweeps"]
     cells = [cell for row in found["sweeps"][0]["rows"] for cell in row["cells"]]

@@ -1,5 +1,7 @@
 /** The simulator's module of WebAssembly behind plain functions: for workers, and for Node. */
 
+import { Controls, unfit } from './own.js'
+
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
@@ -9,13 +11,17 @@ export class Refused extends Error {}
 /** The module has failed and is of no more use. */
 export class Trapped extends Error {}
 
+/** A user's own congestion control has ended the run, and the module is of no more use. */
+export class OwnFailed extends Trapped {}
+
 /** Numbers that say what happened to a packet (`sim::PACKET_NUMBERS`), and their places. */
 export const ROW = { numbers: 10, port: 0, at: 1, what: 2, why: 3, kind: 4, again: 5, group: 6, user: 7, bytes: 8, id: 9 }
 
 export class Engine {
   /** @param {WebAssembly.Module} module */
   constructor(module) {
-    this.exports = new WebAssembly.Instance(module, {}).exports
+    this.own = new Controls(() => this.exports.memory.buffer)
+    this.exports = new WebAssembly.Instance(module, { own: this.own.imports }).exports
     this.exports.begin()
   }
 
@@ -32,6 +38,7 @@ export class Engine {
       return this.exports[name](...numbers)
     } catch (trap) {
       const said = decoder.decode(this.#answer()) || String(trap)
+      if (this.exports.own_failed()) throw new OwnFailed(said)
       throw new Trapped(`the simulator failed (${said}), which is a fault of aqmlab and not of the scenario: please report it with the scenario and this line`)
     }
   }
@@ -51,6 +58,12 @@ export class Engine {
     return answer
   }
 
+  /** Adds a user's own congestion control, a compiled module; its name. */
+  add(module) {
+    const why = unfit(module)
+    if (why) throw new Refused(why)
+    return this.#ask('add', undefined, this.own.add(module))
+  }
   version() {
     return JSON.parse(this.#ask('version'))
   }

@@ -45,7 +45,7 @@ const lead = await (await page.$('#lead canvas')).boundingBox()
 const height = lead.y + lead.height - y
 const settled = () => page.waitForFunction('aqmlab.sides.every((side) => side.now >= aqmlab.clock() - 1e-6)')
 for (let number = 0; ; ) {
-  for (let half = 0; half < 2; half++) {
+  for (let part = 0; part < 4; part++) {
     await page.keyboard.press('ArrowRight')
     await settled()
   }

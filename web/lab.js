@@ -1,9 +1,26 @@
 /** Workers as promises; a trapped or stuck one is replaced. */
 
-import { Refused, Trapped } from './engine.js'
+import { OwnFailed, Refused, Trapped } from './engine.js'
 
 /** Longest time without an answer before a worker is given up. */
 const STUCK_MS = 60_000
+/** The longest where a user's own congestion control runs, which may be caught in a loop. */
+const OWN_MS = 10_000
+const MOST_OWN_BYTES = 4 << 20
+
+/** The user's own congestion controls, which every worker gets as it begins. */
+const own = []
+
+/** Gives a control, the bytes of its module, to these laboratories; its name. */
+export async function give(bytes, labs) {
+  if (bytes.byteLength > MOST_OWN_BYTES) throw new Error(`that file has ${bytes.byteLength} bytes, more than a control's ${MOST_OWN_BYTES >> 20} MiB`)
+  const module = await WebAssembly.compile(bytes).catch(() => {
+    throw new Error('that file is no module of WebAssembly: build it with make wasm')
+  })
+  const [name] = await Promise.all(labs.map((lab) => lab.ask('own', { module })))
+  own.push(module)
+  return name
+}
 
 export class Lab {
   #worker
@@ -20,19 +37,22 @@ export class Lab {
     this.#worker = new Worker('worker.js', { type: 'module' })
     this.#worker.onmessage = ({ data }) => this.#told(data)
     this.#worker.onerror = (event) => this.#lost(`the simulator's worker failed (${event.message || 'it did not begin'})`)
-    this.ready = this.module.then((module) => this.#worker?.postMessage({ what: 'module', module }))
+    this.ready = this.module.then((module) => {
+      this.#worker?.postMessage({ what: 'module', module })
+      for (const module of own) this.#worker?.postMessage({ what: 'own', module })
+    })
   }
 
-  #told({ id, answer, refused, trapped, part }) {
+  #told({ id, answer, refused, failed, trapped, part }) {
     const waiting = this.#waiting.get(id)
     if (!waiting) return
     if (part !== undefined) return waiting.alive(part)
     clearTimeout(waiting.timer)
     this.#waiting.delete(id)
     if (refused !== undefined) waiting.reject(new Refused(refused))
-    else if (trapped !== undefined) {
-      waiting.reject(new Trapped(trapped))
-      this.#lost(trapped)
+    else if (failed !== undefined || trapped !== undefined) {
+      waiting.reject(failed === undefined ? new Trapped(trapped) : new OwnFailed(failed))
+      this.#lost(failed ?? trapped)
     } else waiting.resolve(answer)
   }
 
@@ -53,11 +73,14 @@ export class Lab {
     await this.ready
     const id = this.#next++
     return new Promise((resolve, reject) => {
-      const stuck = () => this.#lost('the simulator did not answer for a minute and was stopped: shorten the run, or give fewer users')
-      const waiting = { resolve, reject, timer: setTimeout(stuck, STUCK_MS) }
+      const mine = what === 'own' || own.length > 0
+      const patience = mine && what !== 'whole' ? OWN_MS : STUCK_MS
+      const remedy = mine ? 'look for a loop without end in your control, or shorten the run' : 'shorten the run, or give fewer users'
+      const stuck = () => this.#lost(`the simulator did not answer for ${patience / 1000} s and was stopped: ${remedy}`)
+      const waiting = { resolve, reject, timer: setTimeout(stuck, patience) }
       waiting.alive = (part) => {
         clearTimeout(waiting.timer)
-        waiting.timer = setTimeout(stuck, STUCK_MS)
+        waiting.timer = setTimeout(stuck, patience)
         heard?.(part)
       }
       this.#waiting.set(id, waiting)

@@ -1,9 +1,9 @@
 /** The page: two sides on the same users, a moving picture of each, plots, a story, and what can be taken away. */
 
 import { Calibrations } from './calibrations.js'
-import { Trapped } from './engine.js'
+import { OwnFailed, Trapped } from './engine.js'
 import { element, Form, sharedForm, sideForm } from './form.js'
-import { Lab } from './lab.js'
+import { give, Lab } from './lab.js'
 import { cards, differs, lanes, legend, title } from './lesson.js'
 import { commonScale, Picture } from './picture.js'
 import { fill, Intervals, rows } from './numbers.js'
@@ -112,7 +112,8 @@ async function ended() {
 function failed(error) {
   playing = false
   $('play').textContent = 'Play'
-  if (error instanceof Trapped) say(`${error.message} (build ${version?.build ?? 'unknown'}). The worker was replaced.`)
+  const build = error instanceof OwnFailed ? '' : ` (build ${version?.build ?? 'unknown'})`
+  if (error instanceof Trapped) say(`${error.message}${build}. The worker was replaced.`)
   else complain(error.message)
 }
 
@@ -311,6 +312,15 @@ async function open(given) {
   }
 }
 
+/** A congestion control of the user's own, as the bytes of its module, becomes one of the list. */
+async function own(bytes) {
+  say(`The congestion control ${await give(bytes, [checker, ...sides.map(({ lab }) => lab)])} is in the list of every end system.`)
+  catalogue = await checker.ask('catalogue')
+  if (!state.shared) return
+  build()
+  await restart(0)
+}
+
 function controls() {
   $('play').onclick = () => play(!playing)
   $('step').onclick = () => step(1)
@@ -323,6 +333,7 @@ function controls() {
   $('seeds').onclick = moreSeeds
   $('open').onclick = () => open($('given').value)
   $('file').onchange = async () => open(await $('file').files[0].text())
+  $('own').onchange = async () => own(await $('own').files[0].arrayBuffer()).catch((error) => say(error.message))
   for (const button of document.querySelectorAll('[data-take]')) button.onclick = () => taken(button.dataset.take)
   addEventListener('keydown', (event) => {
     if (event.target.closest('input, select, textarea, button, summary')) return
@@ -367,21 +378,21 @@ async function begin() {
     forms.push(new Form($(`form-${s}`), 'ab'[s], (path, anew) => edited(s, path, anew)))
   })
   plots = new Plots($('plots'), $('lead'))
-  presets = await (await fetch('presets.json')).json()
+  const read = async (name) => (await fetch(name)).json()
+  const lab = read('lab.json')
+  presets = await read('presets.json')
   $('preset').append(...presets.map(({ name, title }) => element('option', { value: name }, title)))
   controls()
   requestAnimationFrame(frame)
-  const linked = location.hash.length > 1
-  if (linked) await open(location.hash)
+  for (const name of (await lab).controls ?? []) await own(await (await fetch(name)).arrayBuffer())
+  if (location.hash.length > 1) await open(location.hash)
   if (!state.shared) await show({ ...presets[0].state, preset: presets[0].name })
   version = JSON.parse(JSON.stringify(await checker.ask('version')))
   $('build').textContent = `aqmlab ${version.version}, build ${version.build}`
   catalogue = await checker.ask('catalogue')
   build()
-  const read = async (name) => (await fetch(name)).json()
   calibrations = new Calibrations(await read('calibrations.json'), (text) => checker.ask('check', { text }))
-  const lab = await read('lab.json')
-  if (lab.results) showResults($('results'), lab.results)
+  if ((await lab).results) showResults($('results'), (await lab).results)
   else if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js')
 }
 

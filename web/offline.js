@@ -13,6 +13,7 @@ const FILES = [
   'lesson.js',
   'main.js',
   'numbers.js',
+  'own.js',
   'picture.js',
   'plots.js',
   'presets.json',

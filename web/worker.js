@@ -1,6 +1,6 @@
-/** One laboratory in its own thread: answers each message with one, {id, answer} or {id, refused | trapped}. */
+/** One laboratory in its own thread: answers each message with one, {id, answer} or {id, refused | failed | trapped}. */
 
-import { Engine, Refused } from './engine.js'
+import { Engine, OwnFailed, Refused } from './engine.js'
 
 /** Wall-clock milliseconds after which a worker answers, however far it came. */
 const SLICE_MS = 25
@@ -38,6 +38,7 @@ function whole({ text, pcap }, id) {
 }
 
 const does = {
+  own: ({ module }) => engine.add(module),
   version: () => engine.version(),
   catalogue: () => engine.catalogue(),
   check: ({ text }) => engine.check(text),
@@ -55,6 +56,7 @@ onmessage = ({ data }) => {
     if (what === 'module') engine = new Engine(data.module)
     else postMessage({ id, answer: does[what](data, id) })
   } catch (error) {
-    postMessage({ id, [error instanceof Refused ? 'refused' : 'trapped']: error.message })
+    const kind = error instanceof Refused ? 'refused' : error instanceof OwnFailed ? 'failed' : 'trapped'
+    postMessage({ id, [kind]: error.message })
   }
 }

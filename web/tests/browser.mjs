@@ -1,4 +1,4 @@
-/** The page in a real browser. PAGE: the built folder; LAB: an address of `aqmlab lab`; PYTHON: one with the native simulator; SHOTS: where pictures of it go. */
+/** The page in a real browser. PAGE: the built folder; LAB: an address of `aqmlab lab`; PYTHON: one with the native simulator; SHOTS: where pictures of it go; OWN: modules of the congestion controls calm, which is reno, and loops, which never comes back. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
@@ -10,7 +10,7 @@ import { after, afterEach, before, test } from 'node:test'
 import puppeteer from 'puppeteer-core'
 import { scenario } from '../scenario.js'
 
-const { PAGE, LAB, PYTHON, SHOTS, CHROMIUM = '/usr/bin/chromium' } = process.env
+const { PAGE, LAB, PYTHON, SHOTS, OWN, CHROMIUM = '/usr/bin/chromium' } = process.env
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json', '.wasm': 'application/wasm', '.txt': 'text/plain' }
 const AXE = readFileSync(new URL('../node_modules/axe-core/axe.min.js', import.meta.url), 'utf8')
 
@@ -169,6 +169,27 @@ test('a file of the command line is opened, and says whether its run is the same
   await page.waitForFunction('aqmlab.state().preset === undefined && aqmlab.sides[0].now > 0', { timeout: 30_000 })
   assert.deepEqual(await finish(page), [print, print])
   await page.waitForFunction('document.getElementById("say").textContent.includes("to the last bit")', { timeout: 10_000 })
+})
+
+test("a control of one's own is opened, runs, and is stopped where it does not come back", { skip: !OWN }, async () => {
+  const page = await open()
+  const state = { duration: '3 s', link: [{ rate: '2 Mbit/s', forward: 'codel' }], traffic: [{ app: 'bulk', flows: 2, tcp: { profile: 'linux', congestion: 'reno' } }] }
+  const print = native(JSON.stringify(state))
+  const [calm, loops] = OWN.split(':')
+  await (await page.$('#own')).uploadFile(calm)
+  await page.waitForFunction('document.getElementById("say").textContent.includes("calm is in the list")', { timeout: 30_000 })
+  state.traffic[0].tcp.congestion = 'calm'
+  const opens = (text) => page.evaluate((text) => (document.getElementById('given').value = text) && document.getElementById('open').click(), text)
+  await opens(JSON.stringify(state))
+  await page.waitForFunction('aqmlab.state().preset === undefined && aqmlab.sides[0].now > 0', { timeout: 30_000 })
+  assert.deepEqual(await finish(page), [print, print])
+  assert.ok(await page.$('.forms option[value="calm"]'))
+  if (SHOTS) await page.screenshot({ path: join(SHOTS, 'own.png'), fullPage: true })
+  await (await page.$('#own')).uploadFile(loops)
+  await page.waitForFunction('document.getElementById("say").textContent.includes("loops is in the list")', { timeout: 30_000 })
+  state.traffic[0].tcp.congestion = 'loops'
+  await opens(JSON.stringify(state))
+  await page.waitForFunction('document.getElementById("say").textContent.includes("look for a loop without end")', { timeout: 30_000 })
 })
 
 test('what a stranger sends is text and no more', async () => {

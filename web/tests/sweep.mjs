@@ -1,19 +1,28 @@
-/** Runs every scenario of a file (a JSON list of texts) in the module: a JSON list of [summary or null, sentence or null]. */
+/** Runs every scenario of a file (a JSON list of texts) in the module, with the user's own controls that are named last: a JSON list of [summary or null, sentence or null]. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Engine, Refused } from '../engine.js'
+import { Engine, OwnFailed, Refused } from '../engine.js'
 
-const [module, scenarios, answers] = process.argv.slice(2)
-const engine = new Engine(new WebAssembly.Module(readFileSync(module)))
+const [path, scenarios, answers, ...own] = process.argv.slice(2)
+const module = new WebAssembly.Module(readFileSync(path))
+const controls = own.map((file) => new WebAssembly.Module(readFileSync(file)))
+let engine
+
+function begun() {
+  engine = new Engine(module)
+  for (const control of controls) engine.add(control)
+}
 
 function run(text) {
   try {
+    if (!engine) begun()
     engine.check(text)
     engine.startUnwatched(text)
     return [engine.finish(), null]
   } catch (error) {
-    if (error instanceof Refused) return [null, error.message]
-    throw error
+    if (error instanceof OwnFailed) engine = undefined
+    else if (!(error instanceof Refused)) throw error
+    return [null, error.message]
   }
 }
 

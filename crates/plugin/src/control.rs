@@ -2,7 +2,9 @@
 //! answers are held to.
 
 pub mod laws;
+#[cfg(not(target_family = "wasm"))]
 pub mod library;
+pub mod module;
 
 use std::fmt;
 use std::panic::AssertUnwindSafe;
@@ -10,9 +12,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use packet::params::{BadParams, Field, Params};
 use packet::{About, Duration, Instant};
-use tcp::{AckSample, Cause, Control, ControlFlags, Flight, Lost, OwnControl, Window};
+use tcp::{AckSample, Cause, Control, ControlFlags, EcnMode, Flight, Lost, OwnControl, Window};
 
-use crate::c::control_types::{AQMLAB_NO_TIME, ControlAck, ControlLost, ControlWindow};
+use crate::c::control_types::{
+    AQMLAB_ECN_OF_DCTCP, AQMLAB_ECN_OF_L4S, AQMLAB_ECN_OF_RFC3168, AQMLAB_NO_TIME,
+    AQMLAB_OWN_MARKS, AQMLAB_OWN_WINDOW, AQMLAB_PACED, AQMLAB_RATES, ControlAck, ControlLost,
+    ControlWindow,
+};
 use crate::description::check_fields;
 use crate::{Pulse, fail};
 
@@ -123,6 +129,34 @@ impl ControlDescription {
         };
         Ok(Box::leak(Box::new(OwnControl { about, make: Box::new(make) })))
     }
+}
+
+/// Gauges that a control in C or Rust may show.
+const MOST_GAUGES: usize = 64;
+
+/// The flags of a control by the numbers of the header.
+///
+/// # Errors
+/// A number that means nothing.
+pub(crate) fn flags(flags: u32, ecn: u32) -> Result<ControlFlags, String> {
+    let known = AQMLAB_OWN_WINDOW | AQMLAB_OWN_MARKS | AQMLAB_PACED | AQMLAB_RATES;
+    if flags & !known != 0 {
+        return Err(format!("its flags are {flags}: add AQMLAB_OWN_WINDOW and the like"));
+    }
+    let has = |flag: u32| flags & flag != 0;
+    Ok(ControlFlags {
+        own_window: has(AQMLAB_OWN_WINDOW),
+        joins_recoveries: false,
+        own_marks: has(AQMLAB_OWN_MARKS),
+        paced: has(AQMLAB_PACED),
+        rates: has(AQMLAB_RATES),
+        ecn: match ecn {
+            AQMLAB_ECN_OF_RFC3168 => EcnMode::Classic,
+            AQMLAB_ECN_OF_DCTCP => EcnMode::Dctcp,
+            AQMLAB_ECN_OF_L4S => EcnMode::Scalable,
+            other => return Err(format!("its ecn is {other}: give one of AQMLAB_ECN_OF_...")),
+        },
+    })
 }
 
 /// A user's congestion control as a sender knows it.

@@ -3,7 +3,7 @@
 //! Reading order: [`Description`] (what it says of itself, and how that becomes an entry of the
 //! registry), [`Holder`] and [`Held`] (one that holds packets gives them numbers only: the packets
 //! stay here, and every number is checked), [`Failed`] (how a call that cannot go on ends the run),
-//! [`Pulse`] (whether a call has come back), [`library`] (a shared library as an entry), [`control`] (a
+//! [`Pulse`] (whether a call has come back), `library` (a shared library as an entry), [`control`] (a
 //! congestion control, as an entry of that list) and `c`, the only place where pointers are raw. The adapter for Python stands in `crates/binding`.
 
 mod c;
@@ -11,7 +11,9 @@ pub mod control;
 mod description;
 mod failed;
 mod held;
+#[cfg(not(target_family = "wasm"))]
 pub mod library;
+mod parameters;
 mod pulse;
 mod read;
 

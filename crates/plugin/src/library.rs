@@ -3,16 +3,17 @@
 use std::path::Path;
 
 use aqm::{Aqm, Built, Entry, LimitOrder, Line, Verdict};
-use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
+use packet::params::{BadParams, Field, Params};
 use packet::{Backlog, DropReason, Ecn, Instant, Packet, Rng};
 
+use crate::c::discipline::{State, Table};
+use crate::c::text;
 use crate::c::types::{
-    AQMLAB_CHOICE, AQMLAB_DROP_EARLY, AQMLAB_DROP_FORCED, AQMLAB_DROPPED, AQMLAB_MARKED,
-    AQMLAB_NOTHING, AQMLAB_PASS, AQMLAB_REAL, AQMLAB_SIGNAL_EARLY, AQMLAB_SIGNAL_FORCED,
-    AQMLAB_SWITCH, AQMLAB_WHOLE, AQMLAB_WHY_OVERFLOW, PluginLine, PluginParameter,
+    AQMLAB_DROP_EARLY, AQMLAB_DROP_FORCED, AQMLAB_DROPPED, AQMLAB_MARKED, AQMLAB_NOTHING,
+    AQMLAB_PASS, AQMLAB_SIGNAL_EARLY, AQMLAB_SIGNAL_FORCED, AQMLAB_WHY_OVERFLOW, PluginLine,
+    PluginParameter,
 };
-use crate::c::{State, Table, text};
+use crate::parameters::{Parameter, numbers};
 use crate::{Call, Description, Held, Holder, Judging, Pulse, fail};
 
 // A packet's fields cross as the numbers that the header gives them.
@@ -63,47 +64,18 @@ pub fn load(path: &Path, pulse: &Pulse) -> Result<&'static Entry, String> {
 
 /// A parameter of a table as a field of ours.
 pub(crate) fn field(of: &PluginParameter) -> Result<Field, String> {
-    let name = text(of.name);
-    let unit = Unit::named(text(of.unit)).ok_or_else(|| {
-        format!("its parameter {name} has the unit {:?}: write time, rate, packets, bytes, count or nothing", text(of.unit))
-    })?;
-    let whole = |v: f64| v.clamp(0.0, unit.most()) as u64;
-    let usual = (!of.usual.is_nan()).then_some(of.usual);
-    let (kind, default) = match of.kind {
-        AQMLAB_REAL => (Kind::from(unit, of.least, of.most), usual.map(Value::Real)),
-        AQMLAB_WHOLE => (
-            Kind::whole(unit, whole(of.least), whole(of.most)),
-            usual.map(|v| Value::Whole(whole(v))),
-        ),
-        AQMLAB_SWITCH => (Kind::Switch, usual.map(|v| Value::Switch(v != 0.0))),
-        AQMLAB_CHOICE => {
-            let names: &'static [&'static str] =
-                Vec::leak(text(of.choices).split(',').map(str::trim).collect());
-            let usual = usual.and_then(|v| names.get(whole(v) as usize));
-            (Kind::Choice(names), usual.map(|name| Value::Choice(name)))
-        }
-        other => return Err(format!("its parameter {name} is of an unknown kind, {other}")),
+    let parameter = Parameter {
+        name: text(of.name),
+        meaning: text(of.meaning),
+        source: text(of.source),
+        unit: text(of.unit),
+        choices: text(of.choices),
+        usual: of.usual,
+        least: of.least,
+        most: of.most,
+        kind: of.kind,
     };
-    let default = default.unwrap_or(Value::Unset);
-    Ok(Field::new(name, kind, default).meaning(text(of.meaning)).source(text(of.source)))
-}
-
-/// A value as it crosses; unset is no number.
-fn number((field, value): (&'static Field, Value)) -> f64 {
-    match (value, field.kind) {
-        (Value::Switch(v), _) => f64::from(u8::from(v)),
-        (Value::Whole(v), _) => v as f64,
-        (Value::Real(v), _) => v,
-        (Value::Choice(v), Kind::Choice(names)) => {
-            names.iter().position(|name| *name == v).map_or(f64::NAN, |place| place as f64)
-        }
-        _ => f64::NAN,
-    }
-}
-
-/// The values as they cross.
-pub(crate) fn numbers(params: &Params) -> Vec<f64> {
-    params.iter().map(number).collect()
+    parameter.field()
 }
 
 fn make(

@@ -1,12 +1,14 @@
 //! The functions of the module. A text goes in by [`input`] (how many bytes; returns where to write
 //! them) and the function that reads it; an answer stands at [`output`] for [`output_bytes`] until
 //! the next call. Functions that return `i32` return 1 for an answer and 0 for an error, one
-//! sentence. After a trap only [`output`] may be called: it holds the error.
+//! sentence. After a trap only [`output`] may be called, which holds the error, and [`own_failed`].
 // The module has one thread, and an exported symbol must be said to be unique; no pointer is followed.
 #![allow(unsafe_code)]
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::PanicHookInfo;
+
+use plugin::Failed;
 
 use crate::lab::{Answer, Lab};
 
@@ -14,6 +16,7 @@ thread_local! {
     static LAB: RefCell<Lab> = RefCell::default();
     static INPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     static OUTPUT: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static OWN_FAILED: Cell<bool> = const { Cell::new(false) };
 }
 
 fn put(bytes: Vec<u8>) {
@@ -34,6 +37,17 @@ fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     answer(LAB.with(|lab| work(&mut lab.borrow_mut(), &text)))
 }
 
+/// As [`with_text`], for a run that begins: the one before is given up, and a user's own controls
+/// forget it.
+fn begun(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
+    with_text(|lab, text| {
+        lab.leave();
+        #[cfg(target_family = "wasm")]
+        crate::own::forget();
+        work(lab, text)
+    })
+}
+
 fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
     LAB.with(|lab| work(&mut lab.borrow_mut()))
 }
@@ -42,6 +56,10 @@ fn with_lab<T>(work: impl FnOnce(&mut Lab) -> T) -> T {
 #[unsafe(no_mangle)]
 pub extern "C" fn begin() {
     std::panic::set_hook(Box::new(|panic: &PanicHookInfo<'_>| {
+        if let Some(Failed(sentence)) = panic.payload().downcast_ref() {
+            OWN_FAILED.set(true);
+            return put(sentence.clone().into_bytes());
+        }
         let text = panic.payload().downcast_ref::<&str>().copied();
         let text = text.or_else(|| panic.payload().downcast_ref::<String>().map(String::as_str));
         let said = text.unwrap_or("no reason given");
@@ -74,6 +92,19 @@ pub extern "C" fn output_bytes() -> usize {
     OUTPUT.with(|output| output.borrow().len())
 }
 
+/// Whether the trap was the fault of a user's own congestion control: 1, or else 0.
+#[unsafe(no_mangle)]
+pub extern "C" fn own_failed() -> i32 {
+    OWN_FAILED.get().into()
+}
+
+/// See [`Lab::add`]; the page has the control by this number.
+#[cfg(target_family = "wasm")]
+#[unsafe(no_mangle)]
+pub extern "C" fn add(which: u32) -> i32 {
+    answer(with_lab(|lab| lab.add(crate::own::Own(which))))
+}
+
 /// See [`Lab::version`].
 #[unsafe(no_mangle)]
 pub extern "C" fn version() -> i32 {
@@ -83,37 +114,37 @@ pub extern "C" fn version() -> i32 {
 /// See [`Lab::catalogue`].
 #[unsafe(no_mangle)]
 pub extern "C" fn catalogue() -> i32 {
-    answer(Ok(Lab::catalogue()))
+    answer(Ok(with_lab(|lab| lab.catalogue())))
 }
 
 /// See [`Lab::check`].
 #[unsafe(no_mangle)]
 pub extern "C" fn check() -> i32 {
-    with_text(|_, text| Lab::check(text))
+    with_text(|lab, text| lab.check(text))
 }
 
 /// See [`Lab::users`].
 #[unsafe(no_mangle)]
 pub extern "C" fn users() -> i32 {
-    with_text(|_, text| Lab::users(text))
+    with_text(|lab, text| lab.users(text))
 }
 
 /// See [`Lab::start`].
 #[unsafe(no_mangle)]
 pub extern "C" fn start(bin_s: f64) -> i32 {
-    with_text(|lab, text| lab.start(text, bin_s))
+    begun(|lab, text| lab.start(text, bin_s))
 }
 
 /// See [`Lab::start_unwatched`].
 #[unsafe(no_mangle)]
 pub extern "C" fn start_unwatched() -> i32 {
-    with_text(Lab::start_unwatched)
+    begun(Lab::start_unwatched)
 }
 
 /// See [`Lab::start_capture`].
 #[unsafe(no_mangle)]
 pub extern "C" fn start_capture() -> i32 {
-    with_text(Lab::start_capture)
+    begun(Lab::start_capture)
 }
 
 /// See [`Lab::step`].

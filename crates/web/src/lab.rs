@@ -3,8 +3,10 @@
 use std::sync::{Arc, Mutex};
 
 use packet::{Duration, Instant};
+use plugin::control::module::{self, Host};
 use serde_json::{Value as Json, json};
 use sim::{Capture, CapturedAt, Run, Scenario};
+use tcp::{Controls, OwnControl};
 
 /// An answer: a text, or else one sentence that says what is wrong.
 pub type Answer = Result<String, String>;
@@ -22,18 +24,22 @@ pub struct Lab {
     run: Option<Run>,
     rows: Vec<f64>,
     captured: Arc<Mutex<Vec<u8>>>,
+    /// The user's own congestion controls, and with them all that there are.
+    own: Vec<&'static OwnControl>,
+    controls: Controls,
     /// Simulated nanoseconds that took about as many events as a step may.
     stride: u64,
 }
 
-fn scenario(text: &str) -> Result<Scenario, String> {
+fn scenario(text: &str, controls: &Controls) -> Result<Scenario, String> {
     if text.len() > MOST_TEXT {
         return Err(format!(
             "the scenario has {} bytes, more than {MOST_TEXT}: leave recorded traffic to `aqmlab run`",
             text.len()
         ));
     }
-    let scenario = Scenario::from_json(text).map_err(|why| why.0)?;
+    let scenario =
+        Scenario::read_with(text, &aqm::Registry::ours(), controls).map_err(|why| why.0)?;
     let bytes = scenario.least_bytes();
     if bytes > MOST_BYTES {
         return Err(format!(
@@ -52,16 +58,52 @@ impl Lab {
     }
 
     /// Every discipline, TCP profile, application and section of a scenario, as JSON.
-    pub fn catalogue() -> String {
-        sim::catalogue().to_string()
+    pub fn catalogue(&self) -> String {
+        let mut all = sim::catalogue();
+        for own in &self.own {
+            let add = |list: &mut Json, entry| list.as_array_mut().map(|list| list.push(entry));
+            add(&mut all["congestion"], sim::congestion_control(&own.about));
+            let fields = all["tcp"].as_array_mut().into_iter().flatten();
+            for field in
+                fields.flat_map(|profile| profile["fields"].as_array_mut().into_iter().flatten())
+            {
+                if field["name"] == "congestion" {
+                    add(&mut field["choices"], own.about.name.into());
+                }
+            }
+        }
+        all.to_string()
+    }
+
+    /// Adds the user's own congestion control that `host` has, or puts it in the place of an older
+    /// one of its name; answers with its name.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn add(&mut self, host: impl Host) -> Answer {
+        let added = module::load(host)?;
+        let name = added.about.name;
+        let mut own = self.own.clone();
+        own.retain(|older| older.about.name != name);
+        own.push(added);
+        self.controls = Controls::with(&own).map_err(|name| {
+            format!("there is a congestion control {name} already: give it another name")
+        })?;
+        self.own = own;
+        Ok(name.to_owned())
+    }
+
+    /// Gives up the run, if there is one.
+    pub fn leave(&mut self) {
+        self.run = None;
     }
 
     /// The scenario (JSON) with every default filled in.
     ///
     /// # Errors
     /// The sentence that names the field, the value and the remedy.
-    pub fn check(text: &str) -> Answer {
-        let scenario = scenario(text)?;
+    pub fn check(&self, text: &str) -> Answer {
+        let scenario = scenario(text, &self.controls)?;
         scenario.check_parameters().map_err(|why| why.0)?;
         Ok(scenario.to_json().to_string())
     }
@@ -71,8 +113,8 @@ impl Lab {
     ///
     /// # Errors
     /// As [`Lab::check`].
-    pub fn users(text: &str) -> Answer {
-        let scenario = scenario(text)?;
+    pub fn users(&self, text: &str) -> Answer {
+        let scenario = scenario(text, &self.controls)?;
         let each = sim::estimate(&scenario).map_err(|why| why.0)?;
         let group = scenario.traffic.iter().find(|group| group.params.given("load"));
         let (Some(each), Some(group)) = (each, group) else { return Ok("null".to_owned()) };
@@ -86,9 +128,9 @@ impl Lab {
     /// # Errors
     /// As [`Lab::check`].
     pub fn start(&mut self, text: &str, bin_s: f64) -> Answer {
-        self.run = None; // its memory is free before the next one's is taken
+        self.leave(); // its memory is free before the next one's is taken
         let bin = Duration::from_secs_f64(bin_s.clamp(1e-4, 3_600.0));
-        self.begin(Run::watched_bounded(scenario(text)?, bin).map_err(|why| why.0)?)
+        self.begin(Run::watched_bounded(scenario(text, &self.controls)?, bin).map_err(|why| why.0)?)
     }
 
     /// Sets a run up as the command line does.
@@ -96,8 +138,8 @@ impl Lab {
     /// # Errors
     /// As [`Lab::check`].
     pub fn start_unwatched(&mut self, text: &str) -> Answer {
-        self.run = None;
-        self.begin(Run::new(scenario(text)?).map_err(|why| why.0)?)
+        self.leave();
+        self.begin(Run::new(scenario(text, &self.controls)?).map_err(|why| why.0)?)
     }
 
     /// Sets a run up that writes what crosses the first link, for Wireshark: [`Lab::captured`].
@@ -105,14 +147,14 @@ impl Lab {
     /// # Errors
     /// As [`Lab::check`].
     pub fn start_capture(&mut self, text: &str) -> Answer {
-        self.run = None;
+        self.leave();
         let captured = Arc::clone(&self.captured);
         let sink = move |bytes: &[u8]| {
             captured.lock().expect("nobody panics while holding it").extend(bytes);
         };
         let at = CapturedAt::Departure;
         let capture = Capture { ports: Vec::new(), at, sink: Box::new(sink) };
-        self.begin(Run::capturing(scenario(text)?, capture).map_err(|why| why.0)?)
+        self.begin(Run::capturing(scenario(text, &self.controls)?, capture).map_err(|why| why.0)?)
     }
 
     fn begin(&mut self, run: Run) -> Answer {
@@ -214,11 +256,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_said_in_one_sentence() {
         let wrong = SCENARIO.replace("2 Mbit/s", "2 apples");
-        let why = Lab::check(&wrong).unwrap_err();
+        let why = Lab::default().check(&wrong).unwrap_err();
         assert!(why.starts_with("link.0.rate: "), "{why}");
-        assert!(Lab::check(&" ".repeat(MOST_TEXT + 1)).unwrap_err().contains("bytes"));
+        assert!(Lab::default().check(&" ".repeat(MOST_TEXT + 1)).unwrap_err().contains("bytes"));
         let long = SCENARIO.replace(r#""flows": 3"#, r#""flows": 9000000"#);
-        let why = Lab::check(&long).unwrap_err();
+        let why = Lab::default().check(&long).unwrap_err();
         assert!(why.contains("MiB"), "{why}");
         assert_eq!(Lab::default().finish(), Err(NO_RUN.to_owned()));
         assert!(Lab::default().step(1.0, 1.0).is_nan());
@@ -227,9 +269,9 @@ mod tests {
     #[test]
     fn a_load_is_answered_with_users() {
         let web = SCENARIO.replace(r#""app": "bulk", "flows": 3"#, r#""app": "web", "load": 0.9"#);
-        let answer: Json = serde_json::from_str(&Lab::users(&web).unwrap()).unwrap();
+        let answer: Json = serde_json::from_str(&Lab::default().users(&web).unwrap()).unwrap();
         assert!(answer["users"].as_u64().unwrap() > 10, "{answer}");
-        assert_eq!(Lab::users(SCENARIO).unwrap(), "null");
+        assert_eq!(Lab::default().users(SCENARIO).unwrap(), "null");
     }
 
     #[test]

@@ -123,23 +123,25 @@ def lab(
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Open it in the browser.")
     ] = True,
+    _trust: Trust = False,
 ) -> None:
     """Open the laboratory in a browser's tab: queues to watch and change, and results to look at.
 
     It is served on this machine only, until Ctrl-C. A scenario that it opens is run here first, and
-    the page says whether its run has the same fingerprint.
+    the page says whether its run has the same fingerprint. A congestion control of your own in C or
+    Rust that it names must have been built for the tab (make wasm).
     """
     import webbrowser
 
-    from aqmlab.lab import PAGE
-    from aqmlab.lab.link import fragment
+    from aqmlab.lab import PAGE, link
     from aqmlab.lab.server import Laboratory
 
-    opened = ""
+    opened, controls = "", []
     if results.suffix == ".toml":
-        opened, results = f"#{fragment(results)}", Path("results")
+        found, results = link.opened(results), Path("results")
+        opened, controls = f"#{found.fragment}", found.controls
     try:
-        with Laboratory(PAGE, results, port) as server:
+        with Laboratory(PAGE, results, port, controls) as server:
             address = f"{server.address}{opened}"
             print(address, flush=True)
             if browser:

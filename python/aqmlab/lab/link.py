@@ -1,17 +1,20 @@
-"""A scenario as a link of the page: what stands behind `#` in its address (`web/scenario.js`)."""
+"""A scenario as a link of the page: what stands behind `#` in its address (`web/scenario.js`), and
+the user's own congestion controls that the page needs for it."""
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment import plan
 from aqmlab.experiment.experiment import load
 from aqmlab.experiment.spec import loaded_group
 from aqmlab.simulator import engine
-from aqmlab.simulator.forms import Scenario
+from aqmlab.simulator.forms import ProgramTable, Scenario
 from aqmlab.simulator.plugin import source
 
 LONGEST = 65_536
@@ -20,16 +23,28 @@ MOST = 16
 """Links and traffic groups that the page shows."""
 
 
-def fragment(file: Path) -> str:
+class Opened(NamedTuple):
+    """What the page opens."""
+
+    fragment: str
+    """What stands behind `#`."""
+    controls: list[Path]
+    """Modules of WebAssembly: the user's own congestion controls that the scenario names."""
+
+
+def opened(file: Path) -> Opened:
     """The scenario of a file on both sides, with the fingerprint of its run here: the page says
     whether its own are equal. The run happens first.
 
     Raises SpecError where the file holds no single scenario that a tab can run.
     """
     scenario = _only(file)
+    controls = [_module(file, table) for table in source.tables(scenario)]
     shown = engine.simulate(scenario).summary["fingerprint"]
+    named = [_named(group) for group in scenario["traffic"]]
     own = [{"forward": link.get("forward", "droptail")} for link in scenario["link"]]
-    state = {"shared": scenario, "sides": [{"link": own}, {"link": own}]}
+    shared = {**scenario, "traffic": named}
+    state = {"shared": shared, "sides": [{"link": own}, {"link": own}]}
     known = engine.version()
     text = json.dumps({"build": known.build, "fingerprints": [shown, shown], "state": state})
     encoded = base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
@@ -37,7 +52,33 @@ def fragment(file: Path) -> str:
         raise SpecError(
             f"{file}: its link has {len(encoded)} characters, more than {LONGEST}: leave out tables"
         )
-    return encoded
+    return Opened(encoded, controls)
+
+
+def _module(file: Path, table: ProgramTable) -> Path:
+    """The module of WebAssembly that `make wasm` writes beside a control's library."""
+    name, library = table["name"], Path(table["file"])
+    if source.described(table).get("kind") != "congestion" or library.suffix == source.PYTHON:
+        raise SpecError(
+            f"{file}: {name} is a program that a tab does not run: use aqmlab run, or write a "
+            "congestion control in C or Rust"
+        )
+    module = library.with_name(library.stem.removeprefix("lib")).with_suffix(".wasm")
+    if not module.is_file():
+        raise SpecError(f"{file}: a tab runs {name} as {module}, which is not there: make wasm")
+    return module
+
+
+def _named(group: Mapping[str, object]) -> dict[str, object]:
+    """A traffic group that names its congestion control, without its source or its place."""
+    tcp = group.get("tcp")
+    control = tcp.get("congestion") if isinstance(tcp, Mapping) else None
+    table = control.get("name") if isinstance(control, Mapping) else None
+    if not (
+        isinstance(tcp, Mapping) and isinstance(control, Mapping) and isinstance(table, Mapping)
+    ):
+        return dict(group)
+    return {**group, "tcp": {**tcp, "congestion": {**control, "name": table["name"]}}}
 
 
 def _only(file: Path) -> Scenario:
@@ -48,10 +89,6 @@ def _only(file: Path) -> Scenario:
     if not experiment.swept or len(runs) != 1:
         raise SpecError(f"{file}: it holds {len(runs)} runs, the page shows one: name a scenario")
     scenario = runs[0].scenario
-    if own := source.tables(scenario):
-        raise SpecError(
-            f"{file}: {own[0]['name']} is a program, which a tab does not run: use aqmlab run"
-        )
     if loaded_group(scenario) is not None:
         raise SpecError(f"{file}: its load becomes users before the run: give users")
     if max(len(scenario["link"]), len(scenario["traffic"])) > MOST:

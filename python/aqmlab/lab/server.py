@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+from collections.abc import Iterable
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -32,11 +33,14 @@ Answer = tuple[str, bytes]
 
 
 class Laboratory(ThreadingHTTPServer):
-    """Serves `page` and shows what is in the folder `results`, on 127.0.0.1 only."""
+    """Serves `page` and shows what is in the folder `results`, on 127.0.0.1 only; the page loads
+    `controls`, the user's own, which he has named."""
 
     daemon_threads = True
 
-    def __init__(self, page: Path, folder: Path, port: int = 0) -> None:
+    def __init__(
+        self, page: Path, folder: Path, port: int = 0, controls: Iterable[Path] = ()
+    ) -> None:
         if not (page / "index.html").is_file():
             raise AqmlabError(
                 "the laboratory in a tab was not built here: make web, or install a wheel with it"
@@ -45,6 +49,8 @@ class Laboratory(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(16)
         # The list of the beginning: what comes into the folder later is not served.
         self.page = {p.name: p for p in page.iterdir() if p.is_file() and not p.is_symlink()}
+        self.controls = {f"control-{i}.wasm": path for i, path in enumerate(controls)}
+        self.page |= self.controls
         super().__init__(("127.0.0.1", port), _Handler)
 
     @property
@@ -61,7 +67,7 @@ class Laboratory(ThreadingHTTPServer):
         """What stands at a path below the token; None where nothing does."""
         name = path or "index.html"
         if name == "lab.json":
-            return _json({"results": results.names(self.folder)})
+            return _json({"results": results.names(self.folder), "controls": list(self.controls)})
         if name in self.page:
             return TYPES.get(Path(name).suffix, "application/octet-stream"), self.page[
                 name

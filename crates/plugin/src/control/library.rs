@@ -4,17 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use packet::params::Params;
-use tcp::{ControlFlags, EcnMode, OwnControl};
+use tcp::OwnControl;
 
-use super::{Begin, Calls, ControlDescription, Happened};
+use super::{Begin, Calls, ControlDescription, Happened, MOST_GAUGES, flags};
 use crate::Pulse;
 use crate::c::control::{State, Table};
-use crate::c::control_types::{
-    AQMLAB_ECN_OF_DCTCP, AQMLAB_ECN_OF_L4S, AQMLAB_ECN_OF_RFC3168, AQMLAB_OWN_MARKS,
-    AQMLAB_OWN_WINDOW, AQMLAB_PACED, AQMLAB_RATES, ControlAck, ControlLost, ControlWindow,
-};
+use crate::c::control_types::{ControlAck, ControlLost, ControlWindow};
 use crate::c::text;
-use crate::library::{field, numbers};
+use crate::library::field;
+use crate::parameters::numbers;
 
 /// The congestion control of the library at `path`, or `None` if it has none; `pulse` beats with its
 /// calls.
@@ -53,33 +51,6 @@ pub fn load(path: &Path, pulse: &Pulse) -> Result<Option<&'static OwnControl>, S
         Arc::new(begin) as Arc<Begin>
     };
     description.control(pulse, settle).map(Some)
-}
-
-const MOST_GAUGES: usize = 64;
-
-/// The flags of a control by the numbers of the header.
-///
-/// # Errors
-/// A number that means nothing.
-pub fn flags(flags: u32, ecn: u32) -> Result<ControlFlags, String> {
-    let known = AQMLAB_OWN_WINDOW | AQMLAB_OWN_MARKS | AQMLAB_PACED | AQMLAB_RATES;
-    if flags & !known != 0 {
-        return Err(format!("its flags are {flags}: add AQMLAB_OWN_WINDOW and the like"));
-    }
-    let has = |flag: u32| flags & flag != 0;
-    Ok(ControlFlags {
-        own_window: has(AQMLAB_OWN_WINDOW),
-        joins_recoveries: false,
-        own_marks: has(AQMLAB_OWN_MARKS),
-        paced: has(AQMLAB_PACED),
-        rates: has(AQMLAB_RATES),
-        ecn: match ecn {
-            AQMLAB_ECN_OF_RFC3168 => EcnMode::Classic,
-            AQMLAB_ECN_OF_DCTCP => EcnMode::Dctcp,
-            AQMLAB_ECN_OF_L4S => EcnMode::Scalable,
-            other => return Err(format!("its ecn is {other}: give one of AQMLAB_ECN_OF_...")),
-        },
-    })
 }
 
 /// One connection's state in a library.

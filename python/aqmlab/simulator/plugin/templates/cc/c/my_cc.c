@@ -1,6 +1,9 @@
 /* A congestion control of my own. */
-#include <stdio.h>
+#ifdef __wasm__
+#include "alone.h"
+#else
 #include <stdlib.h>
+#endif
 
 #include "aqmlab_control.h"
 
@@ -15,12 +18,18 @@ static const struct aqmlab_plugin_parameter PARAMETERS[] = {
      .kind = AQMLAB_REAL, .usual = 0.5, .least = 0.1, .most = 0.9},
 };
 
+static void *refused(const char *why, char *error, size_t room) {
+    size_t i = 0;
+    for (; why[i] != 0 && i + 1 < room; i++)
+        error[i] = why[i];
+    error[i] = 0;
+    return NULL;
+}
+
 static void *create(const double *values, char *error, size_t room) {
     struct my_cc *cc = malloc(sizeof *cc);
-    if (cc == NULL) {
-        snprintf(error, room, "no memory is left");
-        return NULL;
-    }
+    if (cc == NULL)
+        return refused("no memory is left", error, room);
     *cc = (struct my_cc){values[0], 0};
     return cc;
 }
