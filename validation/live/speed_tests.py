@@ -11,6 +11,7 @@ import argparse
 import contextlib
 import itertools
 import json
+import math
 import os
 import re
 import shlex
@@ -42,6 +43,7 @@ FRAME, UNSENT = 2865, 2887
 """Payload of a frame, and what may wait to be sent before another: two packets, TLS included. The
 server's program is Go's, whose write waits with a frame that it has chosen."""
 PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S, ATTEMPTS = 10, 20, 8, 3, 12, 3
+STANDARD_ERROR = 0.05
 SERVER = "10.128.0.1"
 _RPM = re.compile(r"RPM: *([0-9.]+) \((P90|Single-Sided)")
 
@@ -68,7 +70,8 @@ def predicted(queue: Mapping[str, Any], rate: str, seeds: int) -> dict[str, Any]
         "unsent": "2 packets",
         "writes": "blocking",
     }
-    rpm, p90, more, goodput = [], [], [], []
+    rpm: list[float] = []
+    p90, more, goodput = [], [], []
     for seed in range(1, seeds + 1):
         run = _simulated(line(queue, rate, f"{TIMEOUT_S + 1} s") | {"traffic": [test]}, seed)
         said = network_tests.said(run)
@@ -84,6 +87,7 @@ def predicted(queue: Mapping[str, Any], rate: str, seeds: int) -> dict[str, Any]
     increase = statistics.mean(more)
     return {
         "rpm": statistics.mean(rpm),
+        "scatter": statistics.stdev(rpm) / statistics.mean(rpm),
         "p90": statistics.mean(p90),
         "increase_ms": 1e3 * increase,
         "grade": bufferbloat.dslreports(increase, increase),
@@ -109,6 +113,12 @@ def _increase(sent: Any, trips: Any) -> float:
     idle = trips[sent < IDLE_S]
     loaded = trips[(sent > IDLE_S + 1) & (trips == trips)]
     return float(loaded.mean() - idle[idle == idle].mean())
+
+
+def live_runs(scatter: float, least: int) -> int:
+    """How many live runs give a mean with a standard error of 5 %, by the scatter of the simulated
+    ones (a share of their mean): when the test ends is chance, and so are its flows."""
+    return max(least, math.ceil((scatter / STANDARD_ERROR) ** 2))
 
 
 def measured(queue: Mapping[str, Any], rate: str, programs: Path, runs: int) -> dict[str, Any]:
@@ -235,7 +245,8 @@ def row(queue: str, rate: str, said: Mapping[str, Any], real: Mapping[str, Any])
     cells = [
         f"{queue}, {rate}",
         f"{said['rpm']:.0f}",
-        ", ".join(f"{one:.0f}" for one in real["each"]) + "*" * real["unstable"],
+        f"{real['rpm']:.0f} ({min(real['each']):.0f} to {max(real['each']):.0f})",
+        f"{len(real['each'])}, {real['unstable']}",
         f"{100 * off:+.0f} %",
         f"{said['p90']:.0f}, {real['p90']:.0f}",
         f"{said['increase_ms']:.1f}, {real['increase_ms']:.1f} ms",
@@ -246,8 +257,8 @@ def row(queue: str, rate: str, said: Mapping[str, Any], real: Mapping[str, Any])
 
 
 HEADER = """\
-| queue | RPM predicted | measured | off | P90 | loaded less idle | letter | Mbit/s |
-| --- | ---: | ---: | ---: | ---: | ---: | --- | ---: |"""
+| queue | RPM predicted | measured | runs, unstable | off | P90 | more delay | letter | Mbit/s |
+| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- | ---: |"""
 
 
 def verdict(cases: list[tuple[Mapping[str, Any], Mapping[str, Any]]]) -> str:
@@ -271,8 +282,8 @@ def main() -> int:
     parser.add_argument("--goresponsiveness", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True, help="cases in it are not run again")
     parser.add_argument("--only", default="", help="cases whose name has this word")
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--seeds", type=int, default=20)
+    parser.add_argument("--runs", type=int, default=3, help="live runs of a case at least")
     options = parser.parse_args()
     missing = [one for one in ("go", "iperf3", "irtt") if shutil.which(one) is None]
     if missing:
@@ -287,7 +298,8 @@ def main() -> int:
             one = next((o for o in found if (o["rate"], o["queue"]) == (rate, name)), None)
             if one is None and options.only in f"{name}, {rate}":
                 said = predicted(QUEUES[name], rate, options.seeds)
-                real = measured(QUEUES[name], rate, Path(folder), options.runs)
+                runs = live_runs(said["scatter"], options.runs)
+                real = measured(QUEUES[name], rate, Path(folder), runs)
                 one = {"queue": name, "rate": rate, "predicted": said, "measured": real}
                 found.append(one)
                 options.out.write_text(json.dumps(found, indent=1) + "\n")
