@@ -69,3 +69,30 @@ fn both_kinds_take_turns_and_the_test_ends() {
     // The line is idle again: the last probes on new connections still run out.
     assert!(rows.iter().rev().find(|row| row[1] == 0.0).unwrap()[4] > 0.0);
 }
+
+/// A connection is added at each second: it has its handshakes after 80 ms and the first bytes of its load
+/// after 120. Self probes begin 120 ms after their foreign ones, 7 ms apart.
+#[test]
+fn a_self_probe_follows_its_foreign_one_and_may_find_no_answer_yet() {
+    let group = json!({"connections": 4, "interval": "1 s", "probe_every": "7 ms",
+                       "self_probes": "after_foreign"});
+    let rows = run("100 Gbit/s", &group);
+    let (own, foreign): (Vec<[f64; 5]>, Vec<[f64; 5]>) =
+        rows.iter().copied().partition(|row| row[1] == 1.0);
+    let ends: Vec<f64> =
+        foreign.iter().map(|row| row[0] + 1e9 * (row[2] + row[3] + row[4])).collect();
+    assert!(own.len() > 30);
+    for row in &own {
+        assert!(
+            ends.iter().any(|end| (end - row[0]).abs() < 10.0),
+            "begins at no answer: {}",
+            row[0]
+        );
+        let since_added = row[0] % 1e9;
+        // What begins in the last round trip of the run has no answer either.
+        let left_out = row[4].is_nan() && row[0] < 3.9e9;
+        assert!(!left_out || since_added < 121e6, "no answer {since_added} ns after");
+    }
+    let met = own.iter().any(|row| row[4].is_nan() && row[0] < 3.9e9 && row[0] % 1e9 > 85e6);
+    assert!(met, "none met a connection that had requested its load and had no answer");
+}

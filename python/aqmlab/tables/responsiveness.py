@@ -14,7 +14,7 @@ from aqmlab.scores import responsiveness, saturation
 from aqmlab.scores.form import mean
 from aqmlab.simulator.engine import quantity
 from aqmlab.simulator.forms import Traffic
-from aqmlab.simulator.network_tests.responsiveness import FOREIGN, SELF
+from aqmlab.simulator.network_tests.responsiveness import SELF
 
 TLS_ROUND_TRIPS = {"1.3": 1, "1.2": 2, "none": 0}
 """Of a foreign probe's handshake."""
@@ -62,7 +62,8 @@ def groups(run: FinishedRun) -> dict[str, Traffic]:
         if of.get("app") == "responsiveness"
     }
     loads = [name for name in found if name.startswith(f"{SELF} ")]
-    return found if FOREIGN in found and loads else {}
+    timed = any(of.get("probes", "both") in ("both", "foreign") for of in found.values())
+    return found if timed and loads else {}
 
 
 def probes(run: FinishedRun, trips: int = 1) -> Probes:
@@ -93,7 +94,7 @@ def result(run: FinishedRun) -> Result | None:
     begin, interval = _time(loads[0].get("start")), _time(loads[0].get("interval"))
     ends = min(begin + _time(loads[0].get("lasts")), run.summary["simulated_s"])
     count = int((ends - begin) / interval + 1e-9)
-    trips = TLS_ROUND_TRIPS[found[FOREIGN].get("tls", "1.3")]
+    trips = TLS_ROUND_TRIPS[next(iter(found.values())).get("tls", "1.3")]
     sampled = probes(run, trips)
     edges = [begin + i * interval for i in range(count + 1)]
     names = [name for name in found if name.startswith(f"{SELF} ")]

@@ -54,6 +54,8 @@ class Variant:
     writes: str
     limited: bool
     """Whether probes take at most PTC of the slowest link."""
+    chained: bool
+    """Whether a self probe begins with the answer to its foreign one, on any connection."""
     deviations: str
 
 
@@ -69,6 +71,7 @@ VARIANTS = (
         "5 ms",
         WHEN_READY,
         True,
+        False,
         "It runs in a fixed number of intervals; where the test would have ended is judged "
         "afterwards.",
     ),
@@ -85,6 +88,7 @@ VARIANTS = (
         "5 ms",
         WHEN_READY,
         True,
+        False,
         "As rpm. Its program is not published: what its manual and output do not say is the "
         "draft's. That 20 intervals are a run is taken from one output (21.7 s), and that the sum "
         "of both directions' goodput must be stable is assumed.",
@@ -101,8 +105,11 @@ VARIANTS = (
         BUFFER,
         BLOCKING,
         False,
+        True,
         "As rpm. Probes begin with the load; there they begin when goodput is stable, so that on "
-        "slow lines they take less of it before.",
+        "slow lines they take less of it before. A self probe on a connection without an answer "
+        "to its own request is left out, as there; that answer is taken to come a round trip of "
+        "the handshake after the request. The pair's foreign probe counts here.",
     ),
 )
 
@@ -235,13 +242,16 @@ def _groups(variant: Variant, found: Settings, scenario: Draft) -> list[Written]
             "frame_bytes": frame_bytes(found, scenario),
             "send_buffer": "linux" if found["unsent"] == BUFFER else "unsent",
             "writes": found["writes"],
-            "probes": "self",
+            "probes": "both" if variant.chained else "self",
+            "self_probes": "after_foreign" if variant.chained else "in_turn",
             "probe_every": seconds(len(ways) / rate),
             "start": seconds(begin),
             "lasts": lasts,
         }
         for way in ways
     ]
+    if variant.chained:
+        return loads
     foreign: Written = {
         "name": FOREIGN,
         "app": "responsiveness",

@@ -4,33 +4,16 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use packet::params::{BadParams, Field, Kind, Params, Value};
-use packet::units::Unit;
+use packet::params::{BadParams, Params};
 use packet::{About, Duration, Instant, Rng};
 
 use crate::entry::{Entry, Group, Population};
 use crate::report::{Probe, Report};
-use crate::{Action, Ahead, App, AppCx, Closes, Input, Writing};
+use crate::{Action, App, AppCx, Closes, Input};
 
-/// What all tests of a group have.
-#[derive(Debug)]
-struct Plan {
-    uploads: bool,
-    connections: u32,
-    added: u32,
-    interval: Duration,
-    start: Duration,
-    lasts: Option<Duration>,
-    probe_every: Duration,
-    foreign: bool,
-    own: bool,
-    tls_round_trips: u32,
-    hello: u64,
-    flight: u64,
-    request: u64,
-    reply: u64,
-    writing: Writing,
-}
+use plan::{FIELDS, Plan, plan};
+
+mod plan;
 
 /// What a connection waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,6 +36,8 @@ struct Connection {
     probe: Option<usize>,
     /// Rows of the self probes on their way.
     own: VecDeque<usize>,
+    /// From when on it has an answer to its own request; never, of one that makes none yet.
+    answered: Instant,
 }
 
 /// One test.
@@ -112,9 +97,9 @@ impl Test {
             let row = self.row(cx.now, false);
             self.open(Some(row), cx);
         }
-        let both = self.plan.foreign && self.plan.own;
-        self.next_is_self ^= both;
-        let kinds = if both { 2 } else { 1 };
+        let in_turn = self.plan.foreign && self.plan.own && !self.plan.is_chained();
+        self.next_is_self ^= in_turn;
+        let kinds = if in_turn { 2 } else { 1 };
         self.next_probe = cx.now + Duration::from_nanos(self.plan.probe_every.nanos() / kinds);
     }
 
@@ -128,8 +113,36 @@ impl Test {
         if self.loaded.is_empty() {
             return;
         }
-        let place = (self.rng.uniform() * self.loaded.len() as f64) as usize;
-        let conn = self.loaded[place.min(self.loaded.len() - 1)];
+        let place = self.drawn(self.loaded.len());
+        let conn = self.loaded[place];
+        self.request_on(conn, cx);
+    }
+
+    /// The self probe of a foreign one that has its answer. On a connection without an answer to its own
+    /// request it has a row and is never answered.
+    fn probe_after_foreign(&mut self, cx: &mut AppCx) {
+        let load = |(conn, of): (usize, &Option<Connection>)| {
+            of.as_ref().filter(|of| of.probe.is_none()).map(|of| (conn as u32, of.answered))
+        };
+        let all: Vec<(u32, Instant)> =
+            self.connections.iter().enumerate().filter_map(load).collect();
+        if self.is_over() || all.is_empty() {
+            return;
+        }
+        let (conn, answered) = all[self.drawn(all.len())];
+        if answered <= cx.now {
+            self.request_on(conn, cx);
+        } else {
+            self.row(cx.now, true);
+        }
+    }
+
+    /// One of `count` places, each as likely as another.
+    fn drawn(&mut self, count: usize) -> usize {
+        ((self.rng.uniform() * count as f64) as usize).min(count - 1)
+    }
+
+    fn request_on(&mut self, conn: u32, cx: &mut AppCx) {
         let row = self.row(cx.now, true);
         if let Some(of) = self.connections[conn as usize].as_mut() {
             of.own.push_back(row);
@@ -141,7 +154,7 @@ impl Test {
         let free = self.connections.iter().position(Option::is_none);
         let place = free.unwrap_or(self.connections.len());
         let (stage, since, own) = (Stage::Connecting, cx.now, VecDeque::new());
-        let connection = Some(Connection { stage, since, probe, own });
+        let connection = Some(Connection { stage, since, probe, own, answered: Instant::NEVER });
         if free.is_some() {
             self.connections[place] = connection;
         } else {
@@ -180,7 +193,11 @@ impl Test {
             Stage::Requesting => {
                 row.into_iter().for_each(|row| row.http = Some(took));
                 self.connections[conn as usize] = None;
-                return (cx.act)(Action::Close { conn });
+                (cx.act)(Action::Close { conn });
+                if self.plan.is_chained() {
+                    self.probe_after_foreign(cx);
+                }
+                return;
             }
             Stage::Loading => {
                 if let Some(row) = of.own.pop_front() {
@@ -198,14 +215,19 @@ impl Test {
         match stage {
             Stage::Greeting(_) => self.send(conn, self.plan.hello, self.plan.flight, cx),
             _ if of.probe.is_some() => self.send(conn, self.plan.request, self.plan.reply, cx),
-            _ => self.load(conn, cx),
+            _ => {
+                let round_trip = Duration::from_nanos(took.nanos() / u64::from(trips.max(1)));
+                self.load(conn, round_trip, cx);
+            }
         }
     }
 
-    /// A load-generating connection begins to carry load.
-    fn load(&mut self, conn: u32, cx: &mut AppCx) {
+    /// A load-generating connection requests its load. Its server's answer begins, as far as is known
+    /// here, after a round trip as long as that of the handshake; what it uploads goes at once.
+    fn load(&mut self, conn: u32, round_trip: Duration, cx: &mut AppCx) {
         if let Some(of) = self.connections[conn as usize].as_mut() {
             of.stage = Stage::Loading;
+            of.answered = if self.plan.uploads { cx.now } else { cx.now + round_trip };
         }
         self.loaded.push(conn);
         if self.plan.uploads {
@@ -272,107 +294,6 @@ pub const ENTRY: Entry = Entry {
     datagrams: false,
     build,
 };
-
-const BYTES: Kind = Kind::whole(Unit::Bytes, 1, 1 << 20);
-
-static FIELDS: &[Field] = &[
-    Field::new("direction", Kind::Choice(&["download", "upload"]), Value::Choice("download"))
-        .meaning("Which way the load goes.")
-        .source("the draft, section 4.1.2: one after the other, or both at once"),
-    Field::new("connections", Kind::whole(Unit::Count, 0, 64), Value::Whole(16))
-        .meaning("MNP: load-generating connections at most; 0 for probes without load.")
-        .source("the draft, section 4.2"),
-    Field::new("added", Kind::whole(Unit::Count, 1, 64), Value::Whole(1))
-        .meaning("INC: load-generating connections added at each interval; it begins with one.")
-        .source("the draft, section 4.2"),
-    Field::new("interval", Kind::above(Unit::Time, 0.0, 3_600.0), Value::Real(5.0))
-        .meaning("ID: time between additions.")
-        .source("the draft, section 4.2; goresponsiveness takes 1 s"),
-    Field::new("probes", Kind::Choice(&["both", "foreign", "self", "none"]), Value::Choice("both"))
-        .meaning(
-            "Which requests are timed: foreign ones on new connections, self ones on load-generating \
-             connections, or both, in turn.",
-        )
-        .source("the draft, section 4.3"),
-    Field::new("probe_every", Kind::above(Unit::Time, 0.0, 3_600.0), Value::Real(0.01))
-        .meaning("Time from one probe to the next of its kind: 1/MPS.")
-        .source("the draft, section 4.2: 100 a second at most"),
-    Field::new("tls", Kind::Choice(&["1.3", "1.2", "none"]), Value::Choice("1.3"))
-        .meaning("Whether connections begin with a TLS handshake: one round trip (1.3) or two (1.2).")
-        .source("RFC 8446, RFC 5246"),
-    Field::new("hello_bytes", BYTES, Value::Whole(517))
-        .meaning("What a client sends in a round trip of the TLS handshake.")
-        .source("assumed: a padded ClientHello (RFC 7685)"),
-    Field::new("flight_bytes", BYTES, Value::Whole(3_000))
-        .meaning("What a server answers in a round trip of the TLS handshake.")
-        .source("assumed: a foreign probe exchanges some 5000 B in all (the draft, section 4.3)"),
-    Field::new("request_bytes", BYTES, Value::Whole(200))
-        .meaning("A request, its header included.")
-        .source("assumed"),
-    Field::new("reply_bytes", BYTES, Value::Whole(200))
-        .meaning("An answer: an object of 1 B and its header.")
-        .source("the draft, section 4.3; the header's size: assumed"),
-    Field::new("frame_bytes", Kind::whole(Unit::Bytes, 1, 16_384), Value::Whole(16_384))
-        .meaning("A frame's payload.")
-        .source("RFC 9113 section 6.5.2; the draft, section 5.1: what a connection sends in 5 ms"),
-    Field::new("unsent_bytes", Kind::whole(Unit::Bytes, 1, 1 << 22), Value::Unset)
-        .meaning("Programs write while less than this waits to be sent; if not given, a frame's payload.")
-        .source("tcp(7), TCP_NOTSENT_LOWAT"),
-    Field::new("send_buffer", Kind::Choice(&["unsent", "linux"]), Value::Choice("unsent"))
-        .meaning(
-            "What bounds how much is written ahead: unsent_bytes, or the send buffer, which Linux grows with the \
-             congestion window.",
-        )
-        .source("net/ipv4/tcp_input.c, tcp_sndbuf_expand; include/net/sock.h, sk_stream_is_writeable (Linux 7.3)"),
-    Field::new("writes", Kind::Choice(&["when_ready", "blocking"]), Value::Choice("when_ready"))
-        .meaning(
-            "A program chooses a frame when there is room for it, or it waits in its write with one that it has \
-             chosen: then an answer that is ready meanwhile comes after that one too.",
-        )
-        .source("constructed; Go 1.26, net/http, h2_bundle.go: startFrameWrite has one write on its way"),
-    Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
-        .meaning("When it begins.")
-        .source("constructed"),
-    Field::new("lasts", Kind::above(Unit::Time, 0.0, 1e9), Value::Unset)
-        .meaning("How long it goes on; if not given, to the end of the run.")
-        .source("constructed"),
-];
-
-fn plan(params: &Params) -> Plan {
-    let probes = params.choice("probes");
-    Plan {
-        uploads: params.choice("direction") == "upload",
-        connections: params.whole("connections") as u32,
-        added: params.whole("added") as u32,
-        interval: params.time("interval"),
-        start: params.time("start"),
-        lasts: params.given("lasts").then(|| params.time("lasts")),
-        probe_every: params.time("probe_every"),
-        foreign: matches!(probes, "both" | "foreign"),
-        own: matches!(probes, "both" | "self"),
-        tls_round_trips: match params.choice("tls") {
-            "1.3" => 1,
-            "1.2" => 2,
-            _ => 0,
-        },
-        hello: params.whole("hello_bytes"),
-        flight: params.whole("flight_bytes"),
-        request: params.whole("request_bytes"),
-        reply: params.whole("reply_bytes"),
-        writing: writing(params),
-    }
-}
-
-fn writing(params: &Params) -> Writing {
-    let frame = params.whole("frame_bytes") as u32;
-    let unsent =
-        if params.given("unsent_bytes") { params.whole("unsent_bytes") as u32 } else { frame };
-    let ahead = match params.choice("send_buffer") {
-        "linux" => Ahead::Buffer,
-        _ => Ahead::Unsent(unsent),
-    };
-    Writing { frame, ahead, blocks: params.choice("writes") == "blocking" }
-}
 
 /// The tests of a group.
 ///
