@@ -122,6 +122,10 @@ impl Receiver {
             if std::mem::take(&mut tempo.urged) {
                 tempo.hurry(QUICK_AFTER_MARK);
             }
+            if rules.growth == Growth::RcvbufGrow {
+                // In 7.3 `tcp_data_queue_ofo` does so too.
+                tempo.size_up(rules, segment);
+            }
             // Without selective acknowledgements a window that grew would hide a duplicate one.
             if tempo.compression.agreed {
                 tempo.grow(rules, segment.len, held);

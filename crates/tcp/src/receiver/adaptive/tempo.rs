@@ -100,12 +100,7 @@ impl Tempo {
         let len = segment.len;
         self.owed = true;
         self.time_trip(segment, timing);
-        if len == self.full {
-            self.odd = 0;
-            self.small = self.small.max(u8::from(segment.pushes()));
-        } else {
-            self.measure(rules, len, segment.pushes());
-        }
+        self.size_up(rules, segment);
         let (now, least) = (jiffy(timing.moment.at), self.least);
         let gap = now - self.last;
         if self.wait == 0 {
@@ -126,8 +121,18 @@ impl Tempo {
     }
 
     /// `tcp_measure_rcv_mss`.
+    #[inline(always)]
+    pub(super) fn size_up(&mut self, rules: &Adaptive, segment: &Segment) {
+        if segment.len == self.full {
+            self.odd = 0;
+            self.small = self.small.max(u8::from(segment.pushes()));
+        } else {
+            self.measure(rules, segment.len, segment.pushes());
+        }
+    }
+
     #[cold]
-    pub(super) fn measure(&mut self, rules: &Adaptive, len: u32, pushes: bool) {
+    fn measure(&mut self, rules: &Adaptive, len: u32, pushes: bool) {
         let odd = std::mem::take(&mut self.odd);
         if len > self.full {
             self.full = len.min(rules.segment);
@@ -146,8 +151,12 @@ impl Tempo {
         self.small = (self.small + 1).min(2);
     }
 
-    /// What full segments as large as those seen fill of the buffer, in 1/256.
+    /// What full segments as large as those seen fill of the buffer, in 1/256; half before one larger than
+    /// the first guess was seen (`TCP_DEFAULT_SCALING_RATIO`).
     pub(super) fn ratio(&self, rules: &Adaptive) -> u64 {
+        if self.full <= FIRST_SEGMENT {
+            return 128;
+        }
         u64::from(rules.ratio * self.full / rules.segment).max(1)
     }
 

@@ -74,6 +74,19 @@ fn an_open_hole_takes_room_but_moves_no_end_back() {
 }
 
 #[test]
+fn a_first_segment_beyond_a_hole_shows_what_segments_take() {
+    // Linux 7.3 with its first ten segments lost: the eleventh comes first. 2 x 14,480 + 15,928 = 44,888 B are 63/256
+    // of 182,402 B; where segments of 536 B took as little, they would be 23/256 of four times 128 KiB.
+    let mut end = default_host(Growth::RcvbufGrow);
+    end.stamped_beyond(82, 10);
+    assert_eq!(end.buffer(), (182_402, 44_887));
+    // 6.12 measures what comes in order alone.
+    let mut older = default_host(Growth::SpaceAdjust);
+    older.stamped_beyond(82, 10);
+    assert_eq!(older.buffer(), (131_072, 64_088));
+}
+
+#[test]
 fn without_selective_acknowledgements_a_hole_lets_no_window_grow() {
     // tcp_data_queue_ofo: a window that changed would make a duplicate acknowledgement none.
     let offered = |selective: bool| {
