@@ -42,7 +42,13 @@ def write(archive: Path, files: Mapping[str, bytes]) -> None:
             about = tarfile.TarInfo(name)
             about.size = len(files[name])
             tar.addfile(about, io.BytesIO(files[name]))
-    text = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "lc": 4, "pb": 0, "nice_len": 273}
+    text = {
+        "id": lzma.FILTER_LZMA2,
+        "preset": 9 | lzma.PRESET_EXTREME,
+        "lc": 4,
+        "pb": 0,
+        "nice_len": 273,
+    }
     archive.write_bytes(lzma.compress(packed.getvalue(), filters=[text]))
 
 
