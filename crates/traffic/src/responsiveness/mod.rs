@@ -36,7 +36,7 @@ struct Connection {
     probe: Option<usize>,
     /// Rows of the self probes on their way.
     own: VecDeque<usize>,
-    /// From when on it has an answer to its own request; never, of one that makes none yet.
+    /// When the answer to its own request begins; never while it has requested nothing.
     answered: Instant,
 }
 
@@ -97,7 +97,7 @@ impl Test {
             let row = self.row(cx.now, false);
             self.open(Some(row), cx);
         }
-        let in_turn = self.plan.foreign && self.plan.own && !self.plan.is_chained();
+        let in_turn = self.plan.foreign && self.plan.own && !self.plan.chained;
         self.next_is_self ^= in_turn;
         let kinds = if in_turn { 2 } else { 1 };
         self.next_probe = cx.now + Duration::from_nanos(self.plan.probe_every.nanos() / kinds);
@@ -194,7 +194,7 @@ impl Test {
                 row.into_iter().for_each(|row| row.http = Some(took));
                 self.connections[conn as usize] = None;
                 (cx.act)(Action::Close { conn });
-                if self.plan.is_chained() {
+                if self.plan.chained {
                     self.probe_after_foreign(cx);
                 }
                 return;

@@ -6,16 +6,6 @@ use packet::units::Unit;
 
 use crate::{Ahead, Writing};
 
-/// When a self probe begins, and on which connections.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SelfProbes {
-    /// On its own clock, on a connection that carries load.
-    InTurn,
-    /// With the answer to its foreign probe, on any load-generating connection; it is left out where
-    /// that connection has no answer to its own request yet.
-    AfterForeign,
-}
-
 /// What all tests of a group have.
 #[derive(Debug)]
 pub(super) struct Plan {
@@ -34,14 +24,8 @@ pub(super) struct Plan {
     pub request: u64,
     pub reply: u64,
     pub writing: Writing,
-    pub self_probes: SelfProbes,
-}
-
-impl Plan {
-    /// Whether a self probe begins with the answer to its foreign one.
-    pub fn is_chained(&self) -> bool {
-        self.foreign && self.own && self.self_probes == SelfProbes::AfterForeign
-    }
+    /// A self probe begins with the answer to its foreign one.
+    pub chained: bool,
 }
 
 const BYTES: Kind = Kind::whole(Unit::Bytes, 1, 1 << 20);
@@ -139,10 +123,7 @@ pub(super) fn plan(params: &Params) -> Plan {
         request: params.whole("request_bytes"),
         reply: params.whole("reply_bytes"),
         writing: writing(params),
-        self_probes: match params.choice("self_probes") {
-            "after_foreign" => SelfProbes::AfterForeign,
-            _ => SelfProbes::InTurn,
-        },
+        chained: probes == "both" && params.choice("self_probes") == "after_foreign",
     }
 }
 

@@ -231,6 +231,9 @@ def _groups(variant: Variant, found: Settings, scenario: Draft) -> list[Written]
         return _over_http11(found, ways, rate)
     lasts = seconds(found["interval"] * found["intervals"])
     begin = found["start"]
+    probes: Written = {"probes": "self"}
+    if variant.chained:
+        probes = {"probes": "both", "self_probes": "after_foreign"}
     loads: list[Written] = [
         {
             "name": f"{SELF} {way}",
@@ -242,8 +245,7 @@ def _groups(variant: Variant, found: Settings, scenario: Draft) -> list[Written]
             "frame_bytes": frame_bytes(found, scenario),
             "send_buffer": "linux" if found["unsent"] == BUFFER else "unsent",
             "writes": found["writes"],
-            "probes": "both" if variant.chained else "self",
-            "self_probes": "after_foreign" if variant.chained else "in_turn",
+            **probes,
             "probe_every": seconds(len(ways) / rate),
             "start": seconds(begin),
             "lasts": lasts,
