@@ -187,6 +187,26 @@ fn page_users(http: &str, loss: f64, seed: u64) -> Summary {
 }
 
 #[test]
+fn a_page_of_http3_comes_a_round_trip_earlier_where_its_user_has_a_ticket() {
+    // A page of one file is one response on a connection of its own.
+    let [first, later] = [false, true].map(|tickets| {
+        let s = summary(
+            &json!({
+                "duration": "60 s", "warmup": "20 s", "network": {"rtt": "100 ms", "servers": 1},
+                "link": [{"rate": "1 Gbit/s", "forward": {"aqm": "droptail", "limit": 1000}}],
+                "traffic": [{"app": "http", "users": 5, "http": "http3", "files": 1,
+                             "tcp": {"profile": "quic", "tickets": tickets}}],
+            }),
+            "folded",
+        );
+        ["response_p10_s", "response_p50_s", "response_p90_s"].map(|name| s.number(name))
+    });
+    for (first, later) in first.into_iter().zip(later) {
+        assert!((0.2..0.202).contains(&first) && (0.1..0.102).contains(&later), "{first} {later}");
+    }
+}
+
+#[test]
 fn a_stream_of_http3_does_not_wait_for_what_another_has_lost() {
     let [shared, streams] =
         ["http2", "http3"].map(|http| page_users(http, 0.0, 5).number("response_mean_s"));

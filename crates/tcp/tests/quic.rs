@@ -3,8 +3,9 @@
 use packet::params::Raw;
 use packet::{Ecn, Instant};
 
+use crate::lab::one_end::drain_at;
 use crate::lab::{C, S, Sent, World, ms, profile, secs};
-use aqmlab_tcp::{Endpoint, Flags, HostClock, State};
+use aqmlab_tcp::{Endpoint, Flags, HostCache, HostClock, HostPair, State};
 
 /// A reply of `bytes` over a round trip of 100 ms from a server that sends at once, whose `lose` says which packets
 /// are lost.
@@ -179,6 +180,45 @@ fn a_connection_that_resumes_is_one_of_zero_rtt_packet_by_packet() {
     });
     assert_eq!(packets(&plain), packets(&forgetful), "a first visit");
     assert_eq!(plain.replied.unwrap().since(resumed.replied.unwrap()), ms(100));
+}
+
+#[test]
+fn a_ticket_comes_as_the_handshake_is_confirmed_and_not_before() {
+    let tickets = profile("quic", &[("tickets", Raw::Bool(true))]);
+    let [mut client, mut server] = [0; 2].map(|_| Endpoint::new(&tickets, HostClock::default()));
+    let (mut cache, pair) = (HostCache::default(), HostPair { own: 3, peer: 4 });
+    client.connect(Instant::ZERO);
+    client.write(300, Instant::ZERO);
+    // The server's flight, and then HANDSHAKE_DONE, which answers the client's (RFC 9001 section 4.1.2).
+    let has_ticket = [100, 200].map(|at| {
+        let (there, back) = (secs(0.001 * f64::from(at - 50)), secs(0.001 * f64::from(at)));
+        for segment in drain_at(&mut client, there) {
+            server.on_segment(&segment, there);
+        }
+        for segment in drain_at(&mut server, there) {
+            cache.deliver(pair, &mut client, &segment, back);
+        }
+        cache.has_ticket(pair)
+    });
+    assert_eq!(has_ticket, [false, true]);
+    assert!(!cache.has_ticket(HostPair { own: 5, ..pair }), "another user's");
+}
+
+#[test]
+fn a_token_lets_a_server_answer_who_resumes_by_more_than_three_times_what_came() {
+    let replied = |tokens: bool| {
+        let settings = [("zero_rtt", Raw::Bool(true)), ("tokens", Raw::Bool(tokens))];
+        let mut world = World::new(&profile("quic", &settings), [HostClock::default(); 2], 9_000);
+        world.run(secs(9.0), &mut |_| false);
+        let first = |of: &&Sent| {
+            of.side == S && of.at == world.sent.iter().find(|of| of.side == S).unwrap().at
+        };
+        let bytes: u32 =
+            world.sent.iter().filter(first).map(|of| u32::from(of.segment.ip_bytes())).sum();
+        (world.replied.unwrap().since(Instant::ZERO), bytes > 9_000)
+    };
+    assert_eq!(replied(true), (ms(100), true));
+    assert_eq!(replied(false), (ms(200), false));
 }
 
 #[test]

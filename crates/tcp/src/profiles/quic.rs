@@ -89,6 +89,10 @@ const FIELDS: &[Field] = &[
         .meaning("A user keeps the ticket of a server with which a handshake was confirmed, and its later connections with \
              it resume, as zero_rtt says of every connection.")
         .source("RFC 8446 section 4.6.1, RFC 9001 section 4.6; constructed: off; a ticket does not age, and none is refused"),
+    Field::new("tokens", Kind::Switch, Value::Unset)
+        .meaning("Who resumes shows a token that validates its address, so that a server's first answer may have more than \
+             three times what has come; if not given, with tickets and not with zero_rtt.")
+        .source("RFC 9000 section 8.1.3 (NEW_TOKEN); that it comes with each ticket is assumed"),
     Field::new("client_hello", Kind::whole(Unit::Bytes, 100, 16_000), Value::Whole(300))
         .meaning("CRYPTO bytes of the client's first flight; padded to 1,200 B of UDP payload.")
         .source("assumed; 1,216 B more with the hybrid key share X25519MLKEM768"),
@@ -113,6 +117,10 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     if quic.zero_rtt && quic.tickets {
         let why = "with zero_rtt every connection resumes; leave one of them out";
         return Err(BadParams::new("tickets", why));
+    }
+    if quic.tokens && !(quic.zero_rtt || quic.tickets) {
+        let why = "no connection resumes; give tickets or zero_rtt with it";
+        return Err(BadParams::new("tokens", why));
     }
     let around = 1 + u16::from(quic.connection_id) + 4 + 16 + 2;
     let ssthresh = params.value("initial_ssthresh") != Value::Unset;
@@ -157,6 +165,7 @@ fn rules(params: &Params, control: ControlFlags) -> QuicRules {
         zero_rtt,
         client_hello: params.whole("client_hello") as u32,
         tickets: params.switch("tickets"),
+        tokens: params.switch_or("tokens", params.switch("tickets")),
         server_flight: params.whole_or("server_flight", u64::from(flight)) as u32,
         idle_timeout: params.time("idle_timeout"),
         ecn: ecn.then_some(if control.ecn == EcnMode::Scalable { Ecn::Ect1 } else { Ecn::Ect0 }),

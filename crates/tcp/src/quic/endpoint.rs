@@ -309,9 +309,15 @@ impl QuicEndpoint {
         next <= now
     }
 
+    /// Whether what it may send does not depend on what it has received: a client, and a server to which the client's
+    /// address is validated, by a packet under the keys of the handshake or by a token.
+    fn has_valid_address(&self) -> bool {
+        self.client || self.has_keys || (self.rules.zero_rtt && self.rules.tokens)
+    }
+
     /// Whether a server may answer so much to an address that is not validated.
     fn is_allowed(&self, content: &Content, now: Instant) -> bool {
-        if self.client || self.has_keys {
+        if self.has_valid_address() {
             return true;
         }
         let bytes = self.wire(content, self.ack_for(content, now).as_ref());
@@ -321,7 +327,7 @@ impl QuicEndpoint {
     /// Whether a server may send nothing more before something comes from the client.
     pub(super) fn is_amplification_limited(&self) -> bool {
         let full = u64::from(self.rules.datagram);
-        !self.client && !self.has_keys && self.sent + full > AMPLIFICATION * self.received
+        !self.has_valid_address() && self.sent + full > AMPLIFICATION * self.received
     }
 
     /// Sends a packet.

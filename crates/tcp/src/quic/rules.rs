@@ -30,6 +30,8 @@ pub(crate) struct QuicRules {
     pub zero_rtt: bool,
     /// A client keeps the ticket of a server, and resumes with it (RFC 8446 section 4.6.1).
     pub tickets: bool,
+    /// Who resumes shows a token that validates its address (RFC 9000 section 8.1.3).
+    pub tokens: bool,
     /// CRYPTO bytes of the client's first flight.
     pub client_hello: u32,
     /// CRYPTO bytes of the server's flight.

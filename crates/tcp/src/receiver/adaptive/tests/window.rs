@@ -74,6 +74,19 @@ fn an_open_hole_takes_room_but_moves_no_end_back() {
 }
 
 #[test]
+fn half_of_the_buffer_is_payload_until_a_segment_of_more_than_536_bytes_comes() {
+    // TCP_DEFAULT_SCALING_RATIO, which tcp_measure_rcv_mss changes with rcv_mss alone.
+    let share = |end: &mut End| {
+        let AtOnce::Adaptive(rules) = &end.policy.at_once else { panic!("linux") };
+        end.receiver.tempo().expect("linux").ratio(rules)
+    };
+    let mut end = default_host(Growth::RcvbufGrow);
+    assert_eq!(share(&mut end), 128);
+    end.stamped_beyond(82, 1);
+    assert_eq!(share(&mut end), 63);
+}
+
+#[test]
 fn a_first_segment_beyond_a_hole_shows_what_segments_take() {
     // Linux 7.3 with its first ten segments lost: the eleventh comes first. 2 x 14,480 + 15,928 = 44,888 B are 63/256
     // of 182,402 B; where segments of 536 B took as little, they would be 23/256 of four times 128 KiB.
