@@ -42,8 +42,11 @@ RATES = ("10 Mbit/s", "20 Mbit/s")
 FRAME, UNSENT = 2865, 2887
 """Payload of a frame, and what may wait to be sent before another: two packets, TLS included. The
 server's program is Go's, whose write waits with a frame that it has chosen."""
-PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S, ATTEMPTS = 10, 20, 8, 3, 12, 3
+PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S = 10, 20, 8, 3, 12
 STANDARD_ERROR = 0.05
+"""Of the mean of a case's live runs, as a share of it."""
+ATTEMPTS = 3
+"""Runs of which one must print a number."""
 SERVER = "10.128.0.1"
 _RPM = re.compile(r"RPM: *([0-9.]+) \((P90|Single-Sided)")
 
@@ -239,11 +242,11 @@ def _toml(scenario: Mapping[str, Any]) -> str:
 LETTERS = ["A+", "A", "B", "C", "D", "F"]
 
 
-def row(queue: str, rate: str, said: Mapping[str, Any], real: Mapping[str, Any]) -> str:
+def row(case: str, said: Mapping[str, Any], real: Mapping[str, Any]) -> str:
     """A line of the table."""
     off = said["rpm"] / real["rpm"] - 1
     cells = [
-        f"{queue}, {rate}",
+        case,
         f"{said['rpm']:.0f}",
         f"{real['rpm']:.0f} ({min(real['each']):.0f} to {max(real['each']):.0f})",
         f"{len(real['each'])}, {real['unstable']}",
@@ -276,11 +279,30 @@ def build(source: Path, folder: Path) -> None:
         subprocess.run(["go", "build", "-o", str(folder / program), "."], cwd=what, check=True)
 
 
+MEASURED = {"rpm", "p90", "each", "unstable", "increase_ms", "grade", "mbit_per_s"}
+"""What is kept of a case's live runs, and shown."""
+
+
+def kept(file: Path) -> dict[str, dict[str, Any]]:
+    """The live runs of a file that this program wrote, by their case; none without a file."""
+    if not file.exists():
+        return {}
+    try:
+        live = json.loads(file.read_text(encoding="utf-8"))
+    except ValueError:
+        live = None
+    each = live.values() if isinstance(live, dict) else [None]
+    whole = all(isinstance(one, dict) and one.keys() >= MEASURED for one in each)
+    if not whole:
+        raise SystemExit(f"speed_tests: {file} holds no live runs of this program: name another")
+    return live
+
+
 def main() -> int:
-    """Runs every case and prints the table."""
+    """Runs every case that has not been run live, simulates each, and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goresponsiveness", type=Path, required=True)
-    parser.add_argument("--out", type=Path, required=True, help="cases in it are not run again")
+    parser.add_argument("--out", type=Path, required=True, help="live runs: those in it are kept")
     parser.add_argument("--only", default="", help="cases whose name has this word")
     parser.add_argument("--seeds", type=int, default=20)
     parser.add_argument("--runs", type=int, default=3, help="live runs of a case at least")
@@ -289,23 +311,23 @@ def main() -> int:
     if missing:
         print(f"speed_tests: {', '.join(missing)} not installed: left out")
         return 0
+    live, cases = kept(options.out), []
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         build(options.goresponsiveness, Path(folder))
-        found = json.loads(options.out.read_text()) if options.out.exists() else []
         print(HEADER)
         for rate, name in itertools.product(RATES, QUEUES):
-            one = next((o for o in found if (o["rate"], o["queue"]) == (rate, name)), None)
-            if one is None and options.only in f"{name}, {rate}":
-                said = predicted(QUEUES[name], rate, options.seeds)
+            case = f"{name}, {rate}"
+            if case not in live and options.only not in case:
+                continue
+            said = predicted(QUEUES[name], rate, options.seeds)
+            if case not in live:
                 runs = live_runs(said["scatter"], options.runs)
-                real = measured(QUEUES[name], rate, Path(folder), runs)
-                one = {"queue": name, "rate": rate, "predicted": said, "measured": real}
-                found.append(one)
-                options.out.write_text(json.dumps(found, indent=1) + "\n")
-            if one is not None:
-                print(row(name, rate, one["predicted"], one["measured"]), flush=True)
-    print(verdict([(one["predicted"], one["measured"]) for one in found]))
+                live[case] = measured(QUEUES[name], rate, Path(folder), runs)
+                options.out.write_text(json.dumps(live, indent=1) + "\n")
+            cases.append((said, live[case]))
+            print(row(case, *cases[-1]), flush=True)
+    print(verdict(cases))
     return 0
 
 
