@@ -124,6 +124,20 @@ def test_the_tab_and_the_library_of_a_control_give_one_fingerprint(beside):
     assert both[0] != aqmlab.run(lossy("reno")).summary["fingerprint"]
 
 
+def test_a_run_begins_with_a_control_that_remembers_nothing(beside):
+    """A static variable of a module lives as long as its instance, which is one run's."""
+    change = (
+        "self.count = 0;\n        let left",
+        "static SEEN: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(0);\n"
+        "        self.count = 2 * SEEN.fetch_add(1, std::sync::atomic::Ordering::Relaxed);\n"
+        "        let left",
+    )
+    answers = tab([written("rust", change)], [lossy("calm")] * 3)
+    assert [why for _, why in answers] == [None] * 3
+    assert len({summary["fingerprint"] for summary, _ in answers}) == 1
+    assert answers[0][0]["fingerprint"] != aqmlab.run(lossy("reno")).summary["fingerprint"]
+
+
 HOSTILE = [
     (("window.ssthresh = left.max(2) * mss;", "window.cwnd = left * 0;"), "at least one segment"),
     (("let left =", "assert!(mss == 0);\n        let left ="), "on_loss has failed (unreachable"),

@@ -388,9 +388,9 @@ async function begin() {
   if (location.hash.length > 1) await open(location.hash)
   if (!state.shared) await show({ ...presets[0].state, preset: presets[0].name })
   version = JSON.parse(JSON.stringify(await checker.ask('version')))
-  $('build').textContent = `aqmlab ${version.version}, build ${version.build}`
   catalogue = await checker.ask('catalogue')
   build()
+  $('build').textContent = `aqmlab ${version.version}, build ${version.build}`
   calibrations = new Calibrations(await read('calibrations.json'), (text) => checker.ask('check', { text }))
   if ((await lab).results) showResults($('results'), (await lab).results)
   else if ('serviceWorker' in navigator && isSecureContext) navigator.serviceWorker.register('offline.js')

@@ -101,7 +101,7 @@ export class Controls {
     return this.#seen
   }
 
-  /** The answer of `work`; 0 if it failed, which `why` tells. A control that failed begins anew. */
+  /** The answer of `work`; 0 if it failed, and then `why` has the sentence. A control that failed begins anew. */
   #kept(which, work) {
     const own = this.#controls[which]
     try {

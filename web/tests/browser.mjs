@@ -144,7 +144,6 @@ test('a dragged threshold runs again from the seed up to the moment', async () =
 
 test('the engine says at the field what is wrong', async () => {
   const page = await open()
-  await page.waitForSelector('#shared-link-0-rate', { timeout: 10_000 })
   await page.$eval('#shared-link-0-rate', (input) => {
     input.value = '3 apples'
     input.dispatchEvent(new Event('change'))
