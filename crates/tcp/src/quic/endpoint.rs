@@ -309,12 +309,6 @@ impl QuicEndpoint {
         next <= now
     }
 
-    /// Whether what it may send does not depend on what it has received: a client, and a server to which the client's
-    /// address is validated, by a packet under the keys of the handshake or by a token.
-    fn has_valid_address(&self) -> bool {
-        self.client || self.has_keys || (self.rules.zero_rtt && self.rules.tokens)
-    }
-
     /// Whether a server may answer so much to an address that is not validated.
     fn is_allowed(&self, content: &Content, now: Instant) -> bool {
         if self.has_valid_address() {

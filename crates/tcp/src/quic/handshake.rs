@@ -33,6 +33,12 @@ impl QuicEndpoint {
         self.client && self.rules.tickets && !self.confirmed
     }
 
+    /// Whether what it may send does not depend on what it has received: a client, and a server to which the client's
+    /// address is validated, by a packet under the keys of the handshake or by a token.
+    pub(super) fn has_valid_address(&self) -> bool {
+        self.client || self.has_keys || (self.rules.zero_rtt && self.rules.tokens)
+    }
+
     /// A server: the client's first flight has arrived whole.
     pub(super) fn has_hello(&self) -> bool {
         let arrived = self.spaces[HANDSHAKE].incoming.delivered();
