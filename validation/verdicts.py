@@ -100,15 +100,18 @@ def verdicts(each: Sequence[Compared]) -> str:
 
 
 def ratios(each: Sequence[Compared]) -> pl.DataFrame:
-    """The ratios as a table of numbers; what one program has nothing of has none."""
+    """The ratios as a table of numbers; what one program has nothing of has none.
+
+    Six decimals are kept: the pages show three.
+    """
     rows = [(one, one.found) for one in each]
     return pl.DataFrame(
         [
             {
                 "case": one.case,
                 "figure": one.figure.title.split(",")[0],
-                "ratio": found.ratio,
-                "half": found.ratio_half,
+                "ratio": round(found.ratio, 6),
+                "half": round(found.ratio_half, 6),
                 "margin": one.figure.margin,
                 "verdict": found.verdict,
             }
