@@ -19,6 +19,7 @@ from validation import causes, page, recorded
 from validation.equivalence import Kept, Program, Seeds, figures_from, in_aqmlab, named, rows_of
 from validation.external import Missing, several
 from validation.figures import FIGURES, Figure, jain_index
+from validation.linux import __main__ as kernel
 from validation.linux import arrivals, cases, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest import bulk
@@ -328,6 +329,13 @@ def test_bulk_senders_begin_at_the_same_microseconds_in_both():
     assert {group["start_within"] for group in ours} == {"0 s"}
     assert len(described) == 50 and described[0] >= 0 and described[-1] < 1
     assert described != cases.job(case, 4)["starts"]
+
+
+def test_the_plan_of_the_kernel_s_cases_names_cases():
+    plan = kernel.planned()
+    each = Counter(plan(case) for case in cases.full())
+    # The numbers of the plan of 2026-11-29: a name that is no case's would be missing here.
+    assert each == {2: 21, 3: 31, 4: 23, 5: 14, 6: 10, 7: 5, 8: 24}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="timerfd is Linux's")

@@ -4,13 +4,16 @@ Usage: python -m validation.linux [--quick] [--only WORD] [--seeds N] [--most N]
        [--keep | --wide] [--every N] [--build]
 The kernel runs in virtual time as an ordinary program (`machine.py`); `--build` builds it, as
 `make uml` does. Without it, says so in one line and ends well. What has been run is kept (--cache).
+Without --seeds, --most or --quick every case has the number of runs that a plan set (`seeds.toml`).
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 from validation import equivalence
@@ -19,6 +22,9 @@ from validation.external import there
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
 from validation.linux.cases import Case, full, job, quick, scenario
+
+SEEDS = 3
+"""Runs of a case that the plan does not name."""
 
 
 def run(case: Case, seed: int) -> Numbers:
@@ -55,15 +61,23 @@ def _cases(arguments: argparse.Namespace) -> Iterator[Case]:
     return quick() if arguments.quick else full()
 
 
-def main(module: str = "linux") -> int:
+def planned() -> Callable[[Case], int]:
+    """How often each case is run, by the plan that was made before its runs (`seeds.toml`)."""
+    described = tomllib.loads(Path(__file__).with_name("seeds.toml").read_text("utf-8"))
+    seeds = {name: int(count) for count, names in described.items() for name in names.split()}
+    return lambda case: seeds.get(case.name(), SEEDS)
+
+
+def main(module: str = "linux", seeds: Callable[[Case], int] | None = None) -> int:
     """Runs both and prints the table; 0 also where there is no kernel for it. `module` is the
-    command's, below `validation`."""
+    command's, below `validation`; `seeds` says how often each case is run, else `SEEDS` times."""
     if "--build" in sys.argv[1:]:
         there("Linux", lambda: print(machine.build()))
         return 0
-    linux = Program("Linux", machine.kernel, machine.release, run, described, scenario)
-    return equivalence.main(module, __doc__ or "", linux, _cases, seeds=3, own_options=_options)
+    linux = Program("Linux", machine.kernel, machine.release, run, described, scenario, seeds)
+    about = __doc__ or ""
+    return equivalence.main(module, about, linux, _cases, seeds=SEEDS, own_options=_options)
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    raise SystemExit(main(seeds=planned()))
