@@ -88,9 +88,9 @@ class End:
         """What `TCP_INFO` shows, by the kernel's names."""
         line = self.call("info", at)
         found = dict(re.findall(r"(\w+): (\w+)", line))
-        bytes_ = [int(n) for n in re.findall(r"received_bytes: \[(\d+), (\d+), (\d+)\]", line)[0]]
+        counted = re.findall(r"(received|delivered)_bytes: \[(\d+), (\d+), (\d+)\]", line)
         known = ("snd_cwnd", "unacked", "sacked", "lost", "retrans", "reordering", "snd_mss",
-                 "delivered_ce", "received_ce", "delivered_ce_bytes")  # fmt: skip
+                 "delivered_ce", "received_ce")  # fmt: skip
         numbers = {f"tcpi_{name}": int(found[name]) for name in known}
         state = _CA_STATES[found["ca_state"]]
         disorder = state == 0 and numbers["tcpi_sacked"] > 0
@@ -101,9 +101,11 @@ class End:
             "tcpi_ca_state": 1 if disorder else state,
             "tcpi_state": _STATES[line.rpartition(" ")[2]],
             "tcpi_options": 4 | sum(bit for name, bit in options if found[name] == "true"),
-            "tcpi_received_e0_bytes": bytes_[0],
-            "tcpi_received_ce_bytes": bytes_[1],
-            "tcpi_received_e1_bytes": bytes_[2],
+            **{
+                f"tcpi_{role}_{kind}_bytes": int(count)
+                for role, *counts in counted
+                for kind, count in zip(("e0", "ce", "e1"), counts, strict=True)
+            },
         }
 
 

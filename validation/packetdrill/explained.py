@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-_BLOCKS = "a segment here has room for three SACK blocks, or two and the AccECN option"
 _FQ = "pacing is by segments here, not by what goes down as one (profile linux says so)"
 _HYSTART = (
     "written for kernels whose HyStart began its rounds only at 16 segments; since 6.14, and in "
@@ -10,16 +9,8 @@ _HYSTART = (
 )
 
 EXPLAINED: dict[str, str] = {
-    "accecn_client_accecn_options_drop.pkt": _BLOCKS
-    + "; whether options are lost on the way is not watched",
-    "accecn_close_local_close_then_remote_fin.pkt": "in TIME_WAIT the kernel forgets what it "
-    "counted of marks; ours goes on to report it",
     "accecn_delivered_falseoverflow_detect.pkt": "the script stops the option in the middle of a "
     "connection",
-    "accecn_sack_space_grab.pkt": _BLOCKS,
-    "accecn_sack_space_grab_with_ts.pkt": _BLOCKS,
-    "accecn_tsprogress.pkt": "an acknowledgement that reports nothing new is not read for marks "
-    "here, though a newer timestamp shows that it is the latest (RFC 9768 appendix A.1)",
     "rfc5961_ack-out-of-window.pkt": "an acknowledgement older than a window draws no challenge "
     "(RFC 5961 section 5.2): no path here forges one",
     "slow_start_slow-start-fq-ack-per-2pkt.pkt": _FQ,

@@ -29,6 +29,7 @@ impl TcpEndpoint {
     pub(crate) fn take_peer_close(&mut self, moment: Moment) {
         let transition = self.conn.on_peer_closed();
         self.follow(transition, moment);
+        self.forget_marks_alone();
     }
 
     /// All of this side is acknowledged, its FIN (where there is one) included.

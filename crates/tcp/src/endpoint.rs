@@ -326,14 +326,12 @@ impl TcpEndpoint {
             self.rx.ack_now = true;
             return;
         }
-        if self.conn.stamps {
-            self.rx.on_stamp(segment);
-        }
+        let newest = self.conn.stamps && self.rx.on_stamp(segment);
         if let Some(window) = segment.window() {
             self.note_window(segment.ack, window);
         }
         if self.conn.ecn.feedback == EcnFeedback::Accurate {
-            self.note_option(segment);
+            self.read_accurate(segment, newest);
         }
         let opening = (self.conn.state == State::SynReceived).then_some(cached);
         if opening.is_some() {

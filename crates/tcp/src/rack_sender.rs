@@ -33,8 +33,11 @@ impl SendAlgorithm for RackSender {
 
     #[inline(never)]
     fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck {
-        // Not so at a receiver, which has nothing out.
-        if !cx.snd.idle() {
+        if cx.snd.idle() {
+            // A receiver, which has nothing out, counts marks alone.
+            let mss = cx.snd.mss();
+            cx.echo_reader().marked_bytes(segment, 0, mss, false);
+        } else {
             debug_assert!(!self.is_idle(), "what is out has records");
             let advances = segment.ack > cx.snd.una;
             let mut own = AckContext {

@@ -247,7 +247,12 @@ impl Receiver {
         let held = held.map(|h| (h.start.max(start), h.end.min(end)));
         let twice = Some(below).filter(|(from, to)| to > from).or(held);
         if twice.is_some() {
-            self.beyond.get_or_insert_default().duplicate = twice;
+            let known = end <= self.next;
+            let beyond = self.beyond.get_or_insert_default();
+            beyond.duplicate = twice;
+            if known {
+                beyond.marks.note_repeated(start);
+            }
         }
     }
 
@@ -277,12 +282,14 @@ impl Receiver {
     }
 
     /// RFC 7323 section 4.3: the stamp of the segment that reaches to or below the number last
-    /// acknowledged is the one to echo, unless it is older than the one known.
-    pub fn on_stamp(&mut self, segment: &Segment) {
-        let newer = segment.stamp.wrapping_sub(self.recent) < 1 << 31;
-        if segment.seq <= self.acked && newer {
-            self.recent = segment.stamp;
+    /// acknowledged is the one to echo, unless it is older than the one known. Returns whether it is newer.
+    pub fn on_stamp(&mut self, segment: &Segment) -> bool {
+        let newer = segment.stamp.wrapping_sub(self.recent);
+        if segment.seq > self.acked || newer >= 1 << 31 {
+            return false;
         }
+        self.recent = segment.stamp;
+        newer > 0
     }
 
     /// Takes the ranges that `next` has reached.

@@ -126,6 +126,18 @@ impl SackBlocks {
     pub(crate) fn wire_bytes(&self, most: u8) -> u32 {
         if self.len == 0 { 0 } else { 4 + 8 * u32::from(self.len.min(most)) }
     }
+    /// Blocks, a report of a duplicate among them.
+    pub(crate) fn count(&self) -> u8 {
+        self.len + u8::from(self.has_duplicate())
+    }
+    /// Takes the oldest block away.
+    pub(crate) fn pop(&mut self) {
+        self.len = self.len.saturating_sub(1);
+    }
+    /// The block whose place the AccECN option takes beside timestamps.
+    fn beside_option(&self) -> usize {
+        2 - usize::from(self.has_duplicate())
+    }
     /// Whether there is a block or a duplicate.
     pub(crate) fn reports(&self) -> bool {
         self.len > 0 || self.has_duplicate()
@@ -234,7 +246,7 @@ pub struct Segment {
     pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Of the AccECN option what does not lie in the place of the third block, packed (see
+    /// Of the AccECN option the marked bytes and which fields there are (for the others see
     /// [`Segment::accecn`]); above it the scale of the window, and in the highest bit PSH.
     pub accurate: u32,
 }
@@ -283,10 +295,6 @@ impl Segment {
     pub fn report_duplicate(&mut self, start: u64, end: u64) {
         self.sack.set_duplicate(start, end, self.ack);
     }
-    /// Adds the AccECN option to a segment that reports no duplicate, in place of a third SACK block.
-    pub fn report_bytes(&mut self, option: AccEcn) {
-        self.set_accecn(option);
-    }
     /// What the SACK option reports, as sequence numbers in the order of the header: a duplicate
     /// first (RFC 2883 section 4), then the blocks, latest first.
     pub fn sack_numbers(&self) -> impl Iterator<Item = (u64, u64)> {
@@ -295,20 +303,30 @@ impl Segment {
         let blocks = blocks.map(move |&(start, end)| (number(start), number(end)));
         self.sack.duplicate(self.ack).into_iter().chain(blocks)
     }
-    /// The AccECN option, if there is one.
+    /// The AccECN option, if there is one. Its first and last counter lie in place of the timestamps where there
+    /// are none, else of the last SACK block that no header with timestamps and the option has room for.
     pub fn accecn(&self) -> Option<AccEcn> {
         let fields = (self.accurate >> 24 & 3) as u8;
-        let (first, third) = self.sack.blocks[2];
+        let (first, third) = if self.flags.has(Flags::STAMPED) {
+            self.sack.blocks[self.sack.beside_option()]
+        } else {
+            (self.stamp, self.echo)
+        };
         let counters = [first, self.accurate & 0xff_ffff, third];
         let ect1_first = self.accurate >> 26 & 1 != 0;
         (fields > 0).then_some(AccEcn { ect1_first, fields, counters })
     }
-    /// Adds the option to a segment without report of a duplicate, in place of a third block.
-    pub(crate) fn set_accecn(&mut self, option: AccEcn) {
-        debug_assert!(!self.sack.has_duplicate());
-        self.sack.len = self.sack.len.min(2);
+    /// Adds the AccECN option, after everything else: to a segment with timestamps in place of a third SACK block,
+    /// or of a second beside a report of a duplicate.
+    pub fn report_bytes(&mut self, option: AccEcn) {
         let [first, marked, third] = option.counters;
-        self.sack.blocks[2] = (first, third);
+        if self.flags.has(Flags::STAMPED) {
+            let place = self.sack.beside_option();
+            self.sack.len = self.sack.len.min(place as u8);
+            self.sack.blocks[place] = (first, third);
+        } else {
+            (self.stamp, self.echo) = (first, third);
+        }
         self.accurate = self.accurate & !OPTION
             | marked
             | u32::from(option.fields) << 24

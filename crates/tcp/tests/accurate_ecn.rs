@@ -306,8 +306,8 @@ fn a_receiver_that_ignores_marks_counts_none_on_acknowledgements_either() {
 #[test]
 fn the_option_takes_the_room_that_timestamps_and_reports_leave() {
     // 40 B of options: 12 for timestamps, 12 for one block and 20 for two, 8 for two counters and 12
-    // for three (RFC 9768 section 3.2.3.3; Linux's tcp_options_fit_accecn). No option goes beside a report
-    // of a duplicate, or of three blocks, or without a counter that has grown (here ECT(0)'s, the third).
+    // for three (RFC 9768 section 3.2.3.3; Linux's tcp_options_fit_accecn). No option goes without a counter
+    // that has grown (here ECT(0)'s, the third).
     let mut syn = Segment { flags: Flags::STAMPED, ..Segment::default() };
     syn.sack.push(0, 0);
     let mut server = accurate_server(&with_option("linux", true), syn);

@@ -310,3 +310,75 @@ fn a_dctcp_receiver_acknowledges_cwr_at_once() {
     assert_eq!(full(Ecn::Ect0, true), 1, "CWR alone");
     assert_eq!(full(Ecn::Ect0, false), 0);
 }
+
+#[test]
+fn a_third_block_gives_way_to_counters_that_have_grown() {
+    // tcp_options_fit_accecn. Header of 40 B; a report of a duplicate, as of the last segment here, counts as a block.
+    for (stamps, fields_and_blocks) in
+        [(true, [(3, 1), (2, 2), (2, 2), (2, 2)]), (false, [(3, 1), (3, 2), (3, 3), (3, 3)])]
+    {
+        let settings = [
+            ("ecn", Raw::Bool(true)),
+            ("ecn_feedback", Raw::Text("accurate".into())),
+            ("accecn_option", Raw::Bool(true)),
+            ("timestamps", Raw::Bool(stamps)),
+        ];
+        let mut server = Endpoint::new(&profile("linux", &settings), HostClock::default());
+        let stamped = if stamps { Flags::STAMPED } else { Flags::NONE };
+        let mut first = syn(&ACE, Ecn::NotEct);
+        first.flags = first.flags.with(stamped);
+        hear(&mut server, first, 0.0);
+        let mut third = ack(1, &[Flags::CWR, stamped]);
+        third.report_bytes(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });
+        hear(&mut server, third, 0.1);
+        let mut came = Vec::new();
+        for (step, seq) in [1_001, 3_001, 5_001, 5_001].into_iter().enumerate() {
+            let mut next = data(seq, 1_000, Ecn::Ect1);
+            next.flags = next.flags.with(stamped);
+            let at = 0.2 + 0.1 * step as f64;
+            server.on_segment(&next, secs(at));
+            // Linux holds later reports back for a while (SACK compression).
+            server.on_timeout(secs(at + 0.01));
+            let answer = drain(&mut server, at + 0.01)[0];
+            let (option, blocks) = (answer.accecn(), answer.sack_numbers().count());
+            let all_there = option.is_none_or(|option| {
+                option.ect1_first && option.counters[..2] == [1_000 * step as u32 + 1_001, 0]
+            });
+            assert!(all_there, "{stamps} {step}: {option:?}");
+            came.push((option.map_or(0, |option| option.fields), blocks));
+        }
+        assert_eq!(came, fields_and_blocks, "timestamps: {stamps}");
+    }
+}
+
+#[test]
+fn an_answer_from_time_wait_knows_of_no_marks() {
+    // tcp_time_wait takes the socket's place in FIN_WAIT_2; a FIN that comes with the acknowledgement of ours is
+    // answered by the socket. Two marks came before.
+    for (at_once, flags) in [(false, Flags::ACK), (true, Flags::ACK.with(all(&ACE)))] {
+        let mut server = opened("linux");
+        for _ in 0..2 {
+            hear(&mut server, Segment { ecn: Ecn::Ce, ..ack(1, &[Flags::AE, Flags::ECE]) }, 0.2);
+        }
+        server.close(secs(0.3));
+        assert!(drain(&mut server, 0.3)[0].flags.has(Flags::FIN));
+        if !at_once {
+            hear(&mut server, ack(2, &[Flags::AE, Flags::ECE]), 0.4);
+        }
+        let fin = ack(2, &[Flags::AE, Flags::ECE, Flags::FIN]);
+        assert_eq!(hear(&mut server, fin, 0.5)[0].flags, flags, "{at_once}");
+        assert_eq!(hear(&mut server, fin, 0.6)[0].flags, Flags::ACK, "and again");
+    }
+}
+
+#[test]
+fn a_duplicate_that_comes_again_after_its_report_beside_an_option_stops_the_option() {
+    // tcp_rcv_spurious_retrans: acknowledgements with the option are lost on the way.
+    let mut server = opened("linux");
+    let mut comes = |seq, at| {
+        let answer = hear(&mut server, data(seq, 1_000, Ecn::Ect0), at)[0];
+        (answer.sack_numbers().count(), answer.accecn().map_or(0, |option| option.fields))
+    };
+    let came = [(1, 0.2), (1, 0.3), (1, 0.4), (1_001, 0.5)].map(|(seq, at)| comes(seq, at));
+    assert_eq!(came, [(0, 3), (1, 3), (1, 0), (0, 0)]);
+}

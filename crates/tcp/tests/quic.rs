@@ -213,8 +213,7 @@ fn a_token_lets_a_server_answer_who_resumes_by_more_than_three_times_what_came()
         let first = |of: &&Sent| {
             of.side == S && of.at == world.sent.iter().find(|of| of.side == S).unwrap().at
         };
-        let bytes: u32 =
-            world.sent.iter().filter(first).map(|of| u32::from(of.segment.ip_bytes())).sum();
+        let bytes: u32 = world.sent.iter().filter(first).map(|of| of.segment.ip_bytes()).sum();
         (world.replied.unwrap().since(Instant::ZERO), bytes > 9_000)
     };
     assert_eq!(replied(true), (ms(100), true));

@@ -101,7 +101,7 @@ impl Counters {
     /// An acknowledgement reports `packets`. Returns whether that is usual on a path that thins
     /// acknowledgements out (`__tcp_accecn_process`).
     fn is_thinned(&mut self, packets: u64) -> bool {
-        if !self.believes_thinned {
+        if !self.believes_thinned || packets == 0 {
             return false;
         }
         let reported = packets.min(1 << 16) << FRACTION;
@@ -124,31 +124,41 @@ impl Counters {
         Flags::ace(self.received)
     }
 
-    /// Of `delivered` newly reported bytes, those marked (sections 3.2.2.2 and 3.2.2.5.2). Whole
-    /// segments are assumed; where enough arrived that the counter may have gone round, the
-    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where
-    /// acknowledgements are thinned out, the smallest. `handshake`: an ACK without data that completes it reports
-    /// the mark of the SYN-ACK (table 4).
-    pub fn marked_bytes(
+    /// An acknowledgement reports `delivered` bytes. Returns how many marked packets it newly reports (sections 3.2.2.2
+    /// and 3.2.2.5.2). Whole segments are assumed; where enough arrived that the counter may have gone round, the
+    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where acknowledgements are thinned
+    /// out or the `marked_bytes` that the option reports are far fewer, the smallest.
+    pub fn marks(
         &mut self,
         segment: &Segment,
         delivered: u64,
         mss: u64,
-        handshake: bool,
+        marked_bytes: Option<u64>,
     ) -> u64 {
         let packets = delivered.div_ceil(mss);
-        let least = if handshake {
-            u8::from(segment.flags.and(Flags::ACE) == Flags::ace(0b110))
-        } else {
-            segment.flags.ace_value().wrapping_sub(self.reported) % VALUES as u8
-        };
-        let mut marks = u64::from(least);
-        let believed = handshake || self.is_thinned(packets);
-        if packets >= VALUES && !believed {
-            marks = packets - (packets - marks) % VALUES;
+        let least = u64::from(segment.flags.ace_value().wrapping_sub(self.reported)) % VALUES;
+        let thinned = self.is_thinned(packets);
+        let mut marks = least;
+        if packets >= VALUES {
+            let most = packets - (packets - least) % VALUES;
+            marks = match marked_bytes {
+                // Appendix A.2.2.
+                Some(0) => least,
+                Some(bytes) if bytes <= least * mss && bytes < most * mss / 2 => least,
+                None if thinned => least,
+                _ => most,
+            };
         }
         self.reported = self.reported.wrapping_add(marks as u8);
-        (marks * mss).min(delivered)
+        marks
+    }
+
+    /// The acknowledgement that completes the handshake, without data. Returns whether it reports the mark of the
+    /// SYN-ACK (table 4).
+    pub fn marks_of_third_ack(&mut self, segment: &Segment) -> u64 {
+        let marks = u8::from(segment.flags.and(Flags::ACE) == Flags::ace(0b110));
+        self.reported = self.reported.wrapping_add(marks);
+        u64::from(marks)
     }
 }
 
@@ -158,7 +168,7 @@ mod tests {
 
     fn marks(counters: &mut Counters, ace: u8, packets: u64) -> u64 {
         let segment = Segment { flags: Flags::ACK.with(Flags::ace(ace)), ..Segment::default() };
-        counters.marked_bytes(&segment, packets * 1_000, 1_000, false) / 1_000
+        counters.marks(&segment, packets * 1_000, 1_000, None)
     }
 
     #[test]
@@ -168,9 +178,8 @@ mod tests {
         assert_eq!(marks(&mut sender, 7, 2), 2);
         assert_eq!(marks(&mut sender, 1, 2), 2);
         assert_eq!(marks(&mut sender, 0, 7), 7);
-        // More marks than packets are true marks of what carried no data (section 3.2.2.5.2), but
-        // no more bytes than there were.
-        assert_eq!(marks(&mut sender, 3, 1), 1);
+        // More marks than packets are true marks of what carried no data (section 3.2.2.5.2).
+        assert_eq!(marks(&mut sender, 3, 1), 3);
         assert_eq!(marks(&mut sender, 3, 1), 0);
     }
 
@@ -193,6 +202,20 @@ mod tests {
             let mut sender = Counters { believes_thinned: believes, ..Counters::default() };
             (0..200).for_each(|_| assert_eq!(marks(&mut sender, 5, before), 0));
             assert_eq!(marks(&mut sender, 5, 8), marks_of_eight, "{believes} {before}");
+        }
+    }
+
+    #[test]
+    fn an_option_says_whether_the_counter_has_gone_round() {
+        // Appendix A.2.2, with a safety factor of 2: 10 packets of 1,000 B, 2 or 10 of them marked.
+        for (marked_bytes, expected) in
+            [(None, 10), (Some(0), 2), (Some(2_000), 2), (Some(2_001), 10), (Some(9_000), 10)]
+        {
+            let mut sender = Counters::default();
+            let flags = Flags::ACK.with(Flags::ace(7));
+            let segment = Segment { flags, ..Segment::default() };
+            let marks = sender.marks(&segment, 10_000, 1_000, marked_bytes);
+            assert_eq!(marks, expected, "{marked_bytes:?}");
         }
     }
 

@@ -6,6 +6,7 @@ use super::dctcp::Before;
 use super::option::ROOM;
 use super::rules::EcnFeedback;
 use crate::clock::Moment;
+use crate::connection::State;
 use crate::endpoint::TcpEndpoint;
 use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
 
@@ -82,14 +83,37 @@ impl TcpEndpoint {
         self.profile.ecn.scalable && self.conn.ecn.feedback == EcnFeedback::Accurate
     }
 
-    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN.
+    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN. What waits in TIME_WAIT alone
+    /// knows of no marks in Linux (`inet_timewait_sock`).
     fn count_mark(&mut self, segment: &Segment, occupies: bool) {
+        if self.forgets_marks() {
+            return self.forget_marks();
+        }
         let waits = occupies || self.rx.owes_ack();
         let sent = self.counters.segments_sent;
         let counters = &mut self.rx.marks().counters;
         let at_once = counters.count(segment.ecn, occupies, waits, sent);
         self.conn.ecn.echo_flags = counters.ace();
         self.rx.ack_now |= at_once;
+    }
+
+    fn forgets_marks(&self) -> bool {
+        self.conn.state == State::TimeWait && self.profile.ecn.everywhere
+    }
+
+    /// The peer's FIN came. Linux answers one that comes to FIN_WAIT_2 from what it keeps in its place, which knows of
+    /// no marks (`tcp_time_wait`); the answer to one that acknowledges this end's FIN as well still does.
+    pub(crate) fn forget_marks_alone(&mut self) {
+        if self.conn.ecn.feedback == EcnFeedback::Accurate && self.rx.marks().waits_alone() {
+            self.forget_marks();
+        }
+    }
+
+    /// What goes out says nothing of marks any more, if the connection waits in TIME_WAIT.
+    fn forget_marks(&mut self) {
+        if self.forgets_marks() {
+            self.conn.ecn.echo_flags = Flags::NONE;
+        }
     }
 
     /// DCTCP's state machine (RFC 8257 section 3.2): the echo is the mark of the latest data. Where it changes,
@@ -130,16 +154,18 @@ impl TcpEndpoint {
         (self.conn.ecn.echo_flags, self.rx.ack_now) = (says, true);
     }
 
-    fn put_option_everywhere(&mut self, out: &mut Segment, header: u32) {
-        // Reports come first, and three of them leave no place.
-        if out.sack.has_duplicate() || out.sack.as_slice().len() > 2 {
-            return;
-        }
+    fn put_option_everywhere(&mut self, out: &mut Segment, room: u32) {
         let opens = out.flags.has(Flags::SYN);
-        let room = if opens { header } else { header - out.sack.wire_bytes(2) };
-        let Some(option) = self.rx.marks().bytes.option_everywhere(room, opens) else { return };
-        out.set_accecn(option);
-        out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
+        let duplicate = out.sack.duplicate(out.ack).map(|(start, _)| start);
+        let bytes = &mut self.rx.marks().bytes;
+        let fitted = bytes.option_everywhere(room, if opens { 0 } else { out.sack.count() }, opens);
+        bytes.note_sent(duplicate.filter(|_| fitted.is_some()));
+        let Some(fitted) = fitted else { return };
+        while !opens && out.sack.count() > fitted.blocks {
+            out.sack.pop();
+        }
+        out.report_bytes(fitted.option);
+        out.extra += fitted.bytes as u16;
     }
 
     /// Whether the path may not let ECN-capable packets through, which only accurate feedback finds out.
@@ -167,6 +193,9 @@ impl TcpEndpoint {
     /// with the payload.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
+        if self.forgets_marks() {
+            return;
+        }
         let retransmission = out.flags.has(Flags::RETRANSMISSION);
         let data = out.len > 0 && !self.profile.ecn.everywhere;
         if retransmission && (out.flags.has(Flags::SYN) || data) {
@@ -183,7 +212,7 @@ impl TcpEndpoint {
             return;
         }
         let Some(option) = self.rx.marks().bytes.option(room, out.len > 0) else { return };
-        out.set_accecn(option);
+        out.report_bytes(option);
         out.extra += AccEcn::padded(usize::from(option.fields)) as u16;
     }
 }

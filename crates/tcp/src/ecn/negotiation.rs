@@ -129,4 +129,13 @@ impl TcpEndpoint {
             self.rx.marks().bytes.note_option();
         }
     }
+
+    /// A segment of an open connection with accurate feedback is about to be read; `newest`: its timestamp is newer
+    /// than all before.
+    #[cold]
+    pub(crate) fn read_accurate(&mut self, segment: &Segment, newest: bool) {
+        self.note_option(segment);
+        let waits_alone = self.conn.state == State::FinWait2;
+        self.rx.marks().note_order(newest, waits_alone);
+    }
 }

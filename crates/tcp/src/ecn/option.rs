@@ -28,12 +28,16 @@ pub(crate) struct Bytes {
     /// The handshake's: on the next segment, and on the first with data.
     next: bool,
     data: bool,
-    /// Marked bytes that the peer has reported, s.ceb, as 24 bits.
-    reported: u32,
+    /// What the peer has reported of each, s.e0b, s.ceb, s.e1b.
+    reported: [u32; 3],
     /// Of profiles with the option [everywhere](super::EcnRules::everywhere): the peer has sent one, and
     /// segments are shorter since.
     seen: bool,
     shortened: bool,
+    /// Of these too: the first number of the duplicate that the last segment reported beside an option, and whether
+    /// it came again, so that options do not arrive and none goes out any more (`tcp_rcv_spurious_retrans`).
+    beside: Option<u64>,
+    stopped: bool,
 }
 
 impl Default for Bytes {
@@ -47,9 +51,11 @@ impl Default for Bytes {
             grown: false,
             next: false,
             data: false,
-            reported: 0,
+            reported: received,
             seen: false,
             shortened: false,
+            beside: None,
+            stopped: false,
         }
     }
 }
@@ -65,11 +71,12 @@ fn modulo(count: u32) -> u32 {
 }
 
 impl Bytes {
-    /// Bytes that came with each codepoint, and marked ones that the peer has reported, from 0.
-    pub fn seen(&self) -> ([u32; 3], u32) {
+    /// Bytes that came with ECT(0), CE and ECT(1), and those that the peer has reported, from 0.
+    pub fn seen(&self) -> [[u32; 3]; 2] {
         let first = Bytes::default().received;
-        let came = |which: usize| modulo(self.received[which].wrapping_sub(first[which]));
-        ([E0, CE, E1].map(came), self.reported)
+        [self.received, self.reported].map(|counters| {
+            [E0, CE, E1].map(|which| modulo(counters[which].wrapping_sub(first[which])))
+        })
     }
 
     /// The opener has agreed: its first ACK and data are to show that options get through; the
@@ -127,41 +134,81 @@ impl Bytes {
         self.seen && !std::mem::replace(&mut self.shortened, true)
     }
 
-    /// The option of Linux (`tcp_options_fit_accecn`), ECT(1)'s field first: all fields that fit, on each segment
-    /// once the peer has sent one, and on the SYN-ACK; none if one would be left out that has grown since the
-    /// last option (`accecn_minlen`).
-    pub fn option_everywhere(&mut self, room: u32, opens: bool) -> Option<AccEcn> {
-        if !(opens || self.seen) {
+    /// The option of Linux, ECT(1)'s field first: all fields that fit, on each segment once the peer has sent one, and
+    /// on the SYN-ACK; none if one would be left out that has grown since the last option (`accecn_minlen`).
+    /// Beside `blocks` SACK blocks in a header with `room` for both; returns with it how many of them stay, and
+    /// the bytes that it adds.
+    pub fn option_everywhere(&mut self, room: u32, blocks: u8, opens: bool) -> Option<Fitted> {
+        if self.stopped || !(opens || self.seen) {
             return None;
         }
-        let fields = (1..=3).rev().find(|&n| AccEcn::padded(n) <= room)?;
-        let grown = |which: &usize| self.since & 1 << which != 0;
-        if !opens && ORDERS[1][fields..].iter().any(grown) {
-            return None;
-        }
+        let grown = |&which: &usize| self.since & 1 << which != 0;
+        let required = ORDERS[1].iter().rposition(grown).map_or(0, |last| last + 1);
+        let (fields, bytes, blocks) = fit(if opens { 0 } else { required }, blocks, room)?;
         self.since = if opens { self.since } else { 0 };
         let first = if opens { Bytes::default().received } else { self.received };
         let counters = ORDERS[1].map(|which| first[which]);
-        Some(AccEcn { ect1_first: true, fields: fields as u8, counters })
+        let option = AccEcn { ect1_first: true, fields, counters };
+        (fields > 0).then_some(Fitted { option, bytes, blocks })
+    }
+
+    /// A segment goes out, with an option beside the report of a duplicate that begins there, or without.
+    pub fn note_sent(&mut self, beside: Option<u64>) {
+        self.beside = beside;
+    }
+
+    /// What begins there came once more, all of it known.
+    pub fn note_repeated(&mut self, start: u64) {
+        self.stopped |= self.beside == Some(start);
     }
 
     /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had
     /// reported before do not count again.
     pub fn read(&mut self, option: &AccEcn) -> u64 {
-        if usize::from(option.fields) <= CE {
-            // No byte was ever marked.
-            return 0;
+        let order = ORDERS[usize::from(option.ect1_first)];
+        let mut marked = 0;
+        for (&which, &count) in order.iter().zip(&option.counters).take(option.fields.into()) {
+            let grown = modulo(count.wrapping_sub(self.reported[which]));
+            self.reported[which] = count;
+            // A difference in the upper half is negative: the header's count was taken at its safest.
+            if which == CE && grown >> (BITS - 1) == 0 {
+                marked = u64::from(grown);
+            }
         }
-        let grown = modulo(option.counters[CE].wrapping_sub(self.reported));
-        self.reported = option.counters[CE];
-        // A difference in the upper half is negative: the header's count was taken at its safest.
-        if grown >> (BITS - 1) == 0 { u64::from(grown) } else { 0 }
+        marked
     }
 
     /// The header's count alone reported `bytes` marked ones.
     pub fn estimate(&mut self, bytes: u64) {
-        self.reported = modulo(self.reported.wrapping_add(bytes as u32));
+        self.reported[CE] = modulo(self.reported[CE].wrapping_add(bytes as u32));
     }
+}
+
+/// An option, and what it does to the header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fitted {
+    pub option: AccEcn,
+    /// What it adds.
+    pub bytes: u32,
+    /// SACK blocks that stay.
+    pub blocks: u8,
+}
+
+/// Linux's `tcp_options_fit_accecn`: as many fields as fit beside SACK blocks into `room` bytes, `required` at the least,
+/// for which a third block may go; padding of the blocks may be used. Returns the fields, the bytes that they add, and
+/// the blocks that stay.
+fn fit(required: usize, blocks: u8, room: u32) -> Option<(u8, u32, u8)> {
+    let padding = if blocks > 0 { 2 } else { 0 };
+    let option = |fields: usize| {
+        let bytes = 2 + 3 * fields as u32;
+        if bytes % 4 > padding { bytes.next_multiple_of(4) } else { bytes / 4 * 4 }
+    };
+    let reports = |blocks: u8| if blocks > 0 { 4 + 8 * u32::from(blocks) } else { 0 };
+    let fewest = if required > 0 { blocks.min(2) } else { blocks };
+    (fewest..=blocks).rev().find_map(|stay| {
+        let fields = (required..=3).rev().find(|&n| option(n) + reports(stay) <= room)?;
+        Some((fields as u8, option(fields), stay))
+    })
 }
 
 #[cfg(test)]
@@ -229,15 +276,59 @@ mod tests {
         // Beside timestamps and two SACK blocks are 8 B: EE1B and ECEB fit, EE0B does not.
         let mut bytes = Bytes::default();
         bytes.note_option();
-        let fields =
-            |bytes: &mut Bytes, room| bytes.option_everywhere(room, false).map(|o| o.fields);
+        let fields = |bytes: &mut Bytes, blocks| {
+            bytes.option_everywhere(28, blocks, false).map(|fitted| fitted.option.fields)
+        };
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!((fields(&mut bytes, 8), fields(&mut bytes, 8)), (None, None));
-        assert_eq!((fields(&mut bytes, 12), fields(&mut bytes, 8)), (Some(3), Some(2)));
+        assert_eq!((fields(&mut bytes, 2), fields(&mut bytes, 2)), (None, None));
+        assert_eq!((fields(&mut bytes, 1), fields(&mut bytes, 2)), (Some(3), Some(2)));
         bytes.count(1_000, Ecn::Ce);
-        assert_eq!(fields(&mut bytes, 8), Some(2));
+        assert_eq!(fields(&mut bytes, 2), Some(2));
         bytes.count(1_000, Ecn::Ect0);
-        assert_eq!(fields(&mut bytes, 8), None);
+        assert_eq!(fields(&mut bytes, 2), None);
+    }
+
+    #[test]
+    fn linux_gives_a_third_block_up_for_what_has_grown() {
+        // tcp_options_fit_accecn, header of 40 B with and without 12 B of timestamps: fields, bytes, blocks.
+        for (required, blocks, room, fitted) in [
+            (3, 3, 40, Some((3, 12, 3))),
+            (0, 3, 28, Some((0, 0, 3))),
+            (1, 3, 28, Some((2, 8, 2))),
+            (2, 3, 28, Some((2, 8, 2))),
+            (3, 3, 28, None),
+            (1, 2, 24, Some((1, 4, 2))),
+            (1, 0, 4, None),
+            (1, 0, 8, Some((2, 8, 0))),
+            (0, 0, 28, Some((3, 12, 0))),
+        ] {
+            assert_eq!(fit(required, blocks, room), fitted, "{required} {blocks} {room}");
+        }
+    }
+
+    #[test]
+    fn linux_stops_when_a_duplicate_reported_beside_an_option_comes_again() {
+        // tcp_rcv_spurious_retrans: the acknowledgement with the option was lost.
+        for (beside, repeated, goes_on) in
+            [(Some(1_001), 1_001, false), (Some(1_001), 1, true), (None, 1_001, true)]
+        {
+            let mut bytes = Bytes::default();
+            bytes.note_option();
+            bytes.note_sent(beside);
+            bytes.note_repeated(repeated);
+            let option = bytes.option_everywhere(28, 0, false);
+            assert_eq!(option.is_some(), goes_on, "{beside:?} {repeated}");
+        }
+    }
+
+    #[test]
+    fn an_option_reports_bytes_of_every_kind() {
+        let mut sender = Bytes::default();
+        let option = |ect1_first, counters| AccEcn { ect1_first, fields: 3, counters };
+        assert_eq!(sender.read(&option(true, [701, 300, 1])), 300);
+        assert_eq!(sender.seen()[1], [0, 300, 700]);
+        assert_eq!(sender.read(&option(false, [51, 300, 801])), 0);
+        assert_eq!(sender.seen()[1], [50, 300, 800]);
     }
 
     #[test]

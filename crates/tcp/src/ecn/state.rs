@@ -28,6 +28,10 @@ pub(crate) struct Memory {
     /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
     /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
     pub(super) incapable: bool,
+    /// With accurate feedback: the segment that is read has a newer timestamp than all before.
+    pub(super) newest: bool,
+    /// It came to an end whose FIN had been acknowledged before.
+    waits_alone: bool,
     /// Accurate ECN: packets, and bytes for the option.
     pub(super) counters: Counters,
     pub(super) bytes: Bytes,
@@ -40,8 +44,8 @@ pub struct MarksSeen {
     pub delivered_ce: u8,
     /// Marked packets that have come, modulo 256.
     pub received_ce: u8,
-    /// Marked bytes that the peer has reported, modulo 2^24.
-    pub delivered_ce_bytes: u32,
+    /// Bytes with ECT(0), CE and ECT(1) that the peer has reported, modulo 2^24; those without a mark by its option alone.
+    pub delivered_bytes: [u32; 3],
     /// Bytes that came with ECT(0), CE and ECT(1), modulo 2^24.
     pub received_bytes: [u32; 3],
 }
@@ -52,10 +56,26 @@ impl Memory {
         self.incapable
     }
 
+    /// A segment is about to be read; `newest`: its timestamp is newer than all before; `waits_alone`: it comes to an
+    /// end whose FIN has been acknowledged.
+    pub fn note_order(&mut self, newest: bool, waits_alone: bool) {
+        (self.newest, self.waits_alone) = (newest, waits_alone);
+    }
+
+    /// Whether the segment that was read last came to an end whose FIN had been acknowledged before.
+    pub fn waits_alone(&self) -> bool {
+        self.waits_alone
+    }
+
+    /// What begins there came twice, all of it known.
+    pub fn note_repeated(&mut self, start: u64) {
+        self.bytes.note_repeated(start);
+    }
+
     pub fn seen(&self) -> MarksSeen {
         let (received_ce, delivered_ce) = self.counters.seen();
-        let (received_bytes, delivered_ce_bytes) = self.bytes.seen();
-        MarksSeen { delivered_ce, received_ce, delivered_ce_bytes, received_bytes }
+        let [received_bytes, delivered_bytes] = self.bytes.seen();
+        MarksSeen { delivered_ce, received_ce, delivered_bytes, received_bytes }
     }
 }
 

@@ -69,7 +69,7 @@ fn a_segment_offers_whole_units_of_a_window_or_none() {
         assert_eq!(segment.window(), Some(offered), "{bytes} B shifted by {scale}");
     }
     segment.push();
-    segment.set_accecn(AccEcn { ect1_first: true, fields: 3, counters: [1, 0xff_ffff, 3] });
+    segment.report_bytes(AccEcn { ect1_first: true, fields: 3, counters: [1, 0xff_ffff, 3] });
     assert_eq!(segment.window(), Some(65_534 << 10), "beside an option and PSH");
     assert!(segment.pushes());
 }
