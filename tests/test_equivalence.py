@@ -563,6 +563,20 @@ class TestCommand:
         assert runs["seed"].to_list() == [1, 2, 3] * 2
         assert pl.read_csv(tmp_path / "out" / "ratios.csv.gz")["case"].to_list() == ["two"]
 
+    def test_a_plan_names_cases_and_their_seeds_in_its_order(self, tmp_path, capsys):
+        file = tmp_path / "plan.toml"
+        file.write_text('"two" = 4\n"cbr one" = 2\n')
+        _, runs = self.compare(tmp_path, "--plan", str(file), "--first", "7", "--jobs", "1")
+        assert runs == [*(("two", seed) for seed in (7, 8, 9, 10)), ("cbr one", 7), ("cbr one", 8)]
+        for text, said in (
+            ('"three" = 4', "there is no case three"),
+            ('"two" = 1', "two: an interval needs at least two seeds"),
+        ):
+            file.write_text(text)
+            with pytest.raises(SystemExit):
+                self.compare(tmp_path, "--plan", str(file))
+            assert capsys.readouterr().err.endswith(f"error: --plan {file}: {said}\n")
+
     def test_as_many_cases_at_a_time_as_told(self, tmp_path, monkeypatch):
         requested: list[int | None] = []
 

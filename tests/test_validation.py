@@ -16,11 +16,20 @@ import polars as pl
 import pytest
 from validation import __main__ as every_comparison
 from validation import causes, page, recorded
-from validation.equivalence import Kept, Program, Seeds, figures_from, in_aqmlab, named, rows_of
+from validation.equivalence import (
+    Kept,
+    Program,
+    Seeds,
+    figures_from,
+    in_aqmlab,
+    named,
+    plan,
+    rows_of,
+)
 from validation.external import Missing, several
 from validation.figures import FIGURES, Figure, jain_index
 from validation.linux import __main__ as kernel
-from validation.linux import arrivals, cases, machine
+from validation.linux import arrivals, cases, l4s, machine
 from validation.linux.embedded import Arrival, Fates, replay, structure
 from validation.linux.guest import bulk
 from validation.linux.guest.packets import frame as framed
@@ -331,9 +340,21 @@ def test_bulk_senders_begin_at_the_same_microseconds_in_both():
     assert described != cases.job(case, 4)["starts"]
 
 
+def test_the_plan_of_l4s_figures_names_cases_and_only_what_draws_nothing_is_paired():
+    planned = plan(machine.HERE / "l4s.toml")
+    names = [case.name() for case in l4s.cases()]
+    assert planned.keys() <= set(names) and sum(planned.values()) == 778
+    paired = [case.name() for case in l4s.cases() if case.paired]
+    assert paired == [
+        "dualpi2 4M 10ms: 1 DCTCP",
+        "dualpi2 10M 10ms: 1 DCTCP",
+        "dualpi2 10M 20ms: 4 DCTCP",
+    ]
+
+
 def test_the_plan_of_the_kernel_s_cases_names_cases():
-    plan = kernel.planned()
-    each = Counter(plan(case) for case in cases.full())
+    planned = kernel.planned()
+    each = Counter(planned(case) for case in cases.full())
     # The numbers of the plan of 2026-11-29: a name that is no case's would be missing here.
     assert each == {2: 21, 3: 31, 4: 23, 5: 14, 6: 10, 7: 5, 8: 24}
 

@@ -13,6 +13,7 @@ import json
 import os
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -145,6 +146,11 @@ def in_aqmlab(case: Case, scenario: dict[str, Any], seed: int) -> Numbers:
     return numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
 
 
+def plan(file: Path) -> dict[str, int]:
+    """How often each case is run, by its name, in the order of the file (TOML)."""
+    return tomllib.loads(file.read_text("utf-8"))
+
+
 Row = dict[str, object]
 
 
@@ -218,6 +224,8 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     )
     described = "number of the first seed: a confirmation takes seeds that were not used (1)"
     parser.add_argument("--first", type=int, default=1, metavar="N", help=described)
+    described = "TOML file: the cases that are run, each with its number of seeds, in this order"
+    parser.add_argument("--plan", type=Path, metavar="FILE", help=described)
     described = "of the record in --out, the rows of cases that are not run stay"
     parser.add_argument("--keep", action="store_true", help=described)
     described = "--keep, and only cases with an interval wider than half the margin and fewer seeds"
@@ -278,6 +286,10 @@ def compare(
     if most < seeds:
         parser.error(f"--most {most}: there are {seeds} seeds to begin with (--seeds)")
     chosen = list(cases)[:: max(arguments.every, 1)]
+    if arguments.quick or arguments.seeds or arguments.most:
+        program = replace(program, seeds=None)
+    if arguments.plan:
+        chosen, program = _by_plan(parser, arguments.plan, chosen, program)
     if arguments.only:
         chosen = named(chosen, arguments.only)
     keeps = arguments.keep or arguments.wide
@@ -289,8 +301,6 @@ def compare(
         words = [*(["--wide"] if arguments.wide else []), "--only", *arguments.only]
         parser.error(f"{' '.join(words)}: there is no such case")
     kept = Kept(arguments.cache)
-    if arguments.quick or arguments.seeds or arguments.most:
-        program = replace(program, seeds=None)
     each = rows(chosen, program, Seeds(seeds, most, arguments.first), kept, arguments.jobs)
     runs = pl.DataFrame(list(each), infer_schema_length=None)
     each = compared(runs, program.name)
@@ -308,6 +318,24 @@ def compare(
         runs.write_csv(arguments.out / "runs.csv")
         (arguments.out / recorded.RATIOS).write_bytes(recorded.packed(numbers.write_csv()))
     return 0
+
+
+def _by_plan(
+    parser: argparse.ArgumentParser, file: Path, cases: Sequence[C], program: Program[C]
+) -> tuple[list[C], Program[C]]:
+    """The cases that the file names, and the program with their numbers of seeds."""
+    try:
+        planned = plan(file)
+    except (OSError, ValueError) as error:
+        parser.error(f"--plan {file}: {error}")
+    if few := [name for name, count in planned.items() if count < 2]:
+        parser.error(f"--plan {file}: {', '.join(few)}: an interval needs at least two seeds")
+    there_are = {case.name(): case for case in cases}
+    if unknown := planned.keys() - there_are.keys():
+        parser.error(f"--plan {file}: there is no case {', '.join(sorted(unknown))}")
+    return [there_are[name] for name in planned], replace(
+        program, seeds=lambda case: planned[case.name()]
+    )
 
 
 def _record(

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -63,8 +62,7 @@ def _cases(arguments: argparse.Namespace) -> Iterator[Case]:
 
 def planned() -> Callable[[Case], int]:
     """How often each case is run, by the plan that was made before its runs (`seeds.toml`)."""
-    described = tomllib.loads(Path(__file__).with_name("seeds.toml").read_text("utf-8"))
-    seeds = {name: int(count) for count, names in described.items() for name in names.split()}
+    seeds = equivalence.plan(Path(__file__).with_name("seeds.toml"))
     return lambda case: seeds.get(case.name(), SEEDS)
 
 

@@ -64,13 +64,23 @@ class Case:
     """Of the classic ones."""
     feedback: str = ""
     """ECN of the classic ones: none, `classic` (RFC 3168) or `accurate` (RFC 9768)."""
-    paired = False
-    """Both start senders at equal instants, but each draws by itself which packets to mark."""
     kinds: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
         each = ("scalable",) * self.scalable + ("classic",) * self.classic
         object.__setattr__(self, "kinds", each)
+
+    @property
+    def paired(self) -> bool:
+        """Both start senders at equal instants. Where each draws which packets to mark, and senders
+        answer to that, they soon part; DCTCP alone before a slow line meets the step, which draws
+        nothing, and goes on as in the other program packet by packet."""
+        return self._steady and not self.classic
+
+    @property
+    def _steady(self) -> bool:
+        """One kind of sender before a slow line, with DualPI2 as it is."""
+        return self.rate_mbit <= 10 and len(set(self.kinds)) == 1 and self.title == "dualpi2"
 
     @property
     def warmup_s(self) -> int:
@@ -86,8 +96,7 @@ class Case:
     @property
     def seeds(self) -> int:
         """How often it is run."""
-        steady = self.rate_mbit <= 10 and len(set(self.kinds)) == 1 and self.title == "dualpi2"
-        return FEW if steady else SEEDS
+        return FEW if self._steady else SEEDS
 
     @property
     def flows(self) -> int:
