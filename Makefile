@@ -163,7 +163,11 @@ new-measure: ## Write a recorder with a measure, and what reports to it: NAME=dr
 
 vectors: ## Write the test vectors again: vectors/*.json.gz from the registry
 	@$(CARGO) run --quiet --release -p aqmlab-testvec --bin vectors
-	@gzip --best --no-name --force vectors/*.json
+	@# A file whose text is as before stays: the committed ones are packed closer (zopfli).
+	@for file in vectors/*.json; do \
+		if gzip -cd $$file.gz 2>/dev/null | cmp -s - $$file; then rm $$file; \
+		else gzip --best --no-name --force $$file; fi; \
+	done
 
 # One lock for Python 3.11 and newer and for every system (environment markers).
 compile = UV_CUSTOM_COMPILE_COMMAND='make lock' $(VENV)/uv/bin/uv pip compile --quiet --upgrade --universal --generate-hashes --no-annotate --python-version 3.11
