@@ -117,6 +117,12 @@ def test_iperf3_is_read(tmp_path):
     assert found.series == {"TCP download": [9.5, 9.5], "TCP RTT (ms)": [25.0, 25.0]}
 
 
+def test_a_run_of_no_test_has_no_series_beside_a_measured_file(tmp_path):
+    run = fake(app="rrul")
+    run.scenario = {"traffic": [{"name": "load", "app": "bulk"}]}
+    assert flent_file.measured(run) == {}
+
+
 def test_goresponsiveness_and_network_quality_are_read(tmp_path):
     printed = "Final RPM:  612 (P90)\nFinal RPM:   733 (Single-Sided 5% Trimmed Mean)\n"
     text = tmp_path / "rpm.txt"
