@@ -246,10 +246,14 @@ def test_a_recorded_line_is_drawn(tmp_path, capsys):
     (tmp_path / "my.trace").write_text(TRACE)
     traces.answer(tmp_path / "my.trace", json=True)
     assert json.loads(capsys.readouterr().out)["format"] == "opportunities"
-    (tmp_path / "bad.csv").write_text("time_s,rate\n0,1\n")
-    with pytest.raises(SpecError, match="names no unit") as error:
-        traces.answer(tmp_path / "bad.csv", json=False)
-    one_line(error)
+    (tmp_path / "excel.csv").write_text("\ufeff" + RECORDED, "utf-8")
+    traces.answer(tmp_path / "excel.csv", json=True)
+    assert json.loads(capsys.readouterr().out)["rows"] == 3
+    for text, why in (("time_s,rate\n0,1\n", "names no unit"), ("9\n3\n", "sort them by time")):
+        (tmp_path / "bad.csv").write_text(text)
+        with pytest.raises(SpecError, match=why) as error:
+            traces.answer(tmp_path / "bad.csv", json=False)
+        one_line(error)
 
 
 def test_effects_are_listed_and_described():

@@ -145,7 +145,7 @@ def read_table(path: Path, kind: str = "CSV") -> str:
     """The content of a table or trace file; what is wrong with it is one sentence."""
     what = "table (CSV)" if kind == "CSV" else "trace (milliseconds, or a CSV with a header)"
     try:
-        return files.read_packed(path).decode()
+        return files.read_packed(path).decode("utf-8-sig")
     except FileNotFoundError as error:
         raise SpecError(f"{path}: no such file; give the path of a {what}") from error
     except UnicodeDecodeError as error:

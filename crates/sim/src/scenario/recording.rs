@@ -204,10 +204,15 @@ fn example(name: &str) -> &'static str {
 fn read_header(heads: &[String]) -> Result<Vec<Column>, String> {
     let mut columns: Vec<Column> = Vec::new();
     for (place, head) in heads.iter().enumerate() {
-        if let Some(column) = read_head(place, head)?
-            && columns.iter().all(|known| known.what != column.what)
-        {
-            columns.push(column);
+        let Some(column) = read_head(place, head)? else { continue };
+        match columns.iter().find(|known| known.what == column.what) {
+            // Downloads and uploads, or a rate and a shaper's: which of them is meant is not known.
+            Some(known) if column.what == "rate" => {
+                let other = &heads[known.place];
+                return Err(format!("two columns are rates, {other:?} and {head:?}; keep one"));
+            }
+            Some(_) => {}
+            None => columns.push(column),
         }
     }
     let Some(time) = columns.iter().position(|column| column.what == "time") else {
@@ -253,6 +258,11 @@ fn read_head(place: usize, head: &str) -> Result<Option<Column>, String> {
         (None, "time" | "loss") => 1.0,
         (None, _) => {
             let say = example(what);
+            if let Some(unit) = parts.iter().find(|part| what == "rate" && bytes(part)) {
+                return Err(format!(
+                    "column \"{head}\": {unit} may be bits or bytes; call it for example rate_kbps or rate_kBps"
+                ));
+            }
             return Err(format!("column \"{head}\" names no unit; call it for example {say}"));
         }
     };
@@ -327,6 +337,8 @@ mod tests {
             ("", "no rows"),
             ("time_s,rate_mbps\n", "no rows"),
             ("time_s,rate\n0,1\n", "names no unit"),
+            ("TIME_S,DL_RATE_KBPS\n0,1\n", "KBPS may be bits or bytes"),
+            ("time_s,download_mbps,rate_mbps\n0,1,1\n", "two columns are rates"),
             ("time_s,foo\n0,1\n", "no column of the header is a rate"),
             ("rate_mbps,foo\n0,1\n", "is a time"),
             ("time_s,rate_mbps\n0,1\n0,2\n", "line 3"),

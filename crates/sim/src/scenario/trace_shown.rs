@@ -4,7 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::recording::{Recording, is_recording};
 use crate::error::ScenarioError;
-use crate::port::capacity::OPPORTUNITY_BYTES;
+use crate::port::capacity::{Listed, OPPORTUNITY_BYTES};
 
 /// Points of a curve.
 const POINTS: usize = 60;
@@ -33,6 +33,8 @@ pub fn trace_shown(text: &str) -> Result<Json, ScenarioError> {
         }));
     }
     let milliseconds = super::changes::opportunities(text).map_err(ScenarioError)?;
+    // What no run could read has no mean either.
+    Listed::new(&milliseconds).map_err(ScenarioError)?;
     let last = milliseconds.last().copied().unwrap_or(1).max(1);
     // The rate over each millisecond that has an opportunity, 0 between them.
     let (mut times, mut rates): (Vec<u64>, Vec<f64>) = (vec![0], vec![0.0]);
@@ -107,6 +109,9 @@ mod tests {
         assert_eq!(shown["format"], "opportunities");
         let mean = shown["series"][0]["mean"].as_f64().unwrap();
         assert!((mean - 4.0 * 12_000.0 / 0.06).abs() < 1e-3, "{mean}");
-        assert!(trace_shown("x\n").is_err());
+        for (text, why) in [("x\n", "whole number"), ("", "no length"), ("9\n3\n", "sort them")] {
+            let sentence = trace_shown(text).unwrap_err().0;
+            assert!(sentence.contains(why), "{text:?}: {sentence}");
+        }
     }
 }
