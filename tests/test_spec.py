@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from aqmlab.errors import SpecError
 from aqmlab.experiment import inlining, spec
 from aqmlab.experiment.experiment import load
-from aqmlab.io import files
+from aqmlab.io import documents, files
 from conftest import SCENARIO_TOML, base_scenario, planned
 
 PLAIN = st.recursive(
@@ -143,11 +143,21 @@ def test_files_that_are_no_toml(tmp_path):
         load(path)
     assert "not valid TOML" in one_line(error)
     assert "line 2" in one_line(error)
+    path.write_text("part = []\ninclude = 3\n")
+    with pytest.raises(SpecError, match="include: must be a list of files") as error:
+        load(path)
+    assert "x.toml" in one_line(error)
     path.write_bytes(b"\xff\xfe")
     with pytest.raises(SpecError, match="not UTF-8"):
         load(path)
     with pytest.raises(SpecError, match="holds no experiment"):
         load(tmp_path)
+
+
+def test_the_mark_of_windows_editors_is_no_content(tmp_path):
+    path = tmp_path / "x.toml"
+    path.write_text('\ufeffduration = "1 s"\n', "utf-8")
+    assert documents.read_toml(path) == {"duration": "1 s"}
 
 
 def test_loads_are_checked(scenario, tmp_path):

@@ -243,7 +243,8 @@ def _read(
     if overrides or (seed, seeds) != (None, None):
         raise SpecError(f"{file} has groups, which say what is run: leave out seeds and changes")
     more = {
-        folder / name: documents.read_toml(folder / name) for name in document.get("include", [])
+        folder / name: documents.read_toml(folder / name)
+        for name in documents.included(document, file)
     }
     whole = shared_forms.expand({file: document} | more)
     return read(whole.data, folder, whole.files, filename=filename)

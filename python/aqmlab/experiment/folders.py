@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab.errors import SpecError, nearest
-from aqmlab.io.documents import read_toml
+from aqmlab.io.documents import included, read_toml
 from aqmlab.io.terminal import printable
 
 from . import examples
@@ -67,4 +67,4 @@ def head(file: Path) -> dict[str, Any]:
 
 def sources(file: Path) -> list[Path]:
     """The files of an experiment."""
-    return [file, *(file.parent / more for more in head(file).get("include", []))]
+    return [file, *(file.parent / more for more in included(head(file), file))]

@@ -27,7 +27,7 @@ def read_toml(path: Path) -> Document:
             raise SpecError(
                 f"{path}: longer than {LARGEST >> 20} MB: give a scenario written as TOML"
             )
-        text = content.decode()
+        text = content.decode("utf-8-sig")  # with the mark that editors of Windows write
     except FileNotFoundError as error:
         raise SpecError(_missing(path)) from error
     except UnicodeDecodeError as error:
@@ -50,6 +50,14 @@ def read_toml(path: Path) -> Document:
         raise SpecError(f"{path}: a number has too many digits: write a smaller one") from error
     except RecursionError as error:
         raise SpecError(f"{path}: {_TOO_DEEP}") from error
+
+
+def included(document: Document, path: Path) -> list[str]:
+    """The names under `include` of this file of files that lie beside it."""
+    names = document.get("include", [])
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise SpecError(f'{path}: include: must be a list of files, such as ["claims.toml"]')
+    return names
 
 
 def check_depth(value: Any) -> None:
