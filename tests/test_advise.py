@@ -69,6 +69,7 @@ def test_a_bound_of_ones_own_is_a_term():
     [
         ("p99 delay < 30 ms", "queue_delay_p99_s"),
         ("p99.9 delay < 30 ms", "queue_delay_p99_9_s"),
+        ("p99 delay <= 30 ms", "queue_delay_p99_s"),
         ("mean rtt < 30 ms", "tcp_rtt_mean_s"),
     ],
 )
@@ -112,6 +113,7 @@ def test_terms_are_weighed():
         ("response_p90_s < 10 Mbit/s", "response_p90_s is in s"),
         ("utilisation > 20 ms", "utilisation is in share"),
         ("voip_r_mean > 20 ms", "voip_r_mean is in a plain number"),
+        ("p99 delay < 30", "30 has no unit: write 30 ms, or 30 s"),
         ("0 calls ok", "a weight above 0"),
         (f"{'9' * 400} calls ok", "a weight above 0"),
     ],
@@ -591,6 +593,18 @@ def test_all_that_is_needed_is_printed(requested):
     )
     assert any("redirect dev ifb4eth7" in line for line in tc)
     assert "uci set sqm.line.download='1800'" in shown
+    assert "# to undo it: tc qdisc del dev eth7 ingress; ip link del dev ifb4eth7" in shown
+
+
+def test_a_rate_that_nobody_said_is_named_and_steps_follow_the_one_that_was_said(real_core):
+    cable = situation.of_words("50mbit", "docsis", "household", None)
+    assert cable.described.endswith(", 10 Mbit/s up (assumed: give DOWN/UP)")
+    for rate, times in (("98/14mbit", 1.0), ("49/28mbit", 0.5)):
+        dish = situation.of_words(rate, "leo", "phone", None)
+        (line,) = engine.check({**dish.scenario, "seed": 1})["link"]
+        assert line["rate_steps"][2] == ["15.05 s", f"{140e6 * times:.0f} bit/s"]
+        assert line["reverse_rate_steps"][2] == ["15.05 s", f"{20e6 / times:.0f} bit/s"]
+        assert "assumed" not in dish.described
 
 
 def test_a_device_has_a_name(requested):

@@ -111,11 +111,11 @@ def _term(text: str) -> Term:
     if not 0 < weight < math.inf:
         raise SpecError(f'"{text}": a term needs a weight above 0, such as "2 calls ok"')
     words = " ".join(words.split())
-    compared = re.fullmatch(rf"({_SPOKEN.pattern}|[\w.<>-]+?)\s*([<>])\s*(.+)", words)
+    compared = re.fullmatch(rf"({_SPOKEN.pattern}|[\w.<>-]+?)\s*([<>])=?\s*(.+)", words)
     if compared:
         term = _bound(words, compared[1], *compared.groups()[-2:])
-    elif words in TERMS:
-        term = TERMS[words]
+    elif words.lower() in TERMS:
+        term = TERMS[words.lower()]
     else:
         known = ", ".join(TERMS)
         hint = nearest(words, list(TERMS))
@@ -142,6 +142,9 @@ def _bound(words: str, measure: str, sign: str, text: str) -> Term:
     if value is None or not 0 < value[1] < math.inf:
         raise SpecError(f'"{words}": {text} is no bound: {example}')
     kind, bound = value
+    if spoken and not kind:
+        bare = text.strip()
+        raise SpecError(f'"{words}": {bare} has no unit: write {bare} ms, or {bare} s')
     unit = _unit(measure)
     if kind and kind != _KINDS.get(unit):
         raise SpecError(f'"{words}": {measure} is in {unit or "a plain number"}: {example}')
