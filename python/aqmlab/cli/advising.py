@@ -216,6 +216,8 @@ def _show_commands(target: Mapping[str, Any], advised: str, console: Console) ->
     """All that is typed at one system, with a comment before each block."""
     from rich.text import Text
 
+    from aqmlab.targets import plan
+
     other = target["advised"] not in (None, advised)
     name = f"{target['target']}: {target['advised']}" if other else target["target"]
     console.print(Text(name, "bold"))
@@ -223,5 +225,10 @@ def _show_commands(target: Mapping[str, Any], advised: str, console: Console) ->
         console.print(Text(f"# {block['for']}", "dim"), soft_wrap=True)
         for line in block["lines"]:
             console.print(Text(line), soft_wrap=True)
+    if not target["blocks"]:
+        console.print("nothing to type: today's queue stays")
     for sentence in target["lost"]:
         console.print(Text(f"- {sentence}"))
+    for sentence in target["pitfalls"]:
+        if sentence.startswith(plan.UNDO):
+            console.print(Text(f"# {sentence}"), soft_wrap=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .plan import DEVICE, Lane
+from .plan import DEVICE, UNDO, Lane
 from .words import Entry, Given, Kind, Row
 
 RELEASE = "IOS 12.2T and later, IOS XE (modular QoS; read, not run)"
@@ -107,7 +107,7 @@ def unsaid(lane: Lane) -> list[str]:
 def undone(lanes: Sequence[Lane], dev: str) -> str:
     """How to take everything back."""
     del lanes, dev
-    return "to undo it: write no before each service-policy line of the interfaces"
+    return f"{UNDO}write no before each service-policy line of the interfaces"
 
 
 def _shaper(name: str, policy: str, line: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .plan import DEVICE, Lane
+from .plan import DEVICE, UNDO, Lane
 from .words import Entry, Given, Kind, Row, choice, flag, number
 
 RELEASE = "FreeBSD 11 and later, ipfw(8) with dummynet (recalled, not run)"
@@ -114,6 +114,12 @@ _NAMED = ("red", "gred")
 RULES = 100
 """The number of the first direction's rule."""
 
+LOADED: tuple[str, list[str]] = (
+    "once; ipfw refuses every packet when it is loaded, but for the first line",
+    ["kenv net.inet.ip.fw.default_to_accept=1", "kldload -n ipfw dummynet"],
+)
+"""How the modules come without cutting off a user who types over the network."""
+
 
 NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
 """Modules of the base system."""
@@ -121,15 +127,15 @@ NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
 
 def frame(lane: Lane) -> list[tuple[str, list[str]]]:
     """A pipe for the line; fair queues are schedulers, others the pipe's queue."""
-    return [("kldload dummynet; then", _pipe(1, lane.entry, lane.words, lane.line, "out via DEV"))]
+    return [LOADED, ("at DEV", _pipe(1, lane.entry, lane.words, lane.line, "out via DEV"))]
 
 
 def arrange(lanes: Sequence[Lane], dev: str = DEVICE) -> list[tuple[str, list[str]]]:
     """A pipe for each direction: what comes in at the device towards the line, what goes out."""
-    blocks = []
+    blocks = [LOADED]
     for nth, lane in enumerate(lanes, 1):
         at = f"in via {dev}" if lane.down and lane.shaped else f"out via {lane.device(dev)}"
-        title = f"{lane.way}, {at}; kldload dummynet, then"
+        title = f"{lane.way}, {at}"
         blocks.append((title, _pipe(nth, lane.entry, lane.words, lane.line, at)))
     return blocks
 
@@ -145,7 +151,7 @@ def undone(lanes: Sequence[Lane], _: str) -> str:
     """How to take everything back."""
     pipes = range(1, len(lanes) + 1)
     rules = " ".join(str(RULES * nth) for nth in pipes)
-    return f"to undo it: ipfw delete {rules}; ipfw pipe delete {' '.join(map(str, pipes))}"
+    return f"{UNDO}ipfw delete {rules}; ipfw pipe delete {' '.join(map(str, pipes))}"
 
 
 def _pipe(nth: int, entry: Entry, words: list[str], line: str, at: str) -> list[str]:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from . import tc, tc_lines
-from .plan import DEVICE, DOWN, UP, Lane
+from .plan import DEVICE, DOWN, UNDO, UP, Lane
 from .words import LINE, Given
 
 RELEASE = "OpenWrt 19.07 to 25.12, sqm-scripts"
@@ -88,7 +88,7 @@ def unsaid(lane: Lane) -> list[str]:
 def undone(lanes: Sequence[Lane], dev: str) -> str:
     """How to take everything back."""
     if {lane.entry.name for lane in lanes} <= set(SCRIPTS):
-        return "to undo it: uci delete sqm.line; uci commit sqm; /etc/init.d/sqm restart"
+        return f"{UNDO}uci delete sqm.line; uci commit sqm; /etc/init.d/sqm restart"
     return tc_lines.undone(lanes, dev)
 
 

@@ -19,6 +19,8 @@ DEVICE = "DEV"
 """The device towards the line, where its name is not known."""
 FAR = "FARDEV"
 """The device at the other end of the line, whose name is never known."""
+UNDO = "to undo it: "
+"""How the sentence begins that says how all is taken back."""
 LONGEST = 15
 """Characters of a device's name in Linux (IFNAMSIZ less its zero byte)."""
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .framing import Framing
-from .plan import DEVICE, Lane, ifb
+from .plan import DEVICE, UNDO, Lane, ifb
 
 QUANTUM = 1514
 """Bytes: of one class it does not matter; HTB's own (an eighth of a tenth of the rate) makes the
@@ -76,7 +76,7 @@ def undone(lanes: Sequence[Lane], dev: str) -> str:
     words = [f"tc qdisc del dev {lane.device(dev)} root" for lane in lanes if not _through(lane)]
     if any(map(_through, lanes)):
         words += [f"tc qdisc del dev {dev} ingress", f"ip link del dev {ifb(dev)}"]
-    return f"to undo it: {'; '.join(words)}"
+    return f"{UNDO}{'; '.join(words)}"
 
 
 def _through(lane: Lane) -> bool:
