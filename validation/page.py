@@ -208,20 +208,29 @@ def _open(rows: Sequence[str]) -> list[str]:
 
 
 def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
-    """What is different or inconclusive, and why as far as it is known."""
+    """What is different, and what is inconclusive with a known cause.
+
+    Figures that are inconclusive for want of runs stand in the tables of the cases alone.
+    """
     if not each:
         return []
     shown = sum(one.shown for one in each)
+    listed = [one for one in each if one.why or one.verdict == "different"]
     head = ("case", "figure", "ratio", "verdict", "cause", "counter-experiment", "its ratio")
+    title = f"Not equivalent: {len(each)} figures, of {shown} a counter-experiment shows the cause"
+    if rest := len(each) - len(listed):
+        title += f"; {rest} inconclusive without a known cause are below alone"
+    if not listed:
+        return [f"**{title}**", ""]
     return [
-        f"**Not equivalent: {len(each)} figures, of {shown} a counter-experiment shows the cause**",
+        f"**{title}**",
         "",
         f"| {' | '.join(head)} |",
         "| --- " * len(head) + "|",
         *(
             f"| {one.case} | {one.figure} | {one.ratio} | {one.verdict} | "
             f"{one.why or 'not known'} | {one.control} | {one.described} |"
-            for one in each
+            for one in listed
         ),
         "",
     ]
