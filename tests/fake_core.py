@@ -154,9 +154,10 @@ def _tables(scenario: dict) -> dict:
 
 
 #: The simulator's own (`test_measures.py` holds both together).
-MEASURES = json.loads(
+NAMES, *VALUES = json.loads(
     Path(__file__).with_name("golden").joinpath("measures.json").read_text("utf-8")
 )
+MEASURES = [dict(zip(NAMES, values, strict=True)) for values in VALUES]
 
 
 def catalogue() -> str:
