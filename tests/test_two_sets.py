@@ -155,6 +155,7 @@ def test_what_full_runs_of_the_printed_set_gave_may_stand_beside_the_other(ping,
     assert "full runs" not in described.closing(both)
     page = (tmp_path / "one" / "report.html").read_text("utf-8")
     assert "aqmlab study ping --quick --assume reconstructed" in page
+    assert "<code>aqmlab study ping --full --assume reconstructed</code> runs the whole" in page
     assert "7 seeds), which were not repeated here" in page
 
 

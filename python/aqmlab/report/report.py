@@ -64,6 +64,7 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
                 part["title"] for name, part in described.items() if name not in result["parts"]
             ],
             command=command(result),
+            whole=command({**result, "quick": False}),
             style=style(),
             script=script(),
         )
