@@ -1,14 +1,18 @@
 """Examples come with the package and work from an empty folder; the help leads to them."""
 
+import errno
 import re
 import tomllib
+from pathlib import Path
 
 import pytest
 
 from aqmlab.cli import guide
-from aqmlab.errors import SpecError
+from aqmlab.cli.answering import _unforeseen
+from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import examples
 from aqmlab.experiment.experiment import load
+from aqmlab.simulator.plugin import starting
 
 QUICK = {"duration": "4 s", "warmup": "1 s"}
 
@@ -78,3 +82,20 @@ def test_every_command_is_in_one_group_of_the_help_and_has_two_examples():
         assert len(both) == 2
         for line, _ in both:
             assert re.search(rf"\baqmlab {name}\b", line), line
+
+
+def test_a_full_disk_is_named_with_the_file_and_leaves_nothing(tmp_path, monkeypatch):
+    """A write that fails names no file: it was called standard output."""
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_text", full)
+    with pytest.raises(OSError) as error:
+        examples.begin(tmp_path / "mine.toml", "home-line")
+    assert _unforeseen(error.value) == (
+        f"{tmp_path / 'mine.toml'}: no space left on device: make room, or choose another place"
+    )
+    with pytest.raises(AqmlabError, match="cannot be written"):
+        starting.write("mine", "python", tmp_path / "mine", "cc")
+    assert list(tmp_path.iterdir()) == []

@@ -10,6 +10,7 @@ from typing import Any
 
 import tomlkit
 
+from aqmlab.io.files import whole
 from aqmlab.simulator import engine
 
 from .genome import Gene
@@ -158,4 +159,5 @@ def write(finding: Finding, path: Path) -> None:
     document.add(tomlkit.comment(f"fingerprint {fingerprint} of build {engine.version().build}"))
     for key, value in scenario.items():
         document[key] = value
-    path.write_text(tomlkit.dumps(document), encoding="utf-8")
+    with whole(path) as draft:
+        draft.write_text(tomlkit.dumps(document), encoding="utf-8")

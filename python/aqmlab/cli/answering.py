@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 import traceback
@@ -79,7 +80,9 @@ def _unforeseen(error: Exception) -> str:
         reason = (error.strerror or str(error)).lower()
         if error.filename is None:
             return f"standard output cannot be written ({reason}): {_LOST}"
-        return f"{os.fsdecode(error.filename)}: {reason}: make it readable and writable"
+        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        remedy = "make room, or choose another place" if full else "make it readable and writable"
+        return f"{os.fsdecode(error.filename)}: {reason}: {remedy}"
     if isinstance(error, MemoryError):
         return (
             "there is not enough memory: make the scenario smaller or run fewer at a time (--jobs)"

@@ -140,6 +140,8 @@ def lab(
     if results.suffix == ".toml":
         found, results = link.opened(results), Path("results")
         opened, controls = f"#{found.fragment}", found.controls
+    elif results.exists() and not results.is_dir():
+        raise SpecError(f"{results}: neither a folder of results nor a scenario (.toml): give one")
     try:
         with Laboratory(PAGE, results, port, controls) as server:
             address = f"{server.address}{opened}"

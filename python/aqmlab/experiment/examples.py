@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from aqmlab.errors import SpecError, nearest
+from aqmlab.io.files import whole
 
 FOLDER = Path(__file__).resolve().parent.parent / "experiments" / "examples"
 PREFIX = "example:"
@@ -55,8 +57,7 @@ def begin(file: Path, name: str) -> None:
     """Writes a scenario of one's own to begin with: a copy of an example."""
     text = find(name).read_text("utf-8")
     head = f"# Begun from the example {name}. Run it: aqmlab run {file.name}\n#\n"
-    try:
-        with file.open("x", encoding="utf-8") as out:
-            out.write(head + text)
-    except FileExistsError:
-        raise SpecError(f"{file} is there already: give another name") from None
+    if os.path.lexists(file):
+        raise SpecError(f"{file} is there already: give another name")
+    with whole(file) as draft:
+        draft.write_text(head + text, encoding="utf-8")

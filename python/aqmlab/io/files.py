@@ -178,6 +178,11 @@ def whole(path: Path) -> Iterator[Path]:
         yield draft
         settle(draft)
         draft.replace(path)
+    except OSError as error:
+        # A write that fails names no file, an open the draft.
+        if error.filename in (None, str(draft)):
+            error.filename = str(path)
+        raise
     finally:
         with contextlib.suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from aqmlab.errors import SpecError
@@ -44,12 +45,17 @@ def write(name: str, language: str, folder: Path, kind: str = "aqm") -> list[Pat
     }
     for place in INTERFACES.get((kind, language), ()):
         written[folder / place] = _interfaces()[Path(place).name]
-    with reported(folder):
-        for path, text in written.items():
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text)
-            if path.suffix == ".py":
-                trust.permit_file(path)
+    try:
+        with reported(folder):
+            for path, text in written.items():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_text(text)
+                if path.suffix == ".py":
+                    trust.permit_file(path)
+    except BaseException:
+        # Half of it would be in the way of the command given again.
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     return list(written)
 
 
