@@ -13,12 +13,11 @@ export function element(tag, properties = {}, ...children) {
   return made
 }
 
-const number = (value) => (Math.abs(value) >= 1e6 ? value.toExponential() : String(Number(value.toPrecision(6))))
+const number = (value) => (Math.abs(value) >= 1e6 ? Number(value.toPrecision(6)).toExponential() : String(Number(value.toPrecision(6))))
 
 /** Units that times (in seconds) and rates (in bit/s) are shown in, from the largest on. */
 const SHOWN = {
   time: [
-    [86_400, 'd'],
     [3_600, 'h'],
     [60, 'min'],
     [1, 's'],
@@ -26,7 +25,6 @@ const SHOWN = {
     [1e-6, 'µs'],
   ],
   rate: [
-    [1e12, 'Tbit/s'],
     [1e9, 'Gbit/s'],
     [1e6, 'Mbit/s'],
     [1e3, 'kbit/s'],

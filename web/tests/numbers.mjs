@@ -2,6 +2,7 @@
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { quantity } from '../form.js'
 import { difference, Intervals, rows } from '../numbers.js'
 import { commonScale } from '../picture.js'
 
@@ -53,4 +54,9 @@ test('both pictures have one scale, which stays while it is no more than halved'
   assert.deepEqual(commonScale([[90], [12]], [200]), [90])
   assert.deepEqual(commonScale([[30, 400], [50]], [40, 300]), [50, 400])
   assert.deepEqual(commonScale([[], []]), [10])
+})
+
+test('the ends of a range have units that a scenario reads', () => {
+  assert.equal(quantity(1e15, 'rate'), '1e+6 Gbit/s')
+  assert.equal(quantity(172_800, 'time'), '48 h')
 })
