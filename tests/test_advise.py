@@ -599,6 +599,10 @@ def test_all_that_is_needed_is_printed(requested):
 def test_a_rate_that_nobody_said_is_named_and_steps_follow_the_one_that_was_said(real_core):
     cable = situation.of_words("50mbit", "docsis", "household", None)
     assert cable.described.endswith(", 10 Mbit/s up (assumed: give DOWN/UP)")
+    (line,) = situation.of_words("50Mbit/s/10Mbit/s", "dsl", "phone", None).scenario["link"]
+    assert (line.get("rate"), line.get("reverse_rate")) == ("50 Mbit/s", "10 Mbit/s")
+    with pytest.raises(SpecError, match='"50MB/s" is not a rate'):
+        situation.of_words("50MB/s", "dsl", "phone", None)
     for rate, times in (("98/14mbit", 1.0), ("49/28mbit", 0.5)):
         dish = situation.of_words(rate, "leo", "phone", None)
         (line,) = engine.check({**dish.scenario, "seed": 1})["link"]
@@ -677,6 +681,8 @@ def test_a_line_must_be_said(aqmlab_command):
     answer = aqmlab_command("advise")
     assert answer.returncode == 2
     assert "say which line" in answer.stderr
+    answer = aqmlab_command("advise", "--rate", "5mbit", "--scenario", "x.toml")
+    assert "--rate and --scenario say two lines: give one of them" in answer.stderr
 
 
 def test_optuna_searches_between_the_settings(requested):

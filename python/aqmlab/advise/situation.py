@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -108,11 +109,13 @@ class Situation:
 
 def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situation:
     """A line given by its rates (`down/up`), its kind and its users."""
-    down, slash, up = (part.strip() for part in rate.partition("/"))
+    # The bar of 50 Mbit/s parts no rates.
+    down, *more = re.split(r"\s*/\s*(?=[\d.])", rate.strip(), maxsplit=1)
+    up = "".join(more)
     unit = "".join(c for c in (up or down) if not (c.isdigit() or c in ". "))
-    down = down if any(c.isalpha() for c in down) else f"{down} {unit}"
+    down = down if any(c.isalpha() for c in down) else f"{down} {unit}".strip()
     line: dict[str, Any] = {"name": LINE, "rate": _rate(down)}
-    line |= {"reverse_rate": _rate(up)} if slash else {}
+    line |= {"reverse_rate": _rate(up)} if up else {}
     if access is not None:
         access = OTHER_NAMES.get(access.lower(), access)
         line["access"] = access
@@ -129,7 +132,7 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
     }
     described = f"{rate}{f' {access}' if access else ''}, {who}"
     upload = resolved(line).get("reverse_rate")
-    if upload and not slash:
+    if upload and not up:
         mbit = engine.quantity(upload, "rate") / 1e6
         described += f", {mbit:g} Mbit/s up (assumed: give DOWN/UP)"
     if place is None:

@@ -168,6 +168,9 @@ def _situation(
             raise SpecError(f"{pcap} holds no connection to replay: give a longer capture")
         found = situation.of_file(learned.scenario, place, ways)
         return found if rate is None else situation.at_rate(found, rate, access)
+    if len(given) > 1:
+        both_given = " and ".join(f"--{word}" for word in given)
+        raise SpecError(f"{both_given} say two lines: give one of them")
     raise SpecError("say which line: --rate 50/10Mbit/s, or --scenario FILE, or --pcap FILE")
 
 
