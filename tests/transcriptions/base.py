@@ -166,6 +166,7 @@ class Fifo(Discipline):
     # anew with an arrival that is dropped: ns-2, Linux and ALTQ do.
     looks_again: ClassVar[bool] = False
     ecn = False
+    nodrop = False  # what cannot be marked passes
     limit = math.inf
     limit_bytes = math.inf
 
@@ -210,7 +211,7 @@ class Fifo(Discipline):
         verdict = self.judge(packet, now)
         kind, why = verdict or ("pass", "")
         mark = kind == "signal" and self.ecn and packet.ecn in MARKABLE
-        if verdict and not mark:
+        if verdict and not mark and not (self.nodrop and kind == "signal"):
             if kind == "signal":
                 self.signalled(False)
             return self.lose(packet, why)

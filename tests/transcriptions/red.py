@@ -95,6 +95,7 @@ class Red(Fifo):
         self.limit = max(p.get("limit", 60), high)
 
     def linux(self, p: Parameters) -> None:
+        self.nodrop = p.flag("nodrop")
         mean = p.get("mean_packet_bytes", 1000)
         self.room(p, 60, mean)
         high = 3 * p.get("min_th") if p.given("min_th") else self.limit_bytes / mean / 4
@@ -174,5 +175,6 @@ CASES = [
     {**BUSY, "profile": "altq", "mean_packet_bytes": 300},
     *grid({"profile": "altq"}, idle_packet_time=["10 ms", "30 ms"]),
     *grid(BUSY, profile=["linux"], ecn=[True], harddrop=[False, True], limit=[9]),
+    *grid(BUSY, profile=["linux"], ecn=[True], harddrop=[False, True], nodrop=[True]),
     *grid({"profile": "linux", "limit_bytes": 12000}, mean_packet_bytes=[300, 500]),
 ]  # fmt: skip

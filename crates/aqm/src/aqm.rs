@@ -101,12 +101,20 @@ pub struct Judged<A> {
     judge: A,
     limit: BufferLimit,
     ecn: bool,
+    /// What cannot be marked passes.
+    lenient: bool,
 }
 
 impl<A: Aqm> Judged<A> {
     /// `judge` in front of a buffer of `limit`; `ecn` allows marks in place of signalled drops.
     pub const fn new(judge: A, limit: BufferLimit, ecn: bool) -> Self {
-        Judged { judge, limit, ecn }
+        Judged { judge, limit, ecn, lenient: false }
+    }
+
+    /// With `nodrop` a packet that is signalled and cannot be marked waits as if it had passed.
+    pub(crate) const fn lenient(mut self, nodrop: bool) -> Self {
+        self.lenient = nodrop;
+        self
     }
 
     /// The algorithm, for a holder that reports more to it than a gate does.
@@ -140,6 +148,7 @@ impl<A: Aqm> Gate for Judged<A> {
         let mark = match self.judge.on_arrival(packet, backlog, now, rng) {
             Verdict::Pass => None,
             Verdict::Signal(why) if self.ecn && packet.ecn.can_be_marked() => Some(why),
+            Verdict::Signal(_) if self.lenient => None,
             Verdict::Signal(why) => {
                 self.judge.on_signalled(false);
                 return self.drop_arrival(why);
@@ -245,6 +254,34 @@ mod tests {
         }
         let (admission, after, _) = admit(signal, AfterJudge, (true, Ecn::NotEct), 0);
         assert_eq!((admission, after), (Admission::Dropped(DropReason::Early), Ecn::NotEct));
+    }
+
+    #[test]
+    fn with_nodrop_what_cannot_be_marked_waits() {
+        for (verdict, ecn, expected) in [
+            (Verdict::Signal(DropReason::Early), Ecn::NotEct, Admission::Queued),
+            (Verdict::Signal(DropReason::Early), Ecn::Ect0, Admission::Marked(DropReason::Early)),
+            (
+                Verdict::Drop(DropReason::Forced),
+                Ecn::NotEct,
+                Admission::Dropped(DropReason::Forced),
+            ),
+        ] {
+            let puppet = Puppet { verdict, order: AfterJudge, calls: Vec::new() };
+            let limit = BufferLimit::of_packets(3, Fit::Whole);
+            let mut shell = Judged::new(puppet, limit, true).lenient(true);
+            let mut packet = Packet {
+                id: 1,
+                flow: 1,
+                bytes: 100,
+                ecn,
+                arrived: Instant::ZERO,
+                header: Default::default(),
+            };
+            let rng = &mut Rng::named(1, "shell");
+            let admission = shell.admit(&mut packet, Backlog::default(), Instant::ZERO, rng);
+            assert_eq!(admission, expected, "{ecn:?}");
+        }
     }
 
     #[test]

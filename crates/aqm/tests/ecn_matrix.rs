@@ -69,6 +69,8 @@ const MATRIX: &[Row] = &[
         ("gap=790 min_th=1 max_th=60", "DMMM"), ("min_th=1 max_th=2 max_p=0.0000001", "DDDD"), "limit=3 min_th=5 max_th=9 w_q=0.0001220703125"),
     row("red", "profile=linux w_q=0.5 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=2", "DMMM"), "limit=3 min_th=5 max_th=9"),
+    row("red", "profile=linux ecn=true nodrop=true w_q=0.5 max_p=0.05",
+        ("gap=790 min_th=1 max_th=60 limit=50", "-MMM"), ("min_th=1 max_th=2 limit=2000", "-MMM"), "limit=3 min_th=5 max_th=9"),
     row("red", "profile=linux harddrop=true w_q=0.5 max_p=0.05",
         ("gap=790 min_th=1 max_th=60 limit=50", "DMMM"), ("min_th=1 max_th=2 max_p=0.0000001", "DDDD"), "limit=3 min_th=5 max_th=9"),
     row("ared", "profile=floyd w_q=1 max_p=0.05",
@@ -143,6 +145,10 @@ const MATRIX: &[Row] = &[
 
     row("sfq", "profile=paper", ("", "----"), ("", "----"), "limit=3"),
     row("sfq", "profile=linux", ("", "----"), ("", "----"), "limit=3"),
+    row("sfq", "profile=linux queues=1 red_ecn=true red_w_q=0.5 red_max_p=0.05",
+        ("gap=790 red_min_th=1 red_max_th=60 limit=50", "DMMM"), ("red_min_th=1 red_max_th=2", "DMMM"), "limit=3 red_min_th=5 red_max_th=9"),
+    row("sfq", "profile=linux queues=1 red_ecn=true red_harddrop=true red_w_q=0.5 red_max_p=0.05",
+        ("gap=790 red_min_th=1 red_max_th=60 limit=50", "DMMM"), ("red_min_th=1 red_max_th=2 red_max_p=0.0000001", "DDDD"), "limit=3 red_min_th=5 red_max_th=9"),
     row("drr", "", ("", "----"), ("", "----"), "limit=3"),
     // Each packet dropped for want of room raises its queue's probability, which ignores ECN.
     row("cake", "flows=4", ("", "DMMM"), ("gap=400 memory_limit=60000", "DBBB"), "memory_limit=3000 target=10s interval=100s"),

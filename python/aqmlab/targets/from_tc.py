@@ -43,7 +43,6 @@ _KNOWN = {
 no packet has a firewall's mark, and no queue behind this one reads what `wash` clears.)"""
 _SAYS = {
     "autorate-ingress": "autorate-ingress is left out: the rate stays what it is",
-    "nodrop": "nodrop is left out: what cannot be marked is dropped",
     "adaptive": "tc adapts nothing by adaptive (iproute2 since 5.7 sends it in TCA_RED_FLAGS; "
     "sch_red.c starts its timer by the older tc_red_qopt.flags alone): this is red with a "
     "fixed max_p; for an older tc write ared in place of red",
@@ -90,6 +89,9 @@ def parameters(
                 given[row.ours] = False
         elif row.word in pairs and pairs[row.word] not in ("unlimited", ""):
             given[row.ours] = _value(row.kind.read, row.word, pairs[row.word], given)
+    if "red_max_th" not in given:
+        # SFQ without RED in its queues has none of its numbers.
+        given = {name: value for name, value in given.items() if not name.startswith("red_")}
     if entry.profile:
         given["profile"] = entry.profile
     if kind == "red" and "ewma" not in pairs and "burst" not in pairs:

@@ -97,6 +97,7 @@ _RED_ONLY = (
     Row(LINE, "LinkBandwidth", RATE_UNLESS_NS3),
     Row("byte_probability", always=lambda given: bool(given.get("queue_in_bytes"))),
     Row("use_mark_p", always=False),
+    Row("nodrop", always=False),
     Row("queue_in_bytes", always=lambda given: "limit_bytes" in given, note="MaxSize's unit"),
 )
 _BANDWIDTH = (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from . import tc_lines
 from .plan import DEVICE, Lane
 from .tc_lines import arrange as arrange
@@ -12,6 +14,7 @@ from .tc_words import (
     BYTES,
     COUNT,
     EWMA,
+    FOUR_TIMES,
     IDLE_RATE,
     MASK,
     MILLISECONDS,
@@ -22,6 +25,7 @@ from .tc_words import (
     SELECTOR,
     TIME,
     WHOLE_PERCENT,
+    WHOLE_SECONDS,
     in_units,
 )
 from .words import LINE, Entry, Row, choice, flag, scaled
@@ -70,6 +74,7 @@ _RED = (
 )
 _RED_ONLY = (
     Row("harddrop", kind=flag("harddrop")),
+    Row("nodrop", kind=flag("nodrop")),
     Row("idle_packet_time", "bandwidth", IDLE_RATE),
     Row(LINE, "bandwidth", RATE, only="write"),
     Row("wait", always=False),
@@ -302,6 +307,19 @@ ENTRIES = (
             Row("queues", "divisor", COUNT, note="a power of two up to 65536"),
             Row("quantum", "quantum", BYTES),
             Row("head_drop", kind=flag("headdrop")),
+            Row("perturb", "perturb", WHOLE_SECONDS),
+            Row("red_mean_packet_bytes", "avpkt", BYTES),
+            Row(
+                "red_max_th",
+                "redflowlimit",
+                FOUR_TIMES,
+                note="tc requires it, the kernel ignores it",
+            ),
+            Row("red_min_th", "min", PACKETS_AS_BYTES),
+            Row("red_max_th", "max", PACKETS_AS_BYTES),
+            *(replace(row, ours=f"red_{row.ours}") for row in _AVERAGE),
+            Row("red_ecn", kind=flag("ecn")),
+            Row("red_harddrop", kind=flag("harddrop")),
         ),
         profile="linux",
         pitfalls=(

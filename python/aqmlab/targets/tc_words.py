@@ -95,24 +95,37 @@ def in_units(largest: int, of: int) -> Kind:
 
 
 def _packet(given: Given) -> float:
-    return given.get("mean_packet_bytes", AVPKT)
+    return given.get("mean_packet_bytes") or given.get("red_mean_packet_bytes") or AVPKT
 
 
 PACKETS_AS_BYTES = Kind(
     lambda value, given: str(round(value * _packet(given))),
     lambda text, given: _split(text, SIZES, "size") / _packet(given),
 )
+FOUR_TIMES = Kind(
+    # tc's own default of a threshold is a quarter of it.
+    lambda value, given: str(round(4 * value * _packet(given))),
+    lambda text, given: _split(text, SIZES, "size") / 4 / _packet(given),
+)
+WHOLE_SECONDS = Kind(
+    lambda value, _: str(max(1, round(value))),
+    lambda text, _: _split(text, {"": 1.0, "sec": 1.0}, "time") or None,
+)
 EWMA = Kind(lambda value, _: str(round(-math.log2(value))), lambda text, _: 2.0 ** -int(text))
 
 
+def _least(given: Given) -> float:
+    return given.get("min_th") or given.get("red_min_th") or 0
+
+
 def _burst_read(text: str, given: Given) -> float:
-    n = red_average.exponent(int(text), given.get("min_th", 0))
+    n = red_average.exponent(int(text), _least(given))
     if n is None:
         raise SpecError(f"burst {text} is too small for these thresholds: tc refuses it as well")
     return 2.0**-n
 
 
-BURST = Kind(lambda value, given: str(red_average.burst(value, given["min_th"])), _burst_read)
+BURST = Kind(lambda value, given: str(red_average.burst(value, _least(given))), _burst_read)
 IDLE_RATE = Kind(
     # # The rate at which RED's average ages while idle, given by the time of a mean packet.
     lambda value, given: _rate(8 * _packet(given) / value, given),

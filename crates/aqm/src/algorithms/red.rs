@@ -66,8 +66,8 @@ pub(crate) const ENTRY: Entry = Entry {
                      mean_packet_bytes when the queue is measured in bytes. altq: 64-bit integers \
                      where ALTQ's 32 bits overflow at an average of 2^19 w_q packets; an idle time \
                      of more than 60 s is measured exactly, not in whole seconds of the clock; \
-                     thresholds and 1/max_p may be fractional. linux: without the nodrop flag and \
-                     without adaptation; the idle table counts microseconds, as in the kernel: \
+                     thresholds and 1/max_p may be fractional. linux: without \
+                     adaptation; the idle table counts microseconds, as in the kernel: \
                      drops at an idle line less than that apart do not age the average.",
         fields: fields::FIELDS,
     },
@@ -85,5 +85,6 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 }
 
 fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {
-    Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
+    let judged = Judged::new(judge, settings.limit, settings.ecn);
+    Built::Gate(Box::new(judged.lenient(settings.nodrop)))
 }

@@ -77,6 +77,11 @@ impl Pool {
         self.nodes.get(queue.head as usize)?.packet.as_ref()
     }
 
+    /// The packet at the head of `queue`, to be changed but for its length.
+    pub fn head_mut(&mut self, queue: &Queue) -> Option<&mut Packet> {
+        self.nodes.get_mut(queue.head as usize)?.packet.as_mut()
+    }
+
     /// The packet at the tail of `queue`.
     pub fn tail(&self, queue: &Queue) -> Option<&Packet> {
         self.nodes.get(queue.tail as usize)?.packet.as_ref()

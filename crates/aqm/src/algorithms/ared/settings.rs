@@ -43,6 +43,7 @@ impl Settings {
                 max_packet_bytes: params.whole_or("max_packet_bytes", 1500) as u32,
                 clock: PacketClock::of_line(line.rate, requested.mean()),
                 harddrop: above != Some("mark_always"),
+                nodrop: false,
                 use_mark_p,
                 mark_p: 0.1,
                 ns1_compat: false,

@@ -7,7 +7,7 @@ pub(crate) use super::altq::{Altq, log_weight};
 pub(crate) use super::average::Average;
 pub(crate) use super::curve::Curve;
 pub(crate) use super::in_packets;
-pub(crate) use super::linux::{Ageing, Linux};
+pub(crate) use super::linux::{Ageing, Law, Linux, Vars};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;
 pub(crate) use super::profile::{
@@ -36,6 +36,7 @@ pub(crate) fn plain(profile: &'static Profile, band: (f64, f64), w_q: f64, max_p
         max_packet_bytes: 1500,
         clock: PacketClock::of_time(Duration::from_micros(800)),
         harddrop: true,
+        nodrop: false,
         use_mark_p: false,
         mark_p: 0.0,
         ns1_compat: false,

@@ -123,6 +123,14 @@ pub(super) const FIELDS: &[Field] = &[
             harddrop
         ))
         .source("RFC 3168 section 7; ns-3 UseHardDrop, Linux flag harddrop"),
+    Field::new("nodrop", Kind::Switch, Value::Unset)
+        .meaning(by_profile!(
+            "With ecn: whether packets that cannot be marked wait where others are marked, so that \
+             the limit alone drops them.",
+            PROFILES,
+            nodrop
+        ))
+        .source("read: Linux flag nodrop"),
     Field::new("use_mark_p", Kind::Switch, Value::Unset)
         .meaning(by_profile!(
             "No certain drops at all; the average above max_th is tested at random with p_b = 1 \

@@ -65,12 +65,27 @@ impl Ageing {
 /// One per cent in units of 2^−32: the lower end of an adapted max_p, and its largest step.
 const ONE_PERCENT: u32 = 42_949_673;
 
-pub(crate) struct Linux {
-    idle: Idle,
-    ageing: Ageing,
-    log_weight: u32,
-    /// Average in bytes, times 1/w_q. So are the thresholds.
+/// What one queue remembers of its arrivals (`red_vars`), without the time for which it idles.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Vars {
+    /// Average in bytes, times 1/w_q.
     avg: u64,
+    /// Packets since the last signal; −1 outside the band.
+    count: i64,
+    /// c·(avg − min_th) at which the next signal is due.
+    threshold: u64,
+}
+
+impl Vars {
+    /// Those of a queue that was empty.
+    pub const NEW: Vars = Vars { avg: 0, count: -1, threshold: 0 };
+}
+
+/// What all queues with these settings share (`red_parms`).
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Law {
+    log_weight: u32,
+    /// Thresholds in bytes, times 1/w_q.
     min: u64,
     max: u64,
     /// max_p/(max_th − min_th) in units of 2^−32 per byte: a random 32-bit number divided by
@@ -81,14 +96,10 @@ pub(crate) struct Linux {
     /// max_th − min_th in bytes.
     spread: u64,
     certain: Verdict,
-    /// Packets since the last signal; −1 outside the band.
-    count: i64,
-    /// c·(avg − min_th) at which the next signal is due.
-    threshold: u64,
     unit: f64,
 }
 
-impl Linux {
+impl Law {
     pub fn new(settings: &Settings) -> Result<Self, BadParams> {
         let log_weight = log_weight(settings.w_q, "Linux")?;
         let unit = settings.unit();
@@ -97,21 +108,68 @@ impl Linux {
         let spread = (max.saturating_sub(min) >> log_weight).max(1);
         // 2^32 does not fit where max_p is 1; the cast saturates at 2^32 − 1.
         let max_p = (settings.max_p * 4_294_967_296.0) as u32;
-        Ok(Linux {
-            idle: Idle::new(),
-            ageing: Ageing::new(log_weight, settings.clock.packet_secs() * 1e6),
-            log_weight,
-            avg: 0,
-            min,
-            max,
-            slope: ((u64::from(max_p) / spread) as u32).max(1),
-            max_p,
-            spread,
-            certain: certain_verdict(settings.harddrop),
-            count: -1,
-            threshold: 0,
-            unit,
-        })
+        let slope = ((u64::from(max_p) / spread) as u32).max(1);
+        let certain = certain_verdict(settings.harddrop);
+        Ok(Law { log_weight, min, max, slope, max_p, spread, certain, unit })
+    }
+
+    /// Takes in that an arrival finds `bytes` waiting.
+    #[inline]
+    pub fn sample(&self, vars: &mut Vars, bytes: u64) {
+        vars.avg = vars.avg - (vars.avg >> self.log_weight) + bytes;
+    }
+
+    /// Takes in an arrival that finds `bytes` waiting, and judges it.
+    pub fn judge(&self, vars: &mut Vars, bytes: u64, rng: &mut Rng) -> Verdict {
+        self.sample(vars, bytes);
+        self.decide(vars, vars.avg, rng)
+    }
+
+    fn draw(&self, rng: &mut Rng) -> u64 {
+        (rng.next_u64() >> 32) / u64::from(self.slope)
+    }
+
+    /// Judges an arrival by the average `avg`, in bytes times 1/w_q.
+    #[inline]
+    fn decide(&self, vars: &mut Vars, avg: u64, rng: &mut Rng) -> Verdict {
+        if avg < self.min {
+            vars.count = -1;
+            return Verdict::Pass;
+        }
+        if avg >= self.max {
+            vars.count = -1;
+            return self.certain;
+        }
+        vars.count += 1;
+        if vars.count == 0 {
+            vars.threshold = self.draw(rng);
+            return Verdict::Pass;
+        }
+        if self.excess(avg) * (vars.count as u64) < vars.threshold {
+            return Verdict::Pass;
+        }
+        (vars.count, vars.threshold) = (0, self.draw(rng));
+        Verdict::Signal(DropReason::Early)
+    }
+
+    /// Bytes of `avg` above min_th.
+    fn excess(&self, avg: u64) -> u64 {
+        (avg - self.min) >> self.log_weight
+    }
+}
+
+pub(crate) struct Linux {
+    idle: Idle,
+    ageing: Ageing,
+    law: Law,
+    vars: Vars,
+}
+
+impl Linux {
+    pub fn new(settings: &Settings) -> Result<Self, BadParams> {
+        let law = Law::new(settings)?;
+        let ageing = Ageing::new(law.log_weight, settings.clock.packet_secs() * 1e6);
+        Ok(Linux { idle: Idle::new(), ageing, law, vars: Vars::NEW })
     }
 
     /// This state before its first packet as sch_gred has it: not idle until a departure leaves the
@@ -124,77 +182,51 @@ impl Linux {
     /// One step of the flag `adaptive`: moves max_p by the average as it is at `now`. The bounds
     /// are tested before the step, so max_p may leave them by one.
     pub fn adapt(&mut self, now: Instant) {
-        let aged = self.idle.span(now).map(|span| self.ageing.age(self.avg, span));
-        let avg = aged.unwrap_or(self.avg) >> self.log_weight;
-        let (min, fifth) = (self.min >> self.log_weight, self.spread / 5);
-        if avg > min + 3 * fifth && self.max_p <= 50 * ONE_PERCENT {
-            self.max_p += (self.max_p / 4).min(ONE_PERCENT);
-        } else if avg < min + 2 * fifth && self.max_p >= ONE_PERCENT {
-            self.max_p = self.max_p / 10 * 9;
+        let Linux { ageing, law, vars, .. } = self;
+        let aged = self.idle.span(now).map(|span| ageing.age(vars.avg, span));
+        let avg = aged.unwrap_or(vars.avg) >> law.log_weight;
+        let (min, fifth) = (law.min >> law.log_weight, law.spread / 5);
+        if avg > min + 3 * fifth && law.max_p <= 50 * ONE_PERCENT {
+            law.max_p += (law.max_p / 4).min(ONE_PERCENT);
+        } else if avg < min + 2 * fifth && law.max_p >= ONE_PERCENT {
+            law.max_p = law.max_p / 10 * 9;
         }
-        let rounded = (u64::from(self.max_p) + self.spread / 2) / self.spread;
-        self.slope = (rounded as u32).max(1);
+        let rounded = (u64::from(law.max_p) + law.spread / 2) / law.spread;
+        law.slope = (rounded as u32).max(1);
     }
 
     /// The probability where the average reaches max_th.
     pub fn max_p(&self) -> f64 {
-        f64::from(self.max_p) / 4_294_967_296.0
-    }
-
-    fn draw(&mut self, rng: &mut Rng) {
-        self.threshold = (rng.next_u64() >> 32) / u64::from(self.slope);
+        f64::from(self.law.max_p) / 4_294_967_296.0
     }
 
     /// Takes in that an arrival finds `bytes` waiting.
     #[inline]
     pub fn sample(&mut self, bytes: u64, now: Instant) {
         match self.idle.end(now) {
-            Some(span) => self.avg = self.ageing.age(self.avg, span),
-            None => self.avg = self.avg - (self.avg >> self.log_weight) + bytes,
+            Some(span) => self.vars.avg = self.ageing.age(self.vars.avg, span),
+            None => self.law.sample(&mut self.vars, bytes),
         }
     }
 
     /// Judges an arrival by the average `avg`, in bytes times 1/w_q.
     #[inline]
     pub fn decide(&mut self, avg: u64, rng: &mut Rng) -> Verdict {
-        if avg < self.min {
-            self.count = -1;
-            return Verdict::Pass;
-        }
-        if avg >= self.max {
-            self.count = -1;
-            return self.certain;
-        }
-        self.count += 1;
-        if self.count == 0 {
-            self.draw(rng);
-            return Verdict::Pass;
-        }
-        if self.excess(avg) * (self.count as u64) < self.threshold {
-            return Verdict::Pass;
-        }
-        self.count = 0;
-        self.draw(rng);
-        Verdict::Signal(DropReason::Early)
+        self.law.decide(&mut self.vars, avg, rng)
     }
 
     /// The average in bytes, times 1/w_q.
     pub fn average(&self) -> u64 {
-        self.avg
+        self.vars.avg
     }
 
     pub fn average_packets(&self) -> f64 {
-        self.avg as f64 / (1u64 << self.log_weight) as f64 / self.unit
+        self.vars.avg as f64 / (1u64 << self.law.log_weight) as f64 / self.law.unit
     }
 
     /// Whether nothing has arrived since the queue was left empty.
     pub fn is_idle(&self) -> bool {
         self.idle.span(Instant::NEVER).is_some()
-    }
-
-    /// Bytes of `avg` above min_th.
-    fn excess(&self, avg: u64) -> u64 {
-        (avg - self.min) >> self.log_weight
     }
 }
 
@@ -231,7 +263,7 @@ impl Aqm for Linux {
         rng: &mut Rng,
     ) -> Verdict {
         self.sample(backlog.bytes, now);
-        self.decide(self.avg, rng)
+        self.decide(self.vars.avg, rng)
     }
 
     fn idle_clock(&mut self) -> Option<&mut Idle> {
@@ -239,13 +271,14 @@ impl Aqm for Linux {
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("avg", self.average_packets());
-        let p_b = match self.avg {
-            avg if avg < self.min => 0.0,
-            avg if avg >= self.max => 1.0,
-            _ => self.excess(self.avg) as f64 * f64::from(self.slope) / 4_294_967_296.0,
+        let law = &self.law;
+        let p_b = match self.vars.avg {
+            avg if avg < law.min => 0.0,
+            avg if avg >= law.max => 1.0,
+            avg => law.excess(avg) as f64 * f64::from(law.slope) / 4_294_967_296.0,
         };
         show("p_b", p_b);
-        show("count", self.count as f64);
+        show("count", self.vars.count as f64);
     }
 }
 
@@ -312,8 +345,8 @@ mod tests {
         let band = settings(&[("profile", "linux"), ("min_th", "10"), ("max_th", "30")]);
         for (below, due) in [(0, true), (1, false)] {
             let mut red = Linux::new(&band).unwrap();
-            let avg = (red.min + red.max) / 2;
-            (red.count, red.threshold) = (6, red.excess(avg) * 7 + below);
+            let avg = (red.law.min + red.law.max) / 2;
+            (red.vars.count, red.vars.threshold) = (6, red.law.excess(avg) * 7 + below);
             let verdict = red.decide(avg, &mut Rng::named(1, "linux"));
             assert_eq!(verdict == Verdict::Signal(DropReason::Early), due);
         }

@@ -52,6 +52,7 @@ pub(crate) struct Profile {
     pub queue_in_bytes: Switch,
     pub byte_probability: Switch,
     pub harddrop: Switch,
+    pub nodrop: Switch,
     pub use_mark_p: Switch,
     pub ns1_compat: Switch,
     /// Whether `ns1_compat` means the contrary of what it says.
@@ -75,6 +76,7 @@ impl Profile {
             "queue_in_bytes" => self.queue_in_bytes,
             "byte_probability" => self.byte_probability,
             "harddrop" => self.harddrop,
+            "nodrop" => self.nodrop,
             "use_mark_p" => self.use_mark_p,
             "ns1_compat" => self.ns1_compat,
             other => panic!("{other} is no switch of a profile"),

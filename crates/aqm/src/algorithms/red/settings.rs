@@ -27,6 +27,7 @@ pub(crate) struct Settings {
     pub max_packet_bytes: u32,
     pub clock: PacketClock,
     pub harddrop: bool,
+    pub nodrop: bool,
     pub use_mark_p: bool,
     pub mark_p: f64,
     pub ns1_compat: bool,
@@ -74,6 +75,7 @@ impl Settings {
             max_packet_bytes: params.whole("max_packet_bytes") as u32,
             clock,
             harddrop: requested.switch("harddrop")?,
+            nodrop: requested.switch("nodrop")?,
             use_mark_p: requested.switch("use_mark_p")?,
             mark_p: params.real("mark_p"),
             ns1_compat: requested.switch("ns1_compat")?,
@@ -167,6 +169,9 @@ impl Requested<'_> {
         if self.params.given("mark_p") && !self.switch("use_mark_p")? {
             return idle("mark_p", "only ns2 with use_mark_p refers to it");
         }
+        if self.switch("nodrop")? && !self.params.switch("ecn") {
+            return idle("nodrop", "without ecn nothing is marked");
+        }
         Ok(())
     }
 
@@ -182,6 +187,7 @@ impl Requested<'_> {
             ("queue_in_bytes", settings.queue_in_bytes),
             ("byte_probability", settings.byte_probability),
             ("harddrop", settings.harddrop),
+            ("nodrop", settings.nodrop),
             ("use_mark_p", settings.use_mark_p),
             ("ns1_compat", settings.ns1_compat),
         ] {

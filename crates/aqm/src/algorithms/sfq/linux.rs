@@ -1,14 +1,17 @@
-//! SFQ as the kernel has it (`net/sched/sch_sfq.c` of Linux 6.12), without RED in its queues.
+//! SFQ as the kernel has it (`net/sched/sch_sfq.c` of Linux 6.12 and 7.3).
 //!
 //! How it differs: a queue may overdraw its turn by one packet, so that a short packet takes the
 //! next one along; of equally long queues, the one that reached its length last drops a packet; the
-//! number of queues, and of places in each, is fixed.
+//! number of queues, and of places in each, is fixed. With `perturb` the hash is drawn anew now and then, and what
+//! waits goes to the queues that it now belongs to.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use packet::{Backlog, DropReason, Event, Packet};
+use packet::{Backlog, DropReason, Duration, Event, Instant, Packet};
 
+use super::early::Early;
+use crate::algorithms::family::Law;
 use crate::shells::flows::hash;
 use crate::shells::pool::{Pool, Queue};
 use crate::{Cx, Discipline};
@@ -27,6 +30,10 @@ pub(super) struct Settings {
     /// The longest queue loses its first packet.
     pub front: bool,
     pub seed: u64,
+    /// How often the hash is drawn anew, if it is.
+    pub perturb: Option<Duration>,
+    /// RED in every queue, and whether it marks.
+    pub early: Option<(Law, bool)>,
 }
 
 /// A queue's links.
@@ -46,6 +53,8 @@ struct Slot {
     next: u32,
     /// Those of its length (`dep`).
     peers: Links,
+    /// The kernel's place for it while it holds packets, by which a new hash goes through them.
+    place: u32,
 }
 
 /// See the module.
@@ -60,13 +69,23 @@ pub(super) struct Sfq {
     of_length: Vec<u32>,
     longest: u32,
     total: Backlog,
+    early: Option<Early>,
+    /// Places of the kernel that are free, the next one last (`dep[0]`); and when the hash is drawn anew. Neither
+    /// without `perturb`.
+    free: Vec<u32>,
+    redraw_at: Option<Instant>,
 }
 
 impl Sfq {
     pub fn new(queues: usize, settings: Settings) -> Self {
-        let slot = || Slot { queue: Queue::new(), allot: 0, next: NONE, peers: UNLINKED };
+        let slot =
+            || Slot { queue: Queue::new(), allot: 0, next: NONE, peers: UNLINKED, place: NONE };
+        let places = if settings.perturb.is_some() { settings.flows } else { 0 };
         Sfq {
             settings,
+            early: settings.early.map(|(law, ecn)| Early::new(law, ecn, queues)),
+            free: (0..places).collect(),
+            redraw_at: settings.perturb.map(|span| Instant::ZERO + span),
             pool: Pool::default(),
             slots: (0..queues).map(|_| slot()).collect(),
             tail: NONE,
@@ -139,15 +158,15 @@ impl Sfq {
         Some(packet)
     }
 
-    /// A full queue loses its first packet for another; it has not come to its length anew.
-    fn replace_first(&mut self, at: u32, packet: Packet, cx: &mut Cx) {
+    /// A queue loses its first packet for another; it has not come to its length anew.
+    fn replace_first(&mut self, at: u32, packet: Packet, why: DropReason, cx: &mut Cx) {
         let queue = &mut self.slots[at as usize].queue;
         let gone = self.pool.pop(queue);
         self.total.bytes += u64::from(packet.bytes);
         self.pool.push(queue, packet);
         if let Some(packet) = gone {
             self.total.bytes -= u64::from(packet.bytes);
-            (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
+            (cx.out)(Event::Dropped { packet, why });
         }
     }
 
@@ -160,6 +179,9 @@ impl Sfq {
         let quantum = self.settings.quantum;
         let slot = self.slot(at);
         (slot.next, slot.allot) = (first, quantum);
+        if let Some(place) = self.free.pop() {
+            self.slot(at).place = place;
+        }
         self.tail = at;
         self.active += 1;
     }
@@ -173,7 +195,15 @@ impl Sfq {
             let tail = self.tail;
             self.slot(tail).next = next;
         }
+        self.freed(first);
         self.active -= 1;
+    }
+
+    /// The place of an empty queue is the next to be used.
+    fn freed(&mut self, at: u32) {
+        if self.settings.perturb.is_some() {
+            self.free.push(self.slots[at as usize].place);
+        }
     }
 
     /// `sfq_drop`: the longest queue loses a packet. It has two or more, since no more queues than
@@ -186,26 +216,89 @@ impl Sfq {
     }
 }
 
+impl Sfq {
+    fn place_of(&self, flow: u64) -> u32 {
+        (hash(flow, self.settings.seed) % self.slots.len() as u64) as u32
+    }
+
+    /// `sfq_enqueue` before the packet is taken in: why its queue is to lose a packet, if it is.
+    fn congested(&mut self, at: u32, packet: &mut Packet, cx: &mut Cx) -> Option<DropReason> {
+        let Sfq { settings, pool, slots, early, .. } = self;
+        let queue = &slots[at as usize].queue;
+        let early = early.as_mut().and_then(|early| {
+            let queue = (&mut *pool, queue, settings.front);
+            early.judge(at, packet, queue, cx.rng, cx.out)
+        });
+        early.or((queue.backlog().packets >= settings.depth).then_some(DropReason::Overflow))
+    }
+
+    /// `sfq_rehash`: takes all out, by places, and each goes to the queue of its flow by the hash of now.
+    fn rehash(&mut self, cx: &mut Cx) {
+        let mut active: Vec<u32> = (0..self.slots.len() as u32).collect();
+        active.retain(|&at| self.length(at) > 0);
+        active.sort_by_key(|&at| self.slots[at as usize].place);
+        let mut waiting = Vec::with_capacity(self.total.packets as usize);
+        for at in active {
+            while let Some(packet) = self.take(at, true) {
+                waiting.push(packet);
+            }
+            self.freed(at);
+            if let Some(early) = &mut self.early {
+                early.begin(at);
+            }
+        }
+        (self.tail, self.active) = (NONE, 0);
+        for packet in waiting {
+            let at = self.place_of(packet.flow);
+            let length = self.length(at);
+            if length == 0 && self.active >= self.settings.flows || length >= self.settings.depth {
+                (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
+                continue;
+            }
+            let before = self.slots[at as usize].queue.backlog().bytes;
+            self.push(at, packet);
+            if let Some(early) = &mut self.early {
+                early.sample(at, before);
+            }
+            if length == 0 {
+                self.join(at);
+            }
+        }
+    }
+}
+
 impl Discipline for Sfq {
-    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        let at = (hash(packet.flow, self.settings.seed) % self.slots.len() as u64) as u32;
+    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+        let at = self.place_of(packet.flow);
         let length = self.length(at);
-        let full = length >= self.settings.depth;
-        if length == 0 && self.active >= self.settings.flows || full && !self.settings.front {
+        if length == 0 && self.active >= self.settings.flows {
             (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
         }
-        (cx.out)(Event::Queued { id: packet.id });
-        if full {
-            self.replace_first(at, packet, cx);
-            return;
-        }
-        self.push(at, packet);
-        if length == 0 {
-            self.join(at);
-        }
-        if self.total.packets > self.settings.limit {
-            self.drop_one(cx);
+        let congested = match (length, &mut self.early) {
+            (0, None) => None,
+            (0, Some(early)) => {
+                early.begin(at);
+                None
+            }
+            _ => self.congested(at, &mut packet, cx),
+        };
+        match congested {
+            Some(why) if !self.settings.front => (cx.out)(Event::Dropped { packet, why }),
+            Some(why) => {
+                (cx.out)(Event::Queued { id: packet.id });
+                self.replace_first(at, packet, why, cx);
+            }
+            None => {
+                (cx.out)(Event::Queued { id: packet.id });
+                self.push(at, packet);
+                if length == 0 {
+                    self.join(at);
+                }
+                if self.total.packets > self.settings.limit {
+                    self.drop_one(cx);
+                }
+            }
         }
     }
 
@@ -231,6 +324,15 @@ impl Discipline for Sfq {
 
     fn backlog(&self) -> Backlog {
         self.total
+    }
+    fn next_tick(&self) -> Option<Instant> {
+        self.redraw_at
+    }
+    fn on_tick(&mut self, cx: &mut Cx) {
+        let Some(span) = self.settings.perturb else { return };
+        self.settings.seed = cx.rng.next_u64() >> 11;
+        self.redraw_at = Some(cx.now + span);
+        self.rehash(cx);
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("active_flows", f64::from(self.active));

@@ -16,7 +16,8 @@ struct Trial {
 impl Trial {
     fn new(profile: &str, settings: &[(&str, f64)]) -> Trial {
         let numbers = settings.iter().map(|(name, value)| match *name {
-            "head_drop" => ((*name).into(), Raw::Bool(*value > 0.0)),
+            "head_drop" | "red_ecn" | "red_harddrop" => ((*name).into(), Raw::Bool(*value > 0.0)),
+            "perturb" => ("perturb".into(), Raw::Text(alloc::format!("{value} s"))),
             name => (name.into(), Raw::Number(*value)),
         });
         let profile = ("profile".into(), Raw::Text(profile.into()));
@@ -28,22 +29,41 @@ impl Trial {
     }
 
     fn arrive(&mut self, id: u32, bytes: u32) {
+        self.comes(id, bytes, Ecn::NotEct);
+    }
+
+    /// Returns the packet that it marks, if it does.
+    fn comes(&mut self, id: u32, bytes: u32, ecn: Ecn) -> Option<u32> {
         let packet = Packet {
             id,
             flow: u64::from(id / 100),
             bytes,
-            ecn: Ecn::NotEct,
+            ecn,
             arrived: Instant::ZERO,
             header: Default::default(),
         };
+        let (lost, mut marked) = (&mut self.lost, None);
+        let mut out = |event: Event| match event {
+            Event::Dropped { packet, .. } => lost.push(packet.id),
+            Event::Marked { id, .. } => marked = Some(id),
+            Event::Queued { .. } => {}
+        };
+        let mut cx = Cx { now: Instant::ZERO, rng: &mut self.rng, out: &mut out };
+        self.queue.enqueue(packet, &mut cx);
+        marked
+    }
+
+    /// The periodic update, which is due at `seconds`.
+    fn tick(&mut self, seconds: u64) {
+        let now = Instant::from_nanos(seconds * 1_000_000_000);
+        assert_eq!(self.queue.next_tick(), Some(now));
         let lost = &mut self.lost;
         let mut out = |event: Event| {
             if let Event::Dropped { packet, .. } = event {
                 lost.push(packet.id);
             }
         };
-        let mut cx = Cx { now: Instant::ZERO, rng: &mut self.rng, out: &mut out };
-        self.queue.enqueue(packet, &mut cx);
+        self.queue.on_tick(&mut Cx { now, rng: &mut self.rng, out: &mut out });
     }
 
     fn arrivals(&mut self, ids: &[u32]) -> Vec<u32> {
@@ -133,4 +153,95 @@ fn limits_of_linux_are_refused_with_other_turns() {
         refused.to_string().contains("5 is not possible here: only profile \"linux\""),
         "{refused}"
     );
+}
+
+/// RED whose average is what waits: 1,000 B begin the band, 2,000 B end it.
+const RED: [(&str, f64); 4] =
+    [("red_min_th", 1.0), ("red_max_th", 2.0), ("red_w_q", 1.0), ("queues", 65_536.0)];
+
+#[test]
+fn in_linux_every_queue_may_have_red_of_its_own() {
+    // sfq_enqueue: the first of a queue is not judged, the first in the band passes, from max_th on all go.
+    let mut trial = Trial::new("linux", &RED);
+    for id in [101, 102, 103, 201, 202, 203] {
+        trial.arrive(id, 1_000);
+    }
+    assert_eq!(core::mem::take(&mut trial.lost), [103, 203]);
+    assert_eq!(trial.leave(), [101, 102, 201, 202]);
+    // A queue that was empty remembers nothing.
+    trial.arrive(104, 1_000);
+    trial.arrive(105, 1_000);
+    assert_eq!(trial.lost, []);
+}
+
+#[test]
+fn in_linux_red_in_a_queue_marks_its_first_packet_or_what_comes() {
+    for (more, first, marked, lost) in [
+        (&[("red_ecn", 1.0)][..], Ecn::Ect0, Some(103), None),
+        (&[("red_ecn", 1.0), ("head_drop", 1.0)], Ecn::Ect0, Some(101), None),
+        (&[("red_ecn", 1.0), ("head_drop", 1.0)], Ecn::NotEct, Some(103), None),
+        (&[("red_ecn", 1.0), ("red_harddrop", 1.0)], Ecn::Ect0, None, Some(103)),
+        (
+            &[("red_ecn", 1.0), ("red_harddrop", 1.0), ("head_drop", 1.0)],
+            Ecn::Ect0,
+            None,
+            Some(101),
+        ),
+        (&[("head_drop", 1.0)], Ecn::Ect0, None, Some(101)),
+    ] {
+        let mut trial = Trial::new("linux", &[&RED[..], more].concat());
+        trial.comes(101, 1_000, first);
+        trial.comes(102, 1_000, Ecn::Ect0);
+        assert_eq!(trial.comes(103, 1_000, Ecn::Ect0), marked, "{more:?}");
+        assert_eq!(trial.lost, Vec::from_iter(lost), "{more:?}");
+        let left = trial.leave();
+        assert_eq!(left.len(), 3 - trial.lost.len(), "{more:?}");
+    }
+}
+
+#[test]
+fn in_linux_a_new_hash_takes_every_packet_along() {
+    // sfq_rehash goes through the kernel's places from the lowest, and the first queue has the highest.
+    let settings = [("perturb", 10.0), ("queues", 65_536.0)];
+    let mut trial = Trial::new("linux", &settings);
+    assert_eq!(trial.arrivals(&[101, 201, 301, 102, 202]), []);
+    trial.tick(10);
+    assert_eq!(trial.queue.backlog().packets, 5);
+    assert_eq!(trial.leave(), [301, 201, 101, 202, 102]);
+    assert_eq!(trial.arrivals(&[101, 201, 102]), []);
+    trial.tick(20);
+    assert_eq!(trial.lost, []);
+    let mut left = trial.leave();
+    left.sort_unstable();
+    assert_eq!(left, [101, 102, 201]);
+    // Two queues: of six flows some share one, and which do changes; where it is full, packets are lost.
+    let narrow = [("perturb", 1.0), ("queues", 2.0), ("depth", 3.0)];
+    let mut trial = Trial::new("linux", &narrow);
+    let ids = [101, 201, 301, 401, 501, 601];
+    trial.arrivals(&ids);
+    let mut lost = 0;
+    for second in 1..=20 {
+        trial.tick(second);
+        lost += core::mem::take(&mut trial.lost).len();
+        let waiting = trial.queue.backlog().packets;
+        assert_eq!(trial.leave().len(), waiting as usize);
+        trial.arrivals(&ids);
+    }
+    assert!(lost > 0, "some draw puts more than three into one");
+}
+
+#[test]
+fn red_in_queues_needs_max_th_and_a_band() {
+    let line = Line::of(Rate::from_bits_per_s(10_000_000));
+    let refused = |settings: &[(&str, f64)]| {
+        let profile = ("profile".into(), Raw::Text("linux".into()));
+        let raw = settings.iter().map(|(name, value)| ((*name).into(), Raw::Number(*value)));
+        let params = Params::check(FIELDS, &raw.chain([profile]).collect::<Vec<_>>()).unwrap();
+        build(&params, &line).err().map(|bad| bad.to_string()).unwrap_or_default()
+    };
+    assert!(refused(&[("red_min_th", 3.0)]).contains("needs red_max_th"));
+    assert!(
+        refused(&[("red_min_th", 3.0), ("red_max_th", 3.0)]).contains("not below red_max_th = 3")
+    );
+    assert_eq!(refused(&[("red_max_th", 3.0)]), "");
 }

@@ -23,6 +23,7 @@ pub(crate) const PROFILE: Profile = Profile {
     queue_in_bytes: Switch::Free(false),
     byte_probability: Switch::Free(false),
     harddrop: Switch::Free(true),
+    nodrop: Switch::Fixed(false, "only Linux RED lets pass what it cannot mark"),
     use_mark_p: Switch::Fixed(false, "use_mark_p exists in ns-2 only"),
     ns1_compat: Switch::Fixed(false, "ns1_compat exists in ns-2 and ns-3 only"),
     ns1_inverted: false,

@@ -24,6 +24,7 @@ pub(crate) const PROFILE: Profile = Profile {
         "Linux RED does not scale its probability by packet size",
     ),
     harddrop: Switch::Free(false),
+    nodrop: Switch::Free(false),
     ..fj93::PROFILE
 };
 
