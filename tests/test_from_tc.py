@@ -333,20 +333,12 @@ def test_a_file_s_name_may_say_qdisc(aqmlab_command, tmp_path):
 
 
 def test_sfq_has_red_in_its_queues_and_a_new_hash():
-    command = (
-        "tc qdisc add dev eth0 root sfq redflowlimit 100000 min 8000 max 60000 probability 0.20 "
-        "ecn headdrop perturb 10"
-    )
-    (seen,) = from_tc.seen(command)
-    queue, remarks = from_tc.parameters(seen.kind, seen.words, printed=False)
-    red = {"red_min_th": 8.0, "red_max_th": 60.0, "red_max_p": 0.2, "red_ecn": True}
-    own = {"aqm": "sfq", "profile": "linux", "head_drop": True, "perturb": "10 s"}
-    assert (queue, remarks) == ({**own, **red}, [])
-    # tc's own threshold is a quarter of redflowlimit; without RED there is none of its numbers.
-    (seen,) = from_tc.seen("tc qdisc add dev eth0 root sfq redflowlimit 100000")
-    assert from_tc.parameters(seen.kind, seen.words, printed=False)[0]["red_max_th"] == 25.0
-    (seen,) = from_tc.seen("qdisc sfq 1: dev eth0 root refcnt 2 limit 127p quantum 1514b")
-    assert not [name for name in from_tc.parameters(seen.kind, seen.words)[0] if "red" in name]
-    shown = "qdisc red 1: root refcnt 2 limit 1Mb min 100Kb max 300Kb ecn nodrop ewma 3"
-    (seen,) = from_tc.seen(shown)
-    assert from_tc.parameters(seen.kind, seen.words)[0]["nodrop"] is True
+    red = "redflowlimit 100000 min 8000 max 60000 probability 0.20 ecn headdrop perturb 10"
+    found = queue(f"sfq {red}")
+    assert (found["red_min_th"], found["red_max_th"], found["red_max_p"]) == (8.0, 60.0, 0.2)
+    assert found["red_ecn"] and found["head_drop"] and found["perturb"] == "10 s"
+    # tc's own threshold is a quarter of redflowlimit.
+    assert queue("sfq redflowlimit 100000")["red_max_th"] == 25.0
+    shown = "qdisc sfq 1: dev eth0 root refcnt 2 limit 127p quantum 1514b"
+    assert not [name for name in of(shown, RATE)[0]["forward"] if "red_" in name]
+    assert queue("red ecn nodrop limit 1M avpkt 1500 min 100K max 300K")["nodrop"] is True
