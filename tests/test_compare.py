@@ -5,9 +5,10 @@ import json
 import pytest
 
 from aqmlab.errors import AqmlabError, SpecError
-from aqmlab.pipeline import comparing
+from aqmlab.pipeline import comparing, comparing_measured
 from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.simulator.engine import Outcome
+from aqmlab.tables import flent_file, network_tests
 from aqmlab.tables.result import Result
 
 SCENARIO = {"warmup": "10 s", "duration": "30 s"}
@@ -58,6 +59,15 @@ def test_a_trace_counts_by_its_average_over_the_measured_interval(ours, tmp_path
     pair = [file(tmp_path, f"q{i}.txt", text) for i in (1, 2)]
     (row,) = comparing.compare(ours, pair, comparing.TRACED, "30 %").rows
     assert (row.theirs, row.runs) == (21, (3, 2))
+
+
+def test_a_measured_file_beside_runs_of_another_kind_names_the_test(ours, tmp_path, monkeypatch):
+    monkeypatch.setattr(flent_file, "measured", lambda _: {})
+    monkeypatch.setattr(network_tests, "said", lambda _: None)
+    second = {"sum": {"bits_per_second": 9.5e6}, "streams": []}
+    text = json.dumps({"start": {"test_start": {"protocol": "TCP"}}, "intervals": [second]})
+    with pytest.raises(AqmlabError, match='run the same test, such as app = "tcp_1up"'):
+        comparing_measured.compare(ours, [file(tmp_path, "i.json", text)], "10 %")
 
 
 def test_one_run_has_no_verdict(ours, tmp_path):

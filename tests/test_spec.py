@@ -154,6 +154,12 @@ def test_files_that_are_no_toml(tmp_path):
         load(tmp_path)
 
 
+def test_a_model_that_aqmlab_learn_did_not_write_is_named(scenario):
+    scenario["traffic"] = [{"app": "replay", "model": "day.toml"}]
+    with pytest.raises(SpecError, match=r'"day.toml" is no learned model: `aqmlab learn` writes'):
+        load(scenario)
+
+
 def test_the_mark_of_windows_editors_is_no_content(tmp_path):
     path = tmp_path / "x.toml"
     path.write_text('\ufeffduration = "1 s"\n', "utf-8")

@@ -129,6 +129,9 @@ def _inline_file(named: object, folder: Path, field_name: str) -> object:
             for file in files
         ]
     if not isinstance(named, str) or not named.endswith(NAMED_FILES[field_name]):
+        if isinstance(named, str) and Path(named).suffix:
+            learned = f"`aqmlab learn` writes one, whose name ends with {LEARNED}"
+            raise SpecError(f'{field_name}: "{named}" is no learned model: {learned}')
         return named
     if field_name == "requests":
         return _with_text({"file": named}, folder, "CSV")

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from aqmlab.errors import AqmlabError
 from aqmlab.scores.form import mean, quantile
+from aqmlab.simulator.network_tests import flent
 from aqmlab.tables import flent_file, measured_file, network_tests
 from aqmlab.tables.equivalence import INCONCLUSIVE, Margin, judge
 from aqmlab.tables.measured_file import Reference
@@ -35,7 +36,7 @@ def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison
         known = ", ".join([*references[0].series, *references[0].numbers][:8])
         raise AqmlabError(
             f"no series of the measured file ({known}) is in the runs: run the same test, such as "
-            f'app = "{references[0].test or "rrul"}"'
+            f'app = "{_test_of(references[0])}"'
         )
     lone = [
         who
@@ -44,6 +45,15 @@ def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison
     ]
     notes = [f"one run of {who} has no interval: give several for a verdict" for who in lone]
     return Comparison(rows, notes, [])
+
+
+def _test_of(reference: Reference) -> str:
+    """The test of a measured file; of a tool that names none of ours, one with such a series."""
+    tests = flent.data().items()
+    like = (
+        t for t, about in tests if {one["name"] for one in about["series"]} & {*reference.series}
+    )
+    return reference.test if reference.test in flent.data() else next(like, "rrul")
 
 
 def _series(name: str, result: Result, references: list[Reference], allowed: Margin) -> list[Row]:
