@@ -204,6 +204,9 @@ def test_freebsd_is_told_by_ipfw():
     assert "type fq_codel target 5ms interval 100ms ecn" in lines(commands("freebsd", "fq_codel"))
     assert "bw 10Mbit/s queue 60 red 0.002/5/15/0.02" in lines(commands("freebsd", "red"))
     assert " gred " in lines(commands("freebsd", "red", "profile=ns3"))
+    long, short = (lines(commands("freebsd", "codel", f"limit={n}")) for n in (1000, 60))
+    assert "sysctl net.inet.ip.dummynet.pipe_slot_limit=1000\nipfw pipe 1 config" in long
+    assert "sysctl" not in short
     loaded = "kenv net.inet.ip.fw.default_to_accept=1 kldload -n ipfw dummynet"
     assert loaded in " ".join(lines(commands("freebsd", "fq_codel")).split())
 

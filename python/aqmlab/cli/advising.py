@@ -228,7 +228,7 @@ def _show_commands(target: Mapping[str, Any], advised: str, console: Console) ->
         console.print(Text(f"# {block['for']}", "dim"), soft_wrap=True)
         for line in block["lines"]:
             console.print(Text(line), soft_wrap=True)
-    if not target["blocks"]:
+    if not target["blocks"] and not target["lost"]:
         console.print("nothing to type: today's queue stays")
     for sentence in target["lost"]:
         console.print(Text(f"- {sentence}"))

@@ -74,7 +74,7 @@ _RED_ROWS = (
     Row("byte_probability", always=False),
     Row("queue_in_bytes", always=False, note="thresholds are slots, or bytes if the queue is"),
 )
-_SLOTS = "queue sizes above 50 slots are refused where pipe_slot_limit is below them"
+_SLOTS = "a queue of more than 100 slots is refused until pipe_slot_limit is raised"
 
 ENTRIES = (
     Entry("droptail", "droptail", _QUEUE, implies={"from_front": False}, pitfalls=(_SLOTS,)),
@@ -111,6 +111,8 @@ ENTRIES = (
 _SCHEDULERS = ("fq_codel", "fq_pie")
 _NAMED = ("red", "gred")
 """Whose own name stands before their first value."""
+SLOTS = 100
+"""Packets of a pipe's queue at most, unless the system's limit is raised first."""
 RULES = 100
 """The number of the first direction's rule."""
 
@@ -174,4 +176,9 @@ def _pipe(nth: int, entry: Entry, words: list[str], line: str, at: str) -> list[
     sized = words[:2] if words[:1] == ["queue"] else []
     size = next((words[i : i + 2] for i, word in enumerate(words) if word == "queue"), sized)
     rest = [w for i, w in enumerate(words) if w != "queue" and (i == 0 or words[i - 1] != "queue")]
-    return [" ".join([f"ipfw pipe {nth} config bw", line, *size, *own, *rest]), *rules]
+    more = size[1:] if size and size[1].isdigit() and int(size[1]) > SLOTS else []
+    return [
+        *(f"sysctl net.inet.ip.dummynet.pipe_slot_limit={slots}" for slots in more),
+        " ".join([f"ipfw pipe {nth} config bw", line, *size, *own, *rest]),
+        *rules,
+    ]
