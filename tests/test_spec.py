@@ -319,6 +319,10 @@ def test_more_runs_than_fit_are_refused_before_they_are_listed(changes, said):
         (".".join("a" * 2000) + " = 1", "nested more than"),
         ("[" + ".".join("a" * 2000) + "]", "nested more than"),
         ('"' + "a" * 10**6 + '" = 1\n[scenario]', "unknown entry"),
+        (
+            'duration = "9 s"\n[sweep]\nseeds = 2',
+            r"write \[scenario\] before it, and \[\[scenario.dur",
+        ),
     ],
 )
 def test_toml_that_no_scenario_needs_is_one_sentence(tmp_path, text, sentence):

@@ -137,6 +137,9 @@ def _parts(document: Draft) -> tuple[dict, dict, dict]:
         more = {k: v for k, v in document.items() if k in ("calibration", *SHOWN)}
         return {k: v for k, v in document.items() if k not in more}, {}, more
     for key in document:
+        if key not in _KEYS and "scenario" not in document:
+            remedy = f"write [scenario] before it, and [[scenario.{key}]] for lists of tables"
+            raise SpecError(f'beside [sweep], "{key}" belongs to the scenario: {remedy}')
         if key not in _KEYS:
             known = ", ".join(_KEYS)
             raise SpecError(f'unknown entry "{key}"{nearest(key, _KEYS)} (known: {known})')
