@@ -342,3 +342,9 @@ def test_sfq_has_red_in_its_queues_and_a_new_hash():
     shown = "qdisc sfq 1: dev eth0 root refcnt 2 limit 127p quantum 1514b"
     assert not [name for name in of(shown, RATE)[0]["forward"] if "red_" in name]
     assert queue("red ecn nodrop limit 1M avpkt 1500 min 100K max 300K")["nodrop"] is True
+
+
+def test_cake_s_rate_may_follow_an_estimate():
+    found = queue("cake bandwidth 10Mbit autorate-ingress")
+    assert (found["autorate"], found["rate"]) == (True, "10000000 bit/s")
+    assert "autorate" not in queue("cake bandwidth 10Mbit")

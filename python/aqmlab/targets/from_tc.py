@@ -42,7 +42,6 @@ _KNOWN = {
 """Words without an effect here, and how many values follow them. (No address is translated here,
 no packet has a firewall's mark, and no queue behind this one reads what `wash` clears.)"""
 _SAYS = {
-    "autorate-ingress": "autorate-ingress is left out: the rate stays what it is",
     "adaptive": "tc adapts nothing by adaptive (iproute2 since 5.7 sends it in TCA_RED_FLAGS; "
     "sch_red.c starts its timer by the older tc_red_qopt.flags alone): this is red with a "
     "fixed max_p; for an older tc write ared in place of red",

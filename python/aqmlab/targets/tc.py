@@ -110,6 +110,7 @@ _PIE = (
 
 _CAKE = (
     Row("rate", "bandwidth", RATE),
+    Row("autorate", kind=flag("autorate-ingress")),
     # It rounds turns at random, as `whole` does; who has `exact` means this queue, too.
     Row("turns", always=lambda known: known["turns"]),
     Row(

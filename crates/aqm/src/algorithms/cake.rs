@@ -21,6 +21,7 @@
 //! | `mq` | several of them on one device, which share its rate |
 
 mod acks;
+mod autorate;
 mod dither;
 mod fields;
 mod hosts;
@@ -41,6 +42,7 @@ use crate::shells::flows::hash_seed;
 use crate::shells::pool::Pool;
 use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState, Table};
 use acks::AckFilter;
+use autorate::{Estimate, Plan};
 use hosts::Isolation;
 use longest::Longest;
 use shaper::{Pace, Shaper, TinClock};
@@ -68,7 +70,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      the device serves those that may send in turn. The filter of acknowledgements reads the TCP headers that \
                      simulated and live runs have; of a packet without one (test vectors, \
                      programs in C) it knows only whether it is a pure acknowledgement that says \
-                     all that earlier ones said. Without autorate, NAT, GSO, firewall \
+                     all that earlier ones said. Without NAT, GSO, firewall \
                      marks, and washing of code points.",
         fields: fields::FIELDS,
     },
@@ -89,23 +91,26 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     let scheme = Scheme::named(params.choice("tins"));
     let isolation = Isolation::named(params.choice("isolation"));
     let queues = params.whole("queues") as usize;
-    let tin = |division| {
-        let numbers = TinNumbers::new(division, mtu, target, interval);
+    let bytes = params.whole_or("memory_limit", tins::buffer(rate, mtu, interval));
+    let limit = params.given("memory_limit").then_some(bytes);
+    let plan = Plan { scheme, mtu, target, interval, limit };
+    let tin = |numbers: TinNumbers| {
         Tin::new(numbers, queues, isolation, seed, params.choice("turns") == "whole")
     };
     let cake = || Cake {
         pool: Pool::default(),
         longest: Longest::new(scheme.divide(rate).count() * queues),
         queues,
-        tins: scheme.divide(rate).map(tin).collect(),
+        tins: plan.tins(rate).map(tin).collect(),
         tin_of: core::array::from_fn(|dscp| scheme.tin(dscp as u8) as u8),
         current: 0,
-        shaper: Shaper::new(if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED }),
+        shaper: Shaper::new(Pace::limited(rate)),
         framing: framing(params),
         acks: AckFilter::named(params.choice("ack_filter")),
         ingress: params.switch("ingress"),
         ecn: params.switch("ecn"),
-        limit: params.whole_or("memory_limit", tins::buffer(rate, mtu, interval)),
+        limit: plan.limit(rate),
+        autorate: params.switch("autorate").then(|| (Estimate::new(rate), plan)),
         total: Backlog::default(),
         wake: None,
     };
@@ -138,6 +143,8 @@ struct Cake {
     ingress: bool,
     ecn: bool,
     limit: u64,
+    /// The estimate that the rate follows, if it does.
+    autorate: Option<(Estimate, Plan)>,
     longest: Longest,
     total: Backlog,
     /// When the shaper will release the next packet, after a dequeue that returned none.
@@ -152,6 +159,17 @@ impl Cake {
             tin.set_rate(rate);
         }
         self.shaper.set_pace(Pace::of(rate));
+    }
+
+    /// `bytes` have been taken in, which may show another rate (`cake_reconfigure`).
+    fn measure(&mut self, bytes: u64, now: Instant) {
+        let Some((estimate, plan)) = &mut self.autorate else { return };
+        let Some(rate) = estimate.arrival(bytes, now) else { return };
+        for (tin, numbers) in self.tins.iter_mut().zip(plan.tins(rate)) {
+            tin.set_numbers(numbers);
+        }
+        self.limit = plan.limit(rate);
+        self.shaper.set_pace(Pace::limited(rate));
     }
 
     /// A packet left a queue, which now holds `left` bytes.
@@ -176,11 +194,14 @@ impl Cake {
     }
 
     /// A packet has been put at the tail of `queue`, which may make an earlier one unnecessary.
-    fn thin(&mut self, tin: usize, queue: usize, cx: &mut Cx) {
+    /// Returns the bytes of that one.
+    fn thin(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> u64 {
         let own = &mut self.tins[tin].lanes[queue].queue;
-        let Some(place) = self.acks.victim(&self.pool, own) else { return };
-        let Some(packet) = self.pool.remove(own, place) else { return };
+        let victim = self.acks.victim(&self.pool, own);
+        let Some(packet) = victim.and_then(|place| self.pool.remove(own, place)) else { return 0 };
+        let bytes = u64::from(packet.bytes);
         self.give_up(tin, queue, packet, DropReason::AckFiltered, cx);
+        bytes
     }
 
     /// Takes in a packet, with its TCP header if that is known.
@@ -198,6 +219,7 @@ impl Cake {
         self.total.packets += 1;
         self.total.bytes += u64::from(packet.bytes);
         tin.bytes += u64::from(packet.bytes);
+        let mut news = u64::from(packet.bytes);
         let own = &mut tin.lanes[queue].queue;
         self.pool.push(own, packet);
         if self.longest.is_kept() {
@@ -206,8 +228,9 @@ impl Cake {
         tin.rotation.arrival(queue);
         if self.acks.is_on() {
             self.acks.keep(&self.pool, own, header);
-            self.thin(number, queue, cx);
+            news = news.saturating_sub(self.thin(number, queue, cx));
         }
+        self.measure(news, cx.now);
         while self.total.bytes > self.limit {
             self.make_room(cx);
         }
@@ -367,5 +390,8 @@ impl Discipline for Cake {
         show("decaying_flows", sum(|tin| tin.rotation.decaying() as f64));
         let laws = self.tins.iter().flat_map(|tin| &tin.lanes).map(|lane| lane.law.p_drop());
         show("max_p_drop", laws.fold(0.0, f64::max));
+        if let Some((estimate, _)) = &self.autorate {
+            show("capacity_bits_per_s", 8.0 * estimate.peak() as f64);
+        }
     }
 }

@@ -113,6 +113,12 @@ pub(super) const FIELDS: &[Field] = &[
              bytes that are rounded at random (whole), so that flows do not follow each other in a fixed order.",
         )
         .source("whole: Linux sch_cake, cake_get_flow_quantum; exact: constructed, nothing is drawn"),
+    Field::new("autorate", Kind::Switch, Value::Switch(false))
+        .meaning(
+            "Whether the shaper follows an estimate of the rate at which packets arrive, for ingress behind a link that \
+             varies: 15/16 of it, set anew every 250 ms at most; rate is the first estimate.",
+        )
+        .source("read: Linux 7.3 sch_cake autorate-ingress"),
     Field::new("tx_queues", Kind::whole(Unit::Count, 1, 64), Value::Whole(1))
         .meaning(
             "Queues of the device, each with a CAKE of its own; together they send at rate, which those that \
@@ -124,6 +130,10 @@ pub(super) const FIELDS: &[Field] = &[
 
 /// Refuses what the table cannot.
 pub(super) fn check(params: &Params) -> Result<(), BadParams> {
+    if params.switch("autorate") && params.whole("tx_queues") > 1 {
+        let why = "true is not possible here: with tx_queues the kernel refuses it; leave one out";
+        return Err(BadParams::new("autorate", why));
+    }
     let queues = params.whole("queues");
     if queues.is_multiple_of(WAYS as u64) {
         return Ok(());

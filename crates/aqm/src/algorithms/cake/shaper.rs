@@ -13,6 +13,11 @@ pub(super) struct Pace(u64);
 impl Pace {
     pub const UNLIMITED: Pace = Pace(0);
 
+    /// The pace of `rate` bytes per second; 0: none.
+    pub fn limited(rate: u64) -> Self {
+        if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED }
+    }
+
     /// The pace of `rate` bytes per second.
     pub fn of(rate: u64) -> Self {
         let per_byte = (1_000_000_000u128 << 32) / u128::from(rate.max(LEAST_RATE));

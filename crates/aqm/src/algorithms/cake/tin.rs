@@ -56,6 +56,13 @@ impl Tin {
         self.rotation.set_quantum(self.numbers.flow_quantum);
     }
 
+    /// All of another rate.
+    pub fn set_numbers(&mut self, numbers: TinNumbers) {
+        self.clock.set_pace(numbers.pace);
+        self.rotation.set_quantum(numbers.flow_quantum);
+        self.numbers = numbers;
+    }
+
     /// The queue whose turn it is; see [`Rotation::next`].
     #[inline]
     pub fn next(&mut self, first: &mut bool) -> Option<usize> {

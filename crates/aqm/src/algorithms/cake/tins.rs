@@ -113,7 +113,7 @@ impl TinNumbers {
         target: Duration,
         interval: Duration,
     ) -> Self {
-        let pace = if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED };
+        let pace = Pace::limited(rate);
         let flow_quantum = flow_quantum(rate);
         let law = Numbers::at_rate(target, interval, pace.time_for(mtu));
         TinNumbers { pace, quantum, flow_quantum, law }

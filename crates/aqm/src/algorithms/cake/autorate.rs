@@ -1,0 +1,134 @@
+//! `autorate-ingress`: behind a link whose rate varies, the shaper follows an estimate of what comes through it.
+//!
+//! The rate of what arrived is measured between two gaps that are longer than usual, so that a burst of an
+//! aggregating link counts whole; the average of it rises quickly and falls slowly, and the shaper has 15/16 of it.
+
+use packet::{Duration, Instant};
+
+use super::tins::{Scheme, TinNumbers, buffer};
+
+/// The longest time that counts as a gap, and the shortest between two changes of the rate.
+const LONGEST: Duration = Duration::from_secs(1);
+const REST: Duration = Duration::from_millis(250);
+
+/// What the queue makes of a rate.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Plan {
+    pub scheme: Scheme,
+    pub mtu: u64,
+    pub target: Duration,
+    pub interval: Duration,
+    /// The buffer, unless it follows from the rate.
+    pub limit: Option<u64>,
+}
+
+impl Plan {
+    /// The numbers of each tin at `rate` bytes per second; 0: no limit.
+    pub fn tins(self, rate: u64) -> impl Iterator<Item = TinNumbers> {
+        let numbers = move |part| TinNumbers::new(part, self.mtu, self.target, self.interval);
+        self.scheme.divide(rate).map(numbers)
+    }
+
+    /// Bytes that may wait.
+    pub fn limit(&self, rate: u64) -> u64 {
+        self.limit.unwrap_or_else(|| buffer(rate, self.mtu, self.interval))
+    }
+}
+
+/// The estimate (`cake_enqueue`, CAKE_FLAG_AUTORATE_INGRESS).
+#[derive(Clone, Debug)]
+pub(super) struct Estimate {
+    /// Bytes per second (`avg_peak_bandwidth`).
+    peak: u64,
+    /// Average time between two packets, ns.
+    gap: u64,
+    /// The last packet, if there was one, the begin of the measurement under way and its bytes.
+    last: Option<Instant>,
+    began: Instant,
+    bytes: u64,
+    /// When the rate was changed, if it was.
+    changed: Option<Instant>,
+}
+
+/// A step of 2^-`shift` towards `sample`.
+const fn towards(average: u64, sample: u64, shift: u32) -> u64 {
+    average - (average >> shift) + (sample >> shift)
+}
+
+impl Estimate {
+    /// Of `rate` bytes per second to begin with.
+    pub const fn new(rate: u64) -> Self {
+        let (last, changed) = (None, None);
+        Estimate { peak: rate, gap: 0, last, began: Instant::ZERO, bytes: 0, changed }
+    }
+
+    /// Bytes per second.
+    pub const fn peak(&self) -> u64 {
+        self.peak
+    }
+
+    /// `bytes` arrive. Returns the shaper's new rate, bytes per second, if it has one. The first packet ends a gap and a
+    /// measurement of what has lasted since the kernel began, in which next to nothing came.
+    pub fn arrival(&mut self, bytes: u64, now: Instant) -> Option<u64> {
+        self.bytes += bytes;
+        let first = self.last.is_none();
+        let since = self.last.replace(now).map_or(LONGEST, |last| now.since(last)).min(LONGEST);
+        let since = since.nanos();
+        self.gap = towards(self.gap, since, if since > self.gap { 2 } else { 8 });
+        if since <= self.gap {
+            return None;
+        }
+        let took = u128::from(now.since(self.began).nanos());
+        let rate = if first { 0 } else { u128::from(self.bytes) * 1_000_000_000 / took.max(1) };
+        let rate = u64::try_from(rate).unwrap_or(u64::MAX);
+        self.peak = towards(self.peak, rate, if rate > self.peak { 2 } else { 8 });
+        (self.bytes, self.began) = (0, now);
+        if self.changed.is_some_and(|at| now.since(at) <= REST) {
+            return None;
+        }
+        self.changed = Some(now);
+        Some((u128::from(self.peak) * 15 / 16) as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Instant {
+        Instant::from_nanos(ms * 1_000_000)
+    }
+
+    #[test]
+    fn the_first_packet_ends_a_long_silence() {
+        // 1,000,000 less 1/256 of it, and 15/16 of that.
+        let mut estimate = Estimate::new(1_000_000);
+        assert_eq!(estimate.arrival(1_500, ms(5)), Some((1_000_000 - 3_906) * 15 / 16));
+        assert_eq!(estimate.peak(), 996_094);
+    }
+
+    #[test]
+    fn bursts_of_an_aggregating_link_count_whole() {
+        // Ten packets of 1,000 B at once, every 10 ms: 1 MB/s, whatever the gaps within a burst.
+        let mut estimate = Estimate::new(0);
+        let mut rates = Vec::new();
+        for burst in 0..2_000 {
+            for _ in 0..10 {
+                if let Some(rate) = estimate.arrival(1_000, ms(100 + 10 * burst)) {
+                    rates.push((burst, rate));
+                }
+            }
+        }
+        assert!((990_000..=1_000_000).contains(&estimate.peak()), "{}", estimate.peak());
+        let gaps: Vec<_> = rates.windows(2).map(|two| two[1].0 - two[0].0).collect();
+        assert!(gaps.iter().all(|&bursts| bursts > 25), "not before 250 ms have passed");
+        assert!(rates.last().is_some_and(|&(_, rate)| rate <= 937_500), "15/16 of it");
+    }
+
+    #[test]
+    fn it_rises_quickly_and_falls_slowly() {
+        // A quarter of the way up, 1/256 of the way down.
+        assert_eq!(towards(1_000, 2_000, 2), 1_250);
+        assert_eq!(towards(256_000, 0, 8), 255_000);
+    }
+}
