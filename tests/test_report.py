@@ -210,6 +210,18 @@ def test_without_its_part_the_first_of_a_pair_was_not_run(result, folder):
     assert "again-asked" not in writer.render(changed, pictures)
 
 
+def test_a_study_without_a_paper_s_claims_has_questions(result, folder):
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
+    assert "<h2>Claims of the paper, judged on our runs" in writer.render(result, pictures)
+    changed = json.loads(json.dumps(result))
+    changed["claims"] = [{**c, "kind": "ours", "revisits": None} for c in changed["claims"]]
+    page = writer.render(changed, pictures)
+    section = page[page.index('<section id="claims">') :]
+    section = section[: section.index("</section>")]
+    assert "<h2>Questions of ours, judged on these runs" in section
+    assert "the paper says" not in section
+
+
 def test_verdicts_follow_the_result(result, folder):
     changed = json.loads(json.dumps(result))
     assert changed["claims"][0]["verdict"] != "does not hold"

@@ -105,6 +105,12 @@ fn suggested(entry: &Entry) -> Vec<Written> {
     if has("rate") {
         variations.push(vec![("rate".to_string(), Raw::Text("4 Mbit/s".to_string()))]);
     }
+    if has("red_max_th") {
+        let red = [("red_max_th", 3.0), ("red_w_q", 0.25), ("red_max_p", 0.5)];
+        let red = red.map(|(name, n)| (name.to_string(), Raw::Number(n)));
+        variations
+            .push(red.into_iter().chain([("red_ecn".to_string(), Raw::Bool(true))]).collect());
+    }
     let mut sets = Vec::new();
     for choice in &choices {
         for variation in &variations {
