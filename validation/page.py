@@ -222,6 +222,9 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
         title += f"; {rest} inconclusive without a known cause are below alone"
     if not listed:
         return [f"**{title}**", ""]
+    # A cause of several figures is written once, below the table.
+    found = dict.fromkeys(one.why for one in listed if one.why)
+    numbers = {why: f"({number})" for number, why in enumerate(found, 1)}
     return [
         f"**{title}**",
         "",
@@ -229,9 +232,11 @@ def _not_the_same(each: Sequence[causes.Difference]) -> list[str]:
         "| --- " * len(head) + "|",
         *(
             f"| {one.case} | {one.figure} | {one.ratio} | {one.verdict} | "
-            f"{one.why or 'not known'} | {one.control} | {one.described} |"
+            f"{numbers.get(one.why, 'not known')} | {one.control} | {one.described} |"
             for one in listed
         ),
+        "",
+        *(f"- {number} {why}" for why, number in numbers.items()),
         "",
     ]
 
