@@ -238,7 +238,7 @@ def on_a_line(value: object) -> str:
 def lined(value: object) -> str:
     """JSON without blanks, what is short on one line: small files whose differences can be read."""
     line = on_a_line(value)
-    if len(line) <= 100 or not isinstance(value, dict | list):
+    if len(line) <= 240 or not isinstance(value, dict | list):
         return line
     if isinstance(value, list):
         return "[\n" + ",\n".join(map(lined, value)) + "\n]"
