@@ -97,7 +97,8 @@ impl Dctcp {
             let left = if less > 0.0 { units - less } else { 0.0 };
             self.alpha = ((left + (fraction * g * UNITS).floor()) / UNITS).min(1.0);
         } else {
-            self.alpha += g * (fraction - self.alpha);
+            // Marks of what carried no data count as well: there may be more of them than data.
+            self.alpha += g * (fraction.min(1.0) - self.alpha);
         }
         (self.delivered, self.marked) = (0, 0);
         self.window_end = report.flight.max;
@@ -181,6 +182,18 @@ mod tests {
         on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert!((dctcp.alpha - (15.0 + 0.4) / 16.0).abs() < 1e-12, "{}", dctcp.alpha);
         assert_eq!(dctcp.window_end, 20_001);
+    }
+
+    #[test]
+    fn marks_of_what_carried_no_data_lift_alpha_to_one_at_most() {
+        // 1,000 B of data, and marks that stand for forty segments.
+        for dctcp in [Dctcp::default(), as_linux()] {
+            let mut dctcp = Dctcp { alpha: 0.9, ..dctcp };
+            let mut flight = Flight { una: 1, max: 10_001, ..Flight::default() };
+            on_ack(&mut dctcp, &mut flight, 0, 40_000);
+            on_ack(&mut dctcp, &mut flight, 1_000, 0);
+            assert!(dctcp.alpha > 0.9 && dctcp.alpha <= 1.0, "{}", dctcp.alpha);
+        }
     }
 
     #[test]

@@ -278,7 +278,8 @@ impl Prague {
         }
         if self.marked_once {
             let fraction = self.marked as f64 / self.delivered as f64;
-            self.alpha += self.settings.g * (fraction - self.alpha);
+            // PRAGUE_MAX_ALPHA: marks of what carried no data count as well.
+            self.alpha = (self.alpha + self.settings.g * (fraction - self.alpha)).min(1.0);
             self.sampled = ack.now;
             if let Some(detector) = &mut self.detector {
                 detector.judge(ack.min_rtt);

@@ -3,7 +3,7 @@
 //!
 //! The option with counters of bytes is in [`option`](super::option). Left out: the tests for paths
 //! that mangle the IP header or the option (sections 3.2.2.3, 3.2.3.2.3 and 3.2.3.2.4), since no path here
-//! does; that for cleared flags (3.2.2.4) is Linux's alone.
+//! does; those for cleared flags (3.2.2.4) and for acknowledgements that are lost with the option are Linux's alone.
 
 use packet::Ecn;
 
@@ -153,8 +153,8 @@ impl Counters {
         marks
     }
 
-    /// The acknowledgement that completes the handshake, without data. Returns whether it reports the mark of the
-    /// SYN-ACK (table 4).
+    /// The acknowledgement that completes the handshake, without data. Returns 1 if it reports that the SYN-ACK was
+    /// marked (table 4), else 0.
     pub fn marks_of_third_ack(&mut self, segment: &Segment) -> u64 {
         let marks = u8::from(segment.flags.and(Flags::ACE) == Flags::ace(0b110));
         self.reported = self.reported.wrapping_add(marks);

@@ -83,8 +83,8 @@ impl TcpEndpoint {
         self.profile.ecn.scalable && self.conn.ecn.feedback == EcnFeedback::Accurate
     }
 
-    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN. What waits in TIME_WAIT alone
-    /// knows of no marks in Linux (`inet_timewait_sock`).
+    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN. What Linux keeps of a
+    /// connection in TIME_WAIT (`inet_timewait_sock`) counts no marks.
     fn count_mark(&mut self, segment: &Segment, occupies: bool) {
         if self.forgets_marks() {
             return self.forget_marks();
@@ -97,12 +97,13 @@ impl TcpEndpoint {
         self.rx.ack_now |= at_once;
     }
 
+    /// Whether the connection is one of which Linux keeps no count of marks any more.
     fn forgets_marks(&self) -> bool {
         self.conn.state == State::TimeWait && self.profile.ecn.everywhere
     }
 
-    /// The peer's FIN came. Linux answers one that comes to FIN_WAIT_2 from what it keeps in its place, which knows of
-    /// no marks (`tcp_time_wait`); the answer to one that acknowledges this end's FIN as well still does.
+    /// The peer's FIN came. In FIN_WAIT_2 Linux keeps only what TIME_WAIT needs (`tcp_time_wait`) and answers the FIN without
+    /// the count of marks; a FIN that acknowledges this end's as well is still answered with it.
     pub(crate) fn forget_marks_alone(&mut self) {
         if self.conn.ecn.feedback == EcnFeedback::Accurate && self.rx.marks().waits_alone() {
             self.forget_marks();

@@ -34,8 +34,9 @@ pub(crate) struct Bytes {
     /// segments are shorter since.
     seen: bool,
     shortened: bool,
-    /// Of these too: the first number of the duplicate that the last segment reported beside an option, and whether
-    /// it came again, so that options do not arrive and none goes out any more (`tcp_rcv_spurious_retrans`).
+    /// Of these profiles too: the first number of the duplicate that the segment sent last reports beside an option,
+    /// and whether that duplicate came again. Then acknowledgements with an option do not arrive, and none has one any
+    /// more (`tcp_rcv_spurious_retrans`).
     beside: Option<u64>,
     stopped: bool,
 }

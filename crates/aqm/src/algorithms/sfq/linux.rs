@@ -243,9 +243,6 @@ impl Sfq {
                 waiting.push(packet);
             }
             self.freed(at);
-            if let Some(early) = &mut self.early {
-                early.begin(at);
-            }
         }
         (self.tail, self.active) = (NONE, 0);
         for packet in waiting {
@@ -258,6 +255,9 @@ impl Sfq {
             let before = self.slots[at as usize].queue.backlog().bytes;
             self.push(at, packet);
             if let Some(early) = &mut self.early {
+                if length == 0 {
+                    early.begin(at);
+                }
                 early.sample(at, before);
             }
             if length == 0 {

@@ -53,6 +53,21 @@ fn the_first_mark_halves_the_window_and_ends_slow_start() {
 }
 
 #[test]
+fn marks_of_what_carried_no_data_lift_alpha_to_one_at_most() {
+    // Linux's prague_update_alpha, PRAGUE_MAX_ALPHA: each round trip delivers a segment and reports forty marks.
+    let (mut prague, mut win) = (Prague::default(), Window::default());
+    (win.mss, win.cwnd, win.ssthresh) = (1_000, 20_000, 20_000);
+    for round in 1..200u64 {
+        let flight = Flight { una: 1_000 * round, max: 1_000 * round, ..Flight::default() };
+        let now = Instant::from_nanos(100_000_000 * round);
+        let ack = AckSample { flight, now, marked: 40 * MSS, ..ack_sample(MSS) };
+        prague.on_ack(&mut win, &ack);
+        assert!(prague.alpha <= 1.0, "round {round}: {}", prague.alpha);
+    }
+    assert!(prague.alpha > 0.9, "{}", prague.alpha);
+}
+
+#[test]
 fn a_loss_halves_the_window_and_stops_its_growth_until_it_is_repaired() {
     let (mut prague, mut win) = (Prague::default(), Window::default());
     (win.mss, win.cwnd, win.ssthresh) = (1_000, 20_000, 20_000);
