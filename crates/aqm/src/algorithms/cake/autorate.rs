@@ -93,6 +93,9 @@ impl Estimate {
 
 #[cfg(test)]
 mod tests {
+    use packet::params::{Params, Raw};
+    use packet::{Ecn, Event, Packet, Rate, Rng};
+
     use super::*;
 
     fn ms(ms: u64) -> Instant {
@@ -105,6 +108,26 @@ mod tests {
         let mut estimate = Estimate::new(1_000_000);
         assert_eq!(estimate.arrival(1_500, ms(5)), Some((1_000_000 - 3_906) * 15 / 16));
         assert_eq!(estimate.peak(), 996_094);
+    }
+
+    #[test]
+    fn the_shaper_has_the_new_rate_at_once() {
+        // The first packet leaves 15/16 of 1,250,000 - 4,882 B/s: 1,000 B take 856,679 ns, where they took 800,000.
+        let raw =
+            [("autorate".into(), Raw::Bool(true)), ("rate".into(), Raw::Text("10 Mbit/s".into()))];
+        let params = Params::check(super::super::ENTRY.about.fields, &raw).unwrap();
+        let line = crate::Line::of(Rate::from_bits_per_s(1_000_000_000));
+        let mut queue = (super::super::ENTRY.build)(&params, &line).unwrap().into_discipline();
+        let (mut rng, mut out) = (Rng::named(1, "cake"), |_: Event| {});
+        let mut cx = crate::Cx { now: ms(5), rng: &mut rng, out: &mut out };
+        for id in 0..2 {
+            let header = Default::default();
+            let (ecn, arrived) = (Ecn::NotEct, ms(5));
+            queue.enqueue(Packet { id, flow: 1, bytes: 1_000, ecn, arrived, header }, &mut cx);
+        }
+        assert!(queue.dequeue(&mut cx).is_some() && queue.dequeue(&mut cx).is_none());
+        let took = queue.next_tick().unwrap().since(ms(5)).nanos();
+        assert!(took.abs_diff(856_679) <= 1, "{took} ns");
     }
 
     #[test]

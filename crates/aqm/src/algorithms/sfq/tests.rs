@@ -71,16 +71,14 @@ impl Trial {
         core::mem::take(&mut self.lost)
     }
 
+    fn leave_one(&mut self) -> Option<u32> {
+        let mut out = |_: Event| {};
+        let mut cx = Cx { now: Instant::ZERO, rng: &mut self.rng, out: &mut out };
+        self.queue.dequeue(&mut cx).map(|packet| packet.id)
+    }
+
     fn leave(&mut self) -> Vec<u32> {
-        let mut left = Vec::new();
-        loop {
-            let mut out = |_: Event| {};
-            let mut cx = Cx { now: Instant::ZERO, rng: &mut self.rng, out: &mut out };
-            match self.queue.dequeue(&mut cx) {
-                Some(packet) => left.push(packet.id),
-                None => return left,
-            }
-        }
+        core::iter::from_fn(|| self.leave_one()).collect()
     }
 }
 
@@ -214,6 +212,14 @@ fn in_linux_a_new_hash_takes_every_packet_along() {
     let mut left = trial.leave();
     left.sort_unstable();
     assert_eq!(left, [101, 102, 201]);
+    // A place that becomes free is the next to be used: the third flow has that of the first, above the second's.
+    let mut trial = Trial::new("linux", &settings);
+    trial.arrive(101, 66);
+    trial.arrivals(&[201, 202]);
+    assert_eq!(trial.leave_one(), Some(101));
+    trial.arrivals(&[301]);
+    trial.tick(10);
+    assert_eq!(trial.leave(), [201, 301, 202]);
     // Two queues: of six flows some share one, and which do changes; where it is full, packets are lost.
     let narrow = [("perturb", 1.0), ("queues", 2.0), ("depth", 3.0)];
     let mut trial = Trial::new("linux", &narrow);
