@@ -176,6 +176,7 @@ lock: $(UV) ## Write requirements/*.txt anew: the newest releases that pyproject
 	@test -x $(VENV)/uv/bin/uv || { echo "make: uv, which writes the locks, is not to be had here ($$(cat $(VENV)/uv/missing))" >&2; exit 1; }
 	@$(compile) --extra build --extra dev pyproject.toml --output-file requirements/lock.txt
 	@$(compile) --extra build --constraint requirements/lock.txt pyproject.toml --output-file requirements/run.txt
+	@$(BIN)/python requirements/besides.py requirements/lock.txt requirements/run.txt
 	@for name in audit site uv; do $(compile) requirements/$$name.in --output-file requirements/$$name.txt || exit 1; done
 
 audit: $(AUDIT)/.done ## Licences, sources and known vulnerabilities of all packages, as far as they can be asked
