@@ -22,6 +22,7 @@ const FILES = [
   'seconds.js',
   'seeds.js',
   'side.js',
+  'smol-toml.js',
   'style.css',
   'take.js',
   'uplot.css',
