@@ -63,6 +63,15 @@ class TestOfRun:
         assert of_run("queue_deviation", run) == 3
         assert of_run("passed", run) == pytest.approx(0.81)
 
+    @pytest.mark.parametrize(("queue", "average"), [({"max_th": 40}, 20), ({"max_th": 120}, 60)])
+    def test_an_average_over_max_th_whatever_it_counts(self, queue, average):
+        """Harsh RED's 40 packets of 1,500 B are 120 mean packets of 500 B where RED counts bytes,
+        and so is its average."""
+        scenario = {"link": [{"name": "wired"}, {"name": "wireless", "forward": queue}]}
+        summary = {"ports": {"wireless.forward": {"gauge_max": {"avg": average}}}}
+        args = {"port": "wireless.forward", "gauge": "avg", "parameter": "max_th"}
+        assert of_run("largest_of_parameter", Fake(summary, scenario=scenario), **args) == 0.5
+
     def test_the_dispersion_of_sizes(self):
         # three seconds with 1, 2 and 3 requests of 10 bytes: variance of counts 1, mean 2
         seconds = {"time_s": [0, 1, 2, 3], "requests": [99, 1, 2, 3], "bytes": [0, 10, 20, 30]}

@@ -55,6 +55,7 @@ OF_RUN: dict[str, Callable[..., float]] = {
     "size_dispersion": seconds.size_dispersion,
     "queue_deviation": queue.queue_deviation,
     "passed": queue.passed,
+    "largest_of_parameter": queue.largest_of_parameter,
     "connections_in_class": connections.connections_in_class,
     "flow_goodput": connections.flow_goodput,
     "datagram_share": connections.datagram_share,

@@ -14,6 +14,15 @@ def queue_deviation(run: FinishedRun) -> float:
     return math.sqrt(run.summary["queue_var_packets"])
 
 
+def largest_of_parameter(run: FinishedRun, *, port: str, gauge: str, parameter: str) -> float:
+    """The largest value of a gauge over a parameter of its discipline, such as RED's average over
+    max_th: whether the queue is counted in packets or in bytes, both are in one unit."""
+    link, direction = port.rsplit(".", 1)
+    line = next(one for one in run.scenario["link"] if one.get("name") == link)
+    largest = run.summary["ports"][port]["gauge_max"][gauge]
+    return float(largest / line[direction][parameter])
+
+
 def passed(run: FinishedRun) -> float:
     """Share of the time in which the line is busy times the share of packets that are not dropped.
 
