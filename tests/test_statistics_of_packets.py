@@ -109,6 +109,20 @@ class TestSignals:
         found = packets.signals_in_round(measured, round=round_, rtt_ms=100.0, packet_ms=2.0)
         assert found == count
 
+    def test_its_length_is_the_scenarios(self):
+        """44 ms of links each way, 12 ms of the network; 1,500 B at 6 Mbit/s take 2 ms."""
+        scenario = {
+            "link": [{"delay": "11 ms"}, {"delay": "33 ms"}],
+            "network": {"rtt": "12 ms"},
+        }
+        summary = {"capacity_mean_bits_per_s": 6e6}
+        measured = run(summary, {"trace": trace(self.ROWS)}, scenario)
+        found = [packets.signals_in_round(measured, round=n) for n in (1, 2, 3, 4)]
+        assert found == [3, 1, 1, 0]
+        longer = {**scenario, "network": {"rtt": "13 ms"}}  # 111 ms: up to 161 ms
+        measured = run(summary, {"trace": trace(self.ROWS)}, longer)
+        assert [packets.signals_in_round(measured, round=n) for n in (1, 2)] == [4, 1]
+
     def test_without_a_signal_there_are_none(self):
         measured = run(tables={"trace": trace(self.ROWS[:1])})
         assert packets.signals_in_round(measured, round=1, rtt_ms=100.0, packet_ms=2.0) == 0
@@ -119,13 +133,17 @@ AIR = {"studied_port": "air.forward", "capacity_mean_bits_per_s": 1.2e6}
 
 
 class TestSlowStart:
-    def measured(self, counts: list[int]) -> FinishedRun:
+    def measured(self, counts: list[int], rtt: str = "100 ms") -> FinishedRun:
         rows = [
             (1000 + 100 * i + n, 0, 3, 0) for i, count in enumerate(counts) for n in range(count)
         ]
         other = [(900, 0, 1, 0), (1000, 1, 3, 0)]  # a SYN before, a begin of a transmission
         table = trace(sorted(rows + other))
-        return run(AIR, {"trace": table})
+        return run(AIR, {"trace": table}, {"link": [{"delay": "0 s"}], "network": {"rtt": rtt}})
+
+    def test_growth_is_by_the_scenarios_round_trip(self):
+        assert packets.slow_start_growth(self.measured([3, 6, 12, 13])) == 2.0
+        assert packets.slow_start_growth(self.measured([3, 6, 12, 13], "200 ms")) != 2.0
 
     def test_growth_up_to_the_round_trip_that_exceeds_the_link(self):
         assert packets.slow_start_growth(self.measured([3, 6, 12, 13]), rtt_ms=100.0) == 2.0

@@ -598,7 +598,7 @@ class TestRegistry:
                 *(statistics.OF_RUN, statistics.PAIRS, statistics.ACROSS, statistics.PROBES),
             )
         ]
-        assert counts == [45, 8, 5, 4]
+        assert counts == [46, 8, 5, 4]
 
 
 class Fake:

@@ -88,7 +88,8 @@ def test_what_a_group_varies_is_left_to_it():
     queues = [one["link"][0]["forward"] for one in swept]
     assert [queue["threshold"] for queue in queues] == [25, 50, 100, 200]
     assert {queue["decrement"] for queue in queues} == {10}
-    assert not any(claim.known for claim in of_web.claim)  # of our printed DCN's queue
+    why = reconstruction.load(of_web).why  # not what is known of our printed DCN's queue
+    assert {claim.id: claim.known for claim in of_web.claim if claim.known} == why
     of_may = reconstruction.front(experiments.load("not-deploy-red"))
     trips = {json.dumps(one["network"]["rtt"]) for one in scenarios_of(of_may, "mixes", "mixes")}
     assert trips == {'"7.7 ms"', '{"min": "10 ms", "max": "200 ms"}'}
@@ -113,6 +114,13 @@ def test_a_shipped_reconstruction_has_evidence_for_every_value(name):
         assert len(value["evidence"]) > 10, value["name"]
     assert reconstruction.front(experiment).name == name
     assert reconstruction.printed(experiment).change is None
+
+
+def test_why_a_claim_does_not_hold_is_said_of_known_claims(ping):
+    text = f'{SET}[why]\nP01 = "One change at a time."\n'
+    (ping / reconstruction.FILE).write_text(text, "utf-8")
+    with pytest.raises(SpecError, match='why: no claim "P01"'):
+        reconstruction.load(experiments.load(str(ping)))
 
 
 def test_both_sets_stand_in_one_report(ping, tmp_path):

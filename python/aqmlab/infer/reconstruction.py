@@ -64,6 +64,10 @@ class Reconstruction:
     rows: tuple[Rows, ...] = key("how published numbers stand to the set", default=())
     claims: Known = key("how the published sentences stand to the set", default="seen")
     claims_trained: tuple[str, ...] = key("claims that trained it", default=())
+    why: Mapping[str, str] = key(
+        "why a claim does not hold with the set, with the experiment that shows it",
+        default_factory=dict,
+    )
 
     def mistake(self) -> str | None:
         """What is wrong with it, if anything."""
@@ -101,14 +105,20 @@ def load(experiment: Experiment) -> Reconstruction:
     for rows in found.rows:
         if rows.table not in tables:
             raise SpecError(f'{path}: rows: no table "{rows.table}" (known: {sorted(tables)})')
+    claims = {claim.id for claim in experiment.claim}
+    if strange := sorted(set(found.why) - claims):
+        raise SpecError(f'{path}: why: no claim "{strange[0]}"')
     return found
 
 
 def front(experiment: Experiment) -> Experiment:
-    """The experiment with the reconstructed set, under its own name: what its report leads with."""
+    """The experiment with the reconstructed set, under its own name: what its report leads with.
+    A claim that does not hold is explained by what the set's own experiments showed."""
     unknowns = spec.load(experiment).unknowns
     values = sets.read(experiment, unknowns, NAME)
-    return replace(sets.altered(experiment, unknowns, values), set=NAME)
+    changed, why = sets.altered(experiment, unknowns, values), load(experiment).why
+    claims = tuple(replace(claim, known=why.get(claim.id, "")) for claim in changed.claim)
+    return replace(changed, claim=claims, set=NAME)
 
 
 def printed(experiment: Experiment) -> Experiment:
