@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from aqmlab.report import answer
+from aqmlab.report import answer, headlines
 
 METRICS = [
     {"name": "queue_delay_mean_s", "title": "Queueing delay", "unit": "ms", "digits": 1},
@@ -167,3 +167,40 @@ def test_a_difference_that_is_none_at_its_digits_is_no_finding():
     assert headlines._paired(result) == [
         "Queues: difference from FIFO, Queueing delay in ms: forward: −36.5."
     ]
+
+
+def chosen(**verdicts: str) -> dict[str, Any]:
+    deciding = {"text": "share", "estimate": 0.05, "interval": None, "unit": ""}
+    claims = [
+        {
+            "id": name,
+            "verdict": verdict.replace("_", " "),
+            "claim": f"{name} is so.",
+            "kind": "ours",
+        }
+        | {"deciding": deciding}
+        for name, verdict in verdicts.items()
+    ]
+    return result() | {"claims": claims}
+
+
+def test_a_study_may_name_the_claims_that_answer_its_question():
+    study = chosen(A="holds", B="does_not_hold", C="inconclusive", D="holds")
+    assert answer.of(study | {"answer": ["D", "B", "C", "E"]}) == (
+        "D is so (share: 0.0500). Does not hold: B is so (share: 0.0500). Open: C is so (share: "
+        "0.0500)."
+    )
+
+
+def test_advice_needs_its_claims():
+    advice = {"text": "Take a longer step.", "needs": ["A", "B"]}
+
+    def said(**verdicts: str) -> list[str]:
+        found = headlines.of({**chosen(**verdicts), "advice": advice, "calibrations": []})
+        return [line for line in found if "dvice" in line]
+
+    assert said(A="holds", B="holds") == ["Advice: Take a longer step."]
+    assert said(A="holds", B="inconclusive") == [
+        "The advice of this study does not follow from these runs: B (inconclusive)."
+    ]
+    assert said(A="holds") == []

@@ -25,6 +25,12 @@ MISTAKES = {
         'lead = "9z"\nquestion = ',
         'lead: no figure "9z" (known: 3, 4,',
     ),
+    "an unknown claim as an answer": (
+        "experiment",
+        "question = ",
+        'answer = ["C00"]\nquestion = ',
+        'answer: no claim "C00"',
+    ),
     "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
     "a misspelt setting": (
         "experiment",

@@ -590,6 +590,17 @@ def test_lines_with_intervals():
     assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c", "d", "e"]
 
 
+def test_lines_of_a_ratio_stand_on_a_logarithmic_axis():
+    row = {"x": [1, 2], "y": [2.0, 0.02], "low": [1.9, -0.01], "high": [2.1, 0.05]}
+    data = {"curves": [{"label": "a"} | row], "places": None, "value": "ratio"}
+    (axes,) = figures.draw("lines", data, log_value=True).axes
+    assert axes.get_yscale() == "log"
+    assert axes.get_ylim()[0] < 0.02 < 2.0 < axes.get_ylim()[1]
+    assert {"0.02", "0.1", "1", "2"} <= {t.get_text() for t in axes.get_yticklabels()}
+    flat = {"curves": [{"label": "a"} | row | {"y": [0.0, 0.0]}], "places": None, "value": "ratio"}
+    assert figures.draw("lines", flat, log_value=True).axes[0].get_yscale() == "linear"
+
+
 def test_fillings_do_not_make_a_figure_heavy():
     series = [{"label": str(i), "values": [[i, i + 1, i + 2]]} for i in range(8)]
     figure = figures.draw(

@@ -219,7 +219,30 @@ def test_a_study_without_a_paper_s_claims_has_questions(result, folder):
     section = page[page.index('<section id="claims">') :]
     section = section[: section.index("</section>")]
     assert "<h2>Questions of ours, judged on these runs" in section
-    assert "the paper says" not in section
+    assert "the paper" not in section
+    assert "the paper’s" not in section
+
+
+@pytest.mark.parametrize("quick", [True, False])
+def test_a_study_without_a_paper_speaks_of_none(result, folder, quick):
+    pictures = {f["id"]: (folder / f["file"]).read_text() for f in result["figures"]}
+    changed = json.loads(json.dumps(result)) | {
+        "quick": quick,
+        "headlines": [],
+        "deviations": [],
+        "setups": [],
+        "figures": [],
+    }
+    changed["all_parts"] = [{**part, "text": ""} for part in changed["all_parts"]]
+    changed["claims"] = [{**c, "kind": "ours", "revisits": None} for c in changed["claims"]]
+    for table in changed["tables"]:
+        table |= {"has_reference": False, "reference": None, "note": "", "paper": ""}
+        for row in table["rows"]:
+            row["paper"] = None
+    page = writer.render(changed, pictures)
+    words = re.sub(r"<(style|script|svg|pre|details)\b.*?</\1>|<[^>]*>", "", page, flags=re.DOTALL)
+    assert "paper" not in words
+    assert "Choices and limits" in words
 
 
 def test_verdicts_follow_the_result(result, folder):

@@ -26,6 +26,7 @@ from .folders import FILE, sources
 from .grammar import (
     KINDS,
     LISTS,
+    Advice,
     CalibrationRule,
     Deviation,
     Difference,
@@ -75,6 +76,8 @@ class Experiment:
         default=(),
     )
     lead: str | None = key("the figure that the report begins with", default=None)
+    answer: tuple[str, ...] = key("the claims that answer the question, in this order", default=())
+    advice: Advice | None = key("what to do, if the claims hold", default=None)
     part: tuple[Part, ...] = key("what can be run one by one")
     settings: Mapping[Mode, Settings] = key("how long and how often, quick and full")
     scenario: Scenario = key("what groups start from, complete but for times and seed")

@@ -286,6 +286,14 @@ class Figure:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    """What to do, and the claims that it rests on."""
+
+    text: str = key("what to do, in a sentence or two")
+    needs: tuple[str, ...] = key("the claims that have to hold")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Deviation:
     """What is not from the paper."""
 

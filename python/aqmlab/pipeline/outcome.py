@@ -38,6 +38,8 @@ def of(experiment: Experiment, dataset: Dataset, parts: list[str], quick: bool) 
         "changes": list(experiment.changes),
         "own": _own(experiment),
         "lead": experiment.lead,
+        "answer": list(experiment.answer),
+        "advice": written(experiment.advice) if experiment.advice is not None else None,
         "quick": quick,
         "settings": settings_of(dataset.settings),
         "parts": parts,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from aqmlab.claims.judge import FAILS, HOLDS
 from aqmlab.io.numbers import fixed, ranged, significant
-from aqmlab.tables.document import MetricShown, Row, StudyDocument
+from aqmlab.tables.document import Line, MetricShown, Row, StudyDocument
 
 DELAY, USED, LOSS = "queue_delay_mean_s", "utilisation", "drop_rate"
 USERS = (
@@ -41,7 +41,7 @@ MOST_NAMED = 4
 
 def of(result: StudyDocument) -> str | None:
     """The sentence, if the results allow one."""
-    return _own(result) or _variants(result) or _claims(result)
+    return _own(result) or _variants(result) or _chosen(result) or _claims(result)
 
 
 def _variants(result: StudyDocument) -> str | None:
@@ -138,6 +138,16 @@ def _users(
         yield "what users get does not differ beyond chance"
 
 
+def _chosen(result: StudyDocument) -> str | None:
+    """A study that names the claims that answer its question: these, in its order."""
+    wanted = result.get("answer") or []
+    claims = {claim["id"]: claim for claim in result["claims"]} if wanted else {}
+    found = [claims[name] for name in wanted if name in claims]
+    before = {HOLDS: "", FAILS: "Does not hold: "}
+    said = [before.get(claim["verdict"], "Open: ") + _judged(claim) for claim in found]
+    return " ".join(said) or None
+
+
 def _claims(result: StudyDocument) -> str | None:
     """A study: the first claim that holds and the first that does not, with what decides them."""
     parts = []
@@ -145,15 +155,22 @@ def _claims(result: StudyDocument) -> str | None:
         claims = [c for c in result["claims"] if c["verdict"] == verdict and not c.get("revisits")]
         # The paper's headlines are about the study's question.
         claims.sort(key=lambda claim: claim.get("kind") != "headline")
-        found = ((c, c["deciding"]) for c in claims if c.get("deciding"))
-        claim, deciding = next(found, (None, None))
-        if claim is not None and deciding is not None:
-            low, high = deciding["interval"] or (None, None)
-            number = significant(deciding["estimate"])
-            ends = f" [{significant(low)}, {significant(high)}]" if low is not None else ""
-            what = f"{deciding['text']}: {number}{ends} {deciding['unit']}".strip()
-            parts.append(f"{words}: {claim['claim'].rstrip('.')} ({what}).")
+        claim = next((c for c in claims if c.get("deciding")), None)
+        if claim is not None:
+            parts.append(f"{words}: {_judged(claim)}")
     return " ".join(parts) or None
+
+
+def _judged(claim: Line) -> str:
+    """The sentence of a claim, and the number that decides it, where there is one."""
+    deciding = claim.get("deciding")
+    if not deciding:
+        return claim["claim"]
+    low, high = deciding["interval"] or (None, None)
+    number = significant(deciding["estimate"])
+    ends = f" [{significant(low)}, {significant(high)}]" if low is not None else ""
+    what = f"{deciding['text']}: {number}{ends} {deciding['unit']}".strip()
+    return f"{claim['claim'].rstrip('.')} ({what})."
 
 
 _LOWER = re.compile(r"delay|queue|loss|lost|drop|wait|time|frozen", re.IGNORECASE)

@@ -19,12 +19,27 @@ def of(result: StudyDocument) -> list[str]:
     return [
         *([first] if first else []),
         *two_sets.headline(result),
+        *_advice(result),
         *_claims(result),
         *_agreement(result),
         *_gaps(result),
         *_paired(result),
         *_load(result),
     ]
+
+
+def _advice(result: StudyDocument) -> list[str]:
+    """What to do; or why these runs do not say it. Nothing if a claim was not judged."""
+    advice = result.get("advice")
+    if not advice:
+        return []
+    verdicts = {claim["id"]: claim["verdict"] for claim in result["claims"]}
+    if not all(name in verdicts for name in advice["needs"]):
+        return []
+    if all(verdicts[name] == HOLDS for name in advice["needs"]):
+        return [f"Advice: {advice['text']}"]
+    against = [f"{n} ({verdicts[n]})" for n in advice["needs"] if verdicts[n] != HOLDS]
+    return [f"The advice of this study does not follow from these runs: {', '.join(against)}."]
 
 
 def _claims(result: StudyDocument) -> list[str]:

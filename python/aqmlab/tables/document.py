@@ -132,6 +132,13 @@ class Sets(TypedDict):
     recorded: Recorded | None
 
 
+class Advised(TypedDict):
+    """What to do, and the claims that have to hold for it."""
+
+    text: str
+    needs: list[str]
+
+
 class StudyDocument(TypedDict, total=False):
     """All of a result; what is not required was not written by earlier versions, or is not of
     every study."""
@@ -145,6 +152,8 @@ class StudyDocument(TypedDict, total=False):
     changes: list[str]
     own: list[str]
     lead: Required[str | None]
+    answer: list[str]
+    advice: Advised | None
     quick: Required[bool]
     settings: Required[Mapping[str, Any]]
     parts: Required[list[str]]

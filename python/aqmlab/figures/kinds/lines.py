@@ -13,7 +13,7 @@ from aqmlab.intervals import interval
 from ..colours import pens
 from ..curves import draw_band, draw_curve, place_legend
 from ..sources import Cells, Drawing, seeds_told, titled
-from ..style import few, new
+from ..style import decades, few, new
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,23 +69,19 @@ def draw(
     axis: str = "",
     legend: str = "",
     log: bool = False,
+    log_value: bool = False,
     band: bool = False,
 ) -> Figure:
     """One line per entry of `data["curves"]`: `label`, `x`, `y`, `low`, `high` (NaN: no interval).
 
     `data["places"]`, unless None, are the labels at 0, 1, …; `axis` and `data["value"]` are the
-    words at the axes; `log` makes the horizontal one logarithmic, `band` draws intervals as bands.
+    words at the axes; `log` makes the horizontal one logarithmic, `log_value` the vertical one
+    (what is not above zero is left out), `band` draws intervals as bands.
     """
     figure, axes = new(title=title)
     curves = data["curves"]
     xs = np.unique(np.concatenate([np.asarray(c["x"], dtype=float) for c in curves]))
-    highest, top = (
-        float(np.nanmax(np.concatenate([np.asarray(c[k], dtype=float) for c in curves])))
-        if any(np.isfinite(np.asarray(c[k], dtype=float)).any() for c in curves)
-        else 0.0
-        for k in ("y", "high")
-    )
-    axes.set_ylim(0, min(max(1.08 * highest, 1.04 * top), REACH * highest) or 1.0)
+    _upward(axes, curves, log_value)
     _along(axes, xs, data.get("places"), log)
     looks = pens((c["label"] for c in curves), data.get("known", ()))
     for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
@@ -99,11 +95,25 @@ def draw(
             axes.vlines(x, low, high, color=pen.colour, linewidth=1.0, alpha=0.75)
         bare = {"label": curve["label"]}
         draw_curve(axes, x, y, bare, pen, (index, len(curves)), markevery=1)
-    axes.yaxis.set_major_formatter("{x:,g}")
     axes.set_xlabel(axis)
     axes.set_ylabel(data.get("value", ""))
     place_legend(figure, axes, legend, "upper left", "lower right", "upper right")
     return figure
+
+
+def _upward(axes: Axes, curves: list[dict], log: bool) -> None:
+    """The vertical axis: its scale and ends."""
+    y, high = (
+        np.concatenate([np.asarray(c[k], dtype=float) for c in curves]) for k in ("y", "high")
+    )
+    y, high = y[np.isfinite(y)], high[np.isfinite(high)]
+    if log and (y > 0).any():
+        axes.set_ylim(y[y > 0].min() / REACH, y.max() * REACH)
+        decades(axes.yaxis)
+        return
+    highest, top = (float(values.max()) if values.size else 0.0 for values in (y, high))
+    axes.set_ylim(0, min(max(1.08 * highest, 1.04 * top), REACH * highest) or 1.0)
+    axes.yaxis.set_major_formatter("{x:,g}")
 
 
 def _along(axes: Axes, xs: np.ndarray, places: list[str] | None, log: bool) -> None:

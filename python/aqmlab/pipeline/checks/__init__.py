@@ -54,6 +54,11 @@ def check(experiment: Experiment) -> None:
     problem = unknown("figure", experiment.lead, shown) if experiment.lead is not None else None
     if problem:
         raise SpecError(f"{experiment.where}: lead: {problem}")
+    needs = experiment.advice.needs if experiment.advice is not None else ()
+    for key, listed in (("answer", experiment.answer), ("advice.needs", needs)):
+        for claim in listed:
+            if problem := unknown("claim", claim, names.claims):
+                raise SpecError(f"{experiment.where}: {key}: {problem}")
 
 
 def _loads(experiment: Experiment, kind: str, entry: Any) -> str | None:
