@@ -32,6 +32,8 @@ import archive
 PAGES = Path(__file__).with_name("score-cards")
 BOTH = 5
 """Cells of a claim's row where it has the verdicts of two sets."""
+HEAD_OF_TWO = "| | claim | reconstructed | as printed | why |"
+NOT_RUN = "The rows without a verdict are of"
 
 
 def page(described: dict[str, Any], made: str) -> str:
@@ -81,7 +83,9 @@ def _command(described: dict[str, Any], mode: str) -> str:
 
 
 def renewed(old: str, described: dict[str, Any], made: str) -> str:
-    """A page with the claims that some parts judge anew; it names those parts and their run."""
+    """A page with the claims that some parts judge anew; it names those parts and their run. Where
+    it has two sets, the verdicts of the one that was not run stay."""
+    of_printed = described.get("set", PRINTED) == PRINTED
     rows = {claim["id"]: claim for claim in described["claims"]}
     lines, missing = [], set(rows)
     for line in old.rstrip("\n").split("\n"):
@@ -91,18 +95,22 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
             continue
         before = _row(line)
         cells = _cells(rows[name], both=False)
-        if len(before) == BOTH:  # these runs are the printed set's
-            cells = [cells[0], before[2], *cells[1:]]
+        if len(before) == BOTH:
+            name_, verdict, why = cells
+            sets = [before[2], verdict] if of_printed else [verdict, before[3]]
+            cells = [name_, *sets, why]
         lines.append(" | ".join(["", name, *cells, ""]).strip())
         missing.discard(name)
     if missing:
         rest = ", ".join(sorted(missing))
         raise StoreError(f"the page has no row of {rest}: run the whole study")
     parts, commit = ", ".join(described["parts"]), described["versions"]["commit"][:8]
-    note = f"The claims of the part {parts} were judged anew on {made}, commit `{commit}`: "
+    short = " in quick runs" if described.get("quick") else ""
+    note = f"The claims of the part {parts} were judged anew{short} on {made}, commit `{commit}`: "
     note += f"{', '.join(rows)}."
     start = f"The claims of the part {parts} were judged anew"
-    left = [line for line in lines if not line.startswith(start)]
+    gone = (start,) if any("| not run |" in line for line in lines) else (start, NOT_RUN)
+    left = [line for line in lines if not line.startswith(gone)]
     body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
     return f"{body}\n\n{note}\n"
 
@@ -121,9 +129,9 @@ def beside(old: str, described: dict[str, Any], made: str) -> str:
             own = verdicts[0] if len(verdicts) > 1 else "not run"
             rest.append(f"| {name} | {claim} | {own} | {verdicts[-1]} | {why} |")
     parts = {part["name"] for part in described["all_parts"]} - set(described["parts"])
-    note = f"The rows without a verdict are of {', '.join(sorted(parts))}: parts that were not run "
+    note = f"{NOT_RUN} {', '.join(sorted(parts))}: parts that were not run "
     note += "with the reconstructed set; the printed set's are of the report."
-    head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
+    head = [HEAD_OF_TWO, "| --- | --- | --- | --- | --- |"]
     left = ["## Claims of other parts", "", note, "", *head, *rest, ""] if rest else []
     of = described["set"]
     name = described["name"].removesuffix(f"-{of}")
@@ -159,7 +167,7 @@ def _table(title: str, claims: list[dict[str, Any]]) -> list[str]:
     rows = [" | ".join(["", claim["id"], *_cells(claim, both), ""]) for claim in claims]
     head = ["| | claim | verdict | why |", "| --- | --- | --- | --- |"]
     if both:
-        head = ["| | claim | reconstructed | as printed | why |", "| --- | --- | --- | --- | --- |"]
+        head = [HEAD_OF_TWO, "| --- | --- | --- | --- | --- |"]
     return [f"## {title}", "", f"{described}.", "", *head, *(row.strip() for row in rows), ""]
 
 
@@ -173,11 +181,13 @@ def _cell(text: str) -> str:
 
 
 def _page_of_parts(pages: Path, study: str, of: str) -> tuple[Path, Callable[..., str]]:
-    """The page that some parts with a set renew, and how: a set that was run whole has its own."""
-    own = pages / f"{study}-{of}.md"
+    """The page that some parts with a set renew, and how: a set that was run whole has its own, and
+    a page may have both sets already."""
+    own, page = pages / f"{study}-{of}.md", pages / f"{study}.md"
     if own.exists():
         return own, renewed
-    return pages / f"{study}.md", renewed if of == PRINTED else beside
+    both = page.exists() and HEAD_OF_TWO in page.read_text("utf-8")
+    return page, renewed if of == PRINTED or both else beside
 
 
 def main(folders: list[str]) -> int:

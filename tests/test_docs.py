@@ -240,6 +240,13 @@ def test_a_page_of_two_sets_keeps_the_other_sets_verdicts():
     assert "| T-1 | now | holds | does not hold | 0.2 |" in page
     assert page.count("| A1 | it | holds | does not hold | 3 |") == 1
     assert page.count("claim | reconstructed") == 2 and page.count("| T-1 |") == 1
+    later = {**claim, "id": "A1", "claim": "it", "why": "4"}  # the other part, in quick runs
+    about |= {"claims": [later], "parts": ["first"], "quick": True}
+    both = module["renewed"](page, about, "2026-11-30")
+    assert "| A1 | it | does not hold | does not hold | 4 |" in both
+    assert "The claims of the part first were judged anew in quick runs on 2026-11-30" in both
+    assert "| T-1 | now | holds | does not hold | 0.2 |" in both
+    assert module["NOT_RUN"] in page and module["NOT_RUN"] not in both
 
 
 def test_parts_of_a_set_renew_the_page_that_it_has(tmp_path):
@@ -249,7 +256,10 @@ def test_parts_of_a_set_renew_the_page_that_it_has(tmp_path):
     own = tmp_path / "may-reconstructed.md", module["renewed"]
     assert chosen(tmp_path, "may", "reconstructed") == own
     assert chosen(tmp_path, "may", "printed") == (tmp_path / "may.md", module["renewed"])
-    assert chosen(tmp_path, "web", "reconstructed") == (tmp_path / "web.md", module["beside"])
+    web = tmp_path / "web.md"
+    assert chosen(tmp_path, "web", "reconstructed") == (web, module["beside"])
+    web.write_text(module["HEAD_OF_TWO"], encoding="utf-8")
+    assert chosen(tmp_path, "web", "reconstructed") == (web, module["renewed"])
 
 
 def test_the_page_of_weaknesses_has_rows_for_every_queue():

@@ -367,6 +367,13 @@ class TestTrace:
         assert found.data["levels"] == [("max_th", 9.0), ("BDP", 6.7)]
         assert found.note == "Largest queue: 12 packets, largest average 6.5; 1 packet dropped."
 
+    def test_an_average_in_bytes_says_what_it_counts(self, monkeypatch):
+        for name, value in (("queue_in_bytes", True), ("mean_packet_bytes", 500)):
+            monkeypatch.setitem(SCENARIO["link"][0]["forward"], name, value)
+        run = FakeRun(queue=QUEUE | {"edge.forward.avg": [0.0, 2.0, 6.5, 4.0]})
+        found = drawn("trace", {"group": "g"}, dataset([("g", {}, [run])]))
+        assert "(average and thresholds count mean packets of 500 B)" in found.note
+
     def test_only_the_queue(self):
         found = drawn("trace", {"group": "g"}, dataset([("g", {}, [FakeRun(queue=QUEUE)])]))
         assert found.data["average"] is None and len(found.data["drops_s"]) == 0

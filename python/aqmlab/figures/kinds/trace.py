@@ -55,7 +55,7 @@ def collect(
         "drops_s": _drops(found[0], _number(scenario, port), time[keep]),
         "levels": _levels(scenario, port, levels or []),
     }
-    return Drawing(data, _note(data))
+    return Drawing(data, _note(data, _mean_bytes(scenario, port)))
 
 
 def _number(scenario: Scenario, port: str) -> int:
@@ -74,11 +74,22 @@ def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
     return at[(at >= shown[0]) & (at <= shown[-1])]
 
 
-def _levels(scenario: Scenario, port: str, requested: list) -> list[tuple[str, float]]:
-    """Levels as the figure states them, or as the discipline's parameters have them."""
+def _discipline(scenario: Scenario, port: str) -> dict:
+    """The parameters of the port's discipline, if they are written down."""
     link, direction = port.rsplit(".", 1)
     queue = next((one.get(direction) for one in scenario["link"] if one.get("name") == link), {})
-    known = queue if isinstance(queue, dict) else {}
+    return queue if isinstance(queue, dict) else {}
+
+
+def _mean_bytes(scenario: Scenario, port: str) -> int | None:
+    """The mean packet in which a discipline that counts bytes has its average and thresholds."""
+    known = _discipline(scenario, port)
+    return known.get("mean_packet_bytes") if known.get("queue_in_bytes") else None
+
+
+def _levels(scenario: Scenario, port: str, requested: list) -> list[tuple[str, float]]:
+    """Levels as the figure states them, or as the discipline's parameters have them."""
+    known = _discipline(scenario, port)
     levels = []
     for level in requested:
         if not isinstance(level, str):
@@ -88,10 +99,12 @@ def _levels(scenario: Scenario, port: str, requested: list) -> list[tuple[str, f
     return levels
 
 
-def _note(data: dict) -> str:
+def _note(data: dict, mean_bytes: int | None) -> str:
     text = f"Largest queue: {data['packets'].max():,.0f} packets"
     if data["average"] is not None:
         text += f", largest average {np.nanmax(data['average']):,.1f}"
+        if mean_bytes:
+            text += f" (average and thresholds count mean packets of {mean_bytes:,} B)"
     drops = len(data["drops_s"])
     if drops:
         text += f"; {drops:,} packet{'s' if drops > 1 else ''} dropped"
