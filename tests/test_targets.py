@@ -13,6 +13,9 @@ from typing import Any
 import pytest
 
 from aqmlab import targets
+from aqmlab.advise import commands as advised
+from aqmlab.advise import situation
+from aqmlab.advise.candidates import Candidate
 from aqmlab.cli import reference, translations
 from aqmlab.errors import SpecError
 from aqmlab.simulator import engine
@@ -181,7 +184,7 @@ def test_openwrt_is_told_by_uci():
     assert "sqm.line.linklayer='ethernet'" in shown
     assert "sqm.line.overhead='30'" in shown
     # SQM's linklayer has no PTM: cake gets its own word.
-    assert "eqdisc_opts='diffserv3 triple-isolate no-ack-filter rtt 100ms ptm'" in shown
+    assert "eqdisc_opts='diffserv3 triple-isolate no-ack-filter rtt 100ms nat ptm'" in shown
     red = lines(commands("openwrt", "red"))
     assert "opkg install tc-full kmod-ifb kmod-sched-red" in red
     assert "apk add tc-full kmod-ifb kmod-sched-red" in red
@@ -206,9 +209,34 @@ def test_freebsd_is_told_by_ipfw():
     assert " gred " in lines(commands("freebsd", "red", "profile=ns3"))
     long, short = (lines(commands("freebsd", "codel", f"limit={n}")) for n in (1000, 60))
     assert "sysctl net.inet.ip.dummynet.pipe_slot_limit=1000\nipfw pipe 1 config" in long
-    assert "sysctl" not in short
-    loaded = "kenv net.inet.ip.fw.default_to_accept=1 kldload -n ipfw dummynet"
+    assert "pipe_slot_limit" not in short
+    loaded = "kenv net.inet.ip.fw.default_to_accept=1 kldload -n ipfw dummynet "
+    loaded += "sysctl net.inet.ip.fw.one_pass=0"
     assert loaded in " ".join(lines(commands("freebsd", "fq_codel")).split())
+
+
+@pytest.mark.parametrize(("aqm", "queues"), [("fq_codel", "ipfw queue delete 1 2; "), ("pie", "")])
+def test_what_freebsd_types_is_taken_back_whole(aqm, queues):
+    home = situation.of_words("50/10mbit", "dsl", "household", None)
+    printed = advised.to_type(home, Candidate(aqm, {"aqm": aqm}), "freebsd", "em0")
+    undo = next(s for s in printed["pitfalls"] if s.startswith("to undo it: "))
+    assert undo.startswith(f"to undo it: ipfw delete 10 20; {queues}ipfw pipe delete 1 2;")
+    made = [line for block in printed["blocks"] for line in block["lines"]]
+    assert bool(queues) == any(line.startswith("ipfw queue 1 config") for line in made)
+    # /etc/rc.firewall has its own rules from 50 on, which must stay.
+    numbers = [int(line.split()[2]) for line in made if line.startswith("ipfw add")]
+    assert numbers == [10, 20]
+
+
+def test_a_setting_is_named_in_the_words_of_the_system():
+    home = situation.of_words("50/10mbit", "dsl", "household", None)
+    cake = advised.direction(home, Candidate("cake", {"aqm": "cake"}))
+    assert targets.typed("tc", cake, "interval", 0.05) == "rtt 50ms (interval)"
+    assert targets.typed("tc", cake, "target", 0.0025) is None, "a twentieth of rtt, always"
+    assert targets.typed("tc", cake, "tx_queues", 2) is None
+    linux = {"aqm": "fq_codel", "profile": "linux"}
+    fq_codel = advised.direction(home, Candidate("fq_codel", linux))
+    assert targets.typed("tc", fq_codel, "target", 0.0025) == "target 2.5ms"
 
 
 def test_cisco_is_told_by_a_policy_map():

@@ -102,11 +102,14 @@ def test_the_named_disciplines_were_measured():
     assert measured == {case for case in typed.cases() if case[1] in typed.MEASURED}
 
 
-def test_cake_shares_among_the_hosts_of_the_house_behind_their_router():
-    (row,) = (r for r in RECORD if (r["access"], r["aqm"], r["system"]) == ("dsl", "cake", "tc"))
+@pytest.mark.parametrize("system", typed.SYSTEMS)
+def test_cake_shares_among_the_hosts_of_the_house_behind_their_router(system):
+    (row,) = (r for r in RECORD if (r["access"], r["aqm"], r["system"]) == ("dsl", "cake", system))
     down, up = row["shown"]["qdisc"][IFB], row["shown"]["qdisc"][DEVICE]
-    assert "dual-dsthost nat nowash ingress " in down
+    assert re.search("dual-dsthost nat (no)?wash ingress ", down)
     assert "dual-srchost nat nowash no-ack-filter" in up
+    options = sqm.section(typed.printed("dsl", "cake", "openwrt"))
+    assert "nat" in options["eqdisc_opts"].split(), "piece_of_cake.qos has it for downloads alone"
 
 
 @pytest.mark.parametrize("access", typed.ACCESS)

@@ -60,8 +60,9 @@ def _queue(options: Section, device: str, rate: str, side: str) -> list[str]:
     clear = f"tc qdisc del dev {device} root 2>/dev/null || true"
     more = options.get(f"{side}qdisc_opts", "")
     if options["script"] == "piece_of_cake.qos":
-        wash = " wash" if side == "i" else ""
-        words = f"bandwidth {rate}kbit {_of_cake(options)} diffserv3 nat besteffort{wash} {more}"
+        # What defaults.sh has for uploads is not used: piece_of_cake misspells its name.
+        usual = "diffserv3 nat besteffort wash" if side == "i" else "besteffort"
+        words = f"bandwidth {rate}kbit {_of_cake(options)} {usual} {more}"
         return [clear, f"tc qdisc add dev {device} root cake {words}"]
     if options["script"] != "simplest.qos":
         raise ValueError(f"no such script here: {options['script']}")

@@ -13,7 +13,7 @@ from typing import Any
 from . import cisco, freebsd, ns3, openwrt, tc
 from .plan import DEVICE, DOWN, UP, Direction, Lane, Plan
 from .tc_words import rate_words
-from .translation import Commands, Queue, entry_for, lost, spoken
+from .translation import Commands, Queue, entry_for, lost, said, spoken
 from .words import line_of, plain
 
 TARGETS: dict[str, tuple[str, ModuleType]] = {
@@ -39,6 +39,7 @@ __all__ = [
     "has",
     "native",
     "queue",
+    "typed",
 ]
 
 
@@ -75,6 +76,19 @@ def for_line(target: str, plan: Plan, dev: str = DEVICE) -> Commands:
         list(dict.fromkeys(known)),
         f"{table.RELEASE}{since}",
     )
+
+
+def typed(target: str, queue: Queue, field: str, value: object) -> str | None:
+    """A field with this value as a target takes it, such as `rtt 50ms`, with our name after a word
+    that is another; None where the target cannot set it."""
+    name, table = TARGETS[target]
+    entry = entry_for(table.ENTRIES, name, queue, table.REMEDY)
+    row = next((one for one, _ in said(entry, queue) if one.ours == field), None)
+    if row is None or row.kind is None:
+        return None
+    text = row.kind.write(value, {**queue.known, field: value})
+    words = f"{row.word} {text}".strip()
+    return words if row.word == field else f"{words} ({field})"
 
 
 def _lane(target: str, way: str, one: Direction) -> Lane:

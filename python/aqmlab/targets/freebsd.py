@@ -113,14 +113,20 @@ _NAMED = ("red", "gred")
 """Whose own name stands before their first value."""
 SLOTS = 100
 """Packets of a pipe's queue at most, unless the system's limit is raised first."""
-RULES = 100
-"""The number of the first direction's rule."""
+RULES = 10
+"""The number of the first direction's rule: /etc/rc.firewall numbers its own from 50 on."""
 
 LOADED: tuple[str, list[str]] = (
-    "once; ipfw refuses every packet when it is loaded, but for the first line",
-    ["kenv net.inet.ip.fw.default_to_accept=1", "kldload -n ipfw dummynet"],
+    "once; but for the first line ipfw refuses every packet when it is loaded, but for the last "
+    "what leaves a pipe passes no further rule of yours",
+    [
+        "kenv net.inet.ip.fw.default_to_accept=1",
+        "kldload -n ipfw dummynet",
+        "sysctl net.inet.ip.fw.one_pass=0",
+    ],
 )
-"""How the modules come without cutting off a user who types over the network."""
+"""How the modules come without cutting off a user who types over the network, and without opening
+a firewall."""
 
 
 NATIVE = ("fq_codel", "fq_pie", "codel", "pie")
@@ -151,9 +157,13 @@ def unsaid(lane: Lane) -> list[str]:
 
 def undone(lanes: Sequence[Lane], _: str) -> str:
     """How to take everything back."""
-    pipes = range(1, len(lanes) + 1)
-    rules = " ".join(str(RULES * nth) for nth in pipes)
-    return f"{UNDO}ipfw delete {rules}; ipfw pipe delete {' '.join(map(str, pipes))}"
+    pipes = [str(nth) for nth in range(1, len(lanes) + 1)]
+    # A pipe takes its scheduler along, not the scheduler's queue.
+    queues = [n for n, lane in zip(pipes, lanes, strict=True) if lane.entry.name in _SCHEDULERS]
+    words = [f"ipfw delete {' '.join(str(RULES * int(n)) for n in pipes)}"]
+    words += [f"ipfw queue delete {' '.join(queues)}"] if queues else []
+    words.append(f"ipfw pipe delete {' '.join(pipes)}")
+    return f"{UNDO}{'; '.join(words)}; the modules and one_pass=0 can stay"
 
 
 def _pipe(nth: int, entry: Entry, words: list[str], line: str, at: str) -> list[str]:

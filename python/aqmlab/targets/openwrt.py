@@ -135,7 +135,9 @@ def _options(lane: Lane) -> dict[str, str]:
     """Those of one direction."""
     short, long = _SIDES[lane.way]
     if lane.entry.aqm == "cake":
-        more = ["ptm"] if lane.framing.cells == "ptm" else []
+        # Of piece_of_cake only downloads have `nat`, without which a house is one host.
+        more = ["nat"] if lane.shaped else []
+        more += ["ptm"] if lane.framing.cells == "ptm" else []
         return {f"{short}qdisc_opts": " ".join([*_rest(lane.words, _SAID), *more])}
     given = lane.given
     said = {f"{short}limit": str(round(given["limit"]))} if "limit" in given else {}
