@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 import aqmlab
+from aqmlab.adversary import attack
+from aqmlab.adversary.search import Tried
 from aqmlab.cli import room
 from aqmlab.errors import AqmlabError
+from aqmlab.evaluate import evaluation
 from aqmlab.pipeline import run_folder, sharing
 from aqmlab.tables import measure
 from conftest import base_scenario
@@ -141,3 +144,31 @@ def test_what_only_reads_does_not_say_that_it_runs_something(real_core, pristine
         with pytest.raises(AqmlabError):
             look(folder)
     assert "run again" not in capsys.readouterr().err
+
+
+def test_ctrl_c_says_that_the_search_of_break_is_partial(real_core, monkeypatch):
+    def stopped(name, words, trials, seed, jobs, fixed, notify):
+        notify("use > 0.4", 24, Tried({}, 0.5, -1.0))
+        yield "use > 0.4", 24
+        notify("starvation > 0.05", 48, Tried({}, 0.2, -1.0))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(attack, "attack", stopped)
+    answer = command("break", "reno", "--json")
+    assert answer.code == 130
+    assert json.loads(answer.out) == [{"promise": "use > 0.4", "broken": False, "trials": 24}]
+    assert answer.err == (
+        'aqmlab: stopped: the search for "starvation > 0.05" had not ended after 48 scenarios and '
+        "says nothing yet; 1 promise is answered above; nothing of it is kept: give the same "
+        "command again, perhaps with fewer --trials\n"
+    )
+
+
+def test_ctrl_c_is_never_silent(real_core, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(evaluation, "evaluate", stopped)
+    answer = command("evaluate", "red")
+    assert answer.code == 130
+    assert answer.err.startswith("aqmlab: stopped before the end: what has been printed is not")

@@ -182,7 +182,10 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> Answer:
     if trial.agenda is not None:
         trial.agenda.steps = [0, *sensitivity.steps(trial, tuned, most, len(kept), len(seeds))]
     compared = _compared(trial, present.candidate, chosen.candidate)
-    parameters = sensitivity.parameters(trial, chosen.candidate, seeds, most) if tuned else []
+    system = wish.commands[0]
+    parameters = (
+        sensitivity.parameters(trial, chosen.candidate, seeds, most, system) if tuned else []
+    )
     around = sensitivity.surroundings(trial, kept, seeds)
     return {
         "asked": {
@@ -196,7 +199,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> Answer:
         "terms": [_term(term) for term in trial.terms],
         "advised": chosen.candidate.name,
         "discipline": chosen.candidate.aqm,
-        "sentence": sentence.of(trial, places, chosen, compared, wish.commands[0]),
+        "sentence": sentence.of(trial, places, chosen, compared, system),
         "places": [_place(place, chosen) for place in places],
         "present": compared,
         "parameters": [_effect(effect) for effect in parameters],

@@ -25,6 +25,11 @@ def plan(situation: Situation, chosen: Candidate) -> targets.Plan:
     return targets.Plan(made.get("forward"), made.get("reverse"))
 
 
+def direction(situation: Situation, chosen: Candidate) -> targets.Queue:
+    """The queue of one direction, whose settings are those of both."""
+    return next(one.queue for _, one in plan(situation, chosen).directions())
+
+
 def _direction(
     situation: Situation,
     chosen: Candidate,

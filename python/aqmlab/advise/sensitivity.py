@@ -6,11 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from aqmlab import targets
 from aqmlab.errors import SpecError
 from aqmlab.intervals import interval
 from aqmlab.simulator import engine
 from aqmlab.targets.words import plain
 
+from . import commands
 from .candidates import Candidate
 from .race import EQUAL, Scores
 from .situation import ROUTER, Situation
@@ -39,11 +41,23 @@ class Effect:
     """Mean and interval of the new score minus the old; none for what is only compared."""
 
 
-def parameters(trial: Trial, one: Candidate, seeds: Sequence[int], most: int) -> list[Effect]:
-    """Each number of the queue halved and doubled, for at most `most` parameters."""
+def parameters(
+    trial: Trial, one: Candidate, seeds: Sequence[int], most: int, system: str
+) -> list[Effect]:
+    """Each number of the queue that the system can set, halved and doubled, for at most `most`
+    parameters; what is tried is in the system's words."""
+    queue = commands.direction(trial.situation, one)
+    settable = [
+        (name, value)
+        for name, value, _ in tunable(one)
+        if targets.typed(system, queue, name, value) is not None
+    ]
     tried = (
-        one.scaled(name, value, factor)
-        for name, value, _ in list(tunable(one))[:most]
+        replace(
+            one.scaled(name, value, factor),
+            name=str(targets.typed(system, queue, name, value * factor)),
+        )
+        for name, value in settable[:most]
         for factor in FACTORS
     )
     those = [each for each in tried if taken(trial.situation, each)]
@@ -97,7 +111,7 @@ def surroundings(
         situation = trial.situation.on_line_of(factor)
         # Who shapes goes on at the rate that was set for the line as it was said to be.
         moved = [_unmoved(one, factor, trial.situation) for one in those]
-        described = f"the line has {factor:.0%} of the rate that was said"
+        described = f"the line has {factor * 100:.0f} % of the rate that was said"
         found.append((described, _elsewhere(trial, situation, moved, seeds, described)))
     return found
 

@@ -180,7 +180,7 @@ def show(answer: Answer, console: Console) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    from aqmlab.report.advice import change, described
+    from aqmlab.report.advice import described
 
     console.print(Text.assemble("advised: ", (answer["advised"], "bold")))
     console.print(Text(f"for {answer['asked']['line']}: {answer['asked']['objective']}"))
@@ -204,15 +204,38 @@ def show(answer: Answer, console: Console) -> None:
         numbers = (described(row[key], row) for key in ("today", "advised"))
         today.add_row(row["title"], *numbers, described(row["difference"], row, "+"), row["unit"])
     console.print(today)
-    for effect in answer["parameters"]:
-        console.print(Text(f"{effect['what']}: {change(effect)}"))
-    for case in answer["surroundings"]:
-        scores = ", ".join(f"{e['candidate']} {e['score']:.3f}" for e in case["effects"])
-        console.print(Text(f"{case['what']}: {scores}"))
+    _show_dependence(answer, console)
     for target in answer["commands"]:
         _show_commands(target, answer["advised"], console)
     if "folder" in answer:
         console.print(Text(f"{answer['folder']}/report.html", "dim"))
+
+
+def _show_dependence(answer: Answer, console: Console) -> None:
+    """How the scores change with a setting, with the people and with the line."""
+    from rich import box
+    from rich.table import Table
+
+    from aqmlab.report.advice import change
+
+    if answer["parameters"]:
+        title = f"{answer['discipline']} with one other setting"
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+        table.add_column("setting")
+        table.add_column("score changes by", justify="right")
+        for effect in answer["parameters"]:
+            table.add_row(effect["what"], change(effect))
+        console.print(table)
+    if answer["surroundings"]:
+        title = "scores if the people or the line are not as said"
+        table = Table(title=title, title_justify="left", box=box.SIMPLE_HEAD)
+        table.add_column("")
+        for effect in answer["surroundings"][0]["effects"]:
+            table.add_column(effect["candidate"], justify="right")
+        for case in answer["surroundings"]:
+            scores = (f"{effect['score']:.3f}" for effect in case["effects"])
+            table.add_row(case["what"], *scores)
+        console.print(table)
 
 
 def _show_commands(target: Mapping[str, Any], advised: str, console: Console) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from aqmlab.errors import Interrupted
 from aqmlab.io import terminal
 from aqmlab.io.terminal import printable
 
@@ -49,30 +51,48 @@ def break_(
     from aqmlab.adversary import attack, finding
 
     say = (lambda _: None) if json else terminal.say
+    searched: dict[str, int] = {}
 
     def progress(words: str, done: int, best: Tried) -> None:
+        searched[words] = done
         value = "nothing" if best.value is None else f"{best.value:.4g}"
         say(f"{words}: {done} scenarios, at worst {value}")
 
     left = [one.strip() for one in fix.split(",") if one.strip()]
     results: list[dict[str, Any]] = []
-    for result in attack.attack(name, promise or [], trials, seed, jobs, left, progress):
-        if isinstance(result, finding.Finding):
-            results.append(result.document())
-            text = finding.lines(result)
-            if out is not None:
-                place = _place(out, len(results))
-                finding.write(result, place)
-                text.append(f"  {place}")
-        else:
-            words, done = result
-            results.append({"promise": words, "broken": False, "trials": done})
-            text = [f'{name} keeps "{words}" in {done} scenarios']
-        if not json:
-            for line in text:
-                print(printable(line))
+    try:
+        for result in attack.attack(name, promise or [], trials, seed, jobs, left, progress):
+            if isinstance(result, finding.Finding):
+                results.append(result.document())
+                text = finding.lines(result)
+                if out is not None:
+                    place = _place(out, len(results))
+                    finding.write(result, place)
+                    text.append(f"  {place}")
+            else:
+                words, done = result
+                results.append({"promise": words, "broken": False, "trials": done})
+                text = [f'{name} keeps "{words}" in {done} scenarios']
+            if not json:
+                print("\n".join(map(printable, text)))
+    except KeyboardInterrupt:
+        if json:
+            print_json(results)
+        raise Interrupted(_partial(searched, len(results))) from None
     if json:
         print_json(results)
+
+
+def _partial(searched: Mapping[str, int], ended: int) -> str:
+    """What is known when the search is stopped: of the last promise nothing is."""
+    before = f"; {ended} promise{'s are' if ended > 1 else ' is'} answered above" if ended else ""
+    where = "the search had not ended"
+    for words in list(searched)[ended:]:
+        where = f'the search for "{words}" had not ended after {searched[words]} scenarios'
+    return (
+        f"stopped: {where} and says nothing yet{before}; "
+        "nothing of it is kept: give the same command again, perhaps with fewer --trials"
+    )
 
 
 def _place(out: Path, number: int) -> Path:

@@ -17,6 +17,8 @@ import typer
 import typer.main
 from typer.core import TyperCommand, TyperGroup
 
+from aqmlab.errors import Interrupted
+
 from . import guide
 
 
@@ -51,6 +53,16 @@ class Command(TyperCommand):
     def get_params(self, ctx: Any) -> list[Any]:
         """As Typer's, with lighter readers."""
         return list(map(_lighten, super().get_params(ctx)))
+
+    def invoke(self, ctx: Any) -> Any:
+        """As Typer's, which would end in silence after Ctrl-C."""
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise Interrupted(
+                "stopped before the end: what has been printed is not the whole answer; give the "
+                "same command again"
+            ) from None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
         """The examples."""

@@ -104,7 +104,7 @@ def described(interval: Sequence[float] | None, row: Shown, sign: str = "") -> s
         return "-"
     mean, _, high = interval
     scale, digits = row["scale"], row["digits"]
-    text = f"{mean * scale:{sign},.{digits}f}"
+    text = f"{mean * scale:{sign}z,.{digits}f}"  # z: no minus before a zero
     known = high is not None and high == high
     return f"{text} ± {(high - mean) * scale:,.{digits}f}" if known else text
 
