@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import xml.etree.ElementTree as ET
 from typing import Any
@@ -588,6 +589,27 @@ def test_lines_with_intervals():
     named = EXAMPLES["lines"][0] | {"places": ["a", "b", "c", "d", "e"]}
     (axes,) = figures.draw("lines", named).axes
     assert [t.get_text() for t in axes.get_xticklabels()] == ["a", "b", "c", "d", "e"]
+
+
+def test_a_heat_map_of_a_ratio_goes_apart_by_the_factor():
+    data = {"x": ["a", "a long label"], "y": ["c", "d"], "value": "ratio", "digits": 2}
+    data["means"] = [[0.5, 1.0], [2.0, 16.0]]
+    (axes,) = figures.draw("heatmap", data, center=1.0).axes  # no bar of colours beside it
+    shown = axes.images[0].get_array()
+    assert shown is not None
+    assert list(shown[:, 0]) == pytest.approx([-math.log(2), math.log(2)])
+    assert shown[1, 1] == pytest.approx(math.log(4))  # the end
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first row is on top
+    assert {t.get_text() for t in axes.texts} == {"0.50", "1.00", "2.00", "16.00"}
+
+
+@pytest.mark.parametrize("center", [None, 1.0])
+def test_a_heat_map_as_svg_has_its_colours(center):
+    data = {"x": ["a", "b"], "y": ["c"], "means": [[0.5, 2.0]], "value": "ratio"}
+    svg = figures.to_svg(figures.draw("heatmap", data, center=center))
+    images = re.findall(r'<image[^>]* xlink:href="([^"]*)"', svg)
+    assert images
+    assert all(link.startswith("data:image/png;base64,") for link in images)
 
 
 def test_lines_of_a_ratio_stand_on_a_logarithmic_axis():

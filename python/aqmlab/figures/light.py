@@ -49,13 +49,14 @@ def lighten(svg: str) -> str:
 
 
 def _name(root: ET.Element) -> None:
-    """Gives what is referred to a short name, and takes the other names away."""
+    """Gives what is referred to a short name, and takes the other names away. An image refers to
+    its own bytes, which stay."""
     referred = set[str]()
     for element in root.iter():
         for key, value in element.attrib.items():
             referred.update(_URL.findall(value))
-            if key.endswith("href"):
-                referred.add(value.removeprefix("#"))
+            if key.endswith("href") and value.startswith("#"):
+                referred.add(value[1:])
     short = {name: f"{_letter(i)}" for i, name in enumerate(sorted(referred))}
     for element in root.iter():
         for key, value in list(element.attrib.items()):
@@ -63,8 +64,8 @@ def _name(root: ET.Element) -> None:
                 del element.attrib[key]
             elif key == "id":
                 element.set(key, short[value])
-            elif key.endswith("href"):
-                element.set(key, "#" + short[value.removeprefix("#")])
+            elif key.endswith("href") and value.startswith("#"):
+                element.set(key, "#" + short[value[1:]])
             elif "url(#" in value:
                 element.set(key, _URL.sub(lambda found: f"url(#{short[found[1]]})", value))
 

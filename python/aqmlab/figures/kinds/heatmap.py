@@ -8,7 +8,6 @@ import numpy as np
 
 from aqmlab.intervals import interval
 
-from ..colours import INK
 from ..sources import Cells, Drawing, titled
 from ..style import new
 
@@ -19,6 +18,14 @@ MAP = "cividis"
 """Light and dark to every eye, also in print."""
 MOST = 12
 """Columns up to which a field has its number written in it."""
+AROUND = "PuOr_r"
+"""Two hues that every eye distinguishes, pale where they meet."""
+FARTHEST = 4.0
+"""The factor from the centre at which the colours end."""
+ON_DARK, ON_PALE = "#fdfdfd", "#101010"
+"""Colours of the numbers. They are not the page's, which a dark page exchanges: the fields stay."""
+WIDTH, LETTER = 0.62, 0.075
+"""Inches of a column, and of a letter of its label."""
 
 
 def collect(cells: Cells, *, x: str, y: str, metric: str) -> Drawing | None:
@@ -45,25 +52,37 @@ def collect(cells: Cells, *, x: str, y: str, metric: str) -> Drawing | None:
     return Drawing(data, note)
 
 
-def draw(data: dict, *, title: str = "", axis: str = "", axis_y: str = "") -> Figure:
+def draw(
+    data: dict, *, title: str = "", axis: str = "", axis_y: str = "", center: float | None = None
+) -> Figure:
     """`data` has the labels `x` and `y`, `means` with a row for each of `y`, `value` (the words of
-    the colours) and `digits`; an undefined mean leaves its field empty.
+    the colours) and `digits`; an undefined mean leaves its field empty. Around a `center` above
+    zero, that of a ratio, the colours go apart by the factor, and the first row is on top.
     """
     across, up = data["x"], data["y"]
     means = np.ma.masked_invalid(np.asarray(data["means"], dtype=float))
-    figure, axes = new(max(3.6, 1.6 + 0.62 * len(across)), max(2.6, 1.2 + 0.4 * len(up)), title)
-    picture = axes.imshow(means, cmap=MAP, aspect="auto", origin="lower")
+    figure, axes = new(max(3.6, 1.6 + WIDTH * len(across)), max(2.6, 1.2 + 0.4 * len(up)), title)
+    if center:
+        end = np.log(FARTHEST)
+        shown = np.ma.clip(np.ma.log(means / center), -end, end)
+        axes.imshow(shown, cmap=AROUND, aspect="auto", vmin=-end, vmax=end)
+        dark = np.ma.abs(shown) > 0.75 * end
+    else:
+        picture = axes.imshow(means, cmap=MAP, aspect="auto", origin="lower")
+        dark = means < (float(means.min()) + float(means.max())) / 2
+        bar = figure.colorbar(picture, ax=axes, pad=0.02)
+        bar.set_label(data.get("value", ""))
+        bar.outline.set_visible(False)
     axes.set_xticks(range(len(across)), across)
+    if max(map(len, across)) * LETTER > WIDTH:
+        for label in axes.get_xticklabels():
+            label.set(rotation=30, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(len(up)), up)
     axes.grid(visible=False)
     axes.set(xlabel=axis, ylabel=axis_y)
     if len(across) <= MOST:
-        middle = (float(means.min()) + float(means.max())) / 2
         for (row, column), value in np.ma.ndenumerate(means):
-            colour = "white" if value < middle else INK
+            colour = ON_DARK if dark[row, column] else ON_PALE
             words = f"{value:,.{data.get('digits', 2)}f}"
             axes.text(column, row, words, ha="center", va="center", color=colour, fontsize=8)
-    bar = figure.colorbar(picture, ax=axes, pad=0.02)
-    bar.set_label(data.get("value", ""))
-    bar.outline.set_visible(False)
     return figure
