@@ -142,15 +142,18 @@ def test_words_that_name_no_cluster(on, sentence):
         pass
 
 
-def test_a_scheduler_that_does_not_answer_is_one_sentence():
+def test_a_scheduler_that_does_not_answer_is_one_sentence(monkeypatch, capsys):
     import dask
 
+    monkeypatch.setattr(cluster, "SILENCE_S", 0.05)
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "500ms"}),
         pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"),
         cluster.opened("tcp://127.0.0.1:9"),
     ):
         pass
+    waits = "no answer from tcp://127.0.0.1:9 yet, which may take up to 500ms; Ctrl-C ends"
+    assert waits in capsys.readouterr().err
 
 
 def test_jobs_and_looks_into_runs_are_of_this_machine(aqmlab_command):

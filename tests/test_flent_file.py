@@ -138,12 +138,23 @@ def test_goresponsiveness_and_network_quality_are_read(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("a.flent.gz", b"no gzip", "gzipped"),
+        ("a.flent.gz", b"no gzip", "not packed by gzip: take it from the tool again"),
         ("a.json", b"{", "damaged JSON"),
         ("b.json", b"{}", "of no known tool"),
         ("c.txt", b"hello", "of no known tool"),
         ("d.flent.gz", gzip.compress(b'{"x_values": [], "results": 3}', mtime=0), "damaged"),
-        ("e.json", b'{"start": {}, "intervals": []}', "without intervals"),
+        ("e.json", b'{"start": {}, "intervals": []}', "without a rate of any interval: run it"),
+        (
+            "g.json",
+            b'{"start": {}, "intervals": [], "error": "unable to connect"}',
+            r"""without a rate of any interval \("unable to connect"\): run it again with -J""",
+        ),
+        ("h.flent", b'{"x_values": [], "results": {"Ping": [NaN, 1e999]}}', "no series has a num"),
+        (
+            "i.flent",
+            b'{"x_values": [], "results": {"Ping": [1' + b"0" * 400 + b"]}}",
+            "no series has a number",
+        ),
     ],
 )
 def test_a_damaged_file_is_one_sentence(tmp_path, name, content, sentence):
@@ -151,3 +162,40 @@ def test_a_damaged_file_is_one_sentence(tmp_path, name, content, sentence):
     file.write_bytes(content)
     with pytest.raises(SpecError, match=sentence):
         measured_file.read(file)
+
+
+def test_a_packed_file_with_any_wrong_bit_is_one_sentence(tmp_path):
+    series = {"Ping (ms) ICMP": [1.0, 2.0, 3.0] * 40}
+    packed = gzip.compress(json.dumps({"x_values": [], "results": series}).encode(), mtime=0)
+    file = tmp_path / "a.flent.gz"
+    for place in range(10, len(packed)):
+        for damaged in (packed[:place], flipped(packed, place)):
+            file.write_bytes(damaged)
+            with pytest.raises(SpecError, match="cut short, damaged or not packed by gzip"):
+                measured_file.read(file)
+
+
+def flipped(content: bytes, place: int) -> bytes:
+    """The content with one bit of that byte inverted."""
+    return content[:place] + bytes([content[place] ^ 1]) + content[place + 1 :]
+
+
+@pytest.mark.parametrize("wrong", [None, 1, "x", [], {}, [1], -1])
+def test_a_value_of_another_kind_in_a_result_of_iperf3(tmp_path, wrong):
+    interval = {"streams": [{"rtt": 100}], "sum": {"bits_per_second": 1e6}}
+    whole = {"start": {"test_start": {"reverse": 1}}, "intervals": [interval]}
+    file = tmp_path / "i.json"
+    for one in (
+        whole | {"start": wrong},
+        whole | {"start": {"test_start": wrong}},
+        whole | {"intervals": wrong},
+        whole | {"intervals": [wrong]},
+        whole | {"intervals": [interval | {"streams": wrong}]},
+        whole | {"intervals": [interval | {"streams": [wrong]}]},
+        whole | {"intervals": [interval | {"sum": wrong}]},
+    ):
+        file.write_text(json.dumps(one))
+        try:
+            assert next(iter(measured_file.read(file).series.values())) == [1.0]
+        except SpecError as error:
+            assert "without a rate of any interval" in str(error)

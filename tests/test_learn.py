@@ -154,7 +154,7 @@ def test_progress_counts_bytes(capture):
         (b"", ["first header", "give a complete capture"]),
         (b"just text, no capture", ["not a capture", "tcpdump"]),
         (b"\x28\xb5\x2f\xfd1234", ["compressed", "zstd -d"]),
-        (b"\x1f\x8bnonsense and more of it", ["cannot be read"]),
+        (b"\x1f\x8bnonsense and more of it", ["its compressed bytes are damaged: copy it again"]),
     ],
 )
 def test_what_is_no_capture_is_one_sentence(tmp_path, aqmlab_command, content, words):

@@ -94,7 +94,9 @@ def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
             chunk = source.read1(CHUNK)
         except EOFError:  # a compressed file that was cut off: what came before is read
             return
-        except (OSError, zlib.error) as error:
+        except (gzip.BadGzipFile, zlib.error) as error:
+            raise SpecError(f"{path}: its compressed bytes are damaged: copy it again") from error
+        except OSError as error:
             raise _unreadable(path, error) from error
         if not chunk:
             return

@@ -35,8 +35,8 @@ def compare(result: Result, measured: Sequence[Path], margin: str) -> Comparison
     if not rows:
         known = ", ".join([*references[0].series, *references[0].numbers][:8])
         raise AqmlabError(
-            f"no series of the measured file ({known}) is in the runs: run the same test, such as "
-            f'app = "{_test_of(references[0])}"'
+            f"{measured[0]}: none of its series ({known}) is in the runs: run the same test, such "
+            f'as app = "{_test_of(references[0])}"'
         )
     lone = [
         who

@@ -48,6 +48,8 @@ LOSSES = 3
 `allowed-failures`: what runs out of memory on one worker does so on the next."""
 WORKER_S = 60.0
 """How long a missing worker goes unreported."""
+SILENCE_S = 2.0
+"""How long the silence of a scheduler goes unreported."""
 
 
 class Cluster:
@@ -283,7 +285,9 @@ def opened(on: str) -> Iterator[Cluster]:
     with contextlib.ExitStack() as open_:
         address = on if start is None else open_.enter_context(start(int(rest)))
         try:
-            client = open_.enter_context(distributed.Client(address, set_as_default=False))
+            with _later(SILENCE_S, lambda: say(_waits(on))):
+                made = distributed.Client(address, set_as_default=False)
+            client = open_.enter_context(made)
         except (OSError, ValueError) as error:
             raise EngineError(
                 f"no Dask scheduler answers at {on}: start one (`dask scheduler`), or give its "
@@ -295,6 +299,25 @@ def opened(on: str) -> Iterator[Cluster]:
         if not many:
             open_.enter_context(_missed(client, on))
         yield Cluster(client, on)
+
+
+def _waits(on: str) -> str:
+    import dask
+
+    longest = dask.config.get("distributed.comm.timeouts.connect")
+    return f"no answer from {on} yet, which may take up to {longest}; Ctrl-C ends the wait"
+
+
+@contextmanager
+def _later(after_s: float, notify: Callable[[], object]) -> Iterator[None]:
+    """Notifies unless what goes on ends before."""
+    timer = threading.Timer(after_s, notify)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 @contextmanager
@@ -309,10 +332,5 @@ def _missed(client: Client, on: str) -> Iterator[None]:
                     "jobs or pods wait or have failed, and into their logs"
                 )
 
-    later = threading.Timer(WORKER_S, notify)
-    later.daemon = True
-    later.start()
-    try:
+    with _later(WORKER_S, notify):
         yield
-    finally:
-        later.cancel()

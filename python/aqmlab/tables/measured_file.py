@@ -9,12 +9,13 @@ import gzip
 import json
 import math
 import re
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeGuard
 
-from aqmlab.errors import SpecError
+from aqmlab.errors import SpecError, shortened
 
 MOST_BYTES = 256 * 1024 * 1024
 """Of a file after it is unpacked."""
@@ -81,15 +82,30 @@ def _text(file: Path) -> str:
     try:
         with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as content:
             raw = content.read(MOST_BYTES + 1)
-    except (OSError, EOFError) as error:
-        reason = getattr(error, "strerror", None) or str(error) or "damaged"
-        raise SpecError(f"{file}: {reason.lower()}") from error
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise SpecError(
+            f"{file}: cut short, damaged or not packed by gzip: take it from the tool again, or "
+            "copy it again whole"
+        ) from error
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise SpecError(f"{file}: {reason}: give the path of a file that can be read") from error
     if len(raw) > MOST_BYTES:
         raise SpecError(f"{file}: more than {MOST_BYTES >> 20} MiB: give a shorter measurement")
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise _unknown(file) from None
+
+
+def _table(value: object) -> Mapping[str, Any]:
+    """A table, or none of any other value."""
+    return value if isinstance(value, dict) else {}
+
+
+def _tables(value: object) -> list[Mapping[str, Any]]:
+    """A list of tables, or none of any other value."""
+    return list(map(_table, value)) if isinstance(value, list) else []
 
 
 def _values(listed: object) -> list[float]:
@@ -99,7 +115,12 @@ def _values(listed: object) -> list[float]:
 
 
 def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(value)
+    except OverflowError:  # of a whole number with hundreds of digits
+        return False
 
 
 def _flent(file: Path, content: Mapping[str, Any]) -> Reference:
@@ -117,22 +138,29 @@ def _flent(file: Path, content: Mapping[str, Any]) -> Reference:
         series[name] = found or _values(listed)
     about = content.get("metadata", {})
     name = about.get("NAME", "") if isinstance(about, dict) else ""
-    return Reference("Flent", str(name), {k: v for k, v in series.items() if v})
+    kept = {name: values for name, values in series.items() if values}
+    if not kept:
+        raise SpecError(f"{file}: no series has a number: give a measurement that ran to its end")
+    return Reference("Flent", str(name), kept)
 
 
 def _iperf3(file: Path, content: Mapping[str, Any]) -> Reference:
-    setting = content["start"].get("test_start", {}) if isinstance(content["start"], dict) else {}
+    setting = _table(_table(content["start"]).get("test_start"))
     down = bool(setting.get("reverse"))
     name = "TCP download" if down else "TCP upload"
     rates, trips = [], []
-    for interval in content["intervals"]:
-        rate = interval.get("sum", {}).get("bits_per_second")
+    for interval in _tables(content["intervals"]):
+        rate = _table(interval.get("sum")).get("bits_per_second")
         rates += [rate / 1e6] if _is_number(rate) else []
-        for stream in interval.get("streams", []):
+        for stream in _tables(interval.get("streams")):
             trip = stream.get("rtt")
             trips += [trip / 1e3] if _is_number(trip) and trip > 0 else []
     if not rates:
-        raise SpecError(f"{file}: an iperf3 result without intervals: run it with -J")
+        why = content.get("error")
+        said = f' ("{shortened(why, 100)}")' if isinstance(why, str) else ""
+        raise SpecError(
+            f"{file}: a result of iperf3 without a rate of any interval{said}: run it again with -J"
+        )
     series = {name: rates} | ({"TCP RTT (ms)": trips} if trips else {})
     return Reference("iperf3", str(setting.get("protocol", "")), series)
 
