@@ -88,7 +88,8 @@ impl Together {
                 all.differences.1 += 1;
             }
         }
-        all.trips = Spread::of(&[&trips]);
+        let shortest_s = all.shortest.map_or(0.0, Duration::secs_f64);
+        all.trips = Spread::of(&[&trips]).not_below(shortest_s);
         all
     }
 

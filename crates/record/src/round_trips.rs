@@ -34,9 +34,10 @@ impl TripFigures {
     /// Of these samples together.
     fn of(trips: &[&Trips]) -> TripFigures {
         let samples: Vec<&Waits> = trips.iter().map(|of| &of.samples).collect();
+        let shortest_ns = trips.iter().map(|of| of.shortest_ns).min().unwrap_or(u64::MAX);
         TripFigures {
-            spread: Spread::of(&samples),
-            shortest_ns: trips.iter().map(|of| of.shortest_ns).min().unwrap_or(u64::MAX),
+            spread: Spread::of(&samples).not_below(shortest_ns as f64 / 1e9),
+            shortest_ns,
             smoothed_ns: trips.iter().map(|of| of.smoothed_ns).sum(),
         }
     }
@@ -147,6 +148,19 @@ mod tests {
         let Some(crate::Figure::Group(groups)) = out.get("tcp_rtt_by_group") else { panic!() };
         let Some(crate::Figure::Group(of)) = groups.get("c") else { panic!() };
         assert!(groups.get("b").is_none() && of.number("p50_s") == 0.04);
+    }
+
+    /// The middle of a bin may lie below all times in it.
+    #[test]
+    fn no_quantile_is_below_the_shortest_sample() {
+        let sample = Duration::from_micros(50_190);
+        let mut trips = RoundTrips::new(Window { from: Instant::ZERO, to: Instant::NEVER }, 1);
+        trips.sampled(Instant::ZERO, 0, sample, sample);
+        let mut out = Summary::default();
+        trips.summarise(&["a"], &mut out);
+        let figures = ["min_s", "p50_s", "p99_9_s", "max_s"];
+        let found = figures.map(|name| out.number(&format!("tcp_rtt_{name}")));
+        assert_eq!(found, [sample.secs_f64(); 4]);
     }
 
     #[test]

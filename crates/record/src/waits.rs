@@ -74,6 +74,14 @@ impl Spread {
             }
         }
     }
+
+    /// With the shortest of the times known, below which no quantile lies.
+    pub fn not_below(mut self, shortest_s: f64) -> Spread {
+        if self.count > 0 {
+            self.quantiles_s = self.quantiles_s.map(|s| s.max(shortest_s));
+        }
+        self
+    }
 }
 
 impl Waits {
