@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-_FQ = "pacing is by segments here, not by what goes down as one (profile linux says so)"
 _HYSTART = (
     "written for kernels whose HyStart began its rounds only at 16 segments; since 6.14, and in "
     "6.12.117, slow start ends at 36 as here (bictcp_hystart_reset in tcp_cubic.c)"
 )
 
 EXPLAINED: dict[str, str] = {
-    "accecn_delivered_falseoverflow_detect.pkt": "the script stops the option in the middle of a "
-    "connection",
+    "accecn_delivered_falseoverflow_detect.pkt": "the script sets net.ipv4.tcp_ecn_option to 0 in the "
+    "middle of a connection; no host here changes a sysctl while it runs",
     "rfc5961_ack-out-of-window.pkt": "an acknowledgement older than a window draws no challenge "
     "(RFC 5961 section 5.2): no path here forges one",
-    "slow_start_slow-start-fq-ack-per-2pkt.pkt": _FQ,
-    "slow-start-fq-ack-per-2pkt.pkt": _FQ,
     "cubic-bulk-166k.pkt": _HYSTART,
     "cubic-bulk-166k-idle-restart.pkt": _HYSTART,
     "cwnd-moderation-ecn-enter-cwr-no-moderation-700.pkt": "written for PRR as it was before an "

@@ -38,11 +38,13 @@ def parameters(script: Script) -> Parameters:
     opens = any(call.name == "connect" for call in calls)
     # defaults.sh of the scripts.
     settings: Parameters = {"idle_restart": False, "host_cache": False, "syn_retries": 9}
+    settings["tso_autosize"] = True  # as every Linux, whatever the device
     sysctls: dict[str, str] = {}
     for event in script.events:
         if event.kind == "shell" and isinstance(event.what, str):
             sysctls |= _sysctls(event.what)
             settings |= _routes(event.what)
+            settings |= _pacing(event.what)
     for name, value in sysctls.items():
         settings |= _setting(name, value, opens)
     for call in calls:
@@ -92,6 +94,12 @@ def _routes(command: str) -> Parameters:
             raise NotRunError("shell", "ip")
         return {"initial_window": int(found[1])}
     return {}
+
+
+def _pacing(command: str) -> Parameters:
+    """FQ holds back what TCP says is to go later."""
+    paced = re.search(r"tc qdisc \w+ dev \w+ root fq\b", command)
+    return {"pacing": True} if paced else {}
 
 
 def _setting(name: str, value: str, opens: bool) -> Parameters:

@@ -57,8 +57,8 @@ mod writes;
 
 pub use clock::HostClock;
 pub use congestion::{
-    AckSample, CaState, Cause, Control, ControlFlags, Controls, EcnMode, Lost, MakeControl,
-    OwnControl, RateSample, Report, controls, usual_pacing_rate,
+    AckSample, BurstSize, CaState, Cause, Control, ControlFlags, Controls, EcnMode, Lost,
+    MakeControl, OwnControl, RateSample, Report, controls, usual_pacing_rate,
 };
 pub use connection::State;
 pub use ecn::MarksSeen;

@@ -227,9 +227,15 @@ impl TcpEndpoint {
     }
 
     /// Linux hands down two full segments as one where it can (`tcp_tso_segs`: two at least, more only
-    /// above 12 Mbit/s), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
+    /// above 12 Mbit/s, which `tso_autosize` has), and the last of these has PSH (`__tcp_transmit_skb`); so has the end of
     /// what was written (`tcp_push`).
     fn mark_push(&mut self, out: &mut Segment, retransmission: bool) {
+        if let Some(ends) = self.tx.sender.ends_burst() {
+            if ends || out.end() >= self.tx.snd.end {
+                out.push();
+            }
+            return;
+        }
         let full =
             u64::from(out.len) == self.tx.snd.mss() && !retransmission && self.profile.output.pairs;
         if full && self.call.unpaired || out.end() >= self.tx.snd.end {

@@ -91,7 +91,7 @@ impl SendAlgorithm for RackSender {
                 self.on_restart(cx, idle);
             }
         }
-        self.choose(cx.snd)
+        self.choose_at(cx.snd, cx.moment.at)
     }
 
     #[inline(never)]

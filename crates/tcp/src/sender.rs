@@ -125,6 +125,15 @@ impl Sender {
         }
     }
 
+    /// Where segments go down many as one: whether the one sent last was the last of several.
+    #[inline]
+    pub fn ends_burst(&self) -> Option<bool> {
+        match self {
+            Sender::Classic(_) => None,
+            Sender::Rack(rack) => rack.ends_burst(),
+        }
+    }
+
     /// A FIN that was sent is repeated by a bare acknowledgement: the retransmission timer runs.
     pub fn on_fin_repeated(&mut self, cx: &mut SendContext) {
         match self {

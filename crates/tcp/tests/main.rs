@@ -1,6 +1,7 @@
 //! The tests of this crate from outside as one program: a new file needs its line here.
 
 mod accurate_ecn;
+mod bursts;
 mod delayed_acks;
 mod dialogues;
 mod ecn;

@@ -160,6 +160,15 @@ pub struct ControlFlags {
     pub ecn: EcnMode,
 }
 
+/// How many segments go down as one, where a profile has that.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BurstSize {
+    /// What the pace makes in a 1,024th of a second, and at least this many (Linux's `tcp_tso_autosize`).
+    AtLeast(u64),
+    /// This many (the hook `tso_segs` of L4STeam's and Google's kernels).
+    Segments(u64),
+}
+
 /// The ECN a control uses, where the profile's ECN is on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EcnMode {
@@ -247,6 +256,12 @@ pub trait Control: Boxed + Debug + Send + Sync + RefUnwindSafe {
     /// known.
     fn pacing_rate(&self, win: &Window, flight: &Flight, srtt: Duration) -> Option<u64> {
         linux_pacing_rate(win, flight, srtt)
+    }
+
+    /// How many segments go down as one at a pace of `rate` bytes a second (0: there is none yet), each of
+    /// `mss` bytes. The default is Linux's `net.ipv4.tcp_min_tso_segs`.
+    fn burst_size(&self, _rate: u64, _mss: u64) -> BurstSize {
+        BurstSize::AtLeast(2)
     }
 
     /// Shows inner state by name, always in one order.

@@ -43,7 +43,7 @@ mod windowed;
 pub(crate) use classic_reno::{Arithmetic, ClassicReno};
 pub use control::linux_pacing_rate as usual_pacing_rate;
 pub use control::{
-    AckSample, CaState, Cause, Control, ControlFlags, EcnMode, Lost, RateSample, Report,
+    AckSample, BurstSize, CaState, Cause, Control, ControlFlags, EcnMode, Lost, RateSample, Report,
 };
 pub use registry::{Controls, MakeControl, OwnControl, controls};
 pub(crate) use registry::{KIND, linux_reno, make_usual};

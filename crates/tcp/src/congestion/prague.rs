@@ -15,7 +15,9 @@ use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Duration, Instant};
 
-use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry};
+use super::control::{
+    AckSample, BurstSize, CLASSIC, CaState, Cause, Control, ControlFlags, EcnMode, Entry,
+};
 use super::growth::slow_start;
 use crate::send_state::{Flight, Window};
 use classic::{Detector, Reference};
@@ -348,9 +350,7 @@ impl Control for Prague {
             return self.answer_marks(win, now);
         }
         self.before_loss = self.window;
-        if let Some(pace) = &mut self.pace {
-            pace.note_loss();
-        }
+        self.pace.iter_mut().for_each(Pace::note_loss);
         self.reduce(win, 0.5);
         (self.losing, self.owed) = (true, false);
         // By the rate a window may be less than a segment until segments get smaller.
@@ -359,9 +359,7 @@ impl Control for Prague {
 
     fn undo(&mut self, _win: &mut Window) {
         self.window = self.window.max(self.before_loss);
-        if let Some(pace) = &mut self.pace {
-            pace.undo();
-        }
+        self.pace.iter_mut().for_each(Pace::undo);
         self.losing = false;
     }
 
@@ -371,21 +369,22 @@ impl Control for Prague {
 
     fn on_restart(&mut self, win: &mut Window, _idle: Duration, _now: Instant) {
         self.window = win.cwnd as f64;
-        if let Some(pace) = &mut self.pace {
-            pace.follow(self.window);
-        }
+        self.pace.iter_mut().for_each(|pace| pace.follow(self.window));
     }
 
     fn detect_classic_queues(&mut self) {
         self.detector = Some(Detector::new(self.settings.classic));
     }
 
+    /// `prague_tso_segs`: a 4,096th of a second (prague_burst_shift).
+    fn burst_size(&self, rate: u64, mss: u64) -> BurstSize {
+        BurstSize::Segments(((rate / mss) >> 12).max(1))
+    }
+
     /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
     /// that below half of ssthresh.
     fn pacing_rate(&self, win: &Window, _flight: &Flight, srtt: Duration) -> Option<u64> {
-        if srtt == Duration::ZERO {
-            return None;
-        }
+        (srtt > Duration::ZERO).then_some(())?;
         if let Some(pace) = &self.pace {
             return Some(pace.pace(win, self.sampled));
         }

@@ -36,7 +36,7 @@ pub(crate) const ENTRY: Entry = Entry {
                      PSH on every second full segment of a burst and the end of a write (not where half of \
                      the window was written, forced_push), \
                      timers to the nanosecond where Linux counts jiffies of 1 ms, pacing segment by \
-                     segment (no TSO), a spurious_rto repair is taken back though copies are still out; \
+                     segment unless tso_autosize is on (which takes what was written for one piece), a spurious_rto repair is taken back though copies are still out; \
                      an acknowledgement that waits for more to report is sent with, not before, the \
                      segment that opens a third range; \
                      left out: the decay of a window that the program does not use (tcp_cwnd_application_limited), Linux's finer filter \
@@ -52,6 +52,9 @@ const BARE_HEADER: u64 = 20;
 
 /// The receive buffer before it grows, bytes (net.ipv4.tcp_rmem).
 const FIRST_BUFFER: u64 = 128 << 10;
+
+/// Segments that a device takes as one (`GSO_MAX_SEGS`).
+const GSO_MAX_SEGS: u64 = 65_535;
 
 /// net.ipv4.tcp_syn_retries (TCP_SYN_RETRIES).
 const SYN_RETRIES: u64 = 6;
@@ -84,7 +87,8 @@ fn build_as(
         remembers: remembers(params)?,
         ..parts.profile(name, RttRules::Exact(rtt), Implementation::Rfc)
     };
-    profile.output.pairs = params.whole("gso_max_segs") > 1;
+    let bursts = bursts(params)?;
+    profile.output.pairs = bursts.is_none() && params.whole_or("gso_max_segs", 2) > 1;
     profile.ecn.fallback = params.switch("ecn_fallback");
     profile.ecn.believes_thinned = true;
     profile.ecn.answers_unmarked = true;
@@ -99,6 +103,7 @@ fn build_as(
             limited_transmit: profile.recovery.limited_transmit,
             f_rto: params.switch("f_rto"),
             beta_ecn: parts.ecn.beta(),
+            bursts,
             wheel,
         });
         profile.output.pushes = true;
@@ -107,6 +112,7 @@ fn build_as(
         let why = "does not go with plain's recovery; leave it out, or write recovery = \"rack\", \
                    \"sack\" or \"newreno\"";
         params.without_effect("pacing", why)?;
+        params.without_effect("tso_autosize", why)?;
     }
     Ok(profile)
 }
@@ -147,6 +153,19 @@ fn remembers(params: &Params) -> Result<Remembers, BadParams> {
         (false, true) => Err(BadParams::new(
             "cache_ssthresh",
             "says what the host cache keeps; set host_cache = true or leave cache_ssthresh out",
+        )),
+    }
+}
+
+/// Segments of a burst at most, where the pace counts bursts.
+fn bursts(params: &Params) -> Result<Option<u16>, BadParams> {
+    let most = |usual| params.whole_or("gso_max_segs", usual) as u16;
+    match (params.switch("tso_autosize"), most(2)) {
+        (true, _) => Ok(Some(most(GSO_MAX_SEGS))),
+        (false, 1..=2) => Ok(None),
+        (false, _) => Err(BadParams::new(
+            "gso_max_segs",
+            "more than 2 go down as one only with tso_autosize = true; set that, or write 2",
         )),
     }
 }

@@ -37,6 +37,8 @@ pub(crate) struct RackSettings {
     pub f_rto: bool,
     /// What a mark leaves of the window, where that is not what a loss leaves (RFC 8511).
     pub beta_ecn: Option<BetaEcn>,
+    /// Segments that go down as one at most, where the pace counts these.
+    pub bursts: Option<u16>,
     /// Of the host's kernel.
     pub wheel: TimerWheel,
 }

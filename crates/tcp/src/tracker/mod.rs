@@ -3,6 +3,7 @@
 //! pace.
 
 mod ack;
+mod burst;
 mod min_rtt;
 mod rate;
 mod reordering;
@@ -14,6 +15,7 @@ use crate::congestion::{Control, ControlFlags, EcnMode};
 use crate::ecn::{EcnFeedback, EcnState};
 use crate::send_state::{Chunk, SendState};
 pub(crate) use ack::{AckInfo, Seen};
+pub(crate) use burst::Bursts;
 pub(crate) use min_rtt::MinRtt;
 use rate::Snapshot;
 pub(crate) use rate::{Newest, Rate};
@@ -33,6 +35,8 @@ pub(crate) struct Tracker {
     /// Smoothed round trip, as the sender estimates it.
     pub srtt: Duration,
     pub pacer: Pacer,
+    /// Where segments go down many as one and the pace counts these.
+    pub bursts: Option<Bursts>,
     /// The blocks of the last report.
     reported: [(u64, u64); 3],
     /// A round trip ends when a segment is delivered at whose sending this much was.
@@ -54,7 +58,7 @@ struct CwndUsage {
 }
 
 /// Spreads segments over the round trip (Linux's `tcp_update_skb_after_send`), with a quantum of one
-/// segment (constructed: what TSO would send at once is spread too).
+/// segment (constructed), or of what goes down as one ([`Bursts`]).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Pacer {
     pub on: bool,
@@ -80,12 +84,18 @@ impl Pacer {
             self.unpaced = (self.unpaced + 1).min(UNPACED);
             return None;
         }
-        let gap = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
-        let gap = gap.min(u128::from(u32::MAX) * 1_000) as u64;
+        let gap = self.gap(bytes);
         // Lateness is made up for, by at most half a gap.
         let credit = now.since(self.next).nanos().min(gap / 2);
         self.next = now + Duration::from_nanos(gap - credit);
         Some(self.next)
+    }
+
+    /// What these bytes take at the pace, ns.
+    #[inline]
+    fn gap(&self, bytes: u64) -> u64 {
+        let gap = u128::from(bytes) * 1_000_000_000 / u128::from(self.rate);
+        gap.min(u128::from(u32::MAX) * 1_000) as u64
     }
 }
 
@@ -116,6 +126,7 @@ impl Tracker {
             min_rtt: MinRtt::new(),
             srtt: Duration::ZERO,
             pacer: Pacer { on: paces || flags.paced, ..Pacer::default() },
+            bursts: None,
             reported: [(0, 0); 3],
             round_end: 0,
             usage: CwndUsage::default(),
@@ -162,7 +173,7 @@ impl Tracker {
     /// The pace follows the control.
     #[inline]
     pub fn set_pace(&mut self, snd: &SendState) {
-        if self.pacer.on {
+        if self.pacer.on || self.bursts.is_some() {
             self.pacer.rate =
                 self.control.pacing_rate(&snd.win, &snd.flight(), self.srtt).unwrap_or(0);
         }
@@ -181,6 +192,12 @@ impl Tracker {
         }
         self.sent_at = now;
         let retransmission_of = (chunk.seq < snd.max).then(|| self.board.find(chunk.seq));
+        let joined = self.is_in_burst();
+        let next = if self.bursts.is_some() {
+            self.on_burst_sent(snd, chunk, retransmission_of, now)
+        } else {
+            self.pacer.on_sent(bytes, now)
+        };
         if let Some(number) = retransmission_of {
             self.resend(number, chunk, now, snapshot);
         }
@@ -192,12 +209,12 @@ impl Tracker {
                 at: now,
                 delivered: snapshot.delivered,
                 fin: chunk.fin(),
+                joined,
                 ..Record::default()
             });
             self.rate.keep(self.board.first(), self.board.end() - 1, snapshot);
         }
         self.note_usage(snd, chunk);
-        let next = self.pacer.on_sent(bytes, now);
         self.run_dry_if_done(snd, chunk.end(), now);
         Sent { retransmission_of, next }
     }

@@ -28,6 +28,8 @@ pub(crate) struct Record {
     /// Sent again at any time.
     pub ever_resent: bool,
     pub fin: bool,
+    /// It went down as one with the segment before it.
+    pub joined: bool,
 }
 
 impl Record {
@@ -59,6 +61,11 @@ impl Record {
     /// the one reported.)
     pub fn answers_first_copy(&self, min_rtt: Duration, now: Instant) -> bool {
         self.ever_resent && now.since(self.at) < min_rtt
+    }
+
+    /// Whether it is lost, and was not sent again since.
+    fn waits(&self) -> bool {
+        self.lost && !self.resent && !self.sacked
     }
 
     /// Whether a copy of it is on the way, for all that is known.
@@ -330,10 +337,22 @@ impl Scoreboard {
             return None;
         }
         let from = self.hint.max(self.first);
-        (from..self.next).find(|&number| {
-            let record = self.get(number);
-            record.lost && !record.resent && !record.sacked
-        })
+        (from..self.next).find(|&number| self.get(number).waits())
+    }
+
+    /// Takes `number` and what waits behind it in one with it, `most` segments at most, out of what went
+    /// down as one: bytes of data, and segments.
+    pub fn take_run(&mut self, number: u64, most: u64) -> (u64, u64) {
+        let behind = |&next: &u64| self.get(next).joined && self.get(next).waits();
+        let end = (number + 1..self.next.min(number + most)).find(|next| !behind(next));
+        let end = end.unwrap_or(self.next.min(number + most));
+        let data = |number| self.get(number).bytes() - u64::from(self.get(number).fin);
+        let bytes = (number..end).map(data).sum();
+        self.get_mut(number).joined = false;
+        if end < self.next {
+            self.get_mut(end).joined = false;
+        }
+        (bytes, end - number)
     }
 
     /// Number of the record that was sent longest ago, of those on the way; then of the one after

@@ -22,7 +22,9 @@ use packet::random::{GOLDEN, mix};
 
 use packet::{About, Duration, Instant};
 
-use super::control::{AckSample, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost};
+use super::control::{
+    AckSample, BurstSize, CLASSIC, CaState, Cause, Control, ControlFlags, Entry, Lost,
+};
 use crate::send_state::{Flight, Window};
 use model::{Aggregation, FullPipe, Rounds, Trips};
 use policer::Policer;
@@ -352,5 +354,10 @@ impl Control for Bbr {
 
     fn pacing_rate(&self, _win: &Window, _flight: &Flight, _srtt: Duration) -> Option<u64> {
         Some(self.pacing_rate.max(1))
+    }
+
+    /// `bbr_min_tso_segs`.
+    fn burst_size(&self, _rate: u64, _mss: u64) -> BurstSize {
+        BurstSize::AtLeast(self.min_tso_segs())
     }
 }

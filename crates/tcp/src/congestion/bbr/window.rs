@@ -67,11 +67,15 @@ impl Bbr {
         }
     }
 
-    /// `bbr_tso_segs_goal`. (Segments go out one by one here; the window has room for the bursts.)
+    /// `bbr_min_tso_segs`.
+    pub(super) fn min_tso_segs(&self) -> u64 {
+        if self.pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
+    }
+
+    /// `bbr_tso_segs_goal`. (Where segments go out one by one the window has room for bursts all the same.)
     fn tso_segs_goal(&self) -> u64 {
         let bytes = (self.pacing_rate >> PACING_SHIFT).min(GSO_MOST);
-        let least = if self.pacing_rate < MIN_TSO_RATE { 1 } else { 2 };
-        (bytes / self.mss).max(least).min(GOAL_MOST)
+        (bytes / self.mss).max(self.min_tso_segs()).min(GOAL_MOST)
     }
 
     pub(super) fn bdp(&self, bw: u64, gain: u64) -> u64 {

@@ -55,14 +55,25 @@ pub(in crate::profiles) const FIELDS: &[Field] = &[
         Value::Unset,
         "cubic: net.ipv4.tcp_congestion_control; with plain's recovery, tahoe or reno, rfc5681",
     ),
-    Field::new("gso_max_segs", Kind::whole(Unit::Packets, 1, 2), Value::Whole(2))
+    Field::new("tso_autosize", Kind::Switch, OFF)
         .meaning(
-            "Full segments that go down as one where they can, the last of them with PSH, which a \
-             receiver acknowledges at once; 1: each goes alone.",
+            "Segments go down as one, as many as the pace makes a millisecond (prague: a quarter of one), more \
+             where the round trip is below 3 ms; all of them go at once, and the pace counts their whole length. \
+             What the window lets go may wait up to 1 ms for room for more. Off: pairs at most, and the pace \
+             counts each segment.",
         )
         .source(
-            "tcp_tso_segs: net.ipv4.tcp_min_tso_segs = 2, more only above 12 Mbit/s, and no \
-                 more than the device's gso_max_segs (ip-link(8))",
+            "tcp_tso_autosize, tcp_tso_should_defer, tcp_update_skb_after_send, of every Linux, whatever the \
+             device (software cuts where that does not). Off is constructed: records were made without it",
+        ),
+    Field::new("gso_max_segs", Kind::whole(Unit::Packets, 1, 65_535), Value::Unset)
+        .meaning(
+            "Full segments that go down as one at most, the last of them with PSH, which a \
+             receiver acknowledges at once; 1: each goes alone. More than 2 only with tso_autosize.",
+        )
+        .source(
+            "2: net.ipv4.tcp_min_tso_segs (tcp_tso_segs has more only above 12 Mbit/s); with tso_autosize \
+             65535: GSO_MAX_SEGS, the device's gso_max_segs (ip-link(8))",
         ),
     Field::new("pacing", Kind::Switch, OFF)
         .meaning(

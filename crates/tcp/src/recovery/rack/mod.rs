@@ -19,7 +19,7 @@ use crate::f_rto::FRto;
 use crate::recovery::rules::RackSettings;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
-use crate::tracker::{Sent, Tracker};
+use crate::tracker::{Bursts, Sent, Tracker};
 pub(crate) use ack::{AckContext, Outcome};
 use prr::Prr;
 use repair::Undo;
@@ -92,7 +92,8 @@ impl RackSender {
         RackSender::with(settings, Tracker::new(control, settings.paces))
     }
 
-    fn with(settings: RackSettings, tracker: Tracker) -> Self {
+    fn with(settings: RackSettings, mut tracker: Tracker) -> Self {
+        tracker.bursts = settings.bursts.map(Bursts::new);
         RackSender {
             tracker,
             settings,
@@ -156,7 +157,7 @@ impl RackSender {
         if self.probe.due {
             return self.probe_chunk(snd);
         }
-        if self.timers.pace != Instant::NEVER {
+        if self.timers.pace != Instant::NEVER && !self.tracker.is_in_burst() {
             return None;
         }
         let room = snd.win.cwnd.saturating_sub(self.tracker.board.in_flight);
@@ -166,6 +167,23 @@ impl RackSender {
         };
         // A bare FIN needs no room.
         (chunk.len == 0 || u64::from(chunk.len) <= room).then_some(chunk)
+    }
+
+    /// What goes next at `now`: what [`RackSender::choose`] finds, unless it waits for more to go with it.
+    #[inline]
+    pub fn choose_at(&mut self, snd: &SendState, now: Instant) -> Option<Chunk> {
+        let chunk = self.choose(snd).filter(|&chunk| !self.defers(snd, chunk, now));
+        if chunk.is_none() {
+            self.tracker.end_burst();
+        }
+        chunk
+    }
+
+    /// Probes, retransmissions and what goes out while losses are repaired wait for nothing.
+    fn defers(&mut self, snd: &SendState, chunk: Chunk, now: Instant) -> bool {
+        let repairs = matches!(self.state, CaState::Recovery | CaState::Loss);
+        let plain = chunk.seq >= snd.max && !self.probe.due && !repairs;
+        plain && self.tracker.defers(snd, chunk, now)
     }
 
     fn new_chunk(&self, snd: &SendState) -> Option<Chunk> {
@@ -220,6 +238,11 @@ impl RackSender {
     /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
     pub fn is_open(&self) -> bool {
         self.state == CaState::Open && self.tracker.board.sacked == 0
+    }
+
+    /// As [`Sender::ends_burst`](crate::sender::Sender::ends_burst).
+    pub fn ends_burst(&self) -> Option<bool> {
+        self.tracker.bursts.map(|bursts| bursts.ends())
     }
 
     /// Whether nothing is out.

@@ -22,6 +22,7 @@ const SETTINGS: RackSettings = RackSettings {
     limited_transmit: true,
     f_rto: true,
     beta_ecn: None,
+    bursts: None,
     wheel: TimerWheel::EXACT,
 };
 

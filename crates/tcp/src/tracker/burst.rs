@@ -1,0 +1,217 @@
+//! What goes down as one: how many segments Linux puts into a packet that it leaves to the device, or to
+//! the last function before it, to cut up (`tcp_tso_segs`, `tcp_write_xmit`), and when it waits for room for
+//! more of them (`tcp_tso_should_defer`). All of a burst goes at once, and the pace counts its whole length
+//! (`tcp_update_skb_after_send`).
+
+use packet::{Duration, Instant};
+
+use super::{Pacer, Tracker, UNPACED};
+use crate::congestion::BurstSize;
+use crate::send_state::{Chunk, SendState};
+
+/// Bytes that one holds at most: GSO_LEGACY_MAX_SIZE less MAX_TCP_HEADER, 320 B on x86-64, and one
+/// (`sk_dst_gso_max_size`).
+const MOST_BYTES: u64 = 65_536 - 320 - 1;
+/// sk_pacing_shift: a 1,024th of a second at the pacing rate.
+const PACING_SHIFT: u32 = 10;
+/// net.ipv4.tcp_tso_rtt_log: the more for near peers is halved for each 2^9 us of the round trip.
+const RTT_LOG: u32 = 9;
+/// net.ipv4.tcp_tso_win_divisor: room for a third of the window is never waited with.
+const WINDOW_PARTS: u64 = 3;
+/// A burst waits only this long after the one before, and only for an acknowledgement expected within it.
+const WAIT: Duration = Duration::from_millis(1);
+
+/// The bursts of one connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bursts {
+    /// Segments that one has at most (gso_max_segs of the device).
+    most: u64,
+    /// Bytes of the one under way that have not gone yet.
+    pub left: u64,
+    /// The one sent last, or under way, has several segments.
+    several: bool,
+}
+
+impl Bursts {
+    pub fn new(most: u16) -> Self {
+        Bursts { most: u64::from(most), left: 0, several: false }
+    }
+
+    /// Whether the segment that went last was the end of several.
+    pub fn ends(&self) -> bool {
+        self.several && self.left == 0
+    }
+}
+
+/// `tcp_tso_autosize`: segments of `mss` bytes at `rate` bytes a second (0: not known), `least` of them at
+/// least; more for a peer that is near. The smallest round trip is zero before there is one.
+fn autosize(rate: u64, min_rtt: Duration, mss: u64, least: u64) -> u64 {
+    let paced = if rate == 0 { MOST_BYTES } else { rate >> PACING_SHIFT };
+    let halvings = (min_rtt.nanos() / 1_000) >> RTT_LOG;
+    let near = if min_rtt == Duration::ZERO { 0 } else { MOST_BYTES >> halvings.min(63) };
+    let bytes = paced + near;
+    (bytes.min(MOST_BYTES) / mss).max(least)
+}
+
+impl Pacer {
+    /// A burst goes out; returns when the next one may, unless that is at once. The first ten segments
+    /// count nothing.
+    fn on_burst(&mut self, bytes: u64, segments: u64, now: Instant) -> Option<Instant> {
+        let late = now.since(self.next).nanos();
+        self.next = self.next.max(now);
+        self.unpaced = (u64::from(self.unpaced) + segments).min(u64::from(UNPACED)) as u8;
+        if !self.on || self.rate == 0 || self.unpaced < UNPACED {
+            return None;
+        }
+        let gap = self.gap(bytes);
+        self.next += Duration::from_nanos(gap - late.min(gap / 2));
+        Some(self.next)
+    }
+}
+
+impl Tracker {
+    /// Segments that one burst has at most now (`tcp_tso_segs`).
+    fn burst_segments(&self, snd: &SendState, bursts: &Bursts) -> u64 {
+        let (rate, mss) = (self.pacer.rate, snd.mss());
+        let segments = match self.control.burst_size(rate, mss) {
+            BurstSize::AtLeast(least) => autosize(rate, self.min_rtt.get(), mss, least),
+            BurstSize::Segments(segments) => segments,
+        };
+        segments.min(bursts.most).max(1)
+    }
+
+    /// Whether `chunk`, new data that the windows let go, waits for room for a longer burst
+    /// (`tcp_tso_should_defer`), so that an acknowledgement lets more go at once.
+    pub fn defers(&mut self, snd: &SendState, chunk: Chunk, now: Instant) -> bool {
+        let Some(bursts) = self.bursts else { return false };
+        let (mss, rest) = (snd.mss(), snd.end - chunk.seq);
+        // After a pause of a millisecond it goes at once. (Linux wants more than that, but no clock of its
+        // shows exactly as much.)
+        if bursts.left > 0 || rest <= mss || now >= self.pacer.next + WAIT {
+            return false;
+        }
+        let offered = snd.una + snd.window() - chunk.seq;
+        let room = snd.win.cwnd.saturating_sub(self.board.in_flight);
+        let limit = room.min(offered);
+        let share = snd.window().min(snd.win.cwnd) / WINDOW_PARTS;
+        if limit >= self.burst_segments(snd, &bursts) * mss || limit >= share {
+            return false;
+        }
+        let Some(first) = self.board.first_sent_at() else { return false };
+        let soon = Duration::from_nanos(self.srtt.nanos() / 2).min(WAIT);
+        if first + self.srtt > now + soon {
+            return false;
+        }
+        if limit > rest && snd.fin_queued {
+            return false;
+        }
+        if room < offered && room <= rest {
+            self.note_limited(snd);
+        }
+        true
+    }
+
+    /// `chunk` goes out; returns when the pace lets the next burst go. To be called before its record, if it
+    /// has one, changes.
+    pub(super) fn on_burst_sent(
+        &mut self,
+        snd: &SendState,
+        chunk: Chunk,
+        again: Option<u64>,
+        now: Instant,
+    ) -> Option<Instant> {
+        let mut bursts = self.bursts?;
+        let len = u64::from(chunk.len);
+        if bursts.left > 0 {
+            bursts.left = bursts.left.saturating_sub(len);
+            self.bursts = Some(bursts);
+            return None;
+        }
+        let mss = snd.mss();
+        let room = snd.win.cwnd.saturating_sub(self.board.in_flight) / mss;
+        let most = self.burst_segments(snd, &bursts).min(room).max(1);
+        let (bytes, segments) = match again {
+            Some(number) => self.board.take_run(number, most),
+            None => {
+                // `tcp_cwnd_test`: half of the window at most.
+                let most = most.min(snd.win.cwnd / mss / 2).max(1);
+                let there = (snd.end - chunk.seq).min(snd.una + snd.window() - chunk.seq);
+                let bytes = (most * mss).min(there);
+                (bytes, bytes.div_ceil(mss))
+            }
+        };
+        self.bursts =
+            Some(Bursts { left: bytes.saturating_sub(len), several: segments > 1, ..bursts });
+        self.pacer.on_burst(bytes, segments, now)
+    }
+
+    /// Whether more of a burst is to go at once.
+    #[inline]
+    pub fn is_in_burst(&self) -> bool {
+        self.bursts.is_some_and(|bursts| bursts.left > 0)
+    }
+
+    /// Nothing more goes out now.
+    pub fn end_burst(&mut self) {
+        if let Some(bursts) = &mut self.bursts {
+            bursts.left = 0;
+        }
+    }
+
+    /// The window, not the program, is the limit though it has room left.
+    fn note_limited(&mut self, snd: &SendState) {
+        self.usage = super::CwndUsage { limited: true, most: snd.outstanding(), until: snd.max };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::congestion::make_usual;
+
+    const MSS: u64 = 1_448;
+
+    #[test]
+    fn a_burst_is_what_the_pace_makes_in_a_millisecond() {
+        // tcp_tso_autosize at 5, 12, 24, 100 and 1,000 Mbit/s: 610 B, 1,464 B, 2,929 B, 12,207 B, 122,070 B.
+        let far = Duration::from_millis(20);
+        let by = |mbits: u64, trip, least| autosize(mbits * 125_000, trip, MSS, least);
+        let sizes = [5, 12, 24, 100, 1_000].map(|mbits| by(mbits, far, 2));
+        assert_eq!(sizes, [2, 2, 2, 8, 45]);
+        assert_eq!(by(1, far, 1), 1, "bbr_min_tso_segs");
+        // Nothing is known yet.
+        assert_eq!(autosize(0, Duration::ZERO, MSS, 2), 45);
+        assert_eq!(by(12, Duration::ZERO, 2), 2);
+        // 65,215 B more, halved for each 512 us of the smallest round trip.
+        let near = [100, 511, 512, 1_024, 1_536, 2_048, 2_560, 3_072];
+        let sizes = near.map(|us| by(12, Duration::from_micros(us), 2));
+        assert_eq!(sizes, [45, 45, 23, 12, 6, 3, 2, 2]);
+    }
+
+    #[test]
+    fn controls_have_sizes_of_their_own() {
+        let size = |name: &str, mbits: u64| make_usual(name).burst_size(mbits * 125_000, MSS);
+        // prague_burst_shift = 12: 4,096 segments a second are one.
+        let sizes = [5, 12, 24, 100, 1_000].map(|mbits| size("prague", mbits));
+        assert_eq!(sizes, [1, 1, 1, 2, 21].map(BurstSize::Segments));
+        assert_eq!(size("cubic", 1), BurstSize::AtLeast(2));
+        assert_eq!(size("bbr3", 1), BurstSize::AtLeast(2));
+        // bbr_min_tso_rate: BBR has no rate yet.
+        assert_eq!(size("bbr", 100), BurstSize::AtLeast(1));
+    }
+
+    #[test]
+    fn the_pace_counts_the_whole_burst() {
+        let at = |us| Instant::ZERO + Duration::from_micros(us);
+        let mut pacer = Pacer { on: true, rate: 1_000_000, ..Pacer::default() };
+        // Eight segments of 1,000 B count nothing, the tenth counts with those that went with it.
+        assert_eq!(pacer.on_burst(8_000, 8, at(0)), None);
+        assert_eq!(pacer.on_burst(2_000, 2, at(0)), Some(at(2_000)));
+        // Lateness of 500 us is made up for, and of more at most half of the time.
+        assert_eq!(pacer.on_burst(4_000, 4, at(2_500)), Some(at(6_000)));
+        assert_eq!(pacer.on_burst(4_000, 4, at(9_000)), Some(at(11_000)));
+        // A sender that is not paced notes when it sent.
+        let mut free = Pacer { rate: 1_000_000, ..Pacer::default() };
+        assert_eq!((free.on_burst(90_000, 90, at(7)), free.next), (None, at(7)));
+    }
+}
