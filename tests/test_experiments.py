@@ -36,7 +36,7 @@ CLAIMS = {
     "H38 H39 H40",
     "rfc7928": "R1 R2 R3 R4",
     "l4s-bursts": "B1 B2 B3 B4 B5 B6 B7 B8 B9 B10 B11 B12 B13 B14",
-    "kernels": "K1 K2 K3 K4 K5",
+    "kernels": "K1 K2 K3 K4 K5 K6",
     "rfc9743": "C1 C2 C3 C4 C5 C6 C7 C8 C9",
     "speed-tests": "S1 S2 S3 S4 S5 S6 S7",
 }

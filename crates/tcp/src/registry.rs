@@ -15,6 +15,7 @@ pub static PROFILES: &[Entry] = &[
     ns3::ENTRY,
     plain::ENTRY,
     quic::ENTRY,
+    linux::v6_1::ENTRY,
     linux::v6_12::ENTRY,
     linux::ENTRY,
 ];

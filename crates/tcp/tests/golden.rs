@@ -118,6 +118,11 @@ fn freebsd_4_5_stays_as_it_is() {
 }
 
 #[test]
+fn linux_6_1_stays_as_it_is() {
+    stays("linux-6.1");
+}
+
+#[test]
 fn linux_6_12_stays_as_it_is() {
     stays("linux-6.12");
 }

@@ -1,6 +1,7 @@
-//! A Linux host of today, 7.3; `v6_12` has the rules of 6.12 where they differ (docs/linux-versions.md).
+//! A Linux host of today, 7.3; `v6_12` and `v6_1` have the rules of older ones where they differ (docs/linux-versions.md).
 
 mod settings;
+pub(crate) mod v6_1;
 pub(crate) mod v6_12;
 
 use packet::params::{BadParams, Params};

@@ -7,6 +7,26 @@ use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::Profile;
 
+pub(super) const COMP_SACK_PERCENT: (&str, Value, &str) = (
+    "comp_sack_rtt_percent",
+    Value::Whole(5),
+    "__tcp_ack_snd_check of Linux 6.12: a twentieth, not to be set",
+);
+pub(super) const COMP_SACK_SLACK: (&str, Value, &str) = (
+    "comp_sack_slack",
+    Value::Real(0.000_1),
+    "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen to wait all of it",
+);
+pub(super) const BUFFER_GROWTH: (&str, Value, &str) =
+    ("buffer_growth", Value::Choice("space_adjust"), "tcp_rcv_space_adjust of Linux 6.12");
+pub(super) const WINDOW: (&str, Value, &str) = (
+    "window_bytes",
+    Value::Whole(6 << 20),
+    "net.ipv4.tcp_rmem = 4096 131072 6291456 of Linux 6.12 (tcp_init)",
+);
+pub(super) const ACCECN_OPTION: (&str, Value, &str) =
+    ("accecn_option", Value::Switch(false), "constructed: off; Linux 6.12 has no AccECN");
+
 const NAME: &str = "linux-6.12";
 
 /// The registry's line.
@@ -23,38 +43,21 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 /// What differs: the field, its default and the source of that.
-const DIFFERS: [(&str, Value, &str); 5] = [
-    (
-        "window_bytes",
-        Value::Whole(6 << 20),
-        "net.ipv4.tcp_rmem = 4096 131072 6291456 of Linux 6.12 (tcp_init)",
-    ),
-    ("buffer_growth", Value::Choice("space_adjust"), "tcp_rcv_space_adjust of Linux 6.12"),
-    (
-        "comp_sack_rtt_percent",
-        Value::Whole(5),
-        "__tcp_ack_snd_check of Linux 6.12: a twentieth, not to be set",
-    ),
-    (
-        "comp_sack_slack",
-        Value::Real(0.000_1),
-        "net.ipv4.tcp_comp_sack_slack_ns = 100000; a kernel with nothing else to do was seen to wait all of \
-         it",
-    ),
-    ("accecn_option", Value::Switch(false), "constructed: off; Linux 6.12 has no AccECN"),
-];
+const DIFFERS: [(&str, Value, &str); 5] =
+    [WINDOW, BUFFER_GROWTH, COMP_SACK_PERCENT, COMP_SACK_SLACK, ACCECN_OPTION];
 
 const COUNT: usize = super::FIELDS.len();
-const FIELDS: [Field; COUNT] = fields();
+const FIELDS: [Field; COUNT] = fields(&DIFFERS);
 
-const fn fields() -> [Field; COUNT] {
+/// The fields of `linux` with these defaults of an older kernel, and their sources.
+pub(super) const fn fields(differs: &[(&str, Value, &'static str)]) -> [Field; COUNT] {
     let mut fields = [super::FIELDS[0]; COUNT];
     let (mut at, mut replaced) = (0, 0);
     while at < COUNT {
         fields[at] = super::FIELDS[at];
         let mut which = 0;
-        while which < DIFFERS.len() {
-            let (name, default, source) = DIFFERS[which];
+        while which < differs.len() {
+            let (name, default, source) = differs[which];
             if same(name, fields[at].name) {
                 fields[at] = Field { default, source, ..fields[at] };
                 replaced += 1;
@@ -63,7 +66,7 @@ const fn fields() -> [Field; COUNT] {
         }
         at += 1;
     }
-    assert!(replaced == DIFFERS.len(), "a field that linux does not have");
+    assert!(replaced == differs.len(), "a field that linux does not have");
     fields
 }
 
