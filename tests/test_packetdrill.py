@@ -106,7 +106,12 @@ def test_settings_of_a_script_become_those_of_the_profile():
     given = made("`sysctl -q net.ipv4.tcp_ecn=3\nsysctl -q net.ipv4.tcp_ecn_option=0`")
     assert (given["ecn_feedback"], given["accecn_option"]) == ("accurate", False)
     assert made("")["tso_autosize"]
-    for queue, paced in [("fq", True), ("fq limit 100", True), ("fq_codel", False), ("pfifo", False)]:
+    for queue, paced in [
+        ("fq", True),
+        ("fq limit 100", True),
+        ("fq_codel", False),
+        ("pfifo", False),
+    ]:
         assert made(f"`tc qdisc replace dev tun0 root {queue}`").get("pacing", False) is paced
     opens = "+0 connect(3, ..., ...) = 0\n"
     assert settings.parameters(read("`sysctl net.ipv4.tcp_ecn=2`" + opens))["ecn"] is False

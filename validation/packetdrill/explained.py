@@ -8,8 +8,8 @@ _HYSTART = (
 )
 
 EXPLAINED: dict[str, str] = {
-    "accecn_delivered_falseoverflow_detect.pkt": "the script sets net.ipv4.tcp_ecn_option to 0 in the "
-    "middle of a connection; no host here changes a sysctl while it runs",
+    "accecn_delivered_falseoverflow_detect.pkt": "the script sets "
+    "net.ipv4.tcp_ecn_option to 0 in the middle of a connection; no host here changes a sysctl",
     "rfc5961_ack-out-of-window.pkt": "an acknowledgement older than a window draws no challenge "
     "(RFC 5961 section 5.2): no path here forges one",
     "cubic-bulk-166k.pkt": _HYSTART,
