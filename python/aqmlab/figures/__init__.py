@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from .kind import Kind, load
 from .sources import Dataset, Drawing
-from .style import to_png, to_svg
+from .style import to_both, to_png, to_svg
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -59,4 +59,15 @@ def draw(name: str, data: dict, **options: object) -> Figure:
     return kind(name).picture(options, data)
 
 
-__all__ = ["KINDS", "Dataset", "Drawing", "Kind", "draw", "kind", "of_studies", "to_png", "to_svg"]
+__all__ = [
+    "KINDS",
+    "Dataset",
+    "Drawing",
+    "Kind",
+    "draw",
+    "kind",
+    "of_studies",
+    "to_both",
+    "to_png",
+    "to_svg",
+]

@@ -171,6 +171,13 @@ def to_png(figure: Figure, dots_per_inch: int = 144) -> bytes:
     return out.getvalue()
 
 
+def to_both(figure: Figure) -> tuple[str, bytes]:
+    """The figure as SVG and PNG, laid out once: that is half of the work of drawing."""
+    svg = to_svg(figure)
+    figure.set_layout_engine("none")
+    return svg, to_png(figure)
+
+
 def _tidy(svg: str) -> str:
     """The drawing as light as the eye allows; the reader's own fonts are better than ours."""
     svg = re.sub(rf'<g id="{_HOVER}([^"]*)">', r"<g><title>\1</title>", svg)

@@ -222,8 +222,9 @@ def write_figures(
 def _write(store: Store, identity: str, figure: Picture) -> str:
     """`figure-9a.svg` and `.png`, or `table-1.svg`; gives the name without ending."""
     stem = identity if identity.startswith("table") else f"figure-{identity}"
-    store.write(f"figures/{stem}.svg", figures.to_svg(figure).encode())
-    store.write(f"figures/{stem}.png", figures.to_png(figure))
+    svg, png = figures.to_both(figure)
+    store.write(f"figures/{stem}.svg", svg.encode())
+    store.write(f"figures/{stem}.png", png)
     return stem
 
 
