@@ -60,10 +60,14 @@ users = 700
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _own_memory(tmp_path_factory) -> Iterator[None]:
-    """What tests permit is remembered in a folder of theirs, not in the user's."""
+def _own_memory(tmp_path_factory, worker_id) -> Iterator[None]:
+    """What tests permit is remembered in a folder of theirs, not in the user's. All tests share
+    matplotlib's list of fonts, which a process that draws would make again in an empty cache."""
+    base = tmp_path_factory.getbasetemp()
+    fonts = (base if worker_id == "master" else base.parent) / "matplotlib"
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_DATA_HOME", str(tmp_path_factory.mktemp("data")))
+        patch.setenv("MPLCONFIGDIR", str(fonts))
         yield
 
 
