@@ -13,7 +13,7 @@ from test_show import shown
 import aqmlab
 from aqmlab.runs import calibrate
 from aqmlab.simulator import engine
-from conftest import base_scenario
+from conftest import SCENARIO_TOML, base_scenario
 
 pytestmark = pytest.mark.usefixtures("real_core")
 
@@ -172,9 +172,21 @@ def test_json_is_all_of_standard_output(aqmlab_command, toml_file):
         json.loads(answer.stdout)
 
 
+SEEDS = 24
+
+
+@pytest.fixture(scope="module")
+def whole(real_core, tmp_path_factory) -> list[str]:
+    """The fingerprints of runs that nobody stopped."""
+    file = tmp_path_factory.mktemp("whole") / "small.toml"
+    file.write_text(SCENARIO_TOML)
+    found = aqmlab.run(file, seeds=SEEDS, set=["duration=10 min"])
+    return [run.summary["fingerprint"] for run in found.runs]
+
+
 @pytest.mark.parametrize(("how", "code"), [(signal.SIGKILL, -9), (signal.SIGINT, 130)])
-def test_a_stopped_command_resumes(aqmlab_command, toml_file, how, code):
-    words = ["run", toml_file, "--seeds", 40, "--set", "duration=10 min", "--jobs", 2]
+def test_a_stopped_command_resumes(aqmlab_command, toml_file, whole, how, code):
+    words = ["run", toml_file, "--seeds", SEEDS, "--set", "duration=10 min", "--jobs", 2]
     process = aqmlab_command.start(*words)
     runs = aqmlab_command.folder / "results" / "small" / "runs"
     wait_for(lambda: len(list(runs.glob("[!.]*/manifest.json"))) >= 2, process, "two runs")
@@ -182,13 +194,11 @@ def test_a_stopped_command_resumes(aqmlab_command, toml_file, how, code):
     process.communicate(timeout=60)
     assert process.returncode == code
     kept = len(list(runs.glob("[!.]*/manifest.json")))
-    assert 2 <= kept < 40
+    assert 2 <= kept < SEEDS
     document = json.loads(aqmlab_command(*words, "--json").stdout)
     assert sum(run["cached"] for run in document["runs"]) == kept
     # What was interrupted and resumed is what would have come out in one go.
-    whole = aqmlab.run(toml_file, seeds=40, set=["duration=10 min"])
-    prints = [run["summary"]["fingerprint"] for run in document["runs"]]
-    assert prints == [run.summary["fingerprint"] for run in whole.runs]
+    assert [run["summary"]["fingerprint"] for run in document["runs"]] == whole
 
 
 EXAMPLES = sorted(Path(aqmlab.__file__).parent.glob("experiments/examples/*.toml"))
