@@ -11,6 +11,9 @@ export function interval(values) {
   if (good.length < 2) return null
   const n = good.length
   const mean = good.reduce((sum, v) => sum + v, 0) / n
+  // Equal but for rounding, as where nothing is drawn.
+  const largest = Math.max(...good.map(Math.abs))
+  if (Math.max(...good) - Math.min(...good) <= 1e-12 * largest) return { mean, half: 0, n }
   const variance = good.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (n - 1)
   return { mean, half: (STUDENT[n - 2] ?? 1.96) * Math.sqrt(variance / n), n }
 }

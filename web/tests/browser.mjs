@@ -356,6 +356,11 @@ test('ten seeds give intervals, and until then it says one seed', async () => {
   await page.click('#seeds')
   await page.waitForFunction('document.getElementById("intervals").textContent === "10 seeds"', { timeout: 120_000 })
   assert.match(await page.$eval('#numbers', (body) => body.textContent), /±/)
+  for (const width of [360, 420]) {
+    await page.setViewport({ width, height: 800 })
+    const cut = await page.$eval('.numbers', (place) => place.scrollWidth - place.clientWidth)
+    assert.ok(cut <= 0, `${width} px: ${cut} px of the table of numbers are cut`)
+  }
 })
 
 test('scenarios, tables and pictures can be taken away', async () => {

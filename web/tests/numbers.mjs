@@ -24,6 +24,13 @@ test('what is undefined has no difference, and no interval', () => {
   assert.equal(row(table, 'marks')[4], '2.0 ± 2.5')
 })
 
+test('what differs by rounding alone has an interval of no width', () => {
+  const intervals = new Intervals()
+  for (const b of [0.3, 0.3, 0.1 + 0.2]) intervals.add([{ drop_rate: 0.2 }, { drop_rate: b }])
+  assert.notEqual(0.3, 0.1 + 0.2)
+  assert.equal(row(rows([side({}), side({})], intervals), 'packets lost')[4], '10.0 ± 0.0')
+})
+
 test('a number that one seed lacks has no mean of the others', () => {
   const intervals = new Intervals()
   for (const p50 of [1, 2, null]) intervals.add([{ response_p50_s: 1 }, { response_p50_s: p50 }])

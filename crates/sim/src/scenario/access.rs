@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use packet::About;
 use packet::params::unknown;
+use packet::units::{self, Unit};
 use serde_json::{Map, Value as Json, json};
 
 use crate::error::ScenarioError;
@@ -92,7 +93,50 @@ impl Entry {
         };
         self.settings.iter().map(field).collect()
     }
+
+    fn setting(&self, name: &str) -> Option<&Setting> {
+        self.settings.iter().find(|setting| setting.name == name)
+    }
+
+    /// The steps of a rate, multiplied by the rate that the link gives over the access's own, so that
+    /// the line has on average what is given. None of another field, or where no rate is given.
+    fn about_rate(&self, setting: &Setting, given: &Map<String, Json>) -> Option<Json> {
+        let name = format!("{}rate", setting.name.strip_suffix("rate_steps")?);
+        let bits = |json: &Json| units::parse(json.as_str()?, Unit::Rate).ok();
+        let times = bits(given.get(&name)?)? / bits(&self.setting(&name)?.value)?;
+        let row =
+            |row: &Json| Some(json!([row[0], format!("{:.0} bit/s", bits(&row[1])? * times)]));
+        setting.value.as_array()?.iter().map(row).collect()
+    }
 }
+
+/// A radio channel makes its rate of its own table, so that `rate` alone would change nothing but
+/// what disciplines assume.
+fn refuse_bare_rate(
+    path: &str,
+    entry: &Entry,
+    given: &Map<String, Json>,
+) -> Result<(), ScenarioError> {
+    let Some((channel, write)) = RADIO.iter().find(|(name, _)| entry.setting(name).is_some())
+    else {
+        return Ok(());
+    };
+    let changes = given.keys().any(|name| {
+        matches!(name.strip_prefix("reverse_").unwrap_or(name), "rate_steps" | "rate_trace")
+    });
+    match ["rate", "reverse_rate"].iter().find(|name| given.contains_key(**name)) {
+        Some(rate) if !given.contains_key(*channel) && !changes => Err(ScenarioError(format!(
+            "{path}.{rate}: what access \"{}\" carries follows from its channel, and {rate} is only \
+             what disciplines assume; leave it out, or write for example {channel} = {{ {write} }} as well",
+            entry.about.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// Channels whose rate follows from their own fields, and a field that changes it.
+const RADIO: [(&str, &str); 2] =
+    [("wifi", "rates = [\"20 Mbit/s\", \"20 Mbit/s\", \"2 Mbit/s\"]"), ("cell", "blocks = 25")];
 
 fn find(name: &str) -> Option<&'static Entry> {
     ACCESS.iter().find(|entry| entry.about.name == name)
@@ -121,8 +165,10 @@ pub(crate) fn expand(
         ScenarioError(format!("{path}.access: {}", unknown("access", name, &names)))
     })?;
     let given = table.clone();
+    refuse_bare_rate(path, entry, &given)?;
     for setting in entry.settings.iter().filter(|s| !is_replaced(s.name, &given)) {
-        table.insert(setting.name.to_owned(), setting.value.clone());
+        let value = entry.about_rate(setting, &given).unwrap_or_else(|| setting.value.clone());
+        table.insert(setting.name.to_owned(), value);
     }
     // Of a channel each field by itself.
     for setting in entry.settings.iter().filter(|setting| is_channel(setting.name)) {
@@ -202,6 +248,28 @@ mod tests {
         let link = expanded(json!({"access": "cable", "rate": "7 Mbit/s", "forward": "codel"}));
         assert_eq!([&link["rate"], &link["forward"]], ["7 Mbit/s", "codel"]);
         assert_eq!([&link["reverse_rate"], &link["framing"]], ["10 Mbit/s", "docsis"]);
+    }
+
+    #[test]
+    fn steps_lie_about_the_rate_that_is_given() {
+        let link = expanded(json!({"access": "leo", "rate": "49 Mbit/s"}));
+        assert_eq!(link["rate_steps"][0], json!(["0 s", "50000000 bit/s"]));
+        assert_eq!(link["rate_steps"][2], json!(["15.05 s", "70000000 bit/s"]));
+        assert_eq!(link["reverse_rate_steps"][0], json!(["0 s", "15 Mbit/s"]));
+        assert!(link["effects"][0]["steps"].is_array(), "delays stay as they are");
+    }
+
+    #[test]
+    fn a_rate_that_a_radio_channel_would_ignore_is_refused() {
+        let refused = |json: Json| expand("link.0", &json).map(drop).unwrap_err().0;
+        let why = refused(json!({"access": "5g", "rate": "50 Mbit/s"}));
+        assert!(why.starts_with("link.0.rate: what access \"5g\" carries follows"), "{why}");
+        assert!(why.contains("cell = { blocks = "), "{why}");
+        let why = refused(json!({"access": "wifi", "reverse_rate": "5 Mbit/s"}));
+        assert!(why.contains("wifi = { rates = ["), "{why}");
+        expanded(json!({"access": "5g", "rate": "50 Mbit/s", "cell": {"blocks": 25}}));
+        expanded(json!({"access": "docsis", "rate": "50 Mbit/s"}));
+        expanded(json!({"access": "wifi", "rate": "5 Mbit/s", "rate_trace": "none"}));
     }
 
     #[test]
