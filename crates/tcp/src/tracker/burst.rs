@@ -189,6 +189,30 @@ mod tests {
     }
 
     #[test]
+    fn a_window_that_waits_for_its_own_room_was_used() {
+        // Ten segments of 100 B are out since 0 ms, and the acknowledgement of the first is due at 1 ms; the
+        // pace makes 97 in a millisecond. Where the peer's window is no wider, that is the limit.
+        let at = |us| Instant::ZERO + Duration::from_micros(us);
+        for (window, limited) in [(1 << 20, true), (1_200, false)] {
+            let (mut tracker, mut snd) = super::super::tests::ten_out();
+            tracker.bursts = Some(Bursts::new(u16::MAX));
+            (tracker.pacer.rate, tracker.srtt) = (10_000_000, Duration::from_millis(1));
+            (snd.win.cwnd, snd.window, snd.end) = (1_200, window, 5_001);
+            let chunk = snd.new_chunk().expect("room for two");
+            assert!(!tracker.defers(&snd, chunk, at(499)), "half a round trip is too long");
+            assert!(!tracker.usage.limited);
+            assert!(tracker.defers(&snd, chunk, at(500)));
+            assert_eq!(tracker.usage.limited, limited);
+            assert!(!tracker.defers(&snd, chunk, at(1_000)), "a millisecond after the last burst");
+            // Room for a third of the window is not waited with, nor for all that there is with its FIN.
+            snd.win.cwnd = 1_500;
+            assert_eq!(tracker.defers(&snd, chunk, at(500)), !limited);
+            (snd.win.cwnd, snd.end, snd.fin_queued) = (1_350, 1_301, true);
+            assert_eq!(tracker.defers(&snd, chunk, at(500)), !limited);
+        }
+    }
+
+    #[test]
     fn controls_have_sizes_of_their_own() {
         let size = |name: &str, mbits: u64| make_usual(name).burst_size(mbits * 125_000, MSS);
         // prague_burst_shift = 12: 4,096 segments a second are one.
