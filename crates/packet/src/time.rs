@@ -3,7 +3,7 @@
 //! What lies beyond the last instant ([`Instant::NEVER`], 584 years) never happens: sums, multiples
 //! and conversions saturate there instead of wrapping to an early time. A difference that would be
 //! negative is a fault of the program and panics in every build; [`Instant::since`] is the one that
-//! stops at zero. (Cost, counted with callgrind: `docs/performance.md`.)
+//! stops at zero. (Cost, counted with callgrind: nothing, `docs/notebook/2026-11-30-speed.md`.)
 
 use core::ops::{Add, AddAssign, Mul, Sub};
 
