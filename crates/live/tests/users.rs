@@ -220,7 +220,8 @@ fn the_kernel_is_queried_for_the_end_systems_of_a_scenario() {
         let traffic = json!({ "name": "web", "app": "http", "users": 1, "tcp": profile });
         let filled = scenario(1_000, traffic, json!({})).to_json().to_string();
         let filled = Scenario::from_json(&filled).unwrap();
-        assert_eq!(socket_options(&filled.traffic[0]).congestion, "cubic");
+        let group = &filled.traffic[0];
+        assert_eq!(socket_options(group, &group.end_system().unwrap()).congestion, "cubic");
         let filled = settings(&filled).unwrap();
         assert!(!filled.sysctls.contains_key("tcp_rmem"), "its window grows all the same");
     }

@@ -337,7 +337,7 @@ fn set_up_group(
         ))
     })?;
     let population = population(scenario, spec, sources)?;
-    let profile = build_profile(spec)?;
+    let profile = spec.end_system()?;
     preview::check_streams(spec, &population, &profile)?;
     let via = &spec.via;
     let side = spec.side();
@@ -388,7 +388,13 @@ pub(crate) fn build_queue(
     })
 }
 
-pub(crate) fn build_profile(group: &Traffic) -> Result<tcp::Profile, ScenarioError> {
-    (group.profile.build)(&group.tcp, &group.own_control.controls)
-        .map_err(|bad| ScenarioError(format!("traffic {}.tcp: {bad}", group.name)))
+impl Traffic {
+    /// What its end systems do.
+    ///
+    /// # Errors
+    /// Parameters of TCP or QUIC that contradict each other.
+    pub fn end_system(&self) -> Result<tcp::Profile, ScenarioError> {
+        (self.profile.build)(&self.tcp, &self.own_control.controls)
+            .map_err(|bad| ScenarioError(format!("traffic {}.tcp: {bad}", self.name)))
+    }
 }

@@ -27,6 +27,8 @@ pub struct Profile {
     pub(crate) initial_ssthresh: u64,
     /// Congestion control: every connection has one like it.
     pub(crate) congestion: Box<dyn Control>,
+    /// Its name in the list of controls.
+    pub(crate) control_name: &'static str,
     pub(crate) rtt: RttRules,
     pub(crate) recovery: Rules,
     pub(crate) ack: AckPolicy,
@@ -175,6 +177,10 @@ impl Profile {
     /// The name in the registry.
     pub fn name(&self) -> &'static str {
         self.name
+    }
+    /// The name of its congestion control, chosen by the parameters or the profile's own.
+    pub fn control_name(&self) -> &'static str {
+        self.control_name
     }
     /// Largest payload of a segment, bytes.
     pub fn mss(&self) -> u32 {

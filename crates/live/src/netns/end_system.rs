@@ -27,12 +27,16 @@ impl EndSystem {
     /// A sentence, if its groups cannot have one kernel together.
     pub fn of(scenario: &Scenario) -> Result<EndSystem, Fault> {
         let of = settings(scenario).map_err(Fault)?;
+        let first = scenario.traffic.first().map(|group| {
+            let profile = group.end_system().map_err(|error| Fault(error.to_string()))?;
+            Ok(socket_options(group, &profile).congestion)
+        });
         Ok(EndSystem {
             sysctls: of.sysctls,
             metrics: Metrics {
                 initial_window: of.initial_window.unwrap_or(0),
                 quick_acknowledgements: of.quick_acks,
-                congestion: scenario.traffic.first().map(|group| socket_options(group).congestion),
+                congestion: first.transpose()?,
             },
             missing: of.missing,
         })

@@ -15,7 +15,6 @@ use sim::topology::Side;
 
 use super::acceptor::Plan;
 use super::clock::Clock;
-use super::end_system::socket_options;
 use super::facts::{ConnectionId, Fact, Log};
 use super::kernel::TcpCounters;
 use super::partner::{Partner, PartnerMessage};
@@ -132,7 +131,7 @@ impl Driver {
                 }
             } else {
                 // A program of several has a listener at each machine's address of its own.
-                let options = socket_options(group);
+                let options = self.groups.at(number).options.clone();
                 let machines = if task.pair.1 > 1 || matches!(self.places, Places::Loopback(_)) {
                     (0..machines).map(served).collect()
                 } else {

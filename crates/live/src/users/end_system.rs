@@ -12,6 +12,7 @@ use std::os::fd::OwnedFd;
 use packet::params::{Params, Value};
 use rustix::net::sockopt;
 use sim::scenario::{Scenario, Traffic};
+use tcp::Profile;
 
 use super::kernel::set_tcp_option;
 
@@ -77,9 +78,9 @@ pub struct Settings {
     pub missing: Vec<String>,
 }
 
-/// A group's options of sockets.
-pub fn socket_options(group: &Traffic) -> SocketOptions {
-    let (_, congestion) = congestion(group);
+/// The options of sockets for a group with these end systems.
+pub fn socket_options(group: &Traffic, profile: &Profile) -> SocketOptions {
+    let congestion = kernels(profile.control_name());
     let mss = group.tcp.whole("mss");
     // With timestamps 12 B of it are the option's, in the kernel as here.
     let segment = (mss != 1_460).then_some(mss as u16);
@@ -89,23 +90,31 @@ pub fn socket_options(group: &Traffic) -> SocketOptions {
 /// No kernel has ends of QUIC.
 ///
 /// # Errors
-/// A sentence, if a group is of QUIC.
+/// A sentence, if a group is of QUIC, or its parameters contradict each other.
 pub fn refuse_quic(scenario: &Scenario) -> Result<(), String> {
-    let mut groups = scenario.traffic.iter().filter(|group| !group.entry.datagrams);
-    match groups.find(|group| group.profile.about.name == "quic") {
-        Some(group) => Err(format!(
-            "traffic {}: a live run has the TCP of its kernel, which has no QUIC; write tcp = \"linux\", or simulate the scenario",
-            group.name
-        )),
-        None => Ok(()),
-    }
+    tcp_groups(scenario).try_for_each(|group| end_system(group).map(drop))
 }
 
-/// Our name of a group's congestion control, and the kernel's.
-fn congestion(group: &Traffic) -> (&'static str, Option<&'static str>) {
-    let usual = if group.profile.about.name.starts_with("linux") { "cubic" } else { "reno" };
-    let name = group.tcp.variant("congestion").map_or(usual, |(about, _)| about.name);
-    (name, CONTROLS.iter().find(|(ours, _)| *ours == name).map(|(_, kernels)| *kernels))
+/// The groups with connections.
+fn tcp_groups(scenario: &Scenario) -> impl Iterator<Item = &Traffic> {
+    scenario.traffic.iter().filter(|group| !group.entry.datagrams)
+}
+
+/// What a group's end systems do, unless they are of QUIC.
+fn end_system(group: &Traffic) -> Result<Profile, String> {
+    let profile = group.end_system().map_err(|error| error.to_string())?;
+    if profile.has_streams() {
+        return Err(format!(
+            "traffic {}: a live run has the TCP of its kernel, which has no QUIC; write tcp = \"linux\", or simulate the scenario",
+            group.name
+        ));
+    }
+    Ok(profile)
+}
+
+/// The kernel's name of a congestion control of ours.
+fn kernels(control: &str) -> Option<&'static str> {
+    CONTROLS.iter().find(|(ours, _)| *ours == control).map(|(_, kernels)| *kernels)
 }
 
 /// What the namespaces of a scenario are to be set to.
@@ -116,8 +125,9 @@ pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
     refuse_quic(scenario)?;
     let mut all = Settings::default();
     let mut said: BTreeMap<&str, &str> = BTreeMap::new();
-    for group in scenario.traffic.iter().filter(|group| !group.entry.datagrams) {
-        let one = Reader { group, tcp: &group.tcp }.settings();
+    for group in tcp_groups(scenario) {
+        let control = end_system(group)?.control_name();
+        let one = Reader { group, tcp: &group.tcp, control }.settings();
         for (name, value) in one.sysctls {
             let before = all.sysctls.insert(name, value.clone());
             if let Some(before) = before.filter(|before| *before != value) {
@@ -146,6 +156,8 @@ pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
 struct Reader<'a> {
     group: &'a Traffic,
     tcp: &'a Params,
+    /// Its congestion control, by our name.
+    control: &'static str,
 }
 
 impl Reader<'_> {
@@ -190,7 +202,7 @@ impl Reader<'_> {
     }
 
     fn asks_for_ecn(&self) -> bool {
-        let needs = matches!(congestion(self.group).0, "dctcp" | "prague");
+        let needs = matches!(self.control, "dctcp" | "prague");
         self.tcp.switch_or("ecn", needs)
     }
 
@@ -227,8 +239,8 @@ impl Reader<'_> {
         let mut out = Vec::new();
         let name = &self.group.name;
         let mut lacks = |what: String| out.push(format!("traffic {name}: {what}"));
-        let (control, kernels) = congestion(self.group);
-        if kernels.is_none() {
+        let control = self.control;
+        if kernels(control).is_none() {
             lacks(format!("the kernel has no congestion control {control}; it runs reno"));
         }
         if control == "bbr" {

@@ -66,8 +66,8 @@ impl Groups {
                 let has_limit = of.profile.about.fields.iter().any(|f| f.name == "connect_limit");
                 let limit = if has_limit { of.tcp.real_or("connect_limit", 0.0) } else { 0.0 };
                 LiveGroup {
+                    options: socket_options(of, &group.profile),
                     group,
-                    options: socket_options(of),
                     connect_limit: (limit > 0.0).then(|| Duration::from_secs_f64(limit)),
                     population,
                     active: false,

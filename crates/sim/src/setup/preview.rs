@@ -2,7 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::{build_profile, build_queue, effects, population, wire};
+use super::{build_queue, effects, population, wire};
 use crate::error::ScenarioError;
 use crate::scenario::{Changes, Link, Scenario, Traffic};
 use crate::topology::Direction;
@@ -39,7 +39,7 @@ impl Scenario {
         for group in &self.traffic {
             // Both note which parameters have no effect. What they refuse stays as it was written.
             let _ = population(self, group, 1);
-            let _ = build_profile(group);
+            let _ = group.end_system();
         }
         self.written()
     }
@@ -53,7 +53,7 @@ impl Scenario {
         }
         for group in &self.traffic {
             let population = population(self, group, group.sources().unwrap_or(1))?;
-            check_streams(group, &population, &build_profile(group)?)?;
+            check_streams(group, &population, &group.end_system()?)?;
         }
         Ok(())
     }

@@ -137,6 +137,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     profile.initial_segments = quic.initial_window;
     profile.initial_ssthresh = ssthresh;
     profile.congestion = chosen.control;
+    profile.control_name = chosen.name;
     profile.quic = Some(quic);
     Ok(profile)
 }
