@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from types import SimpleNamespace
 
 import numpy as np
@@ -70,6 +71,14 @@ def matched(
     return waves.match(simulate, Targets(each), features, 3, settings, given=given), simulate
 
 
+@cache
+def known(trial: int) -> tuple[np.ndarray, waves.History, posterior.Posterior]:
+    """Unknowns drawn under a number, the inference of their table, and its posterior."""
+    truth = np.random.default_rng(trial).random(3)
+    history, _ = matched(stand_in(truth[None], [1000 + trial])[0, 0], trial)
+    return truth, history, posterior.weigh(history, trial, 300)
+
+
 def features(points: np.ndarray) -> np.ndarray:
     return 2 * points - 1
 
@@ -89,9 +98,8 @@ def test_unknowns_are_found_again_within_their_intervals():
     18 would be seen in 8 of 100 such tests; the seeds are fixed."""
     found = 0
     for trial in range(20):
-        truth = np.random.default_rng(trial).random(3)
-        history, _ = matched(stand_in(truth[None], [1000 + trial])[0, 0], trial)
-        sample = posterior.weigh(history, trial, 300).points
+        truth, history, weighed = known(trial)
+        sample = weighed.points
         low, high = np.quantile(sample, [0.05 / 6, 1 - 0.05 / 6], axis=0)
         found += bool(history.fits and np.all((low <= truth) & (truth <= high)))
     assert found >= 18
@@ -282,9 +290,7 @@ def other_numbers(points: np.ndarray, seeds) -> np.ndarray:
 def foretold(trial: int, draws: int = 12) -> tuple[np.ndarray, np.ndarray]:
     """Whether the numbers of an inferred study lie in the intervals foretold for them, and how wide
     those are, in deviations of a published run's own noise."""
-    truth = np.random.default_rng(trial).random(3)
-    history, _ = matched(stand_in(truth[None], [1000 + trial])[0, 0], trial)
-    weighed = posterior.weigh(history, trial, 300)
+    truth, history, weighed = known(trial)
     points = posterior.finalists(history, weighed, 4)
     seen = posterior.Likelihood(history).seen(points, stand_in(points, range(1, 7)))
     drawn = posterior.mixed(weighed, points, seen, trial).draws(draws, trial)
