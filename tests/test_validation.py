@@ -352,6 +352,16 @@ def test_the_plan_of_l4s_figures_names_cases_and_only_what_draws_nothing_is_pair
     ]
 
 
+def test_a_line_that_serves_in_slots_is_open_as_long_in_the_guest_as_here():
+    case = next(case for case in l4s.cases() if case.period_ms == 8)
+    line, (link,) = l4s.job(case, 1)["line"], l4s.scenario(case, 1)["link"]
+    (slots,) = link["effects"]
+    # Ours takes the mean rate, the guest's device that within a slot.
+    assert line["slot"] == [8_000_000, 2_000_000] and line["rate"][0] == 160_000_000
+    assert (slots["period"], slots["share"], link["rate"]) == ("8 ms", 0.25, "40000000 bit/s")
+    assert sum(case.seeds for case in l4s.in_slots()) == 6 * 14
+
+
 def test_the_plan_of_the_kernel_s_cases_names_cases():
     planned = kernel.planned()
     each = Counter(planned(case) for case in cases.full())

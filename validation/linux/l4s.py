@@ -25,6 +25,12 @@ FEW, SEEDS = 4, 8
 """Of every case, set on 2026-11-29 before its first run, from how much three runs each of
 2026-11-28 (whose starts were others) differed: few of one kind of sender at 4 or 10 Mbit/s."""
 
+SLOTS, IN_SLOTS = "A line that serves in slots", 6
+"""That family, and its seeds, set on 2026-11-30 before its first run."""
+
+SHARE = 0.25
+"""Of a period in which a line with slots is open; within it that is as much faster."""
+
 LATE_S = 2
 """All senders begin within this time, seconds."""
 
@@ -64,6 +70,8 @@ class Case:
     """Of the classic ones."""
     feedback: str = ""
     """ECN of the classic ones: none, `classic` (RFC 3168) or `accurate` (RFC 9768)."""
+    period_ms: float = 0
+    """Of slots, each the first `SHARE` of its period; 0 is a smooth line."""
     kinds: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:
@@ -85,18 +93,20 @@ class Case:
     @property
     def warmup_s(self) -> int:
         """Seconds that are discarded."""
-        return 4 if self.rate_mbit <= 10 else 3
+        return 5 if self.family == SLOTS else 4 if self.rate_mbit <= 10 else 3
 
     @property
     def measured_s(self) -> int:
         """The faster the line, the shorter: some 15,000 to 70,000 packets of a run."""
+        if self.family == SLOTS:
+            return 15
         shaped = 10 if self.queue.ours["aqm"] == "cake" else round(self.rate_mbit)
         return {4: 40, 10: 20, 40: 8, 100: 5, 200: 4}[shaped]
 
     @property
     def seeds(self) -> int:
         """How often it is run."""
-        return FEW if self._steady else SEEDS
+        return IN_SLOTS if self.family == SLOTS else FEW if self._steady else SEEDS
 
     @property
     def flows(self) -> int:
@@ -114,7 +124,8 @@ class Case:
         if self.classic:
             with_ecn = {"": "", "classic": " ECN", "accurate": " AccECN"}[self.feedback]
             ends.append(f"{self.classic} {self.congestion}{with_ecn}")
-        return f"{self.title} {self.rate_mbit:g}M {self.rtt_ms:g}ms: {', '.join(ends)}"
+        slots = f" slots {self.period_ms:g}ms" if self.period_ms else ""
+        return f"{self.title} {self.rate_mbit:g}M {self.rtt_ms:g}ms{slots}: {', '.join(ends)}"
 
     def starts(self, seed: int) -> list[float]:
         """When senders begin, s; scalable and classic ones in any order."""
@@ -214,12 +225,28 @@ def others() -> Iterator[Case]:
         yield Case("mixed ECN", words, Queue(words, ours), 10, 20, 2, 2)
 
 
+def in_slots() -> Iterator[Case]:
+    """A line that serves in bursts, as in the study l4s-bursts: set before their first run."""
+    step = {
+        ms: dualpi2(f"any_ect step_thresh {ms}ms", any_ect=True, step=f"{ms} ms") for ms in (5, 10)
+    }
+    fq = Queue("fq_codel", {"aqm": "fq_codel", "profile": "linux"})
+    cake = Queue("cake", {"aqm": "cake", "turns": "whole"})
+    each = [("dualpi2", ANY, ms) for ms in (0, 1, 2, 4, 8)]
+    each += [("step 5 ms", step[5], ms) for ms in (2, 4, 8)]
+    each += [("step 10 ms", step[10], ms) for ms in (4, 8)]
+    each += [("fq_codel", fq, 8), *(("cake", cake, ms) for ms in (4, 8, 16))]
+    for title, queue, ms in each:
+        yield Case(SLOTS, title, queue, 40, 20, 1, 1, period_ms=ms)
+
+
 def cases() -> Iterator[Case]:
     """All."""
     yield from alone()
     yield from both()
     yield from changed()
     yield from others()
+    yield from in_slots()
 
 
 ECN_MODES = {"": 0, "classic": 1, "accurate": 3}
@@ -229,13 +256,15 @@ ECN_MODES = {"": 0, "classic": 1, "accurate": 3}
 def job(case: Case, seed: int) -> dict[str, Any]:
     """What the guest does."""
     controls = ["dctcp" if kind == "scalable" else case.congestion for kind in case.kinds]
+    faster, period_ns = (1 / SHARE if case.period_ms else 1), round(case.period_ms * 1e6)
     return {
         "kind": "bulk",
         "seed": seed,
         "hz": HZ,
         "starts": case.starts(seed),
         "line": {
-            "rate": [round(case.rate_mbit * 1e6), 1_000_000_000],
+            "rate": [round(case.rate_mbit * 1e6 * faster), 1_000_000_000],
+            "slot": [period_ns, round(period_ns * SHARE)],
             "delay": [round(case.rtt_ms * 1_000_000), 0],
         },
         "qdisc": case.queue.words,
@@ -264,6 +293,8 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
                 tcp["accecn_option"] = True  # net.ipv4.tcp_ecn_option = 2
         flow = {"app": "bulk", "flows": 1, "start": f"{start} s", "start_within": "0 s"}
         traffic.append({**flow, "name": f"bulk{i}-{kind}", "tcp": tcp})
+    period = f"{case.period_ms:g} ms"
+    slots = {"kind": "slots", "period": period, "share": SHARE, "direction": "forward"}
     return {
         "name": "l4s",
         "duration": f"{case.warmup_s + case.measured_s} s",
@@ -277,6 +308,7 @@ def scenario(case: Case, seed: int = 1) -> dict[str, Any]:
                 "header_bytes": 14,
                 "forward": case.queue.ours,
                 "reverse": {"aqm": "droptail", "limit": 10_000},
+                **({"effects": [slots]} if case.period_ms else {}),
             }
         ],
         "traffic": traffic,

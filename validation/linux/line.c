@@ -11,6 +11,8 @@
  * Parameters, in /sys/module/aqmlab_line/parameters, one value for each device:
  *   rate     bit/s; a packet counts with its Ethernet header, as the disciplines count it
  *   delay    propagation, ns
+ *   slot     period of line0's slots and the time for which each is open at its begin, ns; a period of 0
+ *            keeps it open. What does not fit in a slot goes on in the next one, at the same rate.
  *   drop     numbers of the TCP segments with data (from 1) that come to line0 and are lost there
  *            before it sends them, so that they take none of its time
  *   mark     numbers of those that get the congestion-experienced code point there
@@ -36,6 +38,9 @@ static ulong rate[2] = { 10000000, 1000000000 };
 static ulong delay[2];
 module_param_array(rate, ulong, NULL, 0644);
 module_param_array(delay, ulong, NULL, 0644);
+
+static ulong slot[2];
+module_param_array(slot, ulong, NULL, 0644);
 
 static ulong drop[256], mark[256], marked, segments;
 static int drops, marks;
@@ -120,6 +125,19 @@ static bool line_lost(struct sk_buff *skb)
 	return false;
 }
 
+/* When the line has sent what begins then and takes it so long (ns). */
+static ktime_t sent(struct line *line, ktime_t begins, u64 ns)
+{
+	u64 period = slot[0], open = slot[1], into, needed, whole;
+
+	if (line->end || !period)
+		return ktime_add_ns(begins, ns);
+	/* Open time from the begin of the clock to the packet's end, of which whole slots pass before it. */
+	needed = div64_u64_rem(begins, period, &into) * open + min(into, open) + ns;
+	whole = div64_u64(needed - 1, open);
+	return ns_to_ktime(whole * period + needed - whole * open);
+}
+
 static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 {
 	struct line *line = netdev_priv(dev);
@@ -132,7 +150,7 @@ static netdev_tx_t line_xmit(struct sk_buff *skb, struct net_device *dev)
 	}
 	if (ktime_sub(begins, line->free) < LATE_NS)
 		begins = line->free;
-	line->free = ktime_add_ns(begins, ns);
+	line->free = sent(line, begins, ns);
 	netif_stop_queue(dev);
 	if (line->end == 0)
 		count(skb);

@@ -14,6 +14,7 @@ import random
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -108,11 +109,15 @@ def set_up(job: dict) -> Namespaces:
         for key, value in job.get("sysctl", {}).items():
             Path("/proc/sys/net", key).write_text(str(value))
     introduce(ends)
-    for key in ("rate", "delay", "drop", "mark", "fresh"):
+    for key in ("rate", "delay", "slot", "drop", "mark", "fresh"):
         if values := job["line"].get(key):
             (LINE / key).write_text(",".join(map(str, values)))
     ends.enter(ROUTER)
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
+    if period := job["line"].get("slot", [0])[0]:
+        # A discipline's updates begin with it: their place in the slots is that of aqmlab's.
+        LIBC.prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake up when asked to
+        time.sleep((period - time.monotonic_ns() % period) / 1e9)
     if job["qdisc"].startswith("dualpi2"):
         Queue().make("dualpi2", dualpi2.options(job["qdisc"].split()[1:]))
         return ends
