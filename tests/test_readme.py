@@ -52,3 +52,14 @@ def test_it_counts_what_the_catalogue_has(real_core):
     catalogue = engine.catalogue()
     assert f"{len(catalogue['aqm'])} disciplines" in TEXT
     assert f"{len(catalogue['congestion'])} congestion controls" in TEXT
+
+
+@pytest.mark.slow
+def test_the_advice_that_it_shows_is_what_is_printed(aqmlab_command):
+    line = next(line for line in LINES if line.startswith("aqmlab advise"))
+    process = aqmlab_command.start(*shlex.split(line)[1:])
+    printed, complaint = process.communicate()
+    assert process.returncode == 0, complaint
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    for part in shown.split("…"):
+        assert " ".join(part.split()) in " ".join(printed.split())
