@@ -25,9 +25,10 @@ TAIL = """## Exit codes
 | code | means |
 | --- | --- |
 | 0 | done |
+| 1 | `reproduce`: the result does not come out as before |
 | 2 | a mistake that you can mend, said in one sentence; also: a check or comparison that failed |
 | 70 | a fault of aqmlab: please report it |
-| 130 | stopped by Ctrl-C; the same command again goes on |
+| 130 | stopped by Ctrl-C; a command with a results folder goes on when it is given again |
 | 141 | the reader of the output has gone (`aqmlab list \\| head`) |
 
 ## Folders and variables

@@ -97,6 +97,18 @@ def test_what_chance_may_have_made_is_not_said():
     )
 
 
+def test_a_change_that_nobody_notices_is_not_said():
+    """Transfers of a fixed length: 30.0 s in place of 30.1 s is a change, and none to its users."""
+    calls = [row("r_mean", 90.0, variant="FIFO", group="call")]
+    better = [row("r_mean", 0.3, 0.1, variant="codel", group="call")]
+    used = row("utilisation", -3.0, 0.5, variant="codel", queue="line.forward")
+    rows = table("queues-differences", [used], ["variant", "queue"], paired=True)
+    tables = (queues(*DELAY), rows, table("datagrams", calls, ["variant", "group"]))
+    paired = table("datagrams-differences", better, ["variant", "group"], paired=True)
+    said = answer.of(result(*tables, paired))
+    assert said is not None and said.endswith("; what users get does not differ by 2 %.")
+
+
 def test_one_variant_is_described():
     own = [DELAY[0], row("drop_rate", 2.0, 0.1, variant="FIFO", queue="line.forward")]
     assert answer.of(result(queues(*own))) == (

@@ -130,9 +130,7 @@ def read_packed(path: Path) -> bytes:
         with pyarrow.CompressedInputStream(pyarrow.BufferReader(content), kind) as stream:
             unpacked = stream.read(LARGEST_GIVEN + 1)
     except OSError as error:
-        raise OSError(
-            errno.EINVAL, f"cut short, damaged or no {kind} file", str(path)
-        ) from error
+        raise OSError(errno.EINVAL, f"cut short, damaged or no {kind} file", str(path)) from error
     if len(unpacked) > LARGEST_GIVEN:
         raise OSError(errno.EFBIG, f"longer than {LARGEST_GIVEN:,} bytes", str(path))
     return unpacked

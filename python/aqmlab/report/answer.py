@@ -35,6 +35,8 @@ USERS = (
 """What users get, by table and metric: said where it differs beyond chance."""
 MOST_USERS = 2
 """Of these, in one sentence."""
+NOTABLE = 0.02
+"""Of what users got before: a smaller change is none that they notice (constructed)."""
 MOST_NAMED = 4
 """Variants that a sentence names one by one."""
 
@@ -115,7 +117,7 @@ def _users(
     tables: Mapping[str, Sequence[Row]], known: Mapping[str, MetricShown], best: str
 ) -> Iterator[str]:
     """What users get with the shortest queue and did not get before, the largest changes first."""
-    found = []
+    found, small = [], False
     for table, metric, words in USERS:
         means = [r for r in tables.get(table, ()) if r["metric"] == metric and _has(r)]
         for row in tables.get(f"{table}-differences", ()):
@@ -128,14 +130,17 @@ def _users(
             about = known[metric]
             ends = {"a": before, "b": before + row["ours"]}
             described = {name: fixed(value, about["digits"]) for name, value in ends.items()}
-            if described["a"] != described["b"]:
+            if abs(row["ours"] / before) < NOTABLE:
+                small = True
+            elif described["a"] != described["b"]:
                 sentence = f"{row['group']}: {words.format(unit=about['unit'], **described)}"
                 found.append((abs(row["ours"] / before), table, sentence))
     found.sort(key=lambda one: -one[0])
     kinds = list(dict.fromkeys(table for _, table, _ in found))[:MOST_USERS]
     yield from (next(said for _, table, said in found if table == kind) for kind in kinds)
     if not found and tables.get("queues-differences"):
-        yield "what users get does not differ beyond chance"
+        much = f"by {NOTABLE:.0%}".replace("%", " %") if small else "beyond chance"
+        yield f"what users get does not differ {much}"
 
 
 def _chosen(result: StudyDocument) -> str | None:
