@@ -302,9 +302,9 @@ def opened(on: str) -> Iterator[Cluster]:
 
 
 def _waits(on: str) -> str:
-    import dask
+    from dask.config import get
 
-    longest = dask.config.get("distributed.comm.timeouts.connect")
+    longest = get("distributed.comm.timeouts.connect")
     return f"no answer from {on} yet, which may take up to {longest}; Ctrl-C ends the wait"
 
 
