@@ -199,3 +199,10 @@ def test_a_value_of_another_kind_in_a_result_of_iperf3(tmp_path, wrong):
             assert next(iter(measured_file.read(file).series.values())) == [1.0]
         except SpecError as error:
             assert "without a rate of any interval" in str(error)
+
+
+def test_both_directions_of_iperf3_are_read(tmp_path):
+    interval = {"sum": {"bits_per_second": 9e6}, "sum_bidir_reverse": {"bits_per_second": 45e6}}
+    file = tmp_path / "i.json"
+    file.write_text(json.dumps({"start": {"test_start": {"bidir": 1}}, "intervals": [interval]}))
+    assert measured_file.read(file).series == {"TCP upload": [9.0], "TCP download": [45.0]}

@@ -147,11 +147,14 @@ def _flent(file: Path, content: Mapping[str, Any]) -> Reference:
 def _iperf3(file: Path, content: Mapping[str, Any]) -> Reference:
     setting = _table(_table(content["start"]).get("test_start"))
     down = bool(setting.get("reverse"))
-    name = "TCP download" if down else "TCP upload"
-    rates, trips = [], []
+    names = ("TCP download", "TCP upload") if down else ("TCP upload", "TCP download")
+    rates, back, trips = [], [], []
     for interval in _tables(content["intervals"]):
         rate = _table(interval.get("sum")).get("bits_per_second")
         rates += [rate / 1e6] if _is_number(rate) else []
+        # With --bidir the other direction is there as well.
+        rate = _table(interval.get("sum_bidir_reverse")).get("bits_per_second")
+        back += [rate / 1e6] if _is_number(rate) else []
         for stream in _tables(interval.get("streams")):
             trip = stream.get("rtt")
             trips += [trip / 1e3] if _is_number(trip) and trip > 0 else []
@@ -161,7 +164,8 @@ def _iperf3(file: Path, content: Mapping[str, Any]) -> Reference:
         raise SpecError(
             f"{file}: a result of iperf3 without a rate of any interval{said}: run it again with -J"
         )
-    series = {name: rates} | ({"TCP RTT (ms)": trips} if trips else {})
+    series = dict(zip(names, (rates, back), strict=True)) | {"TCP RTT (ms)": trips}
+    series = {name: values for name, values in series.items() if values}
     return Reference("iperf3", str(setting.get("protocol", "")), series)
 
 
