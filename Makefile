@@ -116,7 +116,7 @@ fuzz: dev ## Damaged results, hostile names and shells; random calls, scenarios 
 	    mkdir -p corpus/$$target && rustup run nightly cargo fuzz run $$target corpus/$$target seeds/$$target -- \
 	    -max_total_time=$(FUZZ_SECONDS) -max_len=4096 -rss_limit_mb=4096 || exit 1; done
 
-docs: dev ## Write docs/algorithms.md, docs/command-line.md and the schemas for editors, and the Rust crates' documentation
+docs: dev ## Write docs/algorithms.md, docs/command-line.md and others, and the Rust crates' documentation
 	@$(BIN)/python docs/characterise.py
 	@$(BIN)/python docs/generate.py
 	@$(BIN)/python docs/command_line.py

@@ -1,5 +1,4 @@
-"""Writes docs/algorithms.md, its pictures, docs/figures.md, the measures of docs/results.md and the
-JSON schemas that are shipped for editors.
+"""Writes docs/algorithms.md, its pictures, docs/figures.md and the measures of docs/results.md.
 
 Part of `make docs`. The text is the registry's own; each picture is a run of the same dumbbell (600
 web users on 2 Mbit/s, half a minute of it shown) with the discipline at its defaults, beside
@@ -21,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from aqmlab import figures
-from aqmlab.cli import reference, schemas
+from aqmlab.cli import reference
 from aqmlab.experiment import shapes
 from aqmlab.experiment.experiment import Experiment
 from aqmlab.experiment.grammar import (
@@ -350,8 +349,6 @@ def main() -> None:
     page = DOCS / "studies.md"
     page.write_text(studies(page.read_text(encoding="utf-8")), encoding="utf-8")
     (DOCS / "results.md").write_text(results(), encoding="utf-8")
-    for file, schema in schemas.generated():
-        file.write_text(schema, encoding="utf-8")
     if "--text" in sys.argv:
         return
     pictures = {}

@@ -109,7 +109,7 @@ Write the algorithm into crates/aqm/src/algorithms/{name}.rs, and its tests
     cargo test -p aqmlab-aqm -p aqmlab-testvec      the laws, the ECN matrix, refusals
     AQMLAB_BLESS=1 cargo test -p aqmlab-testvec --test all golden
     AQMLAB_BLESS=1 cargo test -p aqmlab-sim --test all golden
-    make vectors docs                               its test vectors, its page and the schemas
+    make vectors docs                               its test vectors and its page
     cargo bench -p aqmlab-aqm -- {name}             its row in docs/performance.md
 """,
     ),
@@ -123,7 +123,6 @@ Write the algorithm into crates/aqm/src/algorithms/{name}.rs, and its tests
 Write the control into crates/tcp/src/congestion/{name}.rs, and its tests. Then
     cargo test -p aqmlab-tcp                        tests/loss_laws.rs has its response to loss
     AQMLAB_BLESS=1 cargo test -p aqmlab-tcp --test all golden
-    make docs                                       the schemas for editors
 """,
     ),
     "measure": Kind(
@@ -168,7 +167,7 @@ Write what is measured into crates/record/src/{name}.rs; the line of
 crates/sim/src/recorder.rs that reports dropped packets to it is an example of an event. Then
     cargo test -p aqmlab-record -p aqmlab-sim --test all measures
     make dev && AQMLAB_BLESS=1 .venv/bin/python -m pytest tests/test_measures.py
-    make docs                                       docs/results.md and the schemas for editors
+    make docs                                       docs/results.md
 """,
     ),
 }
