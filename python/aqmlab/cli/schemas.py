@@ -1,6 +1,6 @@
 """The JSON schemas of our files, for editors (docs/how-to/editor.md).
 
-They are made of the tables that the checks are made of, when somebody asks for one.
+They are made when one is needed, of the tables that the checks are made of.
 """
 
 from __future__ import annotations
