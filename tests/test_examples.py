@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from aqmlab.cli import guide
+from aqmlab.cli import guide, live
 from aqmlab.cli.answering import _unforeseen
 from aqmlab.errors import AqmlabError, SpecError
 from aqmlab.experiment import examples
@@ -99,3 +99,10 @@ def test_a_full_disk_is_named_with_the_file_and_leaves_nothing(tmp_path, monkeyp
     with pytest.raises(AqmlabError, match="cannot be written"):
         starting.write("mine", "python", tmp_path / "mine", "cc")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_shell_behind_an_example_with_variants_says_that_there_are_several():
+    said = live._several(load("example:home-line", seeds=1))
+    assert said is not None
+    assert "for each variant in turn (the modem alone, fq_codel, cake)" in said
+    assert live._several(load("example:red", seeds=1)) is None

@@ -18,6 +18,7 @@ from .tools import app
 from .trusting import Trust
 
 if TYPE_CHECKING:
+    from aqmlab.experiment.experiment import Experiment
     from aqmlab.live.run import How
 
 Servers = Annotated[
@@ -110,13 +111,29 @@ def shell(
 
     Machines of the clients' side are 10.0.0.1 and on, of the servers' side 10.128.0.1 and on.
     """
+    from aqmlab.experiment.experiment import load
     from aqmlab.live.run import How, Program
 
     if side not in ("clients", "servers"):
         raise SpecError(f'--side "{side}" is none: give clients or servers')
     program = Program((os.environ.get("SHELL", "/bin/sh"),), side=side, with_users=users)
     how = How(program=program, servers=[shlex.split(words) for words in servers or ()])
-    _run(scenario, how, {"overrides": set_ or ()}, json=False, out=out)
+    given = {"overrides": set_ or (), "seeds": 1}
+    if several := _several(load(str(scenario), **given)):
+        terminal.say(several)
+    _run(scenario, how, given, json=False, out=out)
+
+
+def _several(experiment: Experiment) -> str | None:
+    """That a shell comes for every variant of a sweep, where there are several."""
+    axes = [axis for group in experiment.group for axis in group.axes]
+    if all(len(axis.variants) == 1 for axis in axes):
+        return None
+    names = " x ".join(", ".join(one.name for one in axis.variants) for axis in axes)
+    return (
+        f"a shell opens for each variant in turn ({names}), the next when one ends: "
+        "a scenario without a sweep has one"
+    )
 
 
 def _run(
