@@ -109,8 +109,9 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
     note = f"The claims of the part {parts} were judged anew{short} on {made}, commit `{commit}`: "
     note += f"{', '.join(rows)}."
     start = f"The claims of the part {parts} were judged anew"
-    gone = (start,) if any("| not run |" in line for line in lines) else (start, NOT_RUN)
-    left = [line for line in lines if not line.startswith(gone)]
+    left = [line for line in lines if not line.startswith(start)]
+    if not any("| not run |" in line for line in left):  # the counts take its place
+        left = ["" if line.startswith(NOT_RUN) else line for line in left]
     body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
     return f"{body}\n\n{note}\n"
 

@@ -291,11 +291,14 @@ class TestScoreCard:
             not in scorecard.row("s", claim(condition(at_least=8)), TestRule.GOOD, 1)["why"]
         )
 
-    def test_what_is_known_is_said_of_failures_alone(self):
+    def test_what_is_known_is_said_unless_a_claim_holds(self):
         known = replace(claim(condition("a", at_least=8)), known="Because.")
         assert "Because" not in scorecard.row("s", known, TestRule.GOOD, 1)["why"]
         fails = replace(claim(condition("b", at_least=8)), known="Because.")
         assert scorecard.row("s", fails, TestRule.GOOD, 1)["why"].endswith("Because.")
+        open_ = replace(claim(condition(at_least=5)), known="Because.")
+        row = scorecard.row("s", open_, evidence(a=[4, 5, 9], b=[1, 2, 3]), 1)
+        assert row["verdict"] == INCONCLUSIVE and row["why"].endswith("Because.")
 
     def test_without_results_every_claim_is_there_and_inconclusive(self, tmp_path):
         rows = registry.score_card("tuning-red", tmp_path)

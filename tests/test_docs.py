@@ -13,7 +13,9 @@ import pytest
 
 from aqmlab.cli import reference
 from aqmlab.errors import StoreError
+from aqmlab.experiment import experiment as experiments
 from aqmlab.experiment.folders import SHIPPED, shipped
+from aqmlab.infer import reconstruction
 from aqmlab.simulator import engine
 
 ROOT = Path(__file__).parent.parent
@@ -195,6 +197,27 @@ def test_every_shipped_study_has_its_score_card_and_report():
 
 def _has_second_set(study: str) -> bool:
     return (SHIPPED / study / "reconstructed.toml").is_file()
+
+
+def verdicts(page: Path) -> dict[str, list[str]]:
+    """The verdicts of a score card by claim: one, or the reconstructed and the printed set's."""
+    rows = [line.strip("| ").split(" | ") for line in page.read_text("utf-8").splitlines()]
+    return {row[0]: row[2:-1] for row in rows if len(row) in (4, 5) and re.match(r"\w", row[0])}
+
+
+@pytest.mark.parametrize("study", [name for name in shipped() if _has_second_set(name)])
+def test_what_does_not_hold_of_a_paper_has_the_experiment_that_shows_why(study):
+    """Under either set: `known` of a claim, and `[why]` of reconstructed.toml."""
+    experiment = experiments.load(study)
+    why = reconstruction.load(experiment).why
+    known = {claim.id: claim.known for claim in experiment.claim if claim.kind != "ours"}
+    page, own = (DOCS / "score-cards" / f"{study}{end}.md" for end in ("", "-reconstructed"))
+    cards = verdicts(page)
+    printed = {name: cards[name][-1] for name in known}
+    second = {name: (verdicts(own) if own.exists() else cards)[name][0] for name in known}
+    for reasons, found in ((known, printed), (why, second)):
+        bare = [name for name, it in found.items() if it != "holds" and not reasons.get(name)]
+        assert not bare, f"{study}: say what shows why not: {bare}"
 
 
 def test_a_folder_without_results_gives_no_score_card(tmp_path, capsys):

@@ -40,7 +40,7 @@ def _why(claim: Claim, found: rule.Verdict, shown: Judged | None) -> str:
     sentence = shown.why or _words(shown)
     if len(found.judged) > 1:
         sentence += f" ({_tally(found)})"
-    known = claim.known if found.verdict == FAILS else ""
+    known = claim.known if found.verdict != HOLDS else ""
     return " ".join(s for s in (f"{sentence}.", known, claim.note) if s)
 
 

@@ -158,6 +158,6 @@ class Claim:
         "`qualitative`, `quantitative`, `calibration`, `headline`; `ours`: not of the paper",
         default="",
     )
-    known: str = key("shown if it does not hold: why, as far as we know", default="")
+    known: str = key("shown unless it holds: why, as far as we know", default="")
     note: str = key("always shown", default="")
     revisits: str | None = key("of kind ours: the claim that it reassesses", default=None)
