@@ -55,9 +55,12 @@ run: setup ## Set everything up and repeat the three published tables of the stu
 web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where its tools are installed
 	@:
 
+# Rust's tests, some of which need no optimised code of their own.
+TESTS := RUSTC_WRAPPER=$(abspath .ci/rustc) $(CARGO) test --quiet
+
 # The tests' build and the simulator's go on side by side: the latter's link-time optimisation keeps one core.
 compiled:
-	@$(CARGO) test --quiet --no-run & tests=$$!; \
+	@$(TESTS) --no-run & tests=$$!; \
 	{ $(MAKE) --silent dev && { web/build.sh --missing || $(MAKE) --silent web; }; }; built=$$?; \
 	wait $$tests && exit $$built
 
@@ -67,7 +70,7 @@ target/wheel/.built: dev
 
 # Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
 test: compiled target/wheel/.built ## Set everything up and run every test
-	@$(CARGO) test --quiet --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
+	@$(TESTS) --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
 	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
@@ -75,10 +78,13 @@ test: compiled target/wheel/.built ## Set everything up and run every test
 documents: target/wheel/.built ## Run the commands of README and documents from an empty folder with only the wheel, long ones too
 	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest tests/test_readme.py tests/test_how_to.py tests/test_documents.py tests/test_tasks.py
 
+# With these, rustdoc reads what Clippy has checked: else Cargo would check each crate again for it.
+CLIPPY = CLIPPY_ARGS='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__' RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-driver"
+
 check: dev ## Formatting, lints, types, words, links of the documentation and lengths of files and functions
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
+	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CLIPPY) $(CARGO) doc --quiet --workspace --no-deps
 	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
