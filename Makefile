@@ -78,13 +78,10 @@ test: compiled target/wheel/.built ## Set everything up and run every test
 documents: target/wheel/.built ## Run the commands of README and documents from an empty folder with only the wheel, long ones too
 	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest tests/test_readme.py tests/test_how_to.py tests/test_documents.py tests/test_tasks.py
 
-# With these, rustdoc reads what Clippy has checked: else Cargo would check each crate again for it.
-CLIPPY = CLIPPY_ARGS='-D__CLIPPY_HACKERY__warnings__CLIPPY_HACKERY__' RUSTC_WORKSPACE_WRAPPER="$$(rustc --print sysroot)/bin/clippy-driver"
-
 check: dev ## Formatting, lints, types, words, links of the documentation and lengths of files and functions
 	@$(CARGO) fmt --all --check
 	@PYO3_PYTHON=$(abspath $(BIN)/python) $(CARGO) clippy --quiet --workspace --all-targets -- -D warnings
-	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CLIPPY) $(CARGO) doc --quiet --workspace --no-deps
+	@PYO3_PYTHON=$(abspath $(BIN)/python) RUSTDOCFLAGS='-D warnings' $(CARGO) doc --quiet --workspace --no-deps
 	@$(BIN)/ruff format --check --quiet $(SCRIPTS)
 	@$(BIN)/ruff check --quiet $(SCRIPTS)
 	@$(BIN)/pyright --pythonpath $(BIN)/python
