@@ -120,7 +120,6 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
         access = OTHER_NAMES.get(access.lower(), access)
         line["access"] = access
         line |= channel_of(access, line["rate"], line.get("reverse_rate", line["rate"]))
-        line |= _steps_of(line)
     else:
         line["framing"] = "ethernet"
     scenario: Scenario = {
@@ -145,19 +144,6 @@ def resolved(line: Mapping[str, Any]) -> Link:
     traffic = [{"app": "bulk", "flows": 1}]
     scenario = {"duration": "1 s", "seed": 1, "link": [line], "traffic": traffic}
     return engine.check(scenario)["link"][0]
-
-
-def _steps_of(line: Mapping[str, Any]) -> dict[str, Any]:
-    """The changes of rate that this kind of access has, about the line's own rates."""
-    own, mine, made = resolved({"access": line["access"]}), resolved(line), {}
-    for rate in ("rate", "reverse_rate"):
-        times = engine.quantity(mine.get(rate) or "0 bit/s", "rate")
-        times /= engine.quantity(own.get(rate) or "1 bit/s", "rate")
-        if steps := own.get(f"{rate}_steps"):
-            made[f"{rate}_steps"] = [
-                [at, f"{engine.quantity(value, 'rate') * times:.0f} bit/s"] for at, value in steps
-            ]
-    return made
 
 
 def channel_of(access: str, down: str, up: str) -> dict[str, Any]:

@@ -228,14 +228,14 @@ def simulate(
             f"the worker at {worker.address} has aqmlab {mine} and {version[0]} (build "
             f"{version[1]}) is needed: install that version on every machine"
         )
-    key, told_s = worker.get_current_task(), time.monotonic()
+    key, reported_s = worker.get_current_task(), time.monotonic()
 
     def report(place: int, simulated_s: float) -> bool:
-        nonlocal told_s
+        nonlocal reported_s
         now = time.monotonic()
-        if now - told_s < LOOK_S:
+        if now - reported_s < LOOK_S:
             return True
-        told_s = now
+        reported_s = now
         worker.log_event(topic, (place, simulated_s))
         # Called back, the task is still there but no longer wanted.
         task = worker.state.tasks.get(key)
