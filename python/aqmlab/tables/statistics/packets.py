@@ -64,8 +64,9 @@ def slow_start_growth(run: FinishedRun, *, rtt_ms: float | None = None) -> float
 def base_round_trip_ms(run: FinishedRun) -> float:
     """The round trip without queues of a scenario whose hosts are equally far: the delays of its
     links, both ways, and what its network adds."""
-    links = sum(units.seconds(link["delay"]) for link in run.scenario["link"])
-    return 1000 * (2 * links + units.seconds(run.scenario["network"]["rtt"]))
+    links = sum(units.seconds(link.get("delay", "0 s")) for link in run.scenario["link"])
+    rtt = run.scenario.get("network", {}).get("rtt", "0 s")
+    return 1000 * (2 * links + units.seconds(rtt))
 
 
 def capacity_bytes(run: FinishedRun, milliseconds: float) -> float:
