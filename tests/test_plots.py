@@ -134,6 +134,15 @@ def test_a_single_scenario_has_no_axis_to_draw_along(result):
         alone.plot.lines("drop_rate")
 
 
+@pytest.mark.parametrize("kind", ["cdf", "tail"])
+def test_without_requests_the_sentence_names_what_can_be_drawn(kind):
+    traffic = [{"app": "bulk", "flows": 1}]
+    bulk = aqmlab.run({**SWEEP["scenario"], "duration": "3 s", "traffic": traffic})
+    with pytest.raises(AqmlabError, match="no run has responses; trace draws its queue"):
+        getattr(bulk.plot, kind)()
+    assert bulk.plot.trace().get_lines()
+
+
 def test_the_command_draws_from_a_folder(aqmlab_command, result, folder, tmp_path):
     for words, file in (
         (("cdf",), "a.svg"),

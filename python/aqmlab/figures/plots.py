@@ -56,12 +56,12 @@ class Plots:
         """The cumulative share of responses (%) against their time (ms), a curve for each value of
         the axis `by` or each variant, with 95 % bands over the seeds."""
         entry = {"upto_ms": upto_ms, "curve": self._axis(by)}
-        return self._drawn("cdf", entry, "no run had a response")
+        return self._drawn("cdf", entry, "no run has responses; trace draws its queue")
 
     def tail(self, by: str | None = None, *, from_ms: float = 10.0) -> Axes:
         """The share of responses above a time (ms), both axes logarithmic."""
         entry = {"from_ms": from_ms, "curve": self._axis(by)}
-        return self._drawn("ccdf", entry, "no run had a response")
+        return self._drawn("ccdf", entry, "no run has responses; trace draws its queue")
 
     def lines(
         self,
