@@ -31,6 +31,12 @@ MISTAKES = {
         'answer = ["C00"]\nquestion = ',
         'answer: no claim "C00"',
     ),
+    "advice that needs an unknown claim": (
+        "experiment",
+        "question = ",
+        'advice = { text = "Wait.", needs = ["C00"] }\nquestion = ',
+        'advice.needs: no claim "C00"',
+    ),
     "a misspelt list": ("experiment", "[[figure]]", "[[figures]]", '"figures"; did you mean "fig'),
     "a misspelt setting": (
         "experiment",

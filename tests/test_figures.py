@@ -600,6 +600,9 @@ def test_a_heat_map_of_a_ratio_goes_apart_by_the_factor():
     assert list(shown[:, 0]) == pytest.approx([-math.log(2), math.log(2)])
     assert shown[1, 1] == pytest.approx(math.log(4))  # the end
     assert axes.get_ylim()[0] > axes.get_ylim()[1]  # the first row is on top
+    other = figures.draw("heatmap", data, center=2.0).axes[0].images[0].get_array()
+    assert other is not None
+    assert list(other[:, 0]) == pytest.approx([-math.log(4), 0.0])
     assert {t.get_text() for t in axes.texts} == {"0.50", "1.00", "2.00", "16.00"}
 
 
