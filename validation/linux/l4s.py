@@ -26,7 +26,8 @@ FEW, SEEDS = 4, 8
 2026-11-28 (whose starts were others) differed: few of one kind of sender at 4 or 10 Mbit/s."""
 
 SLOTS, IN_SLOTS = "A line that serves in slots", 6
-"""That family, and its seeds, set on 2026-11-30 before its first run."""
+"""That family, and its seeds, set on 2026-11-30 before its first run; what was changed after that
+stands in docs/validation/l4s.md."""
 
 SHARE = 0.25
 """Of a period in which a line with slots is open; within it that is as much faster."""
@@ -226,7 +227,7 @@ def others() -> Iterator[Case]:
 
 
 def in_slots() -> Iterator[Case]:
-    """A line that serves in bursts, as in the study l4s-bursts: set before their first run."""
+    """A line that serves in bursts, as in the study l4s-bursts."""
     step = {
         ms: dualpi2(f"any_ect step_thresh {ms}ms", any_ect=True, step=f"{ms} ms") for ms in (5, 10)
     }

@@ -116,7 +116,7 @@ def set_up(job: dict) -> Namespaces:
     Path("/proc/sys/net/ipv4/ip_forward").write_text("1")
     if period := job["line"].get("slot", [0])[0]:
         # A discipline's updates begin with it: their place in the slots is that of aqmlab's.
-        LIBC.prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake up when asked to
+        LIBC.prctl(29, 1, 0, 0, 0)  # PR_SET_TIMERSLACK: wake up in time
         time.sleep((period - time.monotonic_ns() % period) / 1e9)
     if job["qdisc"].startswith("dualpi2"):
         Queue().make("dualpi2", dualpi2.options(job["qdisc"].split()[1:]))

@@ -19,7 +19,7 @@ FULL_BYTES = 1500
 def signals_in_round(
     run: FinishedRun, *, round: int, rtt_ms: float | None = None, packet_ms: float | None = None
 ) -> float:
-    """Packets dropped or marked in the so-maniest round trip (from 1) since the first signal.
+    """Packets dropped or marked in this `round` trip (the first is 1) since the first signal.
 
     A round trip is that of the path without queues (`rtt_ms`; the scenario's) and the time in which
     the packets leave that the first signal finds waiting (`packet_ms` each; that of 1,500 B). 0 if
