@@ -206,3 +206,14 @@ def test_the_quick_study_is_a_part_of_the_full_one(experiment):
 @pytest.mark.parametrize("name", shipped())
 def test_claims_alone_are_those_of_the_whole(name):
     assert claims(find(name)) == load(name).of("claim")
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_no_curve_is_labelled_with_a_name_that_stands_for_a_value(name):
+    """`$host` is replaced where it is all of a text; in a label it would join several curves."""
+    labels = [
+        str(curve.get("label", ""))
+        for figure in load(name).figure
+        for curve in figure.of.get("curves", ())
+    ]
+    assert not [label for label in labels if "$" in label]
