@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 
@@ -75,7 +75,7 @@ class Program(Generic[C]):
     """All that its numbers under a seed depend on: its version, its script, its words."""
     scenario: Callable[[C, int], dict[str, Any]]
     """The case for aqmlab, under a seed."""
-    seeds: Callable[[C], int] | None = None
+    seeds: Callable[[C], int | Runs] | None = None
     """How often each case is run, where a plan has set it; options for all stand before it."""
 
 
@@ -146,9 +146,27 @@ def in_aqmlab(case: Case, scenario: dict[str, Any], seed: int) -> Numbers:
     return numbers(case.flows, aqmlab.run(scenario, seed=seed, jobs=1).runs[0])
 
 
-def plan(file: Path) -> dict[str, int]:
-    """How often each case is run, by its name, in the order of the file (TOML)."""
-    return tomllib.loads(file.read_text("utf-8"))
+class Runs(NamedTuple):
+    """How often a case is run in each program.
+
+    Runs of one seed are a pair where the case has pairs and both are as many. Ours take a fortieth
+    of a kernel's time: with many of ours the interval of the difference is that of the other's
+    runs, which is narrower than that of the pairs where a pair has little in common.
+    """
+
+    theirs: int
+    ours: int
+
+
+def plan(file: Path) -> dict[str, Runs]:
+    """How often each case is run, by its name, in the order of the file (TOML): a number for both
+    programs, or a list of the other's and ours."""
+    numbers = tomllib.loads(file.read_text("utf-8"))
+    return {name: _both(Runs(*of) if isinstance(of, list) else of) for name, of in numbers.items()}
+
+
+def _both(runs: int | Runs) -> Runs:
+    return runs if isinstance(runs, Runs) else Runs(runs, runs)
 
 
 Row = dict[str, object]
@@ -164,7 +182,9 @@ def rows(
 
     for case, found in several(enough, cases, jobs):
         yield from found
-        print(f"{case.name()}: {len(found) // 2} runs each", file=sys.stderr, flush=True)
+        count = sum(row["program"] == program.name for row in found)
+        described = f"{count} runs, {len(found) - count} here"
+        print(f"{case.name()}: {described}", file=sys.stderr, flush=True)
 
 
 def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]:
@@ -172,22 +192,29 @@ def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]
     ours: list[Row] = []
     theirs: list[Row] = []
     for count in [program.seeds(case)] if program.seeds else seeds.counts():
-        for seed in range(seeds.number + len(ours), seeds.number + count):
-            theirs.append(_row(case, program.name, seed, in_other(case, program, seed, kept)))
-            ours.append(_row(case, "aqmlab", seed, in_ours(case, program, seed, kept)))
-        found = compared(pl.DataFrame([*theirs, *ours], infer_schema_length=None), program.name)
-        if all(one.narrow for one in found):
+        runs = _both(count)
+        paired = case.paired and runs.theirs == runs.ours
+        for seed in range(seeds.number, seeds.number + max(runs)):
+            at = seed - seeds.number
+            if len(theirs) <= at < runs.theirs:
+                found = in_other(case, program, seed, kept)
+                theirs.append(_row(case, program.name, seed, found, paired=paired))
+            if len(ours) <= at < runs.ours:
+                found = in_ours(case, program, seed, kept)
+                ours.append(_row(case, "aqmlab", seed, found, paired=paired))
+        shown = compared(pl.DataFrame([*theirs, *ours], infer_schema_length=None), program.name)
+        if all(one.narrow for one in shown):
             break
     return [*theirs, *ours]
 
 
-def _row(case: Case, program: str, seed: int, found: Numbers) -> Row:
+def _row(case: Case, program: str, seed: int, found: Numbers, *, paired: bool) -> Row:
     names = {
         "family": case.family,
         "case": case.name(),
         "flows": case.flows,
         "ecn": case.ecn,
-        "paired": case.paired,
+        "paired": paired,
     }
     return {**names, "program": program, "seed": seed, **found}
 
@@ -224,7 +251,8 @@ def options(parser: argparse.ArgumentParser, cache: Path, seeds: int = 5) -> Non
     )
     described = "number of the first seed: a confirmation takes seeds that were not used (1)"
     parser.add_argument("--first", type=int, default=1, metavar="N", help=described)
-    described = "TOML file: the cases that are run, each with its number of seeds, in this order"
+    described = "TOML file: the cases that are run, each with its number of seeds (or a list: the "
+    described += "other's, ours), in this order"
     parser.add_argument("--plan", type=Path, metavar="FILE", help=described)
     described = "of the record in --out, the rows of cases that are not run stay"
     parser.add_argument("--keep", action="store_true", help=described)
@@ -328,7 +356,7 @@ def _by_plan(
         planned = plan(file)
     except (OSError, ValueError) as error:
         parser.error(f"--plan {file}: {error}")
-    if few := [name for name, count in planned.items() if count < 2]:
+    if few := [name for name, count in planned.items() if min(count) < 2]:
         parser.error(f"--plan {file}: {', '.join(few)}: an interval needs at least two seeds")
     there_are = {case.name(): case for case in cases}
     if unknown := planned.keys() - there_are.keys():

@@ -22,7 +22,7 @@ import polars as pl
 
 from validation import causes
 from validation.picture import drawn
-from validation.recorded import RATIOS, Record, cells, found
+from validation.recorded import RATIOS, Record, cells, found, runs_of
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT / "docs"))
@@ -76,7 +76,7 @@ def _described(line: str) -> str:
     if not half:
         return line
     margin = float(row[-2].strip("%")) / 100
-    count = runs_to_decide(int(row[2]), float(ratio), float(half), margin)
+    count = runs_to_decide(runs_of(row[2])[0], float(ratio), float(half), margin)
     described = f"{float(f'{count:.2g}'):,.0f}" if count <= MOST_RUNS else f"over {MOST_RUNS:,}"
     return f"{line.removesuffix('**inconclusive** |')}**inconclusive**: {described} |"
 

@@ -87,6 +87,12 @@ def cells(line: str) -> list[str]:
     return each if line.startswith("| ") and each[0] not in ("case", "---") else []
 
 
+def runs_of(cell: str) -> tuple[int, int]:
+    """How many runs a row is of: `8`, both; `20 (160)`, the other program's and ours."""
+    theirs, _, ours = cell.strip(")").partition(" (")
+    return int(theirs), int(ours or theirs)
+
+
 def wide(text: str, most: int) -> set[str]:
     """The cases of a record's table with an interval wider than half the margin, or not known.
 
@@ -96,7 +102,7 @@ def wide(text: str, most: int) -> set[str]:
     found: set[str] = set()
     for case, _, runs, *_, ratio, margin, _ in filter(None, map(cells, text.splitlines())):
         _, _, half = ratio.partition(" ± ")
-        if int(runs) >= most:
+        if runs_of(runs)[0] >= most:
             continue
         if not half or float(half) > float(margin.strip("%")) / 200:
             found.add(case)

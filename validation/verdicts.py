@@ -50,6 +50,11 @@ class Compared:
         found = self.found
         return math.isnan(found.half) or found.half <= found.margin / 2
 
+    def _runs(self) -> str:
+        """How many the other program has; where ours are more, these behind it."""
+        count = str(len(self.theirs))
+        return count if len(self.ours) == len(self.theirs) else f"{count} ({len(self.ours)})"
+
     def row(self) -> str:
         """The two means, the ratio and the verdict, as a row of a table."""
         found = self.found
@@ -57,7 +62,7 @@ class Compared:
         described = found.verdict if found.verdict == "equivalent" else f"**{found.verdict}**"
         shown = " | ".join(_mean(values, self.figure) for values in (self.ours, self.theirs))
         title, margin = self.figure.title, f"{self.figure.margin:.0%}"
-        columns = (self.case, title, len(self.ours), shown, ratio, margin, described)
+        columns = (self.case, title, self._runs(), shown, ratio, margin, described)
         return f"| {' | '.join(str(column) for column in columns)} |"
 
 
