@@ -304,6 +304,25 @@ class TestRuns:
         assert [row["case"] for row in found] == ["one"] * 4 + ["two"] * 4
         assert capsys.readouterr().err == "one: 2 runs each\ntwo: 2 runs each\n"
 
+    def test_more_of_ours_than_of_the_other_s_are_no_pairs(self, tmp_path, ours, capsys):
+        runs: list[tuple[str, int]] = []
+        seeds = lambda _: equivalence.Runs(theirs=2, ours=5)  # noqa: E731
+        program = replace(self.program(runs), seeds=seeds)
+        each = [Case(paired=True)]
+        found = list(equivalence.rows(each, program, Seeds(2, 2, 11), Kept(tmp_path), 1))
+        assert [(row["program"], row["seed"]) for row in found] == [
+            *(("other", seed) for seed in (11, 12)),
+            *(("aqmlab", seed) for seed in range(11, 16)),
+        ]
+        assert not any(row["paired"] for row in found)
+        assert capsys.readouterr().err == "one: 2 runs, 5 here\n"
+        (drops,) = verdicts.compared(pl.DataFrame(found), "other")
+        assert (len(drops.theirs), len(drops.ours)) == (2, 5)
+        assert drops.found == judge([1.1, 1.2, 1.3, 1.4, 1.5], [1.1, 1.2], Margin(0.1, 0.000_05))
+        row = drops.row()
+        assert recorded.cells(row)[2] == "2 (5)"
+        assert recorded.runs_of("2 (5)") == (2, 5) and recorded.runs_of("8") == (8, 8)
+
     def test_in_aqmlab_one_run_under_the_seed(self, monkeypatch):
         requested: list[Any] = []
 
@@ -568,9 +587,14 @@ class TestCommand:
         file.write_text('"two" = 4\n"cbr one" = 2\n')
         _, runs = self.compare(tmp_path, "--plan", str(file), "--first", "7", "--jobs", "1")
         assert runs == [*(("two", seed) for seed in (7, 8, 9, 10)), ("cbr one", 7), ("cbr one", 8)]
+        file.write_text('"two" = [2, 6]\n')
+        _, runs = self.compare(tmp_path, "--plan", str(file), "--first", "7", "--jobs", "1")
+        assert runs == []  # Kept of before.
+        assert "| two | dropped, % | 2 (6) |" in capsys.readouterr().out
         for text, said in (
             ('"three" = 4', "there is no case three"),
             ('"two" = 1', "two: an interval needs at least two seeds"),
+            ('"two" = [8, 1]', "two: an interval needs at least two seeds"),
         ):
             file.write_text(text)
             with pytest.raises(SystemExit):

@@ -162,10 +162,11 @@ def plan(file: Path) -> dict[str, Runs]:
     """How often each case is run, by its name, in the order of the file (TOML): a number for both
     programs, or a list of the other's and ours."""
     numbers = tomllib.loads(file.read_text("utf-8"))
-    return {name: _both(Runs(*of) if isinstance(of, list) else of) for name, of in numbers.items()}
+    return {name: both(Runs(*of) if isinstance(of, list) else of) for name, of in numbers.items()}
 
 
-def _both(runs: int | Runs) -> Runs:
+def both(runs: int | Runs) -> Runs:
+    """One number is that of either program."""
     return runs if isinstance(runs, Runs) else Runs(runs, runs)
 
 
@@ -183,8 +184,8 @@ def rows(
     for case, found in several(enough, cases, jobs):
         yield from found
         count = sum(row["program"] == program.name for row in found)
-        described = f"{count} runs, {len(found) - count} here"
-        print(f"{case.name()}: {described}", file=sys.stderr, flush=True)
+        here = "" if 2 * count == len(found) else f", {len(found) - count} here"
+        print(f"{case.name()}: {count} runs{here or ' each'}", file=sys.stderr, flush=True)
 
 
 def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]:
@@ -192,7 +193,7 @@ def rows_of(case: C, program: Program[C], seeds: Seeds, kept: Kept) -> list[Row]
     ours: list[Row] = []
     theirs: list[Row] = []
     for count in [program.seeds(case)] if program.seeds else seeds.counts():
-        runs = _both(count)
+        runs = both(count)
         paired = case.paired and runs.theirs == runs.ours
         for seed in range(seeds.number, seeds.number + max(runs)):
             at = seed - seeds.number

@@ -1,6 +1,6 @@
-"""How often each case must be run for its figures to be called equivalent, reckoned before it runs.
+"""How often each case must be run for its figures to be called equivalent: reckoned, not tried.
 
-Usage: python -m validation.power PART [--minutes N] [--figures K] [--ours M] [--most N] [--out FILE]
+Usage: python -m validation.power PART [--minutes N] [--figures K] [--most N] [--out FILE]
 PART is `linux` or `linux.l4s`. From the records of earlier runs each figure's chance of the verdict
 *equivalent* is reckoned for any number of runs; seeds are given where they add most to the sum of
 these chances for a second of processor time, until N minutes are spent or K figures are expected.
@@ -38,7 +38,7 @@ LEAST = 0.15
 """True differences have at least this standard deviation, in margins (assumed): figures whose
 interval is narrow show less, and of the others little is known."""
 
-START_S, PACKET_S, REQUEST_S, OURS = 0.5, 47e-6, 110e-6, 0.03
+START_S, PACKET_S, REQUEST_S, OURS = 0.5, 47e-6, 87e-6, 0.03
 """Processor seconds: of any run of the kernel, and for each packet that its line can send, of bulk
 senders and of web users; one of ours takes this share of it. Measured on 2026-11-29 (2.1 s for 40
 simulated seconds at 10 Mbit/s, 9.4 s for 210, 5.5 s for 70 of web users), good to a fifth."""
@@ -186,7 +186,7 @@ def chance(one: Known, runs: int, ours: int, spread: float) -> float:
 
 
 def seconds(case: AnyCase, runs: int, ours: int) -> float:
-    """Processor time of so many runs in the kernel and `ours` times as many here, about."""
+    """Processor time of `runs` in the kernel and `ours` times as many here, about."""
     rate = case.rate_mbit
     if isinstance(case, l4s.Case):
         rate = case.shaped_mbit
@@ -208,8 +208,8 @@ class Choice:
 
 
 def counts(most: int) -> list[int]:
-    """Numbers of runs that are looked at: all small ones, then in steps of a twentieth. Not two, whose
-    intervals are three times those of three."""
+    """Numbers of runs that are looked at: all small ones, then in steps of a twentieth. Not two,
+    whose intervals are three times those of three."""
     each = [3]
     while each[-1] < most:
         each.append(min(max(each[-1] + 1, round(each[-1] * 1.05)), most))
@@ -236,7 +236,7 @@ def chosen(
     offers: Mapping[str, Sequence[Choice]], budget_s: float, wanted: float
 ) -> dict[str, Choice]:
     """One choice a case: from the cheapest on, always the dearer one that adds most for each second
-    more, until the budget is spent or so many figures are expected."""
+    more, until the budget is spent or the wanted number of figures is expected."""
     plan = {name: min(each, key=lambda one: one.seconds) for name, each in offers.items()}
 
     def best(name: str) -> tuple[float, Choice] | None:
@@ -273,6 +273,30 @@ def written(plan: Mapping[str, Choice], head: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+def planned(
+    arguments: argparse.Namespace, of: Mapping[str, AnyCase]
+) -> tuple[dict[str, Choice], int, float]:
+    """A choice for each of these cases, how many figures they have, and how far true differences
+    scatter, in margins."""
+    records = found(RECORDS)
+    shown = [
+        (records[part], pl.read_csv(RECORDS / part / RATIOS)) for part in PARTS[arguments.part]
+    ]
+    figures = known(shown, {name: case.paired for name, case in of.items()})
+    spread = spread_of_truth(figures.values())
+    offers = {
+        name: choices(
+            case,
+            [one for (which, _), one in figures.items() if which == name],
+            spread,
+            arguments.most,
+            arguments.ours,
+        )
+        for name, case in of.items()
+    }
+    return chosen(offers, 60 * arguments.minutes, arguments.figures), len(figures), spread
+
+
 def main() -> int:
     """Prints what a plan is expected to show, and writes it."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
@@ -288,30 +312,20 @@ def main() -> int:
     all_cases: list[AnyCase] = [*(cases.full() if arguments.part == "linux" else l4s.cases())]
     out = named(all_cases, arguments.without)
     of = {case.name(): case for case in all_cases if case not in out}
-    records = found(RECORDS)
-    shown = [(records[part], pl.read_csv(RECORDS / part / RATIOS)) for part in PARTS[arguments.part]]
-    figures = known(shown, {name: case.paired for name, case in of.items()})
-    spread = spread_of_truth(figures.values())
-    offers = {
-        name: choices(
-            case,
-            [one for (which, _), one in figures.items() if which == name],
-            spread,
-            arguments.most,
-            arguments.ours,
-        )
-        for name, case in of.items()
-    }
-    plan = chosen(offers, 60 * arguments.minutes, arguments.figures)
+    plan, figures, spread = planned(arguments, of)
+    expected, runs, spent_s = (
+        sum(getattr(one, name) for one in plan.values()) for name in ("expected", "runs", "seconds")
+    )
     text = (
-        f"{sum(one.expected for one in plan.values()):.0f} of {len(figures)} figures of {len(plan)} "
-        f"cases are expected to be equivalent, after {sum(one.runs for one in plan.values()):,} runs "
-        f"of the kernel, {sum(one.seconds for one in plan.values()) / 60:.0f} minutes of a processor "
+        f"{expected:.0f} of {figures} figures of {len(plan)} cases are expected to be equivalent, "
+        f"after {runs:,} runs of the kernel, {spent_s / 60:.0f} minutes of a processor "
         f"(true differences of {spread:.2f} margins, standard deviation)."
     )
     print(text)
     if arguments.out:
-        head = f"How often each case is run by `python -m validation.{arguments.part} --plan`.\n{text}"
+        head = (
+            f"How often each case is run by `python -m validation.{arguments.part} --plan`.\n{text}"
+        )
         arguments.out.write_text(written(plan, head), "utf-8")
     return 0
 

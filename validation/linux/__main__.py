@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from validation import equivalence
-from validation.equivalence import Program
+from validation.equivalence import Program, Runs
 from validation.external import there
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
@@ -60,13 +60,13 @@ def _cases(arguments: argparse.Namespace) -> Iterator[Case]:
     return quick() if arguments.quick else full()
 
 
-def planned() -> Callable[[Case], int]:
+def planned() -> Callable[[Case], int | Runs]:
     """How often each case is run, by the plan that was made before its runs (`seeds.toml`)."""
     seeds = equivalence.plan(Path(__file__).with_name("seeds.toml"))
     return lambda case: seeds.get(case.name(), SEEDS)
 
 
-def main(module: str = "linux", seeds: Callable[[Case], int] | None = None) -> int:
+def main(module: str = "linux", seeds: Callable[[Case], int | Runs] | None = None) -> int:
     """Runs both and prints the table; 0 also where there is no kernel for it. `module` is the
     command's, below `validation`; `seeds` says how often each case is run, else `SEEDS` times."""
     if "--build" in sys.argv[1:]:
