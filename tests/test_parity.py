@@ -114,6 +114,8 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
         {"app": "bulk", "flows": 1, "tcp": {"profile": "linux", "rto_min": "300 ms"}},
         {"app": "web", "users": 1},
         {"app": "bulk", "flows": 1, "tcp": {"profile": "linux-6.12", "rto_min": "100 ms"}},
+        {"app": "bulk", "flows": 1, "tcp": {"profile": "ns3", "rto_min": "100 ms"}},
+        {"app": "bulk", "flows": 1, "tcp": "linux-6.1"},
     ]
     described = with_kernel({**SCENARIO, "traffic": groups}, kernel(tmp_path, tcp_sack=0))[
         "traffic"
@@ -123,6 +125,9 @@ def test_groups_keep_their_congestion_control(tmp_path: Path):
     assert described[1]["tcp"]["rto_min"] == "300 ms"
     assert described[3]["tcp"]["profile"] == "linux-6.12"
     assert described[3]["tcp"]["rto_min"] == "100 ms"
+    # A profile that lacks one of the kernel's settings is replaced.
+    assert described[4]["tcp"]["profile"] == "linux" and "rto_min" not in described[4]["tcp"]
+    assert described[5]["tcp"]["profile"] == "linux-6.1"
     assert {group["tcp"]["recovery"] for group in described} == {"newreno"}
 
 

@@ -263,6 +263,16 @@ def test_describe_with_profile_ns3_names_the_attributes(aqmlab_command):
     assert "LInterm" in shown
 
 
+def test_a_profile_that_is_a_target_s_own_implementation_names_the_target():
+    assert targets.of_profile("ns3") == "ns3"
+    # That of many kernels and that of a paper are no one target's.
+    assert targets.of_profile("linux") is None and targets.of_profile(None) is None
+    tables = [table for _, table in targets.TARGETS.values() if hasattr(table, "PROFILE")]
+    assert all(
+        entry.profile in (None, table.PROFILE) for table in tables for entry in table.ENTRIES
+    )
+
+
 OUTPUT = """qdisc noqueue 0: dev lo root refcnt 2
 qdisc cake 8001: dev eth0 root refcnt 2 bandwidth 9Mbit besteffort dual-srchost nat nowash \
 ack-filter split-gso rtt 100ms ptm overhead 30

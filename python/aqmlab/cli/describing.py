@@ -42,10 +42,10 @@ def answer(
         print_json({**entry, "variables": variables} if variables else entry)
     else:
         reference.show_entry(entry, terminal.console())
-        if entry.get("effective", {}).get("profile") == "ns3":
-            from . import translations
+        from . import translations
 
-            terminal.console().print(translations.attributes(entry), markup=False, highlight=False)
+        if described := translations.in_own_words(entry):
+            terminal.console().print(described, markup=False, highlight=False)
         if variables:
             distributions.show(variables, terminal.console())
     if plot:

@@ -92,13 +92,17 @@ def _toml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def attributes(entry: Entry) -> str:
-    """What ns-3 calls the values of a discipline in its profile `ns3`."""
-    (described,) = of_entry(entry, ["ns3"])
+def in_own_words(entry: Entry) -> str:
+    """What a target calls the values of a discipline whose profile is its own implementation, such
+    as ns-3 those of profile `ns3`; nothing of other profiles."""
+    target = targets.of_profile(entry.get("effective", {}).get("profile"))
+    if target is None:
+        return ""
+    (described,) = of_entry(entry, [target])
     pairs = [
         line.strip(' ",);') for _, lines in described.blocks for line in lines if '    "' in line
     ]
-    return f"in ns-3 ({described.release}): " + ", ".join(
+    return f"in {described.target} ({described.release}): " + ", ".join(
         pair.replace('", ', " = ", 1).replace('"', "") + ")" for pair in pairs
     )
 

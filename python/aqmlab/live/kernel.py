@@ -86,8 +86,8 @@ def _number(path: Path) -> int | None:
 def with_kernel(scenario: Scenario, folder: Path = SETTINGS) -> Scenario:
     """A scenario whose groups all have this kernel's end systems.
 
-    Of what a group says of its TCP only the congestion control and ECN are kept, and with the
-    profiles `linux` and `linux-6.12` everything.
+    Of what a group says of its TCP only the congestion control and ECN are kept; of a profile that
+    has a field for each of this kernel's settings everything.
     """
     kernel = settings(folder)
     datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app.get("datagrams")}
@@ -100,7 +100,13 @@ def with_kernel(scenario: Scenario, folder: Path = SETTINGS) -> Scenario:
 
 def _of(tcp: object, kernel: Mapping[str, object]) -> dict[str, object]:
     own = dict(tcp) if isinstance(tcp, Mapping) else {"profile": tcp}
-    if str(own.get("profile")).startswith(PROFILE):
+    if kernel.keys() <= _fields(own.get("profile")):
         return {**kernel, **own}
     kept = {key: own[key] for key in ("congestion", "ecn") if key in own}
     return {**kernel, **kept}
+
+
+def _fields(profile: object) -> set[str]:
+    """What can be said of an end system of this profile; nothing of one that there is not."""
+    listed = (entry for entry in engine.catalogue()["tcp"] if entry["name"] == profile)
+    return {"profile", *(field["name"] for entry in listed for field in entry.get("fields", ()))}

@@ -38,6 +38,7 @@ __all__ = [
     "for_line",
     "has",
     "native",
+    "of_profile",
     "queue",
     "typed",
 ]
@@ -107,6 +108,12 @@ def has(target: str, aqm: str) -> bool:
 def native(target: str, aqm: str) -> bool:
     """Whether a target has a discipline without a package or module that it may lack."""
     return aqm in TARGETS[target][1].NATIVE
+
+
+def of_profile(profile: str | None) -> str | None:
+    """The target whose own implementation a profile is, for targets that name one profile so."""
+    of = (target for target, (_, table) in TARGETS.items() if hasattr(table, "PROFILE"))
+    return next((target for target in of if profile == TARGETS[target][1].PROFILE), None)
 
 
 def _line(target: str, queue: Queue) -> str:

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from .plan import DEVICE, Lane
 from .words import LINE, Entry, Given, Kind, Row, number
 
+PROFILE = "ns3"
+"""The profile of ours that is ns-3's own implementation."""
+
 RELEASE = "as read in ns-3-dev after release 3.36"
 GENERAL = (
     "a queue disc works only while the device's own queue is short: set its MaxSize to 1p, or "
@@ -74,8 +77,8 @@ IDLE_RATE = Kind(
 )
 
 RATE_UNLESS_NS3 = Kind(
-    # # Our profile ns3 leaves ns-3's own 1.5 Mb/s, which a script that does not set it has.
-    lambda value, given: "" if given.get("profile") == "ns3" else RATE.write(value, given),
+    # Our profile of ns-3 leaves its own 1.5 Mb/s, which a script that does not set it has.
+    lambda value, given: "" if given.get("profile") == PROFILE else RATE.write(value, given),
     RATE.read,
 )
 _SIZE = (Row("limit_bytes", "MaxSize", BYTES), Row("limit", "MaxSize", PACKETS))
@@ -130,7 +133,7 @@ _BURST = "MaxBurstAllowance is 15 ms in ns-3's code, 150 ms in RFC 8033: write i
 
 ENTRIES = (
     Entry("droptail", "FifoQueueDisc", _SIZE, implies={"from_front": False}),
-    Entry("red", "RedQueueDisc", (*_RED, *_RED_ONLY), profile="ns3", pitfalls=(_BANDWIDTH,)),
+    Entry("red", "RedQueueDisc", (*_RED, *_RED_ONLY), profile=PROFILE, pitfalls=(_BANDWIDTH,)),
     Entry(
         "ared",
         "RedQueueDisc",
@@ -146,7 +149,7 @@ ENTRIES = (
             Row("ecn_above_max", always="mark_in_gentle", note="UseHardDrop decides it"),
             Row(LINE, "LinkBandwidth", RATE),
         ),
-        profile="ns3",
+        profile=PROFILE,
         also=("AdaptMaxP", "BooleanValue(true)"),
         pitfalls=(
             "ARED = true overrides thresholds and weight that are written; AdaptMaxP alone does "
@@ -154,7 +157,7 @@ ENTRIES = (
             _BANDWIDTH,
         ),
     ),
-    Entry("codel", "CoDelQueueDisc", (*_CODEL_ALONE, Row("mtu", "MinBytes", WHOLE)), "ns3"),
+    Entry("codel", "CoDelQueueDisc", (*_CODEL_ALONE, Row("mtu", "MinBytes", WHOLE)), PROFILE),
     Entry(
         "fq_codel",
         "FqCoDelQueueDisc",
@@ -171,7 +174,7 @@ ENTRIES = (
             Row("ce_threshold_selector", always=0, note="UseL4s is 1 with mask 3"),
             Row("ce_threshold_mask", always=0, note="UseL4s is 1 with mask 3"),
         ),
-        "ns3",
+        PROFILE,
     ),
     Entry(
         "pie",
@@ -201,7 +204,7 @@ ENTRIES = (
             Row("blue_threshold", "BlueThreshold", TIME),
             Row("mtu"),
         ),
-        "ns3",
+        PROFILE,
     ),
 )
 
