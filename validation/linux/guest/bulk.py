@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import functools
-import os
 import selectors
 import socket
 import time
@@ -119,7 +118,7 @@ class Bulk:
     def until(self, instant: float) -> None:
         """Serves sockets up to an instant of the virtual clock."""
         self.alarm.set(instant)
-        while time.monotonic() < instant:
+        while not self.alarm.over:
             for key, _ in self.ready.select():
                 key.data(key.fileobj)
 
@@ -129,6 +128,8 @@ class Alarm:
 
     def __init__(self) -> None:
         self.file = LIBC.timerfd_create(time.CLOCK_MONOTONIC, 0)
+        self.over = False
+        """Whether the instant has come."""
 
     def fileno(self) -> int:
         """For selectors."""
@@ -136,14 +137,15 @@ class Alarm:
 
     def set(self, instant: float) -> None:
         """Of the monotonic clock, s."""
+        self.over = False
         # An `itimerspec`: no interval, and the end in seconds and nanoseconds.
         end = (ctypes.c_long * 4)(0, 0, *divmod(round(instant * 1e9), 1_000_000_000))
         if LIBC.timerfd_settime(self.file, 1, end, None):  # TFD_TIMER_ABSTIME
             raise OSError(ctypes.get_errno(), "timerfd_settime")
 
     def rung(self) -> None:
-        """Takes note of it."""
-        os.read(self.file, 8)
+        """Takes note of it; the file can be read until the next instant is set."""
+        self.over = True
 
 
 def marked() -> int:

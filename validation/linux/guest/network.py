@@ -133,11 +133,13 @@ class Queue:
     """The root discipline of line0, by netlink: its counters and length, and its options."""
 
     ROOT = 0xFFFF_FFFF  # TC_H_ROOT
-    REQUEST = struct.pack("=IHHII", 36, 38, 0x301, 1, 0) + struct.pack("=BxxxiIII", 0, 0, 0, 0, 0)
 
     def __init__(self) -> None:
         self.netlink = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, socket.NETLINK_ROUTE)
         self.index = socket.if_nametoindex("line0")
+        # RTM_GETQDISC of that device's root alone: one answer, of one message.
+        of = struct.pack("=BxxxiIII", 0, self.index, 0, self.ROOT, 0)
+        self.request = struct.pack("=IHHII", 36, 38, 9, 1, 0) + of
 
     def ask(self) -> dict[str, int]:
         """Packets and bytes that left, packets waiting, bytes waiting, packets dropped."""
@@ -148,19 +150,13 @@ class Queue:
         return dict(zip(names, (octets, packets, length, backlog, drops), strict=True))
 
     def _root(self) -> dict[int, bytes]:
-        self.netlink.send(self.REQUEST)
-        found: dict[int, bytes] = {}
-        while True:
-            data = self.netlink.recv(65_536)
-            at = 0
-            while at < len(data):
-                length, kind = struct.unpack_from("=IH", data, at)
-                if kind == 3:  # NLMSG_DONE
-                    return found
-                _, index, _, parent, _ = struct.unpack_from("=BxxxiIII", data, at + 16)
-                if index == self.index and parent == self.ROOT:
-                    found = dict(_attributes(data[at + 36 : at + length]))
-                at += length + 3 & ~3
+        self.netlink.send(self.request)
+        data = self.netlink.recv(65_536)
+        length, kind = struct.unpack_from("=IH", data)
+        if kind == 2:  # NLMSG_ERROR
+            (error,) = struct.unpack_from("=i", data, 16)
+            raise OSError(-error, "line0 has no discipline that can be asked")
+        return dict(_attributes(data[36:length]))
 
     def adapt(self) -> None:
         """Lets RED adapt, as its options say.
