@@ -127,6 +127,12 @@ const FIELDS: &[Field] = &[
     Field::new("cw_max", Kind::whole(Unit::Count, 1, 32_767), Value::Whole(1_023))
         .meaning("Largest contention window, to which collisions double it, slots.")
         .source("IEEE 802.11, best effort"),
+    Field::new("retry_limit", Kind::whole(Unit::Count, 1, 1_000), Value::Whole(7))
+        .meaning(
+            "Transmissions in vain, one after the other, for which a contender's window doubles; after one more it is cw_min again \
+             and the count begins anew.",
+        )
+        .source("IEEE 802.11-2020, 10.23.2.2: QSRC[AC] and dot11ShortRetryLimit"),
 ];
 
 impl Wifi {
@@ -222,6 +228,7 @@ impl Wifi {
             request: time("request"),
             timeout: time("timeout"),
             window: (slots("cw_min"), slots("cw_max")),
+            retry_limit: slots("retry_limit"),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct Timing {
     pub timeout: Duration,
     /// Smallest and largest contention window, in slots.
     pub window: (u32, u32),
+    /// Failures in a row for which the window doubles; with one more it is the smallest again.
+    pub retry_limit: u32,
 }
 
 /// Who contends: the access point, or a station.
@@ -36,6 +38,8 @@ struct Contender {
     /// Until here it waited for an acknowledgement in vain, so that the channel was busy for it alone.
     blocked_until: Instant,
     window: u32,
+    /// Transmissions in vain since the last success, or since the window was last set back (QSRC).
+    failures: u32,
     /// Whether it begins in the same slot as the station that sends, so that both collide.
     collides: bool,
     /// Whether its transmission under way has met another.
@@ -83,6 +87,7 @@ impl Medium {
             since: Instant::ZERO,
             blocked_until: Instant::ZERO,
             window: timing.window.0,
+            failures: 0,
             collides: false,
             lost: false,
         };
@@ -173,16 +178,20 @@ impl Medium {
         self.contenders[contender].lost
     }
 
-    /// A contender's transmission was acknowledged, or was not: its contention window shrinks or doubles, and it draws
-    /// its next backoff, whether or not more waits.
+    /// A contender's transmission was acknowledged, or was not: its contention window shrinks or doubles (10.23.2.2), and
+    /// it draws its next backoff, whether or not more waits.
     pub fn ended(&mut self, contender: usize, now: Instant, rng: &mut Rng) {
-        let (least, most) = self.timing.window;
+        let Timing { window: (least, most), retry_limit, .. } = self.timing;
         let own = &mut self.contenders[contender];
-        if std::mem::take(&mut own.lost) {
-            own.window = (2 * own.window + 1).min(most);
+        let lost = std::mem::take(&mut own.lost);
+        if lost {
             own.blocked_until = now;
+        }
+        if lost && own.failures < retry_limit {
+            own.failures += 1;
+            own.window = (2 * own.window + 1).min(most);
         } else {
-            own.window = least;
+            (own.failures, own.window) = (0, least);
         }
         own.draw(now, rng);
     }
@@ -258,6 +267,7 @@ mod tests {
             request: us(32),
             timeout: us(45),
             window: (0, 0),
+            retry_limit: 7,
         };
         let window = Window { from: Instant::ZERO, to: Instant::NEVER };
         let mut medium = Medium::new(timing, backoffs.len() - 1, window);
@@ -290,5 +300,25 @@ mod tests {
         medium.ended(1, at(361 + 45), &mut rng);
         medium.wait(1, at(406), &mut rng);
         assert_eq!(medium.turn(1), Some(at(406 + 34)));
+    }
+
+    /// IEEE 802.11-2020, 10.23.2.2: the window doubles up to its largest, and after dot11ShortRetryLimit failures in a row
+    /// the next one sets it back.
+    #[test]
+    fn the_window_is_the_smallest_again_after_the_retry_limit() {
+        let windows = |retry_limit: u32| {
+            let (mut medium, mut rng) = (waiting(&[0, 0]), Rng::named(1, "a test"));
+            (medium.timing.window, medium.timing.retry_limit) = ((15, 1_023), retry_limit);
+            // A success, nine failures, a success and a failure.
+            let lost = (0..12).map(|i| i != 0 && i != 10);
+            let mut ends = |lost: bool| {
+                medium.contenders[0].lost = lost;
+                medium.ended(0, at(1), &mut rng);
+                medium.contenders[0].window
+            };
+            lost.map(&mut ends).collect::<Vec<u32>>()
+        };
+        assert_eq!(windows(7), [15, 31, 63, 127, 255, 511, 1_023, 1_023, 15, 31, 15, 31]);
+        assert_eq!(windows(9)[7..], [1_023, 1_023, 1_023, 15, 31]);
     }
 }
