@@ -1,24 +1,27 @@
 """A radio channel in aqmlab and in ns-3: throughput and delays of datagrams to and from stations.
 
-Usage: python -m validation.ns3.wifi [--only WORD] [--out FOLDER]
+Usage: python -m validation.ns3.wifi [--only WORD] [--saturated SEEDS] [--out FOLDER] [--speed RUN]
 The cases were fixed before the first run. Prints a table in Markdown; with --out writes it as
-wifi.csv. Needs ns-3's wheel (pip install --no-deps ns3) and g++; without them, says so in one line
-and ends well.
+wifi.csv. What ns-3 answered is kept beside its program. With --speed it compares CPU times in turn,
+ours of the program RUN (crates/sim/examples/run.rs). Needs ns-3's wheel (pip install --no-deps ns3)
+and g++; without them, says so in one line and ends well.
 """
 
 from __future__ import annotations
 
 import argparse
 import csv
-import os
-import time
+import json
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import hypot, sqrt
 from pathlib import Path
-from statistics import fmean, stdev
+from resource import RUSAGE_CHILDREN, getrusage
+from statistics import fmean, median, stdev
 
 from aqmlab.simulator import engine
+from validation.equivalence import Kept
 from validation.external import Missing
 from validation.figures import Numbers
 from validation.ns3 import program
@@ -39,8 +42,9 @@ PART = 200
 """Packets of the access point's queue for each station, where that is more. With 400 for ten,
 as these cases were first written, a station's part was less than an aggregate."""
 BEGIN_S, WARMUP_S, END_S = 1, 2, 12
-ALONE, CONTENDING = 3, 8
-"""Seeds of a case in which one device sends, and of one in which several contend."""
+ALONE, CONTENDING, SATURATED = 3, 8, 32
+"""Seeds of a case in which one device sends, of one in which several contend, and of one in which
+these saturate the channel: of eight the 99 % quantile has a standard error of 5 to 17 %."""
 MARGIN = 0.10
 BESIDES = 44
 """Bytes of a datagram in an aggregate besides its own: LLC, MAC, delimiter, FCS, padding."""
@@ -51,11 +55,13 @@ CHANNEL = {
     "block_ack": "32 us",
     "longest": "5.44 ms",
     "missed": "request",
-    "tries": 7,
+    "tries": 1_000,
 }
 """AIFS of best effort (SIFS and three slots); the compressed acknowledgement at 24 Mbit/s; 5.484 ms
-with the preamble. ns-3 requests an acknowledgement that has not come, and sends a frame seven
-times."""
+with the preamble. ns-3 requests an acknowledgement that has not come, and gives no frame up that a
+block acknowledgement covers (IncrementRetryCountUnderBa is false)."""
+QUEUE = {"aqm": "droptail", "limit": 100_000}
+"""Of each station: what limits it is the room of the device."""
 SIDES = {
     "down": {"servers": "down"},
     "up": {"clients": "up"},
@@ -99,14 +105,6 @@ class Case:
         return max(LIMIT, PART * self.stations)
 
     @property
-    def under_way(self) -> int:
-        """Frames of an aggregate, which ns-3 counts among those in the queue."""
-        size = self.payload + 28 + BESIDES
-        standard = VHT if self.modes[0].startswith("Vht") else HT
-        longest = int(5.44e-3 * MODES[self.modes[0]] * 1e6 / 8 / size)
-        return min(int(standard["bytes"]) // size, longest, 64)
-
-    @property
     def figures(self) -> list[str]:
         """What is compared: the throughput of all, and quantiles of the delay in each direction."""
         ways = SIDES[self.direction].values()
@@ -118,8 +116,13 @@ class Case:
     @property
     def seeds(self) -> range:
         """Of which the mean is compared."""
-        alone = self.direction == "down" or (self.stations == 1 and self.direction == "up")
-        return range(1, 1 + (ALONE if alone else CONTENDING))
+        return self.seeds_of(SATURATED)
+
+    def seeds_of(self, saturated: int) -> range:
+        """As `seeds`, with as many where several contend that saturate the channel."""
+        if self.direction == "down" or (self.stations == 1 and self.direction == "up"):
+            return range(1, 1 + ALONE)
+        return range(1, 1 + (saturated if self.offered > 1 else CONTENDING))
 
 
 def cases() -> list[Case]:
@@ -146,8 +149,8 @@ def cases() -> list[Case]:
     return [*down, *up, *both, *light, *small, *lossy, *unlike, *wide]
 
 
-def of_ns3(case: Case, seed: int) -> Numbers:
-    """One run of wifi.cc."""
+def options(case: Case, seed: int) -> list[str]:
+    """What one run of wifi.cc is called with."""
     wide = case.modes[0].startswith("Vht")
     words = {
         "stations": case.stations,
@@ -165,18 +168,24 @@ def of_ns3(case: Case, seed: int) -> Numbers:
         "warmup": WARMUP_S,
         "end": END_S,
     }
-    said = [f"--{name}={value}" for name, value in words.items()]
-    return program.run_of(SOURCE, LIBRARIES, said, case.figures)
+    return [f"--{name}={value}" for name, value in words.items()]
+
+
+def of_ns3(case: Case, seed: int) -> Numbers:
+    """One run of wifi.cc."""
+    said = options(case, seed)
+    kept = Kept(program.built_of(SOURCE, LIBRARIES).parent / "runs")
+    return kept.row("wifi", said, lambda: program.run_of(SOURCE, LIBRARIES, said, case.figures))
 
 
 def scenario(case: Case, seed: int) -> dict[str, object]:
     """The case as a scenario."""
-    own = {"aqm": "droptail", "limit": LIMIT - case.under_way}
-    part = {"aqm": "droptail", "limit": (case.shared - case.under_way) // case.stations}
     rates = [f"{MODES[mode]} Mbit/s" for mode in case.modes]
     rates = [rates[i % len(rates)] for i in range(case.stations)]
     standard = VHT if case.modes[0].startswith("Vht") else HT
-    stations = {"rates": rates, "stack": "stations", "turns": "oldest", "error": case.error}
+    # ns-3 keeps a frame queued until it is acknowledged; the access point has one queue for all.
+    room = {"point_room": case.shared, "station_room": LIMIT}
+    stations = {"rates": rates, "stack": "stations", "turns": "oldest", "error": case.error, **room}
     stream = {
         "app": "cbr",
         "flows": case.stations,
@@ -196,14 +205,14 @@ def scenario(case: Case, seed: int) -> dict[str, object]:
                 "name": "air",
                 "rate": rates[0],
                 "wifi": {**stations, **CHANNEL, **standard},
-                "forward": part,
-                "reverse": own,
+                "forward": QUEUE,
+                "reverse": QUEUE,
             }
         ],
         "traffic": [
             {"name": way, "side": side, **stream} for side, way in SIDES[case.direction].items()
         ],
-        "record": {"samples": False},
+        "record": {"samples": False, "datagrams": False},
     }
 
 
@@ -231,17 +240,14 @@ def relative_error(runs: list[Numbers], figure: str) -> float:
     return stdev(values) / sqrt(len(values)) / fmean(values)
 
 
-def compared(only: str) -> Iterator[Mapping[str, object]]:
+def compared(only: str, saturated: int) -> Iterator[Mapping[str, object]]:
     """A row for each figure of each case."""
     for case in cases():
         if only not in case.name:
             continue
-        began = os.times().children_user
-        runs_there = [of_ns3(case, seed) for seed in case.seeds]
-        there = os.times().children_user - began
-        began = time.process_time()
-        runs_here = [of_aqmlab(case, seed) for seed in case.seeds]
-        here = time.process_time() - began
+        seeds = case.seeds_of(saturated)
+        runs_there = [of_ns3(case, seed) for seed in seeds]
+        runs_here = [of_aqmlab(case, seed) for seed in seeds]
         theirs, ours = mean(runs_there), mean(runs_here)
         for figure in case.figures:
             ratio = ours[figure] / theirs[figure]
@@ -254,8 +260,52 @@ def compared(only: str) -> Iterator[Mapping[str, object]]:
                 "ratio": round(ratio, 3),
                 "standard_error": round(ratio * hypot(*errors), 3),
                 "within": abs(ratio - 1) <= MARGIN,
-                "speed": round(there / here),
+                "seeds": len(seeds),
             }
+
+
+TIMED = (
+    "1 down, 6.5 Mbit/s, saturated",
+    "1 down, 65 Mbit/s, saturated",
+    "1 down, 390 Mbit/s, saturated",
+    "1 down, 65 Mbit/s, 30%",
+    "1 up, 65 Mbit/s, saturated, 200 B",
+    "5 down, 65 Mbit/s, saturated, 200 B",
+    "5 up, 65 Mbit/s, saturated",
+    "20 up, 26 Mbit/s, saturated",
+    "5 up, 26 Mbit/s, 40%, at random",
+    "3 up, 65 and 6.5 Mbit/s, saturated",
+    "1 both, 65 Mbit/s, saturated",
+    "2 both, 65 Mbit/s, saturated",
+    "5 both, 65 Mbit/s, 30%, at random",
+)
+"""Cases of which the CPU time is compared, of each kind some."""
+TURNS = 5
+
+
+def cpu_s(command: Sequence[str], text: str = "") -> float:
+    """User and system time of a process."""
+    before = getrusage(RUSAGE_CHILDREN)
+    subprocess.run(command, input=text, capture_output=True, text=True, check=True)
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
+def compare_speeds(run: Path, only: str) -> None:
+    """Prints the CPU time of whole processes with seed 1: medians of runs in turn."""
+    there = str(program.built_of(SOURCE, LIBRARIES))
+    print("| case | ns-3, s | aqmlab, ms | ratio |\n| --- | --- | --- | --- |")
+    for case in cases():
+        if case.name not in TIMED or only not in case.name:
+            continue
+        text = json.dumps(scenario(case, 1))
+        theirs, ours = [], []
+        for _ in range(TURNS):
+            ours.append(cpu_s([str(run)], text))
+            theirs.append(cpu_s([there, *options(case, 1)]))
+        ratio = median(theirs) / median(ours)
+        times = f"{median(theirs):.2f} | {median(ours) * 1e3:.1f}"
+        print(f"| {case.name} | {times} | {ratio:.0f} |", flush=True)
 
 
 def write(path: Path, rows: Sequence[Mapping[str, object]]) -> None:
@@ -278,18 +328,23 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m validation.ns3.wifi")
     parser.add_argument("--only", default="", help="cases whose name has this word")
     parser.add_argument("--out", type=Path, help="folder for wifi.csv")
+    parser.add_argument(
+        "--saturated", type=int, default=SATURATED, help="seeds where several saturate the channel"
+    )
+    parser.add_argument("--speed", type=Path, help="the program examples/run, to compare times")
     arguments = parser.parse_args()
     try:
         program.built_of(SOURCE, LIBRARIES)
     except Missing as missing:
         print(missing)
         return 0
-    # What is read at the first call counts for no case.
-    of_aqmlab(cases()[0], 1)
+    if arguments.speed:
+        compare_speeds(arguments.speed, arguments.only)
+        return 0
     rows = []
     print("| case | figure | ns-3 | aqmlab | ratio | within 10 % |")
     print("| --- | --- | --- | --- | --- | --- |")
-    for row in compared(arguments.only):
+    for row in compared(arguments.only, arguments.saturated):
         rows.append(row)
         cells = [row[name] for name in ("case", "figure", "ns3", "aqmlab", "ratio")]
         print(
@@ -297,9 +352,6 @@ def main() -> int:
         )
     good = sum(bool(row["within"]) for row in rows)
     print(f"\n{good} of {len(rows)} figures lie within 10 % of ns-3 {program.release()}'s.")
-    if speeds := sorted({row["case"]: float(str(row["speed"])) for row in rows}.values()):
-        median = speeds[len(speeds) // 2]
-        print(f"CPU time of ns-3 over ours: {speeds[0]:g} to {speeds[-1]:g}, median {median:g}.")
     if arguments.out and rows:
         write(arguments.out / "wifi.csv", rows)
     return 0

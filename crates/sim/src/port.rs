@@ -71,6 +71,15 @@ impl Port {
         }
     }
 
+    /// The channel, where it is one.
+    #[inline]
+    pub fn channel(&mut self) -> Option<&mut dyn Channel> {
+        match self {
+            Port::Channel(channel) => Some(channel.as_mut()),
+            _ => None,
+        }
+    }
+
     /// The meter of a queue; an effect has none.
     pub fn queue_meter(&self) -> Option<&Meter> {
         (!matches!(self, Port::Effect(_))).then(|| self.meter())

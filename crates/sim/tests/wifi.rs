@@ -325,3 +325,48 @@ fn a_shaper_wakes_an_idle_channel() {
         assert!((0.009..0.012).contains(&longest), "{stack}: {longest} s");
     }
 }
+
+/// A device with room for 100 packets counts those on the air until their acknowledgement: behind an aggregate of 42 wait 58 others and
+/// one or two that come before the next one begins. A discipline of 100 is full whatever is on the air, and one more has been taken that
+/// the aggregate had no room for.
+#[test]
+fn the_room_of_a_device_is_taken_until_the_acknowledgement() {
+    let waits = |wifi: Value, limit: u32| {
+        let mut wifi = wifi;
+        (wifi["rates"], wifi["stack"]) = (json!(["65 Mbit/s"]), json!("stations"));
+        (wifi["longest"], wifi["bytes"]) = (json!("10 ms"), json!(65_535));
+        let stream = json!([{"name": "up", "app": "cbr", "flows": 1, "side": "clients", "rate": "90 Mbit/s", "packet": 1472}]);
+        let mut scenario = channel(fifo(), wifi, stream);
+        scenario["link"][0]["reverse"] = json!({"aqm": "droptail", "limit": limit});
+        scenario["network"] = json!({"rtt": "0 s", "clients": 1, "servers": 1});
+        let outcome = simulate(&scenario);
+        group(group(&outcome.summary, "ports"), "air.reverse").number("queue_max_packets")
+    };
+    let (room, discipline) = (waits(json!({"station_room": 100}), 1000), waits(json!({}), 100));
+    assert!((58.0..=62.0).contains(&room), "{room} packets");
+    assert!((100.0..=101.0).contains(&discipline), "{discipline} packets");
+}
+
+/// An access point's room is one for all its stations: a stream that fills it takes the places of one that would find its own queue empty.
+#[test]
+fn the_room_of_an_access_point_is_one_for_all_stations() {
+    let lost = |wifi: Value| {
+        let mut wifi = wifi;
+        (wifi["rates"], wifi["stack"]) = (json!(vec!["65 Mbit/s"; 2]), json!("stations"));
+        let stream = |name: &str, flows: u32, rate: &str| {
+            json!({"name": name, "app": "cbr", "flows": flows, "side": "servers", "rate": rate, "packet": 1472,
+                   "spacing": "poisson", "start_within": "0.01 s"})
+        };
+        // The third flow goes to the first station as well.
+        let streams = json!([stream("much", 1, "90 Mbit/s"), stream("little", 2, "1 Mbit/s")]);
+        let mut scenario = channel(fifo(), wifi, streams);
+        scenario["network"] = json!({"rtt": "2 ms", "clients": 2, "servers": 1});
+        let outcome = simulate(&scenario);
+        group(group(&outcome.summary, "datagrams"), "little").number("loss_share")
+    };
+    let (shared, own) = (lost(json!({"point_room": 200})), lost(json!({})));
+    assert!(
+        shared > 1.4 * own && own > 0.0,
+        "{shared} of both stations', {own} of the first one's"
+    );
+}

@@ -7,7 +7,7 @@ mod front;
 mod queues;
 mod wifi;
 
-use packet::{Backlog, Instant, Packet};
+use packet::{Backlog, Header, Instant, Packet};
 use record::{Capacity, Meter, PacketClass};
 
 pub use cell::{CellPort, CellSettings, Marking, Quality, UeShare};
@@ -22,7 +22,11 @@ pub trait Channel: Send {
     fn front(&self) -> &Front;
     /// The queues, to change them.
     fn front_mut(&mut self) -> &mut Front;
-    /// Queues a packet that has arrived and is counted, see [`Channel::offer`].
+    /// Whether there is no room for a packet with this header, whatever the disciplines say.
+    fn is_full(&self, _header: &Header) -> bool {
+        false
+    }
+    /// Queues a packet that has arrived and is counted, see [`Channel::admit`].
     fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant>;
     /// When [`Channel::run`] has something to do.
     fn next_event(&self) -> Option<Instant>;
@@ -38,6 +42,30 @@ pub trait Channel: Send {
     /// A packet arrives; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be called because of it,
     /// if that may be sooner than without it.
     fn offer(
+        &mut self,
+        packet: Packet,
+        class: PacketClass,
+        lost: &mut dyn FnMut(Packet),
+    ) -> Option<Instant> {
+        if self.refuses(packet.arrived, packet.bytes, &packet.header, class) {
+            lost(packet);
+            return None;
+        }
+        self.admit(packet, class, lost)
+    }
+
+    /// Whether a packet that arrives now finds no room; then it is counted as one that arrived and was dropped, but for the
+    /// class of what was dropped.
+    fn refuses(&mut self, now: Instant, bytes: u32, header: &Header, class: PacketClass) -> bool {
+        let is_full = self.is_full(header);
+        if is_full {
+            self.front_mut().count_refused(now, bytes, class);
+        }
+        is_full
+    }
+
+    /// As [`Channel::offer`], for a packet that was not refused.
+    fn admit(
         &mut self,
         packet: Packet,
         class: PacketClass,
@@ -69,6 +97,11 @@ pub trait Channel: Send {
         let front = self.front_mut();
         front.meter.queue(now, waits);
         front.ready.front().filter(|_| idle).map(|(at, _)| *at)
+    }
+
+    /// The next of the packets that have come through, now or later, and when it arrives at the other side.
+    fn take_carried(&mut self) -> Option<(Instant, Packet)> {
+        self.front_mut().ready.pop_front()
     }
 
     /// A packet that has arrived at the other side, and when the next one does.

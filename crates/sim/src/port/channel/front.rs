@@ -3,7 +3,7 @@
 
 use std::collections::VecDeque;
 
-use packet::{Backlog, Instant, Packet, Rng};
+use packet::{Backlog, DropReason, Instant, Packet, Rng};
 use record::{DelayClass, Meter, PacketClass};
 
 use super::queues::Queues;
@@ -44,6 +44,13 @@ impl Front {
             false => self.meter.admitted(now),
         }
         !refused
+    }
+
+    /// A packet that arrives finds no room.
+    pub(super) fn count_refused(&mut self, now: Instant, bytes: u32, class: PacketClass) {
+        self.meter.arrival(now, bytes, class);
+        self.meter.dropped(now, now, bytes, DropReason::Overflow);
+        self.meter.dropped_on_arrival(now);
     }
 
     /// The next packet for a station.

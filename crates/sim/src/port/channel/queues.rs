@@ -177,6 +177,11 @@ impl Queues {
         self.known[self.of(station)].0
     }
 
+    /// Packets that wait for a station, in its own discipline and below it.
+    pub fn waits_for(&self, station: usize) -> u32 {
+        self.known[self.of(station)].0.packets + self.held[station].len() as u32
+    }
+
     /// A packet that was taken and found no room comes first again.
     pub fn put_back(&mut self, station: usize, packet: Packet) {
         self.hold(station, packet, true);

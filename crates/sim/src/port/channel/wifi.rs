@@ -17,7 +17,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use aqm::Discipline;
-use packet::{Duration, Instant, Packet, Rate, Rng};
+use packet::{Duration, Header, Instant, Packet, Rate, Rng};
 use record::{Capacity, Meter};
 
 use super::queues::Queues;
@@ -37,6 +37,8 @@ pub struct WifiSettings {
     pub access_point: bool,
     /// Packets that the driver holds, where there is one discipline for all; none without such a driver.
     pub driver: Option<u32>,
+    /// Packets that a device may have from their arrival until they are acknowledged; none without such a limit.
+    pub room: Option<u32>,
     /// Airtime of the frames that the driver takes from a station's discipline at most; none without such limits.
     pub aql: Option<AirtimeLimits>,
     /// How the access point serves the stations.
@@ -53,6 +55,14 @@ pub struct WifiSettings {
     pub tries: u32,
     /// Whether a sender without an acknowledgement requests one before it retransmits.
     pub requests: bool,
+}
+
+impl WifiSettings {
+    /// Bytes of an aggregate at most at this rate.
+    fn most_bytes(&self, rate: Rate) -> u64 {
+        let fit = u128::from(self.longest.nanos()) * u128::from(rate.bits_per_s()) / 8_000_000_000;
+        u64::try_from(fit).unwrap_or(u64::MAX).min(self.bytes)
+    }
 }
 
 /// A transmission under way.
@@ -72,6 +82,8 @@ pub struct WifiPort {
     medium: Arc<Mutex<Medium>>,
     timing: Timing,
     front: Front,
+    /// Bytes of an aggregate at most, by station: as many as are allowed, and as fit in the longest time.
+    most_bytes: Vec<u64>,
     /// Frames on the air, or to be retransmitted, by station; in order.
     frames: Vec<VecDeque<Frame>>,
     /// Transmissions under way, by contender of this port.
@@ -85,8 +97,10 @@ pub struct WifiPort {
     deficits: Vec<i64>,
     /// Airtime that the driver holds, where it is limited.
     airtime: Option<Airtime>,
-    /// Airtime of the frames under way, which leave the driver with their acknowledgement; by station.
-    leaving: Vec<Duration>,
+    /// Airtime of the frames under way, which leave the driver with their acknowledgement, and how many; by station.
+    leaving: Vec<(Duration, u32)>,
+    /// Frames taken from the queues and not yet acknowledged or given up, by contender of this port.
+    under_way: Vec<u32>,
     /// Stations whose discipline has packets and gave none, as a shaper does, until it is updated or another packet comes.
     held_back: Vec<bool>,
     /// Airtime of this direction in the measured interval.
@@ -110,12 +124,14 @@ impl WifiPort {
         WifiPort {
             front: Front::new(Queues::new(queues, stations, settings.driver), rng, meter),
             airtime: settings.aql.map(|of| Airtime::new(of, stations, settings.access_point)),
-            leaving: vec![Duration::ZERO; stations],
+            leaving: vec![(Duration::ZERO, 0); stations],
+            under_way: vec![0; contenders],
             held_back: vec![false; stations],
             frames: (0..stations).map(|_| VecDeque::new()).collect(),
             sending: (0..contenders).map(|_| None).collect(),
             requests: vec![None; contenders],
             waiting: vec![false; contenders],
+            most_bytes: settings.rates.iter().map(|&rate| settings.most_bytes(rate)).collect(),
             turn: 0,
             deficits: vec![0; stations],
             settings,
@@ -131,8 +147,7 @@ impl WifiPort {
     }
 
     /// The station that a packet goes to or comes from.
-    fn station(&self, packet: &Packet) -> usize {
-        let header = &packet.header;
+    fn station(&self, header: &Header) -> usize {
         let host = if self.settings.access_point { header.destination } else { header.source };
         usize::from(host) % self.settings.rates.len()
     }
@@ -228,7 +243,11 @@ impl WifiPort {
         let over = |frame: &Frame| frame.arrived.is_some() || frame.failed >= tries;
         while self.frames[station].front().is_some_and(over) {
             let Some(frame) = self.frames[station].pop_front() else { return };
-            self.leaving[station] += self.settings.rates[station].time_for(frame.bytes());
+            self.leaving[station].1 += 1;
+            if self.airtime.is_some() {
+                let airtime = self.settings.rates[station].time_for(frame.bytes());
+                self.leaving[station].0 += airtime;
+            }
             match frame.arrived {
                 Some(at) => self.front.hand_on(frame.packet, at.max(now)),
                 None => {
@@ -277,7 +296,8 @@ impl WifiPort {
     fn complete(&mut self, contender: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let Some(sending) = self.sending[contender].take() else { return };
         let Sending { station, began, frames, .. } = sending;
-        let left = std::mem::replace(&mut self.leaving[station], Duration::ZERO);
+        let (left, count) = std::mem::take(&mut self.leaving[station]);
+        self.under_way[contender] -= count;
         if let Some(airtime) = &mut self.airtime {
             airtime.complete(station, left);
             self.stations_of(contender).for_each(|station| self.fill(station, now, lost));
@@ -311,9 +331,22 @@ impl Channel for WifiPort {
         &mut self.front
     }
 
+    /// A device has as many packets as it may, those under way included.
+    fn is_full(&self, header: &Header) -> bool {
+        let Some(most) = self.settings.room else { return false };
+        let (waits, contender) = match self.settings.access_point {
+            true => (self.front.queues.backlog().packets, 0),
+            false => {
+                let station = self.station(header);
+                (self.front.queues.waits_for(station), station)
+            }
+        };
+        waits + self.under_way[contender] >= most
+    }
+
     fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let now = packet.arrived;
-        let station = self.station(&packet);
+        let station = self.station(&packet.header);
         self.held_back[station] = false;
         self.front.put(station, packet, lost);
         if self.airtime.is_some() {

@@ -97,7 +97,16 @@ const FIELDS: &[Field] = &[
         .source("constructed: none"),
     Field::new("tries", Kind::whole(Unit::Count, 1, 1_000), Value::Whole(31))
         .meaning("How often a frame is sent at most; then it is lost.")
-        .source("ath9k.h: ATH_MAX_SW_RETRIES is 30; ns-3's default is a retry limit of 7"),
+        .source("ath9k.h: ATH_MAX_SW_RETRIES is 30; ns-3 gives no frame up that a block acknowledgement covers (IncrementRetryCountUnderBa)"),
+    Field::new("point_room", Kind::whole(Unit::Packets, 1, 10_000_000), Value::Unset)
+        .meaning(
+            "Packets that the access point may have for all its stations, from their arrival until they are acknowledged or given up, \
+             those on the air included; what arrives then is dropped before a discipline sees it. Without it disciplines alone drop.",
+        )
+        .source("ns-3's WifiMacQueue::MaxSize; Linux has no such limit"),
+    Field::new("station_room", Kind::whole(Unit::Packets, 1, 10_000_000), Value::Unset)
+        .meaning("As point_room, of what each station sends.")
+        .source("ns-3's WifiMacQueue::MaxSize"),
     Field::new("missed", Kind::Choice(&["retransmit", "request"]), Value::Choice("retransmit"))
         .meaning(
             "What a sender does whose block acknowledgement has not come, after a collision: it sends the frames again, or first \
@@ -192,10 +201,14 @@ impl Wifi {
     /// What a port is built of.
     pub(crate) fn settings(&self, direction: Direction) -> WifiSettings {
         let p = &self.params;
+        let room = if direction == Direction::Forward { "point_room" } else { "station_room" };
         WifiSettings {
             rates: self.rates.clone(),
             access_point: direction == Direction::Forward,
             driver: self.has_driver(direction).then(|| p.whole("driver") as u32),
+            room: Some(p.whole(room))
+                .filter(|&packets| packets < u64::MAX)
+                .map(|packets| packets as u32),
             aql: p.switch("aql").then(|| AirtimeLimits {
                 low: p.time("aql_low"),
                 high: p.time("aql_high"),

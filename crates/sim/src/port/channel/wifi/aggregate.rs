@@ -63,14 +63,15 @@ impl WifiPort {
             };
             let frame = Frame { packet, arrived: None, failed: 0 };
             let more = bytes + frame.bytes();
-            let long = rate.time_for(more) > self.settings.longest || more > self.settings.bytes;
-            if frames > 0 && long {
+            if frames > 0 && more > self.most_bytes[station] {
                 self.front.queues.put_back(station, frame.packet);
                 break;
             }
             (bytes, frames) = (more, frames + 1);
             self.frames[station].push_back(frame);
         }
+        let contender = if self.settings.access_point { 0 } else { station };
+        self.under_way[contender] += (self.frames[station].len() - before) as u32;
         let air = self.timing.preamble + rate.time_for(bytes);
         for frame in self.frames[station].range(before..) {
             self.front.carries(&frame.packet, now, now + air);
