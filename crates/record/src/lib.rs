@@ -16,6 +16,7 @@ mod calls;
 mod concurrency;
 mod controls;
 mod datagrams;
+mod digits;
 mod drop_run;
 pub mod e_model;
 mod fingerprint;

@@ -47,10 +47,16 @@ impl<const N: usize> PerSecond<N> {
     /// Adds `of` at `at`; times must not go back to an earlier second.
     #[inline]
     pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
+        self.move_to(at);
+        (0..N).for_each(|i| self.current[i] += of[i]);
+    }
+
+    /// The second of `at` is under way.
+    #[inline]
+    fn move_to(&mut self, at: Instant) {
         while at.nanos() >= self.end_of_current {
             self.turn_over();
         }
-        (0..N).for_each(|i| self.current[i] += of[i]);
     }
 
     #[cold]
@@ -67,8 +73,10 @@ impl<const N: usize> PerSecond<N> {
     }
 
     /// One more of count `which`.
+    #[inline]
     pub fn count(&mut self, at: Instant, which: usize) {
-        self.add_all(at, std::array::from_fn(|i| u64::from(i == which)));
+        self.move_to(at);
+        self.current[which] += 1;
     }
 
     /// All counts of second `second`; none if it is forgotten or to come.

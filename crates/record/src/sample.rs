@@ -1,6 +1,6 @@
 //! A sample of whole numbers: all of them, or counts in bins where it may not grow with the run.
 
-use crate::LogHistogram;
+use crate::{LogHistogram, digits};
 
 /// What is kept of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -79,7 +79,7 @@ impl Sample {
     /// Sorts the sample; call it before reading any rank or share.
     pub fn sort(&mut self) {
         match self {
-            Sample::All(values) => values.sort_unstable(),
+            Sample::All(values) => digits::sort(values),
             Sample::Bounded(sample) => sample.first.sort_unstable(),
         }
     }

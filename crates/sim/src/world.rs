@@ -284,7 +284,7 @@ impl World {
                 Event::Finish(port) => self.finish_transmission(port),
                 Event::Tick(port) => self.tick(port),
                 Event::Serve { connection, serial } => self.served(connection, serial),
-                Event::Wake { source, .. } => self.notify(source, Input::Woke),
+                Event::Wake { source, group } => self.wake(source, group),
                 Event::Begin(group) => self.begin(group),
                 Event::Release(port) => self.release(port),
             }

@@ -196,10 +196,30 @@ pub struct AppCx<'a> {
     pub act: &'a mut dyn FnMut(Action),
 }
 
+/// Datagrams that a sender sends when it wakes, and when it wakes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Paced {
+    /// Which machine of the other side gets them, 0-based.
+    pub peer: u32,
+    /// Payload of each.
+    pub bytes: u32,
+    /// How many leave at once.
+    pub count: u64,
+    /// When the sender wakes next.
+    pub next: Instant,
+}
+
 /// One user, or one sender. Owns its random streams; idle, it costs no events.
 pub trait App: Send {
     /// Reacts to what happened.
     fn on(&mut self, input: Input, cx: &mut AppCx);
+
+    /// What a sender that goes at its own pace does when it wakes, in place of [`App::on`]: datagrams and the next waking are all that it
+    /// requests. `None` from every other application, and from a sender that has ended.
+    #[inline]
+    fn paced(&mut self, _now: Instant) -> Option<Paced> {
+        None
+    }
 
     /// The measured interval begins: what happened before it does not enter the report.
     fn measure(&mut self, _now: Instant) {}

@@ -3,9 +3,9 @@
 use std::fmt;
 
 use packet::params::{BadParams, Kind, Params};
-use packet::{About, Rng};
+use packet::{About, Instant, Rng};
 
-use crate::App;
+use crate::{App, Paced};
 
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
@@ -103,11 +103,20 @@ pub trait Sources: Send {
     /// # Panics
     /// If there are fewer sources.
     fn at(&mut self, i: u32) -> &mut dyn App;
+    /// [`App::paced`] of source `i`.
+    ///
+    /// # Panics
+    /// If there are fewer sources.
+    fn paced(&mut self, i: u32, now: Instant) -> Option<Paced>;
 }
 
 impl<A: App> Sources for Vec<A> {
     fn at(&mut self, i: u32) -> &mut dyn App {
         &mut self[i as usize]
+    }
+
+    fn paced(&mut self, i: u32, now: Instant) -> Option<Paced> {
+        self[i as usize].paced(now)
     }
 }
 

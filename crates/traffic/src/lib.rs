@@ -26,7 +26,7 @@ pub mod video;
 pub mod web;
 mod writing;
 
-pub use app::{Action, App, AppCx, Closes, Input};
+pub use app::{Action, App, AppCx, Closes, Input, Paced};
 pub use entry::{Entry, Group, Population, RATE, Sources, USERS};
 pub use models::{MODELS, Model, Variable, model};
 pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, ViewerReport};

@@ -5,7 +5,7 @@ use std::num::NonZero;
 use packet::{Duration, Ecn, Instant};
 use record::PageLoad;
 use tcp::{Endpoint, State};
-use traffic::{Action, AppCx, Closes, Input};
+use traffic::{Action, AppCx, Closes, Input, Paced};
 
 use super::connection::{ACCEPTOR, Cause, Connection, Exchange, OPENER, Serial};
 use super::forwarding::Stream;
@@ -28,6 +28,22 @@ impl World {
             self.act(source, action);
         }
         self.actions = actions;
+    }
+
+    /// Wakes a source. One that sends datagrams at its own pace says in one call all that it does.
+    pub(super) fn wake(&mut self, source: u32, group: u16) {
+        let Some(stream) = self.sources[source as usize].stream else {
+            return self.notify(source, Input::Woke);
+        };
+        let number = source - self.groups[usize::from(group)].first_member;
+        let paced = self.apps[usize::from(group)].paced(number, self.now);
+        let Some(Paced { bytes, count, next, .. }) = paced else {
+            return self.notify(source, Input::Woke);
+        };
+        for _ in 0..count {
+            self.send_datagram(stream.place(), bytes, Ecn::NotEct);
+        }
+        self.events.schedule(next, event_order::source(source), Event::Wake { source, group });
     }
 
     /// Notifies the application that opened a connection.

@@ -62,14 +62,7 @@ impl Forwarder<'_> {
         let now = self.now;
         let route = &self.routes[inflight.route as usize];
         let Some(&port) = route.get(usize::from(inflight.hop)) else { return Moved::Past(now) };
-        let mut packet = Packet {
-            id,
-            flow: inflight.flow(),
-            bytes: inflight.ip_bytes(),
-            ecn: inflight.ecn(),
-            arrived: now,
-            header: inflight.header,
-        };
+        let mut packet = inflight.packet(id, now);
         inflight.hop += 1;
         let was_last = usize::from(inflight.hop) == route.len();
         let (port_there, after) = self.network.port_and_delay(port);
@@ -102,8 +95,7 @@ impl World {
         let stream = &mut self.streams[index as usize];
         let datagram = Datagram::new(stream.sent, self.now, bytes, ecn);
         stream.sent += 1;
-        let id = self.in_flight.place(InFlight::default);
-        self.in_flight[id] = InFlight {
+        let inflight = InFlight {
             payload: Payload::Datagram(datagram),
             connection: index,
             serial: Some(stream.serial),
@@ -119,13 +111,35 @@ impl World {
             },
             class: PacketClass::new(Kind::Datagram, false).of_group(stream.group),
         };
-        self.send(id);
+        self.recorder.sent(self.now, &inflight);
+        match self.routes[inflight.route as usize].first() {
+            Some(&port)
+                if self.scripts.is_none() && self.network.port(port).channel().is_some() =>
+            {
+                self.send_into_channel(port, inflight);
+            }
+            _ => {
+                let id = self.in_flight.place(InFlight::default);
+                self.in_flight[id] = inflight;
+                self.transmit(id);
+            }
+        }
     }
 
-    /// A packet leaves its host.
-    pub(super) fn send(&mut self, id: u32) {
-        self.recorder.sent(self.now, &self.in_flight[id]);
-        self.transmit(id);
+    /// A datagram goes from its host into a channel. One that is refused has never been on its way.
+    fn send_into_channel(&mut self, port: u32, mut inflight: InFlight) {
+        let (now, class) = (self.now, inflight.class);
+        let Some(channel) = self.network.port(port).channel() else { return };
+        if channel.refuses(now, inflight.ip_bytes(), &inflight.header, class) {
+            channel.meter_mut().dropped_class(now, now, class);
+            return self.recorder.lost(now, &inflight, &mut self.connections);
+        }
+        inflight.hop = 1;
+        let id = self.in_flight.place(InFlight::default);
+        self.in_flight[id] = inflight;
+        let tick = self.network.admit_to_channel(port, inflight.packet(id, now), class);
+        self.free_lost(port);
+        self.schedule_tick_at(port, tick);
     }
 
     /// A packet that has been recorded as sent leaves its host, unless a script drops it.
@@ -248,18 +262,32 @@ impl World {
                 packet
             }
         };
-        let inflight = &mut self.in_flight[packet.id];
-        inflight.set_ecn(packet.ecn);
         if let Some(tap) = &mut self.tap {
+            let inflight = &mut self.in_flight[packet.id];
+            inflight.set_ecn(packet.ecn);
             let place = (port, CapturedAt::Departure);
             tap.saw(place, self.now, inflight, &self.owners, &self.groups);
         }
-        let at = self.now + self.network.after(port);
+        self.leave(&packet, self.now + self.network.after(port));
+    }
+
+    /// A packet that has left a port's line arrives at `at` where its route goes on.
+    fn leave(&mut self, packet: &Packet, at: Instant) {
+        let inflight = &mut self.in_flight[packet.id];
+        inflight.set_ecn(packet.ecn);
         if usize::from(inflight.hop) == self.routes[inflight.route as usize].len() {
             return self.arrive(packet.id, at);
         }
         let key = event_order::arrival(inflight.about());
         self.events.schedule(at, key, Event::Arrive(packet.id));
+    }
+
+    /// A channel knows when packets leave it: their arrivals are scheduled without events of their departures.
+    fn leave_together(&mut self, port: u32) {
+        let after = self.network.after(port);
+        while let Some((at, packet)) = self.network.take_carried(port) {
+            self.leave(&packet, at + after);
+        }
     }
 
     pub(super) fn schedule_tick(&mut self, port: u32) {
@@ -274,9 +302,13 @@ impl World {
     }
 
     pub(super) fn tick(&mut self, port: u32) {
-        if let Some(finish) = self.network.tick(port, self.now) {
-            self.after_explicit(port, finish);
+        let Some(mut finish) = self.network.tick(port, self.now) else { return };
+        // A capture has a packet at its departure.
+        if self.tap.is_none() && matches!(self.network.port(port), Port::Channel(_)) {
+            self.leave_together(port);
+            finish = None;
         }
+        self.after_explicit(port, finish);
     }
 
     /// The queue of `port` has dropped a packet that had come at `arrived`.

@@ -1,7 +1,7 @@
 //! A packet between two hosts: a segment or a datagram, its place on its route, and what queues may
 //! read of it.
 
-use packet::{Duration, Ecn, Header};
+use packet::{Duration, Ecn, Header, Instant, Packet};
 use record::{Kind, PacketClass};
 use tcp::{Flags, Segment};
 
@@ -56,6 +56,19 @@ impl InFlight {
     #[inline]
     pub(crate) fn flow(&self) -> u64 {
         self.about() ^ 1
+    }
+
+    /// As a port gets it at `arrived`.
+    #[inline]
+    pub(super) fn packet(&self, id: u32, arrived: Instant) -> Packet {
+        Packet {
+            id,
+            flow: self.flow(),
+            bytes: self.ip_bytes(),
+            ecn: self.ecn(),
+            arrived,
+            header: self.header,
+        }
     }
 
     /// The serial number of its connection or stream, from 0.

@@ -101,11 +101,26 @@ impl Network {
     ) -> Option<Instant> {
         let lost = &mut self.lost;
         let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
-        let Port::Channel(channel) = &mut self.ports[port as usize] else {
-            unreachable!("the port is a channel")
-        };
-        let next = channel.offer(packet, class, &mut lost);
+        let next = self.ports[port as usize].channel()?.offer(packet, class, &mut lost);
         self.arm(port, next)
+    }
+
+    /// A packet that was not refused arrives at a channel. Returns as [`Network::offer_to_channel`] does.
+    pub fn admit_to_channel(
+        &mut self,
+        port: u32,
+        packet: Packet,
+        class: PacketClass,
+    ) -> Option<Instant> {
+        let lost = &mut self.lost;
+        let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
+        let next = self.ports[port as usize].channel()?.admit(packet, class, &mut lost);
+        self.arm(port, next)
+    }
+
+    /// The next packet that a channel has carried, and when it leaves.
+    pub fn take_carried(&mut self, port: u32) -> Option<(Instant, Packet)> {
+        self.ports[port as usize].channel()?.take_carried()
     }
 
     /// A transmission ends: its packet, and the end of the next.

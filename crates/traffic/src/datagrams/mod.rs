@@ -13,7 +13,7 @@ use packet::units::Unit;
 use packet::{Duration, Instant, Rng};
 
 use crate::entry::{Group, Population};
-use crate::{Action, App, AppCx, Input};
+use crate::{Action, App, AppCx, Input, Paced};
 
 /// When the senders of a group begin, and how long they go on.
 #[derive(Clone, Copy, Debug)]
@@ -106,14 +106,25 @@ impl<P: Pattern> App for Sender<P> {
                 let begun = self.lifetime.start(cx);
                 self.pattern.begin(begun);
             }
-            Input::Woke if !self.lifetime.is_over(cx.now) => {
-                for _ in 0..self.pattern.at_once() {
-                    (cx.act)(Action::Datagram { peer: self.peer, bytes: self.bytes });
+            Input::Woke => {
+                let Some(Paced { peer, bytes, count, next }) = self.paced(cx.now) else { return };
+                for _ in 0..count {
+                    (cx.act)(Action::Datagram { peer, bytes });
                 }
-                (cx.act)(Action::WakeAt(self.pattern.next(cx.now)));
+                (cx.act)(Action::WakeAt(next));
             }
             _ => {}
         }
+    }
+
+    #[inline]
+    fn paced(&mut self, now: Instant) -> Option<Paced> {
+        (!self.lifetime.is_over(now)).then(|| Paced {
+            peer: self.peer,
+            bytes: self.bytes,
+            count: self.pattern.at_once(),
+            next: self.pattern.next(now),
+        })
     }
 }
 
