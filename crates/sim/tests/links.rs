@@ -216,6 +216,10 @@ fn mistakes_are_one_sentence() {
             json!({"rate_trace": {"text": "1\n2.5"}}),
             "link.0.rate_trace: line 2, \"2.5\", is not a whole",
         ),
+        (
+            json!({"rate_trace": {"file": "a.trace", "text": "1\n2.5"}}),
+            "link.0.rate_trace (a.trace): line 2, \"2.5\", is not a whole",
+        ),
         (json!({"rate_trace": {"text": "2\n1"}}), "sort them by time"),
         (json!({"rate_trace": {"text": ""}}), "there is no opportunity after 0 ms"),
         (json!({"rate_trace": {"file": "a.trace"}}), "link.0.rate_trace: has no text"),

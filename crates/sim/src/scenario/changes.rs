@@ -255,6 +255,8 @@ fn read_trace(
     let text = section.text("text")?;
     let given = section.rest(schema::TRACE_FILE, &["file", "text", "model"])?;
     let text = text.ok_or_else(|| wrong(recording::NO_TEXT.into()))?;
+    let wrong =
+        |why: String| ScenarioError(format!("{}: {why}", recording::place(at, file.as_deref())));
     let bytes = given.given("bytes").then(|| given.whole("bytes"));
     if recording::is_recording(&text) {
         if bytes.is_some() {

@@ -136,9 +136,11 @@ fn read_table(path: &str, table: &Table, json: &Json) -> Result<Timed, ScenarioE
     let wrong = |why: String| ScenarioError(format!("{path}: {why}"));
     if json.is_object() {
         let mut section = Section::of(path, json)?;
-        section.text("file")?;
+        let file = section.text("file")?;
         let text = section.text("text")?.ok_or_else(|| wrong(super::recording::NO_TEXT.into()))?;
         section.rest(&[], &["file", "text"])?;
+        let path = super::recording::place(path, file.as_deref());
+        let wrong = |why: String| ScenarioError(format!("{path}: {why}"));
         let recording = Recording::parse(&text).map_err(wrong)?;
         return recording.column(table.column).map_err(wrong);
     }

@@ -7,6 +7,11 @@ use crate::effect::timed::Timed;
 pub(super) const NO_TEXT: &str = "has no text, the content of the file; start the run with the aqmlab command \
      or aqmlab.run, which read it";
 
+/// A place in a scenario with the file that it names, as an error says it.
+pub(super) fn place(at: &str, file: Option<&str>) -> String {
+    file.map_or_else(|| at.to_owned(), |file| format!("{at} ({file})"))
+}
+
 /// Rows at most.
 const MOST_ROWS: usize = 1_000_000;
 
