@@ -293,6 +293,10 @@ MISTAKES = {
         "[[figure]]\nfor = { load = '90%' }",
         "0.toml: figure: for: give a list of rows",
     ),
+    "a value inside a text": (
+        '[[figure]]\nfor = { host = ["a", "b"] }\ntitle = "codel, $host"',
+        '0.toml: figure: "codel, [$]host": a text shows a value as {host}, not as [$]host',
+    ),
     "like what": (
         '[table.one]\n[table.two]\nlike = "ones"',
         '0.toml: table two: no table "ones" to be like; did you mean "one"',

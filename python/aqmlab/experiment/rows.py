@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -30,7 +31,7 @@ def _rows(entry: object, where: str) -> Iterator[object]:
             raise SpecError(
                 f'{where}: for: not every row has "{missing}": give it to all or to none'
             )
-        yield spread(_filled(rest, row), where)
+        yield spread(_filled(rest, row, where), where)
 
 
 def _rows_of(given: Any, where: str) -> list[dict]:
@@ -49,20 +50,25 @@ def choices(given: Mapping[str, list] | list[dict]) -> Iterator[dict[str, object
         yield dict(zip(given, values, strict=True))
 
 
-def _filled(node: object, names: dict) -> object:
+def _filled(node: object, names: dict, where: str) -> object:
     """A copy in which "$name" is the value of that name, and "{name}" in a text shows it."""
     if isinstance(node, dict):
-        return {_text(key, names): _filled(value, names) for key, value in node.items()}
+        return {_text(key, names, where): _filled(v, names, where) for key, v in node.items()}
     if isinstance(node, list):
-        return [_filled(value, names) for value in node]
+        return [_filled(value, names, where) for value in node]
     if not isinstance(node, str):
         return node
     if node.startswith("$") and node[1:] in names:
         return names[node[1:]]
-    return _text(node, names)
+    return _text(node, names, where)
 
 
-def _text(text: str, names: dict) -> str:
+def _text(text: str, names: dict, where: str) -> str:
+    for name in re.findall(r"\$(\w+)", text):
+        if name in names:
+            raise SpecError(
+                f'{where}: "{text}": a text shows a value as {{{name}}}, not as ${name}'
+            )
     for name, value in names.items():
         text = text.replace(f"{{{name}}}", str(plain(value)))
     return text
