@@ -11,7 +11,7 @@ import time
 from pathlib import Path
 from unittest import mock
 
-from test_studies import SMALL, Double
+from small_study import SMALL, Double
 
 from aqmlab.cli import answering as cli
 from aqmlab.experiment import folders

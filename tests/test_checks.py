@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_studies import SMALL, Double
+from small_study import SMALL, Double
 
 from aqmlab import figures
 from aqmlab.errors import SpecError

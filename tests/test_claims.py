@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from test_studies import SHORT, SMALL, Double
+from small_study import SHORT, SMALL, Double
 
 from aqmlab.claims import evaluate, expression, judge, reassessed, rule, scorecard
 from aqmlab.claims.evidence import Evidence

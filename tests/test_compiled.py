@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 
-from test_studies import SMALL
+from small_study import SMALL
 
 from aqmlab.experiment import compiled, folders
 

@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from small_study import SMALL
 from test_claims import FakeRun, claim, condition, evidence, number, of
-from test_studies import SMALL
 
 from aqmlab.claims import cache, expression, judge, rule, scorecard
 from aqmlab.claims.evidence import Evidence, NotRun, defined

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from test_studies import SMALL
+from small_study import SMALL
 
 from aqmlab.cli import answering
 from aqmlab.errors import SpecError

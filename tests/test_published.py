@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_studies import SHORT, SMALL, Double
+from small_study import SHORT, SMALL, Double
 
 from aqmlab.errors import SpecError
 from aqmlab.experiment.experiment import load

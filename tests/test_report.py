@@ -11,7 +11,7 @@ from html.parser import HTMLParser
 
 import pytest
 import typer.main
-from test_studies import SHORT, SMALL, Double
+from small_study import SHORT, SMALL, Double
 
 from aqmlab import report
 from aqmlab.cli import answering as cli

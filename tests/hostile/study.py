@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from unittest import mock
 
-from test_studies import SHORT, SMALL, Double
+from small_study import SHORT, SMALL, Double
 
 from aqmlab.errors import AqmlabError
 from aqmlab.experiment.experiment import load
