@@ -14,11 +14,13 @@
 //! A few events of one instant are looked through for the first. Many are sorted, so that an event costs
 //! the logarithm of their number and not the number itself. Where it is known that an instant is shared
 //! (thousands of connections whose timers are due at the same tick of a host's clock), its events wait in
-//! a row of their own (`shared`).
+//! a row of their own (`shared`). Where it is known that events come in the order of their turns, they wait in
+//! a ring and not in the wheel (`lanes`).
 
 mod ahead;
 mod blocks;
 mod digits;
+mod lanes;
 mod shared;
 mod simultaneous;
 mod taking;
@@ -28,6 +30,7 @@ use packet::Instant;
 use ahead::Ahead;
 use blocks::{Blocks, List, Node};
 use digits::{Digit, SLOTS, WORD, WORDS};
+use lanes::{Lanes, Waiting};
 use shared::{MARK, Shared};
 use simultaneous::Simultaneous;
 
@@ -83,6 +86,9 @@ pub struct EventQueue<E> {
     simultaneous: Simultaneous<E>,
     shared: Shared<E>,
     ahead: Ahead,
+    lanes: Lanes<E>,
+    /// No event of the wheel is earlier, ns.
+    earliest: u64,
 }
 
 impl<E: Copy> Default for EventQueue<E> {
@@ -98,11 +104,20 @@ impl<E: Copy> Default for EventQueue<E> {
             simultaneous: Simultaneous::default(),
             shared: Shared::default(),
             ahead: Ahead::NOWHERE,
+            lanes: Lanes::default(),
+            earliest: u64::MAX,
         }
     }
 }
 
 impl<E: Copy> EventQueue<E> {
+    /// An empty one, whose lanes are used until an event does not fit, if they are to be `open`.
+    pub fn with_lanes(open: bool) -> Self {
+        let mut queue = EventQueue::default();
+        queue.lanes.set_open(open);
+        queue
+    }
+
     /// Allocates memory at once for `events` more events.
     pub fn reserve(&mut self, events: usize) {
         self.blocks.reserve(events, SLOTS);
@@ -115,6 +130,32 @@ impl<E: Copy> EventQueue<E> {
         self.put(at, order, event);
     }
 
+    /// Schedules an event as [`EventQueue::schedule`] does, which is likely to come after all that were
+    /// scheduled so for this lane. Events of one order key are all scheduled for one lane, or none.
+    #[inline]
+    pub fn schedule_in_lane(&mut self, lane: usize, at: Instant, order: u64, event: E) {
+        if self.lanes.are_open() {
+            self.join(lane, at, order, event);
+        } else {
+            self.put(at, order, event);
+        }
+    }
+
+    #[inline(never)]
+    fn join(&mut self, lane: usize, at: Instant, order: u64, event: E) {
+        if self.lanes.join(lane, Waiting { at: at.nanos(), order, event }) {
+            self.len += 1;
+        } else {
+            self.put(at, order, event);
+        }
+    }
+
+    /// From here on lanes are not used. What waits in them cannot be looked at before its turn.
+    #[inline]
+    pub fn close_lanes(&mut self) {
+        self.lanes.set_open(false);
+    }
+
     #[inline(never)]
     fn put(&mut self, at: Instant, order: u64, event: E) {
         let nanos = at.nanos();
@@ -125,6 +166,7 @@ impl<E: Copy> EventQueue<E> {
             return self.put_after_growing(at, order, event);
         }
         self.append(nanos, order, event);
+        self.earliest = self.earliest.min(nanos);
         self.len += 1;
     }
 

@@ -159,7 +159,7 @@ impl World {
         let owners = Owners::new(watched.then(|| recorder.keep()));
         let ports = network.ports().len() as u32;
         let mut world = World {
-            events: EventQueue::default(),
+            events: EventQueue::with_lanes(network.keeps_order(&routes)),
             now: Instant::ZERO,
             network,
             routes,
@@ -360,8 +360,7 @@ impl World {
         }
         self.check();
         self.check_flows();
-        let users = 0..self.sources.len() as u32;
-        let reports = Reports::new(users.filter_map(|user| {
+        let reports = Reports::new((0..self.sources.len() as u32).filter_map(|user| {
             let group = self.sources[user as usize].group;
             self.app(user).report(end).map(|report| (group, user, report))
         }));

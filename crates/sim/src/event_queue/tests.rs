@@ -83,6 +83,62 @@ fn the_wheel_serves_the_same_order_as_a_sorted_map() {
     }
 }
 
+/// Events of two lanes and of the wheel, the order keys of each for itself. The lanes close when one comes too
+/// early, or when they are closed.
+#[test]
+fn lanes_and_the_wheel_together_serve_the_order_of_a_sorted_map() {
+    let mut in_lanes = 0;
+    for seed in 0..400 {
+        let mut rng = Rng::indexed(seed, "lanes", 0);
+        let (mut wheel, mut plain) = (EventQueue::with_lanes(true), Plain::default());
+        let (mut now, mut last) = (0, [0; 2]);
+        let early = rng.below(4) == 0; // or never
+        for event in 0..2_000u32 {
+            if rng.below(100) < 55 {
+                let lane = rng.below(3) as usize;
+                let order = 1 + 4 * rng.below(4) + lane as u64;
+                let mut at = now + span(&mut rng);
+                match last.get_mut(lane) {
+                    Some(last) => {
+                        let behind = (*last + 1 + rng.below(3) * rng.below(30_000)).max(now);
+                        at = if early && rng.below(500) == 0 { at } else { behind };
+                        *last = at;
+                        wheel.schedule_in_lane(lane, Instant::from_nanos(at), order, event);
+                    }
+                    // As many as are sorted, or marked by one event.
+                    None if rng.below(60) == 0 => {
+                        for more in 0..rng.below(40) as u32 {
+                            let (order, event) = (order + 32, 10_000 + 40 * event + more);
+                            wheel.schedule_shared(Instant::from_nanos(at), order, event);
+                            plain.schedule(at, order, event);
+                        }
+                        wheel.schedule(Instant::from_nanos(at), order, event);
+                    }
+                    None => wheel.schedule(Instant::from_nanos(at), order, event),
+                }
+                plain.schedule(at, order, event);
+                in_lanes += usize::from(wheel.lanes.next_at != u64::MAX);
+                if seed % 5 == 0 && event == 1_500 {
+                    wheel.close_lanes();
+                }
+            } else {
+                let limit = now + if rng.below(4) == 0 { span(&mut rng) } else { 1 << 50 };
+                let expected = plain.next(limit);
+                let got = wheel.next(Instant::from_nanos(limit)).map(|(t, e)| (t.nanos(), e));
+                assert_eq!(got, expected, "seed {seed}");
+                now = expected.map_or(limit, |(at, _)| at);
+            }
+            assert_eq!(wheel.len(), plain.events.len());
+        }
+        while let Some(expected) = plain.next(u64::MAX) {
+            let got = wheel.next(Instant::NEVER).map(|(t, e)| (t.nanos(), e));
+            assert_eq!(got, Some(expected), "seed {seed}");
+        }
+        assert!(wheel.is_empty() && wheel.next(Instant::NEVER).is_none());
+    }
+    assert!(in_lanes > 10_000, "lanes were used: {in_lanes}");
+}
+
 #[test]
 fn many_simultaneous_events_are_served_in_the_order_of_a_sorted_map() {
     for seed in 0..20 {

@@ -81,7 +81,8 @@ impl Forwarder<'_> {
             }
             self.events.schedule(at, key, Event::Arrive(id));
         } else if self.network.delays_exactly() {
-            self.events.schedule(at + inflight.last_hop_delay, key, inflight.delivery(id));
+            let (at, event) = (at + inflight.last_hop_delay, inflight.delivery(id));
+            self.events.schedule_in_lane(port as usize, at, key, event);
         } else {
             return Moved::Past(at);
         }

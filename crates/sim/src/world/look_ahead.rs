@@ -57,6 +57,7 @@ impl World {
     /// Fetches what an event of the next fraction of a millisecond will touch.
     #[inline(never)]
     pub(super) fn look_ahead(&mut self) {
+        self.events.close_lanes();
         let event = self.events.look_ahead();
         let mut end = None;
         match event {

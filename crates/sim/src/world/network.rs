@@ -30,6 +30,13 @@ impl Network {
         Network { ports, after, delays, armed_ticks, lost: Vec::new(), discard }
     }
 
+    /// Whether packets that are sent from one side and delayed equally long behind their port arrive in the
+    /// order in which they were sent: all pass one port that computes when they leave, whatever their route.
+    pub fn keeps_order(&self, routes: &[Vec<u32>]) -> bool {
+        let folds = self.ports.iter().all(|port| matches!(port, Port::Folded(_)));
+        folds && self.delays.are_exact() && routes.iter().all(|route| route.len() <= 1)
+    }
+
     /// All ports.
     pub fn ports(&self) -> &[Port] {
         &self.ports
