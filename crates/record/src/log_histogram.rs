@@ -22,7 +22,9 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
             Some(count) => *count += 1,
             None => self.add_beyond(bin),
         }
-        self.longest = self.longest.max(ns);
+        if ns > self.longest {
+            self.longest = ns;
+        }
     }
 
     /// Adds `n` equal times.

@@ -3,6 +3,7 @@
 //! The meter is lazy: queue samples and time averages are brought up to date when the queue is
 //! about to change, so an idle queue costs nothing and no sampling event exists.
 
+mod areas;
 mod copies;
 mod measures;
 mod readings;
@@ -20,6 +21,7 @@ use crate::waits::Spread;
 use crate::watch::{QueueSnapshot, QueueWatch};
 use crate::{Capacity, Fingerprint, PacketClass, PerSecond, Window};
 
+use self::areas::Areas;
 pub use self::copies::Copies;
 pub(crate) use self::copies::{MEASURES as OF_COPIES, PLACES as COPIES};
 pub(crate) use self::measures::MEASURES;
@@ -61,15 +63,14 @@ pub struct Meter {
     measured: Measured,
     backlog: Backlog,
     peak_packets: u32,
-    changed: Instant,
+    areas: Areas,
     next_sample: u64,
     samples: Samples,
     kept: Kept,
     /// When the next sample of the gauges is due.
     next_gauge: u64,
     gauges: Option<Box<Gauges>>,
-    /// Only if they are to be kept.
-    sojourns: Option<Box<Sojourns>>,
+    sojourns: Sojourns,
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
     watched: Option<Box<QueueWatch>>,
@@ -107,13 +108,13 @@ impl Meter {
             measured: Measured::default(),
             backlog: Backlog::default(),
             peak_packets: 0,
-            changed: Instant::ZERO,
+            areas: Areas::new(settings.window.from),
             next_sample: if settings.sample_every.is_some() { 0 } else { NO_SAMPLE },
             samples: Samples::default(),
             kept: Kept::default(),
             next_gauge: if shown { 0 } else { NO_SAMPLE },
             gauges: shown.then(|| Box::new(Gauges::new(settings))),
-            sojourns: settings.delays.then(Box::default),
+            sojourns: Sojourns::kept(settings.delays),
             drop_run: DropRun::default(),
             trace: trace.map(Box::new),
             watched: settings.watch.map(|of| Box::new(QueueWatch::new(of))),
@@ -233,14 +234,27 @@ impl Meter {
             if finish >= window.from {
                 self.measured.departures += 1;
                 self.measured.departure_bytes += u64::from(bytes);
-                if let Some(sojourns) = &mut self.sojourns {
-                    sojourns.add(class, waited);
-                }
+                self.sojourns.add(class, waited);
                 self.measured.busy_ns += finish.since(start.max(window.from)).nanos();
             }
         } else {
             self.outlasts(start, bytes);
         }
+    }
+
+    /// As [`Meter::started`], of a packet that a device takes which still holds others.
+    #[cold]
+    #[inline(never)]
+    pub fn started_later(
+        &mut self,
+        start: Instant,
+        finish: Instant,
+        arrived: Instant,
+        bytes: u32,
+        flow: u64,
+        class: DelayClass,
+    ) {
+        self.started(start, finish, arrived, bytes, flow, class);
     }
 
     /// A transmission from `start` on ends after the measured interval.
@@ -256,26 +270,21 @@ impl Meter {
     #[inline]
     pub fn queue(&mut self, now: Instant, backlog: Backlog) {
         self.sample_up_to(now.nanos());
-        self.integrate(now);
-        self.backlog = backlog;
+        self.queue_grew(now, backlog);
+    }
+
+    /// As [`Meter::queue`], by the arrival that was reported for this instant.
+    #[inline]
+    pub fn queue_grew(&mut self, now: Instant, backlog: Backlog) {
+        self.change(now, backlog);
         self.peak_packets = self.peak_packets.max(backlog.packets);
     }
 
+    /// As [`Meter::queue`], by a departure.
     #[inline]
-    fn integrate(&mut self, now: Instant) {
-        let window = self.settings.window;
-        let inside = window.from <= self.changed && now <= window.to;
-        let span = if inside { now.since(self.changed) } else { self.measured_since(now) }.nanos();
-        self.measured.packet_ns += u64::from(self.backlog.packets) * span;
-        self.measured.byte_ns += u128::from(self.backlog.bytes) * u128::from(span);
-        self.changed = now;
-    }
-
-    /// Of the time since the last change what lies in the measured interval.
-    #[cold]
-    fn measured_since(&self, now: Instant) -> Duration {
-        let window = self.settings.window;
-        now.min(window.to).since(self.changed.max(window.from))
+    pub fn queue_shrank(&mut self, now: Instant, backlog: Backlog) {
+        self.sample_up_to(now.nanos());
+        self.change(now, backlog);
     }
 
     /// Takes the samples due before `before_ns`.
@@ -348,15 +357,16 @@ impl Meter {
     pub fn cut(&mut self, end: Instant) {
         self.turns = Instant::ZERO; // evaluated again at the next event
         self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
+        self.areas.end_at(self.settings.window.to);
     }
 
     /// Brings samples and averages up to the end of the run; gauges by [`Meter::take_gauges`].
     pub fn finish(&mut self) {
         let end = self.settings.window.to;
         self.sample_up_to(end.nanos());
-        self.integrate(end);
+        self.cross_edges(Instant::NEVER);
         self.drop_run.end(end);
-        self.delays = self.sojourns.as_ref().map(|of| of.all()).unwrap_or_default();
+        self.delays = self.sojourns.all();
     }
 
     /// Sets the capacity of the line in the measured interval, at the end of the run.

@@ -16,8 +16,8 @@ pub enum Kind {
     Ack,
 }
 
-/// A packet's kind, whether it was sent before, and the traffic group of its user. Four bytes: it
-/// travels with every packet.
+/// A packet's kind, whether it was sent before, the traffic group of its user and its DSCP. Four bytes:
+/// it travels with every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketClass(u32);
 
@@ -26,9 +26,10 @@ impl PacketClass {
     const COUNT: usize = 16;
     const RETRANSMISSION: u32 = 8;
     const KIND: u32 = Self::RETRANSMISSION - 1;
-    const GROUP_SHIFT: u32 = 16;
+    const GROUP_SHIFT: u32 = 4;
+    const DSCP_SHIFT: u32 = 20;
 
-    /// Of a packet of this kind, of the first group; `again` if it is a retransmission.
+    /// Of a packet of this kind, of the first group, with the DSCP 0; `retransmission` if it is one.
     #[inline]
     pub const fn new(kind: Kind, retransmission: bool) -> Self {
         PacketClass(kind as u32 | (retransmission as u32) << 3)
@@ -37,16 +38,37 @@ impl PacketClass {
     #[inline]
     #[must_use]
     pub const fn of_group(self, group: u16) -> Self {
-        PacketClass(self.0 & 0xffff | (group as u32) << Self::GROUP_SHIFT)
+        PacketClass(self.0 & !(0xffff << Self::GROUP_SHIFT) | (group as u32) << Self::GROUP_SHIFT)
+    }
+    /// This class, of a packet whose user gave it this DSCP, below 64.
+    #[inline]
+    #[must_use]
+    pub const fn with_dscp(self, dscp: u8) -> Self {
+        PacketClass(self.0 & !(63 << Self::DSCP_SHIFT) | (dscp as u32 & 63) << Self::DSCP_SHIFT)
+    }
+    /// This class, of the group and with the DSCP of `owner`, which says nothing else.
+    #[inline]
+    #[must_use]
+    pub const fn of(self, owner: PacketClass) -> Self {
+        PacketClass(self.0 | owner.0)
+    }
+    /// A group and a DSCP, for [`PacketClass::of`].
+    pub const fn owner(group: u16, dscp: u8) -> Self {
+        PacketClass(0).of_group(group).with_dscp(dscp)
+    }
+    /// Its DSCP.
+    pub const fn dscp(self) -> u8 {
+        (self.0 >> Self::DSCP_SHIFT) as u8
     }
     /// The place of its traffic group in the scenario, from 0.
     pub const fn group(self) -> u16 {
         (self.0 >> Self::GROUP_SHIFT) as u16
     }
-    /// Its kind and group in the bits 0 to 2 and 16 to 31, the others 0.
+    /// All of it but whether it is a retransmission: the kind in the bits 0 to 2, then the group from bit
+    /// 4 and the DSCP from bit 20 on; bit 3 is 0.
     #[inline]
-    pub(crate) const fn kind_and_group(self) -> u32 {
-        self.0 & (Self::KIND | 0xffff << Self::GROUP_SHIFT)
+    pub(crate) const fn of_any_turn(self) -> u32 {
+        self.0 & !Self::RETRANSMISSION
     }
     /// The kind's number, in the order of [`Kind`].
     pub const fn kind(self) -> u8 {
@@ -109,9 +131,11 @@ mod tests {
         let kinds = [Kind::Datagram, Kind::Syn, Kind::Fin, Kind::Data, Kind::Ack];
         for (number, kind) in (0..).zip(kinds) {
             for retransmission in [false, true] {
-                let class = PacketClass::new(kind, retransmission).of_group(700);
+                let class = PacketClass::new(kind, retransmission).of_group(65_535).with_dscp(46);
                 assert_eq!((class.kind(), class.is_retransmission()), (number, retransmission));
-                assert_eq!(class.group(), 700);
+                assert_eq!((class.group(), class.dscp()), (65_535, 46));
+                let owner = PacketClass::owner(65_535, 46);
+                assert_eq!(PacketClass::new(kind, retransmission).of(owner), class);
                 assert!(kinds.iter().all(|&other| class.is(other) == (other == kind)));
                 (0..=number).for_each(|_| counts.add(class));
             }

@@ -1,25 +1,55 @@
 //! Round-trip times of TCP, as senders sample them.
 
-use packet::{Duration, Instant};
+use packet::{Duration, Instant, Rounded};
 
 use crate::Summary;
 use crate::Window;
 use crate::measure::{AS_MS, Measure, Unit, real, whole};
 use crate::waits::{Spread, Waits};
 
-/// The samples of one traffic group, or of all together.
-#[derive(Clone, Debug)]
+/// The samples of one traffic group.
+#[derive(Clone, Debug, Default)]
 struct Trips {
-    samples: Waits,
-    /// [`u64::MAX`] without a sample.
-    shortest_ns: u64,
+    /// How many samples of each rounded time there are, by its place: what they come to is computed at
+    /// the end.
+    rounded: Vec<u32>,
+    /// Samples that are not rounded.
+    exact: Waits,
+    /// The shortest of those.
+    shortest_exact_ns: Option<u64>,
     /// Sum of the smoothed round-trip time after each sample.
     smoothed_ns: u64,
 }
 
-impl Default for Trips {
-    fn default() -> Self {
-        Trips { samples: Waits::default(), shortest_ns: u64::MAX, smoothed_ns: 0 }
+impl Trips {
+    fn is_used(&self) -> bool {
+        !self.rounded.is_empty() || self.exact.is_used()
+    }
+
+    /// The first sample of a time longer than all others.
+    #[cold]
+    fn add_beyond(&mut self, sample: Rounded) {
+        self.rounded.resize(sample.place() + 1, 0);
+        self.rounded[sample.place()] = 1;
+    }
+
+    /// Each rounded time of which there is a sample, in ns, and how many there are; the shortest first.
+    fn times(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
+        let counted = self.rounded.iter().enumerate().filter(|(_, n)| **n > 0);
+        counted.map(|(place, n)| (Rounded::at(place).middle().nanos(), *n))
+    }
+
+    /// All samples.
+    fn samples(&self) -> Waits {
+        let mut all = self.exact.clone();
+        self.times().for_each(|(ns, n)| all.add_many(ns, n));
+        all
+    }
+
+    /// The shortest sample; [`u64::MAX`] without one.
+    fn shortest_ns(&self) -> u64 {
+        let rounded = self.times().next().map(|(ns, _)| ns);
+        rounded.into_iter().chain(self.shortest_exact_ns).min().unwrap_or(u64::MAX)
     }
 }
 
@@ -33,8 +63,9 @@ pub(crate) struct TripFigures {
 impl TripFigures {
     /// Of these samples together.
     fn of(trips: &[&Trips]) -> TripFigures {
-        let samples: Vec<&Waits> = trips.iter().map(|of| &of.samples).collect();
-        let shortest_ns = trips.iter().map(|of| of.shortest_ns).min().unwrap_or(u64::MAX);
+        let samples: Vec<Waits> = trips.iter().map(|of| of.samples()).collect();
+        let samples: Vec<&Waits> = samples.iter().collect();
+        let shortest_ns = trips.iter().map(|of| of.shortest_ns()).min().unwrap_or(u64::MAX);
         TripFigures {
             spread: Spread::of(&samples).not_below(shortest_ns as f64 / 1e9),
             shortest_ns,
@@ -64,23 +95,43 @@ impl RoundTrips {
         RoundTrips { window, groups: vec![Trips::default(); groups] }
     }
 
-    /// A sender of a connection of this group took a sample, after which its smoothed round-trip time
-    /// is `smoothed`.
-    #[inline(always)]
+    /// A sender of a connection of this group took a sample that it keeps rounded, after which its
+    /// smoothed round-trip time is `smoothed`.
+    #[inline]
+    pub fn sampled_rounded(
+        &mut self,
+        now: Instant,
+        group: u16,
+        sample: Rounded,
+        smoothed: Duration,
+    ) {
+        let Some(trips) = self.groups.get_mut(usize::from(group)) else { return };
+        if !self.window.contains(now) {
+            return;
+        }
+        match trips.rounded.get_mut(sample.place()) {
+            Some(count) => *count += 1,
+            None => trips.add_beyond(sample),
+        }
+        trips.smoothed_ns += smoothed.nanos();
+    }
+
+    /// As [`RoundTrips::sampled_rounded`], of a sample that is not rounded.
     pub fn sampled(&mut self, now: Instant, group: u16, sample: Duration, smoothed: Duration) {
         let Some(trips) = self.groups.get_mut(usize::from(group)) else { return };
         if !self.window.contains(now) {
             return;
         }
-        trips.samples.add(sample.nanos());
-        trips.shortest_ns = trips.shortest_ns.min(sample.nanos());
+        let shortest = trips.shortest_exact_ns.map_or(sample.nanos(), |ns| ns.min(sample.nanos()));
+        trips.shortest_exact_ns = Some(shortest);
+        trips.exact.add(sample.nanos());
         trips.smoothed_ns += smoothed.nanos();
     }
 
     /// Writes the measures of all groups together, and of each where several took samples; nothing
     /// without a sample. `names` are those of the groups, in the order of the scenario.
     pub fn summarise(&self, names: &[&str], out: &mut Summary) {
-        let used = self.groups.iter().zip(names).filter(|(trips, _)| trips.samples.is_used());
+        let used = self.groups.iter().zip(names).filter(|(trips, _)| trips.is_used());
         let (used, names): (Vec<&Trips>, Vec<&str>) = used.unzip();
         if used.is_empty() {
             return;
@@ -161,6 +212,34 @@ mod tests {
         let figures = ["min_s", "p50_s", "p99_9_s", "max_s"];
         let found = figures.map(|name| out.number(&format!("tcp_rtt_{name}")));
         assert_eq!(found, [sample.secs_f64(); 4]);
+    }
+
+    /// Counting rounded samples by their places comes to what adding their times one by one does.
+    #[test]
+    fn rounded_samples_are_what_their_times_are() {
+        let window = Window { from: Instant::ZERO, to: Instant::NEVER };
+        let [mut counted, mut added] = [(); 2].map(|()| RoundTrips::new(window, 2));
+        let mut state = 1u64;
+        for turn in 0..20_000 {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            let sample = Duration::from_nanos((state >> 34) >> (state & 15));
+            let smoothed = Duration::from_nanos(state >> 40);
+            let (group, rounded) = (turn % 3, Rounded::of(sample)); // there is no third group
+            counted.sampled_rounded(Instant::ZERO, group, rounded, smoothed);
+            added.sampled(Instant::ZERO, group, rounded.middle(), smoothed);
+            if turn % 5 == 0 {
+                // Of a group whose senders keep other samples exactly.
+                counted.sampled(Instant::ZERO, group, sample, smoothed);
+                added.sampled(Instant::ZERO, group, sample, smoothed);
+            }
+        }
+        let [counted, added] = [counted, added].map(|trips| {
+            let mut out = Summary::default();
+            trips.summarise(&["a", "b"], &mut out);
+            out
+        });
+        assert!(counted.get("tcp_rtt_by_group").is_some());
+        assert_eq!(format!("{counted:?}"), format!("{added:?}"));
     }
 
     #[test]

@@ -9,30 +9,27 @@ use crate::measure::{AS_MS, Measure, PACKETS, real, whole};
 use crate::waits::{Spread, Waits};
 use crate::{Column, Kind, PacketClass, Summary, Table};
 
-/// What distinguishes the delays of a queue: a packet's kind and group, whether it is L4S, and
-/// its DSCP, all as it arrives.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+/// What distinguishes the delays of a queue: a packet's kind and group, its DSCP, and whether it is L4S
+/// as it arrives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayClass(u32);
 
 impl DelayClass {
     const L4S: u32 = 1 << 3;
-    const DSCP_SHIFT: u32 = 4;
-    const DSCP: u32 = 63;
-    const GROUP_SHIFT: u32 = 16;
+    const GROUP_SHIFT: u32 = 4;
+    const DSCP_SHIFT: u32 = 20;
 
-    /// The class of a packet that arrives with this code point of ECN and this DSCP. It is L4S if it
+    /// The class of a packet that arrives with this code point of ECN. It is L4S if it
     /// carries ECT(1) or CE, which is how an L4S queue classifies it (RFC 9331 section 5.1).
     #[inline]
-    pub fn new(class: PacketClass, ecn: Ecn, dscp: u8) -> Self {
+    pub fn new(class: PacketClass, ecn: Ecn) -> Self {
         let l4s = u32::from(ecn.code_point() & 1) * Self::L4S;
-        DelayClass(
-            class.kind_and_group() | l4s | (u32::from(dscp) & Self::DSCP) << Self::DSCP_SHIFT,
-        )
+        DelayClass(class.of_any_turn() | l4s)
     }
     /// Where its histogram lies, unless its group sends packets with several DSCPs.
     #[inline]
     fn place(self) -> usize {
-        ((self.0 >> Self::GROUP_SHIFT) << 4 | self.0 & 15) as usize
+        (self.0 & ((1 << Self::DSCP_SHIFT) - 1)) as usize
     }
     fn group(self) -> u16 {
         (self.0 >> Self::GROUP_SHIFT) as u16
@@ -41,11 +38,15 @@ impl DelayClass {
         self.0 & Self::L4S != 0
     }
     fn dscp(self) -> u8 {
-        (self.0 >> Self::DSCP_SHIFT & Self::DSCP) as u8
+        (self.0 >> Self::DSCP_SHIFT) as u8
     }
     /// Number of its kind, in the order of [`Kind`].
     fn kind(self) -> u8 {
         (self.0 & 7) as u8
+    }
+    /// By this classes are put in order: groups, then DSCPs, then what is L4S, then kinds.
+    fn rank(self) -> (u16, u8, bool, u8) {
+        (self.group(), self.dscp(), self.is_l4s(), self.kind())
     }
 }
 
@@ -62,9 +63,16 @@ pub(crate) struct Sojourns {
     slots: Vec<Slot>,
     /// Classes whose place another had taken: packets of one group with several DSCPs.
     others: Vec<Slot>,
+    /// None are kept.
+    off: bool,
 }
 
 impl Sojourns {
+    /// None yet; none ever unless they are to be `kept`.
+    pub fn kept(kept: bool) -> Self {
+        Sojourns { off: !kept, ..Sojourns::default() }
+    }
+
     /// A packet of this class leaves the queue.
     #[inline(always)]
     pub fn add(&mut self, class: DelayClass, waited_ns: u64) {
@@ -75,8 +83,11 @@ impl Sojourns {
     }
 
     #[cold]
+    #[inline(never)]
     fn add_elsewhere(&mut self, class: DelayClass, waited_ns: u64) {
-        self.slot(class).waits.add(waited_ns);
+        if !self.off {
+            self.slot(class).waits.add(waited_ns);
+        }
     }
 
     /// Where the delays of a class are, wherever that is.
@@ -101,7 +112,7 @@ impl Sojourns {
     fn classes(&self) -> Vec<&Slot> {
         let all = self.slots.iter().chain(&self.others);
         let mut used: Vec<&Slot> = all.filter(|slot| slot.waits.is_used()).collect();
-        used.sort_by_key(|slot| slot.class);
+        used.sort_by_key(|slot| slot.class.rank());
         used
     }
 
@@ -154,11 +165,10 @@ impl Sojourns {
     }
 
     /// The histograms of several ports as rows, empty bins left out.
-    pub fn table<'a>(ports: impl Iterator<Item = Option<&'a Sojourns>>) -> Table {
+    pub fn table<'a>(ports: impl Iterator<Item = &'a Sojourns>) -> Table {
         let mut rows = Rows::default();
         for (port, sojourns) in (0..).zip(ports) {
-            let classes = sojourns.map(Sojourns::classes).unwrap_or_default();
-            classes.into_iter().for_each(|slot| rows.add(port, slot));
+            sojourns.classes().into_iter().for_each(|slot| rows.add(port, slot));
         }
         rows.into_table()
     }
@@ -265,7 +275,7 @@ mod tests {
     use super::*;
 
     fn class(kind: Kind, group: u16, ecn: Ecn, dscp: u8) -> DelayClass {
-        DelayClass::new(PacketClass::new(kind, true).of_group(group), ecn, dscp)
+        DelayClass::new(PacketClass::new(kind, true).of_group(group).with_dscp(dscp), ecn)
     }
 
     #[test]
@@ -289,7 +299,9 @@ mod tests {
         assert_eq!(names("queue_delay_by_group"), ["web", "bulk"]);
         assert_eq!(names("queue_delay_by_kind"), ["data", "ack"]);
         assert_eq!(names("queue_delay_by_dscp"), ["default", "5", "ef"]);
-        let table = Sojourns::table([None, Some(&all)].into_iter());
+        let mut off = Sojourns::kept(false);
+        off.add(class(Kind::Data, 0, Ecn::NotEct, 0), ms(1));
+        let table = Sojourns::table([&off, &all].into_iter());
         let column = |name: &str| &table.columns.iter().find(|(n, _)| n == name).unwrap().1;
         assert_eq!(column("port"), &Column::U32(vec![1; 4]));
         assert_eq!(column("count"), &Column::U32(vec![1; 4]));

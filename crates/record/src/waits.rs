@@ -21,6 +21,12 @@ impl Waits {
         self.sum_ns += ns;
     }
 
+    /// Adds `n` equal times.
+    pub fn add_many(&mut self, ns: u64, n: u32) {
+        self.times.add_many(ns, n);
+        self.sum_ns += ns * u64::from(n);
+    }
+
     /// Adds all waiting times of another collection.
     pub fn merge(&mut self, more: &Waits) {
         self.times.merge(&more.times);

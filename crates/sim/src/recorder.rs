@@ -18,7 +18,7 @@ use record::{
     Column, Concurrency, Controls, Datagrams, Flows, Goodput, Keep, Losses, PageLoad, PageSettings,
     Pages, Request, RequestSettings, Requests, RoundTrips, Sources, Transfer, Transfers, Window,
 };
-use tcp::Flags;
+use tcp::{Endpoint, Flags};
 
 pub use self::connection_log::ConnectionLog;
 pub use self::conservation::Conservation;
@@ -118,6 +118,13 @@ impl Recorder {
                 self.datagram_sent(packet.place(), datagram.origin().0, now);
             }
         }
+    }
+
+    /// A segment of `ip_bytes` leaves its host, with payload or without, as [`Recorder::sent`] records it.
+    #[inline]
+    pub(crate) fn segment_sent(&mut self, packet: &InFlight, ip_bytes: u32, data: bool) {
+        self.conservation.sent(packet.flow(), ip_bytes);
+        self.data_sent += u64::from(data);
     }
 
     /// A packet reaches its host.
@@ -230,11 +237,20 @@ impl Recorder {
     }
 
     /// An end of a connection has got a segment: records the sample of the round-trip time that it
-    /// took, if it did.
+    /// took, which there must be at an end of TCP.
     #[inline(always)]
     pub fn sample_round_trip(&mut self, now: Instant, connection: &mut Connection, end: usize) {
-        if let Some((sample, smoothed)) = connection.ends[end].take_round_trip() {
-            self.round_trips.sampled(now, connection.group, sample, smoothed);
+        let group = connection.group();
+        match &mut connection.ends[end] {
+            Endpoint::Tcp(end) => {
+                let (sample, smoothed) = end.take_round_trip();
+                self.round_trips.sampled_rounded(now, group, sample, smoothed);
+            }
+            Endpoint::Quic(end) => {
+                if let Some((sample, smoothed)) = end.take_round_trip() {
+                    self.round_trips.sampled(now, group, sample, smoothed);
+                }
+            }
         }
     }
 

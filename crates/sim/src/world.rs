@@ -18,6 +18,7 @@ mod multiplex;
 mod network;
 pub(crate) mod payload;
 mod programs;
+mod quiet;
 mod script;
 mod source;
 mod tcp_header;

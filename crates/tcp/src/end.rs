@@ -91,6 +91,22 @@ impl Endpoint {
         either!(self, end => end.on_segment(segment, now));
     }
 
+    /// As [`Endpoint::on_segment`]; answers whether there is a sample of the round-trip time to take
+    /// ([`Endpoint::has_round_trip`]).
+    #[inline]
+    pub fn on_timed_segment(&mut self, segment: &Segment, now: Instant) -> bool {
+        either!(self, end => {
+            end.on_segment(segment, now);
+            end.has_round_trip()
+        })
+    }
+
+    /// Whether there is a sample of the round-trip time that was not taken yet.
+    #[inline]
+    pub fn has_round_trip(&self) -> bool {
+        either!(self, end => end.has_round_trip())
+    }
+
     /// The peer offers a receive window of `bytes`: what is out may reach so far beyond what it has
     /// acknowledged. Before a call, and before a segment that carries it, it is the profile's own window.
     pub fn on_window(&mut self, bytes: u32, now: Instant) {
@@ -240,12 +256,6 @@ impl Endpoint {
     /// one tick less.
     pub fn rto(&self) -> Duration {
         either!(self, end => end.rto())
-    }
-    /// The newest sample of the round-trip time since this was last called, if there is one, and the
-    /// smoothed round-trip time after it. Both are in the resolution of the sender's clock.
-    #[inline]
-    pub fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
-        either!(self, end => end.take_round_trip())
     }
     /// Whether the connection is still being opened on a host that remembers: it makes a
     /// difference who delivers, see [`HostCache::deliver`](crate::HostCache::deliver).

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use packet::{Duration, Instant};
+use packet::{Duration, Instant, Rounded};
 
 use crate::clock::{HostClock, LocalClock, Moment, Phase};
 use crate::connection::{Connection, State};
@@ -109,10 +109,10 @@ impl TcpEndpoint {
         self.call.closing = true;
     }
 
-    /// A segment has arrived.
+    /// Whether there is a sample of the round-trip time that was not taken yet.
     #[inline]
-    pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
-        self.on_segment_cached(segment, &HostMetrics::NONE, now);
+    pub fn has_round_trip(&self) -> bool {
+        self.tx.rtt.has_newest()
     }
 
     /// A segment has arrived at a host that remembers this of the peer.
@@ -141,10 +141,15 @@ impl TcpEndpoint {
         self.call.due = self.tx.sender.may_choose(&self.tx.snd);
     }
 
+    /// When the slow clock's timers and the fast one's are due next.
+    #[inline]
+    pub fn deadlines(&self) -> (Instant, Instant) {
+        (self.conn.deadline().min(self.tx.sender.deadline()), self.rx.ack_at)
+    }
+
     /// When to call [`on_timeout`](Self::on_timeout) next; it may change with every other call.
     pub fn next_timeout(&self) -> Option<Deadline> {
-        let slow = self.conn.deadline().min(self.tx.sender.deadline());
-        let fast = self.rx.ack_at;
+        let (slow, fast) = self.deadlines();
         if slow <= fast {
             (slow != Instant::NEVER).then_some(Deadline { at: slow, order: 0 })
         } else {
@@ -258,12 +263,11 @@ impl TcpEndpoint {
         self.profile.rtt.rto(&self.tx.rtt)
     }
 
-    /// The newest sample of the round-trip time since this was last called, if there is one, and the
-    /// smoothed round-trip time after it. Both are in the resolution of the sender's clock.
+    /// The newest sample of the round-trip time since this was last called ([`Rounded::NONE`] without
+    /// one), and the smoothed round-trip time after it. Both are in the resolution of the sender's clock.
     #[inline]
-    pub fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
-        let newest = self.tx.rtt.take_newest()?;
-        Some((newest, self.profile.rtt.smoothed(&self.tx.rtt)))
+    pub fn take_round_trip(&mut self) -> (Rounded, Duration) {
+        (self.tx.rtt.take_newest(), self.profile.rtt.smoothed(&self.tx.rtt))
     }
 
     /// The sender, and what the other parts lend it for an event.

@@ -2,20 +2,83 @@
 //! of a connection in which nothing is repaired, reported or marked. What they come to is done here, in line;
 //! everything else takes the way of [`SendAlgorithm`] out of line.
 
+use packet::Instant;
+
 use crate::clock::Moment;
+use crate::connection::State;
+use crate::ecn::EcnFeedback;
 use crate::endpoint::TcpEndpoint;
+use crate::host_metrics::HostMetrics;
 use crate::profile::IdleRule;
-use crate::segment::Segment;
+use crate::receiver::Trip;
+use crate::segment::{Flags, Segment};
 use crate::send_algorithm::{AfterAck, SendAlgorithm};
 use crate::send_state::Chunk;
 
+/// Not flags of the header.
+const NOTES: Flags = Flags::STAMPED.with(Flags::RETRANSMISSION);
+
 impl TcpEndpoint {
+    /// A segment has arrived.
+    #[inline(always)]
+    pub fn on_segment(&mut self, segment: &Segment, now: Instant) {
+        if self.expects(segment) {
+            self.on_expected(segment, now);
+        } else {
+            self.on_segment_cached(segment, &HostMetrics::NONE, now);
+        }
+    }
+
+    /// Whether a segment is of an open connection without ECN, which this end may have closed, and brings nothing
+    /// but the next data, or none, and an acknowledgement.
+    #[inline(always)]
+    fn expects(&self, segment: &Segment) -> bool {
+        segment.flags.without(NOTES) == Flags::ACK
+            && !segment.resets()
+            && matches!(self.conn.state, State::Established | State::FinWait1)
+            && self.conn.ecn.feedback == EcnFeedback::None
+            && segment.ack <= self.tx.snd.max
+            && (segment.len == 0 || self.rx.expects(segment))
+    }
+
+    /// Of [`TcpEndpoint::on_segment_cached`] what such a segment comes to.
+    #[inline(always)]
+    fn on_expected(&mut self, segment: &Segment, now: Instant) {
+        let moment = self.call.event(now);
+        if self.profile.idle == IdleRule::SinceReceived {
+            self.tx.snd.active_at = now;
+        }
+        if self.conn.stamps {
+            self.rx.on_stamp(segment);
+        }
+        if let Some(window) = segment.window() {
+            self.note_window(segment.ack, window);
+        }
+        // A fast retransmit of BSD is a call of its own.
+        self.call.due = self.on_ack_alone(segment, moment) == AfterAck::Output;
+        if self.call.closing && self.all_acknowledged() {
+            self.on_fin_acked(moment);
+        }
+        if segment.len > 0 {
+            let trip = Trip { rules: &self.profile.rtt, rtt: &self.tx.rtt };
+            self.rx.take_next(segment, &self.profile.ack, trip, self.clock.host(), moment);
+        }
+        // A call that finds nothing need not be made.
+        self.call.due &= self.rx.ack_now || self.tx.sender.may_choose(&self.tx.snd);
+    }
+
     /// The acknowledgement number of a segment; it is no more than was sent.
     #[inline(always)]
     pub(crate) fn on_ack(&mut self, segment: &Segment, moment: Moment) -> AfterAck {
         if self.conn.ecn.on() {
             return self.on_any_ack(segment, moment);
         }
+        self.on_ack_alone(segment, moment)
+    }
+
+    /// As [`TcpEndpoint::on_ack`], where there is no ECN.
+    #[inline(always)]
+    fn on_ack_alone(&mut self, segment: &Segment, moment: Moment) -> AfterAck {
         if segment.ack <= self.tx.snd.una && self.tx.snd.idle() {
             return AfterAck::Output; // a receiver's: nothing is out
         }

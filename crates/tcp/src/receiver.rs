@@ -1,6 +1,7 @@
 //! The receiving side: what has arrived, and when to acknowledge it.
 
 mod adaptive;
+mod in_order;
 
 use packet::{Duration, Instant};
 
@@ -196,10 +197,8 @@ impl Receiver {
             self.fin = end;
         }
         let in_order = start <= self.next && end > self.next;
-        if in_order && !fin && !self.has_hole() && self.fin == u64::MAX {
-            self.next = end;
-            self.delay_ack(policy, segment, trip, clock, moment);
-            return;
+        if !fin && self.expects(segment) {
+            return self.take_next(segment, policy, trip, clock, moment);
         }
         let timing = Timing { trip, clock, moment };
         if let AtOnce::Adaptive(rules) = &policy.at_once
@@ -253,31 +252,6 @@ impl Receiver {
             if known {
                 beyond.marks.note_repeated(start);
             }
-        }
-    }
-
-    fn delay_ack(
-        &mut self,
-        policy: &AckPolicy,
-        segment: &Segment,
-        trip: Trip,
-        clock: HostClock,
-        moment: Moment,
-    ) {
-        self.waiting = self.waiting.saturating_add(1);
-        let at_once = match &policy.at_once {
-            &AtOnce::Bytes(bytes) => self.next - self.acked >= bytes,
-            // Before it nothing but the SYN was acknowledged.
-            &AtOnce::Segments(most) => self.waiting >= most || (policy.first && self.acked == 1),
-            AtOnce::Adaptive(rules) => {
-                let timing = Timing { trip, clock, moment };
-                return self.adapt(rules, policy, segment, &timing);
-            }
-        };
-        if at_once {
-            self.ack_now = true;
-        } else if self.ack_at == Instant::NEVER {
-            self.ack_at = policy.due(clock, moment);
         }
     }
 

@@ -235,7 +235,7 @@ impl Router {
             corrupted: false,
             header: Header { dscp: facts.dscp, ack, source, destination },
             tcp: facts.segment.map(|segment| segment.queue_header),
-            class: class.of_group(flow.owner.group),
+            class: class.of_group(flow.owner.group).with_dscp(facts.dscp),
             owner: (flow.owner.group, flow.owner.source),
             to: from.other(),
             client: u32::from(client) % machines[0],

@@ -21,7 +21,7 @@ impl Meter {
         };
         let used = used(first).map(|_| mean(&|of| used(of).unwrap_or(0.0)));
         all.capacity = Some(Capacity { mean_bits_per_s: mean(&bits), used });
-        all.delays = all.sojourns.as_ref().map(|of| of.all()).unwrap_or_default();
+        all.delays = all.sojourns.all();
         all
     }
 
@@ -46,9 +46,7 @@ impl Meter {
         own.byte_ns += its.byte_ns;
         self.peak_packets = self.peak_packets.max(more.peak_packets);
         self.drop_run.merge(&more.drop_run);
-        if let (Some(own), Some(its)) = (&mut self.sojourns, &more.sojourns) {
-            own.merge(its);
-        }
+        self.sojourns.merge(&more.sojourns);
     }
 }
 

@@ -136,14 +136,12 @@ impl Meter {
     /// Adds the queueing delays of classes of packets to a summary; `groups` are the names of the
     /// traffic groups, in the order of the scenario.
     pub fn summarise_delays(&self, groups: &[&str], out: &mut Summary) {
-        if let Some(sojourns) = &self.sojourns {
-            sojourns.summarise(groups, out);
-        }
+        self.sojourns.summarise(groups, out);
     }
 
     /// The histograms of the queueing delays at several ports.
     pub fn delays_table<'a>(ports: impl Iterator<Item = &'a Meter>) -> Table {
-        Sojourns::table(ports.map(|meter| meter.sojourns.as_deref()))
+        Sojourns::table(ports.map(|meter| &meter.sojourns))
     }
 
     /// The numbers of the measured interval.

@@ -66,7 +66,7 @@ impl ExplicitPort {
         self.look_at_gauges(now.nanos() + 1);
         self.meter.arrival(now, packet.bytes, class);
         (self.arriving, self.refused) = (id, false);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        let delay_class = DelayClass::new(class, packet.ecn);
         self.guests.set(id, delay_class, self.meter.measures(now));
         packet.bytes += self.wire.header();
         self.call(now, lost, |d, cx| match header {

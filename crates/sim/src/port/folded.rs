@@ -24,10 +24,9 @@ pub enum Offered {
     Kept,
 }
 
-/// A packet waiting at a folded port.
+/// A packet waiting at a folded port. Its transmission begins when that of the packet before it ends.
 #[derive(Clone, Copy)]
 struct Waiting {
-    start: Instant,
     finish: Instant,
     arrived: Instant,
     flow: u64,
@@ -65,6 +64,9 @@ pub struct FoldedPort {
     ring: VecDeque<Waiting>,
     pub(super) backlog: Backlog,
     busy_until: Instant,
+    /// When the transmission that is under way ends; [`Instant::NEVER`] if none is, and behind a device of
+    /// several places.
+    ends: Instant,
     /// Behind a device of one place packets leave the queue when their transmission begins.
     device: Option<Box<Device>>,
     /// Whether the gate knows that the line is idle, or that the device would take a packet.
@@ -87,17 +89,19 @@ impl FoldedPort {
             ring: VecDeque::new(),
             backlog: Backlog::default(),
             busy_until: Instant::ZERO,
+            ends: Instant::NEVER,
             idle: true,
         }
     }
 
     /// A packet arrives at `packet.arrived`.
-    #[inline]
+    // In line where packets are sent: to enter and leave a function of this size costs a tenth of it.
+    #[inline(always)]
     pub fn offer(&mut self, packet: &mut Packet, class: PacketClass) -> Offered {
         let (now, bytes) = (packet.arrived, packet.bytes);
         self.advance(now);
         self.meter.arrival(now, bytes, class);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        let delay_class = DelayClass::new(class, packet.ecn);
         packet.bytes += self.wire.header();
         let marked = match self.gate.admit(packet, self.counted(), now, &mut self.rng) {
             Admission::Dropped(why) => {
@@ -118,20 +122,25 @@ impl FoldedPort {
         let finish = self.wire.end_of(start, bytes, rests);
         if self.idle {
             self.idle = false;
-            self.meter.started(start, finish, now, bytes, packet.flow, delay_class);
+            if rests {
+                // Known to have waited for nothing: most of what is counted is known as well.
+                self.meter.started(now, finish, now, bytes, packet.flow, delay_class);
+            } else {
+                self.meter.started_later(start, finish, now, bytes, packet.flow, delay_class);
+            }
             self.hand_over(now, finish);
         } else {
             let (flow, class) = (packet.flow, delay_class);
-            self.ring.push_back(Waiting { start, finish, arrived: now, flow, bytes, class });
+            self.ring.push_back(Waiting { finish, arrived: now, flow, bytes, class });
             self.backlog.packets += 1;
             self.backlog.bytes += u64::from(bytes);
-            self.meter.queue(now, self.backlog);
+            self.meter.queue_grew(now, self.backlog);
         }
         self.busy_until = finish;
         Offered::Leaves { at: finish, marked }
     }
 
-    /// A packet whose transmission ends at `finish` goes to the device. If that has room for another,
+    /// A packet whose transmission ends at `finish` goes to the device, which had been found to take one. If that has room for another,
     /// it finds the queue empty.
     #[inline]
     fn hand_over(&mut self, now: Instant, finish: Instant) {
@@ -141,6 +150,8 @@ impl FoldedPort {
                 self.idle = true;
                 self.gate.on_idle(now);
             }
+        } else {
+            self.ends = finish;
         }
     }
 
@@ -180,21 +191,19 @@ impl FoldedPort {
         if self.device.is_some() {
             return self.advance_device(now);
         }
-        while let Some(&next) = self.ring.front() {
-            if next.start > now {
+        while self.ends <= now {
+            let at = self.ends;
+            self.tick(at);
+            let Some(next) = self.ring.pop_front() else {
+                (self.idle, self.ends) = (true, Instant::NEVER);
+                self.gate.on_idle(at);
                 break;
-            }
-            self.tick(next.start);
-            self.ring.pop_front();
+            };
             self.backlog.packets -= 1;
             self.backlog.bytes -= u64::from(next.bytes);
-            next.leaves(next.start, &mut self.meter);
-            self.meter.queue(next.start, self.backlog);
-        }
-        if !self.idle && self.busy_until <= now {
-            self.tick(self.busy_until);
-            self.idle = true;
-            self.gate.on_idle(self.busy_until);
+            self.ends = next.finish;
+            next.leaves(at, &mut self.meter);
+            self.meter.queue_shrank(at, self.backlog);
         }
         self.tick(now);
     }

@@ -3,7 +3,7 @@
 use std::num::NonZero;
 
 use packet::{Duration, Ecn, Instant};
-use record::PageLoad;
+use record::{PacketClass, PageLoad};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input, Paced};
 
@@ -128,7 +128,7 @@ impl World {
     /// What an opener has written and not sent is forgotten, and it closes.
     fn stop(&mut self, index: u32) {
         let connection = &mut self.connections[index];
-        if connection.multiplexed {
+        if connection.is_multiplexed() {
             connection.stop_mux(self.now);
         } else {
             debug_assert!(connection.promised == 0, "a request is sent whole");
@@ -212,8 +212,7 @@ impl World {
         connection.serial = Some(Serial::take(&mut self.serials_given));
         self.owners.connection(owner.group, source);
         connection.route = [group.routes[0].of(machine, peer), group.routes[1].of(peer, machine)];
-        connection.dscp = group.dscp;
-        connection.group = owner.group;
+        connection.owner = PacketClass::owner(owner.group, group.dscp);
         connection.hosts = [owner.machine, machine_number(peer)];
         connection.client = match group.side {
             Side::Clients => OPENER as u8,
@@ -247,7 +246,7 @@ impl World {
             let first = connection.promised == 0;
             let (at, resent) =
                 if first { (connection.opened, 0) } else { (now, connection.resent()) };
-            let framed = connection.multiplexed.then(|| connection.framed(reply_bytes));
+            let framed = connection.is_multiplexed().then(|| connection.framed(reply_bytes));
             connection.promised = connection.promised.saturating_add(framed.unwrap_or(reply_bytes));
             connection.exchanges.push_back(Exchange {
                 cause: Cause::Requested { at, resent },

@@ -5,6 +5,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 
 use packet::{Ack, Duration, Instant};
+use record::PacketClass;
 use tcp::{Endpoint, Flags, HostClock, Profile, Segment, State};
 use traffic::Closes;
 
@@ -122,12 +123,10 @@ pub struct Connection {
     pub route: [u32; 2],
     /// Numbers of the two hosts.
     pub hosts: [u16; 2],
-    /// Place of the group of its source in the scenario.
-    pub group: u16,
+    /// The group of its source and the DSCP of its packets.
+    pub owner: PacketClass,
     /// Which of them is on the clients' side.
     pub client: u8,
-    /// Differentiated services code point of its packets.
-    pub dscp: u8,
     pub closes: Closes,
     /// Whether each end has been closed by its program.
     pub closed: [bool; 2],
@@ -139,8 +138,6 @@ pub struct Connection {
     pub failed: bool,
     /// Written and not waiting for a reply: the application is notified when it is acknowledged.
     pub sent_pending: bool,
-    /// Whether replies share the connection frame by frame.
-    pub multiplexed: bool,
     pub log: ConnectionLog,
     /// Opener and acceptor.
     pub ends: [Endpoint; 2],
@@ -162,10 +159,8 @@ impl Connection {
             awaited: false,
             failed: false,
             sent_pending: false,
-            multiplexed: false,
             closes: Closes::Acceptor,
-            dscp: 0,
-            group: 0,
+            owner: PacketClass::owner(0, 0),
             hosts: [0; 2],
             client: 0,
             acked: [0; 2],
@@ -194,7 +189,6 @@ impl Connection {
         self.awaited = false;
         self.failed = false;
         self.sent_pending = false;
-        self.multiplexed = false;
         self.acked = [0; 2];
         self.last_hop_delay = [Duration::ZERO; 2];
         self.armed = [Instant::NEVER; 2];
@@ -245,7 +239,7 @@ impl Connection {
     pub fn acceptor_has_news(&self) -> bool {
         let end = &self.ends[ACCEPTOR];
         let closes = self.closes == Closes::Opener && end.peer_closed();
-        self.unserved > 0 || self.multiplexed || closes || end.state() == State::Failed
+        self.unserved > 0 || self.is_multiplexed() || closes || end.state() == State::Failed
     }
 
     /// Whether the opener is to close as soon as all is written.
@@ -342,7 +336,7 @@ impl Connection {
         prefetch::prefetch(&self.armed);
         prefetch::prefetch(&self.exchanges);
         prefetch::prefetch(&self.serial);
-        prefetch::prefetch(&self.multiplexed);
+        prefetch::prefetch(&self.closes);
         prefetch::prefetch(&self.ends[end]);
     }
 
@@ -376,6 +370,12 @@ impl Connection {
         let delivered = self.ends[OPENER].delivered();
         let far = |end: NonZero<u64>| end.get() > delivered + SOON;
         !self.exchanges.front().and_then(|next| next.reply_end).is_some_and(far)
+    }
+
+    /// Place of the group of its source in the scenario.
+    #[inline]
+    pub fn group(&self) -> u16 {
+        self.owner.group()
     }
 
     /// Number of the host on the clients' side.

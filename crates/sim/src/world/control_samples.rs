@@ -33,7 +33,7 @@ fn senders(connection: &Connection) -> impl Iterator<Item = (ControlState, &Endp
     let sending = ends.filter(|(_, end)| end.snd_una() > 0 && end.outstanding() > 0);
     sending.map(|(number, end)| {
         let state = ControlState {
-            group: connection.group,
+            group: connection.group(),
             user: connection.source,
             connection: connection.number,
             end: number,

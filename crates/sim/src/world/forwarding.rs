@@ -10,7 +10,7 @@ use crate::port::{Offered, Port};
 use crate::recorder::Conservation;
 use crate::topology::Side;
 use crate::world::connection::{ACCEPTOR, OPENER, Serial};
-use crate::world::in_flight::InFlight;
+use crate::world::in_flight::{InFlight, Outside};
 use crate::world::payload::{Datagram, Payload};
 use crate::world::tcp_header::tcp_header;
 use crate::world::{Event, Network, World, event_order};
@@ -58,11 +58,18 @@ impl Forwarder<'_> {
     /// can be known.
     // Most packets pass one port, and are moved once, by who sends them.
     #[inline(always)]
-    pub(super) fn forward(&mut self, id: u32, inflight: &mut InFlight) -> Moved {
+    pub(super) fn forward(&mut self, id: u32, inflight: &mut InFlight, outside: Outside) -> Moved {
         let now = self.now;
         let route = &self.routes[inflight.route as usize];
         let Some(&port) = route.get(usize::from(inflight.hop)) else { return Moved::Past(now) };
-        let mut packet = inflight.packet(id, now);
+        let mut packet = Packet {
+            id,
+            flow: inflight.flow(),
+            bytes: outside.bytes,
+            ecn: outside.ecn,
+            arrived: now,
+            header: inflight.header,
+        };
         inflight.hop += 1;
         let was_last = usize::from(inflight.hop) == route.len();
         let (port_there, after) = self.network.port_and_delay(port);
@@ -81,7 +88,9 @@ impl Forwarder<'_> {
             }
             self.events.schedule(at, key, Event::Arrive(id));
         } else if self.network.delays_exactly() {
-            let (at, event) = (at + inflight.last_hop_delay, inflight.delivery(id));
+            let at = at + inflight.last_hop_delay;
+            let (connection, end) = (outside.connection, inflight.to);
+            let event = Event::Deliver { packet: id, connection, end };
             self.events.schedule_in_lane(port as usize, at, key, event);
         } else {
             return Moved::Past(at);
@@ -110,7 +119,9 @@ impl World {
                 source: stream.hosts[OPENER],
                 destination: stream.hosts[ACCEPTOR],
             },
-            class: PacketClass::new(Kind::Datagram, false).of_group(stream.group),
+            class: PacketClass::new(Kind::Datagram, false)
+                .of_group(stream.group)
+                .with_dscp(stream.dscp),
         };
         self.recorder.sent(self.now, &inflight);
         match self.routes[inflight.route as usize].first() {
@@ -153,9 +164,11 @@ impl World {
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
     /// can be known.
     pub(super) fn forward(&mut self, id: u32) {
-        let World { routes, network, events, now, .. } = self;
-        let moved =
-            Forwarder { routes, network, events, now: *now }.forward(id, &mut self.in_flight[id]);
+        let World { routes, network, events, now, in_flight, .. } = self;
+        let (inflight, mut forwarder) =
+            (&mut in_flight[id], Forwarder { routes, network, events, now: *now });
+        let outside = inflight.outside();
+        let moved = forwarder.forward(id, inflight, outside);
         if !matches!(moved, Moved::Scheduled) {
             self.after_move(id, moved);
         }

@@ -56,7 +56,7 @@ impl World {
                 return self.on_datagram(index, datagram);
             }
         };
-        let end = usize::from(inflight.to);
+        let end = usize::from(inflight.to & 1);
         let connection = &mut self.connections[index];
         let late = connection.serial != inflight.serial; // a copy for a connection that is over
         if !late {
@@ -65,8 +65,10 @@ impl World {
             if self.host_cache.is_some() && connection.ends[end].may_look_up() {
                 self.deliver_with_host_cache(id, end);
             } else {
-                connection.ends[end].on_segment(segment, self.now);
-                self.recorder.sample_round_trip(self.now, connection, end);
+                let sampled = connection.ends[end].on_timed_segment(segment, self.now);
+                if sampled {
+                    self.recorder.sample_round_trip(self.now, connection, end);
+                }
             }
             if follows {
                 let bytes = self.connections[index].ends[end].arrived() - before;
@@ -75,7 +77,7 @@ impl World {
         }
         self.free(id);
         if !late {
-            self.after_end(index, end);
+            self.settle(index, end);
         }
     }
 
@@ -114,6 +116,12 @@ impl World {
     /// of a SYN-ACK leaves before the request is written.
     pub(super) fn after_end(&mut self, index: u32, end: usize) {
         self.drain(index, end);
+        self.react(index, end);
+    }
+
+    /// As [`World::after_end`], once everything was sent.
+    #[inline(never)]
+    pub(super) fn react(&mut self, index: u32, end: usize) {
         let connection = &self.connections[index];
         if end == OPENER {
             if connection.opener_has_news() {
@@ -164,7 +172,9 @@ impl World {
         if let Some(cache) = &mut self.host_cache {
             cache.deliver(pair, &mut connection.ends[end], inflight.segment_mut(), self.now);
         }
-        self.recorder.sample_round_trip(self.now, connection, end);
+        if connection.ends[end].has_round_trip() {
+            self.recorder.sample_round_trip(self.now, connection, end);
+        }
     }
 
     /// Updates the host cache from an end that has finished.
@@ -201,7 +211,8 @@ impl World {
     }
 
     #[inline(never)]
-    fn send_all(&mut self, index: u32, end: usize) {
+    pub(super) fn send_all(&mut self, index: u32, end: usize) {
+        let end = end & 1; // it is 0 or 1: no index of an end is checked
         loop {
             let connection = &mut self.connections[index];
             let mut place = NextPlace { in_flight: &mut self.in_flight, id: 0 };
@@ -211,13 +222,14 @@ impl World {
             let id = place.id;
             let more = connection.ends[end].may_send();
             let inflight = &mut self.in_flight[id];
-            inflight.address(index, connection, end);
-            self.recorder.sent(self.now, inflight);
+            let Some(outside) = inflight.address(index, connection, end) else { return };
+            self.recorder.segment_sent(inflight, outside.bytes, outside.data);
             if self.scripts.is_some() {
                 self.transmit(id);
             } else {
                 let World { routes, network, events, now, .. } = self;
-                let moved = Forwarder { routes, network, events, now: *now }.forward(id, inflight);
+                let mut forwarder = Forwarder { routes, network, events, now: *now };
+                let moved = forwarder.forward(id, inflight, outside);
                 if !matches!(moved, Moved::Scheduled) {
                     self.after_move(id, moved);
                 }
@@ -241,14 +253,14 @@ impl World {
     }
 
     #[inline(never)]
-    fn schedule_timer(&mut self, index: u32, end: usize, deadline: Deadline) {
+    pub(super) fn schedule_timer(&mut self, index: u32, end: usize, deadline: Deadline) {
         let connection = &mut self.connections[index];
         let Some(serial) = connection.serial else { return };
         connection.armed[end] = deadline.at;
         let end = end as u8;
         let order = event_order::timer(event_order::end(serial.number(), end), deadline.order != 0);
         let event = Event::Timer { connection: index, serial, end };
-        if self.groups[usize::from(connection.group)].shares_ticks {
+        if self.groups[usize::from(connection.group())].shares_ticks {
             self.events.schedule_shared(deadline.at, order, event);
         } else {
             self.events.schedule(deadline.at, order, event);

@@ -36,6 +36,19 @@ pub(crate) struct InFlight {
     pub(super) class: PacketClass,
 }
 
+/// What is seen of a packet from outside, whatever it carries.
+#[derive(Clone, Copy)]
+pub(super) struct Outside {
+    /// IP length.
+    pub bytes: u32,
+    /// Its code point in the IP header.
+    pub ecn: Ecn,
+    /// Whether it is a segment with payload.
+    pub data: bool,
+    /// Of the event that it reaches its host: the place of its connection, or none of a datagram.
+    pub connection: u32,
+}
+
 /// What a segment is to those who count.
 #[inline]
 fn class(segment: &Segment) -> PacketClass {
@@ -137,13 +150,20 @@ impl InFlight {
     }
 
     /// The segment that was written to it goes on its way from an end of the connection in place
-    /// `index`.
+    /// `index`. Nothing happens to a datagram.
     #[inline(always)]
-    pub(super) fn address(&mut self, index: u32, connection: &mut Connection, from: usize) {
-        let Payload::Segment(segment) = &self.payload else { return };
-        self.class = class(segment).of_group(connection.group);
+    pub(super) fn address(
+        &mut self,
+        index: u32,
+        connection: &mut Connection,
+        from: usize,
+    ) -> Option<Outside> {
+        let Payload::Segment(segment) = &self.payload else { return None };
+        let (bytes, ecn, data) = (segment.ip_bytes(), segment.ecn, segment.len > 0);
+        let outside = Outside { bytes, ecn, data, connection: index };
+        self.class = class(segment).of(connection.owner);
         self.header = Header {
-            dscp: connection.dscp,
+            dscp: connection.owner.dscp(),
             ack: connection.ack_filterable(from, segment),
             source: connection.hosts[from],
             destination: connection.hosts[1 - from],
@@ -154,6 +174,15 @@ impl InFlight {
         self.hop = 0;
         self.route = connection.route[from];
         self.last_hop_delay = connection.last_hop_delay[from];
+        Some(outside)
+    }
+
+    /// What is seen of it from outside.
+    #[inline]
+    pub(super) fn outside(&self) -> Outside {
+        let connection = if self.is_datagram() { NO_CONNECTION } else { self.connection };
+        let data = matches!(&self.payload, Payload::Segment(segment) if segment.len > 0);
+        Outside { bytes: self.ip_bytes(), ecn: self.ecn(), data, connection }
     }
 
     /// IP length in bytes.

@@ -133,10 +133,16 @@ impl Connection {
         self.mux().map_or(reply_bytes, |mux| mux.framed(reply_bytes))
     }
 
+    /// Whether replies share the connection frame by frame.
+    #[inline]
+    pub fn is_multiplexed(&self) -> bool {
+        self.mux.is_some()
+    }
+
     /// Whether each request and its reply are a stream that waits for no other.
     #[inline]
     pub fn has_streams(&self) -> bool {
-        self.multiplexed && self.mux.as_ref().is_some_and(|mux| mux.independent)
+        self.mux.as_ref().is_some_and(|mux| mux.independent)
     }
 
     /// A request whose reply, a stream, has arrived whole.
@@ -191,7 +197,6 @@ impl Connection {
 
     /// Replies share the connection from now on.
     pub fn multiplex(&mut self, mux: Mux) {
-        self.multiplexed = true;
         self.mux = Some(Box::new(mux));
     }
 
@@ -205,7 +210,7 @@ impl Connection {
     /// Whether the opener's program writes frames without end.
     #[inline]
     pub fn uploads(&self) -> bool {
-        self.multiplexed && self.mux.as_ref().is_some_and(|mux| mux.uploads)
+        self.mux.as_ref().is_some_and(|mux| mux.uploads)
     }
 
     /// The opener's program writes a frame if there is room. Returns whether there was.

@@ -14,7 +14,7 @@ impl World {
         let now = self.now;
         let connection = &self.connections[index];
         let mut wrote = false;
-        if connection.multiplexed {
+        if connection.is_multiplexed() {
             self.multiplex(index);
         } else if connection.unserved > 0 {
             wrote = self.answer(index);
@@ -84,7 +84,7 @@ impl World {
         if connection.serial != Some(serial) {
             return; // the connection failed meanwhile
         }
-        if connection.multiplexed {
+        if connection.is_multiplexed() {
             return self.after_end(index, ACCEPTOR);
         }
         if connection.unserved == 0 {

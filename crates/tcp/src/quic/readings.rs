@@ -54,7 +54,12 @@ impl QuicEndpoint {
     pub(crate) fn rto(&self) -> Duration {
         self.rtt.pto() + self.rules.acks.max_delay
     }
-    pub(crate) fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
+    pub(crate) fn has_round_trip(&self) -> bool {
+        self.rtt.has_newest()
+    }
+    /// The newest sample of the round-trip time since this was last called, if there is one, and the
+    /// smoothed round-trip time after it.
+    pub fn take_round_trip(&mut self) -> Option<(Duration, Duration)> {
         self.rtt.take_newest()
     }
 }

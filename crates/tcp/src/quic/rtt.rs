@@ -57,6 +57,11 @@ impl RttEstimate {
         if self.first_sample.is_some() { self.smoothed } else { Duration::ZERO }
     }
 
+    /// Whether there is a sample that was not taken yet.
+    pub fn has_newest(&self) -> bool {
+        self.newest.is_some()
+    }
+
     /// The newest sample since this was last called.
     pub fn take_newest(&mut self) -> Option<(Duration, Duration)> {
         Some((self.newest.take()?, self.smoothed))

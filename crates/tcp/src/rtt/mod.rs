@@ -7,7 +7,7 @@ mod bsd;
 mod exact;
 mod ns2;
 
-use packet::{Duration, Instant};
+use packet::{Duration, Instant, Rounded};
 
 use crate::clock::{Grid, HostClock, Moment, Phase};
 pub(crate) use bsd::{Bsd, Callouts};
@@ -44,8 +44,8 @@ pub(crate) struct Rtt {
     backed_off: bool,
     /// Samples so far, as far as BSD counts them ([`RTT_SAMPLES_TO_KEEP`]).
     samples: u8,
-    /// The last sample until it is taken; 0 without a new one. See [`packed`].
-    newest: u16,
+    /// The last sample until it is taken; a connection has two bytes left for it.
+    newest: Rounded,
     /// It is in its host's cache ([`HostCache`](crate::HostCache)).
     pub cached: bool,
 }
@@ -60,26 +60,38 @@ impl Rtt {
         self.samples
     }
 
-    /// The last sample, unless it was taken before.
+    /// Whether there is a sample that was not taken yet.
     #[inline]
-    pub fn take_newest(&mut self) -> Option<Duration> {
-        match std::mem::take(&mut self.newest) {
-            0 => None,
-            sample => Some(Duration::from_nanos(unpacked(sample))),
-        }
+    pub fn has_newest(&self) -> bool {
+        self.newest != Rounded::NONE
+    }
+
+    /// The last sample; [`Rounded::NONE`] if it was taken before.
+    #[inline]
+    pub fn take_newest(&mut self) -> Rounded {
+        std::mem::replace(&mut self.newest, Rounded::NONE)
     }
 }
 
-/// A time in ns as ten leading bits and a shift: a connection has two bytes left for it. At least 1.
-fn packed(ns: u64) -> u16 {
-    let shift = (64 - ns.leading_zeros()).saturating_sub(10);
-    ((shift << 10) as u16 | (ns >> shift) as u16).max(1)
+/// A round trip of `ticks` was measured.
+#[inline]
+fn sample_bsd(bsd: &Bsd, rtt: &mut Rtt, ticks: u64) {
+    bsd.sample(rtt, ticks);
+    rtt.newest = Rounded::of(bsd.tick * ticks);
 }
 
-/// The middle of the times that give this: within 0.1 %.
-fn unpacked(sample: u16) -> u64 {
-    let shift = sample >> 10;
-    (u64::from(sample & 1023) << shift) + (1 << shift >> 1)
+/// A round trip of `ticks` was measured; none lasts less than one.
+#[inline]
+fn sample_ns2(ns2: &Ns2, rtt: &mut Rtt, ticks: u64) {
+    ns2.sample(rtt, ticks);
+    rtt.newest = Rounded::of(ns2.tick * ticks.max(1));
+}
+
+/// A round trip was measured.
+#[inline]
+fn sample_exact(exact: &Exact, rtt: &mut Rtt, round_trip: Duration) {
+    exact.sample(rtt, round_trip);
+    rtt.newest = Rounded::of(round_trip);
 }
 
 impl RttRules {
@@ -116,24 +128,9 @@ impl RttRules {
     pub fn sample(&self, rtt: &mut Rtt, start: u64, clock: HostClock, moment: Moment) {
         let elapsed = self.stamp(clock, moment) - start;
         match self {
-            RttRules::Bsd(bsd) => self.sample_ticks(rtt, elapsed + bsd.timing_adds),
-            RttRules::Exact(exact) => self.sample_span(rtt, exact.span(elapsed)),
-            RttRules::Ns2(_) => self.sample_ticks(rtt, elapsed),
-        }
-    }
-
-    /// A round trip of `ticks` was measured, by an estimator that counts them.
-    fn sample_ticks(&self, rtt: &mut Rtt, ticks: u64) {
-        match self {
-            RttRules::Bsd(bsd) => {
-                bsd.sample(rtt, ticks);
-                rtt.newest = packed(bsd.tick.nanos().saturating_mul(ticks));
-            }
-            RttRules::Ns2(ns2) => {
-                ns2.sample(rtt, ticks);
-                rtt.newest = packed(ns2.tick.nanos().saturating_mul(ticks.max(1)));
-            }
-            RttRules::Exact(_) => {}
+            RttRules::Bsd(bsd) => sample_bsd(bsd, rtt, elapsed + bsd.timing_adds),
+            RttRules::Exact(exact) => sample_exact(exact, rtt, exact.span(elapsed)),
+            RttRules::Ns2(ns2) => sample_ns2(ns2, rtt, elapsed),
         }
     }
 
@@ -142,20 +139,19 @@ impl RttRules {
         let elapsed = u64::from(self.timestamp(clock, moment).wrapping_sub(echo));
         match self {
             // FreeBSD: ticks - to_tsecr + 1.
-            RttRules::Bsd(_) => self.sample_ticks(rtt, elapsed + 1),
+            RttRules::Bsd(bsd) => sample_bsd(bsd, rtt, elapsed + 1),
             RttRules::Exact(exact) if exact.tick == Duration::ZERO => {
-                self.sample_span(rtt, Duration::from_millis(elapsed));
+                sample_exact(exact, rtt, Duration::from_millis(elapsed));
             }
-            RttRules::Exact(exact) => self.sample_span(rtt, exact.span(elapsed)),
-            RttRules::Ns2(_) => self.sample_ticks(rtt, elapsed),
+            RttRules::Exact(exact) => sample_exact(exact, rtt, exact.span(elapsed)),
+            RttRules::Ns2(ns2) => sample_ns2(ns2, rtt, elapsed),
         }
     }
 
     /// New data was acknowledged after `round_trip`, measured by the sender itself.
     pub fn sample_span(&self, rtt: &mut Rtt, round_trip: Duration) {
         if let RttRules::Exact(exact) = self {
-            exact.sample(rtt, round_trip);
-            rtt.newest = packed(round_trip.nanos());
+            sample_exact(exact, rtt, round_trip);
         }
     }
 
@@ -295,24 +291,5 @@ impl RttRules {
             RttRules::Exact(_) => Duration::from_nanos(rtt.srtt as u64 / 2),
             RttRules::Ns2(ns2) => Duration::from_nanos(ns2.tick.nanos() * rtt.srtt as u64 / 16),
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_packed_time_is_within_a_thousandth() {
-        let mut ns = 1.0f64;
-        while ns < 1e18 {
-            let back = unpacked(packed(ns as u64)) as f64;
-            assert!(
-                (back / (ns as u64) as f64 - 1.0).abs() <= 0.001,
-                "{ns} ns came back as {back}"
-            );
-            ns *= 1.07;
-        }
-        assert_eq!(unpacked(packed(0)), 1, "a sample is never nothing");
     }
 }

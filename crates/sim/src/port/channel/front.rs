@@ -26,7 +26,7 @@ impl Front {
     pub(super) fn count_arrival(&mut self, packet: &Packet, class: PacketClass) {
         let now = packet.arrived;
         self.meter.arrival(now, packet.bytes, class);
-        let delay_class = DelayClass::new(class, packet.ecn, packet.header.dscp);
+        let delay_class = DelayClass::new(class, packet.ecn);
         self.queues.guests.set(packet.id, delay_class, self.meter.measures(now));
     }
 

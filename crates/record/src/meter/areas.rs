@@ -1,0 +1,81 @@
+//! The areas under the queue: its packets and bytes times how long they waited.
+
+use packet::{Backlog, Instant};
+
+use super::Meter;
+
+/// The areas up to the last change, without the rectangles under the queue from time zero on, so that a change costs
+/// a product of its own size: up to `t` the areas are these plus `t` times the queue. Sums wrap around; what is
+/// counted in the end does not.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Areas {
+    packet_ns: u64,
+    byte_ns: i128,
+    /// The next edge of the measured interval: its beginning, then its end, then [`Instant::NEVER`].
+    edge: Instant,
+    /// Whether the beginning is past.
+    begun: bool,
+}
+
+impl Areas {
+    /// None yet; the measured interval begins at `from`.
+    pub fn new(from: Instant) -> Areas {
+        Areas { packet_ns: 0, byte_ns: 0, edge: from, begun: false }
+    }
+
+    /// The measured interval, if it is under way, ends at `to`.
+    pub fn end_at(&mut self, to: Instant) {
+        if self.begun && self.edge != Instant::NEVER {
+            self.edge = to;
+        }
+    }
+
+    /// What waits changes at `now`.
+    #[inline]
+    fn change(&mut self, now: Instant, from: Backlog, to: Backlog) {
+        let ns = now.nanos();
+        let packets = u64::from(from.packets).wrapping_sub(u64::from(to.packets));
+        self.packet_ns = self.packet_ns.wrapping_add(packets.wrapping_mul(ns));
+        let bytes = from.bytes.wrapping_sub(to.bytes) as i64;
+        self.byte_ns = self.byte_ns.wrapping_add(i128::from(bytes) * i128::from(ns as i64));
+    }
+
+    /// The areas up to `at`, while `backlog` has waited since the last change.
+    fn up_to(&self, at: Instant, backlog: Backlog) -> (u64, u128) {
+        let ns = at.nanos();
+        let packet_ns = u64::from(backlog.packets).wrapping_mul(ns);
+        let byte_ns = u128::from(backlog.bytes) * u128::from(ns);
+        (self.packet_ns.wrapping_add(packet_ns), (self.byte_ns as u128).wrapping_add(byte_ns))
+    }
+}
+
+impl Meter {
+    /// What waits has just become `backlog`.
+    #[inline]
+    pub(super) fn change(&mut self, now: Instant, backlog: Backlog) {
+        if now > self.areas.edge {
+            self.cross_edges(now);
+        }
+        self.areas.change(now, self.backlog, backlog);
+        self.backlog = backlog;
+    }
+
+    /// Of the areas under the queue what lies before the beginning of the measured interval is taken off, what
+    /// lies before its end is counted, as far as these come before `now`.
+    #[cold]
+    pub(super) fn cross_edges(&mut self, now: Instant) {
+        let (window, measured) = (self.settings.window, &mut self.measured);
+        if self.areas.edge < now && !self.areas.begun {
+            let (packet_ns, byte_ns) = self.areas.up_to(window.from, self.backlog);
+            measured.packet_ns = measured.packet_ns.wrapping_sub(packet_ns);
+            measured.byte_ns = measured.byte_ns.wrapping_sub(byte_ns);
+            (self.areas.begun, self.areas.edge) = (true, window.to);
+        }
+        if self.areas.edge < now {
+            let (packet_ns, byte_ns) = self.areas.up_to(window.to, self.backlog);
+            measured.packet_ns = measured.packet_ns.wrapping_add(packet_ns);
+            measured.byte_ns = measured.byte_ns.wrapping_add(byte_ns);
+            self.areas.edge = Instant::NEVER;
+        }
+    }
+}
