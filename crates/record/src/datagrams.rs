@@ -177,7 +177,10 @@ impl Datagrams {
     /// The figures of the measured interval, a group of figures for each group that has sent.
     pub fn summarise(&mut self, out: &mut Summary) {
         // Each stream is sorted once, for the figures of its group and for its own row.
-        self.streams.iter_mut().for_each(|stream| stream.delays.sort());
+        for stream in &mut self.streams {
+            stream.delays.sort();
+            stream.distances.sort();
+        }
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
             let sources = self.streams.iter().filter(|s| usize::from(s.group) == index);
@@ -264,7 +267,7 @@ impl Together {
         }
         all.delays.sort_merged();
         all.variations.sort_merged();
-        all.distances.sort();
+        all.distances.sort_merged();
         all
     }
 
