@@ -247,7 +247,7 @@ fn every_access_runs_in_both_engines() {
     for entry in aqmlab_sim::access::ACCESS.iter() {
         // Channels have one form for both engines, and soon show what they do.
         let channel = ["wifi", "5g", "lte-cell"].contains(&entry.about.name);
-        let (duration, warmup) = if channel { ("4 s", "2 s") } else { ("25 s", "5 s") };
+        let (duration, warmup) = if channel { ("4 s", "2 s") } else { ("14 s", "5 s") };
         let prints = ["folded", "explicit"].map(|engine| {
             let tcp = json!({"profile": "plain", "window": "4 MB"});
             let scenario = json!({
