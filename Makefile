@@ -38,7 +38,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compiled run web film test documents check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
+.PHONY: help setup dev compiled run web film test test-discipline documents check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -74,6 +74,13 @@ test: compiled target/wheel/.built ## Set everything up and run every test
 	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
+
+# While a discipline is written: units that did not change are kept, and tests that name it are run.
+ONE := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_INCREMENTAL=true
+
+test-discipline: ## One discipline's own tests, laws and golden row, built in seconds after a change: NAME=codel
+	@test -n "$(NAME)" || { echo 'make: whose tests? make test-discipline NAME=codel' >&2; exit 2; }
+	@$(ONE) $(CARGO) test --quiet -p aqmlab-aqm -p aqmlab-testvec --lib --test all -- ::$(NAME)
 
 documents: target/wheel/.built ## Run the commands of README and documents from an empty folder with only the wheel, long ones too
 	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest tests/test_readme.py tests/test_how_to.py tests/test_documents.py tests/test_tasks.py
