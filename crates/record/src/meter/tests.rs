@@ -52,6 +52,29 @@ fn samples_and_time_average_follow_the_queue() {
 }
 
 #[test]
+fn the_mean_over_time_is_of_the_measured_interval_alone() {
+    // Queue: 2 on [50, 150), 1 on [150, 250) ms; measured from 100 to 200 ms, or cut at 180 ms.
+    for (cut, packet_ms, span_ms) in [(None, 150.0, 100.0), (Some(180), 130.0, 80.0)] {
+        let mut m = meter(100, if cut.is_some() { 1_000 } else { 200 });
+        m.queue(ms(50), waiting(2));
+        m.queue(ms(150), waiting(1));
+        match cut {
+            Some(end) => {
+                m.cut(ms(end));
+                m.queue(ms(190), waiting(5));
+            }
+            None => m.queue(ms(250), waiting(0)),
+        }
+        m.finish();
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        let mean: f64 = packet_ms / span_ms;
+        assert!((s.number("queue_time_mean_packets") - mean).abs() < 1e-12, "{cut:?}");
+        assert!((s.number("queue_mean_bytes") - 1_000.0 * mean).abs() < 1e-9, "{cut:?}");
+    }
+}
+
+#[test]
 fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
     let mut m = meter(0, 10);
     m.arrival(ms(0), 100, DATA);
