@@ -24,10 +24,10 @@ pub struct PacketClass(u32);
 impl PacketClass {
     /// How many numbers [`PacketClass::index`] may give.
     const COUNT: usize = 16;
-    const RETRANSMISSION: u32 = 8;
-    const KIND: u32 = Self::RETRANSMISSION - 1;
-    const GROUP_SHIFT: u32 = 4;
-    const DSCP_SHIFT: u32 = 20;
+    pub(crate) const RETRANSMISSION: u32 = 8;
+    pub(crate) const KIND: u32 = Self::RETRANSMISSION - 1;
+    pub(crate) const GROUP_SHIFT: u32 = 4;
+    pub(crate) const DSCP_SHIFT: u32 = 20;
 
     /// Of a packet of this kind, of the first group, with the DSCP 0; `retransmission` if it is one.
     #[inline]

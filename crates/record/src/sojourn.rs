@@ -15,9 +15,8 @@ use crate::{Column, Kind, PacketClass, Summary, Table};
 pub struct DelayClass(u32);
 
 impl DelayClass {
-    const L4S: u32 = 1 << 3;
-    const GROUP_SHIFT: u32 = 4;
-    const DSCP_SHIFT: u32 = 20;
+    /// In place of the bit that says whether a packet is a retransmission.
+    const L4S: u32 = PacketClass::RETRANSMISSION;
 
     /// The class of a packet that arrives with this code point of ECN. It is L4S if it
     /// carries ECT(1) or CE, which is how an L4S queue classifies it (RFC 9331 section 5.1).
@@ -29,22 +28,22 @@ impl DelayClass {
     /// Where its histogram lies, unless its group sends packets with several DSCPs.
     #[inline]
     fn place(self) -> usize {
-        (self.0 & ((1 << Self::DSCP_SHIFT) - 1)) as usize
+        (self.0 & ((1 << PacketClass::DSCP_SHIFT) - 1)) as usize
     }
     fn group(self) -> u16 {
-        (self.0 >> Self::GROUP_SHIFT) as u16
+        (self.0 >> PacketClass::GROUP_SHIFT) as u16
     }
     fn is_l4s(self) -> bool {
         self.0 & Self::L4S != 0
     }
     fn dscp(self) -> u8 {
-        (self.0 >> Self::DSCP_SHIFT) as u8
+        (self.0 >> PacketClass::DSCP_SHIFT) as u8
     }
     /// Number of its kind, in the order of [`Kind`].
     fn kind(self) -> u8 {
-        (self.0 & 7) as u8
+        (self.0 & PacketClass::KIND) as u8
     }
-    /// By this classes are put in order: groups, then DSCPs, then what is L4S, then kinds.
+    /// Classes are put in order by their group, then their DSCP, then whether they are L4S, then their kind.
     fn rank(self) -> (u16, u8, bool, u8) {
         (self.group(), self.dscp(), self.is_l4s(), self.kind())
     }
