@@ -9,7 +9,7 @@ use super::lanes::{Turn, Waiting, time, turn};
 use super::shared::MARK;
 use super::{EventQueue, FEW, NONE};
 
-/// What became of the wish to take the first event of a slot.
+/// The outcome of an attempt to take the first event of a slot.
 enum Taken {
     /// It was in this place, and is in no list any more.
     At(u32),

@@ -39,21 +39,6 @@ pub trait Channel: Send {
     /// What the channel counted in the measured interval.
     fn report(&self) -> Option<ChannelReport>;
 
-    /// A packet arrives; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be called because of it,
-    /// if that may be sooner than without it.
-    fn offer(
-        &mut self,
-        packet: Packet,
-        class: PacketClass,
-        lost: &mut dyn FnMut(Packet),
-    ) -> Option<Instant> {
-        if self.refuses(packet.arrived, packet.bytes, &packet.header, class) {
-            lost(packet);
-            return None;
-        }
-        self.admit(packet, class, lost)
-    }
-
     /// Whether a packet that arrives now finds no room; then it is counted as one that arrived and was dropped, but for the
     /// class of what was dropped.
     fn refuses(&mut self, now: Instant, bytes: u32, header: &Header, class: PacketClass) -> bool {
@@ -64,7 +49,8 @@ pub trait Channel: Send {
         is_full
     }
 
-    /// As [`Channel::offer`], for a packet that was not refused.
+    /// A packet arrives that was not refused; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be
+    /// called because of it, if that may be sooner than without it.
     fn admit(
         &mut self,
         packet: Packet,

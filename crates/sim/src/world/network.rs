@@ -106,10 +106,12 @@ impl Network {
         packet: Packet,
         class: PacketClass,
     ) -> Option<Instant> {
-        let lost = &mut self.lost;
-        let mut lost = |packet: Packet| lost.push((packet.id, packet.arrived));
-        let next = self.ports[port as usize].channel()?.offer(packet, class, &mut lost);
-        self.arm(port, next)
+        let channel = self.ports[port as usize].channel()?;
+        if channel.refuses(packet.arrived, packet.bytes, &packet.header, class) {
+            self.lost.push((packet.id, packet.arrived));
+            return None;
+        }
+        self.admit_to_channel(port, packet, class)
     }
 
     /// A packet that was not refused arrives at a channel. Returns as [`Network::offer_to_channel`] does.
