@@ -4,59 +4,87 @@
 /// edge wide and its middle is within half of that (by default 0.8 %) of every value in it. The
 /// unit is 2^UNIT ns: times below 2^BITS units are resolved to one unit (by default, below 65 µs,
 /// to 1 µs). It takes four bytes for each bin up to the longest time: by default 256 bytes for each
-/// doubling from 65 µs on.
+/// doubling from 1 µs on.
 #[derive(Clone, Debug, Default)]
 pub struct LogHistogram<const BITS: u32 = 6, const UNIT: u32 = 10> {
+    /// Times shorter than a unit.
+    none: u32,
+    /// Of each bin below that of the longest time, which [`LogHistogram::bin_of`] numbers.
     counts: Vec<u32>,
+    /// Of the bin of the longest time, unless that is shorter than a unit.
+    last: u32,
     longest: u64,
 }
 
 impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
-    const BINS: u64 = 1 << BITS;
+    const BINS: usize = 1 << BITS;
 
     /// Adds a time.
     #[inline(always)]
     pub fn add(&mut self, ns: u64) {
-        let bin = Self::bin_of(ns);
-        match self.counts.get_mut(bin) {
+        match self.counts.get_mut(Self::bin_of(ns)) {
             Some(count) => *count += 1,
-            None => self.add_beyond(bin),
+            None => self.add_at_an_end(ns, 1),
         }
-        if ns > self.longest {
-            self.longest = ns;
-        }
+    }
+
+    /// Adds a time of zero.
+    #[inline(always)]
+    pub fn add_zero(&mut self) {
+        self.none += 1;
     }
 
     /// Adds `n` equal times.
     pub fn add_many(&mut self, ns: u64, n: u32) {
-        let bin = Self::bin_of(ns);
-        self.counts.resize(self.counts.len().max(bin + 1), 0);
-        self.counts[bin] += n;
-        self.longest = self.longest.max(ns);
+        match self.counts.get_mut(Self::bin_of(ns)) {
+            Some(count) => *count += n,
+            None => self.add_at_an_end(ns, n),
+        }
     }
 
-    /// The first time in a bin beyond all others.
+    /// Adds `n` times that are as long as any, or shorter than a unit.
     #[cold]
-    fn add_beyond(&mut self, bin: usize) {
-        self.counts.resize(bin + 1, 0);
-        self.counts[bin] = 1;
+    #[inline(never)]
+    fn add_at_an_end(&mut self, ns: u64, n: u32) {
+        self.longest = self.longest.max(ns);
+        match ns >> UNIT {
+            0 => self.none += n,
+            // Three hundred years and more are in one bin.
+            _ => self.count_last(Self::bin_of(ns.min(i64::MAX as u64)), n),
+        }
+    }
+
+    /// Counts `n` times in a bin that is that of the longest time, or above.
+    fn count_last(&mut self, bin: usize, n: u32) {
+        if bin > self.counts.len() {
+            let below = self.counts.len();
+            self.counts.resize(bin, 0);
+            self.counts[below] = std::mem::take(&mut self.last);
+        }
+        self.last += n;
     }
 
     /// Adds all that another one counts.
     pub fn merge(&mut self, more: &Self) {
-        self.counts.resize(self.counts.len().max(more.counts.len()), 0);
-        self.counts.iter_mut().zip(&more.counts).for_each(|(sum, n)| *sum += n);
+        self.none += more.none;
+        for (bin, n) in more.filled() {
+            match self.counts.get_mut(bin) {
+                Some(count) => *count += n,
+                None => self.count_last(bin, n),
+            }
+        }
         self.longest = self.longest.max(more.longest);
     }
 
     /// How many times were added.
     pub fn count(&self) -> u64 {
-        self.counts.iter().map(|&n| u64::from(n)).sum()
+        let inner = self.counts.iter().map(|&n| u64::from(n)).sum::<u64>();
+        inner + u64::from(self.none) + u64::from(self.last)
     }
 
     /// Whether there is no time.
     pub fn is_empty(&self) -> bool {
-        self.counts.is_empty()
+        self.none == 0 && self.last == 0
     }
 
     /// The longest time, in ns; 0 without any.
@@ -78,25 +106,27 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     /// As [`LogHistogram::quantile_s`] of several shares in growing order, in one pass; `count` is how many
     /// times there are.
     pub fn quantiles_s<const N: usize>(&self, count: u64, shares: [f64; N]) -> [f64; N] {
-        let (mut bin, mut seen) = (0, 0);
+        let mut bins = self.middles_f64();
+        let (mut middle, mut seen) = (0.0, 0);
         shares.map(|p| {
             let rank = crate::quantile::rank(count, p);
-            while seen < rank && bin < self.counts.len() {
-                seen += u64::from(self.counts[bin]);
-                bin += 1;
+            while seen < rank
+                && let Some((next, n)) = bins.next()
+            {
+                (middle, seen) = (next, seen + u64::from(n));
             }
-            if seen < rank { 0.0 } else { Self::middle_ns(bin - 1) / 1e9 }
+            if seen < rank { 0.0 } else { middle / 1e9 }
         })
     }
 
     /// The middle of the bin of the `rank`-th shortest time, from 1, in ns; 0 if there are fewer.
     pub fn ranked_ns(&self, rank: u64) -> f64 {
         let mut seen = 0;
-        let holds_it = self.counts.iter().position(|&n| {
+        let holds_it = self.middles_f64().find(|&(_, n)| {
             seen += u64::from(n);
             seen >= rank
         });
-        holds_it.map_or(0.0, Self::middle_ns)
+        holds_it.map_or(0.0, |(middle, _)| middle)
     }
 
     /// The mean of the shortest `share` of the times, each the middle of its bin, in seconds; not a
@@ -104,45 +134,69 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     pub fn trimmed_mean_s(&self, share: f64) -> f64 {
         let kept = (self.count() as f64 * share) as u64;
         let (mut left, mut sum) = (kept, 0.0);
-        for (bin, &n) in self.counts.iter().enumerate() {
+        for (middle, n) in self.middles_f64() {
             let of = left.min(u64::from(n));
-            sum += of as f64 * Self::middle_ns(bin);
+            sum += of as f64 * middle;
             left -= of;
         }
         sum / 1e9 / kept as f64
     }
 
-    /// Linear up to 2^BITS units, then as many bins a doubling.
+    /// The exponent of a time in units and its first BITS binary places, which a double holds side by
+    /// side; far beyond all others for a time shorter than a unit.
     #[inline(always)]
     fn bin_of(ns: u64) -> usize {
-        let units = ns >> UNIT;
-        let shift = (units | Self::BINS).ilog2() - BITS;
-        (u64::from(shift) * Self::BINS + (units >> shift)) as usize
+        const EXPONENT_OF_ONE: usize = 1023;
+        // No time of a run comes near 2^63 ns, nor to the 2^53 from which on a double is not exact.
+        let bits = ((ns >> UNIT) as i64 as f64).to_bits();
+        ((bits >> (52 - BITS)) as usize).wrapping_sub(EXPONENT_OF_ONE << BITS)
     }
 
-    fn middle_ns(bin: usize) -> f64 {
-        let shift = (bin as u64 / Self::BINS).saturating_sub(1);
-        let lower = (bin as u64 - shift * Self::BINS) << shift;
-        // A bin of one nanosecond is exact.
-        ((lower << UNIT) + (1u64 << (shift + u64::from(UNIT)) >> 1)) as f64
+    /// The first time of a bin, in ns, and how many nanoseconds it holds.
+    fn edges(bin: usize) -> (u64, u64) {
+        let (exponent, places) = (bin / Self::BINS, bin % Self::BINS);
+        let first = (((Self::BINS + places) as u128) << exponent >> BITS) as u64;
+        // Below 2^BITS units only one of several bins has whole units in it.
+        let width = (1u128 << exponent >> BITS).max(1) as u64;
+        (first << UNIT, width << UNIT)
     }
 
-    /// The longest time that falls into a bin, and how many did, of every bin that is not empty.
+    /// The middle of a bin; a bin of one nanosecond is exact.
+    fn middle_ns(bin: usize) -> u64 {
+        let (first, width) = Self::edges(bin);
+        first + width / 2
+    }
+
+    /// The middle of what is shorter than a unit.
+    const MIDDLE_OF_NONE: u64 = (1 << UNIT) / 2;
+
+    /// Every bin from a unit on that is not empty, and how many times fell into it.
+    fn filled(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
+        let all = self.counts.iter().copied().chain([self.last]).enumerate();
+        all.filter(|(_, n)| *n > 0)
+    }
+
+    /// The longest time that falls into a bin, in ns, and how many did, of every bin that is not empty.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
-        filled.map(|(bin, n)| (Self::longest_of(bin), *n))
+        let longest = |bin| {
+            let (first, width) = Self::edges(bin);
+            first + (width - 1)
+        };
+        let none = (self.none > 0).then_some(((1 << UNIT) - 1, self.none));
+        none.into_iter().chain(self.filled().map(move |(bin, n)| (longest(bin), n)))
     }
 
     /// The middle of every bin that is not empty, in ns, and how many times fell into it.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
-        let filled = self.counts.iter().enumerate().filter(|(_, n)| **n > 0);
-        filled.map(|(bin, n)| ((Self::middle_ns(bin) as u64).min(self.longest), *n))
+        let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE, self.none));
+        let all = none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin), n)));
+        all.map(|(middle, n)| (middle.min(self.longest), n))
     }
 
-    fn longest_of(bin: usize) -> u64 {
-        let shift = (bin as u64 / Self::BINS).saturating_sub(1);
-        let next = u128::from(bin as u64 - shift * Self::BINS + 1) << (shift + u64::from(UNIT));
-        u64::try_from(next - 1).unwrap_or(u64::MAX)
+    /// As [`LogHistogram::middles`], though the longest time may be below the middle of its bin.
+    fn middles_f64(&self) -> impl Iterator<Item = (f64, u32)> + '_ {
+        let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE as f64, self.none));
+        none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin) as f64, n)))
     }
 }
 
@@ -157,9 +211,11 @@ mod tests {
     fn a_bin_s_middle_is_within_its_resolution_of_what_falls_into_it() {
         let mut ns: f64 = 1.0;
         while ns < 1e18 {
-            let middle = Coarse::middle_ns(Coarse::bin_of(ns as u64));
+            let mut coarse = Coarse::default();
+            coarse.add(ns as u64);
+            let middle = coarse.ranked_ns(1);
             assert!((middle - ns).abs() <= (ns * 0.008).max(600.0), "{ns} ns falls into {middle}");
-            let middle = Fine::middle_ns(Fine::bin_of(ns as u64));
+            let middle = Fine::middle_ns(Fine::bin_of(ns as u64)) as f64;
             assert!((middle - ns).abs() <= (ns * 0.002).max(1.0), "{ns} ns falls into {middle}");
             ns *= 1.003;
         }
@@ -167,10 +223,34 @@ mod tests {
 
     #[test]
     fn bins_follow_each_other_without_a_gap() {
-        let edges = (0..4_000u64).map(|i| i << 10).chain([u64::MAX >> 1, u64::MAX]);
-        let bins: Vec<usize> = edges.map(Coarse::bin_of).collect();
-        assert!(bins[..4_000].windows(2).all(|w| w[1] == w[0] || w[1] == w[0] + 1));
-        assert!(bins[4_001] < 55 * 64, "{} bins for any time", bins[4_001]);
+        let (mut ns, mut beyond) = (1024, 0);
+        while ns < 1 << 62 {
+            let bin = Coarse::bin_of(ns);
+            let (first, width) = Coarse::edges(bin);
+            assert_eq!(first, ns, "the bin after that of {} ns", ns - 1);
+            assert_eq!((Coarse::bin_of(ns + width - 1), bin >= beyond), (bin, true));
+            (ns, beyond) = (ns + width, bin + 1);
+        }
+        let mut longest = Fine::default();
+        longest.add(u64::MAX);
+        assert_eq!((longest.longest_ns(), longest.count()), (u64::MAX, 1));
+        assert!(longest.counts.len() < 64 * 256, "{} bins for any time", longest.counts.len());
+    }
+
+    /// The longest time is in a bin of its own counter, whatever comes after it.
+    #[test]
+    fn times_in_any_order_are_all_counted() {
+        let mut times = Fine::default();
+        let given = [0, 7, 7, 0, 3, 1_000_000, 1_000_001, 9, 999_000, 1_000_000, 1];
+        given.iter().for_each(|&ns| times.add(ns));
+        times.add_zero();
+        times.add_many(7, 2);
+        assert_eq!((times.count(), times.longest_ns()), (14, 1_000_001));
+        let bins: Vec<(u64, u32)> = times.bins().collect();
+        assert_eq!(bins[..5], [(0, 3), (1, 1), (3, 1), (7, 4), (9, 1)]);
+        assert_eq!(bins[5..].iter().map(|(_, n)| n).sum::<u32>(), 4);
+        assert!(bins[5..].iter().all(|(ns, _)| (999_000..1_005_000).contains(ns)), "{bins:?}");
+        assert_eq!(times.middles().last().map(|(ns, _)| ns <= 1_000_001), Some(true));
     }
 
     #[test]
@@ -210,6 +290,10 @@ mod tests {
             all.add(n * n);
         }
         odd.merge(&even);
-        assert_eq!((odd.count(), odd.counts, odd.longest), (5_000, all.counts, all.longest));
+        assert_eq!(odd.count(), 5_000);
+        assert_eq!(
+            (odd.none, odd.counts, odd.last, odd.longest),
+            (all.none, all.counts, all.last, all.longest)
+        );
     }
 }

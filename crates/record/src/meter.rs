@@ -5,11 +5,12 @@
 
 mod areas;
 mod copies;
+mod edges;
 mod measures;
 mod readings;
 mod settings;
 
-use packet::{Backlog, DropReason, Duration, Instant};
+use packet::{Backlog, DropReason, Instant};
 
 use crate::drop_run::DropRun;
 use crate::gauges::Gauges;
@@ -24,6 +25,7 @@ use crate::{Capacity, Fingerprint, PacketClass, PerSecond, Window};
 use self::areas::Areas;
 pub use self::copies::Copies;
 pub(crate) use self::copies::{MEASURES as OF_COPIES, PLACES as COPIES};
+use self::edges::Edges;
 pub(crate) use self::measures::MEASURES;
 pub use self::readings::{Second, Totals};
 pub use self::settings::MeterSettings;
@@ -31,8 +33,10 @@ pub use self::settings::MeterSettings;
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
+    /// Known at the end of the run, and their bytes.
     departures: u64,
     departure_bytes: u64,
+    /// It wraps around in between, with a transmission that began before the measured interval.
     busy_ns: u64,
     drops: [u64; DropReason::ALL.len()],
     drop_bytes: u64,
@@ -50,9 +54,7 @@ struct Measured {
 #[derive(Clone, Debug)]
 pub struct Meter {
     settings: MeterSettings,
-    /// Whether the measured interval is under way, and until when that holds.
-    measuring: bool,
-    turns: Instant,
+    edges: Edges,
     /// What arrived outside the measured interval, and in it: packets and bytes.
     arrived: [ClassCounts; 2],
     arrived_bytes: [u64; 2],
@@ -74,6 +76,7 @@ pub struct Meter {
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
     watched: Option<Box<QueueWatch>>,
+    /// Arrivals up to the last edge.
     arrivals: PerSecond,
     /// Departures, their bytes, and how long they had waited, ns.
     departed: PerSecond<3>,
@@ -99,8 +102,7 @@ impl Meter {
         let trace = PacketTrace::of(settings.trace, settings.watch.is_some());
         Meter {
             settings,
-            measuring: false,
-            turns: settings.window.from,
+            edges: Edges::new(),
             arrived: Default::default(),
             arrived_bytes: [0; 2],
             dropped: (0, 0),
@@ -133,25 +135,12 @@ impl Meter {
     #[inline]
     pub fn arrival(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.sample_up_to(now.nanos() + 1);
-        if now >= self.turns {
-            self.begin_window_if_due(now);
+        if now >= self.edges.arrivals {
+            self.arrives_after_edge(now);
         }
-        self.arrivals.add(now, 1);
-        let measured = usize::from(self.measuring);
+        let measured = usize::from(self.edges.arriving);
         self.arrived[measured].add(class);
         self.arrived_bytes[measured] += u64::from(bytes);
-    }
-
-    /// The measured interval has begun, or is over, at `now`.
-    #[cold]
-    fn begin_window_if_due(&mut self, now: Instant) {
-        let window = self.settings.window;
-        self.measuring = window.contains(now);
-        self.turns = match now {
-            _ if self.measuring => window.to + Duration::from_nanos(1),
-            _ if now < window.from => window.from,
-            _ => Instant::NEVER,
-        };
     }
 
     /// The last arrival was not dropped on arrival.
@@ -225,21 +214,48 @@ impl Meter {
         flow: u64,
         class: DelayClass,
     ) {
+        let waited = start.since(arrived).nanos();
+        if self.departs(start, finish, waited, bytes, flow) {
+            self.sojourns.add(class, waited);
+        }
+    }
+
+    /// As [`Meter::started`], of a packet that did not wait.
+    #[inline(always)]
+    pub fn started_at_once(
+        &mut self,
+        start: Instant,
+        finish: Instant,
+        bytes: u32,
+        flow: u64,
+        class: DelayClass,
+    ) {
+        if self.departs(start, finish, 0, bytes, flow) {
+            self.sojourns.add_zero(class);
+        }
+    }
+
+    /// Counts a packet that has waited for `waited` ns; returns whether it departs in the measured interval.
+    #[inline(always)]
+    fn departs(
+        &mut self,
+        start: Instant,
+        finish: Instant,
+        waited: u64,
+        bytes: u32,
+        flow: u64,
+    ) -> bool {
         let word = start.nanos() ^ (flow << 40) ^ (u64::from(bytes) << 20);
         self.fingerprint.add(word);
-        let window = self.settings.window;
-        if finish <= window.to {
-            let waited = start.since(arrived).nanos();
-            self.departed.add_all(finish, [1, u64::from(bytes), waited]);
-            if finish >= window.from {
-                self.measured.departures += 1;
-                self.measured.departure_bytes += u64::from(bytes);
-                self.sojourns.add(class, waited);
-                self.measured.busy_ns += finish.since(start.max(window.from)).nanos();
-            }
-        } else {
-            self.outlasts(start, bytes);
+        if finish >= self.edges.departures && !self.departs_after_edge(start, finish, bytes) {
+            return false;
         }
+        self.departed.add_now([1, u64::from(bytes), waited]);
+        if self.edges.departing {
+            let lasts = finish.since(start).nanos();
+            self.measured.busy_ns = self.measured.busy_ns.wrapping_add(lasts);
+        }
+        self.edges.departing
     }
 
     /// As [`Meter::started`], of a packet that a device takes which still holds others.
@@ -255,15 +271,6 @@ impl Meter {
         class: DelayClass,
     ) {
         self.started(start, finish, arrived, bytes, flow, class);
-    }
-
-    /// A transmission from `start` on ends after the measured interval.
-    #[cold]
-    fn outlasts(&mut self, start: Instant, bytes: u32) {
-        let window = self.settings.window;
-        self.outlasted.0 += 1;
-        self.outlasted.1 += u64::from(bytes);
-        self.measured.busy_ns += window.to.since(start.max(window.from)).nanos();
     }
 
     /// What waits has just become `backlog`. A sample of the same instant comes after it.
@@ -355,7 +362,7 @@ impl Meter {
 
     /// The run ends at `end`: so does the measured interval, if it was meant to be longer.
     pub fn cut(&mut self, end: Instant) {
-        self.turns = Instant::ZERO; // evaluated again at the next event
+        self.edges.look_again();
         self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
         self.areas.end_at(self.settings.window.to);
     }
@@ -366,6 +373,7 @@ impl Meter {
         self.sample_up_to(end.nanos());
         self.cross_edges(Instant::NEVER);
         self.drop_run.end(end);
+        self.close_edges();
         self.delays = self.sojourns.all();
     }
 

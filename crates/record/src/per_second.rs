@@ -48,12 +48,23 @@ impl<const N: usize> PerSecond<N> {
     #[inline]
     pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
         self.move_to(at);
+        self.add_now(of);
+    }
+
+    /// Adds `of` to the second under way.
+    #[inline(always)]
+    pub fn add_now(&mut self, of: [u64; N]) {
         (0..N).for_each(|i| self.current[i] += of[i]);
     }
 
-    /// The second of `at` is under way.
+    /// When the second under way ends.
+    pub fn ends(&self) -> Instant {
+        Instant::from_nanos(self.end_of_current)
+    }
+
+    /// The second of `at` is under way; times must not go back to an earlier one.
     #[inline]
-    fn move_to(&mut self, at: Instant) {
+    pub fn move_to(&mut self, at: Instant) {
         while at.nanos() >= self.end_of_current {
             self.turn_over();
         }

@@ -81,6 +81,15 @@ impl Sojourns {
         }
     }
 
+    /// As [`Sojourns::add`], of a packet that found the line idle.
+    #[inline(always)]
+    pub fn add_zero(&mut self, class: DelayClass) {
+        match self.slots.get_mut(class.place()) {
+            Some(slot) if slot.class == class => slot.waits.add_zero(),
+            _ => self.add_elsewhere(class, 0),
+        }
+    }
+
     #[cold]
     #[inline(never)]
     fn add_elsewhere(&mut self, class: DelayClass, waited_ns: u64) {

@@ -21,6 +21,12 @@ impl Waits {
         self.sum_ns += ns;
     }
 
+    /// Adds a packet that did not wait.
+    #[inline(always)]
+    pub fn add_zero(&mut self) {
+        self.times.add_zero();
+    }
+
     /// Adds `n` equal times.
     pub fn add_many(&mut self, ns: u64, n: u32) {
         self.times.add_many(ns, n);

@@ -1,5 +1,7 @@
 //! A meter by hand: samples, averages, counts.
 
+use packet::Duration;
+
 use super::*;
 use crate::{Column, Kind, Summary};
 
@@ -72,6 +74,52 @@ fn the_mean_over_time_is_of_the_measured_interval_alone() {
         assert!((s.number("queue_time_mean_packets") - mean).abs() < 1e-12, "{cut:?}");
         assert!((s.number("queue_mean_bytes") - 1_000.0 * mean).abs() < 1e-9, "{cut:?}");
     }
+}
+
+/// Transmissions that begin before the measured interval, several of one frame, or end after it.
+#[test]
+fn the_measured_part_of_a_transmission_counts() {
+    let class = DelayClass::default();
+    let figures = |cut: Option<u64>| {
+        let mut m = meter(1_000, 3_000);
+        for (from, to) in
+            [(500, 600), (980, 1_000), (990, 1_010), (990, 1_010), (1_010, 1_011), (2_500, 2_600)]
+        {
+            m.arrival(ms(from), 100, DATA);
+            m.started(ms(from), ms(to), ms(from - 10), 100, 1, class);
+        }
+        if let Some(end) = cut {
+            m.cut(ms(end));
+        }
+        m.arrival(ms(2_950), 100, DATA);
+        let end = if cut.is_some() { 2_990 } else { 3_000 };
+        m.started(ms(2_950), ms(end), ms(2_940), 100, 1, class);
+        m.started(ms(end), ms(3_050), ms(2_950), 100, 1, class);
+        m.finish();
+        let mut s = Summary::default();
+        m.summarise(&mut s);
+        let counts = ["departures", "departure_bytes", "arrivals"].map(|name| s.number(name));
+        let busy_ms = s.number("utilisation") * m.seconds() * 1e3;
+        (counts, busy_ms.round(), s.number("queue_delay_mean_s"), m)
+    };
+    let (counts, busy_ms, delay_s, m) = figures(None);
+    assert_eq!((counts, busy_ms, delay_s), ([6.0, 600.0, 3.0], 171.0, 0.01));
+    assert_eq!(m.totals().started, (8, 800));
+    let series = m.per_second("p", 0..3);
+    let column = |name: &str| &series.iter().find(|(of, _)| of == name).expect("a series").1;
+    assert_eq!(column("p.arrivals"), &Column::U64(vec![4, 1, 2]));
+    assert_eq!(column("p.departures"), &Column::U64(vec![1, 4, 1]));
+    // Of the run that is cut the last transmission is after the end.
+    assert_eq!(figures(Some(2_900)).0, [5.0, 500.0, 2.0]);
+    // A run that is cut in its warm-up has measured nothing.
+    let mut m = meter(1_000, 3_000);
+    m.arrival(ms(10), 100, DATA);
+    m.started(ms(10), ms(20), ms(10), 100, 1, class);
+    m.cut(ms(500));
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!((s.number("departures"), s.number("arrivals")), (0.0, 0.0));
 }
 
 #[test]

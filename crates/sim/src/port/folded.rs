@@ -123,8 +123,7 @@ impl FoldedPort {
         if self.idle {
             self.idle = false;
             if rests {
-                // Known to have waited for nothing: most of what is counted is known as well.
-                self.meter.started(now, finish, now, bytes, packet.flow, delay_class);
+                self.meter.started_at_once(now, finish, bytes, packet.flow, delay_class);
             } else {
                 self.meter.started_later(start, finish, now, bytes, packet.flow, delay_class);
             }

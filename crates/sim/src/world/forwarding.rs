@@ -263,6 +263,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn finish_transmission(&mut self, port: u32) {
         let packet = match self.network.port(port) {
             Port::Channel(channel) => {
@@ -315,6 +316,7 @@ impl World {
         }
     }
 
+    #[inline(never)]
     pub(super) fn tick(&mut self, port: u32) {
         let Some(mut finish) = self.network.tick(port, self.now) else { return };
         // A capture has a packet at its departure.

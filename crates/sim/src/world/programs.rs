@@ -79,6 +79,7 @@ impl World {
     }
 
     /// The server program has finished an answer.
+    #[inline(never)]
     pub(super) fn served(&mut self, index: u32, serial: Serial) {
         let connection = &mut self.connections[index];
         if connection.serial != Some(serial) {
