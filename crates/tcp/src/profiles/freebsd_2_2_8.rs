@@ -10,7 +10,7 @@ use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
-use crate::rtt::{Bsd, Callouts};
+use crate::rtt::{Bsd, Callouts, ShortTrips};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -109,6 +109,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
         callouts: Callouts::Host,
         timing_adds: 1,
         floor_v: params.switch("floor_v"),
+        short: ShortTrips::of(tick),
     };
     let at_once = match parts.ack_every {
         1 if parts.delayed_ack == Duration::ZERO => AtOnce::Segments(1),

@@ -9,7 +9,7 @@ use super::parts::{self, Parts};
 use crate::congestion::Controls;
 use crate::entry::Entry;
 use crate::profile::{Opening, Profile, RtoCheck, SynAck};
-use crate::rtt::{Bsd, Callouts};
+use crate::rtt::{Bsd, Callouts, ShortTrips};
 
 /// The registry's line.
 pub(crate) const ENTRY: Entry = Entry {
@@ -101,6 +101,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
         callouts: Callouts::Connection,
         timing_adds: 0,
         floor_v: true,
+        short: ShortTrips::of(tick),
     };
     let common = parts.bsd(ENTRY.about.name, params, rtt, parts.socket_buffer())?;
     Ok(Profile {

@@ -3,7 +3,7 @@
 //! Jacobson, *Congestion Avoidance and Control* (SIGCOMM 1988), with srtt kept times 32 and
 //! rttvar times 16. The timeout is computed from V = srtt + 4 rttvar, in ticks.
 
-use packet::Duration;
+use packet::{Duration, Rounded};
 
 use crate::rtt::{RTT_SAMPLES_TO_KEEP, Rtt};
 
@@ -40,9 +40,28 @@ pub(crate) struct Bsd {
     /// Whether V is at least the minimum before it is multiplied (FreeBSD 3.2 and later; whether
     /// 2.2.8 did so is not known).
     pub floor_v: bool,
+    /// Round trips of few ticks, rounded: most are.
+    pub short: ShortTrips,
+}
+
+/// Round trips of 0 to 31 ticks of some length, rounded.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ShortTrips([Rounded; 32]);
+
+impl ShortTrips {
+    pub fn of(tick: Duration) -> Self {
+        ShortTrips(std::array::from_fn(|ticks| Rounded::of(tick * ticks as u64)))
+    }
 }
 
 impl Bsd {
+    /// This number of ticks as a rounded time.
+    #[inline]
+    pub fn rounded(&self, ticks: u64) -> Rounded {
+        let short = self.short.0.get(ticks as usize);
+        short.copied().unwrap_or_else(|| Rounded::of(self.tick * ticks))
+    }
+
     pub fn fresh(&self) -> Rtt {
         // No sample yet: V is the initial timeout.
         let initial = u64::from(self.initial);
@@ -125,6 +144,9 @@ mod tests {
     use super::*;
     use crate::rtt::RttRules;
 
+    /// No sample is recorded here.
+    const NOT_USED: ShortTrips = ShortTrips([Rounded::NONE; 32]);
+
     const RULES: Bsd = Bsd {
         tick: Duration::from_millis(500),
         initial: 6,
@@ -133,6 +155,7 @@ mod tests {
         callouts: Callouts::Host,
         timing_adds: 1,
         floor_v: true,
+        short: NOT_USED,
     };
 
     fn after(samples: &[u64]) -> [i64; 4] {
@@ -203,6 +226,7 @@ mod tests {
         callouts: Callouts::Connection,
         timing_adds: 0,
         floor_v: true,
+        short: NOT_USED,
     };
 
     #[test]
@@ -253,5 +277,14 @@ mod tests {
         let mut t = FINE.fresh();
         FINE.sample(&mut t, 10);
         assert_eq!(RttRules::Bsd(FINE).half_round_trip(&t), Duration::from_millis(50));
+    }
+
+    #[test]
+    fn ticks_are_rounded_as_their_time_is() {
+        let tick = Duration::from_millis(10);
+        let rules = Bsd { short: ShortTrips::of(tick), ..FINE };
+        for ticks in [0, 1, 2, 31, 32, 33, 1_000, u64::from(u32::MAX)] {
+            assert_eq!(rules.rounded(ticks), Rounded::of(tick * ticks), "{ticks} ticks");
+        }
     }
 }

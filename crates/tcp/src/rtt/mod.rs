@@ -10,12 +10,13 @@ mod ns2;
 use packet::{Duration, Instant, Rounded};
 
 use crate::clock::{Grid, HostClock, Moment, Phase};
-pub(crate) use bsd::{Bsd, Callouts};
+pub(crate) use bsd::{Bsd, Callouts, ShortTrips};
 pub(crate) use exact::Exact;
 pub(crate) use ns2::Ns2;
 
 /// Which estimator a profile uses, with its settings.
 #[derive(Clone, Copy, Debug)]
+#[repr(u8)] // a tag of its own is read faster than one hidden in a field
 pub(crate) enum RttRules {
     /// Fixed point of 4.4BSD, in ticks.
     Bsd(Bsd),
@@ -77,7 +78,7 @@ impl Rtt {
 #[inline]
 fn sample_bsd(bsd: &Bsd, rtt: &mut Rtt, ticks: u64) {
     bsd.sample(rtt, ticks);
-    rtt.newest = Rounded::of(bsd.tick * ticks);
+    rtt.newest = bsd.rounded(ticks);
 }
 
 /// A round trip of `ticks` was measured; none lasts less than one.
