@@ -26,7 +26,7 @@ use packet::{About, Backlog, Duration, Instant, Packet, Rng};
 
 use crate::periodic::Ticker;
 
-use super::family::{ALTQ, Early, FJ93, LINUX, Linux, Ns, Paper, Tuned, Tuner};
+use super::family::{Early, Linux, Ns, Paper, Program, Tuned, Tuner};
 use crate::{Aqm, Built, Entry, Idle, Judged, Line, PerFlowState, Verdict};
 use settings::Settings;
 
@@ -60,15 +60,14 @@ pub(crate) const ENTRY: Entry = Entry {
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let settings = Settings::resolve(params, line)?;
     let base = &settings.base;
-    Ok(if *base.profile == LINUX {
-        let ticker = Ticker::every(Duration::from_millis(500));
-        shell(OnTimer { judge: Linux::new(base)?, ticker }, &settings)
-    } else if *base.profile == FJ93 {
-        shell(tuned(Paper::new(base), &settings, true), &settings)
-    } else if *base.profile == ALTQ {
-        shell(tuned(Ns::of_altq(base), &settings, true), &settings)
-    } else {
-        shell(tuned(Ns::new(base), &settings, false), &settings)
+    Ok(match base.profile.program {
+        Program::Linux => {
+            let ticker = Ticker::every(Duration::from_millis(500));
+            shell(OnTimer { judge: Linux::new(base)?, ticker }, &settings)
+        }
+        Program::Paper => shell(tuned(Paper::new(base), &settings, true), &settings),
+        Program::Altq => shell(tuned(Ns::of_altq(base), &settings, true), &settings),
+        Program::Ns => shell(tuned(Ns::new(base), &settings, false), &settings),
     })
 }
 

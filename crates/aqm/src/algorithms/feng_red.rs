@@ -13,7 +13,9 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, Tuned, Tuner, in_packets};
+use super::family::{
+    Early, FJ93, NS2, NS3, Ns, Paper, Profile, Program, Settings, Tuned, Tuner, in_packets,
+};
 use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
@@ -70,25 +72,38 @@ const FIELDS: &[Field] = &[
     in_packets::ECN,
 ];
 
+/// What a profile adds to the RED underneath: the first `max_p`, and where the average was seen before.
+struct Start {
+    base: &'static Profile,
+    max_p: f64,
+    seen: Seen,
+}
+
+const STARTS: [Start; 3] = [
+    Start { base: &FJ93, max_p: 0.1, seen: Seen::Below },
+    Start { base: &NS2, max_p: 0.1, seen: Seen::Below },
+    Start { base: &NS3, max_p: 0.02, seen: Seen::Above },
+];
+
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let profile = Profile::named(params.choice("profile"));
-    let max_p = params.real_or("max_p", if *profile == NS3 { 0.02 } else { 0.1 });
-    let gentle = params.switch_or("gentle", profile.gentle.default(params));
-    let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
+    let name = params.choice("profile");
+    let start = STARTS.iter().find(|start| start.base.name == name);
+    let &Start { base, max_p, seen } = start.expect("the choice was checked");
+    let max_p = params.real_or("max_p", max_p);
+    let gentle = params.switch_or("gentle", base.gentle.default(params));
+    let settings = in_packets::settings(params, line, base, max_p, gentle)?;
     let (alpha, beta) = (params.real("alpha"), params.real("beta"));
-    // ns-3 begins above its band.
-    let seen = if *profile == NS3 { Seen::Above } else { Seen::Below };
     let rule = Excursions { seen, ..Excursions::new(alpha, beta) };
-    Ok(match *profile == FJ93 {
-        true => gate(Paper::new(&settings), &settings, rule),
-        false => gate(Ns::new(&settings), &settings, rule),
+    Ok(match base.program {
+        Program::Paper => gate(Paper::new(&settings), &settings, rule),
+        _ => gate(Ns::new(&settings), &settings, rule),
     })
 }
 
 fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions) -> Built {
     let curve = judge.curve();
     let rule = Excursions { min: curve.min, max: curve.max, ..rule };
-    let gentle_too = *settings.profile == FJ93;
+    let gentle_too = settings.profile.program == Program::Paper;
     let judge = Tuned::new(judge, rule, settings.max_p, gentle_too, f64::INFINITY);
     Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
-use super::family::{Early, FJ93, NS3, Ns, Paper, Profile, Settings, in_packets};
+use super::family::{Early, FJ93, NS3, Ns, Paper, Program, Settings, in_packets, named};
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
 /// The registry's line.
@@ -64,15 +64,15 @@ const FIELDS: &[Field] = &[
 const SAME_AREA: f64 = 1.5;
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let profile = Profile::named(params.choice("profile"));
-    let ns3 = *profile == NS3;
-    let max_p = params.real_or("max_p", if ns3 { 0.02 } else { 0.1 });
+    let profile = named(params.choice("profile"));
+    let paper = profile.program == Program::Paper;
+    let max_p = params.real_or("max_p", if paper { 0.1 } else { 0.02 });
     let gentle = params.switch_or("gentle", profile.gentle.default(params));
     let settings = in_packets::settings(params, line, profile, max_p, gentle)?;
-    Ok(if ns3 {
-        gate(Ns::new(&settings), &settings)
-    } else {
+    Ok(if paper {
         gate(Paper::new(&settings), &settings)
+    } else {
+        gate(Ns::new(&settings), &settings)
     })
 }
 

@@ -26,6 +26,7 @@
 mod altq;
 mod average;
 mod curve;
+mod early;
 pub(crate) mod family;
 mod fields;
 pub(crate) mod in_packets;
@@ -44,6 +45,7 @@ use packet::About;
 use packet::params::{BadParams, Params};
 
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState};
+use profile::Profile;
 use settings::Settings;
 
 /// The registry's line.
@@ -80,8 +82,16 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
-    let settings = Settings::resolve(params, line)?;
+    let settings = Settings::resolve(params, line, profile_of(params))?;
     (settings.profile.judge)(&settings)
+}
+
+/// The profile that was written; that of the presets' program with a preset alone.
+fn profile_of(params: &Params) -> &'static Profile {
+    match params.given("preset") && !params.given("profile") {
+        true => &profiles::NS2_FIXED,
+        false => profiles::named(params.choice("profile")),
+    }
 }
 
 fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {

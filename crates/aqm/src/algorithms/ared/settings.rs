@@ -7,7 +7,7 @@ use packet::{Rate, math};
 
 use super::Rule;
 use super::profiles::Profile;
-use crate::algorithms::family::{self, FJ93, Given, LINUX, NS2, PacketClock, band};
+use crate::algorithms::family::{self, Given, PacketClock, Program, Switch, band};
 use crate::{BufferLimit, Line};
 
 /// Everything a judge and its rule are constructed from.
@@ -23,7 +23,7 @@ impl Settings {
         let profile = Profile::named(params.choice("profile"));
         let requested = Requested { params, profile, rate: line.rate };
         requested.refuse_what_has_no_effect()?;
-        let gentle = !requested.is(&LINUX) && requested.switch("gentle").unwrap_or(true);
+        let gentle = !requested.is_linux() && requested.switch("gentle").unwrap_or(true);
         let in_bytes = requested.in_bytes();
         let (min_th, max_th) = requested.thresholds()?;
         let above = requested.above_max(gentle)?;
@@ -38,7 +38,7 @@ impl Settings {
                 gentle,
                 wait: profile.underneath.wait.default(params),
                 queue_in_bytes: in_bytes,
-                byte_probability: in_bytes && !requested.is(&LINUX),
+                byte_probability: in_bytes && !requested.is_linux(),
                 mean_packet_bytes: requested.mean(),
                 max_packet_bytes: params.whole_or("max_packet_bytes", 1500) as u32,
                 clock: PacketClock::of_line(line.rate, requested.mean()),
@@ -66,25 +66,31 @@ struct Requested<'a> {
 }
 
 impl Requested<'_> {
-    fn is(&self, underneath: &family::Profile) -> bool {
-        self.profile.underneath == underneath
+    /// Whether its rule is that of Linux: on a timer, with fixed numbers, in bytes, without a gentle curve.
+    fn is_linux(&self) -> bool {
+        self.profile.underneath.program == Program::Linux
+    }
+
+    /// Whether `use_mark_p` may stand in place of a rule above `max_th`.
+    fn may_use_mark_p(&self) -> bool {
+        matches!(self.profile.underneath.use_mark_p, Switch::Free(_))
     }
 
     /// What the profile's rules may look at.
     fn given(&self, min_th: Option<f64>, max_th: Option<f64>) -> Given {
-        let limit_bytes = if self.is(&LINUX) { self.limit_bytes(max_th.unwrap_or(0.0)) } else { 0 };
+        let limit_bytes = if self.is_linux() { self.limit_bytes(max_th.unwrap_or(0.0)) } else { 0 };
         let (rate, mean) = (self.rate, self.mean());
         Given { rate, mean, min_th, max_th, limit_bytes, clock: PacketClock::of_line(rate, mean) }
     }
 
     /// Notes thresholds, switches and choices, and parameters that have no effect because of them.
     fn note(&self, base: &family::Settings, above: Option<&'static str>) {
-        let (params, linux) = (self.params, self.is(&LINUX));
+        let (params, linux) = (self.params, self.is_linux());
         params.settle("min_th", Value::Real(base.min_th));
         params.settle("max_th", Value::Real(base.max_th));
         params.settle("gentle", Value::Switch(base.gentle));
         params.settle("ecn_above_max", above.map_or(Value::Unset, Value::Choice));
-        if self.is(&NS2) {
+        if self.may_use_mark_p() {
             params.settle("use_mark_p", Value::Switch(base.use_mark_p));
         }
         let units = if base.queue_in_bytes { "byte" } else { "packet" };
@@ -92,7 +98,7 @@ impl Requested<'_> {
         // min_th and w_q, which they set, stand for them.
         params.ignore("target_delay");
         params.ignore("automatic_w_q");
-        if !(self.is(&FJ93) && base.queue_in_bytes) {
+        if !(self.profile.underneath.refers_to_largest_packet() && base.queue_in_bytes) {
             params.ignore("max_packet_bytes");
         }
         if linux {
@@ -138,7 +144,7 @@ impl Requested<'_> {
 
     fn refuse_what_has_no_effect(&self) -> Result<(), BadParams> {
         let given = |field| self.params.given(field);
-        if self.is(&LINUX) {
+        if self.is_linux() {
             for field in ["alpha", "beta", "top", "bottom", "interval"] {
                 if given(field) {
                     return self.refuse(field, "Linux's numbers are fixed; leave it out");
@@ -160,21 +166,21 @@ impl Requested<'_> {
         if given("automatic_w_q") && given("w_q") {
             return self.refuse("automatic_w_q", "it only sets w_q, which is given; leave out one");
         }
-        let refers = self.is(&FJ93) && self.in_bytes();
+        let refers = self.profile.underneath.refers_to_largest_packet() && self.in_bytes();
         if given("max_packet_bytes") && !refers {
             return self.refuse(
                 "max_packet_bytes",
                 "only floyd with units = \"byte\" refers to it; leave it out",
             );
         }
-        if self.switch("use_mark_p") == Some(true) && !self.is(&NS2) {
+        if self.switch("use_mark_p") == Some(true) && !self.may_use_mark_p() {
             return self.refuse("use_mark_p", "it exists in ns-2 only; leave it out");
         }
         Ok(())
     }
 
     fn in_bytes(&self) -> bool {
-        self.is(&LINUX) || self.choice("units").unwrap_or(self.profile.units.value) == "byte"
+        self.is_linux() || self.choice("units").unwrap_or(self.profile.units.value) == "byte"
     }
 
     /// The rule above max_th; none where ns-2's `use_mark_p` takes its place.
@@ -188,7 +194,7 @@ impl Requested<'_> {
                 "there is no gentle region; write \"drop\" or \"mark_always\"",
             );
         }
-        if self.is(&NS2) {
+        if self.may_use_mark_p() {
             let marks = self.switch("use_mark_p");
             if given.is_some() && marks == Some(true) {
                 return self.refuse("ecn_above_max", "use_mark_p is another rule; leave out one");
@@ -202,7 +208,7 @@ impl Requested<'_> {
     fn thresholds(&self) -> Result<(f64, f64), BadParams> {
         let given = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
         let (min, max) = (given("min_th"), given("max_th"));
-        if self.is(&LINUX) {
+        if self.is_linux() {
             return self.given(min, max).thresholds(self.profile.underneath);
         }
         let delay = self.params.real_or("target_delay", 0.005);
@@ -214,7 +220,9 @@ impl Requested<'_> {
         let rate = self.packets_per_s();
         let remembers = self.choice("automatic_w_q").unwrap_or(self.profile.automatic_w_q.value);
         let automatic = match remembers {
-            _ if self.is(&LINUX) => (LINUX.w_q.value)(&self.given(min_th, max_th)),
+            _ if self.is_linux() => {
+                (self.profile.underneath.w_q.value)(&self.given(min_th, max_th))
+            }
             "second" => 1.0 - math::exp(-(1.0 / rate)),
             "ten-rtt" => 1.0 - math::exp(-(1.0 / (10.0 * (3.0 / rate).max(0.1) * rate))),
             _ => 1.0 - math::exp(-(10.0 / rate)),

@@ -5,14 +5,13 @@ use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
 pub(crate) use super::altq::{Altq, log_weight};
 pub(crate) use super::average::Average;
-pub(crate) use super::curve::Curve;
+pub(crate) use super::early::Early;
 pub(crate) use super::in_packets;
 pub(crate) use super::linux::{Ageing, Law, Linux, Vars};
 pub(crate) use super::ns::Ns;
 pub(crate) use super::paper::Paper;
-pub(crate) use super::profile::{
-    ALTQ, FJ93, Given, LINUX, NS2, NS3, Profile, Switch, band, band_of,
-};
+pub(crate) use super::profile::{Given, Profile, Program, Switch, band, band_of};
+pub(crate) use super::profiles::{ALTQ, FJ93, LINUX, NS2, NS3, named};
 pub(crate) use super::settings::{Settings, weight_for_burst};
 pub(crate) use super::spacing;
 pub(crate) use super::spacing::paper as space_signals;
@@ -43,19 +42,6 @@ pub(crate) fn plain(profile: &'static Profile, band: (f64, f64), w_q: f64, max_p
         ecn: false,
         limit: BufferLimit::UNLIMITED,
     }
-}
-
-/// A judge that first takes in an arrival and then decides on it, so that something can happen
-/// in between.
-pub(crate) trait Early: Aqm {
-    /// Updates the average and the counts.
-    fn sample(&mut self, packet: &Packet, backlog: Backlog, now: Instant);
-    /// Decides on the packet just sampled.
-    fn decide(&mut self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> Verdict;
-    /// The average, in the unit in which the queue is measured.
-    fn average(&self) -> f64;
-    /// p_b over the average.
-    fn curve(&mut self) -> &mut Curve;
 }
 
 /// A rule that moves `max_p` at arrivals.

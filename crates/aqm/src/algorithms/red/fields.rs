@@ -3,7 +3,7 @@
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
 
-use super::profile::{FJ93, PROFILES};
+use super::profiles::{FJ93, PROFILES};
 use crate::buffer::{BYTES, ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY, TIME};
 use crate::by_profile::{by_profile, named};
 

@@ -5,7 +5,8 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use super::family::plain;
-use super::profile::{FJ93, NS2, NS3, Profile, band};
+use super::profile::{Profile, band};
+use super::profiles::{FJ93, NS2, NS3};
 use super::settings::Settings;
 use crate::buffer::{self, PACKET_BYTES, PACKETS};
 use crate::by_profile::by_profile;

@@ -8,7 +8,7 @@ use packet::{Backlog, DropReason, Instant, Packet, Rng};
 
 use super::average::Average;
 use super::curve::Curve;
-use super::family::Early;
+use super::early::Early;
 use super::settings::{Settings, certain_verdict};
 use super::spacing;
 use crate::{Aqm, Idle, Verdict};

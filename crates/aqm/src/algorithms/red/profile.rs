@@ -1,40 +1,33 @@
 //! What a profile is: an implementation of RED with its defaults, and what it cannot do. Each is a
-//! file in `profiles/`; checks, constructors and the table of parameters read it from there.
+//! file in `profiles/`, listed there; checks, constructors and the table of parameters read it from there.
 
 use alloc::format;
 
 use packet::params::{BadParams, Params};
 use packet::{Duration, Rate};
 
-use super::profiles::{altq, fj93, linux, ns2, ns2_fixed, ns3};
 use super::settings::Settings;
 use crate::by_profile::Stated;
 use crate::idle::PacketClock;
 use crate::{Built, Fit};
 
-/// Every profile, in the order of the documentation. A new one adds its line here.
-#[rustfmt::skip]
-pub(crate) const PROFILES: [&Profile; 6] = [
-    &fj93::PROFILE,
-    &ns2::PROFILE,
-    &ns2_fixed::PROFILE,
-    &ns3::PROFILE,
-    &altq::PROFILE,
-    &linux::PROFILE,
-];
-
-/// Those that other disciplines build on.
-pub(crate) use altq::PROFILE as ALTQ;
-pub(crate) use fj93::PROFILE as FJ93;
-pub(crate) use linux::PROFILE as LINUX;
-pub(crate) use ns2::PROFILE as NS2;
-pub(crate) use ns3::PROFILE as NS3;
+/// Whose program decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Program {
+    /// The pseudocode of the 1993 paper.
+    Paper,
+    /// That of ns-2, which ns-3 has too.
+    Ns,
+    Altq,
+    Linux,
+}
 
 /// An implementation of RED.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Profile {
     /// The name users write.
     pub name: &'static str,
+    pub program: Program,
     /// The judge that decides as it does.
     pub judge: fn(&Settings) -> Result<Built, BadParams>,
     pub min_th: Stated<Rule>,
@@ -62,10 +55,9 @@ pub(crate) struct Profile {
 }
 
 impl Profile {
-    /// The profile called `name`.
-    pub fn named(name: &str) -> &'static Self {
-        let found = PROFILES.iter().find(|profile| profile.name == name);
-        found.unwrap_or_else(|| panic!("{name} passed the check of profiles"))
+    /// Whether its probability by bytes is a share of `max_packet_bytes`.
+    pub fn refers_to_largest_packet(&self) -> bool {
+        self.program == Program::Paper
     }
 
     /// The switch called `name`.
@@ -81,12 +73,6 @@ impl Profile {
             "ns1_compat" => self.ns1_compat,
             other => panic!("{other} is no switch of a profile"),
         }
-    }
-}
-
-impl PartialEq for Profile {
-    fn eq(&self, other: &Self) -> bool {
-        self.name == other.name
     }
 }
 

@@ -7,7 +7,7 @@ use packet::{Duration, math};
 
 use super::curve::Curve;
 use super::presets::Preset;
-use super::profile::{FJ93, Given, IdleClock, Limits, Profile, Switch};
+use super::profile::{Given, IdleClock, Limits, Profile, Switch};
 use crate::idle::PacketClock;
 use crate::{BufferLimit, Line, Verdict};
 
@@ -37,16 +37,15 @@ pub(crate) struct Settings {
 
 impl Settings {
     /// Checks `params` against their profile and each other, and fills in its defaults.
-    pub fn resolve(params: &Params, line: &Line) -> Result<Self, BadParams> {
+    pub fn resolve(
+        params: &Params,
+        line: &Line,
+        profile: &'static Profile,
+    ) -> Result<Self, BadParams> {
         let preset = match params.value("preset") {
             Value::Choice(name) => Some(Preset::named(name)),
             _ => None,
         };
-        let name = match preset {
-            Some(_) if !params.given("profile") => "ns2-fixed",
-            _ => params.choice("profile"),
-        };
-        let profile = Profile::named(name);
         let requested = Requested { params, profile, preset };
         requested.refuse_what_has_no_effect()?;
         let mean_packet_bytes =
@@ -162,7 +161,7 @@ impl Requested<'_> {
             ))
         };
         if self.params.given("max_packet_bytes")
-            && !(*self.profile == FJ93 && self.switch("byte_probability")?)
+            && !(self.profile.refers_to_largest_packet() && self.switch("byte_probability")?)
         {
             return idle("max_packet_bytes", "only fj93 with byte_probability refers to it");
         }
@@ -193,7 +192,7 @@ impl Requested<'_> {
         ] {
             params.settle(name, Value::Switch(on));
         }
-        if !(*self.profile == FJ93 && settings.byte_probability) {
+        if !(self.profile.refers_to_largest_packet() && settings.byte_probability) {
             params.ignore("max_packet_bytes");
         }
         if !settings.use_mark_p {

@@ -7,7 +7,7 @@ use packet::params::{BadParams, Params};
 use packet::{DropReason, Duration, Instant, Packet, Rng};
 
 use crate::algorithms::family::{
-    ALTQ, Early, Idle, NS2, Ns, PacketClock, Profile, Settings, band_of, plain,
+    Early, Idle, NS2, Ns, PacketClock, Profile, Program, Settings, band_of, plain,
 };
 use crate::shells::classes::{ClassJudge, Waiting};
 use crate::{Aqm, Line, Verdict};
@@ -64,7 +64,7 @@ pub(super) fn settings(
 ) -> Result<Settings, BadParams> {
     let real = |field: &str, default| params.real_or(&format!("{name}_{field}"), default);
     let band = band_of(&format!("{name}_"), real("min_th", min), real("max_th", max))?;
-    let altq = *profile == ALTQ;
+    let altq = profile.program == Program::Altq;
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
@@ -203,7 +203,7 @@ impl<T: Tagger> ClassJudge for InOut<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::algorithms::family::NS2;
+    use crate::algorithms::family::{ALTQ, NS2};
     use packet::params::Raw;
     use packet::{Ecn, Rate};
 

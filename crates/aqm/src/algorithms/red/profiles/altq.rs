@@ -5,13 +5,14 @@ use packet::Duration;
 use super::fj93;
 use crate::algorithms::red::altq::Altq;
 use crate::algorithms::red::gate;
-use crate::algorithms::red::profile::{IdleClock, Limits, Profile, Switch};
+use crate::algorithms::red::profile::{IdleClock, Limits, Profile, Program, Switch};
 use crate::by_profile::{Stated, stated};
 
 const PACKETS: &str = "ALTQ's RED counts packets";
 
 pub(crate) const PROFILE: Profile = Profile {
     name: "altq",
+    program: Program::Altq,
     judge: |settings| Ok(gate(Altq::new(settings)?, settings)),
     w_q: Stated::new(
         // ALTQ truncates 10^6/packet time before comparing.

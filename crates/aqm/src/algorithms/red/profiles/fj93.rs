@@ -3,11 +3,12 @@
 use crate::Fit;
 use crate::algorithms::red::gate;
 use crate::algorithms::red::paper::Paper;
-use crate::algorithms::red::profile::{IdleClock, Limits, Profile, Switch};
+use crate::algorithms::red::profile::{IdleClock, Limits, Profile, Program, Switch};
 use crate::by_profile::{Stated, stated};
 
 pub(crate) const PROFILE: Profile = Profile {
     name: "fj93",
+    program: Program::Paper,
     judge: |settings| Ok(gate(Paper::new(settings), settings)),
     min_th: Stated::new(|_| 5.0, "5"),
     max_th: Stated::new(|_| 15.0, "15"),

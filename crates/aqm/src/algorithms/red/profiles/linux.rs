@@ -3,12 +3,13 @@
 use super::fj93;
 use crate::algorithms::red::gate;
 use crate::algorithms::red::linux::Linux;
-use crate::algorithms::red::profile::{Given, Limits, Profile, Switch};
+use crate::algorithms::red::profile::{Given, Limits, Profile, Program, Switch};
 use crate::algorithms::red::settings::weight_for_burst;
 use crate::by_profile::Stated;
 
 pub(crate) const PROFILE: Profile = Profile {
     name: "linux",
+    program: Program::Linux,
     judge: |settings| Ok(gate(Linux::new(settings)?, settings)),
     min_th: Stated::new(min_th, "max_th/3"),
     max_th: Stated::new(max_th, "3 min_th if that is given, else a quarter of the limit"),

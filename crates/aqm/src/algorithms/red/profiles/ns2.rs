@@ -6,11 +6,12 @@ use super::fj93;
 use crate::Fit;
 use crate::algorithms::red::gate;
 use crate::algorithms::red::ns::Ns;
-use crate::algorithms::red::profile::{Given, Limits, Profile, Switch};
+use crate::algorithms::red::profile::{Given, Limits, Profile, Program, Switch};
 use crate::by_profile::{Stated, stated};
 
 pub(crate) const PROFILE: Profile = Profile {
     name: "ns2",
+    program: Program::Ns,
     judge: |settings| Ok(gate(Ns::new(settings), settings)),
     min_th: Stated::new(min_th, "half of what the line sends in 5 ms, at least 5"),
     max_th: Stated::new(|given| 3.0 * given.min_th.unwrap_or_else(|| min_th(given)), "3 min_th"),

@@ -5,6 +5,7 @@ use packet::params::Raw;
 
 use super::*;
 use crate::Fit;
+use crate::algorithms::red::profile_of;
 
 const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
@@ -15,7 +16,8 @@ pub(in crate::algorithms::red) fn resolve(pairs: &[(&str, &str)]) -> Result<Sett
         _ => Raw::Text(text.into()),
     };
     let raw: Vec<_> = pairs.iter().map(|(k, v)| (k.to_string(), raw(v))).collect();
-    Settings::resolve(&Params::check(crate::algorithms::red::fields::FIELDS, &raw)?, &LINE)
+    let params = Params::check(crate::algorithms::red::fields::FIELDS, &raw)?;
+    Settings::resolve(&params, &LINE, profile_of(&params))
 }
 
 pub(in crate::algorithms::red) fn settings(pairs: &[(&str, &str)]) -> Settings {
@@ -65,7 +67,7 @@ fn presets_of_harsh_red() {
     // What is written wins.
     let own = [("preset", "edge-hred"), ("max_th", "30"), ("w_q", "0.1"), ("profile", "fj93")];
     assert_eq!(preset(&own), (3.0, 30.0, 0.1, 0.65));
-    assert_eq!(*settings(&own).profile, FJ93);
+    assert_eq!(settings(&own).profile.name, "fj93");
     assert!(refusal(&[("preset", "hspa-red"), ("max_th", "4")]).contains("max_th = 4"));
 }
 
@@ -170,7 +172,8 @@ fn altq_counts_idle_packets_of_800_us_whatever_the_line() {
     for (profile, micros) in [("altq", 800.0), ("fj93", 400.0)] {
         let raw = [("profile".to_string(), Raw::Text(profile.into()))];
         let params = Params::check(crate::algorithms::red::fields::FIELDS, &raw).unwrap();
-        let secs = Settings::resolve(&params, &line).unwrap().clock.packet_secs();
+        let secs =
+            Settings::resolve(&params, &line, profile_of(&params)).unwrap().clock.packet_secs();
         assert!((secs * 1e6 - micros).abs() < 1e-9, "{profile}: {secs}");
     }
 }
