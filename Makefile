@@ -71,7 +71,7 @@ target/wheel/.built: dev
 # Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
 test: compiled target/wheel/.built ## Set everything up and run every test
 	@$(TESTS) --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
-	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile; python=$$?; \
+	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
 

@@ -23,6 +23,29 @@ from aqmlab.experiment.plan import Plan
 HERE = Path(__file__).parent
 
 
+LONGEST = (
+    "how_to",
+    "transcriptions",
+    "matching",
+    "killed",
+    "documents",
+    "studies",
+    "browser",
+    "real",
+    "tasks",
+    "report",
+    "infer",
+    "cluster",
+)
+"""Files of tests that take longest, begun first: one begun last leaves the other cores idle."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest files first; the others in their order."""
+    place = {f"test_{name}": number for number, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: place.get(item.path.stem, len(LONGEST)))
+
+
 def base_scenario(**changes) -> dict:
     """A complete small scenario that both the double and the simulator accept."""
     return {
