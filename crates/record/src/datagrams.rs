@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use packet::{Duration, Instant};
 
+use crate::distances::Distances;
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::quantile::rank;
 use crate::sample::{Keep, Sample};
@@ -28,7 +29,7 @@ struct Stream {
     last_lost: Option<u64>,
     lost: u64,
     /// Packets from one loss to the next (1: neighbours).
-    distances: Sample,
+    distances: Distances,
     /// Sum of the differences of consecutive delays, ns, and how many.
     jitter: (u64, u64),
     /// These differences without their sign.
@@ -85,7 +86,7 @@ impl Datagrams {
     /// their first datagrams, which differ from seed to seed.
     pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
         let delays = Sample::new(self.keep, &[self.deadline.nanos()]);
-        let distances = Sample::new(self.keep, &[1]);
+        let distances = Distances::new(self.keep);
         let rest = Stream::default();
         self.streams.push(Stream { group, user, back, delays, distances, ..rest });
         if let Some(log) = &mut self.log {
@@ -176,25 +177,21 @@ impl Datagrams {
 
     /// The figures of the measured interval, a group of figures for each group that has sent.
     pub fn summarise(&mut self, out: &mut Summary) {
-        // Each stream is sorted once, for the figures of its group and for its own row.
-        for stream in &mut self.streams {
-            stream.delays.sort();
-            stream.distances.sort();
-        }
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
-            let sources = self.streams.iter().filter(|s| usize::from(s.group) == index);
-            if sources.clone().next().is_some() {
-                groups.group(name, Together::of(sources, self.deadline).summary());
+            let of_group = self.streams.iter_mut().filter(|s| usize::from(s.group) == index);
+            let mut sources: Vec<&mut Stream> = of_group.collect();
+            if !sources.is_empty() {
+                groups.group(name, Together::figures(&mut sources, self.deadline));
             }
         }
         out.group("datagrams", groups);
     }
 
     /// One row per stream.
-    pub fn table(&self) -> Table {
-        let row = |s| Together::of(std::iter::once(s), self.deadline).summary();
-        let rows: Vec<Summary> = self.streams.iter().map(row).collect();
+    pub fn table(&mut self) -> Table {
+        let row = |stream| Together::figures(&mut [stream], self.deadline);
+        let rows: Vec<Summary> = self.streams.iter_mut().map(row).collect();
         let count =
             |of: &dyn Fn(&Stream) -> u64| Column::U64(self.streams.iter().map(of).collect());
         let groups = self.streams.iter().map(|s| s.group).collect();
@@ -242,33 +239,47 @@ pub(crate) struct Together {
     lost: u64,
     /// One-way delays in ns, sorted.
     delays: Sample,
-    /// Delays above the least of their stream, ns, sorted.
-    variations: Sample,
+    /// Delays above the least of their stream, ns, sorted; of one stream alone only what its delays do not say.
+    variations: Option<Sample>,
     jitter: (u64, u64),
     smoothed: f64,
     differences: Differences,
-    distances: Sample,
+    distances: Distances,
     deadline: Duration,
 }
 
 impl Together {
-    fn of<'a>(streams: impl Iterator<Item = &'a Stream>, deadline: Duration) -> Together {
+    /// The figures of some streams, whose delays are sorted with it.
+    fn figures(streams: &mut [&mut Stream], deadline: Duration) -> Summary {
         let mut all = Together { deadline, ..Together::default() };
-        for stream in streams {
+        for stream in &mut *streams {
+            stream.delays.sort();
             all.sent += stream.sent;
             all.lost += stream.lost;
             all.jitter.0 += stream.jitter.0;
             all.jitter.1 += stream.jitter.1;
             all.smoothed += stream.smoothed.1;
             all.differences.merge(&stream.differences);
-            all.delays.merge(&stream.delays);
-            all.variations.merge(&stream.delays.above_least());
             all.distances.merge(&stream.distances);
         }
+        all.distances.sort();
+        if let [stream] = streams {
+            // It lends its samples, which may be large.
+            all.delays = std::mem::take(&mut stream.delays);
+            all.variations = all.delays.is_bounded().then(|| all.delays.above_least());
+            let summary = all.summary();
+            stream.delays = all.delays;
+            return summary;
+        }
+        let mut variations = Sample::default();
+        for stream in streams {
+            all.delays.merge(&stream.delays);
+            variations.merge(&stream.delays.above_least());
+        }
         all.delays.sort_merged();
-        all.variations.sort_merged();
-        all.distances.sort_merged();
-        all
+        variations.sort_merged();
+        all.variations = Some(variations);
+        all.summary()
     }
 
     /// Datagrams that arrived or were lost.
@@ -285,7 +296,11 @@ impl Together {
     }
 
     fn variation_s(&self, p: f64) -> f64 {
-        quantile(&self.variations, p) / 1e9
+        match &self.variations {
+            Some(variations) => quantile(variations, p) / 1e9,
+            // Whole nanoseconds: the difference is exact.
+            None => (quantile(&self.delays, p) - quantile(&self.delays, 0.0)) / 1e9,
+        }
     }
 
     fn in_time(&self) -> f64 {
@@ -297,7 +312,10 @@ impl Together {
     }
 
     fn distance(&self, p: f64) -> f64 {
-        quantile(&self.distances, p)
+        match self.distances.count() {
+            0 => f64::NAN,
+            n => self.distances.ranked(rank(n, p)) as f64,
+        }
     }
 
     fn summary(&self) -> Summary {

@@ -17,6 +17,7 @@ mod concurrency;
 mod controls;
 mod datagrams;
 mod digits;
+mod distances;
 mod drop_run;
 pub mod e_model;
 mod fingerprint;

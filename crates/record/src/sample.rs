@@ -79,6 +79,7 @@ impl Sample {
     /// Sorts the sample; call it before reading any rank or share.
     pub fn sort(&mut self) {
         match self {
+            Sample::All(values) if values.is_sorted() => {}
             Sample::All(values) => digits::sort(values),
             Sample::Bounded(sample) => sample.first.sort_unstable(),
         }
@@ -91,6 +92,11 @@ impl Sample {
             Sample::All(values) => values.sort(),
             Sample::Bounded(_) => self.sort(),
         }
+    }
+
+    /// Whether it may hold less than all values.
+    pub fn is_bounded(&self) -> bool {
+        matches!(self, Sample::Bounded(_))
     }
 
     /// How many there are.

@@ -54,7 +54,7 @@ fn delay_jitter_loss_and_deadline_by_hand() {
 
 #[test]
 fn what_was_sent_in_the_warm_up_does_not_count() {
-    let log = five(Window { from: at(130), to: at(1_000) });
+    let mut log = five(Window { from: at(130), to: at(1_000) });
     let row = log.table();
     let column = |name: &str| &row.columns.iter().find(|(n, _)| n == name).unwrap().1;
     assert_eq!((column("group"), column("user")), (&Column::U16(vec![1]), &Column::U32(vec![7])));
