@@ -108,12 +108,20 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
     short = " in quick runs" if described.get("quick") else ""
     note = f"The claims of the part {parts} were judged anew{short} on {made}, commit `{commit}`: "
     note += f"{', '.join(rows)}."
-    start = f"The claims of the part {parts} were judged anew"
-    left = [line for line in lines if not line.startswith(start)]
+    left = [without(line, rows) for line in lines]
     if not any("| not run |" in line for line in left):  # the counts take its place
         left = ["" if line.startswith(NOT_RUN) else line for line in left]
     body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
     return f"{body}\n\n{note}\n"
+
+
+def without(line: str, renewed: Iterable[str]) -> str:
+    """A line of a page; one that says which claims were judged anew no longer names these."""
+    said, colon, names = line.partition(": ")
+    if not said.startswith("The claims of the part ") or not colon:
+        return line
+    left = [name for name in names.rstrip(".").split(", ") if name not in renewed]
+    return f"{said}: {', '.join(left)}." if left else ""
 
 
 def beside(old: str, described: dict[str, Any], made: str) -> str:

@@ -239,6 +239,9 @@ def test_a_part_renews_its_claims_rows_and_says_so():
         "The claims of the part later were judged anew on 2026-11-29, commit `01234567`: T-1.\n"
     )
     assert renewed(page, about, "2026-11-29") == page
+    both = page.replace("part later", "part first, later").replace(": T-1.", ": A1, T-1.")
+    said = [line for line in renewed(both, about, "2026-11-30").split("\n") if "anew" in line]
+    assert [line.rpartition(": ")[2] for line in said] == ["A1.", "T-1."]
     with pytest.raises(StoreError, match="no row of T-2"):
         renewed(old, {**about, "claims": [{**claim, "id": "T-2"}]}, "2026-11-29")
 
