@@ -100,6 +100,13 @@ impl Recorder {
         self.datagrams.lost(stream, number, sent);
     }
 
+    /// Datagram `number` of `stream` was refused by its first port as it left its sender.
+    #[inline]
+    pub fn datagram_refused(&mut self, stream: u32, number: u64, now: Instant) {
+        self.datagrams.sent(stream, number, now);
+        self.datagrams.lost(stream, number, now);
+    }
+
     /// `segments` segments with payload were sent.
     pub fn data_segments_sent(&mut self, segments: u64) {
         self.data_sent += segments;

@@ -2,8 +2,8 @@
 
 use std::num::NonZero;
 
-use packet::{Duration, Ecn, Instant};
-use record::{PacketClass, PageLoad};
+use packet::{Ack, Duration, Ecn, Header, Instant};
+use record::{Kind, PacketClass, PageLoad};
 use tcp::{Endpoint, State};
 use traffic::{Action, AppCx, Closes, Input, Paced};
 
@@ -157,9 +157,10 @@ impl World {
         let group = &self.groups[usize::from(self.sources[source as usize].group)];
         let there = &mut self.streams[stream as usize];
         there.receiver = Some(source);
+        let Header { source: opener, destination: acceptor, .. } = there.header;
         let answer = Stream {
-            route: group.routes[1].of(peer, u32::from(there.hosts[0])),
-            hosts: [there.hosts[1], there.hosts[0]],
+            route: group.routes[1].of(peer, u32::from(opener)),
+            header: Header { source: acceptor, destination: opener, ..there.header },
             to: OPENER as u8,
             ..*there
         };
@@ -179,8 +180,15 @@ impl World {
             serial: Serial::take(&mut self.serials_given),
             group: owner.group,
             route: group.routes[0].of(machine, peer),
-            hosts: [owner.machine, machine_number(peer)],
-            dscp: group.dscp,
+            header: Header {
+                dscp: group.dscp,
+                ack: Ack::No,
+                source: owner.machine,
+                destination: machine_number(peer),
+            },
+            class: PacketClass::new(Kind::Datagram, false)
+                .of_group(owner.group)
+                .with_dscp(group.dscp),
             // Where the delay of a round trip lies matters here: half of it is each way's.
             last_hop_delay: Duration::from_nanos(round_trip.nanos() / 2),
             to: ACCEPTOR as u8,

@@ -1,16 +1,16 @@
 //! Packets on their way: sent, carried from port to port along their routes, delayed, lost; and
 //! the datagram streams they belong to.
 
-use packet::{Ack, Duration, Ecn, Header, Instant, Packet};
-use record::{Kind, PacketClass, Who};
+use packet::{Duration, Ecn, Header, Instant, Packet};
+use record::{PacketClass, Who};
 
 use crate::capture::CapturedAt;
 use crate::event_queue::EventQueue;
 use crate::port::{Offered, Port};
 use crate::recorder::Conservation;
 use crate::topology::Side;
-use crate::world::connection::{ACCEPTOR, OPENER, Serial};
-use crate::world::in_flight::{InFlight, Outside};
+use crate::world::connection::{OPENER, Serial};
+use crate::world::in_flight::{InFlight, Outside, UDP_IP_HEADERS};
 use crate::world::payload::{Datagram, Payload};
 use crate::world::tcp_header::tcp_header;
 use crate::world::{Event, Network, World, event_order};
@@ -20,8 +20,8 @@ pub(crate) struct Stream {
     pub(super) serial: Serial,
     pub(super) group: u16,
     pub(super) route: u32,
-    pub(super) hosts: [u16; 2],
-    pub(super) dscp: u8,
+    pub(super) header: Header,
+    pub(super) class: PacketClass,
     /// Delay after the last port.
     pub(super) last_hop_delay: Duration,
     /// Which side it goes to, as of a connection.
@@ -29,6 +29,23 @@ pub(crate) struct Stream {
     /// The source that is notified of every datagram that arrives, if there is one.
     pub(super) receiver: Option<u32>,
     pub(super) sent: u64,
+}
+
+impl Stream {
+    /// One of its datagrams, before its first port; `index` is the stream's place.
+    fn datagram(&self, index: u32, datagram: Datagram) -> InFlight {
+        InFlight {
+            payload: Payload::Datagram(datagram),
+            connection: index,
+            serial: Some(self.serial),
+            to: self.to,
+            hop: 0,
+            route: self.route,
+            last_hop_delay: self.last_hop_delay,
+            header: self.header,
+            class: self.class,
+        }
+    }
 }
 
 /// What packets move along.
@@ -103,49 +120,33 @@ impl World {
     /// Sends a datagram of `bytes` payload on its way.
     pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) {
         let stream = &mut self.streams[index as usize];
-        let datagram = Datagram::new(stream.sent, self.now, bytes, ecn);
+        let number = stream.sent;
         stream.sent += 1;
-        let inflight = InFlight {
-            payload: Payload::Datagram(datagram),
-            connection: index,
-            serial: Some(stream.serial),
-            to: stream.to,
-            hop: 0,
-            route: stream.route,
-            last_hop_delay: stream.last_hop_delay,
-            header: Header {
-                dscp: stream.dscp,
-                ack: Ack::No,
-                source: stream.hosts[OPENER],
-                destination: stream.hosts[ACCEPTOR],
-            },
-            class: PacketClass::new(Kind::Datagram, false)
-                .of_group(stream.group)
-                .with_dscp(stream.dscp),
-        };
-        self.recorder.sent(self.now, &inflight);
-        match self.routes[inflight.route as usize].first() {
-            Some(&port)
-                if self.scripts.is_none() && self.network.port(port).channel().is_some() =>
-            {
-                self.send_into_channel(port, inflight);
+        let port = self.routes[stream.route as usize].first().copied();
+        let port = port.filter(|_| self.scripts.is_none());
+        if let Some(port) = port
+            && let Some(channel) = self.network.port(port).channel()
+        {
+            let (now, class) = (self.now, stream.class);
+            if channel.refuses(now, bytes + UDP_IP_HEADERS, &stream.header, class) {
+                // It has never been on its way.
+                channel.meter_mut().dropped_class(now, now, class);
+                return self.recorder.datagram_refused(index, number, now);
             }
-            _ => {
-                let id = self.in_flight.place(InFlight::default);
-                self.in_flight[id] = inflight;
-                self.transmit(id);
-            }
+            let inflight = stream.datagram(index, Datagram::new(number, now, bytes, ecn));
+            return self.send_into_channel(port, inflight);
         }
+        let inflight = stream.datagram(index, Datagram::new(number, self.now, bytes, ecn));
+        self.recorder.sent(self.now, &inflight);
+        let id = self.in_flight.place(InFlight::default);
+        self.in_flight[id] = inflight;
+        self.transmit(id);
     }
 
-    /// A datagram goes from its host into a channel. One that is refused has never been on its way.
+    /// A datagram goes from its host into a channel that has room for it.
     fn send_into_channel(&mut self, port: u32, mut inflight: InFlight) {
         let (now, class) = (self.now, inflight.class);
-        let Some(channel) = self.network.port(port).channel() else { return };
-        if channel.refuses(now, inflight.ip_bytes(), &inflight.header, class) {
-            channel.meter_mut().dropped_class(now, now, class);
-            return self.recorder.lost(now, &inflight, &mut self.connections);
-        }
+        self.recorder.sent(now, &inflight);
         inflight.hop = 1;
         let id = self.in_flight.place(InFlight::default);
         self.in_flight[id] = inflight;
@@ -206,7 +207,9 @@ impl World {
         let to_opener = usize::from(stream.to) == OPENER;
         let openers = self.groups[usize::from(stream.group)].side;
         // Hosts are named as the stream goes: from, to.
-        u32::from(stream.hosts[usize::from(to_opener == (openers == Side::Clients))])
+        let Header { source, destination, .. } = stream.header;
+        let to_client = to_opener == (openers == Side::Clients);
+        u32::from(if to_client { destination } else { source })
     }
 
     /// A packet reaches an explicit port.

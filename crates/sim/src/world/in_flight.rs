@@ -10,7 +10,7 @@ use crate::world::payload::Payload;
 use crate::world::{Event, event_order};
 
 /// Bytes of IPv4 and UDP headers.
-const UDP_IP_HEADERS: u32 = 28;
+pub(super) const UDP_IP_HEADERS: u32 = 28;
 
 /// Stands for the connection of a datagram, which has none.
 const NO_CONNECTION: u32 = u32::MAX;
