@@ -34,6 +34,9 @@ BOTH = 5
 """Cells of a claim's row where it has the verdicts of two sets."""
 HEAD_OF_TWO = "| | claim | reconstructed | as printed | why |"
 NOT_RUN = "The rows without a verdict are of"
+OURS = "Questions of ours, and the claims reassessed with today's end systems"
+NONE_OF_OURS = "The claims reassessed with today's end systems were not run with this set"
+NOTE = "The claims of the part "
 
 
 def page(described: dict[str, Any], made: str) -> str:
@@ -53,7 +56,7 @@ def page(described: dict[str, Any], made: str) -> str:
         "([studies.md](../studies.md)).",
         "",
         *_table("Claims of the paper", of_paper),
-        *_table("Questions of ours, and the claims reassessed with today's end systems", ours),
+        *_table(OURS, ours),
     ]
     return "\n".join(lines)
 
@@ -101,14 +104,20 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
             cells = [name_, *sets, why]
         lines.append(" | ".join(["", name, *cells, ""]).strip())
         missing.discard(name)
-    if missing:
-        rest = ", ".join(sorted(missing))
+    own = [rows[name] for name in rows if name in missing and rows[name].get("kind") == "ours"]
+    missing -= {claim["id"] for claim in own}
+    if missing or (own and f"## {OURS}" in lines):
+        rest = ", ".join(sorted(missing or {claim["id"] for claim in own}))
         raise StoreError(f"the page has no row of {rest}: run the whole study")
     parts, commit = ", ".join(described["parts"]), described["versions"]["commit"][:8]
     short = " in quick runs" if described.get("quick") else ""
-    note = f"The claims of the part {parts} were judged anew{short} on {made}, commit `{commit}`: "
+    note = f"{NOTE}{parts} were judged anew{short} on {made}, commit `{commit}`: "
     note += f"{', '.join(rows)}."
-    left = [without(line, rows) for line in lines]
+    left = [without(line, rows) for line in lines if not own or not line.startswith(NONE_OF_OURS)]
+    if own:
+        notes = next((n for n, line in enumerate(left) if line.startswith(NOTE)), len(left))
+        before = "\n".join(left[:notes]).rstrip("\n").split("\n")
+        left = [*before, "", *_table(OURS, own), *left[notes:]]
     if not any("| not run |" in line for line in left):  # the counts take its place
         left = ["" if line.startswith(NOT_RUN) else line for line in left]
     body = "\n## ".join(map(_counted, "\n".join(left).rstrip("\n").split("\n## ")))
@@ -118,7 +127,7 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
 def without(line: str, renewed: Iterable[str]) -> str:
     """A line of a page; one that says which claims were judged anew no longer names these."""
     said, colon, names = line.partition(": ")
-    if not said.startswith("The claims of the part ") or not colon:
+    if not said.startswith(NOTE) or not colon:
         return line
     left = [name for name in names.rstrip(".").split(", ") if name not in renewed]
     return f"{said}: {', '.join(left)}." if left else ""

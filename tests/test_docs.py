@@ -242,6 +242,12 @@ def test_a_part_renews_its_claims_rows_and_says_so():
     both = page.replace("part later", "part first, later").replace(": T-1.", ": A1, T-1.")
     said = [line for line in renewed(both, about, "2026-11-30").split("\n") if "anew" in line]
     assert [line.rpartition(": ")[2] for line in said] == ["A1.", "T-1."]
+    ours = {**about, "claims": [{**claim, "id": "T-3", "kind": "ours"}]}
+    added = renewed(page, ours, "2026-11-30")
+    assert "systems\n\n1 does not hold.\n\n| | claim | verdict | why |\n| --- | --- " in added
+    assert added.count("| T-3 | now | does not hold | 0.2 |") == 1
+    assert added.index("| T-3 |") < added.index("judged anew")
+    assert renewed(added, ours, "2026-11-30") == added
     with pytest.raises(StoreError, match="no row of T-2"):
         renewed(old, {**about, "claims": [{**claim, "id": "T-2"}]}, "2026-11-29")
 
