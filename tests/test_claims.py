@@ -328,10 +328,9 @@ class TestRevisited:
             (HOLDS, HOLDS), (HOLDS, FAILS), (HOLDS, INCONCLUSIVE), (INCONCLUSIVE, HOLDS)
         )
         assert reassessed.summary(rows) == (
-            "Conclusions of the paper reassessed: of 3 that hold here with its own set-up 1 hold "
-            "there, 1 do not hold, 1 inconclusive; of 1 that do not, or are inconclusive, 1 hold "
-            "there, "
-            "0 do not hold, 0 inconclusive."
+            "Conclusions of the paper reassessed: of 3 that hold here with its own set-up 1 holds "
+            "there, 1 does not hold, 1 inconclusive; of 1 that do not, or are inconclusive, "
+            "1 holds there, 0 do not hold, 0 inconclusive."
         )
         assert reassessed.summary(rows[:1]) == "" == reassessed.summary(rows[1:2])
 

@@ -72,8 +72,8 @@ def test_the_findings_count_our_questions_apart():
     ]
     described = headlines._claims({"claims": claims})
     assert described == [
-        "Of 1 claim of the paper: 1 hold here, 0 do not hold, 0 inconclusive.",
-        "Of 2 questions of ours: 1 hold here, 0 do not hold, 1 inconclusive.",
+        "Of 1 claim of the paper: 1 holds here, 0 do not hold, 0 inconclusive.",
+        "Of 2 questions of ours: 1 holds here, 0 do not hold, 1 inconclusive.",
     ]
     assert headlines._claims({"claims": []}) == []
 

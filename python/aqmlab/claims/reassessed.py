@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from aqmlab.io.numbers import with_verb
+
 from .judge import FAILS, HOLDS, INCONCLUSIVE
 
 if TYPE_CHECKING:
@@ -41,5 +43,6 @@ def summary(claims: Sequence[Line]) -> str:
 def _counted(verdicts: list[str]) -> str:
     found = Counter(verdicts)
     return (
-        f"{found[HOLDS]} hold there, {found[FAILS]} do not hold, {found[INCONCLUSIVE]} inconclusive"
+        f"{with_verb(found[HOLDS], 'hold')} there, {with_verb(found[FAILS], 'do')} not hold, "
+        f"{found[INCONCLUSIVE]} inconclusive"
     )

@@ -49,3 +49,9 @@ def digits_of(value: float) -> int:
 def counted(number: int, noun: str) -> str:
     """`1 seed`, `2 seeds`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def with_verb(number: int, verb: str) -> str:
+    """`1 holds`, `2 hold`; `1 does`, `2 do`."""
+    one = {"do": "does"}.get(verb, f"{verb}s")
+    return f"{number} {one if number == 1 else verb}"

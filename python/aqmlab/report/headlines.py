@@ -6,7 +6,7 @@ from collections import Counter
 
 from aqmlab.claims import reassessed
 from aqmlab.claims.judge import FAILS, HOLDS, INCONCLUSIVE
-from aqmlab.io.numbers import counted, ranged, signed
+from aqmlab.io.numbers import counted, ranged, signed, with_verb
 from aqmlab.tables.document import MetricShown, StudyDocument
 from aqmlab.tables.tables import BETWEEN, INSIDE, OUTSIDE
 
@@ -48,8 +48,8 @@ def _claims(result: StudyDocument) -> list[str]:
     paper = [claim for claim in result["claims"] if claim["kind"] != "ours"]
     of_paper = "of the paper" if result.get("source", True) else "of this file"
     return [
-        f"Of {counted(len(claims), what)} {whose}: {verdicts[HOLDS]} hold here, "
-        f"{verdicts[FAILS]} do not hold, {verdicts[INCONCLUSIVE]} inconclusive."
+        f"Of {counted(len(claims), what)} {whose}: {with_verb(verdicts[HOLDS], 'hold')} here, "
+        f"{with_verb(verdicts[FAILS], 'do')} not hold, {verdicts[INCONCLUSIVE]} inconclusive."
         for claims, what, whose in ((paper, "claim", of_paper), (ours, "question", "of ours"))
         if (verdicts := Counter(claim["verdict"] for claim in claims))
     ] + ([again] if again else [])
