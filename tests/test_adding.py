@@ -57,7 +57,7 @@ WITNESSES = [
         "profile of RED",
         "ns2_fixed",
         (f"{RED}/profiles/ns2_fixed.rs",),
-        {f"{RED}/profiles/mod.rs": 1, f"{RED}/profile.rs": 2},
+        {f"{RED}/profiles/mod.rs": 2},
     ),
     Witness(
         "congestion control",

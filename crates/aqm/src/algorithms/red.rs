@@ -88,10 +88,8 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
 
 /// The profile that was written; that of the presets' program with a preset alone.
 fn profile_of(params: &Params) -> &'static Profile {
-    match params.given("preset") && !params.given("profile") {
-        true => &profiles::NS2_FIXED,
-        false => profiles::named(params.choice("profile")),
-    }
+    let of_preset = params.given("preset") && !params.given("profile");
+    profiles::named(if of_preset { "ns2-fixed" } else { params.choice("profile") })
 }
 
 fn gate(judge: impl Aqm + 'static, settings: &Settings) -> Built {

@@ -25,7 +25,6 @@ pub(crate) use altq::PROFILE as ALTQ;
 pub(crate) use fj93::PROFILE as FJ93;
 pub(crate) use linux::PROFILE as LINUX;
 pub(crate) use ns2::PROFILE as NS2;
-pub(super) use ns2_fixed::PROFILE as NS2_FIXED;
 pub(crate) use ns3::PROFILE as NS3;
 
 /// The profile called `name`.
