@@ -56,18 +56,28 @@ class Started:
             preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL),
         )
 
+    def left(self) -> set[str]:
+        """Its processes, known by the folder of drafts in their environment.
+
+        Of one that has another user namespace only root may read that: it is taken for one of
+        this run if it was not there before.
+        """
+        known = {pid: environment_of(pid) for pid in of_live_runs()}
+        own = {pid for pid, found in known.items() if found and str(self.drafts) in found}
+        return own | {pid for pid, found in known.items() if found is None} - self.before
+
     def parts(self, most: int) -> dict[str, int]:
         """The processes by their role, once there are so many."""
         found: dict[str, int] = {}
         for _ in range(600):
             assert self.command.poll() is None, self.command.communicate()
             found = {"command": self.command.pid}
-            for pid in of_live_runs() - self.before:
+            for pid in self.left():
                 words = words_of(pid)
                 if "aqmlab.live.part" in words:
                     role = words[words.index("aqmlab.live.part") + 1]
                     found[{"run": "supervisor"}.get(role, role)] = int(pid)
-            users = sorted(int(p) for p in of_live_runs() - self.before if "users" in words_of(p))
+            users = sorted(int(p) for p in self.left() if "users" in words_of(p))
             if len(users) == 2 and found.pop("users", None):
                 found |= dict(zip(("users-clients", "users-servers"), users, strict=True))
             if len(found) >= most:
@@ -88,12 +98,12 @@ class Started:
         began = time.monotonic()
         try:
             self.command.communicate(timeout=PATIENCE_S)
-            while of_live_runs() - self.before and time.monotonic() - began < PATIENCE_S:
+            while self.left() and time.monotonic() - began < PATIENCE_S:
                 time.sleep(0.02)
             took = time.monotonic() - began
-            assert not {pid: words_of(pid) for pid in of_live_runs() - self.before}
+            assert not {pid: words_of(pid) for pid in self.left()}
         finally:
-            for pid in of_live_runs() - self.before:
+            for pid in self.left():
                 os.kill(int(pid), signal.SIGKILL)
         assert self.command.returncode != 0
         assert names_of_devices() == self.devices
@@ -107,6 +117,16 @@ def words_of(pid: str | int) -> list[str]:
         return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
     except OSError:
         return []
+
+
+def environment_of(pid: str) -> str | None:
+    """None where it may not be read; nothing of a process that has ended."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace")
+    except PermissionError:
+        return None
+    except OSError:
+        return ""
 
 
 def of_live_runs() -> set[str]:
@@ -150,7 +170,7 @@ def test_it_is_killed_as_it_begins(namespaces, tmp_path):
     """Before the kernel knows that the supervisor is to end with the command."""
     run = Started(tmp_path)
     for _ in range(600):
-        if of_live_runs() - run.before:
+        if run.left():
             break
         time.sleep(0.005)
     run.command.kill()
