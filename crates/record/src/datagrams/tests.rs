@@ -86,3 +86,37 @@ fn delays_vary_above_the_least_of_their_own_stream() {
         assert_eq!(variations, [0.004, 0.009, 0.009, 0.009]);
     }
 }
+
+/// A lone stream's delays are read where they are, and are there afterwards.
+#[test]
+fn a_lone_stream_keeps_its_delays() {
+    let mut log = five(Window { from: at(0), to: at(1_000) });
+    log.summarise(&mut Summary::default());
+    let [first, second] = [(); 2].map(|()| log.table());
+    let column = |name: &str| &first.columns.iter().find(|(n, _)| n == name).unwrap().1;
+    assert_eq!(column("received"), &Column::U64(vec![3]));
+    assert_eq!(column("delay_p50_s"), &Column::F64(vec![0.02]));
+    assert_eq!(format!("{:?}", first.columns), format!("{:?}", second.columns));
+}
+
+/// In bins a delay's variation is that of its bin above the exact least.
+#[test]
+fn a_lone_bounded_stream_varies_above_its_exact_least() {
+    let window = Window { from: at(0), to: at(1_000_000) };
+    let groups = vec!["calls".to_owned()];
+    let log = Datagrams::new(window, Duration::from_millis(20), groups, false);
+    let mut log = log.watched(Keep::Bounded);
+    let stream = log.stream(0, 0, false);
+    for number in 0..5_000 {
+        let late = Duration::from_nanos(20_000_100 + number * 7);
+        log.sent(stream, number, at(10 * number));
+        log.received(stream, number, at(10 * number), at(10 * number) + late);
+    }
+    let expected = quantile(&log.streams[0].delays.above_least(), 0.5) / 1e9;
+    let mut summary = Summary::default();
+    log.summarise(&mut summary);
+    let Some(crate::Figure::Group(groups)) = summary.get("datagrams") else { panic!() };
+    let Some(crate::Figure::Group(calls)) = groups.get("calls") else { panic!() };
+    assert!(expected > 0.0);
+    assert_eq!(calls.number("delay_variation_p50_s"), expected);
+}
