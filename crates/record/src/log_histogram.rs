@@ -245,9 +245,10 @@ mod tests {
         given.iter().for_each(|&ns| times.add(ns));
         times.add_zero();
         times.add_many(7, 2);
-        assert_eq!((times.count(), times.longest_ns()), (14, 1_000_001));
+        times.add_many(0, 5);
+        assert_eq!((times.count(), times.longest_ns()), (19, 1_000_001));
         let bins: Vec<(u64, u32)> = times.bins().collect();
-        assert_eq!(bins[..5], [(0, 3), (1, 1), (3, 1), (7, 4), (9, 1)]);
+        assert_eq!(bins[..5], [(0, 8), (1, 1), (3, 1), (7, 4), (9, 1)]);
         assert_eq!(bins[5..].iter().map(|(_, n)| n).sum::<u32>(), 4);
         assert!(bins[5..].iter().all(|(ns, _)| (999_000..1_005_000).contains(ns)), "{bins:?}");
         assert_eq!(times.middles().last().map(|(ns, _)| ns <= 1_000_001), Some(true));

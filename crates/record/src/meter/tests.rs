@@ -123,6 +123,21 @@ fn the_measured_part_of_a_transmission_counts() {
 }
 
 #[test]
+fn a_packet_that_finds_the_line_idle_has_waited_for_nothing() {
+    let mut m = meter(0, 100);
+    let class = DelayClass::default();
+    m.arrival(ms(1), 100, DATA);
+    m.started_at_once(ms(1), ms(2), 100, 1, class);
+    m.arrival(ms(1), 100, DATA);
+    m.started(ms(2), ms(3), ms(1), 100, 1, class);
+    m.finish();
+    let mut s = Summary::default();
+    m.summarise(&mut s);
+    assert_eq!((s.number("departures"), s.number("queue_delay_mean_s")), (2.0, 0.0005));
+    assert_eq!((s.number("queue_delay_p50_s"), s.number("queue_delay_max_s")), (0.0, 0.001));
+}
+
+#[test]
 fn a_sample_sees_the_departure_but_not_the_arrival_of_its_instant() {
     let mut m = meter(0, 10);
     m.arrival(ms(0), 100, DATA);
