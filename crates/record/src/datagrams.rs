@@ -239,7 +239,8 @@ pub(crate) struct Together {
     lost: u64,
     /// One-way delays in ns, sorted.
     delays: Sample,
-    /// Delays above the least of their stream, ns, sorted; of one stream alone only what its delays do not say.
+    /// Delays above the least of their stream, ns, sorted. None for a lone stream that keeps every delay: there
+    /// they are its delays less the least of them.
     variations: Option<Sample>,
     jitter: (u64, u64),
     smoothed: f64,

@@ -13,9 +13,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
 use packet::{About, Instant};
 
-use super::family::{
-    Early, FJ93, NS2, NS3, Ns, Paper, Profile, Program, Settings, Tuned, Tuner, in_packets,
-};
+use super::family::{Early, Ns, Paper, Program, Settings, Tuned, Tuner, in_packets};
 use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
@@ -72,23 +70,16 @@ const FIELDS: &[Field] = &[
     in_packets::ECN,
 ];
 
-/// What a profile adds to the RED underneath: the first `max_p`, and where the average was seen before.
-struct Start {
-    base: &'static Profile,
-    max_p: f64,
-    seen: Seen,
-}
-
-const STARTS: [Start; 3] = [
-    Start { base: &FJ93, max_p: 0.1, seen: Seen::Below },
-    Start { base: &NS2, max_p: 0.1, seen: Seen::Below },
-    Start { base: &NS3, max_p: 0.02, seen: Seen::Above },
-];
+/// What each profile adds to the RED underneath, in their order: the first `max_p`, and on which side of its
+/// band the average is before the first packet.
+const STARTS: [(f64, Seen); in_packets::PROFILES.len()] =
+    [(0.1, Seen::Below), (0.1, Seen::Below), (0.02, Seen::Above)];
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     let name = params.choice("profile");
-    let start = STARTS.iter().find(|start| start.base.name == name);
-    let &Start { base, max_p, seen } = start.expect("the choice was checked");
+    let mut starts = in_packets::PROFILES.into_iter().zip(STARTS);
+    let (base, (max_p, seen)) =
+        starts.find(|(base, _)| base.name == name).expect("the choice was checked");
     let max_p = params.real_or("max_p", max_p);
     let gentle = params.switch_or("gentle", base.gentle.default(params));
     let settings = in_packets::settings(params, line, base, max_p, gentle)?;

@@ -9,13 +9,13 @@ use crate::packet_class::ClassCounts;
 /// The next of these instants, of arrivals and of departures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edges {
-    /// Arrivals from here on need a look.
+    /// The first arrival at this instant or later is the first after an edge.
     pub arrivals: Instant,
-    /// Whether arrivals are measured until then.
+    /// Whether what arrives before it lies in the measured interval.
     pub arriving: bool,
-    /// Transmissions that end from here on need a look.
+    /// The first transmission that ends at this instant or later is the first after an edge.
     pub departures: Instant,
-    /// Whether departures are measured until then.
+    /// Whether what departs before it lies in the measured interval.
     pub departing: bool,
     /// What had departed before the measured interval began: packets, bytes and waiting time in ns.
     departed_before: [u64; 3],
