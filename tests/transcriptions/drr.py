@@ -2,7 +2,7 @@
 the longest queue, or nearly (Suter, Lakshman, Stiliadis and Choudhury, INFOCOM 1998).
 
 Victims: LQD the longest queue; ALQD the queue registered as the longest; RND a random one above
-the equal share; tail the arrival.
+its equal share of the buffer; tail the arrival.
 """
 
 from __future__ import annotations
@@ -116,7 +116,7 @@ class Drr(Rounds):
         if self.policy == "alqd":
             return self.register or longest, self.front
         if self.policy == "rnd":
-            share = sum(map(self.size, self.active)) / len(self.active)
+            share = min(self.limit, self.limit_bytes) / len(self.active)  # of the buffer
             above = [q for q in self.active if self.size(q) > share]
             return above[self.draws.below(len(above))], self.front
         return longest, self.front

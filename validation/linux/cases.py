@@ -55,6 +55,10 @@ RED = {"min_th": 30, "max_th": 90, "w_q": 1 / 512, "max_p": 0.1, "limit": 480}
 PIE = {"profile": "linux", "t_update": "16 ms"}
 """A timer of 15 ms in the kernel's wheel ends after 16 of its ticks (HZ = 1,000)."""
 
+ROOT = {"profile": "linux", "bypass": True}
+"""CoDel, FQ-CoDel and SFQ at the root of a device: the kernel passes them by while they hold
+nothing."""
+
 Queue = tuple[str, dict[str, Any], bool]
 """What `tc` is told, what aqmlab is told, and whether the discipline has a switch for ECN."""
 
@@ -96,11 +100,11 @@ QUEUES: dict[str, Queue] = {
     ),
     "pie": ("pie limit 480", {"aqm": "pie", **PIE, "limit": 480}, True),
     "fq_pie": ("fq_pie limit 480", {"aqm": "fq_pie", **PIE, "limit": 480}, True),
-    "codel": ("codel limit 480", {"aqm": "codel", "profile": "linux", "limit": 480}, True),
-    "fq_codel": ("fq_codel limit 480", {"aqm": "fq_codel", "profile": "linux", "limit": 480}, True),
+    "codel": ("codel limit 480", {"aqm": "codel", **ROOT, "limit": 480}, True),
+    "fq_codel": ("fq_codel limit 480", {"aqm": "fq_codel", **ROOT, "limit": 480}, True),
     "cake": ("cake unlimited", {"aqm": "cake"}, False),
     "sfb": (SFB, {"aqm": "sfb", "profile": "linux", "limit": 480}, False),
-    "sfq": ("sfq limit 127", {"aqm": "sfq", "profile": "linux", "limit": 127}, False),
+    "sfq": ("sfq limit 127", {"aqm": "sfq", **ROOT, "limit": 127}, False),
 }
 
 REHASHED = {"rehash_interval": "5 s", "warmup_time": "1 s"}

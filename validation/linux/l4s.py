@@ -18,7 +18,7 @@ from validation import equivalence
 from validation.equivalence import Program
 from validation.figures import Numbers, jain_index
 from validation.linux import machine
-from validation.linux.cases import BUFFER, CLOCK, PIE, ends_of_guest
+from validation.linux.cases import BUFFER, CLOCK, PIE, ROOT, ends_of_guest
 from validation.linux.machine import HZ
 
 FEW, SEEDS = 4, 8
@@ -213,7 +213,7 @@ def others() -> Iterator[Case]:
             {"ce_threshold": "1 ms", "ce_threshold_selector": 2, "ce_threshold_mask": 3},
         ),
     ):
-        queue = Queue(f"fq_codel {words}", {"aqm": "fq_codel", "profile": "linux", **ours})
+        queue = Queue(f"fq_codel {words}", {"aqm": "fq_codel", **ROOT, **ours})
         title = "fq_codel " + ("selector" if "selector" in words else "ce_threshold")
         yield Case("FQ-CoDel with ce_threshold", title, queue, 10, 10, 1, 1)
         yield Case("FQ-CoDel with ce_threshold", title, queue, 40, 10, 2, 2)
@@ -223,9 +223,9 @@ def others() -> Iterator[Case]:
         for flows in (1, 4):
             yield Case("CAKE as a shaper", f"cake {words}".strip(), queue, 100, 20, 0, flows)
     for words, ours in (
-        ("fq_codel", {"aqm": "fq_codel", "profile": "linux"}),
+        ("fq_codel", {"aqm": "fq_codel", **ROOT}),
         ("pie ecn", {"aqm": "pie", **PIE, "ecn": True}),
-        ("codel ecn", {"aqm": "codel", "profile": "linux", "ecn": True}),
+        ("codel ecn", {"aqm": "codel", **ROOT, "ecn": True}),
     ):
         yield Case("mixed ECN", words, Queue(words, ours), 10, 20, 2, 2)
 
@@ -235,7 +235,7 @@ def in_slots() -> Iterator[Case]:
     step = {
         ms: dualpi2(f"any_ect step_thresh {ms}ms", any_ect=True, step=f"{ms} ms") for ms in (5, 10)
     }
-    fq = Queue("fq_codel", {"aqm": "fq_codel", "profile": "linux"})
+    fq = Queue("fq_codel", {"aqm": "fq_codel", **ROOT})
     cake = Queue("cake", {"aqm": "cake", "turns": "whole"})
     each = [("dualpi2", ANY, ms) for ms in (0, 1, 2, 4, 8)]
     each += [("step 5 ms", step[5], ms) for ms in (2, 4, 8)]

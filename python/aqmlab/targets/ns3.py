@@ -111,6 +111,7 @@ _CODEL = (
     Row("ce_threshold", "CeThreshold", TIME),
     Row("ecn", "UseEcn", SWITCH),
 )
+_BYPASS = Row("bypass", always=False)
 _CODEL_ALONE = (
     *_SIZE,
     Row("target", "Target", STRING_TIME),
@@ -157,7 +158,9 @@ ENTRIES = (
             _BANDWIDTH,
         ),
     ),
-    Entry("codel", "CoDelQueueDisc", (*_CODEL_ALONE, Row("mtu", "MinBytes", WHOLE)), PROFILE),
+    Entry(
+        "codel", "CoDelQueueDisc", (*_CODEL_ALONE, Row("mtu", "MinBytes", WHOLE), _BYPASS), PROFILE
+    ),
     Entry(
         "fq_codel",
         "FqCoDelQueueDisc",
@@ -171,6 +174,7 @@ ENTRIES = (
             Row("limit_bytes"),
             Row("quantum", always=1500, note="the device's MTU, or SetQuantum"),
             Row("mtu", always=1500),
+            _BYPASS,
             Row("ce_threshold_selector", always=0, note="UseL4s is 1 with mask 3"),
             Row("ce_threshold_mask", always=0, note="UseL4s is 1 with mask 3"),
         ),

@@ -91,6 +91,9 @@ _CODEL = (
     Row("ecn", kind=flag("ecn", "noecn")),
     Row("mtu", always=1514, note=DEVICE_MTU),
 )
+_BYPASS = Row(
+    "bypass", always=False, note="below a shaper; at the root of a device the kernel has it"
+)
 _SELECTOR = (
     Row("ce_threshold_selector", "ce_threshold_selector", SELECTOR),
     Row("ce_threshold_mask", "ce_threshold_selector", MASK, only="read"),
@@ -227,7 +230,7 @@ ENTRIES = (
     Entry(
         "codel",
         "codel",
-        (*_CODEL, Row("limit_bytes", note="the limit is in packets")),
+        (*_CODEL, Row("limit_bytes", note="the limit is in packets"), _BYPASS),
         profile="linux",
         pitfalls=("ecn is off unless written, in fq_codel on",),
     ),
@@ -241,6 +244,7 @@ ENTRIES = (
             Row("quantum", "quantum", BYTES),
             Row("limit_bytes", "memory_limit", BYTES, note="of buffers, not of packets"),
             Row("drop_batch", "drop_batch", COUNT),
+            _BYPASS,
         ),
         profile="linux",
         pitfalls=(
@@ -309,6 +313,7 @@ ENTRIES = (
             Row("quantum", "quantum", BYTES),
             Row("head_drop", kind=flag("headdrop")),
             Row("perturb", "perturb", WHOLE_SECONDS),
+            _BYPASS,
             Row("red_mean_packet_bytes", "avpkt", BYTES),
             Row(
                 "red_max_th",

@@ -30,6 +30,7 @@ use packet::units::Unit;
 
 use crate::buffer::{BYTES, LIMIT, TIME};
 
+use crate::shells::bypass::{BYPASS, Bypass};
 use crate::shells::departure::{DepartureFifo, Rules};
 use crate::{BufferLimit, Built, Entry, Fit, Line, PerFlowState};
 use controlled_delay::{Control, Least, Profile};
@@ -92,6 +93,7 @@ const FIELDS: &[Field] = &[
         )
         .source("read: Linux codel_params_init, ns-3 UseEcn"),
     CE_THRESHOLD,
+    BYPASS,
 ];
 
 /// `target`, in CoDel and in the disciplines built on it.
@@ -158,7 +160,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     };
     let control = Control::new(profile, params, least);
     let rules = Rules { ecn: params.switch("ecn"), keep_last: false };
-    Ok(Built::Discipline(Box::new(DepartureFifo::new(control, limit(params, profile), rules))))
+    let queue = DepartureFifo::new(control, limit(params, profile), rules);
+    Ok(Built::Discipline(Box::new(queue.bypassed(Bypass::new(params.switch("bypass"))))))
 }
 
 fn refuse_in_ns2(params: &Params) -> Result<(), BadParams> {

@@ -25,6 +25,7 @@ use crate::buffer::{BYTES, LIMIT};
 use super::controlled_delay::{
     CE_THRESHOLD, CE_THRESHOLD_MASK, CE_THRESHOLD_SELECTOR, Control, INTERVAL, Profile, TARGET,
 };
+use crate::shells::bypass::{BYPASS, Bypass};
 use crate::shells::departure::Rules;
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
@@ -93,6 +94,7 @@ const FIELDS: &[Field] = &[
     CE_THRESHOLD,
     CE_THRESHOLD_SELECTOR,
     CE_THRESHOLD_MASK,
+    BYPASS,
     HASH_SEED,
 ];
 
@@ -122,5 +124,6 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         rules,
         learns_of_cuts: profile != Profile::NS3,
     };
-    Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge))))
+    let bypass = Bypass::new(params.switch("bypass"));
+    Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge).bypassed(bypass))))
 }

@@ -20,6 +20,7 @@ use packet::units::Unit;
 use self::linux::{Settings, Sfq};
 use super::family::{self, LINUX, Law, PacketClock, plain, weight_for_burst};
 use crate::buffer::{LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
+use crate::shells::bypass::{BYPASS, Bypass};
 use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Line, PerFlowState, Table};
@@ -109,11 +110,12 @@ const FIELDS: &[Field] = &[
     Field::new("red_harddrop", Kind::Switch, Value::Unset)
         .meaning("Whether RED drops from red_max_th on what can be marked, too: false.")
         .source("read: tc-sfq(8) harddrop"),
+    BYPASS,
     HASH_SEED,
 ];
 
 /// What only the kernel has, and of it what belongs to RED.
-const OF_LINUX: [&str; 3] = ["depth", "flows", "perturb"];
+const OF_LINUX: [&str; 4] = ["depth", "flows", "perturb", "bypass"];
 const OF_RED: [&str; 7] = [
     "red_max_th",
     "red_min_th",
@@ -143,7 +145,8 @@ fn build_linux(params: &Params, line: &Line) -> Result<Built, BadParams> {
         perturb: params.given("perturb").then(|| params.time("perturb")),
         early: early(params, line)?,
     };
-    Ok(Built::Discipline(Box::new(Sfq::new(params.whole("queues") as usize, settings))))
+    let bypass = Bypass::new(params.switch("bypass"));
+    Ok(Built::Discipline(Box::new(Sfq::new(params.whole("queues") as usize, settings, bypass))))
 }
 
 /// Whether it was written, and is more than a switch that is off.

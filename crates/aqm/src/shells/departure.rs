@@ -2,6 +2,7 @@
 
 use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
+use super::bypass::Bypass;
 use super::pool::{Pool, Queue};
 use crate::{BufferLimit, Cx, Discipline, Verdict};
 
@@ -105,6 +106,7 @@ pub(crate) struct DepartureFifo<J> {
     judge: J,
     limit: BufferLimit,
     rules: Rules,
+    bypass: Bypass,
     pool: Pool,
     queue: Queue,
 }
@@ -112,13 +114,21 @@ pub(crate) struct DepartureFifo<J> {
 impl<J: AtDeparture> DepartureFifo<J> {
     /// An empty queue.
     pub fn new(judge: J, limit: BufferLimit, rules: Rules) -> Self {
-        DepartureFifo { judge, limit, rules, pool: Pool::default(), queue: Queue::new() }
+        let (bypass, pool) = (Bypass::default(), Pool::default());
+        DepartureFifo { judge, limit, rules, bypass, pool, queue: Queue::new() }
+    }
+
+    /// This queue with a way past it.
+    pub fn bypassed(self, bypass: Bypass) -> Self {
+        DepartureFifo { bypass, ..self }
     }
 }
 
 impl<J: AtDeparture> Discipline for DepartureFifo<J> {
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
-        if !self.limit.admits(self.queue.backlog(), packet.bytes) {
+        let queued = self.queue.backlog();
+        let Some(packet) = self.bypass.admit(packet, queued, cx) else { return };
+        if !self.limit.admits(self.bypass.backlog(queued), packet.bytes) {
             self.judge.on_refused(cx.now);
             (cx.out)(Event::Dropped { packet, why: DropReason::Overflow });
             return;
@@ -128,12 +138,15 @@ impl<J: AtDeparture> Discipline for DepartureFifo<J> {
     }
 
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        if let Some(packet) = self.bypass.take() {
+            return Some(packet);
+        }
         let none = Backlog::default();
         next_packet(&mut self.judge, &mut self.pool, &mut self.queue, none, self.rules, cx)
     }
 
     fn backlog(&self) -> Backlog {
-        self.queue.backlog()
+        self.bypass.backlog(self.queue.backlog())
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         self.judge.gauges(show);

@@ -1,6 +1,7 @@
 //! Holders of packets that serve several disciplines.
 
 pub(crate) mod active;
+pub(crate) mod bypass;
 pub(crate) mod classes;
 pub(crate) mod departure;
 pub(crate) mod flows;

@@ -9,6 +9,7 @@ use alloc::{collections::VecDeque, vec::Vec};
 
 use packet::{Backlog, DropReason, Event, Instant, Packet};
 
+use super::bypass::Bypass;
 use super::departure::{AtDeparture, Rules, next_packet};
 use super::flows::hash;
 use super::pool::{Pool, Queue};
@@ -124,6 +125,7 @@ struct Flow<J> {
 /// See the module.
 pub(crate) struct PerFlow<J> {
     settings: Settings,
+    bypass: Bypass,
     pool: Pool,
     flows: Vec<Flow<J>>,
     new: VecDeque<u32>,
@@ -146,6 +148,7 @@ impl<J: QueueJudge> PerFlow<J> {
         };
         PerFlow {
             settings,
+            bypass: Bypass::default(),
             pool: Pool::default(),
             flows: (0..settings.flows).map(flow).collect(),
             // Each queue is on one list at most.
@@ -161,6 +164,11 @@ impl<J: QueueJudge> PerFlow<J> {
     /// where an update changes nothing).
     pub fn ticking(self, ticker: Ticker) -> Self {
         PerFlow { ticker: Some(ticker), ..self }
+    }
+
+    /// These queues with a way past them.
+    pub fn bypassed(self, bypass: Bypass) -> Self {
+        PerFlow { bypass, ..self }
     }
 
     fn subtract(&mut self, before: Backlog, after: Backlog) {
@@ -209,7 +217,8 @@ impl<J: QueueJudge> PerFlow<J> {
 
     /// Whether the queues with `packets` more packets of `size` bytes hold too much.
     fn over_full_with(&self, packets: u32, size: u32) -> bool {
-        u64::from(self.total.packets + packets) > self.settings.limit
+        let waiting = self.bypass.backlog(self.total).packets;
+        u64::from(waiting + packets) > self.settings.limit
             || self.total.bytes + u64::from(size) > self.settings.limit_bytes
     }
 
@@ -244,7 +253,8 @@ impl<J: QueueJudge> PerFlow<J> {
 }
 
 impl<J: QueueJudge> Discipline for PerFlow<J> {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let Some(mut packet) = self.bypass.admit(packet, self.total, cx) else { return };
         let id = packet.id;
         let index = (hash(packet.flow, self.settings.seed) % self.flows.len() as u64) as u32;
         let refused =
@@ -273,6 +283,9 @@ impl<J: QueueJudge> Discipline for PerFlow<J> {
     }
 
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet> {
+        if let Some(packet) = self.bypass.take() {
+            return Some(packet);
+        }
         while let Some(index) = self.new.front().or(self.old.front()).copied() {
             let flow = &mut self.flows[index as usize];
             if flow.deficit <= 0 {
@@ -298,7 +311,7 @@ impl<J: QueueJudge> Discipline for PerFlow<J> {
     }
 
     fn backlog(&self) -> Backlog {
-        self.total
+        self.bypass.backlog(self.total)
     }
     fn next_tick(&self) -> Option<Instant> {
         self.ticker.as_ref().map(Ticker::next)

@@ -7,6 +7,7 @@ mod afd;
 mod avq;
 mod blue;
 mod bred;
+mod bypass;
 mod cake;
 mod choke;
 mod classes;

@@ -12,6 +12,7 @@ use packet::{Backlog, DropReason, Duration, Event, Instant, Packet};
 
 use super::early::Early;
 use crate::algorithms::family::Law;
+use crate::shells::bypass::Bypass;
 use crate::shells::flows::hash;
 use crate::shells::pool::{Pool, Queue};
 use crate::{Cx, Discipline};
@@ -60,6 +61,7 @@ struct Slot {
 /// See the module.
 pub(super) struct Sfq {
     settings: Settings,
+    bypass: Bypass,
     pool: Pool,
     slots: Vec<Slot>,
     /// The last one of the circle of turns; none where all is empty.
@@ -77,12 +79,13 @@ pub(super) struct Sfq {
 }
 
 impl Sfq {
-    pub fn new(queues: usize, settings: Settings) -> Self {
+    pub fn new(queues: usize, settings: Settings, bypass: Bypass) -> Self {
         let slot =
             || Slot { queue: Queue::new(), allot: 0, next: NONE, peers: UNLINKED, place: NONE };
         let places = if settings.perturb.is_some() { settings.flows } else { 0 };
         Sfq {
             settings,
+            bypass,
             early: settings.early.map(|(law, ecn)| Early::new(law, ecn, queues)),
             free: (0..places).collect(),
             redraw_at: settings.perturb.map(|span| Instant::ZERO + span),
@@ -268,7 +271,8 @@ impl Sfq {
 }
 
 impl Discipline for Sfq {
-    fn enqueue(&mut self, mut packet: Packet, cx: &mut Cx) {
+    fn enqueue(&mut self, packet: Packet, cx: &mut Cx) {
+        let Some(mut packet) = self.bypass.admit(packet, self.total, cx) else { return };
         let at = self.place_of(packet.flow);
         let length = self.length(at);
         if length == 0 && self.active >= self.settings.flows {
@@ -295,7 +299,7 @@ impl Discipline for Sfq {
                 if length == 0 {
                     self.join(at);
                 }
-                if self.total.packets > self.settings.limit {
+                if self.bypass.backlog(self.total).packets > self.settings.limit {
                     self.drop_one(cx);
                 }
             }
@@ -303,6 +307,9 @@ impl Discipline for Sfq {
     }
 
     fn dequeue(&mut self, _cx: &mut Cx) -> Option<Packet> {
+        if let Some(packet) = self.bypass.take() {
+            return Some(packet);
+        }
         if self.tail == NONE {
             return None;
         }
@@ -323,7 +330,7 @@ impl Discipline for Sfq {
     }
 
     fn backlog(&self) -> Backlog {
-        self.total
+        self.bypass.backlog(self.total)
     }
     fn next_tick(&self) -> Option<Instant> {
         self.redraw_at
