@@ -1,5 +1,7 @@
 //! The scoreboard: a record of every segment that is out, by number and by time of sending.
 
+mod order;
+
 use packet::{Duration, Instant};
 
 /// The number of no segment.
@@ -27,6 +29,9 @@ pub(crate) struct Record {
     pub resent: bool,
     /// Sent again at any time.
     pub ever_resent: bool,
+    /// RACK has found it lost: until it is sent again RACK looks at it no more, also if it turns out to travel
+    /// (Linux's `tcp_rack_detect_loss` takes it off its list).
+    pub overtaken: bool,
     pub fin: bool,
     /// It went down as one with the segment before it.
     pub joined: bool,
@@ -69,8 +74,13 @@ impl Record {
     }
 
     /// Whether a copy of it is on the way, for all that is known.
-    fn travels(&self) -> bool {
+    pub fn travels(&self) -> bool {
         !self.sacked && (!self.lost || self.resent)
+    }
+
+    /// Whether it is on the list by time.
+    fn is_listed(&self) -> bool {
+        self.travels() && !self.overtaken
     }
 }
 
@@ -203,32 +213,6 @@ impl Scoreboard {
         self.ring = ring;
     }
 
-    /// Puts a record at the end of the list by time.
-    fn link(&mut self, number: u64) {
-        let newest = std::mem::replace(&mut self.newest, number);
-        if newest == NONE {
-            self.oldest = number;
-        } else {
-            self.get_mut(newest).after = number;
-        }
-        let record = self.get_mut(number);
-        (record.before, record.after) = (newest, NONE);
-    }
-
-    fn unlink(&mut self, number: u64) {
-        let Record { before, after, .. } = *self.get(number);
-        if before == NONE {
-            self.oldest = after;
-        } else {
-            self.get_mut(before).after = after;
-        }
-        if after == NONE {
-            self.newest = before;
-        } else {
-            self.get_mut(after).before = before;
-        }
-    }
-
     /// The first record, if all of it is below `ack`.
     #[inline]
     pub fn first_below(&self, ack: u64) -> Option<&Record> {
@@ -250,9 +234,9 @@ impl Scoreboard {
     /// A record that has arrived is no longer in the network.
     fn leave(&mut self, number: u64, record: &Record) {
         self.count(0, record.in_flight());
-        if record.travels() {
+        if record.is_listed() {
             self.unlink(number);
-        } else if !record.sacked {
+        } else if record.waits() {
             self.waiting -= 1;
         }
     }
@@ -271,7 +255,9 @@ impl Scoreboard {
     /// retransmitted.
     pub fn mark_lost(&mut self, number: u64) {
         let record = *self.get(number);
-        self.unlink(number);
+        if record.is_listed() {
+            self.unlink(number);
+        }
         self.count(0, record.in_flight());
         self.waiting += 1;
         self.hint = if self.waiting == 1 { number } else { self.hint.min(number) };
@@ -279,19 +265,24 @@ impl Scoreboard {
         (record.lost, record.resent) = (true, false);
     }
 
+    /// RACK has found a segment lost.
+    pub fn take_off(&mut self, number: u64) {
+        self.get_mut(number).overtaken = true;
+    }
+
     /// A record was retransmitted: the first that waits for it, or one that still travels.
     pub fn resend(&mut self, number: u64, at: Instant, delivered: u64) {
         let old = *self.get(number);
-        if old.travels() {
+        if old.is_listed() {
             self.unlink(number);
-        } else {
+        } else if old.waits() {
             self.waiting -= 1;
             self.hint = number + 1;
         }
         self.turns += 1;
         let turn = self.turns;
         let record = self.get_mut(number);
-        (record.resent, record.ever_resent) = (true, true);
+        (record.resent, record.ever_resent, record.overtaken) = (true, true, false);
         (record.at, record.turn, record.delivered) = (at, turn, delivered);
         let now = record.in_flight();
         self.count(now, old.in_flight());
@@ -314,8 +305,10 @@ impl Scoreboard {
         })
     }
 
-    /// What was taken for lost travels after all (or is taken to).
+    /// What was taken for lost travels after all (or is taken to). What a timeout had marked is again where its
+    /// time of sending puts it.
     pub fn unmark_lost(&mut self) {
+        let mut behind = NONE;
         for number in self.first..self.next {
             let record = *self.get(number);
             if !record.lost || record.sacked {
@@ -323,7 +316,10 @@ impl Scoreboard {
             }
             if !record.resent {
                 self.waiting -= 1;
-                self.link(number);
+            }
+            if !record.resent && !record.overtaken {
+                self.insert(number, behind);
+                behind = number;
             }
             let record_now = self.get_mut(number);
             record_now.lost = false;
@@ -353,16 +349,6 @@ impl Scoreboard {
             self.get_mut(end).joined = false;
         }
         (bytes, end - number)
-    }
-
-    /// Number of the record that was sent longest ago, of those on the way; then of the one after
-    /// `number`.
-    pub fn oldest(&self) -> Option<u64> {
-        (self.oldest != NONE).then_some(self.oldest)
-    }
-    pub fn after(&self, number: u64) -> Option<u64> {
-        let after = self.get(number).after;
-        (after != NONE).then_some(after)
     }
 
     /// Number of the first record that ends above `seq`.

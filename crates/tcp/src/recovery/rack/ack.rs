@@ -77,11 +77,12 @@ impl RackSender {
         self.tracker.control.on_report(&Report { flight, delivered: info.delivered, marked });
         let echoes = cx.ecn.echoes(segment, marked);
         if echoes {
-            // RFC 4015 step 2: there was congestion, whatever turns out (as in Linux).
-            self.undo = None;
+            self.forbid_restoring();
         }
         self.judge(cx, segment, &mut info, &mut outcome);
         if echoes {
+            // A recovery may have begun.
+            self.forbid_restoring();
             self.answer_marks(cx.snd, now, &mut outcome);
         }
         let any_order = self.grows_in_any_order();

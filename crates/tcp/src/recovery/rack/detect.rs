@@ -48,6 +48,7 @@ impl RackSender {
             if due <= now {
                 lost += record.bytes();
                 self.mark_lost(snd, number, now);
+                self.tracker.board.take_off(number);
             } else {
                 wait = if wait == Instant::NEVER { due } else { wait.max(due) };
             }

@@ -10,6 +10,7 @@ mod detect;
 mod prr;
 mod repair;
 mod timers;
+mod undo;
 
 use packet::{Duration, Instant};
 
@@ -22,9 +23,9 @@ use crate::send_state::{Chunk, SendState};
 use crate::tracker::{Bursts, Sent, Tracker};
 pub(crate) use ack::{AckContext, Outcome};
 use prr::Prr;
-use repair::Undo;
 pub(crate) use timers::Due;
 use timers::Timers;
+use undo::Undo;
 
 /// What the scoreboard says of the segments that are sent and not yet acknowledged.
 pub(crate) struct Outstanding {

@@ -12,20 +12,6 @@ use crate::segment::Segment;
 use crate::send_state::SendState;
 use crate::tracker::AckInfo;
 
-/// What is put back if every retransmission turns out to be spurious (Linux's `tcp_undo_...`,
-/// after RFC 3522 and RFC 3708).
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Undo {
-    cwnd: u64,
-    ssthresh: u64,
-    /// A segment was retransmitted.
-    resent: bool,
-    /// Retransmissions of which no duplicate was reported.
-    pending: u32,
-    /// First number not acknowledged when it began.
-    since: u64,
-}
-
 impl RackSender {
     /// States and windows after an acknowledgement was digested.
     pub(super) fn judge(
@@ -57,20 +43,6 @@ impl RackSender {
         let follows = before == CaState::Recovery && self.state == CaState::Open;
         if self.tracker.board.waiting > 0 || follows && self.tracker.board.has_lost() {
             self.enter_recovery(cx.snd, cx.moment.at, follows, outcome);
-        }
-    }
-
-    /// A duplicate was reported: RACK widens its window, unless it was the probe's; an undo comes
-    /// nearer.
-    pub(super) fn note_duplicate(&mut self, snd: &SendState, info: &AckInfo) {
-        let Some((_, end)) = info.duplicate else { return };
-        if !(self.probe.resent && end == self.probe.end) {
-            self.tracker.reordering.on_duplicate(snd.una, snd.max);
-        }
-        if let Some(undo) = &mut self.undo
-            && end > undo.since
-        {
-            undo.pending = undo.pending.saturating_sub(1);
         }
     }
 
@@ -165,37 +137,8 @@ impl RackSender {
         snd.new_chunk().is_some_and(|chunk| chunk.len > 0 && u64::from(chunk.len) <= room)
     }
 
-    /// Everything retransmitted was spurious: each has been reported twice (RFC 3708), or the
-    /// acknowledgement answers a segment sent before the first retransmission (RFC 3522).
-    fn may_undo(&self, cx: &AckContext, segment: &Segment, info: &AckInfo) -> bool {
-        let Some(undo) = &self.undo else { return false };
-        let answers_earlier = |first| cx.answers_earlier(segment, first);
-        undo.resent
-            && (undo.pending == 0 || info.advances && self.resent_at.is_some_and(answers_earlier))
-    }
-
-    fn every_copy_came_twice(&self) -> bool {
-        self.undo.as_ref().is_some_and(|undo| undo.resent && undo.pending == 0)
-    }
-
-    fn undo_reduction(&mut self, snd: &mut SendState, outcome: &mut Outcome) {
-        outcome.spurious_rto = self.state == CaState::Loss;
-        // What filled the hole was only late (Linux's `tcp_try_undo_partial`).
-        self.tracker.reordering.reordering_seen |= self.state == CaState::Recovery;
-        if let Some(undo) = self.undo {
-            snd.win.cwnd = snd.win.cwnd.max(undo.cwnd);
-            snd.win.ssthresh = snd.win.ssthresh.max(undo.ssthresh);
-            self.tracker.control.undo(&mut snd.win);
-        }
-        self.undo = None;
-        if self.state != CaState::Open {
-            self.tracker.board.unmark_lost();
-            self.exit_recovery();
-        }
-    }
-
     /// The end of a recovery; that it was spurious may still turn out.
-    fn exit_recovery(&mut self) {
+    pub(super) fn exit_recovery(&mut self) {
         (self.state, self.f_rto) = (CaState::Open, FRto::Off);
         self.tracker.board.set_dupacks(0, 0);
         self.tracker.reordering.on_recovered();
@@ -233,30 +176,11 @@ impl RackSender {
         self.tracker.control.on_congestion(&mut snd.win, &flight, cause, now);
     }
 
-    fn remember(&self, snd: &SendState) -> Undo {
-        Undo {
-            cwnd: snd.win.cwnd,
-            ssthresh: snd.win.ssthresh,
-            resent: false,
-            pending: u32::from(self.probe.resent),
-            since: snd.una,
-        }
-    }
-
-    /// A segment was retransmitted.
-    pub(super) fn note_resent(&mut self, now: Instant) {
-        self.resent_at.get_or_insert(now);
-        if let Some(undo) = &mut self.undo {
-            undo.resent = true;
-            undo.pending += 1;
-        }
-    }
-
     /// Losses were found. In a window that marks have reduced already nothing more is reduced, but
     /// by a control whose answer to marks is less than that to a loss (RFC 8257 section 3.4): DCTCP's
     /// threshold becomes half of the window at this moment, and the reduction under way goes on to it
     /// (Linux's `dctcp_react_to_loss`). `follows`: the acknowledgement at hand has ended a recovery.
-    fn enter_recovery(
+    pub(super) fn enter_recovery(
         &mut self,
         snd: &mut SendState,
         now: Instant,
@@ -269,6 +193,7 @@ impl RackSender {
             // congestion. As in Linux only after a timeout, and (constructed) for good.
             CaState::Loss if !self.retransmission_lost => return,
             CaState::Cwr if !self.cuts_at_once() => {
+                self.undo = Some(self.remember(snd));
                 self.recovery_point = snd.max;
                 if self.tracker.flags.ecn == EcnMode::Dctcp {
                     let flight = snd.flight();
@@ -378,6 +303,14 @@ impl RackSender {
             let sent = self.tracker.board.get(number).at;
             let young = spares && number != first && sent + self.tracker.reordering.rtt > now;
             if !young {
+                self.mark_lost(snd, number, now);
+            }
+        }
+        // What RACK had found lost and an undo lets travel.
+        for number in first..self.tracker.board.end() {
+            let record = self.tracker.board.get(number);
+            let young = spares && number != first && record.at + self.tracker.reordering.rtt > now;
+            if record.overtaken && record.travels() && !young {
                 self.mark_lost(snd, number, now);
             }
         }

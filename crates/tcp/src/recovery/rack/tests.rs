@@ -1,5 +1,7 @@
 //! The states of a sender with ten segments of 100 B out, by hand.
 
+mod undo;
+
 use packet::{Duration, Instant};
 
 use super::ack::{AckContext, Outcome};
@@ -7,7 +9,6 @@ use super::{Due, RackSender, TailLossProbe};
 use crate::clock::{HostClock, Moment, Phase};
 use crate::congestion::{CaState, linux_reno, make_usual};
 use crate::ecn::{EchoReader, EcnState, Memory};
-use crate::f_rto::FRto;
 use crate::recovery::{Detection, RackSettings};
 use crate::rtt::{Exact, RttRules};
 use crate::segment::{Flags, Segment};
@@ -205,24 +206,6 @@ fn a_duplicate_widens_the_reordering_window_unless_it_is_the_probes() {
         let (least, most) = (Duration::from_millis(40), Duration::from_millis(100));
         let window = rack.tracker.reordering.window(false, least, most);
         assert_eq!(window, Duration::from_millis(10) * quarters, "{resent} {end}");
-    }
-}
-
-#[test]
-fn a_timeout_is_questioned_where_a_segment_of_new_data_fits() {
-    // RFC 5682 section 2.1, step 2: ten segments are out.
-    for (cwnd, end, fin, then) in [
-        (2_000, 5_001, false, FRto::SecondAck),
-        (1_100, 5_001, false, FRto::SecondAck),
-        (1_099, 5_001, false, FRto::Off),
-        (2_000, 1_001, false, FRto::Off),
-        (2_000, 1_001, true, FRto::Off),
-    ] {
-        let (mut rack, mut snd) = ten_out(Detection::Rack);
-        (snd.win.cwnd, snd.end, snd.fin_queued) = (cwnd, end, fin);
-        (rack.state, rack.f_rto, rack.recovery_point) = (CaState::Loss, FRto::FirstAck, 1_001);
-        rack.judge_timeout(&mut snd, &reported(true, None), false, &mut Outcome::default());
-        assert_eq!(rack.f_rto, then, "{cwnd} {end} {fin}");
     }
 }
 
