@@ -170,6 +170,11 @@ impl Datagrams {
         self.arriving.iter_mut().for_each(|series| series.forget_before(second));
     }
 
+    /// Whether a row of every datagram is kept, in the order of sending.
+    pub fn logs(&self) -> bool {
+        self.log.is_some()
+    }
+
     /// Whether there is any stream.
     pub fn is_empty(&self) -> bool {
         self.streams.is_empty()

@@ -143,6 +143,12 @@ impl Meter {
         self.arrived_bytes[measured] += u64::from(bytes);
     }
 
+    /// Until when arrivals that are dropped at once may be counted in any order: an edge of time is next. None, if what
+    /// happens is recorded one by one.
+    pub fn counts_alike_until(&self) -> Option<Instant> {
+        (!self.watches()).then_some(self.edges.arrivals)
+    }
+
     /// The last arrival was not dropped on arrival.
     #[inline]
     pub fn admitted(&mut self, now: Instant) {

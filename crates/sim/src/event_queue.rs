@@ -241,6 +241,11 @@ impl<E: Copy> EventQueue<E> {
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
+    /// Counts an event that was served without having been scheduled.
+    pub fn count_served(&mut self) {
+        self.served += 1;
+    }
+
     /// Number of events served so far.
     pub fn served(&self) -> u64 {
         self.served

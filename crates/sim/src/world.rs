@@ -119,6 +119,8 @@ impl Group {
 pub struct World {
     events: EventQueue<Event>,
     now: Instant,
+    /// Events up to here are being served.
+    until: Instant,
     network: Network,
     /// Lists of ports.
     routes: Vec<Vec<u32>>,
@@ -162,6 +164,7 @@ impl World {
         let mut world = World {
             events: EventQueue::with_lanes(network.keeps_order(&routes)),
             now: Instant::ZERO,
+            until: Instant::ZERO,
             network,
             routes,
             machines,
@@ -271,6 +274,7 @@ impl World {
 
     /// Serves every event up to and including `until`.
     pub fn run_until(&mut self, until: Instant) {
+        self.until = until;
         while let Some((now, event)) = self.next_event(until) {
             self.now = now;
             if self.is_large() {

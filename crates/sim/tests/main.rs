@@ -3,6 +3,7 @@
 mod call_controls;
 mod capture;
 mod cell;
+mod closed_channel;
 mod complete;
 mod controls;
 mod cost;

@@ -26,6 +26,10 @@ pub trait Channel: Send {
     fn is_full(&self, _header: &Header) -> bool {
         false
     }
+    /// Whether no packet that arrives before the next [`Channel::tick`] finds room, whatever its header.
+    fn is_closed(&self) -> bool {
+        false
+    }
     /// Queues a packet that has arrived and is counted, see [`Channel::admit`].
     fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant>;
     /// When [`Channel::run`] has something to do.
@@ -44,9 +48,14 @@ pub trait Channel: Send {
     fn refuses(&mut self, now: Instant, bytes: u32, header: &Header, class: PacketClass) -> bool {
         let is_full = self.is_full(header);
         if is_full {
-            self.front_mut().count_refused(now, bytes, class);
+            self.refuse(now, bytes, class);
         }
         is_full
+    }
+
+    /// Counts a packet that arrives and finds no room, see [`Channel::refuses`].
+    fn refuse(&mut self, now: Instant, bytes: u32, class: PacketClass) {
+        self.front_mut().count_refused(now, bytes, class);
     }
 
     /// A packet arrives that was not refused; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be

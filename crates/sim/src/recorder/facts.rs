@@ -100,6 +100,11 @@ impl Recorder {
         self.datagrams.lost(stream, number, sent);
     }
 
+    /// Whether each datagram has a row, in the order of sending.
+    pub fn logs_datagrams(&self) -> bool {
+        self.datagrams.logs()
+    }
+
     /// Datagram `number` of `stream` was refused by its first port as it left its sender.
     #[inline]
     pub fn datagram_refused(&mut self, stream: u32, number: u64, now: Instant) {

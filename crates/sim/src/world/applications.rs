@@ -40,10 +40,34 @@ impl World {
         let Some(Paced { bytes, count, next, .. }) = paced else {
             return self.notify(source, Input::Woke);
         };
+        let mut refused = false;
         for _ in 0..count {
-            self.send_datagram(stream.place(), bytes, Ecn::NotEct);
+            refused = self.send_datagram(stream.place(), bytes, Ecn::NotEct);
         }
+        let next =
+            if refused { self.send_in_vain(stream.place(), (number, group), next) } else { next };
         self.events.schedule(next, event_order::source(source), Event::Wake { source, group });
+    }
+
+    /// What a source at its own pace sends from `next` on into a channel that takes nothing before its next tick: its
+    /// wakings are served here, one after another. Returns the first that is left.
+    fn send_in_vain(
+        &mut self,
+        stream: u32,
+        (number, group): (u32, u16),
+        mut next: Instant,
+    ) -> Instant {
+        let Some((port, closed_until)) = self.closed_port(stream) else { return next };
+        while next < closed_until && next <= self.until {
+            let paced = self.apps[usize::from(group)].paced(number, next);
+            let Some(paced) = paced else { return next };
+            for _ in 0..paced.count {
+                self.refuse_datagram(stream, port, paced.bytes, next);
+            }
+            self.events.count_served();
+            next = paced.next;
+        }
+        next
     }
 
     /// Notifies the application that opened a connection.

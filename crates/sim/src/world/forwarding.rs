@@ -117,8 +117,8 @@ impl Forwarder<'_> {
 }
 
 impl World {
-    /// Sends a datagram of `bytes` payload on its way.
-    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) {
+    /// Sends a datagram of `bytes` payload on its way. Returns whether a channel refused it.
+    pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) -> bool {
         let stream = &mut self.streams[index as usize];
         let number = stream.sent;
         stream.sent += 1;
@@ -131,16 +131,43 @@ impl World {
             if channel.refuses(now, bytes + UDP_IP_HEADERS, &stream.header, class) {
                 // It has never been on its way.
                 channel.meter_mut().dropped_class(now, now, class);
-                return self.recorder.datagram_refused(index, number, now);
+                self.recorder.datagram_refused(index, number, now);
+                return true;
             }
             let inflight = stream.datagram(index, Datagram::new(number, now, bytes, ecn));
-            return self.send_into_channel(port, inflight);
+            self.send_into_channel(port, inflight);
+            return false;
         }
         let inflight = stream.datagram(index, Datagram::new(number, self.now, bytes, ecn));
         self.recorder.sent(self.now, &inflight);
         let id = self.in_flight.place(InFlight::default);
         self.in_flight[id] = inflight;
         self.transmit(id);
+        false
+    }
+
+    /// The channel that a stream's datagrams enter first, if it takes nothing now, and until when: its next tick, or an
+    /// edge of its counts. None where each packet is recorded.
+    pub(super) fn closed_port(&mut self, stream: u32) -> Option<(u32, Instant)> {
+        let port = self.routes[self.streams[stream as usize].route as usize].first().copied()?;
+        if self.scripts.is_some() || self.recorder.logs_datagrams() {
+            return None;
+        }
+        let tick = self.network.armed_tick(port);
+        let channel = self.network.port(port).channel().filter(|channel| channel.is_closed())?;
+        Some((port, tick.min(channel.meter_mut().counts_alike_until()?)))
+    }
+
+    /// A datagram finds a channel closed that it enters at `at`.
+    pub(super) fn refuse_datagram(&mut self, index: u32, port: u32, bytes: u32, at: Instant) {
+        let stream = &mut self.streams[index as usize];
+        let (number, class) = (stream.sent, stream.class);
+        stream.sent += 1;
+        if let Some(channel) = self.network.port(port).channel() {
+            channel.refuse(at, bytes + UDP_IP_HEADERS, class);
+            channel.meter_mut().dropped_class(at, at, class);
+        }
+        self.recorder.datagram_refused(index, number, at);
     }
 
     /// A datagram goes from its host into a channel that has room for it.

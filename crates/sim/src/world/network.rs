@@ -157,6 +157,11 @@ impl Network {
         self.arm(port, next)
     }
 
+    /// When the first tick of a port comes for which there is an event.
+    pub fn armed_tick(&self, port: u32) -> Instant {
+        self.armed_ticks[port as usize]
+    }
+
     fn arm(&mut self, port: u32, next: Option<Instant>) -> Option<Instant> {
         let armed = &mut self.armed_ticks[port as usize];
         let at = next.filter(|at| at < armed)?;

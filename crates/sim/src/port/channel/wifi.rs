@@ -344,6 +344,14 @@ impl Channel for WifiPort {
         waits + self.under_way[contender] >= most
     }
 
+    fn is_closed(&self) -> bool {
+        // One place for all: the access point's, or that of a station alone.
+        let Some(most) = self.settings.room.filter(|_| self.sending.len() == 1) else {
+            return false;
+        };
+        self.front.queues.backlog().packets + self.under_way[0] >= most
+    }
+
     fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
         let now = packet.arrived;
         let station = self.station(&packet.header);
