@@ -6,6 +6,7 @@
 //! measured is reported to the [`Recorder`]. The fields of [`World`] are its parts' alone.
 
 mod applications;
+mod beginning;
 pub mod connection;
 mod control_samples;
 mod effects;
@@ -28,7 +29,7 @@ use std::sync::Arc;
 use packet::{Duration, Instant, Rng};
 use record::Keep;
 use tcp::{HostCache, Profile};
-use traffic::{Action, App, Input, Shown, Sources};
+use traffic::{Action, App, Shown, Sources};
 
 use self::connection::{Connection, Serial};
 use self::effects::OddRoutes;
@@ -221,43 +222,6 @@ impl World {
     pub fn capture(&mut self, tap: Tap) {
         self.tap = Some(Box::new(tap));
         self.owners = Owners::new(Some(Keep::Everything));
-    }
-
-    /// Starts every application.
-    pub fn start(&mut self) {
-        for source in 0..self.sources.len() as u32 {
-            let group = self.sources[source as usize].group;
-            if !self.groups[usize::from(group)].waits {
-                self.notify(source, Input::Start);
-            }
-        }
-    }
-
-    /// Starts the applications of a group that has waited for another.
-    fn begin(&mut self, group: u16) {
-        let first = self.groups[usize::from(group)].first_member;
-        let of_group = |source: &u32| self.sources[*source as usize].group == group;
-        let end = (first..self.sources.len() as u32).find(|source| !of_group(source));
-        for source in first..end.unwrap_or(self.sources.len() as u32) {
-            self.notify(source, Input::Start);
-        }
-    }
-
-    /// A source of a group opens a connection or sends its first datagram. The start times of
-    /// groups that depend on this one are known now.
-    #[inline]
-    fn on_group_active(&mut self, group: u16) {
-        if !self.groups[usize::from(group)].dependents.is_empty() {
-            self.start_dependents(group);
-        }
-    }
-
-    #[cold]
-    fn start_dependents(&mut self, group: u16) {
-        for (dependent, delay) in std::mem::take(&mut self.groups[usize::from(group)].dependents) {
-            let at = self.now + delay;
-            self.events.schedule(at, event_order::beginning(dependent), Event::Begin(dependent));
-        }
     }
 
     /// The next event; timers of connections that are over may be left out.

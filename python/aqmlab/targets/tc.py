@@ -91,13 +91,7 @@ _CODEL = (
     Row("ecn", kind=flag("ecn", "noecn")),
     Row("mtu", always=1514, note=DEVICE_MTU),
 )
-_BYPASS = Row(
-    "bypass", always=False, note="below a shaper; at the root of a device the kernel has it"
-)
-_SELECTOR = (
-    Row("ce_threshold_selector", "ce_threshold_selector", SELECTOR),
-    Row("ce_threshold_mask", "ce_threshold_selector", MASK, only="read"),
-)
+_BYPASS = Row("bypass", always=False, note="below a shaper; at a device's root the kernel has it")
 _PIE = (
     Row("limit", "limit", COUNT),
     Row("target", "target", TIME),
@@ -239,7 +233,8 @@ ENTRIES = (
         "fq_codel",
         (
             *_CODEL,
-            *_SELECTOR,
+            Row("ce_threshold_selector", "ce_threshold_selector", SELECTOR),
+            Row("ce_threshold_mask", "ce_threshold_selector", MASK, only="read"),
             Row("flows", "flows", COUNT),
             Row("quantum", "quantum", BYTES),
             Row("limit_bytes", "memory_limit", BYTES, note="of buffers, not of packets"),

@@ -334,22 +334,17 @@ impl Channel for WifiPort {
     /// A device has as many packets as it may, those under way included.
     fn is_full(&self, header: &Header) -> bool {
         let Some(most) = self.settings.room else { return false };
-        let (waits, contender) = match self.settings.access_point {
-            true => (self.front.queues.backlog().packets, 0),
-            false => {
-                let station = self.station(header);
-                (self.front.queues.waits_for(station), station)
-            }
-        };
-        waits + self.under_way[contender] >= most
+        if self.sending.len() == 1 {
+            return self.is_closed();
+        }
+        let station = self.station(header);
+        self.front.queues.waits_for(station) + self.under_way[station] >= most
     }
 
     fn is_closed(&self) -> bool {
-        // One place for all: the access point's, or that of a station alone.
-        let Some(most) = self.settings.room.filter(|_| self.sending.len() == 1) else {
-            return false;
-        };
-        self.front.queues.backlog().packets + self.under_way[0] >= most
+        // One room for all: the access point's, or that of a station alone.
+        let room = self.settings.room.filter(|_| self.sending.len() == 1);
+        room.is_some_and(|most| self.front.queues.backlog().packets + self.under_way[0] >= most)
     }
 
     fn queue(&mut self, packet: Packet, lost: &mut dyn FnMut(Packet)) -> Option<Instant> {
