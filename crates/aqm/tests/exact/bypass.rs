@@ -4,8 +4,8 @@ use packet::{DropReason, Ecn};
 
 use super::line::{Did, P, Product};
 
-/// Flows in the order in which they are sent: one packet finds the queue empty, the others come while the line is
-/// busy with nothing of theirs.
+/// Flows in the order in which their packets are sent, which all come before the first is sent: the first finds the
+/// queue empty.
 fn served(name: &str, profile: &str, bypass: &str, arrivals: &[(u64, u64)]) -> Vec<u64> {
     let mut product = Product::new(name, &[("profile", profile), ("bypass", bypass)], 1);
     for (id, &(flow, size)) in arrivals.iter().enumerate() {

@@ -43,22 +43,12 @@ pub trait Channel: Send {
     /// What the channel counted in the measured interval.
     fn report(&self) -> Option<ChannelReport>;
 
-    /// Whether a packet that arrives now finds no room; then it is counted as one that arrived and was dropped, but for the
-    /// class of what was dropped.
-    fn refuses(&mut self, now: Instant, bytes: u32, header: &Header, class: PacketClass) -> bool {
-        let is_full = self.is_full(header);
-        if is_full {
-            self.refuse(now, bytes, class);
-        }
-        is_full
-    }
-
-    /// Counts a packet that arrives and finds no room, see [`Channel::refuses`].
+    /// Counts a packet that arrives and finds no room ([`Channel::is_full`]), but for the class of what was dropped.
     fn refuse(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.front_mut().count_refused(now, bytes, class);
     }
 
-    /// A packet arrives that was not refused; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be
+    /// A packet arrives that finds room; those that are dropped go to `lost`. Returns when [`Channel::tick`] must be
     /// called because of it, if that may be sooner than without it.
     fn admit(
         &mut self,

@@ -121,23 +121,22 @@ impl World {
     pub(super) fn send_datagram(&mut self, index: u32, bytes: u32, ecn: Ecn) -> bool {
         let stream = &mut self.streams[index as usize];
         let number = stream.sent;
-        stream.sent += 1;
         let port = self.routes[stream.route as usize].first().copied();
         let port = port.filter(|_| self.scripts.is_none());
         if let Some(port) = port
             && let Some(channel) = self.network.port(port).channel()
         {
-            let (now, class) = (self.now, stream.class);
-            if channel.refuses(now, bytes + UDP_IP_HEADERS, &stream.header, class) {
-                // It has never been on its way.
-                channel.meter_mut().dropped_class(now, now, class);
-                self.recorder.datagram_refused(index, number, now);
+            let now = self.now;
+            if channel.is_full(&stream.header) {
+                self.refuse_datagram(index, port, bytes, now);
                 return true;
             }
+            stream.sent += 1;
             let inflight = stream.datagram(index, Datagram::new(number, now, bytes, ecn));
             self.send_into_channel(port, inflight);
             return false;
         }
+        stream.sent += 1;
         let inflight = stream.datagram(index, Datagram::new(number, self.now, bytes, ecn));
         self.recorder.sent(self.now, &inflight);
         let id = self.in_flight.place(InFlight::default);
@@ -158,7 +157,8 @@ impl World {
         Some((port, tick.min(channel.meter_mut().counts_alike_until()?)))
     }
 
-    /// A datagram finds a channel closed that it enters at `at`.
+    /// A datagram finds no room in the channel that it enters at `at`: it has never been on its way.
+    #[inline]
     pub(super) fn refuse_datagram(&mut self, index: u32, port: u32, bytes: u32, at: Instant) {
         let stream = &mut self.streams[index as usize];
         let (number, class) = (stream.sent, stream.class);

@@ -107,7 +107,8 @@ impl Network {
         class: PacketClass,
     ) -> Option<Instant> {
         let channel = self.ports[port as usize].channel()?;
-        if channel.refuses(packet.arrived, packet.bytes, &packet.header, class) {
+        if channel.is_full(&packet.header) {
+            channel.refuse(packet.arrived, packet.bytes, class);
             self.lost.push((packet.id, packet.arrived));
             return None;
         }

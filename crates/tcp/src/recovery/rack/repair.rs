@@ -306,7 +306,7 @@ impl RackSender {
                 self.mark_lost(snd, number, now);
             }
         }
-        // What RACK had found lost and an undo lets travel.
+        // What RACK had found lost and an undo let travel again is on no list.
         for number in first..self.tracker.board.end() {
             let record = self.tracker.board.get(number);
             let young = spares && number != first && record.at + self.tracker.reordering.rtt > now;
