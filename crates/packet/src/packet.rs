@@ -1,4 +1,4 @@
-//! What a queue may know of a packet.
+//! What a queue may read of a packet.
 
 use crate::Instant;
 
@@ -18,7 +18,8 @@ pub enum Ecn {
 }
 
 impl Ecn {
-    /// Whether a queue may mark instead of drop. A packet already marked counts as marked again.
+    /// Whether a queue may mark instead of drop. A packet that is marked already may be marked once
+    /// more.
     pub const fn can_be_marked(self) -> bool {
         !matches!(self, Ecn::NotEct)
     }
@@ -33,7 +34,7 @@ impl Ecn {
         }
     }
 
-    /// What the two last bits of a traffic class say.
+    /// The ECN field: the two lowest bits of an IPv4 TOS byte or an IPv6 traffic class.
     pub const fn of_traffic_class(bits: u8) -> Ecn {
         match bits & 0b11 {
             0b00 => Ecn::NotEct,
@@ -65,7 +66,7 @@ pub struct Packet {
     pub arrived: Instant,
 }
 
-/// What else a queue may read in the headers of a packet. Most queues never look.
+/// Header fields besides the ECN field that a queue may read. Most queues read none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(C)]
 pub struct Header {
@@ -75,29 +76,31 @@ pub struct Header {
     pub destination: u16,
     /// Differentiated services code point, 0..64 (RFC 2474).
     pub dscp: u8,
-    /// Whether it is an acknowledgement that carries nothing else.
+    /// Whether the packet is a pure acknowledgement, and whether a filter may drop it.
     pub ack: Ack,
 }
 
-/// What a queue that thins acknowledgements must know of a packet. The driver, which sees the
-/// bytes, answers it; the queue never parses.
+/// Kinds of packets for a queue that filters acknowledgements. The driver, which sees the bytes,
+/// sets the kind; the queue never parses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ack {
     /// It carries data, SYN or FIN, or is not TCP.
     #[default]
     No,
-    /// A pure acknowledgement that must arrive: a duplicate, or with news besides its number.
+    /// A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or
+    /// other signals besides its acknowledgement number.
     Needed,
-    /// A pure acknowledgement that says all that earlier ones of its flow said, and more.
+    /// A pure acknowledgement that supersedes the earlier ones of its flow: it acknowledges all
+    /// that they did, and more.
     Newer,
 }
 
-/// What waits in a queue. The packet on the wire is not in the queue.
+/// The packets that wait in a queue. The packet in transmission does not count.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Backlog {
     /// Packets waiting.
     pub packets: u32,
-    /// Their IP bytes.
+    /// IP bytes of these packets.
     pub bytes: u64,
 }

@@ -36,7 +36,7 @@ pub enum Value {
     Real(f64),
     /// Of [`Kind::Choice`] and [`Kind::Variant`].
     Choice(&'static str),
-    /// Of [`Kind::Distribution`] and [`Kind::File`]: its place among what was written, see
+    /// Of [`Kind::Distribution`] and [`Kind::File`]: index of what the user wrote, see
     /// [`Params::distribution`] and [`Params::content`].
     Written(u16),
 }
@@ -67,7 +67,7 @@ pub enum Raw {
     List(Vec<Raw>),
     /// Values with names.
     Table(Vec<(String, Raw)>),
-    /// Something that no parameter is; the word for it.
+    /// A value of a type that no parameter takes; holds the name of that type.
     Other(&'static str),
 }
 
@@ -75,7 +75,7 @@ impl fmt::Display for Raw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Raw::Bool(v) => write!(f, "{v}"),
-            // Not in three hundred digits.
+            // Rust would write such a number with up to 300 digits: use an exponent instead.
             Raw::Number(v) if v.is_finite() && !(1e-9..1e21).contains(&v.abs()) && *v != 0.0 => {
                 write!(f, "{v:e}")
             }
@@ -122,7 +122,7 @@ pub struct Params {
     values: Vec<Value>,
     given: Vec<bool>,
     written: Vec<Raw>,
-    /// Of fields that name a variant, what its table sets.
+    /// For each field that names a variant: the parameters in that variant's own table.
     variants: Vec<(usize, Params)>,
     effective: Vec<Cell<Value>>,
 }
@@ -204,7 +204,8 @@ impl Params {
     pub fn whole(&self, name: &str) -> u64 {
         self.whole_or(name, u64::MAX)
     }
-    /// A whole number, or `otherwise` if unset ([`u64::MAX`]: there is none).
+    /// A whole number, or `otherwise` if unset. An `otherwise` of [`u64::MAX`] stands for
+    /// "unlimited" and is noted as unset.
     pub fn whole_or(&self, name: &str, otherwise: u64) -> u64 {
         match self.value(name) {
             Value::Whole(v) => v,
@@ -220,7 +221,8 @@ impl Params {
     pub fn real(&self, name: &str) -> f64 {
         self.real_or(name, f64::NAN)
     }
-    /// A number, or `otherwise` if unset (NaN: there is none).
+    /// A number, or `otherwise` if unset. An `otherwise` of NaN stands for "no value" and is noted
+    /// as unset.
     pub fn real_or(&self, name: &str, otherwise: f64) -> f64 {
         match self.value(name) {
             Value::Real(v) => v,
@@ -312,7 +314,8 @@ impl Params {
         }
         params
     }
-    /// Takes note of what a constructor took for this field in the end, whatever the user said.
+    /// Notes the value that a constructor finally used for this field, whether or not the user set
+    /// it.
     pub fn settle(&self, name: &str, value: Value) {
         self.effective[self.index(name)].set(value);
     }
@@ -320,10 +323,10 @@ impl Params {
     pub fn ignore(&self, name: &str) {
         self.settle(name, Value::Unset);
     }
-    /// Notes that this field has no effect beside the others, or refuses the field if the user set it.
+    /// Notes that this field has no effect with the values of the others, or refuses the field if
+    /// the user set it.
     ///
-    /// # Errors
-    /// The field and `why`.
+    /// # Errors The field and `why`.
     pub fn without_effect(&self, name: &'static str, why: &str) -> Result<(), BadParams> {
         if self.given(name) {
             return Err(BadParams::new(name, why));
@@ -336,8 +339,8 @@ impl Params {
         let effective = self.values.iter().copied().map(Cell::new).collect();
         Params { effective, ..self.clone() }
     }
-    /// Every field and what the constructor took for it, in the order of the table;
-    /// [`Value::Unset`] where there is no such thing or it has no effect.
+    /// Every field with the value that the constructor used, in the order of the table;
+    /// [`Value::Unset`] where there is no value or the field has no effect.
     pub fn effective(&self) -> impl Iterator<Item = (&'static Field, Value)> + '_ {
         self.fields.iter().zip(self.effective.iter().map(Cell::get))
     }
