@@ -1,5 +1,5 @@
-//! Sentences of the tables of parameters that say what each profile takes, put together at compile
-//! time from the profiles' own words: no second list of defaults can disagree with them.
+//! Descriptions of parameters that list the default of each profile, put together at compile time
+//! from the profiles' own values: no second list of defaults can disagree with them.
 
 pub(crate) struct Text {
     bytes: [u8; 640],
@@ -47,7 +47,7 @@ impl Text {
     }
 }
 
-/// The first row with the words of this one.
+/// The first row whose words equal those of row `row`.
 const fn first_with(rows: &[[&str; 2]], row: usize) -> usize {
     let mut i = 0;
     while !same(rows[i][1], rows[row][1]) {
@@ -64,8 +64,8 @@ const fn same(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// A meaning that ends with what each profile of a list takes: `by_profile!("What it is.", PROFILES,
-/// max_p)`. The member's `text` is what is said of it.
+/// A meaning that ends with what each profile of a list takes: `by_profile!("What it is.",
+/// PROFILES, max_p)`. The member's `text` is the description of its value.
 macro_rules! by_profile {
     ($head:expr, $profiles:path, $member:ident) => {{
         const ROWS: [[&str; 2]; $profiles.len()] = {
@@ -100,7 +100,7 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// A default and its words.
+/// A default and its description.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stated<T> {
     pub value: T,
@@ -111,13 +111,13 @@ impl<T> Stated<T> {
     pub const fn new(value: T, words: &'static str) -> Self {
         Stated { value, words }
     }
-    /// What the table of parameters says of it.
+    /// The description that the table of parameters shows.
     pub const fn text(&self) -> &'static str {
         self.words
     }
 }
 
-/// A default whose words are its number as it is written.
+/// A default that is described by its number, as written.
 macro_rules! stated {
     ($value:literal) => {
         $crate::by_profile::Stated::new($value, stringify!($value))

@@ -14,7 +14,7 @@ use crate::buffer::{BYTES, LIMIT};
 
 use crate::{Aqm, BufferLimit, Built, Cx, Discipline, Entry, Fit, Judged, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "droptail",
@@ -55,7 +55,7 @@ const FIELDS: &[Field] = &[
         .source("Linux pfifo_head_drop, ns-2.35 drop_front_"),
 ];
 
-/// The judge without an opinion: its buffer limit decides.
+/// An AQM that never signals: only the buffer limit drops.
 struct DropTail;
 
 impl Aqm for DropTail {}
@@ -88,8 +88,8 @@ fn limit(params: &Params, fit: Fit) -> Result<BufferLimit, BadParams> {
     }
 }
 
-/// A first-come-first-served queue whose head makes room for an arrival. It must hold its
-/// packets: the decision at arrival falls on another packet.
+/// A FIFO queue that drops its head to make room for an arrival. It must hold its packets itself:
+/// the decision at an arrival drops a packet other than the arriving one.
 struct DropFront {
     limit: BufferLimit,
     packets: VecDeque<Packet>,
@@ -115,8 +115,8 @@ impl DropFront {
         self.packets.push_back(packet);
     }
 
-    /// How many heads must go before a packet of `size` bytes is accepted; `None` if the queue
-    /// may empty itself and still have no room.
+    /// How many packets must be dropped from the head before a packet of `size` bytes is accepted;
+    /// `None` if even an empty queue would have no room.
     fn victims(&self, size: u32) -> Option<usize> {
         if self.limit.admits(self.backlog, size) {
             return Some(0);

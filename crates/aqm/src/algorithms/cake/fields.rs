@@ -7,7 +7,7 @@ use super::hosts::WAYS;
 use crate::buffer::{BYTES, PACKET_BYTES, TIME};
 use crate::shells::flows::HASH_SEED;
 
-/// Bytes added to a packet, or its least size.
+/// The range of `overhead` and `mpu`.
 const FEW_BYTES: Kind = Kind::whole(Unit::Bytes, 0, 256);
 
 /// Every parameter.
@@ -128,7 +128,7 @@ pub(super) const FIELDS: &[Field] = &[
     HASH_SEED,
 ];
 
-/// Refuses what the table cannot.
+/// Refuses what the ranges of the table cannot express.
 pub(super) fn check(params: &Params) -> Result<(), BadParams> {
     if params.switch("autorate") && params.whole("tx_queues") > 1 {
         let why = "true is not possible here: with tx_queues the kernel refuses it; leave one out";

@@ -7,19 +7,20 @@ use packet::{Duration, Instant};
 use crate::flow_table::FlowTable;
 use crate::shells::flows::hash;
 
-/// What a packet does that finds its slot of the scoreboard taken by another flow.
+/// What happens when a packet hashes to a slot of the scoreboard that another flow holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Collision {
-    /// It takes one from the other's count; at 0 the slot is free for the next.
+    /// The packet decrements the count of the flow that holds the slot; at 0 the slot becomes free.
     DecrementIncumbent,
-    /// It takes the slot if the other's count is at most its own, which is 1.
+    /// The packet's flow takes the slot if the holder's count is at most 1, which is its own.
     ReplaceIfSmaller,
-    /// It gets an entry of its own, as long as the scoreboard has as many entries as slots.
+    /// The packet's flow gets an entry of its own, while the scoreboard has fewer entries than
+    /// slots.
     Chain,
     Ignore,
 }
 
-/// A flow's packets, as far as counted, and the last of them.
+/// Packets counted of a flow, and when the last one arrived.
 #[derive(Clone, Copy, Debug)]
 struct Score {
     flow: u64,
@@ -33,12 +34,12 @@ enum Board {
     Chained(FlowTable<Score>),
 }
 
-/// What the tables cost, as of the last interval.
+/// Lookup cost and size of the tables in the last interval.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Cost {
     packets: u64,
     probes: u64,
-    /// Slots of both tables looked at to find a packet's flow, on average.
+    /// Slots of both tables that were probed to find a packet's flow, on average.
     pub probes_per_packet: f64,
     /// Flows on the scoreboard, without those whose slots are free by age or count.
     pub scoreboard_flows: usize,
@@ -54,7 +55,7 @@ impl Cost {
     }
 }
 
-/// Both tables.
+/// The scoreboard and the table of high-bandwidth flows.
 pub(super) struct Flows {
     board: Board,
     /// The high-bandwidth flows (HB), with their counts.
@@ -81,8 +82,8 @@ impl Flows {
         Flows { board, fast, threshold, interval, seed, cost: Cost::default() }
     }
 
-    /// The count of a high-bandwidth flow, this packet included; or none, and the packet is noted
-    /// on the scoreboard.
+    /// Returns the count of a high-bandwidth flow, this packet included. The packet of any other
+    /// flow is counted on the scoreboard, and the result is `None`.
     pub fn arrival(&mut self, flow: u64, now: Instant) -> Option<u32> {
         let (fast, probes) = self.fast.look_up(flow);
         self.cost.packets += 1;
@@ -138,7 +139,7 @@ impl Flows {
         score.count
     }
 
-    /// Frees the flow's place on the scoreboard.
+    /// Frees the flow's slot on the scoreboard.
     fn forget(&mut self, flow: u64) {
         match &mut self.board {
             Board::Slots(slots, _) => {
@@ -149,9 +150,9 @@ impl Flows {
         }
     }
 
-    /// An interval has passed: high-bandwidth flows lose `decrement` of their counts, if given,
-    /// and those left with none leave the table. Expired entries of a chained scoreboard make
-    /// room; slots do so when they are next looked at.
+    /// Ends an interval: the counts of high-bandwidth flows fall by `decrement`, if given, and
+    /// flows whose count reaches 0 leave the table. Expired entries of a chained scoreboard are
+    /// removed; expired slots are reused at their next lookup.
     pub fn age(&mut self, decrement: Option<u32>, now: Instant) {
         if let Some(decrement) = decrement {
             self.fast.retain(|count| {
@@ -174,12 +175,12 @@ impl Flows {
         self.cost.end_interval(on_board);
     }
 
-    /// What the tables cost, as of the last interval.
+    /// Lookup cost and size of the tables in the last interval.
     pub const fn cost(&self) -> Cost {
         self.cost
     }
 
-    /// How many flows may be signalled.
+    /// Number of high-bandwidth flows, the only ones that may be signalled.
     pub const fn fast(&self) -> usize {
         self.fast.len()
     }
@@ -216,7 +217,7 @@ mod tests {
         assert_eq!(flows.fast.get_mut(7), None);
     }
 
-    /// One slot, flow A first: what B's packets do.
+    /// One slot, taken by flow A: the effect of B's packets.
     #[test]
     fn collisions() {
         let held = |collision, order: &[u64]| {
@@ -249,7 +250,8 @@ mod tests {
             flows.arrival(flow, Instant::ZERO);
         }
         assert_eq!(cost(&flows), (0.0, 0), "none has ended");
-        // Three packets of 7 find it in neither table's first slot, the fourth in the first's.
+        // Three packets of flow 7 probe the first slot of both tables; the fourth finds the flow in
+        // the first table.
         flows.age(None, Instant::ZERO);
         assert_eq!(cost(&flows), ((2.0 + 2.0 + 2.0 + 1.0 + 2.0) / 5.0, 1));
         flows.arrival(7, Instant::ZERO);

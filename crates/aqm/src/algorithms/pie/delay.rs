@@ -10,9 +10,10 @@ const THRESHOLD: u64 = 1 << 14;
 #[derive(Clone, Debug, Default)]
 pub(super) struct DepartureRate {
     linux: bool,
-    /// Start and bytes of the measurement under way.
+    /// When the current measurement began, and the bytes that have left since.
     under_way: Option<(Instant, u64)>,
-    /// Average seconds per threshold (Linux: bytes per second); 0 if there is none yet.
+    /// Average time in seconds in which DQ_THRESHOLD bytes leave (Linux: departure rate in bytes
+    /// per second); 0 before the first measurement.
     average: f64,
 }
 
@@ -21,8 +22,8 @@ impl DepartureRate {
         DepartureRate { linux, ..Self::default() }
     }
 
-    /// A packet of `size` bytes leaves `left` behind. Returns the length of the measurement that
-    /// it completes.
+    /// A packet of `size` bytes departs; `left` still waits. Returns the duration of the
+    /// measurement that this departure completes, if it does.
     pub fn departure(&mut self, size: u32, left: Backlog, now: Instant) -> Option<Duration> {
         let plenty = left.bytes >= THRESHOLD;
         if plenty && self.under_way.is_none() {
@@ -49,7 +50,7 @@ impl DepartureRate {
         Some(taken)
     }
 
-    /// The delay of `backlog` in seconds; zero as long as no rate is known.
+    /// The queueing delay of `backlog` in seconds; zero as long as no rate is known.
     pub fn delay(&self, backlog: Backlog) -> f64 {
         let bytes = backlog.bytes as f64;
         match self.average {
@@ -63,7 +64,7 @@ impl DepartureRate {
         self.average > 0.0
     }
 
-    /// Forgets everything measured.
+    /// Discards all measurements.
     pub fn reset(&mut self) {
         *self = Self::new(self.linux);
     }
@@ -95,7 +96,7 @@ mod tests {
             assert_eq!(run(&mut rate, 1, 110, 16_384), 1);
             assert!(rate.known());
             let delay = rate.delay(Backlog { packets: 11, bytes: 16_384 });
-            // Linux divides by the bytes counted, the RFC takes them for the threshold.
+            // Linux divides by the bytes that left; the RFC takes their number to be the threshold.
             let expected = if linux { 16_384.0 / 16_500.0 * 0.012 } else { 0.012 };
             assert!((delay - expected).abs() < 1e-9, "{delay}");
             rate.reset();
@@ -108,7 +109,7 @@ mod tests {
         for (linux, expected) in [(false, 0.75 * 0.012 + 0.25 * 0.024), (true, 0.0)] {
             let mut rate = DepartureRate::new(linux);
             run(&mut rate, 11, 0, 20_000);
-            // The next ones take twice as long.
+            // Packets now leave at half of that rate, one each 2.4 ms.
             for n in 0..14 {
                 let now = Instant::from_nanos(1_200_000 * 11 + 2_400_000 * n);
                 rate.departure(1500, Backlog { packets: 20, bytes: 20_000 }, now);

@@ -1,5 +1,5 @@
-//! The judge of Linux (profile `linux`): `sch_red` in its integer arithmetic, with the tables
-//! that iproute2's `tc` computes for it.
+//! RED as Linux has it (profile `linux`): `sch_red` in its integer arithmetic, with the tables that
+//! iproute2's `tc` computes for it.
 //!
 //! Everything is in bytes. One random number R is drawn per signal, and a packet is signalled as
 //! soon as c·p_b reaches it; the first packet in the band draws R and passes. An arrival after an
@@ -17,20 +17,21 @@ use crate::{Aqm, Verdict};
 
 /// How the average ages: a right shift per cell of idle time.
 pub(crate) struct Ageing {
-    /// `Stab`.
+    /// `Stab`: the right shift for each number of idle cells.
     shifts: [u8; 256],
     /// log2 of a cell's length (`Scell_log`): ticks to tc, microseconds to the kernel.
     log_cell: u32,
 }
 
-/// What tc counts time in (`tc_core_time2tick`: 64 ns since Linux 2.6.31, /proc/net/psched).
+/// The unit of tc's clock (`tc_core_time2tick`: a tick is 64 ns since Linux 2.6.31,
+/// /proc/net/psched).
 const TICKS_PER_US: f64 = 15.625;
 
 impl Ageing {
     /// The table for weight 2^−`log_weight` and packets of `packet_us` (tc's
-    /// `tc_red_eval_idle_damping`). Its cells are of tc's ticks, and the kernel takes them for
-    /// microseconds: averages age 11 to 16 times slower than (1 − w_q)^m; that is Linux's behaviour.
-    /// (The table has a natural logarithm where the kernel shifts by powers of two.)
+    /// `tc_red_eval_idle_damping`). tc computes the cells in ticks, and the kernel reads them as
+    /// microseconds: averages age 11 to 16 times slower than (1 − w_q)^m; that is Linux's
+    /// behaviour. (The table has a natural logarithm where the kernel shifts by powers of two.)
     pub fn new(log_weight: u32, packet_us: f64) -> Self {
         let per_packet = -math::ln(1.0 - 1.0 / (1u64 << log_weight) as f64);
         let per_tick = per_packet / (packet_us * TICKS_PER_US);
@@ -65,7 +66,7 @@ impl Ageing {
 /// One per cent in units of 2^−32: the lower end of an adapted max_p, and its largest step.
 const ONE_PERCENT: u32 = 42_949_673;
 
-/// What one queue remembers of its arrivals (`red_vars`), without the time for which it idles.
+/// A queue's variables (`red_vars`), without the start of its idle time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vars {
     /// Average in bytes, times 1/w_q.
@@ -77,11 +78,11 @@ pub(crate) struct Vars {
 }
 
 impl Vars {
-    /// Those of a queue that was empty.
+    /// The variables of a queue in which no packet has arrived.
     pub const NEW: Vars = Vars { avg: 0, count: -1, threshold: 0 };
 }
 
-/// What all queues with these settings share (`red_parms`).
+/// The parameters that all queues with these settings share (`red_parms`).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Law {
     log_weight: u32,
@@ -113,13 +114,14 @@ impl Law {
         Ok(Law { log_weight, min, max, slope, max_p, spread, certain, unit })
     }
 
-    /// Takes in that an arrival finds `bytes` waiting.
+    /// Updates the average with an arrival that finds `bytes` waiting.
     #[inline]
     pub fn sample(&self, vars: &mut Vars, bytes: u64) {
         vars.avg = vars.avg - (vars.avg >> self.log_weight) + bytes;
     }
 
-    /// Takes in an arrival that finds `bytes` waiting, and judges it.
+    /// Updates the average with an arrival that finds `bytes` waiting, and decides whether to
+    /// signal it.
     pub fn judge(&self, vars: &mut Vars, bytes: u64, rng: &mut Rng) -> Verdict {
         self.sample(vars, bytes);
         self.decide(vars, vars.avg, rng)
@@ -129,7 +131,7 @@ impl Law {
         (rng.next_u64() >> 32) / u64::from(self.slope)
     }
 
-    /// Judges an arrival by the average `avg`, in bytes times 1/w_q.
+    /// Decides whether to signal an arrival, by the average `avg`, in bytes times 1/w_q.
     #[inline]
     fn decide(&self, vars: &mut Vars, avg: u64, rng: &mut Rng) -> Verdict {
         if avg < self.min {
@@ -172,8 +174,8 @@ impl Linux {
         Ok(Linux { idle: Idle::new(), ageing, law, vars: Vars::NEW })
     }
 
-    /// This state before its first packet as sch_gred has it: not idle until a departure leaves the
-    /// queue empty, so that its first packet counts what waits.
+    /// The initial state in sch_gred: the queue is not idle until a departure leaves it empty, so
+    /// that the first packet's sample is the backlog.
     pub fn never_idle_yet(mut self) -> Self {
         self.idle.end(Instant::ZERO);
         self
@@ -200,7 +202,7 @@ impl Linux {
         f64::from(self.law.max_p) / 4_294_967_296.0
     }
 
-    /// Takes in that an arrival finds `bytes` waiting.
+    /// Updates the average with an arrival that finds `bytes` waiting.
     #[inline]
     pub fn sample(&mut self, bytes: u64, now: Instant) {
         match self.idle.end(now) {
@@ -209,7 +211,7 @@ impl Linux {
         }
     }
 
-    /// Judges an arrival by the average `avg`, in bytes times 1/w_q.
+    /// Decides whether to signal an arrival, by the average `avg`, in bytes times 1/w_q.
     #[inline]
     pub fn decide(&mut self, avg: u64, rng: &mut Rng) -> Verdict {
         self.law.decide(&mut self.vars, avg, rng)
@@ -341,7 +343,7 @@ mod tests {
 
     #[test]
     fn a_signal_is_due_as_soon_as_the_drawn_number_is_reached() {
-        // `red_mark_probability`: not while the product is below qR.
+        // `red_mark_probability`: no signal while the product is below qR.
         let band = settings(&[("profile", "linux"), ("min_th", "10"), ("max_th", "30")]);
         for (below, due) in [(0, true), (1, false)] {
             let mut red = Linux::new(&band).unwrap();
