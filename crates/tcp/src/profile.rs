@@ -17,17 +17,18 @@ use crate::send_state::{SendState, Window};
 #[derive(Clone, Debug)]
 pub struct Profile {
     pub(crate) name: &'static str,
-    /// Segment size, bytes; with timestamps less by their option.
+    /// Segment size, bytes; with timestamps, reduced by the length of their option.
     pub(crate) mss: u16,
-    /// Receive window, bytes, until a segment offers another: constant but where segments carry it.
+    /// Receive window in bytes, constant unless segments carry windows: then the window until the
+    /// first one arrives.
     pub(crate) window: u64,
-    /// First congestion window, and what a pause leaves of a larger one, in segments.
+    /// First congestion window in segments, to which a pause reduces a larger one.
     pub(crate) initial_segments: u64,
     /// First slow-start threshold, bytes.
     pub(crate) initial_ssthresh: u64,
-    /// Congestion control: every connection has one like it.
+    /// Congestion control, of which every connection gets its own copy.
     pub(crate) congestion: Box<dyn Control>,
-    /// Its name in the list of controls.
+    /// Name of `congestion` in the list of congestion controls.
     pub(crate) control_name: &'static str,
     pub(crate) rtt: RttRules,
     pub(crate) recovery: Rules,
@@ -45,9 +46,9 @@ pub struct Profile {
     pub(crate) max_resends: u8,
     pub(crate) connect_limit: TimeLimit,
     pub(crate) time_wait: TimeLimit,
-    /// What hosts keep of their connections for the next ones.
+    /// What hosts cache of their connections for later ones.
     pub(crate) remembers: Remembers,
-    /// The rules of an end of QUIC; none of TCP.
+    /// The rules of QUIC, for an end that speaks QUIC; `None` for TCP.
     pub(crate) quic: Option<QuicRules>,
 }
 
@@ -58,7 +59,7 @@ pub(crate) struct Opening {
     pub waits: SynRetries,
     /// Bytes of options on a SYN or SYN-ACK, timestamps not counted.
     pub options: u16,
-    /// The ACK that completes the handshake opens the window like any other.
+    /// The ACK that completes the handshake increases the window as any other ACK does.
     pub handshake_grows: bool,
     /// A lost SYN or SYN-ACK leaves a threshold of two segments.
     pub loss_cuts_threshold: bool,
@@ -69,50 +70,55 @@ pub(crate) struct Opening {
 /// How often SYN and SYN-ACK are retransmitted; [`u8::MAX`] is no limit.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynRetries {
-    /// Timeouts of a SYN that leave its wait as it was.
+    /// Timeouts of a SYN before its timeout begins to double.
     pub syn_linear: u8,
     pub syn_retries: u8,
     pub syn_ack_retries: u8,
 }
 
-/// Who looks after a SYN-ACK.
+/// What retransmits a SYN-ACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SynAck {
-    /// The connection's own timer; a repeated SYN draws a bare ACK (4.4BSD).
+    /// The retransmission timer of the connection; a retransmitted SYN is answered by a bare ACK
+    /// (4.4BSD).
     Timer,
-    /// A SYN cache (FreeBSD 4.5): a schedule of its own, no round trip measured; a repeated SYN
-    /// repeats the SYN-ACK; when its retries are used up the entry is dropped and the end listens again.
+    /// A SYN cache (FreeBSD 4.5) with its own schedule: it measures no round trip; a retransmitted
+    /// SYN makes it repeat the SYN-ACK; when its retries are used up the entry is dropped and the
+    /// end listens again.
     Cache,
-    /// A request socket (Linux's `tcp_check_req` and `reqsk_timer_handler`): as a cache, but the
-    /// round trip of a SYN-ACK that went once is measured, and what befell it is remembered.
+    /// A request socket (Linux's `tcp_check_req` and `reqsk_timer_handler`): as a SYN cache, but
+    /// the round trip is measured if the SYN-ACK was sent once, and its retransmissions are passed
+    /// on to the connection.
     Request,
-    /// Nobody: a repeated SYN repeats it, as a sink of ns-2 acknowledges every packet.
+    /// No timer: a retransmitted SYN makes the end repeat the SYN-ACK, as a sink of ns-2
+    /// acknowledges every packet.
     Sink,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ending {
-    /// By FINs, and a TIME_WAIT; the FIN rides on the last data if it can.
+    /// By FINs and a TIME_WAIT; the FIN is carried by the last data segment where possible.
     Fin,
-    /// As [`Ending::Fin`], but the FIN follows once all data has been sent, alone (it rides on what of that goes
-    /// again).
+    /// As [`Ending::Fin`], but the FIN is a segment of its own after all data has been sent (it is
+    /// carried by data only when that is retransmitted).
     BareFin,
-    /// When all data is acknowledged, without a word on the wire.
+    /// When all data is acknowledged, without any segment.
     Silent,
 }
 
 /// How spurious retransmission timeouts are detected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RtoCheck {
-    /// There is none.
+    /// They are not detected.
     Off,
-    /// An ACK within half a round trip of the resend settles it (FreeBSD 4.x).
+    /// An ACK within half a round trip of the retransmission shows that it was spurious (FreeBSD
+    /// 4.x).
     BadRetransmit,
     /// RFC 5682.
     FRto,
 }
 
-/// When a pause closes the congestion window to the initial one.
+/// After which pause the congestion window is reduced to the initial one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum IdleRule {
     /// Nothing outstanding, and nothing received for a timeout (4.4BSD).
@@ -126,10 +132,10 @@ pub(crate) enum IdleRule {
     Off,
 }
 
-/// A limit on part of a connection's life.
+/// A limit on the duration of a state of the connection.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum TimeLimit {
-    /// In ticks of the host's slow clock.
+    /// In ticks of the host's slow timer.
     Ticks {
         n: u64,
         tick: Duration,
@@ -143,18 +149,22 @@ pub(crate) enum TimeLimit {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     /// 4.4BSD `tcp_output`: every piece of a write and the close are calls of their own; short
-    /// segments wait by Nagle's rule; ACKs repeat the flag of an unacknowledged FIN. Else writes
-    /// and close are seen together, and segments go as soon as they fit whole.
+    /// segments wait by Nagle's rule; ACKs repeat the flag of an unacknowledged FIN. Otherwise
+    /// writes and close are handled together, and a segment is sent as soon as it fits whole.
     pub bsd: bool,
     /// The socket layer hands over at most this much per call; 0 for whole writes.
     pub write_chunk: u64,
-    /// Writes (and rests) below 208 B are handed over in pieces of at most 100 B.
+    /// Writes (and the rests of longer ones) below 208 B are handed over in pieces of at most 100
+    /// B.
     pub small_write_split: bool,
-    /// A short packet occupies the line like a full one (ns-2's one-way agents count packets).
+    /// A short packet takes as long to transmit as a full one (ns-2's one-way agents count
+    /// packets).
     pub whole_packets: bool,
-    /// Two full segments go down as one where they can (Linux's segmentation offload).
+    /// Two full segments are handed to the device as one where possible (Linux's segmentation
+    /// offload).
     pub pairs: bool,
-    /// The end of a write, and of what goes down as one, has PSH (Linux).
+    /// PSH is set at the end of a write and at the end of what is handed to the device as one
+    /// (Linux).
     pub pushes: bool,
 }
 
@@ -190,7 +200,8 @@ impl Profile {
     pub fn window(&self) -> u64 {
         self.window
     }
-    /// Whether the timers of all connections of a host expire at ticks of its clocks, many at a time (4.4BSD).
+    /// Whether the timers of all connections of a host expire at ticks of the host's timers, many
+    /// at a time (4.4BSD).
     pub fn timers_tick(&self) -> bool {
         self.rtt.timers_tick() && self.ack.clock == AckClock::Host
     }

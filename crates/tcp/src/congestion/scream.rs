@@ -10,7 +10,7 @@ use packet::{About, Duration, Instant};
 use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, Entry};
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "scream",
@@ -41,21 +41,21 @@ const FIELDS: &[Field] = &[
         .source("VIRTUAL_RTT = 25 ms"),
 ];
 
-/// L4S_AVG_G up and down, and QDELAY_AVG_G.
+/// L4S_AVG_G for a rising and for a falling share of marks, and QDELAY_AVG_G.
 const ALPHA_UP: f64 = 1.0 / 8.0;
 const ALPHA_DOWN: f64 = 1.0 / 128.0;
 const DELAY_UP: f64 = 1.0 / 4.0;
-/// Round trips after a reduction in which the multiplicative increase comes back, and without one after which what
-/// was in flight bounds the window.
+/// Round trips after a reduction until the multiplicative increase is back in full.
 const RECOVERY_TRIPS: f64 = 100.0;
-/// How soon growth is full again away from the window of the last reduction, and the least of it.
+/// Growth is full where the window differs from that of the last reduction by 1/INFLECTION of the
+/// latter; and the least factor of growth.
 const INFLECTION: f64 = 2.0;
 const LEAST_GROWTH: f64 = 0.25;
-/// The window is at most this multiple of what is in flight, and a segment.
+/// The window is at most this multiple of the bytes in flight, plus a segment.
 const HEADROOM: f64 = 1.1;
 /// PACKET_PACING_HEADROOM.
 const PACE: f64 = 1.1;
-/// Base delays: the least of these many minutes.
+/// Length of the base delay's history, minutes: the base is the least delay in it.
 const HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
@@ -73,7 +73,7 @@ struct Scream {
     beta_loss: f64,
     mul_increase: f64,
     virtual_rtt: f64,
-    /// The reference window, bytes, and where it was when it was last reduced.
+    /// The reference window, and its value at the last reduction; bytes.
     window: f64,
     inflection: f64,
     /// The window has grown since it was last reduced.
@@ -92,7 +92,7 @@ struct Scream {
     minute: Instant,
     /// When the window was last reduced.
     reacted: Option<Instant>,
-    /// Greatest flight of this round trip and of the last, bytes.
+    /// Most bytes in flight during this round trip and during the previous one.
     flights: [u64; 2],
 }
 
@@ -153,12 +153,13 @@ impl Scream {
         (self.delivered, self.marked, self.alpha_at) = (0, 0, ack.now);
     }
 
-    /// The mark that a queueing delay stands for: 0 at half of the target, 1 at all of it.
+    /// The share of marks that the queueing delay is worth: 0 at half of the target, 1 at the
+    /// target.
     fn virtual_alpha(&self) -> f64 {
         (self.queueing / (self.target / 2.0) - 1.0).clamp(0.0, 1.0)
     }
 
-    /// How far the window is from where it was last reduced.
+    /// Distance of the window from its value at the last reduction.
     fn away(&self) -> f64 {
         let away = INFLECTION * (self.window - self.inflection) / self.inflection;
         (away * away).min(1.0)
@@ -175,7 +176,7 @@ impl Scream {
         if !(marks || delay > 0.0) || !self.may_react(ack) {
             return marks || delay > 0.0;
         }
-        // Reductions come more than once in a long round trip.
+        // A round trip longer than the virtual one has several reductions.
         let often = (ack.srtt.secs_f64() / self.virtual_rtt).max(1.0);
         let (alpha, scale) = match (marks, delay > 0.0) {
             (true, false) => (self.alpha, self.away().max(LEAST_GROWTH)),
@@ -229,7 +230,7 @@ impl Control for Scream {
     }
 
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
-        // After a timeout the transport has set it.
+        // After a timeout the transport has set cwnd.
         self.window = self.window.min(win.cwnd as f64 + 1.0);
         self.flights[0] = self.flights[0].max(ack.in_flight_before);
         if ack.round {
@@ -287,7 +288,8 @@ mod tests {
         assert_eq!(control.alpha, 0.125);
         control.count_marks(&ack(50, 0));
         assert_eq!(control.alpha, 0.125 * 127.0 / 128.0);
-        // Within a virtual round trip it is not counted yet.
+        // A second mark within one virtual round trip is counted in `marked`, but does not change
+        // `alpha` yet.
         control.count_marks(&ack(60, MSS));
         assert_eq!((control.marked, control.alpha), (MSS, 0.125 * 127.0 / 128.0));
     }

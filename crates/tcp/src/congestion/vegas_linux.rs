@@ -11,7 +11,7 @@ use super::growth::{Increase, segments};
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "vegas-linux",
@@ -38,7 +38,7 @@ const FIELDS: &[Field] = &[
         .source("gamma = 1"),
 ];
 
-/// Round trips of a window, in microseconds and one more (`vrtt`).
+/// Round-trip times of a window, each with 1 us added as in the kernel (`vrtt`), and their number.
 #[derive(Clone, Copy, Debug)]
 struct Trips {
     base: u64,
@@ -58,7 +58,7 @@ struct VegasLinux {
     on: bool,
     /// `beg_snd_nxt`: the window ends when more than this is acknowledged.
     end: u64,
-    /// The oldest unacknowledged number and the state as they were last seen.
+    /// The oldest unacknowledged sequence number and the state at the previous acknowledgement.
     una: u64,
     state: CaState,
 }
@@ -92,7 +92,7 @@ impl VegasLinux {
         let slow_start = win.cwnd < win.ssthresh;
         let diff = cwnd * (rtt - base) / base;
         if slow_start && diff > gamma {
-            // The measured rate, and one more for what the division cut off.
+            // The measured rate, rounded up.
             win.cwnd = win.cwnd.min((cwnd * base / rtt + 1) * mss);
             win.ssthresh = win.ssthresh.min(win.cwnd);
         } else if slow_start {
@@ -155,7 +155,7 @@ impl Control for VegasLinux {
         self.reno.on_congestion(win, flight, cause, now);
     }
 
-    /// `tcp_vegas_cwnd_event_tx_start`: nothing is in the network, so what was measured may be stale.
+    /// `tcp_vegas_cwnd_event_tx_start`: nothing is in flight, so the measurements may be stale.
     fn on_tx_start(
         &mut self,
         _win: &mut Window,
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn slow_start_ends_at_the_measured_rate_and_a_segment() {
-        // 40 x 100/110 = 36.4; diff is 4.
+        // 40 x 100/110 = 36.4, rounded up to 37; diff is 4.
         assert_eq!(judged(40, u64::MAX, 110_000), (37, 37));
         // diff of 1 is not more than gamma: slow start goes on.
         assert_eq!(judged(40, 1_000, 104_999).0, 41);
@@ -232,7 +232,7 @@ mod tests {
             path.run(60.0);
             let (used, trips) = path.measure(20.0);
             let queued = (trips - 1.0) * path.bdp() / MSS as f64;
-            // And the segment that the line sends.
+            // The queue holds these, and the segment in transmission.
             assert!((2.5..=6.0).contains(&queued), "{megabits} {trip}: {queued}");
             assert!(used > 0.99, "{megabits} {trip}: {used}");
             assert_eq!(path.lost, 0);

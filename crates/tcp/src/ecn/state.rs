@@ -1,4 +1,4 @@
-//! What a connection keeps of ECN.
+//! The ECN state of a connection.
 
 use super::accurate::Counters;
 use super::dctcp::Before;
@@ -6,68 +6,69 @@ use super::option::Bytes;
 use super::rules::EcnFeedback;
 use crate::segment::Flags;
 
-/// ECN of one connection, as far as all have it.
+/// The part of a connection's ECN state that every connection has, with any kind of feedback.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct EcnState {
-    /// What both SYNs agreed on.
+    /// The feedback that both SYNs negotiated.
     pub feedback: EcnFeedback,
-    /// Receiver: what every segment that goes out says of marks: ECE, or, of accurate ECN, the
-    /// counter or the answer to a SYN or SYN-ACK.
+    /// Receiver: the flags of every segment that is sent: ECE, or with accurate ECN the counter or
+    /// the answer to a SYN or SYN-ACK.
     pub echo_flags: Flags,
-    /// Sender: the next new data segment says CWR.
+    /// Sender: the next new data segment carries CWR.
     pub cwr: bool,
-    /// Sender: nothing new goes out before the retransmission timer expires.
+    /// Sender: no new data is sent before the retransmission timer expires.
     pub held: bool,
 }
 
-/// What only connections with more than RFC 3168's feedback remember.
+/// State that only connections with more than RFC 3168's feedback have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Memory {
-    /// DCTCP's echo.
+    /// State of DCTCP's echo of marks.
     pub(super) before: Before,
     /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
     /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
     pub(super) incapable: bool,
-    /// With accurate feedback: the segment that is read has a newer timestamp than all before.
+    /// With accurate feedback: the segment being processed has a newer timestamp than all earlier
+    /// ones.
     pub(super) newest: bool,
-    /// It came to an end whose FIN had been acknowledged before.
+    /// The segment being processed reached an end whose FIN had been acknowledged before.
     waits_alone: bool,
-    /// Accurate ECN: packets, and bytes for the option.
+    /// Accurate ECN: counters of packets, and of bytes for the option.
     pub(super) counters: Counters,
     pub(super) bytes: Bytes,
 }
 
-/// What both roles of an end with accurate ECN have counted (RFC 9768 section 3.2.1), from 0.
+/// What both roles of an end with accurate ECN count (RFC 9768 section 3.2.1), from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarksSeen {
     /// Marked packets that the peer has reported, modulo 256.
     pub delivered_ce: u8,
-    /// Marked packets that have come, modulo 256.
+    /// Marked packets that have arrived, modulo 256.
     pub received_ce: u8,
     /// Bytes with ECT(0), CE and ECT(1) that the peer has reported, modulo 2^24; those without a mark by its option alone.
     pub delivered_bytes: [u32; 3],
-    /// Bytes that came with ECT(0), CE and ECT(1), modulo 2^24.
+    /// Bytes that arrived with ECT(0), CE and ECT(1), modulo 2^24.
     pub received_bytes: [u32; 3],
 }
 
 impl Memory {
-    /// Whether what goes out must not be ECN-capable, by what the handshake showed.
+    /// Whether the handshake showed that packets must not be sent as ECN-capable.
     pub fn is_incapable(&self) -> bool {
         self.incapable
     }
 
-    /// A segment is about to be read; `newest`: its timestamp is newer than all before; `waits_alone`: it comes to an
-    /// end whose FIN has been acknowledged.
+    /// Notes the order of a segment before it is processed. `newest`: its timestamp is newer than
+    /// all earlier ones; `waits_alone`: it reached an end whose FIN has been acknowledged.
     pub fn note_order(&mut self, newest: bool, waits_alone: bool) {
         (self.newest, self.waits_alone) = (newest, waits_alone);
     }
 
-    /// Whether the segment that was read last came to an end whose FIN had been acknowledged before.
+    /// Whether the last segment reached an end whose FIN had been acknowledged before.
     pub fn waits_alone(&self) -> bool {
         self.waits_alone
     }
 
-    /// What begins there came twice, all of it known.
+    /// The segment that begins at `start` arrived twice, with no new data.
     pub fn note_repeated(&mut self, start: u64) {
         self.bytes.note_repeated(start);
     }
@@ -85,8 +86,8 @@ impl EcnState {
         self.feedback != EcnFeedback::None
     }
 
-    /// The window was reduced, for whatever reason: the peer is notified (RFC 3168 section 6.1.2),
-    /// unless its feedback is accurate (RFC 9768 section 3.1.5).
+    /// The congestion window was reduced, for whatever reason: CWR notifies the peer (RFC 3168
+    /// section 6.1.2), unless its feedback is accurate (RFC 9768 section 3.1.5).
     pub fn reduced(&mut self) {
         self.cwr = matches!(self.feedback, EcnFeedback::Classic | EcnFeedback::Dctcp);
     }

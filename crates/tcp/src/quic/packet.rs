@@ -36,7 +36,8 @@ pub(super) const fn varint(value: u64) -> u32 {
     }
 }
 
-/// Bytes of a packet number, of which one is known to have arrived (RFC 9000 section 17.1 and appendix A.2).
+/// Bytes of a packet number, where `acked` is the largest acknowledged one (RFC 9000 section 17.1
+/// and appendix A.2).
 pub(super) fn number_bytes(number: u64, acked: Option<u64>) -> u32 {
     let unacked = acked.map_or(number + 1, |acked| number - acked);
     match unacked {
@@ -55,9 +56,9 @@ pub(super) fn around(rules: &QuicRules, handshake: bool, number: u32) -> u32 {
     header + number + TAG
 }
 
-/// Bytes of the header of a frame with data at this number (RFC 9000 sections 19.6 and 19.8): type, number of the
-/// stream and offset, which the first has not; of CRYPTO the length as well, which the last STREAM frame of a packet
-/// does without.
+/// Bytes of the header of a frame with data at offset `seq` (RFC 9000 sections 19.6 and 19.8):
+/// type, stream ID and offset, which is left out at 0; a CRYPTO frame has a length as well, which
+/// the last STREAM frame of a packet omits.
 pub(super) fn data_header(handshake: bool, seq: u64) -> u32 {
     let offset = seq.saturating_sub(1);
     match (handshake, offset) {
@@ -67,7 +68,7 @@ pub(super) fn data_header(handshake: bool, seq: u64) -> u32 {
     }
 }
 
-/// What an ACK frame says.
+/// The content of an ACK frame.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct AckFrame {
     pub largest: u64,
@@ -94,7 +95,7 @@ impl Writer {
     }
 }
 
-/// Reads one, and where the next begins.
+/// Reads a variable-length integer; returns it and the position of the next one.
 fn read(bytes: &[u8; RANGE_BYTES], at: usize) -> Option<(u64, usize)> {
     let first = *bytes.get(at)?;
     let len = 1 << (first >> 6);
@@ -103,7 +104,7 @@ fn read(bytes: &[u8; RANGE_BYTES], at: usize) -> Option<(u64, usize)> {
     Some((value, at + len))
 }
 
-/// The ACK frame of what has arrived (RFC 9000 section 19.3), with as many ranges as there is room for.
+/// The ACK frame for the packets received (RFC 9000 section 19.3), with as many ranges as fit.
 pub(super) fn ack_frame(acks: &Acks, now: packet::Instant) -> Option<AckFrame> {
     let (mut ranges, delay) = acks.report(now);
     let (mut start, end) = ranges.next()?;
@@ -122,7 +123,7 @@ pub(super) fn ack_frame(acks: &Acks, now: packet::Instant) -> Option<AckFrame> {
 }
 
 impl AckFrame {
-    /// Bytes on the wire.
+    /// Bytes of the frame on the wire.
     pub fn wire(&self) -> u32 {
         let EcnCounts { ect0, ect1, ce } = self.counts;
         let ecn =
@@ -135,7 +136,7 @@ impl AckFrame {
         1 + varint(self.largest) + delay + varint(u64::from(self.count) - 1) + ranges as u32 + ecn
     }
 
-    /// The ranges, highest first, each as its first number and the one after its last.
+    /// The ranges, highest first, each as its first packet number and the one after its last.
     pub fn ranges(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let (mut at, mut next) = (0, Some(self.largest + 1));
         (0..self.count).map_while(move |i| {
@@ -151,7 +152,7 @@ impl AckFrame {
         })
     }
 
-    /// Writes it into a segment.
+    /// Writes the ACK frame into a segment.
     pub fn put(&self, segment: &mut Segment) {
         segment.flags = segment.flags.with(Flags::ACK);
         segment.ack = self.largest & 0xffff_ffff | self.counts.ce << 32;
@@ -161,7 +162,7 @@ impl AckFrame {
         segment.sack.set_ranges(self.count, &self.bytes, delay);
     }
 
-    /// The frame of a segment, if it has one.
+    /// The ACK frame of a segment, if it has one.
     pub fn of(segment: &Segment) -> Option<AckFrame> {
         let (count, bytes, delay) = segment.sack.ranges();
         segment.flags.has(Flags::ACK).then(|| AckFrame {
@@ -178,7 +179,7 @@ impl AckFrame {
     }
 }
 
-/// What a packet carries besides an acknowledgement.
+/// The frames of a packet other than its ACK frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Content {
     pub handshake: bool,
@@ -190,7 +191,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// What a segment carries.
+    /// The frames that a segment carries, other than its ACK frame.
     pub fn of(segment: &Segment) -> Content {
         let fin = segment.flags.has(Flags::FIN);
         let some = segment.len > 0 || fin;
@@ -202,12 +203,12 @@ impl Content {
         }
     }
 
-    /// Whether the peer is to acknowledge it (RFC 9000 section 13.2).
+    /// Whether the packet is ack-eliciting (RFC 9000 section 13.2).
     pub fn is_eliciting(&self) -> bool {
         self.piece.is_some() || self.done || self.ping
     }
 
-    /// Writes it into a segment that is new.
+    /// Writes the frames into a new segment.
     pub fn put(&self, segment: &mut Segment) {
         *segment = Segment::default();
         segment.sack.set_ranges(0, &[0; RANGE_BYTES], 0);
@@ -221,7 +222,7 @@ impl Content {
         segment.accurate = bit(self.done, DONE) | bit(self.ping, PING);
     }
 
-    /// Bytes of its frames.
+    /// Bytes of these frames on the wire.
     pub fn wire(&self) -> u32 {
         let data = |piece: Piece| data_header(self.handshake, piece.seq) + piece.len;
         self.piece.map_or(0, data) + u32::from(self.done) + u32::from(self.ping)
