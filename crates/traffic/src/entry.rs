@@ -1,4 +1,4 @@
-//! What an application in the list is: its description, and how the sources of a group are made.
+//! An application of the list: its description, and how the sources of a group are made.
 
 use std::fmt;
 
@@ -10,39 +10,40 @@ use crate::{App, Paced};
 /// One kind of application.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What it is; its parameters.
+    /// Description and parameters.
     pub about: About,
-    /// What a source is called, and several; [`USERS`] where nothing says more.
+    /// Singular and plural of what a source is called; [`USERS`] by default.
     pub noun: [&'static str; 2],
-    /// Whether it fetches data to its own side (or else sends it to the other): decides where it
-    /// sits if the scenario does not say, fetchers with the clients, senders with the servers.
+    /// Whether the application fetches data to its own side; otherwise it sends data to the other
+    /// side. This decides where its sources are if the scenario does not say: fetchers on the
+    /// clients' side, senders on the servers'.
     pub fetches: bool,
-    /// Whether it sends datagrams, which have no TCP.
+    /// Whether the application sends datagrams instead of using TCP.
     pub datagrams: bool,
     /// Makes the sources of a group.
     pub build: fn(&Params, &Group) -> Result<Population, BadParams>,
 }
 
-/// Sources who are just users of the application.
+/// Nouns of sources that are users of the application.
 pub const USERS: [&str; 2] = ["user", "users"];
 
 impl Entry {
-    /// Whether its size is a rate of connections (its field [`RATE`]) and not a number of sources:
-    /// it goes on whatever the network does.
+    /// Whether the application is an open loop: its size is a rate of connections (its field
+    /// [`RATE`]) and not a number of sources, whatever the network does.
     pub fn is_open_loop(&self) -> bool {
         self.about.fields.iter().any(|field| field.name == RATE)
     }
 
-    /// Whether it plays a recording, which has a rate of its own.
+    /// Whether the application replays a recording, which has a rate of its own.
     pub fn is_recorded(&self) -> bool {
         self.about.fields.iter().any(|field| matches!(field.kind, Kind::File))
     }
 }
 
-/// The field that says the size of an application without sources.
+/// The field that holds the size of an application without sources.
 pub const RATE: &str = "connections_per_s";
 
-/// Where a group of sources lives.
+/// Where the sources of a group are placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Seed of the run.
@@ -53,12 +54,12 @@ pub struct Group {
     pub peers: u32,
     /// Users or flows in the group.
     pub sources: u32,
-    /// Machines on the group's own side. Source `i` lives on machine `i % machines`.
+    /// Machines on the group's own side. Source `i` is on machine `i % machines`.
     pub machines: u32,
 }
 
 impl Group {
-    /// Refuses a side without machines: `who` need one.
+    /// Refuses a side without machines; `who` names what needs one.
     pub(crate) fn need_machines(&self, who: &str) -> Result<(), BadParams> {
         for (field, count) in [("peers", self.peers), ("machines", self.machines)] {
             if count == 0 {
@@ -120,7 +121,7 @@ impl<A: App> Sources for Vec<A> {
     }
 }
 
-/// Makes sources of one kind.
+/// Makes the sources of one kind.
 trait Make {
     fn one(&self, i: u32) -> Box<dyn App>;
     fn all(&self, sources: u32) -> Option<Box<dyn Sources>>;
@@ -141,7 +142,7 @@ impl<A: App + 'static, F: Fn(u32) -> A> Make for F {
 }
 
 impl Population {
-    /// A population of `sources`, where `make` makes the one with the given number.
+    /// A population of `sources`; `make` makes the source with a given number.
     pub fn new<A: App + 'static>(
         sources: u32,
         make: impl Fn(u32) -> A + Send + Sync + 'static,
@@ -154,14 +155,14 @@ impl Population {
         }
     }
 
-    /// This population, whose connections carry streams that do not wait for each other if `needed`.
+    /// This population, with connections that carry independent streams if `needed`.
     #[must_use]
     pub fn over_streams(mut self, needed: bool) -> Self {
         self.needs_streams = needed;
         self
     }
 
-    /// Whether its connections carry streams that do not wait for each other, which TCP's do not.
+    /// Whether the connections need independent streams, which TCP does not have.
     pub fn needs_streams(&self) -> bool {
         self.needs_streams
     }

@@ -10,10 +10,10 @@ use super::parse::{BadTable, rows};
 pub struct Knot {
     /// Cumulative probability.
     pub p: f64,
-    /// The quantile there.
+    /// The quantile of probability `p`.
     pub x: f64,
-    /// How the segment that **ends** here is bent: 1 is a straight line, above 1 the mass sits at
-    /// the lower end, below 1 at the upper. Unused in the first row.
+    /// Exponent of the segment that **ends** at this row: 1 is a straight line; above 1 the mass
+    /// lies near the lower end, below 1 near the upper. Unused in the first row.
     pub k: f64,
 }
 
@@ -104,7 +104,7 @@ impl Distribution for Table {
         };
         let a = self.knots[upper - 1];
         let s = (u - a.p) / (b.p - a.p);
-        // Rounding must not carry a value past its knot.
+        // Rounding must not carry a value above the upper knot.
         (a.x + (b.x - a.x) * math::pow(s, b.k)).min(b.x)
     }
 
@@ -131,7 +131,7 @@ impl Distribution for Table {
 
     fn mean_below(&self, x: f64) -> f64 {
         let part = |(a, b): (&Knot, &Knot)| {
-            // The share of the segment, in probability, that lies below x.
+            // Position of x within the segment, as a fraction of its probability.
             let s = if x > b.x {
                 1.0
             } else if x <= a.x {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn values_at_an_atom_are_not_below_it() {
-        // Half of all is 10; the others are spread from there to 20.
+        // Half of the probability is at 10; the rest is spread from 10 to 20.
         let atom = Table::parse("p,x,k\n0,10,1\n0.5,10,1\n1,20,1\n").unwrap();
         let below = |x| (atom.below(x), atom.mean_below(x));
         assert_eq!([below(10.0), below(20.0), below(21.0)], [(0.0, 0.0), (1.0, 12.5), (1.0, 12.5)]);

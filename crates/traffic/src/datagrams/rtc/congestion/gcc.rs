@@ -1,7 +1,7 @@
 //! Google's congestion control, draft-ietf-rmcat-gcc-02 (S. Holmer, H. Lundin, G. Carlucci, L. De
-//! Cicco and S. Mascolo, July 2016): a rate that grows until packets arrive further apart than they
-//! were sent, and another that losses bound; the smaller one holds. Times are seconds where not
-//! said to be milliseconds.
+//! Cicco and S. Mascolo, July 2016): a delay-based rate that grows until packets arrive further
+//! apart than they were sent, and a loss-based one; the smaller of the two is used. Times are
+//! seconds where not said to be milliseconds.
 
 mod aimd;
 mod arrival;
@@ -16,7 +16,7 @@ use self::arrival::{Arrivals, Filtering};
 use self::overuse::{Detecting, Detector};
 use super::{Control, Entry, Feedback, Rates, Video};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "gcc",
@@ -101,10 +101,11 @@ const FIELDS: &[Field] = &[
         .source("recalled: libwebrtc. The draft has 1, with which a frame's packets wait for ever"),
 ];
 
-/// Packets of which a share of losses is a share (libwebrtc's `kLimitNumPackets`).
+/// Least number of packets over which the share of lost ones is computed (libwebrtc's
+/// `kLimitNumPackets`).
 const FEW: u64 = 20;
 
-/// The controller of section 6: a rate that losses bound.
+/// The loss-based controller of section 6.
 #[derive(Clone, Debug)]
 struct LossBound {
     low: f64,
@@ -155,7 +156,7 @@ struct Gcc {
     pacing: f64,
     arrivals: Arrivals,
     detector: Detector,
-    /// The rate that delay bounds (A_hat), and the one that losses do (As_hat).
+    /// The delay-based rate (A_hat), and the loss-based one (As_hat).
     aimd: Aimd,
     losses: LossBound,
 }
