@@ -1,4 +1,4 @@
-//! Times in bins that are a small share of themselves wide: quantiles in bounded memory.
+//! A histogram of times with logarithmic bins: quantiles in bounded memory.
 
 /// A histogram of times. Every doubling has 2^BITS bins, so a bin is at most 2^-BITS of its lower
 /// edge wide and its middle is within half of that (by default 0.8 %) of every value in it. The
@@ -7,11 +7,12 @@
 /// doubling from 1 µs on.
 #[derive(Clone, Debug, Default)]
 pub struct LogHistogram<const BITS: u32 = 6, const UNIT: u32 = 10> {
-    /// Times shorter than a unit.
+    /// Number of times shorter than a unit.
     none: u32,
-    /// Of each bin below that of the longest time, which [`LogHistogram::bin_of`] numbers.
+    /// Number of times in each bin below that of the longest time, by the index of
+    /// [`LogHistogram::bin_of`].
     counts: Vec<u32>,
-    /// Of the bin of the longest time, unless that is shorter than a unit.
+    /// Number of times in the bin of the longest time, unless that time is shorter than a unit.
     last: u32,
     longest: u64,
 }
@@ -42,19 +43,19 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         }
     }
 
-    /// Adds `n` times that are as long as any, or shorter than a unit.
+    /// Adds `n` times that are the longest so far or shorter than a unit.
     #[cold]
     #[inline(never)]
     fn add_at_an_end(&mut self, ns: u64, n: u32) {
         self.longest = self.longest.max(ns);
         match ns >> UNIT {
             0 => self.none += n,
-            // Three hundred years and more are in one bin.
+            // Times above 2^63 ns, 292 years, share one bin.
             _ => self.count_last(Self::bin_of(ns.min(i64::MAX as u64)), n),
         }
     }
 
-    /// Counts `n` times in a bin that is that of the longest time, or above.
+    /// Adds `n` times to the bin of the longest time or to one above it.
     fn count_last(&mut self, bin: usize, n: u32) {
         if bin > self.counts.len() {
             let below = self.counts.len();
@@ -64,7 +65,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.last += n;
     }
 
-    /// Adds all that another one counts.
+    /// Adds all times of another histogram.
     pub fn merge(&mut self, more: &Self) {
         self.none += more.none;
         for (bin, n) in more.filled() {
@@ -82,7 +83,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         inner + u64::from(self.none) + u64::from(self.last)
     }
 
-    /// Whether there is no time.
+    /// Whether no time was added.
     pub fn is_empty(&self) -> bool {
         self.none == 0 && self.last == 0
     }
@@ -142,8 +143,9 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         sum / 1e9 / kept as f64
     }
 
-    /// The exponent of a time in units and its first BITS binary places, which a double holds side by
-    /// side; far beyond all others for a time shorter than a unit.
+    /// Index of a time's bin: the exponent of the time in units and the first BITS bits of its
+    /// mantissa, which are adjacent in a double. A time shorter than a unit gets an index far above
+    /// all others.
     #[inline(always)]
     fn bin_of(ns: u64) -> usize {
         const EXPONENT_OF_ONE: usize = 1023;
@@ -156,27 +158,28 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
     fn edges(bin: usize) -> (u64, u64) {
         let (exponent, places) = (bin / Self::BINS, bin % Self::BINS);
         let first = (((Self::BINS + places) as u128) << exponent >> BITS) as u64;
-        // Below 2^BITS units only one of several bins has whole units in it.
+        // Below 2^BITS units several bins fall within one unit, and only one of them holds times.
         let width = (1u128 << exponent >> BITS).max(1) as u64;
         (first << UNIT, width << UNIT)
     }
 
-    /// The middle of a bin; a bin of one nanosecond is exact.
+    /// The middle of a bin, ns; exact for a bin of one nanosecond.
     fn middle_ns(bin: usize) -> u64 {
         let (first, width) = Self::edges(bin);
         first + width / 2
     }
 
-    /// The middle of what is shorter than a unit.
+    /// The middle of the times shorter than a unit, ns.
     const MIDDLE_OF_NONE: u64 = (1 << UNIT) / 2;
 
-    /// Every bin from a unit on that is not empty, and how many times fell into it.
+    /// Every bin of at least a unit that is not empty, and the number of times in it.
     fn filled(&self) -> impl Iterator<Item = (usize, u32)> + '_ {
         let all = self.counts.iter().copied().chain([self.last]).enumerate();
         all.filter(|(_, n)| *n > 0)
     }
 
-    /// The longest time that falls into a bin, in ns, and how many did, of every bin that is not empty.
+    /// For every bin that is not empty: the longest time that falls into it, in ns, and the number
+    /// of times in it.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let longest = |bin| {
             let (first, width) = Self::edges(bin);
@@ -186,14 +189,14 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         none.into_iter().chain(self.filled().map(move |(bin, n)| (longest(bin), n)))
     }
 
-    /// The middle of every bin that is not empty, in ns, and how many times fell into it.
+    /// For every bin that is not empty: its middle, in ns, and the number of times in it.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE, self.none));
         let all = none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin), n)));
         all.map(|(middle, n)| (middle.min(self.longest), n))
     }
 
-    /// As [`LogHistogram::middles`], though the longest time may be below the middle of its bin.
+    /// As [`LogHistogram::middles`], but the last middle is at most the longest time.
     fn middles_f64(&self) -> impl Iterator<Item = (f64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE as f64, self.none));
         none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin) as f64, n)))

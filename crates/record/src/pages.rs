@@ -1,4 +1,4 @@
-//! Pages: how long users waited for all files of one.
+//! Web pages: how long users waited for all files of a page.
 
 use packet::Instant;
 
@@ -6,31 +6,31 @@ use crate::measure::{Measure, PAYLOAD, SECONDS, Unit, real, whole};
 use crate::times::Times;
 use crate::{Column, Keep, Summary, Table, Window};
 
-/// One page that is there, or of which something was given up.
+/// A page whose files have all arrived, or of which a file was given up.
 #[derive(Clone, Copy, Debug)]
 pub struct PageLoad {
     /// When its first request was made: `connect()`, or the write on a connection already open.
     pub began: Instant,
     /// When the last byte of its last file had arrived in order, or the last file was given up.
     pub ended: Instant,
-    /// Files, the page itself included.
+    /// Files, the main document included.
     pub objects: u32,
     /// Payload bytes of the requested replies.
     pub bytes: u64,
-    /// The user who fetched it, numbered over all groups of the scenario.
+    /// The user who fetched the page, numbered over all groups of the scenario.
     pub user: u32,
     /// The user's group, in the order of the scenario.
     pub group: u16,
-    /// One of its files was given up.
+    /// Whether one of the page's files was given up.
     pub failed: bool,
 }
 
-/// What is to be kept of pages.
+/// Which numbers of web pages a run records.
 #[derive(Clone, Debug)]
 pub struct PageSettings {
     /// The measured interval.
     pub window: Window,
-    /// Keep a row of every page, else only their statistics.
+    /// Whether a row is kept for every page, and not only statistics.
     pub log: bool,
     /// Names of the groups of the scenario, in order.
     pub groups: Vec<String>,
@@ -38,7 +38,7 @@ pub struct PageSettings {
     pub keep: Keep,
 }
 
-/// The pages of one group, or of all.
+/// The pages of one group, or of all groups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
     begun: u64,
@@ -53,7 +53,7 @@ pub(crate) struct Loads {
 pub struct Pages {
     window: Window,
     names: Vec<String>,
-    /// By group; begun and ended count over the whole run.
+    /// By group; pages begun and ended are counted over the whole run.
     loads: Vec<Loads>,
     log: Option<Vec<PageLoad>>,
 }
@@ -115,12 +115,12 @@ impl Pages {
         }
     }
 
-    /// A user of `group` requests the first file of a page.
+    /// A user of `group` has requested the first file of a page.
     pub fn begun(&mut self, group: u16) {
         self.loads[usize::from(group)].begun += 1;
     }
 
-    /// A page has ended.
+    /// A page has arrived whole or was given up.
     pub fn ended(&mut self, page: PageLoad) {
         let loads = &mut self.loads[usize::from(page.group)];
         loads.ended += 1;
@@ -134,9 +134,8 @@ impl Pages {
         }
     }
 
-    /// Writes the measures of pages that ended in the measured interval; nothing if no group
-    /// fetches pages. Measures of single groups go with the group's other measures, if `out` has
-    /// any.
+    /// Writes the measures of pages that ended in the measured interval, if any group fetches
+    /// pages. Measures of single groups go with the group's other measures, if `out` has any.
     pub fn summarise(&mut self, out: &mut Summary) {
         let mut all = Loads::default();
         for (loads, name) in self.loads.iter_mut().zip(&self.names).filter(|(l, _)| l.begun > 0) {
@@ -153,7 +152,7 @@ impl Pages {
         }
     }
 
-    /// A row for every page of the whole run, if they were kept and there are any.
+    /// A row for every page of the whole run, if rows were kept and there are any.
     pub fn into_log(self) -> Option<Table> {
         let log = self.log.filter(|log| !log.is_empty())?;
         let u64s = |of: fn(&PageLoad) -> u64| Column::U64(log.iter().map(of).collect());

@@ -1,22 +1,24 @@
-//! A sample of whole numbers: all of them, or counts in bins where it may not grow with the run.
+//! A sample of whole numbers: all values, or counts in bins where memory must not grow with the
+//! run.
 
 use crate::{LogHistogram, digits};
 
-/// What is kept of a run.
+/// How much of a run is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// Everything that exact figures and tables need.
     #[default]
     Everything,
-    /// No more however long the run is: quantiles of more than 4,096 values are those of bins, within
-    /// 0.2 %, what was looked at is forgotten, and there are no tables.
+    /// An amount that does not grow with the run: quantiles of more than 4,096 values are those of
+    /// bins, within 0.2 %; samples are discarded once an observer has read them; there are no
+    /// tables.
     Bounded,
 }
 
-/// Values that a bounded sample keeps: so long its quantiles are exact.
+/// Values that a bounded sample keeps one by one: up to this number its quantiles are exact.
 const MOST_VALUES: usize = 4_096;
 
-/// Values in no order until they are sorted.
+/// Values, unordered until [`Sample::sort`] is called.
 #[derive(Clone, Debug)]
 pub(crate) enum Sample {
     All(Vec<u64>),
@@ -25,12 +27,12 @@ pub(crate) enum Sample {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Bounded {
-    /// All there are, or the first of more.
+    /// All values, or the first ones if there are more.
     first: Vec<u64>,
     bins: LogHistogram<8, 0>,
     sum: u128,
     least: u64,
-    /// Values up to which it is counted exactly, and how many are not above.
+    /// For each limit: the limit, and the exact number of values at most as large.
     upto: Vec<(u64, u64)>,
 }
 
@@ -64,7 +66,7 @@ impl Sample {
         }
     }
 
-    /// All of another one of the same run, which is kept alike.
+    /// Adds all values of another sample of this run, made with an equal `keep` and equal limits.
     pub fn merge(&mut self, more: &Sample) {
         match (&mut *self, more) {
             (Sample::All(values), Sample::All(others)) => values.extend(others),
@@ -85,21 +87,22 @@ impl Sample {
         }
     }
 
-    /// Sorts a sample that was merged from sorted ones, which takes a pass for each doubling of their number.
+    /// Sorts a sample that was merged from sorted ones: one pass for each doubling of the number of
+    /// merged samples.
     pub fn sort_merged(&mut self) {
         match self {
-            // The stable sort finds the runs.
+            // The stable sort detects runs that are sorted already.
             Sample::All(values) => values.sort(),
             Sample::Bounded(_) => self.sort(),
         }
     }
 
-    /// Whether it may hold less than all values.
+    /// Whether the sample may hold fewer than all values.
     pub fn is_bounded(&self) -> bool {
         matches!(self, Sample::Bounded(_))
     }
 
-    /// How many there are.
+    /// Number of values.
     pub fn count(&self) -> u64 {
         match self {
             Sample::All(values) => values.len() as u64,
@@ -114,7 +117,7 @@ impl Sample {
         }
     }
 
-    /// The `rank`-th least, from 1.
+    /// The value of rank `rank` from the smallest, from 1.
     pub fn ranked(&self, rank: u64) -> u64 {
         match self {
             Sample::All(sorted) => sorted[rank as usize - 1],
@@ -124,8 +127,8 @@ impl Sample {
         }
     }
 
-    /// By how much each is above the least of all, in their order; bins of a bounded sample stay as wide as they
-    /// were, so that such a difference is within 0.2 % of the value.
+    /// How far each value is above the smallest one, in the order of the values. Bins of a bounded
+    /// sample keep their width, so that a difference is within 0.2 % of the value.
     pub fn above_least(&self) -> Sample {
         match self {
             Sample::All(values) => {
@@ -136,7 +139,7 @@ impl Sample {
         }
     }
 
-    /// How many are at most `limit`, one of those it was made with.
+    /// Number of values that are at most `limit`, one of the limits given to [`Sample::new`].
     pub fn upto(&self, limit: u64) -> u64 {
         match self {
             Sample::All(sorted) => sorted.partition_point(|&value| value <= limit) as u64,
@@ -147,7 +150,7 @@ impl Sample {
         }
     }
 
-    /// The values, in ascending order after [`Sample::sort`]; of a bounded sample none.
+    /// The values, in ascending order after [`Sample::sort`]; empty if the sample is bounded.
     pub fn values(&self) -> &[u64] {
         match self {
             Sample::All(values) => values,
@@ -179,7 +182,7 @@ impl Bounded {
         }
     }
 
-    /// Without counts of values up to a limit.
+    /// Without the counts of values up to a limit.
     fn above_least(&self) -> Bounded {
         let above = |value: u64| value.saturating_sub(self.least);
         let mut bins = LogHistogram::default();

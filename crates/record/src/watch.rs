@@ -1,20 +1,20 @@
-//! Samples kept for an observer of a run: bounded in number, and handed over once.
+//! Samples kept for an observer of a run: bounded in number, and removed when they are read.
 
 use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-/// What a watched port keeps until it is looked at.
+/// What a watched port keeps until the observer reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchSettings {
     /// Length of the intervals of which the least and the largest sample are kept.
     pub bin: Duration,
 }
 
-/// Intervals that wait for a look; the oldest give way.
+/// Intervals kept until the observer reads them; beyond that the oldest are discarded.
 const MOST_BINS: usize = 4_096;
 
-/// The least and the largest sample of each of a row of equal intervals of time.
+/// The least and the largest sample in each of a series of equal intervals.
 #[derive(Clone, Debug)]
 pub struct Bins {
     width_ns: u64,
@@ -23,24 +23,24 @@ pub struct Bins {
     bins: VecDeque<[f64; 2]>,
 }
 
-/// Intervals that were looked at: when the first begins, and least and largest sample of each.
+/// Intervals that were read: start of the first, and least and largest sample of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binned {
-    /// Begin of the first, in seconds.
+    /// Start of the first interval, in seconds.
     pub from_s: f64,
-    /// Length of each, in seconds.
+    /// Length of each interval, in seconds.
     pub width_s: f64,
-    /// Least and largest.
+    /// Least and largest sample of each interval.
     pub bins: Vec<[f64; 2]>,
 }
 
 impl Bins {
-    /// None yet; intervals as long as `width`.
+    /// An empty series of intervals as long as `width`.
     pub fn new(width: Duration) -> Self {
         Bins { width_ns: width.nanos().max(1), first: 0, bins: VecDeque::new() }
     }
 
-    /// A sample at `at_ns`, not before the last one.
+    /// Adds a sample at `at_ns`, not before the last one.
     pub fn add(&mut self, at_ns: u64, value: f64) {
         let number = at_ns / self.width_ns;
         if self.bins.is_empty() {
@@ -51,7 +51,7 @@ impl Bins {
             (*least, *most) = (least.min(value), most.max(value));
             return;
         }
-        // Where no sample fell the value before it held on.
+        // In an interval without a sample the previous value still holds.
         let held = self.bins.back().copied().unwrap_or([value; 2]);
         self.bins.resize(place.min(MOST_BINS), held);
         self.bins.push_back([value; 2]);
@@ -61,7 +61,7 @@ impl Bins {
         self.first = number + 1 - self.bins.len() as u64;
     }
 
-    /// Hands over every interval that is over at `now`.
+    /// Removes and returns every interval that has ended at `now`.
     pub fn drain(&mut self, now: Instant) -> Binned {
         let over = (now.nanos() / self.width_ns).saturating_sub(self.first) as usize;
         let bins: Vec<[f64; 2]> = self.bins.drain(..over.min(self.bins.len())).collect();
@@ -74,15 +74,15 @@ impl Bins {
 
 /// Bins of response times in each decade, from one millisecond on.
 const BINS_A_DECADE: u32 = 20;
-/// Decades, up to 1000 s; what takes longer or fails falls into the last bin.
+/// Decades, up to 1000 s; longer responses and failed ones are counted in the last bin.
 const DECADES: u32 = 6;
 
 /// Response times of the measured interval so far, in bins.
 #[derive(Clone, Debug)]
 pub struct WatchedResponses {
-    /// Answered in each bin; the last also holds the failed ones.
+    /// Responses in each bin; the last bin also holds the failed ones.
     pub counts: Vec<u64>,
-    /// Failed ones included.
+    /// Number of responses, failed ones included.
     pub total: u64,
     /// Responses that took at most one second.
     pub within_a_second: u64,
@@ -101,7 +101,7 @@ impl WatchedResponses {
     /// Bins in each decade, the first from a millisecond on.
     pub const BINS_A_DECADE: u32 = BINS_A_DECADE;
 
-    /// A request has ended after so long.
+    /// A request has ended `ns` after it was made.
     pub fn add(&mut self, ns: u64, failed: bool) {
         let ms = (ns as f64 / 1e6).max(1.0);
         let decades = packet::math::ln(ms) / std::f64::consts::LN_10;
@@ -122,7 +122,7 @@ pub(crate) struct QueueWatch {
     gauges: Vec<(&'static str, Bins)>,
 }
 
-/// What a look at a port's samples gave.
+/// What an observer read of a port's samples.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueSnapshot {
     /// Packets waiting.
@@ -140,7 +140,8 @@ impl QueueWatch {
         self.queue.add(at_ns, f64::from(packets));
     }
 
-    /// Gauge number `place`, in the order in which the discipline shows them.
+    /// Adds a sample of gauge number `place`, in the order in which the discipline shows its
+    /// gauges.
     pub fn gauge(&mut self, place: usize, name: &'static str, at_ns: u64, value: f64) {
         if place == self.gauges.len() {
             self.gauges.push((name, Bins::new(self.settings.bin)));
