@@ -1,4 +1,4 @@
-//! What is known while a capture is read: open connections, counts, the lines that are finished.
+//! The state of an analysis while a capture is read: open connections, counters, finished lines.
 
 use serde_json::{Value, json};
 
@@ -20,13 +20,13 @@ use crate::units::Unit;
 use crate::vector::{self, Epoch, Piece};
 use crate::warnings;
 
-/// A time without any packet that is named: longer than most clients and servers keep a connection
-/// (an hour; assumed).
+/// Shortest gap between packets that the report lists: longer than most clients and servers keep a
+/// connection (an hour; assumed).
 const GAP_NS: i64 = 3_600 * 1_000_000_000;
-/// Gaps between packets that are kept at most.
+/// Most gaps between packets that are kept.
 const MOST_GAPS: usize = 100;
 
-/// Everything behind the container.
+/// The analysis of packets, after the container format has been decoded.
 pub struct Analysis {
     limits: Limits,
     table: Table,
@@ -39,9 +39,9 @@ pub struct Analysis {
     first_ns: Option<i64>,
     latest_ns: i64,
     serial: u64,
-    /// Bytes of all vectors of open connections.
+    /// Bytes of memory of all vectors of open connections.
     vectors: usize,
-    /// Lines of connections that have ended, and what each is; the caller takes them.
+    /// Lines of connections that have ended, each with its kind; the caller takes them.
     pub lines: Vec<u8>,
     pub finished: Vec<Finished>,
     units: Vec<Unit>,
@@ -69,7 +69,7 @@ impl Analysis {
         }
     }
 
-    /// Takes a packet.
+    /// Analyses a packet.
     pub fn frame(&mut self, frame: &Frame<'_>) {
         let first = *self.first_ns.get_or_insert(frame.at_ns);
         let at = frame.at_ns.saturating_sub(first).max(0);
@@ -144,7 +144,7 @@ impl Analysis {
         }
         let from_opener = match (segment.has(SYN), segment.has(ACK)) {
             (true, acknowledges) => !acknowledges,
-            // The side with the lesser port is the acceptor.
+            // The side with the lower port is the acceptor.
             _ => segment.from.1 >= segment.to.1,
         };
         let link_side = link_side.map(|side| if from_opener { side } else { 1 - side });
@@ -174,7 +174,7 @@ impl Analysis {
         }
     }
 
-    /// Ends a connection whose vector is too long, and goes on with what it knows as another one.
+    /// Ends a connection whose vector is too long, and continues its state as another connection.
     fn cut(&mut self, place: u32, at: i64) {
         let serial = self.serial;
         self.serial += 1;
@@ -223,7 +223,7 @@ impl Analysis {
         (self.units, self.epochs) = (units, epochs);
     }
 
-    /// Counts what was seen of a connection that is over.
+    /// Counts what was seen of a connection that has ended.
     fn count(&mut self, connection: &Connection) {
         let c = &mut self.seen.connections;
         let [opener, acceptor] = &connection.directions;
@@ -302,7 +302,7 @@ impl Analysis {
         }
     }
 
-    /// What was seen, without what the container knows.
+    /// The report of what was seen, without what only the container knows.
     pub fn report(&self) -> Value {
         let c = &self.seen.connections;
         let column =

@@ -1,17 +1,17 @@
-//! Addresses as numbers.
+//! Numbers in place of addresses.
 
 use std::collections::HashMap;
 
 use crate::headers::Address;
 
-/// Numbers hosts in the order in which they appear: that says nothing of their addresses.
+/// Numbers hosts in the order in which they appear, so that a number reveals nothing of an address.
 pub struct Hosts {
     numbers: HashMap<Address, u32>,
     most: usize,
 }
 
 impl Hosts {
-    /// At most `most` get a number of their own.
+    /// Numbers at most `most` hosts; all further ones share number 0.
     pub fn new(most: usize) -> Self {
         Hosts { numbers: HashMap::new(), most }
     }

@@ -1,4 +1,4 @@
-//! What packets of one direction say of ECN, and which came twice.
+//! ECN of the packets of one direction, and which packets were captured twice.
 
 use crate::headers::flags::{AE, CWR, ECE};
 use crate::headers::{ACK, SYN, Segment};
@@ -7,7 +7,8 @@ use crate::headers::{ACK, SYN, Segment};
 const ECN: u16 = AE | CWR | ECE;
 /// The counter of accurate ECN begins with 5 (RFC 9768 section 3.2.1).
 const FIRST_COUNT: u8 = 5;
-/// A copy comes within this time, microseconds: sooner than any retransmission.
+/// A duplicate of a captured packet follows within this time, microseconds: sooner than any
+/// retransmission.
 const COPIED_US: u32 = 1_000;
 
 /// What two hosts agreed on in their handshake.
@@ -42,7 +43,7 @@ impl Negotiated {
         }
     }
 
-    /// As it stands in the model; nothing of what has no ECN.
+    /// The name in the model; `None` without ECN.
     pub fn name(self) -> Option<&'static str> {
         match self {
             Negotiated::Classic => Some("classic"),
@@ -61,7 +62,7 @@ pub struct Marks {
     pub code_points: [u32; 4],
     /// Packets with ECE besides the SYN (of accurate ECN: with an odd count).
     pub echoes: u32,
-    /// Marks that the counter of accurate ECN has counted, if it is one.
+    /// Marks counted by the accurate ECN counter, if the flags carry one.
     pub counted: u32,
     count: Option<u8>,
     /// Whether it has acknowledged anything besides the SYN.
@@ -80,7 +81,8 @@ impl Marks {
             return;
         }
         let first = !core::mem::replace(&mut self.acks, true);
-        // The opener's first says which code point the SYN-ACK had (RFC 9768 section 3.2.2.1).
+        // The opener's first segment reports the code point of the SYN-ACK (RFC 9768 section
+        // 3.2.2.1).
         if first && self.syn.is_some_and(|flags| flags & ACK == 0) {
             return;
         }
@@ -88,7 +90,7 @@ impl Marks {
         let count = flag(AE, 4) | flag(CWR, 2) | flag(ECE, 1);
         let before = self.count.replace(count).unwrap_or(FIRST_COUNT);
         let more = count.wrapping_sub(before) & 7;
-        // One that comes late counts less: it is nothing new.
+        // 7 is one step backwards: a segment out of order, with an older counter.
         if more < 7 {
             self.counted += u32::from(more);
         } else {
@@ -97,8 +99,8 @@ impl Marks {
     }
 }
 
-/// The last packets of a direction, to know a copy by: a hash of what a header says, and when it
-/// passed, microseconds. (A connection is to take little memory: millions may be open.)
+/// The last packets of a direction, to recognise duplicates: a hash of header fields and the time
+/// of capture, microseconds. (A connection takes little memory, since millions may be open.)
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Recent {
     kept: [(u32, u32); 2],
@@ -106,15 +108,16 @@ pub struct Recent {
 }
 
 impl Recent {
-    /// Whether the packet was there within the last millisecond; if not, it is kept. A pure
-    /// acknowledgement may be sent twice: it is a copy only if its identification says so.
+    /// Whether an identical packet was captured within the last millisecond; otherwise this one is
+    /// kept. A pure acknowledgement may be sent twice: it is a duplicate only if its IP
+    /// identification is equal.
     pub fn has(&mut self, segment: &Segment, at_ns: i64) -> bool {
         let s = segment;
         let numbers = u64::from(s.seq) << 32 | u64::from(s.ack);
         let rest = u64::from(s.payload) << 32 | u64::from(s.window) << 16 | u64::from(s.id);
         let mixed = (numbers ^ u64::from(s.flags)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 32 ^ rest).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // Zero is an empty place.
+        // Zero marks an empty place.
         let (name, at) = ((mixed >> 32) as u32 | 1, (at_ns / 1_000) as u32);
         let named = s.id != 0 || s.payload > 0;
         let known = named
@@ -168,7 +171,8 @@ mod tests {
     #[test]
     fn the_counter_is_read_over_its_wrap_and_code_points_are_counted() {
         let mut marks = Marks { syn: Some(SYN), ..Marks::default() };
-        // The handshake's ACK says what the SYN-ACK was; then 5, 6, 7, 0 and 2: five marks.
+        // The handshake's ACK reports the SYN-ACK's code point; then the counter is 5, 6, 7, 0 and
+        // 2: five marks.
         for (count, ecn) in [(4, 0), (5, 2), (6, 2), (7, 3), (0, 1), (2, 1), (1, 1)] {
             let flag = |bit: u16, flag: u16| if count & bit != 0 { flag } else { 0 };
             let flags = ACK | flag(4, AE) | flag(2, CWR) | flag(1, ECE);
