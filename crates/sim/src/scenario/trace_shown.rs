@@ -1,4 +1,4 @@
-//! What a trace's file holds, for people: its kind, means, and a curve of each of its columns.
+//! A description of a trace's file for people: its kind, means, and a curve of each of its columns.
 
 use serde_json::{Value as Json, json};
 
@@ -33,7 +33,7 @@ pub fn trace_shown(text: &str) -> Result<Json, ScenarioError> {
         }));
     }
     let milliseconds = super::changes::opportunities(text).map_err(ScenarioError)?;
-    // What no run could read has no mean either.
+    // A file that no run could read has no mean either.
     Listed::new(&milliseconds).map_err(ScenarioError)?;
     let last = milliseconds.last().copied().unwrap_or(1).max(1);
     // The rate over each millisecond that has an opportunity, 0 between them.
@@ -59,9 +59,9 @@ pub fn trace_shown(text: &str) -> Result<Json, ScenarioError> {
     }))
 }
 
-/// A column: its extremes, its mean over time, and its curve.
+/// A column as JSON: its extremes, its mean over time, and its curve.
 fn one(name: &str, unit: &str, times: &[u64], values: &[f64], end: u64) -> Json {
-    // The integral up to any instant.
+    // Integral of the values over time, from 0 to each instant of `times`.
     let mut before = vec![0.0];
     for (place, value) in values.iter().enumerate() {
         let next = times.get(place + 1).copied().unwrap_or(end);

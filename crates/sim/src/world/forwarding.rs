@@ -24,7 +24,7 @@ pub(crate) struct Stream {
     pub(super) class: PacketClass,
     /// Delay after the last port.
     pub(super) last_hop_delay: Duration,
-    /// Which side it goes to, as of a connection.
+    /// The side that the datagrams go to, 0 or 1 as for a connection.
     pub(super) to: u8,
     /// The source that is notified of every datagram that arrives, if there is one.
     pub(super) receiver: Option<u32>,
@@ -32,7 +32,7 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// One of its datagrams, before its first port; `index` is the stream's place.
+    /// A datagram of this stream, before its first port; `index` is the stream's number.
     fn datagram(&self, index: u32, datagram: Datagram) -> InFlight {
         InFlight {
             payload: Payload::Datagram(datagram),
@@ -48,7 +48,7 @@ impl Stream {
     }
 }
 
-/// What packets move along.
+/// The parts of the world that packets move through.
 pub(super) struct Forwarder<'a> {
     pub(super) routes: &'a [Vec<u32>],
     pub(super) network: &'a mut Network,
@@ -58,22 +58,23 @@ pub(super) struct Forwarder<'a> {
 
 /// How far a packet was moved.
 pub(super) enum Moved {
-    /// The event is scheduled that moves it on.
+    /// The event that moves the packet further is scheduled.
     Scheduled,
-    /// It stands before an explicit port.
+    /// The packet is at the entrance of an explicit port.
     Explicit(Packet, u32),
-    /// This port has dropped it.
+    /// This port has dropped the packet.
     Dropped(u32),
-    /// It has reached the next port in no time.
+    /// The packet has reached the next port without delay.
     AtNextPort,
-    /// It leaves its last port at this instant; a machine's clock rounds the delay after it.
+    /// The packet leaves its last port at this instant; the delay after that port is rounded by the
+    /// clock of the machine that adds it.
     Past(Instant),
 }
 
 impl Forwarder<'_> {
     /// Moves a packet that is now at the entrance of a port, or past its last one, as far as
     /// can be known.
-    // Most packets pass one port, and are moved once, by who sends them.
+    // Most packets pass one port, and are moved once, by their sender.
     #[inline(always)]
     pub(super) fn forward(&mut self, id: u32, inflight: &mut InFlight, outside: Outside) -> Moved {
         let now = self.now;
@@ -145,8 +146,9 @@ impl World {
         false
     }
 
-    /// The channel that a stream's datagrams enter first, if it takes nothing now, and until when: its next tick, or an
-    /// edge of its counts. None where each packet is recorded.
+    /// The channel that a stream's datagrams enter first, if that channel accepts nothing now, and
+    /// until when: its next tick, or the end of an interval of its counters. `None` where each
+    /// packet is recorded.
     pub(super) fn closed_port(&mut self, stream: u32) -> Option<(u32, Instant)> {
         let port = self.routes[self.streams[stream as usize].route as usize].first().copied()?;
         if self.scripts.is_some() || self.recorder.logs_datagrams() {
@@ -157,7 +159,8 @@ impl World {
         Some((port, tick.min(channel.meter_mut().counts_alike_until()?)))
     }
 
-    /// A datagram finds no room in the channel that it enters at `at`: it has never been on its way.
+    /// A datagram finds no room in the channel that it enters at `at`: it is dropped without ever
+    /// having been in flight.
     #[inline]
     pub(super) fn refuse_datagram(&mut self, index: u32, port: u32, bytes: u32, at: Instant) {
         let stream = &mut self.streams[index as usize];
@@ -202,7 +205,7 @@ impl World {
         }
     }
 
-    /// What is left to do of a packet whose next event is not scheduled yet.
+    /// Completes the move of a packet whose next event is not scheduled yet.
     #[cold]
     #[inline(never)]
     pub(super) fn after_move(&mut self, id: u32, moved: Moved) {
@@ -224,7 +227,7 @@ impl World {
         self.events.schedule(at, key, inflight.delivery(id));
     }
 
-    /// The client's machine that a packet comes from or goes to: the one that delays it.
+    /// The machine on the clients' side that the packet comes from or goes to, and that delays it.
     #[inline(never)]
     fn client_of(&self, inflight: &InFlight) -> u32 {
         if !inflight.is_datagram() {
@@ -233,7 +236,7 @@ impl World {
         let stream = &self.streams[inflight.connection as usize];
         let to_opener = usize::from(stream.to) == OPENER;
         let openers = self.groups[usize::from(stream.group)].side;
-        // Hosts are named as the stream goes: from, to.
+        // Source and destination of the header are in the direction of the stream.
         let Header { source, destination, .. } = stream.header;
         let to_client = to_opener == (openers == Side::Clients);
         u32::from(if to_client { destination } else { source })
@@ -256,7 +259,7 @@ impl World {
         }
         if let Some(trace) = explicit.packet_trace() {
             let known = self.owners.of(inflight.serial_number());
-            // An old connection, or else who now has the place of one.
+            // An old connection, or a newer one that has taken its place.
             let user =
                 known.map_or_else(|| self.connections[inflight.place()].source, |(_, user)| user);
             let (class, bytes) = (inflight.class, packet.bytes);
@@ -267,7 +270,8 @@ impl World {
         self.after_explicit(port, finish);
     }
 
-    /// Frees what an explicit port lost and schedules the end of the transmission it began.
+    /// Frees the packets that an explicit port dropped, and schedules the end of the transmission
+    /// that it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         self.free_lost(port);
         self.schedule_finish(port, finish);
@@ -316,7 +320,7 @@ impl World {
         self.leave(&packet, self.now + self.network.after(port));
     }
 
-    /// A packet that has left a port's line arrives at `at` where its route goes on.
+    /// A packet that has left a port arrives at `at` at the next element of its route.
     fn leave(&mut self, packet: &Packet, at: Instant) {
         let inflight = &mut self.in_flight[packet.id];
         inflight.set_ecn(packet.ecn);
@@ -327,7 +331,8 @@ impl World {
         self.events.schedule(at, key, Event::Arrive(packet.id));
     }
 
-    /// A channel knows when packets leave it: their arrivals are scheduled without events of their departures.
+    /// Schedules the arrivals of packets that leave a channel, which knows their departures in
+    /// advance: no events are needed for the departures.
     fn leave_together(&mut self, port: u32) {
         let after = self.network.after(port);
         while let Some((at, packet)) = self.network.take_carried(port) {
@@ -349,7 +354,7 @@ impl World {
     #[inline(never)]
     pub(super) fn tick(&mut self, port: u32) {
         let Some(mut finish) = self.network.tick(port, self.now) else { return };
-        // A capture has a packet at its departure.
+        // A capture records a packet at its departure.
         if self.tap.is_none() && matches!(self.network.port(port), Port::Channel(_)) {
             self.leave_together(port);
             finish = None;
@@ -357,7 +362,7 @@ impl World {
         self.after_explicit(port, finish);
     }
 
-    /// The queue of `port` has dropped a packet that had come at `arrived`.
+    /// The queue of `port` has dropped a packet that arrived at `arrived`.
     fn on_drop(&mut self, id: u32, port: u32, arrived: Instant) {
         self.network.port(port).meter_mut().dropped_class(
             self.now,
@@ -367,7 +372,8 @@ impl World {
         self.drop_packet(id);
     }
 
-    /// A packet is dropped, by a queue, a script or an effect. Nobody misses a copy.
+    /// A packet is dropped by a queue, a script or an effect. A duplicated packet's copy is not
+    /// counted as lost.
     pub(super) fn drop_packet(&mut self, id: u32) {
         let inflight = &self.in_flight[id];
         if self.odd_routes.is_copy(inflight.route) {
@@ -378,7 +384,7 @@ impl World {
         self.free(id);
     }
 
-    /// A packet has left the world: its place may be used again.
+    /// A packet has left the network: its slot may be reused.
     pub(super) fn free(&mut self, id: u32) {
         if Conservation::ON {
             self.in_flight[id].serial = None;

@@ -1,4 +1,5 @@
-//! The frames of a station that go out together, and what the driver takes for them.
+//! How a station builds an aggregate of frames, and how many packets its driver takes from the
+//! queue for it.
 
 use packet::{Duration, Instant, Packet};
 
@@ -7,7 +8,8 @@ use super::WifiPort;
 /// Delimiter, MAC header, check sequence and mean padding of a frame in an aggregate, bytes.
 const FRAME_BYTES: u64 = 4 + 34 + 4 + 2;
 
-/// A frame of an aggregate: when it has arrived, if it has, and how often it was sent in vain.
+/// A frame of an aggregate: when it arrived at the receiver, if it did, and how often it was sent
+/// without success.
 pub(super) struct Frame {
     pub(super) packet: Packet,
     pub(super) arrived: Option<Instant>,
@@ -20,7 +22,7 @@ impl Frame {
     }
 }
 
-/// What goes out together: how long it is on the air, its frames, and how many of these are sent again.
+/// An aggregate: its time on the air, its frames, and how many of them are retransmissions.
 pub(super) struct Aggregate {
     pub(super) air: Duration,
     pub(super) frames: u64,
@@ -28,7 +30,7 @@ pub(super) struct Aggregate {
 }
 
 impl WifiPort {
-    /// The driver takes frames of a station from its discipline as far as it may.
+    /// The driver takes packets of a station from its discipline up to the driver's limit.
     pub(super) fn fill(&mut self, station: usize, now: Instant, lost: &mut dyn FnMut(Packet)) {
         let rate = self.settings.rates[station];
         while let Some(airtime) = self.airtime.as_mut().filter(|airtime| airtime.allows(station)) {
@@ -38,7 +40,7 @@ impl WifiPort {
         }
     }
 
-    /// Fills the frames of a station as far as a transmission goes.
+    /// Fills the station's aggregate with frames, up to the limits of one transmission.
     pub(super) fn aggregate(
         &mut self,
         station: usize,
@@ -51,7 +53,7 @@ impl WifiPort {
         let before = self.frames[station].len();
         let mut frames = repeated;
         let rate = self.settings.rates[station];
-        // What waits for a frame that is retransmitted occupies the window of the block acknowledgement.
+        // Frames that wait for a retransmitted one occupy the block acknowledgement's window.
         while self.frames[station].len() < self.settings.frames {
             let next = match self.airtime {
                 Some(_) => self.front.queues.take_held(station),
