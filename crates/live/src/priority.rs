@@ -1,10 +1,10 @@
-//! Precedence at the processor: a packet is handed on when it is due only if the router runs then.
+//! Scheduling priority: a packet is forwarded when it is due only if the router runs then.
 //!
-//! Real-time scheduling (`SCHED_FIFO`, sched(7)) needs root or a limit (`ulimit -r`); without it a run goes on
-//! as before and says so. Three things keep the machine usable: the priorities are the lowest there are,
-//! the kernel leaves a twentieth of each processor to others whatever a real-time program does, and a
-//! router that is [overloaded](OVERLOAD) returns to ordinary scheduling by itself. A defect that neither
-//! sleeps nor returns is ended by the kernel (`ENDLESS_US`).
+//! Real-time scheduling (`SCHED_FIFO`, sched(7)) needs root or a limit (`ulimit -r`); without it a
+//! run goes on as before and says so. Three things keep the machine usable: the priorities are the
+//! lowest there are, the kernel leaves a twentieth of each processor to others whatever a real-time
+//! program does, and a router that is [overloaded](OVERLOAD) returns to ordinary scheduling by
+//! itself. A defect that neither sleeps nor returns is ended by the kernel (`ENDLESS_US`).
 
 use std::io;
 use std::num::NonZeroU64;
@@ -15,19 +15,20 @@ use serde_json::{Value, json};
 
 use crate::system::{Scheduling, schedule};
 
-/// The router's priority. The lowest but one: it must precede end systems, and nothing else.
+/// The router's priority, the lowest but one: the router must run before end systems, and before
+/// nothing else.
 const ROUTER: u8 = 2;
-/// The programs' of users, if they have one.
+/// The priority of the users' programs, if they are real-time programs.
 const USERS: u8 = 1;
 /// Share of a processor above which the router no longer pauses. The kernel reserves 0.05 for
 /// others (`sched_rt_runtime_us`), so more than 0.95 is not available.
 pub const OVERLOAD: f64 = 0.94;
-/// Processor time without a pause after which the kernel ends a real-time program, microseconds.
+/// Processor time without sleeping after which the kernel ends a real-time program, microseconds.
 const ENDLESS_US: u64 = 3_000_000;
 /// How much later than requested the kernel may wake a thread, so as to wake several at once, ns.
 const SLACK_NS: u64 = 1;
 
-/// What the calling process has got.
+/// The priorities and limits that the calling process has obtained.
 #[derive(Debug, Default)]
 pub struct Precedence {
     real_time: bool,
@@ -38,17 +39,18 @@ pub struct Precedence {
 }
 
 impl Precedence {
-    /// Requests everything. What is refused is kept for [`Precedence::account`].
+    /// Requests real-time priority, locked memory and exact wake-ups from the kernel. What is
+    /// refused is kept for [`Precedence::account`].
     pub fn ask() -> Precedence {
         wake_in_time();
         raise(Resource::Rtprio);
         let limit =
             Rlimit { current: Some(ENDLESS_US), maximum: getrlimit(Resource::Rttime).maximum };
-        // Where it cannot be set, the kernel's own share for others remains.
+        // Without this limit the kernel still reserves a share for other programs.
         let _ = setrlimit(Resource::Rttime, limit);
         let requested = schedule(None, Scheduling::RealTime(ROUTER));
         if requested.is_err() {
-            // The next best, where that is allowed.
+            // The next best is a nice value, where that is allowed.
             let _ = rustix::process::nice(-15);
         }
         Precedence {
@@ -68,8 +70,8 @@ impl Precedence {
         }
     }
 
-    /// Takes the share of a processor that the router used of late; gives its priority up if that
-    /// is all.
+    /// Takes the share of a processor that the router used lately; gives up the router's priority
+    /// if the share is above [`OVERLOAD`].
     pub fn watch(&mut self, share: f64, at_s: f64) {
         if self.real_time && self.given_up.is_none() && share > OVERLOAD {
             let ordinary = schedule(None, Scheduling::Ordinary).is_ok();
@@ -78,13 +80,13 @@ impl Precedence {
         }
     }
 
-    /// Back to ordinary: what follows has time.
+    /// Returns to ordinary scheduling: what follows is not urgent.
     pub fn end(&self) {
         let _ = schedule(None, Scheduling::Ordinary);
         let _ = munlockall();
     }
 
-    /// A sentence, if it was given up.
+    /// A sentence, if the priority was given up.
     pub fn doubt(&self) -> Option<String> {
         self.given_up.clone()
     }
@@ -103,14 +105,14 @@ impl Precedence {
 
 /// The calling thread is woken at the time it requested, not together with other threads.
 pub fn wake_in_time() {
-    // Older kernels have the usual 50 us.
+    // Kernels that refuse this have the usual slack of 50 us.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(SLACK_NS));
 }
 
-/// As much of something as this process may have.
+/// Raises the limit of a resource as far as this process may.
 pub fn raise(resource: Resource) {
     let limit = getrlimit(resource);
-    // If it is refused, what needs it will be.
+    // If it is refused, the calls that need the resource will report that.
     let _ = setrlimit(resource, Rlimit { current: limit.maximum, ..limit });
 }
 

@@ -1,5 +1,5 @@
-//! The loop of a run: moves packets when they are due, until the measured time is over and then until
-//! the programs have ended. Clock and programs are handed in.
+//! The loop of a run: moves packets when they are due, until the measured time is over and then
+//! until the programs have ended. The clock and the programs are parameters.
 
 use packet::{Duration, Instant};
 use record::LogHistogram;
@@ -10,33 +10,34 @@ use crate::device::Device;
 use crate::fault::{Fault, doing};
 use crate::priority::Precedence;
 
-/// Before something is due the loop no longer sleeps: waking takes that long.
+/// How long before something is due the loop stops sleeping: waking up takes that long.
 const SPIN: Duration = Duration::from_micros(60);
-/// How often programs are looked after.
+/// How often the state of the programs is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// Over what time the router's load is judged.
+/// Over what time the router's load is measured.
 const JUDGED: Duration = Duration::from_millis(1_000);
 /// How long programs may take to end after the run.
 const TO_END: Duration = Duration::from_millis(30_000);
 
-/// What there is around the router: a clock, and programs that use it.
+/// What surrounds the router: a clock, and programs that use it.
 pub trait Around<D> {
-    /// Since the run began.
+    /// Time since the run began.
     fn now(&self) -> Instant;
 
     /// Processor time that the router has used.
     fn used(&self) -> Duration;
 
-    /// Waits for packets, words or the time. Returns whether there are words.
+    /// Waits for packets, for announcements of programs, or until `most` has passed. Returns
+    /// whether there are announcements.
     ///
     /// # Errors
     /// A sentence, if the system cannot wait.
     fn sleep(&mut self, devices: &[D; 2], most: Duration) -> Result<bool, Fault>;
 
-    /// Hands on what programs have announced.
+    /// Passes on what programs have announced.
     fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement));
 
-    /// Checks the programs. Returns whether one has ended whose end is the end of the run.
+    /// Checks the programs. Returns whether a program has ended that ends the run.
     ///
     /// # Errors
     /// What a program of users, or a capture, failed with.
@@ -45,14 +46,14 @@ pub trait Around<D> {
     /// Whether all programs of users have ended.
     fn users_have_ended(&self) -> bool;
 
-    /// Ends all that still run.
+    /// Ends all programs that still run.
     ///
     /// # Errors
     /// A sentence, if the system does not say whether one has ended.
     fn stop(&mut self) -> Result<(), Fault>;
 }
 
-/// What the router had used of its processor, and when.
+/// Processor time that the router had used, and when.
 struct Load {
     at: Instant,
     used: Duration,
@@ -60,13 +61,13 @@ struct Load {
 
 /// A run under way.
 pub struct Drive<D, A> {
-    /// The router between its devices.
+    /// The router and its two devices.
     pub bridge: Bridge<D>,
-    /// Its clock, and the programs that run with it.
+    /// The clock, and the programs of the run.
     pub programs: A,
-    /// Between looks, while it was not meant to sleep.
+    /// By how much the loop was late at each step, sleep not counted.
     pub gaps: LogHistogram,
-    /// Its priority.
+    /// The router's scheduling priority.
     pub precedence: Precedence,
     load: Load,
 }
@@ -78,7 +79,8 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         Drive { bridge, programs, gaps: LogHistogram::default(), precedence, load }
     }
 
-    /// Moves packets until `end`, or until a program has ended that ends the run. Returns when.
+    /// Moves packets until `end`, or until a program has ended that ends the run. Returns when that
+    /// was.
     ///
     /// # Errors
     /// What a program failed with, or what the system refuses.
@@ -86,8 +88,8 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         self.until(end, A::look_after)
     }
 
-    /// After the measured time, which was over at `end`: programs of users end by themselves, packets
-    /// still moving; then all others are ended.
+    /// Waits after the measured time, which ended at `end`: packets still move until the users'
+    /// programs end by themselves; then all others are ended.
     ///
     /// # Errors
     /// What a program failed with.
@@ -110,7 +112,7 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         over: fn(&mut A) -> Result<bool, Fault>,
     ) -> Result<Instant, Fault> {
         let mut look = Instant::ZERO;
-        // When it was to look next.
+        // When the loop should have continued.
         let mut wanted = self.programs.now();
         loop {
             let now = self.programs.now();
@@ -134,10 +136,11 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
                 let rest = Duration::from_nanos(rest.nanos() - SPIN.nanos());
                 self.gaps.add(now.since(wanted).nanos());
                 if self.programs.sleep(self.bridge.devices(), rest)? {
-                    // Read, or the next wait would end at once.
+                    // Announcements must be read, or the next sleep would end at once.
                     self.programs.poll_announcements(&mut |of| self.bridge.announce(of));
                 }
-                // Woken by a packet: when exactly is unknown, but not later than it wanted to wake.
+                // A packet woke the loop: the exact time is unknown, but not later than the
+                // intended wake-up.
                 wanted = (now + rest).min(self.programs.now());
             }
         }

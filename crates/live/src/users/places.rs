@@ -8,19 +8,19 @@ use sim::topology::Side;
 
 use crate::addresses::{self, Family};
 
-/// The first port at which groups are served; those below are the system's.
+/// First port at which groups are served; lower ports belong to the system.
 const SERVED: u16 = 2_000;
-/// The first port of those who open.
+/// First port from which connections are opened.
 const OPENING: u16 = 10_000;
 
-/// Addresses of machines.
+/// How machines are given addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Places {
-    /// In namespaces of their own, IPv4.
+    /// Each machine's address is in a namespace of its side, IPv4.
     Namespaces,
-    /// In namespaces of their own, IPv6.
+    /// Each machine's address is in a namespace of its side, IPv6.
     Namespaces6,
-    /// All in 127.`n`.0.0/16 of the own namespace, without a network between them.
+    /// All machines are in 127.`n`.0.0/16 of the current namespace, without a network between them.
     Loopback(u8),
 }
 
@@ -38,12 +38,13 @@ impl Places {
         }
     }
 
-    /// Where a group is served at a machine.
+    /// The address and port at which a machine serves a group.
     pub fn served(self, side: Side, machine: u32, pair: u8, group: u16) -> SocketAddr {
         SocketAddr::new(self.machine(side, machine, pair), SERVED + group)
     }
 
-    /// Any address of the family, with the port at which a group is served: all machines at once.
+    /// The unspecified address of the family with the port of a group: it listens on all machines
+    /// at once.
     pub fn listening(self, group: u16) -> SocketAddr {
         match self {
             Places::Namespaces6 => SocketAddr::new([0_u16; 8].into(), SERVED + group),
@@ -52,18 +53,18 @@ impl Places {
     }
 }
 
-/// Ports of openers, one after the other at each address: a port is used again as late as can be, so
-/// that no connection meets an earlier one that still lingers in TIME_WAIT.
+/// Local ports for opening connections, in turn at each address: a port is reused as late as
+/// possible, so that no connection meets an earlier one in TIME_WAIT.
 #[derive(Debug, Default)]
 pub struct Ports {
     next: HashMap<IpAddr, u16>,
 }
 
 impl Ports {
-    /// How many an address has.
+    /// Number of these ports at each address.
     pub const ALL: u16 = u16::MAX - OPENING + 1;
 
-    /// The next port of an address.
+    /// The next local port of an address.
     pub fn next(&mut self, at: IpAddr) -> SocketAddr {
         let next = self.next.entry(at).or_insert(OPENING);
         let port = *next;

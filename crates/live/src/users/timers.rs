@@ -1,29 +1,29 @@
-//! What is to happen later.
+//! The timers of a program of users.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use packet::Instant;
 
-/// Something that is due at an instant. Of those due at one instant, the one added first comes
+/// What a timer does when it expires. Of timers with one expiry time, the one added first expires
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Timer {
     /// An application has scheduled a wake-up.
     Wake(u32),
-    /// A server has worked on an answer; the place of its connection.
+    /// A server has finished preparing a reply; index of the connection.
     Serve(u64),
-    /// A source waits for an acknowledgement; the place of the connection.
+    /// A source waits for an acknowledgement; index of the connection.
     Acknowledged(u64),
-    /// A handshake takes too long; the place of the connection.
+    /// A handshake takes too long; index of the connection.
     Connect(u64),
-    /// A group begins.
+    /// A group starts.
     Begin(u16),
     /// The measured interval begins.
     Measure,
 }
 
-/// All of them, the next first.
+/// All timers, in the order of their expiry.
 #[derive(Debug, Default)]
 pub struct Timers {
     heap: BinaryHeap<Reverse<(Instant, u64, Timer)>>,
@@ -37,12 +37,12 @@ impl Timers {
         self.heap.push(Reverse((at, self.requested, timer)));
     }
 
-    /// When the next is due.
+    /// When the next timer expires.
     pub fn next(&self) -> Option<Instant> {
         self.heap.peek().map(|Reverse((at, ..))| *at)
     }
 
-    /// The next that is due by now, and when it was.
+    /// Removes the next timer if it has expired by `now`. Returns when it was due, and the timer.
     pub fn take(&mut self, now: Instant) -> Option<(Instant, Timer)> {
         if self.next()? > now {
             return None;
