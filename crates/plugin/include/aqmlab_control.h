@@ -21,7 +21,7 @@
 #define AQMLAB_CONTROL_VERSION 1
 
 /**
- * State of loss recovery: nothing is being repaired.
+ * State of loss recovery: no loss or mark is being answered.
  */
 #define AQMLAB_STATE_OPEN 0
 
@@ -36,7 +36,7 @@
 #define AQMLAB_STATE_RECOVERY 2
 
 /**
- * After a timeout.
+ * Losses are being repaired after a retransmission timeout.
  */
 #define AQMLAB_STATE_LOSS 3
 
@@ -77,7 +77,7 @@
 #define AQMLAB_RATES 8
 
 /**
- * What is no time.
+ * Stands for "no time".
  */
 #define AQMLAB_NO_TIME UINT64_MAX
 
@@ -115,7 +115,7 @@ typedef struct aqmlab_control_window {
    */
   uint64_t srtt_ns;
   /**
-   * Segment size.
+   * Segment size, bytes of payload.
    */
   uint32_t mss;
   /**
@@ -125,7 +125,7 @@ typedef struct aqmlab_control_window {
 } aqmlab_control_window;
 
 /**
- * What one acknowledgement says. Amounts are bytes.
+ * What one acknowledgement reports. Amounts are bytes.
  */
 typedef struct aqmlab_control_ack {
   /**
@@ -145,15 +145,16 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t marked;
   /**
-   * In the network before this acknowledgement.
+   * Bytes in flight before this acknowledgement.
    */
   uint64_t in_flight_before;
   /**
-   * In the network after it.
+   * Bytes in flight after it.
    */
   uint64_t in_flight;
   /**
-   * The newest round trip that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures none.
+   * The newest round-trip time that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures
+   * none.
    */
   uint64_t rtt_ns;
   /**
@@ -165,19 +166,19 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t min_rtt_ns;
   /**
-   * When the pace lets the next segment go.
+   * The earliest time at which pacing lets the next segment be sent.
    */
   uint64_t next_send_ns;
   /**
-   * Of the delivery-rate sample: the interval in nanoseconds; 0 if there is none.
+   * Interval of the delivery-rate sample in nanoseconds; 0 without a sample.
    */
   uint64_t rate_interval_ns;
   /**
-   * Delivered in it.
+   * Bytes delivered in this interval.
    */
   uint64_t rate_delivered;
   /**
-   * Delivered in all when the newest acknowledged segment was sent.
+   * Bytes delivered in the whole connection when the newest acknowledged segment was sent.
    */
   uint64_t rate_prior_delivered;
   /**
@@ -185,7 +186,7 @@ typedef struct aqmlab_control_ack {
    */
   uint64_t rate_total_delivered;
   /**
-   * In the network when that segment was sent.
+   * Bytes in flight when that segment was sent.
    */
   uint64_t rate_sent_in_flight;
   /**
@@ -235,11 +236,11 @@ typedef struct aqmlab_control_lost {
    */
   uint64_t bytes;
   /**
-   * In the network when it was sent, itself included.
+   * Bytes in flight when it was sent, itself included.
    */
   uint64_t sent_in_flight;
   /**
-   * Found lost since it was sent, itself included.
+   * Bytes found lost since it was sent, itself included.
    */
   uint64_t lost;
   /**
@@ -257,8 +258,8 @@ typedef struct aqmlab_control_lost {
 } aqmlab_control_lost;
 
 /**
- * A congestion control: what it says of itself, and its functions. `state` is what `create`
- * answered; one thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
+ * A congestion control: its description and its functions. `state` is what `create` returned; one
+ * thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
  */
 typedef struct aqmlab_control_table {
   /**
@@ -286,7 +287,7 @@ typedef struct aqmlab_control_table {
    */
   const char *summary;
   /**
-   * Whom it follows.
+   * The paper or program that it follows.
    */
   const char *source;
   /**
@@ -298,7 +299,7 @@ typedef struct aqmlab_control_table {
    */
   uint32_t parameter_count;
   /**
-   * How many gauges it shows.
+   * Number of gauges.
    */
   uint32_t gauge_count;
   /**
@@ -327,7 +328,7 @@ typedef struct aqmlab_control_table {
    */
   void (*on_open)(void *state, struct aqmlab_control_window *window);
   /**
-   * An acknowledgement came.
+   * An acknowledgement has arrived.
    */
   void (*on_ack)(void *state,
                  struct aqmlab_control_window *window,
@@ -349,7 +350,7 @@ typedef struct aqmlab_control_table {
    */
   void (*on_undo)(void *state, struct aqmlab_control_window *window);
   /**
-   * May be null: a segment goes out after the program had nothing to send for `idle_ns`.
+   * May be null: a segment is sent after the program had nothing to send for `idle_ns`.
    */
   void (*on_app_limited)(void *state, struct aqmlab_control_window *window, uint64_t idle_ns);
   /**

@@ -1,4 +1,4 @@
-//! What a user's discipline says of itself, and the registry's entry that it becomes.
+//! The description of a user's discipline, and the registry's entry that is made of it.
 
 use aqm::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
 use aqm::{Aqm, Build, Built, Entry, Judged, Line, PerFlowState};
@@ -10,36 +10,38 @@ pub fn text(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
-/// Whether the discipline is a judge before a queue of ours.
+/// What a user's discipline decides: only about arrivals, or about a queue of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judging {
-    /// It decides at arrival; queue, limit and the choice between mark and drop are ours.
+    /// It decides about arrivals; the queue, its limit and the choice between mark and drop are the
+    /// simulator's.
     Admits,
     /// It holds packets itself.
     Holds,
 }
 
-/// What a user's discipline says of itself.
+/// The description of a user's discipline.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// The name it is shown by.
+    /// Its name in scenarios and results.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// Whom it follows, if anybody.
+    /// The paper or program that it follows, if any.
     pub source: &'static str,
     /// Its parameters.
     pub fields: Vec<Field>,
-    /// Which of two kinds it is.
+    /// Whether it only admits packets or holds them.
     pub judging: Judging,
 }
 
-/// Packets that wait before a judge that says nothing of its limit.
+/// Packets of the simulator's queue, for a discipline that only admits and gives no limit.
 const USUAL_LIMIT: u64 = 1_000;
 
 impl Description {
-    /// The entry of a judge that `make` constructs. Its buffer and its ECN switch are ours: the
-    /// fields `limit`, `limit_bytes` and `ecn`, unless it gives `limit` or `ecn` other defaults.
+    /// The entry of a discipline that only admits packets; `make` constructs it. Buffer and ECN
+    /// switch are the simulator's: the fields `limit`, `limit_bytes` and `ecn`, unless the
+    /// discipline gives `limit` or `ecn` other defaults.
     ///
     /// # Errors
     /// What is wrong with the description.
@@ -100,7 +102,7 @@ impl Description {
     }
 }
 
-/// What names and defaults must be; `taken` is the key that names `what` in a scenario.
+/// Checks names and defaults; `taken` is the key that names `what` in a scenario.
 ///
 /// # Errors
 /// What is wrong, in a sentence.
@@ -152,7 +154,7 @@ fn fits(field: &Field) -> bool {
     }
 }
 
-/// What a TOML key without quotes may hold.
+/// Checks that a name is a TOML key without quotes, of at most 60 characters.
 fn check_name(what: &str, name: &str) -> Result<(), String> {
     let fits = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if !name.is_empty() && name.len() <= 60 && name.chars().all(fits) {

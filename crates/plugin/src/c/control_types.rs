@@ -9,13 +9,13 @@ use super::types::PluginParameter;
 /// Version of this interface. It changes when any structure or meaning here does.
 pub const AQMLAB_CONTROL_VERSION: u32 = 1;
 
-/// State of loss recovery: nothing is being repaired.
+/// State of loss recovery: no loss or mark is being answered.
 pub const AQMLAB_STATE_OPEN: u8 = 0;
 /// Marks were reported less than a window of data ago: the window is being reduced.
 pub const AQMLAB_STATE_CWR: u8 = 1;
 /// Losses are being repaired (fast recovery).
 pub const AQMLAB_STATE_RECOVERY: u8 = 2;
-/// After a timeout.
+/// Losses are being repaired after a retransmission timeout.
 pub const AQMLAB_STATE_LOSS: u8 = 3;
 
 /// ECN of RFC 3168: ECT(0), one echo per window of data.
@@ -35,7 +35,7 @@ pub const AQMLAB_PACED: u32 = 4;
 /// Flag: the control reads the delivery rate and what is reported of each lost segment.
 pub const AQMLAB_RATES: u32 = 8;
 
-/// What is no time.
+/// Stands for "no time".
 pub const AQMLAB_NO_TIME: u64 = u64::MAX;
 
 /// What a control sets. Amounts are bytes. It is valid during the call only.
@@ -57,13 +57,13 @@ pub struct ControlWindow {
     pub peer_window: u64,
     /// Smoothed round trip in nanoseconds; 0 before the first.
     pub srtt_ns: u64,
-    /// Segment size.
+    /// Segment size, bytes of payload.
     pub mss: u32,
     /// Not for the control.
     pub unused: u32,
 }
 
-/// What one acknowledgement says. Amounts are bytes.
+/// What one acknowledgement reports. Amounts are bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ControlAck {
@@ -75,27 +75,28 @@ pub struct ControlAck {
     pub lost: u64,
     /// Of `delivered`, what is reported to have arrived marked.
     pub marked: u64,
-    /// In the network before this acknowledgement.
+    /// Bytes in flight before this acknowledgement.
     pub in_flight_before: u64,
-    /// In the network after it.
+    /// Bytes in flight after it.
     pub in_flight: u64,
-    /// The newest round trip that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures none.
+    /// The newest round-trip time that it measures, in nanoseconds; AQMLAB_NO_TIME if it measures
+    /// none.
     pub rtt_ns: u64,
     /// Smoothed round trip in nanoseconds; 0 before the first.
     pub srtt_ns: u64,
     /// Smallest round trip of the last 300 s, in nanoseconds.
     pub min_rtt_ns: u64,
-    /// When the pace lets the next segment go.
+    /// The earliest time at which pacing lets the next segment be sent.
     pub next_send_ns: u64,
-    /// Of the delivery-rate sample: the interval in nanoseconds; 0 if there is none.
+    /// Interval of the delivery-rate sample in nanoseconds; 0 without a sample.
     pub rate_interval_ns: u64,
-    /// Delivered in it.
+    /// Bytes delivered in this interval.
     pub rate_delivered: u64,
-    /// Delivered in all when the newest acknowledged segment was sent.
+    /// Bytes delivered in the whole connection when the newest acknowledged segment was sent.
     pub rate_prior_delivered: u64,
     /// Bytes delivered in the whole connection until now.
     pub rate_total_delivered: u64,
-    /// In the network when that segment was sent.
+    /// Bytes in flight when that segment was sent.
     pub rate_sent_in_flight: u64,
     /// Bytes lost since the segment was sent that this acknowledgement samples.
     pub rate_lost: u64,
@@ -123,9 +124,9 @@ pub struct ControlAck {
 pub struct ControlLost {
     /// Length of the lost segment, bytes.
     pub bytes: u64,
-    /// In the network when it was sent, itself included.
+    /// Bytes in flight when it was sent, itself included.
     pub sent_in_flight: u64,
-    /// Found lost since it was sent, itself included.
+    /// Bytes found lost since it was sent, itself included.
     pub lost: u64,
     /// Bytes delivered in the whole connection until now.
     pub total_delivered: u64,
@@ -135,8 +136,8 @@ pub struct ControlLost {
     pub unused: [u8; 7],
 }
 
-/// A congestion control: what it says of itself, and its functions. `state` is what `create`
-/// answered; one thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
+/// A congestion control: its description and its functions. `state` is what `create` returned; one
+/// thread at a time uses it. Without `on_ecn` or `on_timeout`, `on_loss` stands for it.
 #[repr(C)]
 #[derive(Debug)]
 pub struct ControlTable {
@@ -152,13 +153,13 @@ pub struct ControlTable {
     pub name: *const c_char,
     /// What it does, in a sentence.
     pub summary: *const c_char,
-    /// Whom it follows.
+    /// The paper or program that it follows.
     pub source: *const c_char,
     /// Its parameters.
     pub parameters: *const PluginParameter,
     /// Number of parameters.
     pub parameter_count: u32,
-    /// How many gauges it shows.
+    /// Number of gauges.
     pub gauge_count: u32,
     /// AQMLAB_OWN_WINDOW and the other flags, added.
     pub flags: u32,
@@ -175,7 +176,7 @@ pub struct ControlTable {
     pub destroy: Option<unsafe extern "C" fn(state: *mut c_void)>,
     /// May be null: the handshake is over.
     pub on_open: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
-    /// An acknowledgement came.
+    /// An acknowledgement has arrived.
     pub on_ack: Option<
         unsafe extern "C" fn(
             state: *mut c_void,
@@ -191,7 +192,7 @@ pub struct ControlTable {
     pub on_timeout: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
     /// May be null: the last reduction was wrong, and the transport has put back both windows.
     pub on_undo: Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow)>,
-    /// May be null: a segment goes out after the program had nothing to send for `idle_ns`.
+    /// May be null: a segment is sent after the program had nothing to send for `idle_ns`.
     pub on_app_limited:
         Option<unsafe extern "C" fn(state: *mut c_void, window: *mut ControlWindow, idle_ns: u64)>,
     /// May be null: a segment was found lost. The window cannot be set here.
