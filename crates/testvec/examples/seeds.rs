@@ -1,6 +1,7 @@
-//! Looks for seeds under which the cases of disciplines (named as arguments, or all) show what
-//! forty times their packets show: `cargo run --release -p aqmlab-trial --example seeds -- red`.
-//! Prints, for each case that does not, the best seed and what still is not shown.
+//! Searches for seeds under which each case of a discipline (those named as arguments, or all)
+//! shows every behaviour that a run with forty times its packets shows: `cargo run --release -p
+//! aqmlab-trial --example seeds -- red`. For each case that does not, it prints the best seed and
+//! the behaviours still missing.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -11,7 +12,7 @@ use serde_json::Value as Json;
 
 const SEEDS: u64 = 3_000;
 
-/// What `case` does not show under `seed`.
+/// The behaviours of `all` that `case` does not show under `seed`.
 fn missing(case: &Case, seed: u64, all: &BTreeSet<String>) -> Vec<String> {
     let trial = Case { seed, ..case.clone() }.run().expect("the case runs");
     all.difference(&shown(&trial)).cloned().collect()

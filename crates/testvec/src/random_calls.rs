@@ -1,9 +1,11 @@
-//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`), the
-//! tests of `crates/aqm` with pseudo-random bytes, and [`crate::check`] over a user's discipline.
+//! Bytes as a discipline, its parameters and a sequence of calls: what a fuzzer drives (`fuzz/`),
+//! the tests of `crates/aqm` with pseudo-random bytes, and [`crate::check`] over a user's
+//! discipline.
 //!
-//! The calls are those a driver may make, and some that a careless one would: sizes from none to
-//! 64 KiB, pauses from none to years, departures from an empty queue or while the line would be
-//! busy, updates in time, late or left out. After each the books must balance.
+//! The calls are those a driver may make, and some that a careless one would: sizes from none to 64
+//! KiB, pauses from none to years, departures from an empty queue or while the line would be busy,
+//! updates in time, late or left out. After each call the counts of packets and bytes must be
+//! right.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -12,11 +14,11 @@ use packet::params::{Field, Kind, Params, Raw};
 use packet::units::Unit;
 use packet::{Ack, Backlog, Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
-/// No clock of ours goes beyond some 146 years, so that no sum of times can overflow.
+/// Largest time, about 146 years in nanoseconds, so that no sum of times overflows.
 const LAST: u64 = u64::MAX / 4;
 /// Whole numbers above this are drawn rarely: some are sizes of tables.
 const LARGE: u64 = 65_536;
-/// Updates in a row after which a driver that is behind gives up and is late.
+/// Updates in a row after which a late driver stops catching up.
 const CATCH_UP: u32 = 64;
 
 /// The bytes, and zeros once they are used up.
@@ -54,7 +56,8 @@ fn whole(bytes: &mut Bytes, min: u64, max: u64) -> u64 {
     if value > LARGE && bytes.byte() != 255 { LARGE.clamp(min, max) } else { value }
 }
 
-/// Anything of the range that a scenario may write: below `least` only 0.
+/// A number within the range of a field. Where it would be closer to 0 than `least`, it is 0 or
+/// `least`.
 fn real(bytes: &mut Bytes, (min, max, open): (f64, f64, bool), least: f64) -> f64 {
     let unit = f64::from(bytes.byte()) / 255.0;
     let value = match bytes.below(8) {
@@ -91,7 +94,8 @@ fn value(bytes: &mut Bytes, field: &Field) -> Raw {
     }
 }
 
-/// An entry, and parameters that it accepts; nothing if it refuses them with a sentence.
+/// An entry, and its discipline with random parameters; `None` if the discipline refuses the
+/// parameters with a sentence.
 fn choose(
     bytes: &mut Bytes,
     of: &[&'static Entry],
@@ -118,8 +122,8 @@ fn choose(
     }
 }
 
-/// Packets of one of these leave in the order they came: of a flow, but a queue may sort it by
-/// code points.
+/// Packets of one lane must leave in the order of arrival. A lane is a flow with one code point and
+/// ECN field, since a queue may separate those.
 type Lane = (u64, u8, u8);
 
 fn lane(packet: &Packet) -> Lane {
@@ -131,7 +135,7 @@ fn lane(packet: &Packet) -> Lane {
     (packet.flow, sorted, packet.header.dscp)
 }
 
-/// A discipline and our own books of it.
+/// A discipline, and what the driver knows of its packets.
 struct Books {
     queue: Box<dyn Discipline>,
     rng: Rng,
@@ -141,15 +145,15 @@ struct Books {
     backlog: Backlog,
     lanes: HashMap<Lane, VecDeque<u32>>,
     queued: Option<u32>,
-    /// Whether a flow may be given another queue while packets of it wait in one: CAKE's sets of
-    /// eight ways, when all are taken, give one of them to the newcomer, as sch_cake does; sch_hhf
-    /// moves a flow that has become a heavy hitter, or is none any more; queue protection (RFC 9957) sends
+    /// Whether a flow may move to another queue while packets of it wait: CAKE's sets of eight
+    /// ways, when all are taken, give one of them to the newcomer, as sch_cake does; sch_hhf moves
+    /// a flow that becomes a heavy hitter or ceases to be one; queue protection (RFC 9957) sends
     /// packets of a flow that builds a queue to the classic one.
     displaces: bool,
     done: Done,
 }
 
-/// What came of it all.
+/// What a drive counted.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Done {
     /// Packets sent.
@@ -158,7 +162,7 @@ pub struct Done {
     pub dropped: u64,
     /// Packets marked.
     pub marked: u64,
-    /// Of every answer: packets, events, gauges and times of updates.
+    /// Hash of all results: packets, events, gauges and times of updates.
     pub fingerprint: u64,
 }
 
@@ -211,10 +215,11 @@ impl Books {
         }
     }
 
-    /// The packet is no longer here: it must be what came, but for marks that were reported.
+    /// Removes a packet that has left the queue; it must be unchanged, except for marks that were
+    /// reported.
     fn leave(&mut self, packet: &Packet) -> Lane {
         let (known, lane) = self.waiting.remove(&packet.id).expect("what leaves was here");
-        // The ECN field of a dropped packet may have any value: only that of a sent one counts.
+        // A dropped packet's ECN field may have any value: only that of a sent packet counts.
         let ecn = known.ecn;
         assert_eq!(Packet { ecn, ..packet.clone() }, known, "a packet was changed");
         self.backlog.packets -= 1;
@@ -251,7 +256,8 @@ impl Books {
         true
     }
 
-    /// Runs updates that are due, each in its time or at once; not all if there are very many.
+    /// Runs the updates that are due, each at its own time, or if `late` all at the current time;
+    /// at most [`CATCH_UP`] of them.
     fn tick(&mut self, late: bool) {
         let mut same = 0;
         for _ in 0..CATCH_UP {
@@ -335,7 +341,7 @@ impl Books {
         Packet { id, flow, bytes: size, ecn, arrived: Instant::from_nanos(self.now), header }
     }
 
-    /// Sends everything that waits, by dequeueing often enough and at the scheduled ticks.
+    /// Empties the queue by repeated dequeues and by its scheduled updates.
     fn drain(&mut self, entry: &Entry) {
         let mut waits = 0;
         while self.backlog.packets > 0 {
@@ -353,7 +359,8 @@ impl Books {
     }
 }
 
-/// Drives one of these disciplines by `data`; its name and what it did, unless it refused its parameters.
+/// Drives one of these disciplines by `data`. Returns its name and what the drive counted, or
+/// `None` if the discipline refused its parameters.
 ///
 /// # Panics
 /// If the discipline breaks a law.

@@ -17,19 +17,19 @@ use packet::{Backlog, Ecn, Instant, Packet, Rng};
 pub use rig::Written;
 use rig::{LINE, Rig, Seen, build, packets};
 
-/// Random packets of a run.
+/// Number of random packets in a run.
 const PACKETS: u32 = 3_000;
 
 /// One law.
 pub struct Law {
-    /// A word for it.
+    /// Its name.
     pub name: &'static str,
     /// What it demands.
     pub says: &'static str,
     hold: fn(&Entry, &Written) -> Tally,
 }
 
-/// Marks and drops of the runs that a law looked at.
+/// Numbers of marks and of drops in the runs that a law examined.
 pub type Tally = [u64; 2];
 
 /// Every law.
@@ -53,21 +53,21 @@ pub const LAWS: &[Law] = &[
 ];
 
 impl Law {
-    /// Whether it holds for a discipline under one of its [`sets`].
+    /// Checks the law for a discipline with one of its [`sets`] of parameters.
     ///
     /// # Errors
-    /// How it is broken.
+    /// How the law is broken.
     pub fn check(&self, entry: &Entry, set: &Written) -> Result<Tally, String> {
         caught(|| (self.hold)(entry, set))
     }
 }
 
-/// The answer of something that panics where it fails, or a sentence.
+/// The result of `work`, or, if it panics, the panic's message as a sentence.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|panic| sentence(&*panic))
 }
 
-/// What a panic says. Disciplines of users give their sentences as text, too.
+/// The message of a panic. A user's discipline fails with a text of its own.
 fn sentence(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(ToString::to_string);
     let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
@@ -124,7 +124,7 @@ fn suggested(entry: &Entry) -> Vec<Written> {
     sets
 }
 
-/// Those of them that the discipline accepts.
+/// The suggested parameter sets that the discipline accepts.
 pub fn sets(entry: &Entry) -> Vec<Written> {
     let accepts = |set: &Written| {
         let params = Params::check(entry.about.fields, set);
@@ -133,7 +133,7 @@ pub fn sets(entry: &Entry) -> Vec<Written> {
     suggested(entry).into_iter().filter(accepts).collect()
 }
 
-/// The time of the first periodic update, which is counted from the creation at time zero.
+/// Time of the first periodic update, in nanoseconds; the discipline is created at time zero.
 fn first_tick(entry: &Entry, set: &Written) -> Option<u64> {
     build(entry, set).into_discipline().next_tick().map(Instant::nanos)
 }
@@ -159,7 +159,7 @@ fn conservation(entry: &Entry, set: &Written) -> Tally {
     tally
 }
 
-/// An error with the first difference, unless both records are equal.
+/// Fails with the first difference, unless both records are equal.
 fn same<T: PartialEq + std::fmt::Debug>(one: &[T], other: &[T], when: &str) {
     if let Some(i) = (0..one.len().max(other.len())).find(|i| one.get(*i) != other.get(*i)) {
         panic!("{when}: {:?} in one run and {:?} in the other", one.get(i), other.get(i));
@@ -172,18 +172,19 @@ fn seed(entry: &Entry, set: &Written) -> Tally {
     [0; 2]
 }
 
-/// The time, in nanoseconds, at which a run far from zero begins. A discipline of ours begins near the
-/// end of the clock. A user's may hold times as floats of seconds, which would lose nanoseconds there:
-/// it begins after eleven days.
+/// The time, in nanoseconds, at which a run far from zero begins. A discipline of ours begins near
+/// the end of the clock. A user's discipline may hold times as floats of seconds, which would lose
+/// nanoseconds there: its run begins after eleven days.
 fn late(entry: &Entry) -> u64 {
     let ours = aqm::find(entry.about.name).is_some();
     if ours { 9_000_000_000_000_000_000 } else { 1_000_000_000_000_000 }
 }
 
 fn clock(entry: &Entry, set: &Written) -> Tally {
-    // Periodic updates begin at the creation, so with them both runs start at whole periods,
-    // and after a rest, which they all must be run through. 5040 first updates are whole
-    // periods also where the first update is late (half a second, in periods of 15 ms).
+    // A discipline with periodic updates is created at time zero, and both runs must meet it at an
+    // equal phase of its updates: they start after whole numbers of periods, the first of which
+    // have passed without packets. 5040 times the time of the first update is a whole number of
+    // periods even where the first update comes late (after half a second, with periods of 15 ms).
     let (early, late) = match first_tick(entry, set) {
         None => (0, late(entry)),
         Some(tick) => (5_040 * tick, 50_400 * tick),
@@ -204,7 +205,7 @@ fn rest(entry: &Entry, set: &Written) -> Tally {
     }
     let mut used = run(entry, set, 3, 0);
     let mut fresh = Rig::new(entry, set, 0, 3);
-    // A thousand thousand seconds, or enough periodic updates, from the last departure on.
+    // A million seconds after the last departure, or 10,000 periodic updates.
     let pause = first_tick(entry, set).map_or(1_000_000_000_000_000, |tick| 10_000 * tick);
     used.drain();
     let rest = used.log.last().map_or(0, |(at, _)| *at) + pause;
