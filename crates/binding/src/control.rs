@@ -1,5 +1,5 @@
-//! A congestion control in Python: how it is called. As a discipline, it reaches nothing of ours but
-//! through the objects that it is handed.
+//! Calls of a congestion control that is a Python object. As a discipline in Python, it reaches
+//! nothing of the simulator except through the objects that it is handed.
 
 mod seen;
 
@@ -14,7 +14,8 @@ use pyo3::prelude::*;
 use crate::discipline::{sentence, written};
 pub use seen::{Ack, CongestionWindow, LostSegment};
 
-/// How objects of a congestion control are made, and what is said of their exceptions.
+/// Makes the objects of a congestion control in Python; `explain` turns its exceptions into
+/// sentences.
 pub struct ControlMaker {
     make: Py<PyAny>,
     explain: Py<PyAny>,
@@ -25,7 +26,7 @@ impl ControlMaker {
         ControlMaker { make, explain }
     }
 
-    /// What makes a connection's object, with these values of its parameters.
+    /// The constructor of connections' objects, with the values of these parameters.
     pub fn settle(&self, params: &Params) -> Arc<Begin> {
         let (make, explain, values) = Python::attach(|py| {
             let values = written(py, params).map(Py::into_any).map_err(|error| error.to_string());
@@ -42,7 +43,7 @@ impl ControlMaker {
     }
 }
 
-/// One connection's object, its methods, and what it is handed.
+/// The object of one connection, its methods, and the objects that it is handed.
 struct OwnControl {
     explain: Py<PyAny>,
     object: Py<PyAny>,
@@ -73,7 +74,7 @@ impl OwnControl {
         })
     }
 
-    /// A call: the object sees the window of now, and sets it.
+    /// Calls the object with the current window, and takes over the window that it sets.
     #[inline]
     fn call(
         &self,

@@ -1,4 +1,5 @@
-//! What a congestion control in Python sees: its window, acknowledgements and lost segments.
+//! The objects that a congestion control in Python is handed: its window, acknowledgements and lost
+//! segments.
 
 use plugin::control_types::{
     AQMLAB_NO_TIME, AQMLAB_STATE_CWR, AQMLAB_STATE_LOSS, AQMLAB_STATE_RECOVERY, ControlAck,
@@ -11,14 +12,14 @@ fn secs(nanos: u64) -> f64 {
     nanos as f64 * 1e-9
 }
 
-/// Nanoseconds as seconds; None for what is no time.
+/// Nanoseconds as seconds; None for [`AQMLAB_NO_TIME`].
 fn time(nanos: u64) -> Option<f64> {
     (nanos != AQMLAB_NO_TIME).then(|| secs(nanos))
 }
 
-/// A number of bytes or bit/s that Python sets, whole: its fraction is cut off.
+/// A number of bytes or bit/s that Python sets, as an integer: its fraction is cut off.
 fn whole(what: &str, value: f64) -> PyResult<u64> {
-    // What is larger than a window can be is refused where windows are checked.
+    // A value above the largest window is refused where windows are checked.
     if value >= 0.0 {
         return Ok(value.min(1e18) as u64);
     }
@@ -26,7 +27,7 @@ fn whole(what: &str, value: f64) -> PyResult<u64> {
     Err(PyValueError::new_err(why))
 }
 
-/// What a congestion control sets. Amounts are bytes.
+/// The numbers that a congestion control sets, and those that it may read. Amounts are bytes.
 #[pyclass(module = "aqmlab", name = "CongestionWindow")]
 #[derive(Default)]
 pub struct CongestionWindow(pub(super) ControlWindow);
@@ -64,7 +65,7 @@ impl CongestionWindow {
         self.0.pacing_bits_per_s = rate.map_or(0, |rate| rate.max(8));
         Ok(())
     }
-    /// Segment size.
+    /// Segment size, bytes of payload.
     #[getter]
     fn mss(&self) -> u32 {
         self.0.mss
@@ -74,12 +75,12 @@ impl CongestionWindow {
     fn now_s(&self) -> f64 {
         secs(self.0.now_ns)
     }
-    /// Now, in nanoseconds.
+    /// Now, in nanoseconds since the run began.
     #[getter]
     fn now_ns(&self) -> u64 {
         self.0.now_ns
     }
-    /// Sent and not acknowledged.
+    /// Bytes sent and not acknowledged.
     #[getter]
     fn outstanding(&self) -> u64 {
         self.0.outstanding
@@ -96,14 +97,14 @@ impl CongestionWindow {
     }
 }
 
-/// What one acknowledgement says. Amounts are bytes.
+/// What one acknowledgement reports. Amounts are bytes.
 #[pyclass(module = "aqmlab", name = "Ack")]
 #[derive(Default)]
 pub struct Ack(pub(super) ControlAck);
 
 #[pymethods]
 impl Ack {
-    /// Newly acknowledged, cumulatively or selectively.
+    /// Bytes newly acknowledged, cumulatively or selectively.
     #[getter]
     fn delivered(&self) -> u64 {
         self.0.delivered
@@ -118,7 +119,7 @@ impl Ack {
     fn segments(&self) -> u32 {
         self.0.segments
     }
-    /// Newly found lost.
+    /// Bytes newly found lost.
     #[getter]
     fn lost(&self) -> u64 {
         self.0.lost
@@ -133,12 +134,12 @@ impl Ack {
     fn in_flight_before(&self) -> u64 {
         self.0.in_flight_before
     }
-    /// In the network after it.
+    /// Bytes in flight after this acknowledgement.
     #[getter]
     fn in_flight(&self) -> u64 {
         self.0.in_flight
     }
-    /// The newest round trip that it measures, in seconds; None if it measures none.
+    /// The newest round-trip time that it measures, in seconds; None if it measures none.
     #[getter]
     fn rtt_s(&self) -> Option<f64> {
         time(self.0.rtt_ns)
@@ -159,27 +160,27 @@ impl Ack {
         let interval = secs(self.0.rate_interval_ns);
         (interval > 0.0).then(|| self.0.rate_delivered as f64 * 8.0 / interval)
     }
-    /// Of the rate sample: its interval in seconds, 0 without one.
+    /// Interval of the delivery-rate sample in seconds; 0 without a sample.
     #[getter]
     fn rate_interval_s(&self) -> f64 {
         secs(self.0.rate_interval_ns)
     }
-    /// Delivered in all when the newest acknowledged segment was sent.
+    /// Bytes delivered in the whole connection when the newest acknowledged segment was sent.
     #[getter]
     fn rate_prior_delivered(&self) -> u64 {
         self.0.rate_prior_delivered
     }
-    /// Delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     #[getter]
     fn rate_total_delivered(&self) -> u64 {
         self.0.rate_total_delivered
     }
-    /// In the network when the newest acknowledged segment was sent.
+    /// Bytes in flight when the newest acknowledged segment was sent.
     #[getter]
     fn rate_sent_in_flight(&self) -> u64 {
         self.0.rate_sent_in_flight
     }
-    /// Bytes lost since the segment was sent that this acknowledgement samples.
+    /// Bytes lost since the segment of the delivery-rate sample was sent.
     #[getter]
     fn rate_lost(&self) -> u64 {
         self.0.rate_lost
@@ -189,7 +190,7 @@ impl Ack {
     fn app_limited(&self) -> bool {
         self.0.app_limited != 0
     }
-    /// What is being repaired: open, cwr, recovery or loss.
+    /// State of loss recovery: open, cwr, recovery or loss.
     #[getter]
     fn state(&self) -> &'static str {
         match self.0.state {
@@ -219,7 +220,7 @@ impl Ack {
     fn paced(&self) -> bool {
         self.0.paced != 0
     }
-    /// When the pace lets the next segment go, in seconds.
+    /// The earliest time at which pacing lets the next segment be sent, in seconds.
     #[getter]
     fn next_send_s(&self) -> f64 {
         secs(self.0.next_send_ns)
@@ -237,17 +238,17 @@ impl LostSegment {
     fn bytes(&self) -> u64 {
         self.0.bytes
     }
-    /// In the network when it was sent, itself included.
+    /// Bytes in flight when it was sent, itself included.
     #[getter]
     fn sent_in_flight(&self) -> u64 {
         self.0.sent_in_flight
     }
-    /// Found lost since it was sent, itself included.
+    /// Bytes found lost since it was sent, itself included.
     #[getter]
     fn lost(&self) -> u64 {
         self.0.lost
     }
-    /// Delivered in all, now.
+    /// Bytes delivered in the whole connection until now.
     #[getter]
     fn total_delivered(&self) -> u64 {
         self.0.total_delivered

@@ -1,4 +1,4 @@
-//! What a discipline in Python sees: packets and the queue.
+//! The objects that a discipline in Python is handed: packets and the queue.
 
 use packet::{Ack, DropReason, Ecn, Rng};
 use pyo3::exceptions::PyValueError;
@@ -11,10 +11,10 @@ pub struct Packet {
     #[pyo3(get)]
     flow: u64,
     pub(super) number: u32,
-    /// IP length.
+    /// IP length, bytes.
     #[pyo3(get)]
     bytes: u32,
-    /// Source host: its number.
+    /// Number of the source host.
     #[pyo3(get)]
     source: u16,
     /// Destination host, numbered as the source host is.
@@ -45,7 +45,7 @@ impl Packet {
             Ecn::Ce => "ce",
         }
     }
-    /// Whether it is an acknowledgement and nothing else: no, needed or newer.
+    /// Whether it is a pure acknowledgement, and if so whether it must arrive: no, needed or newer.
     #[getter]
     fn ack(&self) -> &'static str {
         match self.ack {
@@ -81,14 +81,14 @@ impl Packet {
     }
 }
 
-/// What became of a packet, by its number.
+/// A drop or mark by the discipline: number of the packet, and the reason.
 pub(super) enum Done {
     Dropped(u32, DropReason),
     Marked(u32, DropReason),
 }
 
-/// What a discipline is handed at each call: the time, what waits, random numbers, and where it
-/// says what becomes of packets.
+/// The queue as a discipline is handed it at each call: the time, the backlog, random numbers, and
+/// the methods that drop and mark packets.
 #[pyclass(module = "aqmlab")]
 pub struct Queue {
     /// Now, in nanoseconds since the run began.
@@ -97,12 +97,13 @@ pub struct Queue {
     /// Packets that wait; in `enqueue` the one that arrives counts, in `admit` it does not.
     #[pyo3(get)]
     pub(super) packets: u32,
-    /// Their IP bytes.
+    /// IP bytes that wait, counted as `packets` are.
     #[pyo3(get)]
     pub(super) bytes: u64,
     pub(super) rng: Rng,
     pub(super) next_tick: Option<u64>,
-    /// Whether each number waits, of a holder.
+    /// For each packet number whether that packet waits; None if the discipline does not hold
+    /// packets.
     pub(super) waits: Option<Vec<bool>>,
     pub(super) done: Vec<Done>,
 }
@@ -118,7 +119,8 @@ impl Queue {
     fn uniform(&mut self) -> f64 {
         self.rng.uniform()
     }
-    /// `tick` is called at this time (seconds since the run began), in place of any set before.
+    /// Schedules `tick` for this time (seconds since the run began), in place of an earlier
+    /// request.
     fn wake_at(&mut self, at_s: f64) -> PyResult<()> {
         let at = (at_s * 1e9).round();
         if !(at >= self.now_ns as f64 && at < 9.2e18) {
@@ -127,7 +129,7 @@ impl Queue {
         self.next_tick = Some(at as u64);
         Ok(())
     }
-    /// Gives up a packet that waits or arrives; `why` is early, forced, overflow or superseded.
+    /// Drops a packet that waits or arrives; `why` is early, forced, overflow or superseded.
     #[pyo3(signature = (packet, why="forced"))]
     fn drop(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
         let why = cause(why)?;
@@ -137,7 +139,7 @@ impl Queue {
         self.done.push(Done::Dropped(packet.number, why));
         Ok(())
     }
-    /// Marks such a packet "congestion experienced"; it must be `ecn_capable`.
+    /// Marks a packet that waits or arrives "congestion experienced"; it must be `ecn_capable`.
     #[pyo3(signature = (packet, why="forced"))]
     fn mark(&mut self, packet: &Packet, why: &str) -> PyResult<()> {
         let why = cause(why)?;
@@ -159,7 +161,7 @@ fn cause(name: &str) -> PyResult<DropReason> {
 }
 
 impl Queue {
-    /// Whether a packet waits; an error if it does not.
+    /// The flag of a waiting packet; an error if the packet does not wait.
     pub(super) fn place(&mut self, packet: &Packet) -> PyResult<&mut bool> {
         let Some(waits) = &mut self.waits else {
             let sentence = "a discipline with `admit` drops and marks by its answer only";
