@@ -1,10 +1,11 @@
-/** Plots with a common cursor, of both sides; and the distribution of response times. */
+/** Plots of both sides with a common cursor, and the distribution of response times. */
 
 /* global uPlot */
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Plots over time: title, unit, and what each line shows: a name, and its times and values of a side. */
+/** Plots over time: title, unit, and for each line a name and a function that returns its times and
+    values for one side. */
 const seconds =
   (name, factor = 1) =>
   ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? (all.columns[name] ?? []) : (all.columns[name] ?? []).map((v) => v && v * factor) })
@@ -33,18 +34,18 @@ const OVER_TIME = [
   },
 ]
 
-/** The plot that carries the lesson. */
+/** Title of the plot that a lesson points at. */
 const LESSON = 'How long packets wait (queue delay)'
-/** Ends of the axis of time, as it grows with what was seen. */
+/** Lengths of the time axis in seconds; the axis grows with the run. */
 const ENDS_S = [0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600]
 
-/** What a group's viewers and listeners got, by the end of the series' name: title, unit, factor. */
+/** Measures of viewers and listeners, by the ending of the series' name: title, unit, factor. */
 const MEDIA = {
   delay_mean_s: ['one-way delay of datagrams', 'ms', 1e3],
   frame_delay_mean_s: ['frame delay', 'ms', 1e3],
   still_share: ['viewers whose picture stands still', '%', 100],
 }
-/** Plots of groups and of further queues that are drawn at most. */
+/** Largest number of additional plots, of groups and of further queues. */
 const MOST_MORE = 8
 
 /** Plots that only some scenarios have: further queues, calls, films. */
@@ -94,7 +95,7 @@ const axis = (label) => ({ label, stroke: () => style('--ink'), grid: { stroke: 
 function joined(sides, lines) {
   const found = sides.flatMap((side) => lines.map(([, of]) => of(side)))
   const longest = found.reduce((most, line) => (line.t.length > most.length ? line.t : most), [])
-  // Times of bins are common; those of single packets' waits are each side's own.
+  // Times of bins are common to both sides; times of single packets differ.
   const begins = (own) => [0, 1, own.length - 1].every((i) => own[i] === longest[i])
   const common = found.every((line) => begins(line.t))
   const t = common ? longest : [...new Set(found.flatMap((line) => line.t))].sort((a, b) => a - b)
@@ -107,7 +108,7 @@ function joined(sides, lines) {
   return [t, ...found.map(column)]
 }
 
-/** Share of responses that took at most so long, from the engine's bins, in percent. */
+/** Percent of responses that took at most each time, from the engine's bins. */
 function distribution(look) {
   const { counts, total, failed, bins_a_decade } = look?.responses ?? { counts: [] }
   let sum = 0
@@ -118,7 +119,7 @@ function distribution(look) {
 }
 
 export class Plots {
-  /** `lead` is where the plot that carries the lesson stands: delay. */
+  /** `lead` is the element that holds the plot of the lesson, which shows the queueing delay. */
   constructor(place, lead = place) {
     this.place = place
     this.lead = lead
@@ -151,7 +152,7 @@ export class Plots {
     return plot
   }
 
-  /** The plot of the lesson is as high as the numbers beside it. */
+  /** The height of a plot; that of the lesson's plot matches the numbers next to it. */
   #height(figure) {
     if (figure.parentElement !== this.lead || this.lead === this.place) return 190
     return innerWidth > 600 ? 220 : 165
@@ -161,13 +162,15 @@ export class Plots {
     for (const plot of this.all()) this.#size(plot)
   }
 
-  /** As wide as its figure; a hidden figure has no width, and its plot keeps the last one. */
+  /** Sets a plot's width to that of its figure. A hidden figure has no width: its plot keeps the
+      previous one. */
   #size(plot) {
     const width = plot.root.parentElement.clientWidth
     if (width && width !== plot.width) plot.setSize({ width, height: this.#height(plot.root.parentElement) })
   }
 
-  /** Shows or hides a plot; one that appears is sized at once, for the pictures that are taken away. */
+  /** Shows or hides a plot. A plot that appears gets its size at once, since a picture of it may be
+      taken. */
   #show(plot, shown) {
     const figure = plot.root.parentElement
     if (figure.hidden !== shown) return
@@ -179,7 +182,8 @@ export class Plots {
     return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses]
   }
 
-  /** Makes the plots that only these scenarios have, in place of those of others. */
+  /** Makes the plots that only these scenarios have, in place of those of the previous scenarios.
+      */
   #fit(sides) {
     const wanted = more(sides)
     if (String(wanted.map(({ title }) => title)) === String(this.more.map(({ spec }) => spec.title))) return
@@ -191,7 +195,7 @@ export class Plots {
     this.more = wanted.map((spec) => this.#overTime(spec))
   }
 
-  /** Draws what was seen until now; the axis of time grows with it. */
+  /** Draws what has been simulated so far; the time axis grows as needed. */
   draw(sides, duration) {
     this.#fit(sides)
     const now = Math.max(...sides.map((side) => side.now))

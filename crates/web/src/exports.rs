@@ -1,8 +1,9 @@
-//! The functions of the module. A text goes in by [`input`] (how many bytes; returns where to write
-//! them) and the function that reads it; an answer stands at [`output`] for [`output_bytes`] until
-//! the next call. Functions that return `i32` return 1 for an answer and 0 for an error, one
-//! sentence. After a trap only [`output`] may be called, which holds the error, and [`own_failed`].
-// The module has one thread, and an exported symbol must be said to be unique; no pointer is followed.
+//! The functions of the module. The page writes a text to the address that [`input`] returns, then
+//! calls the function that reads it; an answer is at [`output`], [`output_bytes`] long, until the
+//! next call. Functions that return `i32` return 1 for an answer and 0 for an error, one sentence.
+//! After a trap only [`output`] may be called, which holds the error, and [`own_failed`].
+// The module has one thread. `no_mangle` counts as unsafe since symbols must be unique; no pointer
+// is dereferenced.
 #![allow(unsafe_code)]
 
 use std::cell::{Cell, RefCell};
@@ -37,8 +38,8 @@ fn with_text(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     answer(LAB.with(|lab| work(&mut lab.borrow_mut(), &text)))
 }
 
-/// As [`with_text`], for a run that begins: the one before is given up, and a user's own controls
-/// forget it.
+/// As [`with_text`], for a function that starts a run: the previous run is discarded, and a user's
+/// own controls discard their state.
 fn begun(work: impl FnOnce(&mut Lab, &str) -> Answer) -> i32 {
     with_text(|lab, text| {
         lab.leave();
@@ -86,19 +87,19 @@ pub extern "C" fn output() -> *const u8 {
     OUTPUT.with(|output| output.borrow().as_ptr())
 }
 
-/// How long it is.
+/// Length of the last answer in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn output_bytes() -> usize {
     OUTPUT.with(|output| output.borrow().len())
 }
 
-/// Whether the trap was the fault of a user's own congestion control: 1, or else 0.
+/// Whether a user's own congestion control caused the trap: 1, or else 0.
 #[unsafe(no_mangle)]
 pub extern "C" fn own_failed() -> i32 {
     OWN_FAILED.get().into()
 }
 
-/// See [`Lab::add`]; the page has the control by this number.
+/// See [`Lab::add`]; `which` is the control's number in the page.
 #[cfg(target_family = "wasm")]
 #[unsafe(no_mangle)]
 pub extern "C" fn add(which: u32) -> i32 {
@@ -159,7 +160,7 @@ pub extern "C" fn look() -> i32 {
     answer(with_lab(Lab::look))
 }
 
-/// See [`Lab::packets`]: how many numbers there are, in the answer as 64-bit little-endian.
+/// See [`Lab::packets`]. Returns how many numbers the answer holds, each of 64 bits, little-endian.
 #[unsafe(no_mangle)]
 pub extern "C" fn packets() -> usize {
     with_lab(|lab| {
@@ -190,7 +191,7 @@ pub extern "C" fn finish() -> i32 {
     answer(with_lab(Lab::finish))
 }
 
-/// Fails as a fault of the simulator does, for tests of what a user then sees.
+/// Fails as a fault of the simulator does, so that tests can check what a user sees then.
 #[unsafe(no_mangle)]
 pub extern "C" fn fail() {
     let input = INPUT.with(RefCell::take);

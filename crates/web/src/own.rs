@@ -1,5 +1,6 @@
-//! What the page lends the module: a user's own congestion controls, which are modules beside this one
-//! (`web/own.js`). A function that answers with 0 has left a sentence, which `why` copies.
+//! Functions that the page provides to this module: a user's own congestion controls, which are
+//! WebAssembly modules of their own (`web/own.js`). A function that returns 0 has failed, and `why`
+//! copies its sentence.
 // Imported functions are called with pointers into this module's memory that outlive the call.
 #![allow(unsafe_code)]
 
@@ -27,12 +28,12 @@ unsafe extern "C" {
     safe fn destroy(which: u32, function: u32, state: u32);
 }
 
-/// A run begins: the controls forget whatever they remember.
+/// A run begins: the controls discard their state.
 pub fn forget() {
     fresh();
 }
 
-/// The control of this number.
+/// A user's congestion control, by its number.
 #[derive(Clone, Copy)]
 pub struct Own(pub u32);
 
@@ -41,7 +42,7 @@ fn done(answer: u32) -> Result<u32, String> {
         return Ok(answer);
     }
     let mut said = [0; 400];
-    // SAFETY: there is the room that is said.
+    // SAFETY: `why` writes at most `said.len()` bytes.
     let length = unsafe { why(said.as_mut_ptr(), said.len()) };
     Err(String::from_utf8_lossy(&said[..length.min(said.len())]).into_owned())
 }
@@ -52,12 +53,12 @@ impl Host for Own {
     }
 
     fn read(&self, at: u32, into: &mut [u8]) -> Result<(), String> {
-        // SAFETY: there is the room that is said.
+        // SAFETY: `read` writes at most `into.len()` bytes.
         done(unsafe { read(self.0, at, into.as_mut_ptr(), into.len()) }).map(drop)
     }
 
     fn create(&self, function: u32, values: &[f64]) -> Result<u32, String> {
-        // SAFETY: the values that are said stand there.
+        // SAFETY: `values` holds as many numbers as its length says.
         done(unsafe { create(self.0, function, values.as_ptr(), values.len()) })
     }
 
@@ -69,7 +70,7 @@ impl Host for Own {
         about: About,
     ) -> Result<(), String> {
         let (sample, bytes): (*const u8, usize) = match about {
-            // SAFETY: a window of ours.
+            // SAFETY: `window` points to a ControlWindow of this module.
             About::Idle(ns) => {
                 return done(unsafe { idle(self.0, function, state, window, ns) }).map(drop);
             }
@@ -77,12 +78,12 @@ impl Host for Own {
             About::Ack(ack) => (std::ptr::from_ref(ack).cast(), size_of::<ControlAck>()),
             About::Lost(lost) => (std::ptr::from_ref(lost).cast(), size_of::<ControlLost>()),
         };
-        // SAFETY: a window of ours, and a sample of as many bytes.
+        // SAFETY: `window` points to a ControlWindow of this module, and `sample` to `bytes` bytes.
         done(unsafe { call(self.0, function, state, window, sample, bytes) }).map(drop)
     }
 
     fn gauges(&self, function: u32, state: u32, values: &mut [f64]) -> Result<(), String> {
-        // SAFETY: there is the room that is said.
+        // SAFETY: `gauges` writes at most `values.len()` numbers.
         done(unsafe { gauges(self.0, function, state, values.as_mut_ptr(), values.len()) })
             .map(drop)
     }
