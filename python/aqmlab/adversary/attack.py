@@ -24,9 +24,9 @@ def attack(
     fixed: Sequence[str] = (),
     notify: Callable[[str, int, Tried], object] = lambda *_: None,
 ) -> Iterator[Finding | tuple[str, int]]:
-    """For each promise (of the usual ones, where none is given) its smallest breach, or the promise
-    and the number of trials in which it was kept. `fixed`: genes that keep a value
-    (`control=prague`, or `outage`: its simple one)."""
+    """For each promise (the usual ones if `words` is empty): its smallest breach, or its words and
+    the number of trials in which it was kept. `fixed` lists genes that keep one value:
+    `control=prague`, or `outage` for the gene's simple value."""
     subject, kind, called = subject_of(name)
     target = Target(kind, subject, called)
     target = replace(target, fixed=_fixed(target, fixed))

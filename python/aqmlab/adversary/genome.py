@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 PACKETS = 15_000
-"""Packets that the line of a trial carries about, which sets how long it lasts."""
+"""Packets that the line of a trial carries, approximately; this sets the trial's duration."""
 PULSES_FROM = "2 s"
-"""When pulses begin: handshakes are over, so that what they hit is the transfer."""
+"""When pulses begin: after the handshakes, so that pulses meet the transfer."""
 LENGTH_S = (12.0, 60.0)
 """Shortest and longest duration of a trial."""
 CONTROLS = ("cubic", "reno", "bbr", "bbr3", "prague", "dctcp", "ledbat++")
-"""That a queue meets."""
+"""Congestion controls of the flows that meet the attacked queue."""
 
 Genome = Mapping[str, float]
 
@@ -36,10 +36,10 @@ class Gene:
     whole: bool = False
     unit: str = ""
     names: tuple[str, ...] = ()
-    """What its whole numbers stand for."""
+    """Names for the values 0, 1, 2, …, if the gene chooses one of several."""
 
     def at(self, place: float) -> float:
-        """The value at a place from 0 to 1."""
+        """The gene's value at a position from 0 (`low`) to 1 (`high`)."""
         place = min(max(place, 0.0), 1.0)
         if self.log:
             value = math.exp(math.log(self.low) + place * math.log(self.high / self.low))
@@ -48,7 +48,7 @@ class Gene:
         return float(round(value)) if self.whole else float(f"{value:.3g}")
 
     def place(self, value: float) -> float:
-        """Where a value lies, from 0 to 1."""
+        """The position of a value, from 0 (`low`) to 1 (`high`)."""
         if self.high == self.low:
             return 0.0
         if self.log:
@@ -56,7 +56,7 @@ class Gene:
         return (value - self.low) / (self.high - self.low)
 
     def shown(self, value: float) -> str:
-        """The value for people."""
+        """The value as text for people: its name, or the number with its unit."""
         return self.names[int(value)] if self.names else f"{value:g}{self.unit}"
 
 
@@ -104,7 +104,8 @@ def simple(of: tuple[Gene, ...]) -> dict[str, float]:
 
 
 def drawn(of: tuple[Gene, ...], rng: random.Random, share: float) -> dict[str, float]:
-    """A random genome, in which this share of the genes is not simple."""
+    """A random genome: each gene has a random value with probability `share`, else its simple
+    value."""
     return {
         gene.name: gene.at(rng.random()) if rng.random() < share else gene.simple for gene in of
     }
@@ -115,8 +116,8 @@ def _megabits(value: float) -> str:
 
 
 def scenario(genome: Genome, kind: str, subject: Any, length: float = 1.0) -> dict[str, Any]:
-    """The scenario that a genome makes, with the subject in its place; `length` is a part of its
-    own."""
+    """The scenario of a genome, with the subject (queue or control) in its place; `length` scales
+    the duration."""
     rate = genome["rate"]
     full = min(max(PACKETS * 0.012 / rate, LENGTH_S[0]), LENGTH_S[1])
     duration = max(full * length, 6.0)
@@ -192,7 +193,7 @@ def _traffic(genome: Genome, kind: str, subject: Any, duration: float) -> list[d
 
 
 def _losses(genome: Genome) -> list[dict[str, Any]]:
-    """Data packets in a row that are lost, and of the first of them some retransmissions too."""
+    """Losses of data packets in a row, and of some retransmissions of the first of them."""
     first, again = int(genome["lost_at"]), int(genome["lost_again"])
     script = [{"drop": list(range(first, first + int(genome["lost_run"])))}]
     if again:

@@ -16,14 +16,13 @@ from .genome import Gene
 from .promise import Promise
 
 POPULATION = 24
-"""Genomes of a generation (constructed), and
-the share of the first that is not simple, of genes that a child changes, and how far it changes
-one."""
+"""Genomes of a generation (constructed). Below: the share of genes that are not simple in the first
+generation, the share of genes that a child changes, and the step of such a change."""
 FIRST_SHARE, MUTATED, STEP = 0.35, 0.25, 0.2
 SEEDS = (1, 2, 3)
-"""Under each of which a finding must break its promise."""
+"""Seeds of the runs that confirm a finding: the promise must be broken under each of them."""
 PARENTS = 8
-"""The best of all so far that have children."""
+"""Number of best genomes so far that become parents."""
 
 
 @dataclass(frozen=True)
@@ -43,16 +42,16 @@ class Target:
     subject: Any
     name: str
     fixed: Mapping[str, float] = field(default_factory=dict)
-    """Genes that keep a value."""
+    """Genes that the adversary may not change, with their values."""
 
     @property
     def genes(self) -> tuple[Gene, ...]:
-        """What the adversary may change."""
+        """The genes that the adversary may change."""
         return tuple(gene for gene in self.all_genes if gene.name not in self.fixed)
 
     @property
     def all_genes(self) -> tuple[Gene, ...]:
-        """What there is to change."""
+        """All genes of this kind of target, the fixed ones included."""
         return genomes.genes(self.kind)
 
     def scenario(self, genome: Mapping[str, float], length: float = 1.0) -> dict[str, Any]:
@@ -60,7 +59,7 @@ class Target:
         return genomes.scenario(self.whole(genome), self.kind, self.subject, length)
 
     def whole(self, genome: Mapping[str, float]) -> dict[str, float]:
-        """The genome with the genes that keep their value."""
+        """The genome, completed by the fixed genes."""
         return genomes.simple(self.all_genes) | dict(self.fixed) | dict(genome)
 
 
@@ -73,7 +72,8 @@ def tried(
     seed: int = 1,
     length: float = 1.0,
 ) -> list[Tried]:
-    """What these genomes do to the promise. A run that is refused or fails breaks nothing."""
+    """Runs of these genomes and how far each breaks the promise. A run that is refused or fails
+    breaks nothing."""
     scenarios = [{**target.scenario(one, length), "seed": seed} for one in wanted]
     if promise.needs_trace:
         for scenario in scenarios:
@@ -93,7 +93,7 @@ def worst(
     jobs: int | None = None,
     length: float = 1.0,
 ) -> Tried:
-    """What a genome does under the seed that breaks the promise least: no finding is luck."""
+    """The run of a genome under the seed that breaks the promise least: no finding must be luck."""
     found = [tried(target, promise, [genome], jobs, seed=s, length=length)[0] for s in SEEDS]
     return min(found, key=lambda one: one.excess)
 
@@ -116,7 +116,8 @@ def evolve(
     jobs: int | None = None,
     notify: Callable[[int, Tried], object] = lambda *_: None,
 ) -> tuple[Tried | None, int]:
-    """The first generation's best that breaks the promise, or None, and how many were tried."""
+    """The best genome of the first generation in which one breaks the promise, or None; and the
+    number of genomes tried."""
     rng = random.Random(f"aqmlab break {target.name} {promise.words} {seed}")
     wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
     best: list[Tried] = []
@@ -141,7 +142,7 @@ def evolve(
 def guess(
     target: Target, promise: Promise, trials: int, seed: int, jobs: int | None = None
 ) -> tuple[Tried | None, int]:
-    """As `evolve`, with random genomes alone: what an evolution has to beat."""
+    """As `evolve`, with random genomes only: the baseline that an evolution must beat."""
     rng = random.Random(f"aqmlab guess {target.name} {promise.words} {seed}")
     for done in range(0, trials, POPULATION):
         wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
@@ -152,8 +153,8 @@ def guess(
 
 
 def _child(genes: tuple[Gene, ...], best: Sequence[Tried], rng: random.Random) -> dict[str, float]:
-    """A genome of two parents with a few changes; one in five is new, so that no corner is
-    final."""
+    """A child of two parents with a few changes; one in five is a new random genome, so that the
+    search leaves no corner out."""
     if rng.random() < 0.2:
         return genomes.drawn(genes, rng, FIRST_SHARE)
     one, other = (rng.choice(best).genome for _ in range(2))
