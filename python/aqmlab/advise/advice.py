@@ -36,7 +36,7 @@ SHOWN = (
     *("video_rebuffer_ratio", "video_bitrate_mean_bits_per_s"),
     *("queue_delay_mean_s", "queue_delay_p99_s", "drop_rate", "utilisation"),
 )
-"""Measures that are shown of today's queue and of the advised one, where there are some."""
+"""Measures that are compared between today's queue and the advised one, where they exist."""
 FILE = "advice.json"
 
 
@@ -50,12 +50,12 @@ class Wish:
     disciplines: Sequence[str] = ()
     rounds: Rounds = FULL
     seed: int = 1
-    """The first seed: others follow it."""
+    """The first seed; the other runs use the seeds after it."""
     engine: str = "race"
     trials: int = 40
-    """Of the optional engine for continuous settings."""
+    """Number of trials of the optional engine for continuous settings."""
     commands: Sequence[str] = field(default=("tc",))
-    """The systems that shall have the queue, the one that matters most first."""
+    """The systems that the queue is to run on, the most important one first."""
     device: str = targets.DEVICE
     """Their device towards the line, as it is written into the commands."""
 
@@ -69,7 +69,8 @@ def advise(
     progress: Progress | None = None,
     on: Cluster | None = None,
 ) -> Answer:
-    """The answer, as JSON takes it. With `out` a second call continues where the first stopped."""
+    """The answer as a JSON document. With `out` a second call continues where the first one
+    stopped."""
     terms = _terms(wish)
     store = Store.open(out, fresh=fresh) if out is not None else None
     laboratory = Laboratory(store, progress=progress, jobs=jobs, on=on)
@@ -92,7 +93,7 @@ def advise(
 
 
 def _terms(wish: Wish) -> list[Term]:
-    """What is wanted, held to what a run of this line can reach."""
+    """The terms of the objective; refused if no run of this line can reach a bound."""
     terms = objective.parse(wish.objective or ", ".join(objective.USUAL))
     line = wish.situation
     fastest = max(line.rate("forward"), line.rate("reverse"))
@@ -102,7 +103,7 @@ def _terms(wish: Wish) -> list[Term]:
 
 
 def _agenda(wish: Wish, laboratory: Laboratory, those: Sequence[Candidate]) -> Agenda:
-    """What is to be run, as far as it is known before the race."""
+    """The runs that are planned, as far as they are known before the race."""
     agenda = Agenda(laboratory, length_s(wish.situation.scenario))
     searched = [wish.rounds.seeds[1]] * wish.trials if wish.engine == "optuna" else []
     kept = sensitivity.steps(
@@ -146,7 +147,7 @@ def _raced(trial: Trial, wish: Wish, those: Sequence[Candidate]) -> list[Place]:
 
 
 def _round(trial: Trial, wish: Wish) -> Evaluate:
-    """Rounds of the race, numbered for the display."""
+    """The rounds of the race, with numbers for the progress display."""
 
     def evaluate(those: Sequence[Candidate], seeds: Sequence[int]) -> list[Scores]:
         nth = list(wish.rounds.seeds).index(len(seeds)) + 1
@@ -159,7 +160,7 @@ def _round(trial: Trial, wish: Wish) -> Evaluate:
 
 
 def _chosen(places: Sequence[Place], system: str) -> Place | None:
-    """What is advised for a system: nothing that it cannot run."""
+    """The best candidate that this system can run, if there is one."""
     return advised(places, lambda one: one.queue is None or targets.has(system, one.aqm))
 
 
@@ -212,7 +213,7 @@ def _answer(trial: Trial, wish: Wish, places: Sequence[Place]) -> Answer:
 
 
 def _typed(trial: Trial, places: Sequence[Place], system: str, dev: str) -> dict[str, object]:
-    """What to type at a system for what is advised for it."""
+    """The commands that configure the advised queue on a system."""
     chosen = _chosen(places, system)
     if chosen is None:
         name = targets.TARGETS[system][0]
@@ -251,7 +252,8 @@ def _effect(effect: sensitivity.Effect) -> Effect:
 
 
 def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[Measured]:
-    """What today's queue costs: each measure of both, and the difference with its interval."""
+    """What today's queue costs: each measure under both queues, and the difference with its
+    interval."""
     delays = [name for name in trial.names(".delay_p95_s") if name.startswith("datagrams.")]
     wanted = [term.measure for term in trial.terms]
     rows: list[Measured] = []
@@ -276,7 +278,7 @@ def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[Measu
 
 
 def _titled(measure: str, title: str) -> str:
-    """A measure of a group of datagrams is called by the group as well."""
+    """The title of a measure; that of a group of datagrams includes the group's name."""
     group = re.fullmatch(r"datagrams\.(.+)\.\w+", measure)
     return f"{title}: {group[1]}" if group else title
 

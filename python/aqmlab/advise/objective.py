@@ -25,12 +25,13 @@ from aqmlab.simulator.renamed import Numbers
 ENOUGH = 0.8
 """The grade of a measure at its threshold (constructed)."""
 FAR = 100.0
-"""Times the largest value, or part of the smallest, at which a bound is nonsense (constructed)."""
+"""A bound this many times above the largest value, or below the smallest one, is refused
+(constructed)."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """One thing that is wanted."""
+    """One thing that is wanted: a measure with its thresholds."""
 
     words: str
     measure: str
@@ -41,7 +42,7 @@ class Term:
     weight: float = 1.0
 
     def grade(self, summary: Numbers) -> float:
-        """0 (bad or undefined) to 1."""
+        """The grade of a run: from 0 (bad or undefined) to 1."""
         value = summary.get(self.measure)
         if not isinstance(value, int | float) or not math.isfinite(value):
             return 0.0
@@ -50,7 +51,7 @@ class Term:
         return max(0.0, ENOUGH * _share(value, self.bad, self.enough))
 
     def holds(self, value: float | None) -> bool:
-        """Whether it is enough."""
+        """Whether a value of the measure reaches the threshold "enough"."""
         if value is None:
             return False
         return value >= self.enough if self.best >= self.enough else value <= self.enough
@@ -82,13 +83,13 @@ TERMS: dict[str, Term] = {
         Term("losses few", "drop_rate", 0.1, 0.01, 0, "constructed"),
     )
 }
-"""By their words."""
+"""The terms by their words."""
 
 
 USUAL = ("calls ok", "pages fast")
-"""What is wanted where nobody says it, as far as the users have it."""
+"""Default terms, as far as the users have their measures."""
 ELSE = ("responses fast", "videos smooth", "delay low")
-"""Of which the first that the users have stands in where they have neither."""
+"""If the users have none of the default terms' measures, the first of these that they have."""
 
 
 def usual(known: Mapping[str, object]) -> list[Term]:
@@ -98,7 +99,7 @@ def usual(known: Mapping[str, object]) -> list[Term]:
 
 
 def parse(text: str) -> list[Term]:
-    """The terms of an objective; a mistake names the word and what there is."""
+    """The terms of an objective; an error names the wrong word and lists the known ones."""
     found = [_term(part.strip()) for part in text.split(",") if part.strip()]
     if not found:
         raise SpecError('the objective is empty: write for example "calls ok, pages fast"')
@@ -131,7 +132,8 @@ _FAMILIES = {"delay": "queue_delay", "rtt": "tcp_rtt"}
 
 
 def _bound(words: str, measure: str, sign: str, text: str) -> Term:
-    """A measure with a bound: half as good is bad, a grade above comes by as much again."""
+    """A term from a measure and its bound. For `<` the grade is 0 at twice the bound and 1 at zero;
+    for `>` it is 0 at half of the bound and 1 at 1.5 times the bound."""
     if spoken := _SPOKEN.fullmatch(measure):
         measure = f"{_FAMILIES[spoken[2]]}_{spoken[1].replace('.', '_')}_s"
     if mistake := measures.unknown(measure):
@@ -155,12 +157,12 @@ def _bound(words: str, measure: str, sign: str, text: str) -> Term:
 
 
 _KINDS = {"s": "s", "bit/s": "bits_per_s", "bytes": "bytes", "payload bytes": "bytes"}
-"""The kind of quantity that a measure's unit takes; any takes a plain number."""
+"""The kind of quantity of each unit; a plain number fits any unit."""
 _EXAMPLES = {"s": "1 s", "share": "0.1", "bit/s": "5 Mbit/s", "bytes": "100 kB"}
 _MOST = {"share": 1.0}
 """The largest value of a measure in this unit."""
 _MOST_OF = {"voip_r_mean": 100.0, "voip_r_p5": 100.0, "voip_mos_mean": 5.0, "jain_index": 1.0}
-"""And of measures without a unit: ITU-T G.107 for calls."""
+"""The largest value of measures without a unit: ITU-T G.107 for calls."""
 
 
 def _unit(measure: str) -> str:
@@ -173,7 +175,7 @@ def _example(measure: str) -> str:
 
 
 def _idle(measure: str, sign: str, bound: float) -> str:
-    """Why every run is on one side of a bound; nothing if runs can lie on both."""
+    """Why every run would be on one side of the bound; empty if runs can lie on both sides."""
     most = _MOST_OF.get(measure, _MOST.get(_unit(measure)))
     if most is None or bound < most or (sign == ">" and bound == most):
         return ""
@@ -192,7 +194,8 @@ def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
 
 
 def far(terms: Sequence[Term], runs: Sequence[Numbers]) -> str:
-    """The first bound that lies far from whatever these runs gave, so that it separates nothing."""
+    """The first bound that lies far from the values of all these runs, so that it separates
+    nothing."""
     for term in terms:
         found = [run.get(term.measure) for run in runs]
         values = [v for v in found if isinstance(v, int | float) and math.isfinite(v)]

@@ -19,15 +19,15 @@ from .situation import ROUTER, Situation
 from .trial import Trial
 
 FACTORS = (0.5, 2.0)
-"""Of each parameter (constructed)."""
+"""Factors for each parameter (constructed)."""
 LOADS = (0.5, 2.0)
-"""Times the people (constructed)."""
+"""Factors for the number of people (constructed)."""
 RATES = (0.8, 1.25)
-"""What the line really has, of what was said (constructed)."""
+"""Factors for the line's rate: it may really be lower or higher than stated (constructed)."""
 FIRST = 2
-"""Seeds after which a change may be known well enough."""
+"""Number of seeds after which the change may be known precisely enough."""
 _SIZES = ("mtu", "queues", "flows", "hash_seed", "memory_limit", "drop_batch", "limit_bytes", "mpu")
-"""No settings that anybody tunes."""
+"""Sizes of tables and packets, which nobody tunes."""
 
 
 @dataclass(frozen=True)
@@ -38,14 +38,15 @@ class Effect:
     candidate: str
     score: float
     change: tuple[float, float, float] | None
-    """Mean and interval of the new score minus the old; none for what is only compared."""
+    """Mean and interval of the new score minus the old one; None for a candidate that is only
+    compared."""
 
 
 def parameters(
     trial: Trial, one: Candidate, seeds: Sequence[int], most: int, system: str
 ) -> list[Effect]:
-    """Each number of the queue that the system can set, halved and doubled, for at most `most`
-    parameters; what is tried is in the system's words."""
+    """The effect of halving and doubling each number of the queue that the system can set, for at
+    most `most` parameters; described in the system's words."""
     queue = commands.direction(trial.situation, one)
     settable = [
         (name, value)
@@ -69,7 +70,8 @@ def parameters(
 
 
 def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
-    """Numbers that are settings: name, value in base units, whether the candidate names it."""
+    """Parameters that are numbers to tune: name, value in base units, whether the candidate sets
+    it."""
     named = one.queue or {}
     scenario = {
         "duration": "1 s",
@@ -79,7 +81,7 @@ def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
     queue = engine.check(scenario)["link"][0].get("forward")
     assert isinstance(queue, Mapping)
     given = plain(one.aqm, {name: value for name, value in queue.items() if name != "aqm"})
-    # What the setting names comes first: that is what was chosen.
+    # Parameters that the candidate sets come first: somebody chose their values.
     for name in sorted(given, key=lambda name: name not in named):
         value = given[name]
         number = isinstance(value, int | float) and not isinstance(value, bool)
@@ -88,7 +90,7 @@ def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
 
 
 def taken(situation: Situation, one: Candidate) -> bool:
-    """Whether the simulator accepts this value together with the others."""
+    """Whether the simulator accepts the candidate's values together."""
     try:
         engine.check({**one.scenario(situation), "seed": 1})
     except SpecError:
@@ -109,7 +111,7 @@ def surroundings(
         return found
     for factor in RATES:
         situation = trial.situation.on_line_of(factor)
-        # Who shapes goes on at the rate that was set for the line as it was said to be.
+        # A shaper keeps the rate that was configured for the stated rate of the line.
         moved = [_unmoved(one, factor, trial.situation) for one in those]
         described = f"the line has {factor * 100:.0f} % of the rate that was said"
         found.append((described, _elsewhere(trial, situation, moved, seeds, described)))
@@ -117,7 +119,7 @@ def surroundings(
 
 
 def steps(trial: Trial, tuned: bool, most: int, kept: int, seeds: int) -> list[int]:
-    """How many runs `parameters` (of a queue that has some) and `surroundings` have at most."""
+    """How many runs `parameters` (of a queue that has some) and `surroundings` need at most."""
     later = max(0, seeds - FIRST)
     own = [most * len(FACTORS) * FIRST, most * len(FACTORS) * later] if tuned else []
     cases = len(LOADS) + (0 if trial.situation.wanders else len(RATES))
@@ -132,10 +134,12 @@ def _evaluate(
     *,
     together: bool = False,
 ) -> list[Scores]:
-    """The scores under the first seeds; where that leaves a change unknown, under all of them.
+    """The scores under the first seeds, and where a change is not known precisely enough from
+    these, under all seeds.
 
     A change from the first candidate is known when its 95 % interval is within `EQUAL` of its mean.
-    `together`: all go on where one does, since their scores are shown side by side.
+    `together`: if one candidate needs all seeds, all candidates are run under them, since their
+    scores are shown side by side.
     """
     found = trial.evaluate(those, seeds[:FIRST], what)
     unknown = [one for one, scores in zip(those, found, strict=True) if _wide(found[0], scores)]

@@ -1,4 +1,4 @@
-"""The answer in one sentence, or two: what will do, what to take, and what it gains."""
+"""The answer in one or two sentences: which queues suffice, which one to take, what it gains."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .trial import Trial
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LEAST = 0.0005
-"""Of a score: a smaller difference is none at the digits that are shown."""
+"""Score differences below this are shown as none at the digits printed."""
 
 
 def of(
@@ -51,7 +51,8 @@ def near(place: Place, chosen: Place) -> bool:
 
 
 def standing(place: Place, chosen: Place) -> str:
-    """How a candidate stands to the best, or to what is advised where it is as good as that."""
+    """How a candidate compares with the best one; a candidate within `EQUAL` of the advised one is
+    compared with that."""
     if not place.equal and near(place, chosen):
         return f"within {EQUAL} of the advised"
     return place.standing
@@ -62,7 +63,7 @@ def _counted(number: int) -> str:
 
 
 def _milliseconds(compared: Sequence[Measured]) -> str:
-    """What the delay becomes: of datagrams where there are some, else in the queues."""
+    """How the delay changes: that of datagrams where there are some, else that in the queues."""
     known = [
         (row["measure"], row["today"], row["advised"], row["difference"])
         for row in compared
@@ -72,7 +73,7 @@ def _milliseconds(compared: Sequence[Measured]) -> str:
     waits = [row for row in known if row[0] == "queue_delay_mean_s"]
     if not (delays or waits):
         return ""
-    # Of several groups or directions the one that waits longest today.
+    # Of several groups or directions, the one with the longest delay today.
     _, today, advised, difference = max(delays or waits, key=lambda each: each[1][0])
     words = "95 % of the packets of calls arrive within" if delays else "packets wait on average"
     after, before = advised[0] * 1e3, today[0] * 1e3
@@ -81,7 +82,7 @@ def _milliseconds(compared: Sequence[Measured]) -> str:
 
 
 def _calls(compared: Sequence[Measured]) -> str:
-    """What the rating of calls becomes."""
+    """How the rating of calls changes."""
     row = next((row for row in compared if row["measure"] == "voip_r_mean"), None)
     if row is None or not (row["difference"] and row["today"] and row["advised"]):
         return ""
@@ -98,7 +99,7 @@ def _changed(difference: Sequence[float], scale: float, digits: int) -> str:
 
 
 def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
-    """Why another that scores more is not taken, and by what it scores more."""
+    """Why the candidate with the best score is not advised, and by how much it scores more."""
     first = places[0]
     score = chosen.behind[0]
     if first.candidate.queue is None or score < LEAST:
@@ -110,7 +111,7 @@ def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
 
 
 def _short(trial: Trial, chosen: Place) -> list[str]:
-    """What is wanted and not reached, so that nobody expects it of the queue."""
+    """The wanted terms that the advised queue does not reach, so that nobody expects them."""
     found = []
     for term in trial.terms:
         had = trial.measured(chosen.candidate, term.measure)
@@ -128,7 +129,8 @@ def _short(trial: Trial, chosen: Place) -> list[str]:
 
 
 def _lower(title: str) -> str:
-    """A title within a sentence: `Page load`, but `TCP's round trips`."""
+    """A title with a lower-case initial, for use within a sentence: `page load`, but `TCP's round
+    trips`."""
     return title if title[1:2].isupper() else title[:1].lower() + title[1:]
 
 
@@ -139,7 +141,7 @@ def _small(chosen: Place) -> str:
 
 
 def _mostly(trial: Trial, one: Candidate, other: Candidate) -> str:
-    """The term that gains most, with its measure under both."""
+    """The term that gains most, with its measure for both candidates."""
     gains = []
     for term in trial.terms:
         there, here = trial.measured(one, term.measure), trial.measured(other, term.measure)
