@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 FEW = 3_000
 """Users of the smaller world."""
 TURN_S = 0.25
-"""CPU seconds of a turn."""
+"""CPU seconds for which one world simulates before the other one continues."""
 SKIPPED_S = 0.3
-"""Simulated seconds of the larger world that are left out: its caches and queue fill."""
+"""Simulated seconds of the larger world before measurements begin: its caches and queue fill."""
 SIMULATED_S = 5.0
 """Simulated seconds of the larger world, those left out included."""
 STEP_PACKETS = 10_000
-"""Packets between two looks at the clock, about."""
+"""Packets between two readings of the CPU clock, approximately."""
 BAR = 0.5
 PROFILES = ("plain", "freebsd-2.2.8", "linux")
 
@@ -89,7 +89,8 @@ class _World:
         return answer
 
     def turn(self) -> tuple[float, float, bool]:
-        """Moves on for a turn: packets per CPU second, the world's time in s, whether it ended."""
+        """Simulates for one turn: packets per CPU second, simulated time in s, whether the run has
+        ended."""
         packets_per_s, now_s, over = json.loads(self._ask(str(TURN_S)))
         return packets_per_s, now_s, over
 
@@ -102,9 +103,10 @@ class _World:
 
 
 def _rounds(profile: str, many: int) -> Iterator[tuple[float, float]]:
-    """Packets per CPU second of few users and of many, turn by turn."""
+    """Packets per CPU second with few users and with many, for each pair of turns."""
     core = max(os.sched_getaffinity(0)) if hasattr(os, "sched_setaffinity") else None
-    # The smaller world does not end: its seconds cost some thousandth of the larger one's.
+    # The smaller world must not end first. Its simulated seconds cost about a thousandth of the
+    # larger one's.
     endless = 100 * SIMULATED_S * many / FEW
     with (
         _World(FEW, profile, endless, core) as small,
@@ -131,7 +133,7 @@ class Compared(TypedDict):
 
 
 class OfProfile(Compared):
-    """That of one profile."""
+    """The comparison for one profile of end systems."""
 
     profile: str
 
@@ -147,7 +149,8 @@ class Turns(TypedDict):
 
 
 def measure(many: int) -> Turns:
-    """The document of `aqmlab bench --scale --turns --json`: `many` users and 3,000, in turn."""
+    """Measures `many` users and 3,000 in turn; the document of `aqmlab bench --scale --turns
+    --json`."""
     if many <= FEW:
         raise AqmlabError(f"--largest {many} is no more than {FEW} users: give a larger one")
     return {
