@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 
 def digest(claim: Claim) -> str:
-    """A short hash of the rule, in words and as conditions: it changes with either.
-
-    Not with what lies under the rule: scenarios, metrics and statistics have the version of the
-    whole program.
+    """A short hash of the rule, in words and as conditions: it changes when either does. What a
+    rule depends on (scenarios, metrics, statistics) has the version of the whole program instead.
     """
     from aqmlab.experiment.shapes import written
 
@@ -33,7 +31,7 @@ def digest(claim: Claim) -> str:
 
 
 def blank(study: str, claim: Claim) -> Line:
-    """The line of a claim that nothing was run for."""
+    """The score card's line for a claim that has not been run."""
     return {
         "id": claim.id,
         "study": study,
@@ -69,7 +67,8 @@ def stored(folder: Path, study: str) -> list[Line] | None:
 
 
 def renamed(claims: list[Line] | None) -> list[Line] | None:
-    """Stored claims with today's words: until 0.1 an inconclusive verdict was "undecided"."""
+    """Stored claims with today's name of a verdict: until 0.1 "inconclusive" was called
+    "undecided"."""
     for claim in claims or ():
         for judged in (claim, claim.get("deciding") or {}, *(claim.get("conditions") or ())):
             if judged.get("verdict") == "undecided":
@@ -78,20 +77,21 @@ def renamed(claims: list[Line] | None) -> list[Line] | None:
 
 
 def lines(study: str, file: Path) -> list[Line]:
-    """The blank lines of all claims of an experiment, named `study`."""
+    """A line without a verdict for every claim of an experiment, which is called `study`."""
 
     def read() -> list[Line]:
         from aqmlab.experiment.experiment import claims
 
         return [blank(study, claim) for claim in claims(file)]
 
-    # # What is kept beside a shipped experiment may have been written under another name.
+    # A cache next to a shipped experiment may have been written under another name.
     found: list[Line] = compiled.described(file, "verdicts", read)
     return [{**line, "study": study} for line in found]
 
 
 def current(line: Line, known: Line | None) -> Line:
-    """A stored line, unless there is none or the rule has changed since it was judged."""
+    """The stored line of a claim, unless there is none or the rule has changed since the claim was
+    judged."""
     if known is None or known.get("digest") == line["digest"]:
         return known or line
     why = f"judged under version {known.get('version')} of the rule, this is another"

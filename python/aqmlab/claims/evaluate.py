@@ -28,17 +28,16 @@ if TYPE_CHECKING:
     from aqmlab.tables.document import Line
 
 STILL_OPEN = 0.4
-"""The part of the claims that is expected to be inconclusive after a look: in quick harsh-red
-19 of 50 were."""
+"""The share of claims expected to be inconclusive after each look: in quick harsh-red 19 of 50
+were."""
 MORE = "more seeds for open claims"
 
 
 def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dict[Hashable, float]:
-    """The work that is expected after the first of these looks, in simulated seconds by scenario.
+    """The simulated seconds, by scenario, that are expected after the first look at the data.
 
-    It is unknown before which claims stay inconclusive: a scenario that several rest on is likely
-    to
-    be run again, one that no claim looks at never is.
+    Which claims stay inconclusive is unknown in advance: a scenario that several claims use is
+    likely to be run again; one that no claim uses never is.
     """
     requested = Counter(key for claim in claims for key in scenarios(claim, plan))
     work: dict[Hashable, float] = {}
@@ -53,7 +52,7 @@ def more_seeds(claims: Sequence[Claim], plan: Plan, looks: Sequence[int]) -> dic
 
 
 def scenarios(claim: Claim, plan: Plan) -> set[str]:
-    """The scenarios of a plan that a claim's rule names."""
+    """Keys of the scenarios in a plan that a claim's rule names."""
     places = []
     for condition, names in rule.leaves(claim):
         for let in rule.lets_of(condition, names).values():
@@ -92,6 +91,6 @@ def judge(
 
 
 def _resting_on(claims: Sequence[Claim], rows: Mapping[str, Line]) -> set[str]:
-    """The scenarios of claims that more seeds can decide: those with an interval."""
+    """The scenarios of claims that more seeds can decide: claims with an interval."""
     judged = (rows[claim.id] for claim in claims)
     return {key for row in judged if row["interval"] for key in row.get("scenarios", ())}

@@ -86,7 +86,7 @@ def _any(pairs: list[tuple[Rule, Names]], evidence: Evidence, levels: Levels) ->
     verdict = any_of([f.verdict for f in found])
     judged = [j for f in found for j in f.judged]
     # The reader sees one that says what all say: a part that holds of an alternative that does not
-    # # would say the contrary.
+    # would say the contrary.
     shown = [j for j in judged if j.verdict == verdict] or judged
     best = max(shown, key=lambda j: j.margin, default=None)
     return Verdict(verdict, [best] if best is not None else [])
