@@ -17,7 +17,7 @@ from aqmlab.errors import AqmlabError, FaultError, Renamed, fitting
 from aqmlab.io import terminal
 
 from . import advising, breaking, comparing, evaluating, plugin, room, sharing
-from .parity import app  # with those of `commands`, `tools` and `live`, to which it adds its own
+from .parity import app  # with the commands of `commands`, `tools` and `live`
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -31,7 +31,8 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _note_former_names() -> None:
-    """A former name that still works is one line on standard error; other warnings stay."""
+    """The warning that a name is a former one is printed as one line on standard error; other
+    warnings are unchanged."""
     usual, said = warnings.showwarning, set[str]()
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
@@ -62,7 +63,7 @@ def _code(arguments: list[str]) -> int:
         return _complain("stopped", 130)
     except (BrokenPipeError, SystemExit) as stop:
         if isinstance(stop, SystemExit) and not isinstance(stop.__context__, OSError):
-            # A shell's completion has been answered.
+            # The request of a shell's completion has been answered.
             return stop.code if isinstance(stop.code, int) else 0
         # The reader (`head`) has gone: typer and rich then want to exit.
         terminal.abandon_output()
@@ -75,7 +76,7 @@ def _code(arguments: list[str]) -> int:
 
 
 def _unforeseen(error: Exception) -> str:
-    """What no other place has an answer to, in a sentence."""
+    """The sentence for an error that no other code has handled."""
     if isinstance(error, OSError):
         reason = (error.strerror or str(error)).lower()
         if error.filename is None:
@@ -90,7 +91,7 @@ def _unforeseen(error: Exception) -> str:
     if DEBUG in os.environ:
         raise error
     if (allowed := room.address_space()) is not None and isinstance(error, _OF_LIBRARIES):
-        # Libraries that find too little memory fail in many ways; Polars warns and goes on.
+        # Libraries fail in many ways when memory is short; Polars warns and continues.
         return (
             f"a library failed in {allowed >> 20} MiB of address space ({type(error).__name__}: "
             f"{error}): allow more, for example ulimit -v 4000000"
@@ -102,7 +103,7 @@ def _unforeseen(error: Exception) -> str:
 
 
 _OF_LIBRARIES = (ImportError, NameError, RuntimeError, SystemError)
-"""What they raise then."""
+"""The exceptions that libraries raise when memory is short."""
 COMMANDS = (advising, breaking, comparing, evaluating, plugin, sharing)
 """The files that add their commands by being imported."""
 DEBUG = "AQMLAB_DEBUG"

@@ -84,7 +84,8 @@ def break_(
 
 
 def _partial(searched: Mapping[str, int], ended: int) -> str:
-    """What is known when the search is stopped: of the last promise nothing is."""
+    """The sentence of a stopped search: promises before the last one are answered, the last one is
+    open."""
     before = f"; {ended} promise{'s are' if ended > 1 else ' is'} answered above" if ended else ""
     where = "the search had not ended"
     for words in list(searched)[ended:]:

@@ -31,19 +31,19 @@ class App(typer.Typer):
         )
 
     def __call__(self, args: Sequence[str], **how: Any) -> Any:
-        """As Typer's; of all commands only the one that is given is made ready."""
+        """As Typer's, but only the requested command is prepared."""
         given = [one for one in self.registered_commands if args and _name_of(one) == args[0]]
         alone = copy(self)
         alone.registered_commands = given or self.registered_commands
         return typer.main.get_command(alone)(args=list(args), **how)
 
     def command(self, name: str | None = None, **options: Any) -> Callable[[Any], Any]:
-        """As Typer's."""
+        """As Typer's, for commands of the class `Command`."""
         return super().command(name, cls=Command, **options)
 
 
 def _name_of(info: Any) -> str:
-    """What a command is called."""
+    """The name of a command."""
     return info.name or info.callback.__name__.rstrip("_").replace("_", "-")
 
 
@@ -55,7 +55,7 @@ class Command(TyperCommand):
         return list(map(_lighten, super().get_params(ctx)))
 
     def invoke(self, ctx: Any) -> Any:
-        """As Typer's, which would end in silence after Ctrl-C."""
+        """As Typer's, but Ctrl-C ends with a sentence and not in silence."""
         try:
             return super().invoke(ctx)
         except KeyboardInterrupt:
@@ -65,7 +65,7 @@ class Command(TyperCommand):
             ) from None
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """The examples."""
+        """Prints the examples."""
         examples = guide.EXAMPLES.get(self.name or "", ())
         if examples:
             formatter.write_paragraph()
@@ -75,7 +75,7 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """The commands by what they are for."""
+    """The list of commands, in groups by purpose."""
 
     def get_params(self, ctx: Any) -> list[Any]:
         """As Typer's, with lighter readers."""
@@ -91,7 +91,7 @@ class Group(TyperGroup):
                     formatter.write_dl(rows)
 
     def format_epilog(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
-        """Where to begin."""
+        """Prints where to begin."""
         formatter.write_paragraph()
         formatter.write("Examples:\n")
         for line, what in guide.BEGIN:
@@ -100,12 +100,12 @@ class Group(TyperGroup):
 
 
 def _first_sentence(text: str) -> str:
-    """What a command does, without what follows after a paragraph or colon."""
+    """The first sentence of a command's description, up to a paragraph or colon."""
     return " ".join(inspect.cleandoc(text).split("\n\n")[0].split()).split(": ")[0].rstrip(".")
 
 
 class _Plain:
-    """Reads a value of a plain type, with the sentences that Typer has for wrong ones."""
+    """Reads a value of a plain type; errors have Typer's sentences."""
 
     def __init__(self, kind: Any, least: float | None, most: float | None) -> None:
         self._kind, self._least, self._most = kind, least, most
@@ -135,11 +135,12 @@ def _bad(why: str, param: Any, ctx: Any) -> Exception:
 
 
 _SHOWN = {int: "N", Path: "PATH", str: "TEXT", bool: None}
-"""What stands for a value in the help unless a parameter says it."""
+"""Placeholders for values in the help, unless a parameter has its own."""
 
 
 def _lighten(param: Any) -> Any:
-    """The parameter; one of a plain type with its own reader, where this Typer lets it have one."""
+    """A parameter of a plain type with its own reader, where this version of Typer permits that;
+    else the parameter as it is."""
     descriptor = getattr(param, "type_descriptor", None)
     kind = _plain_type(getattr(descriptor, "annotation", None))
     if kind is None or not hasattr(param, "_runtime_param"):
@@ -154,7 +155,7 @@ def _lighten(param: Any) -> Any:
 
 
 def _plain_type(annotation: Any) -> Any:
-    """`int`, `str` or `Path` of an annotation that is that, perhaps optional or a list of them."""
+    """`int`, `str` or `Path`, if the annotation is one of these, perhaps optional or in a list."""
     if get_origin(annotation) in (Union, types.UnionType):
         own = [one for one in get_args(annotation) if one is not type(None)]
         return _plain_type(own[0]) if len(own) == 1 else None
