@@ -1,4 +1,5 @@
-"""A score card: laws first, then every scenario of the sets, paired against the best of ours."""
+"""A score card: laws first, then every scenario of the sets, paired with the best of our queues or
+controls."""
 
 from __future__ import annotations
 
@@ -19,10 +20,10 @@ from . import score, situations
 from .situations import Situation
 
 RIVALS: dict[str, list[str]] = situations.DATA["rivals"]
-"""What a subject is held against, by its kind: of ours, what people use."""
+"""By kind: queues and controls of ours, in common use, that a subject is compared with."""
 REPEATED = 20
-"""Scenarios of each set that are run once more, in other processes and the other way round: what
-depends on the clock, on a file or on an earlier run differs."""
+"""Scenarios of each set that are run twice, the second time in other processes and in reverse
+order, to detect a dependence on the clock, on a file or on an earlier run."""
 
 Progress = Callable[[str], object]
 
@@ -40,7 +41,7 @@ class Rival(TypedDict):
 
 
 class OfSet(TypedDict):
-    """What the scenarios of one set gave; `beside` are those of ours by name."""
+    """The results of one set; `beside` are those of our queues or controls by name."""
 
     scenarios: int
     score: Interval
@@ -76,7 +77,8 @@ def evaluate(
     checked: bool = True,
     notify: Progress = lambda _: None,
 ) -> Card:
-    """The score card of `FILE[:CLASS]`, or of one of ours by its name, over these sets.
+    """The score card of `FILE[:CLASS]`, or of one of our queues or controls by its name, over these
+    sets.
 
     `seed` is that of the held-out set. `size` limits the scenarios of each set.
     """
@@ -106,7 +108,7 @@ def evaluate(
 
 
 def subject_of(name: str) -> tuple[str | ProgramTable, str, str]:
-    """What is put into scenarios, its kind (aqm or congestion) and what it is called."""
+    """What is put into scenarios, its kind (aqm or congestion) and its name."""
     if source.names_file(name):
         table = source.table(name, Path())
         return (
@@ -204,7 +206,7 @@ def _grades(answers: Sequence[judging.Answer]) -> dict[str, float]:
 def _by_family(
     drawn: Sequence[Situation], own: Sequence[float], theirs: Sequence[float]
 ) -> dict[str, Interval]:
-    """Of each family of scenarios the difference from the best of ours."""
+    """For each family of scenarios, the difference from the best of our queues or controls."""
     found: dict[str, list[float]] = {}
     for one, a, b in zip(drawn, own, theirs, strict=True):
         found.setdefault(one.family, []).append(a - b)

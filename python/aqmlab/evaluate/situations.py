@@ -1,9 +1,9 @@
 """The scenarios that a queue or congestion control is judged in: drawn once and for all.
 
 A set is a version, a name and a seed: the same three give the same scenarios on every machine. The
-sets `train` and `public` are open, so a program that is looked for by a search may be trained on
-the first and chosen by the second. The scenarios of `held-out` follow from a seed that is given
-at the call and that the author of a program does not know.
+sets `train` and `public` are open, so a search for a program may train on the first and select by
+the second. The scenarios of `held-out` follow from a seed that is given at the call and that the
+author of a program does not know.
 
 What is drawn, and within which bounds, is constructed: lines of homes and small sites, with the
 traffic that makes queues visible there.
@@ -24,24 +24,25 @@ from aqmlab.simulator.forms import Link, ProgramTable, Scenario, Traffic
 DATA: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "sets.toml").read_text(encoding="utf-8")
 )
-"""The names of queues and controls that scenarios have."""
+"""The document of the sets: names of the queues and controls in scenarios, and the sets' version.
+"""
 VERSION: int = DATA["version"]
-"""Of the sets. It changes when any scenario does."""
+"""Version of the sets, which changes when any scenario changes."""
 SIZES = {"train": 600, "public": 400, "held-out": 400}
 """Scenarios of each set."""
 PACKETS = 2_500
-"""Packets that a scenario's line carries about, which sets how long it lasts."""
+"""Packets that a scenario's line carries, approximately; this sets the scenario's duration."""
 LENGTH_S = (4.0, 16.0)
 """Shortest and longest duration of a scenario."""
 CONTROLS: list[str] = DATA["flows"]["congestion"]
-"""Of the flows that meet a queue."""
+"""Congestion controls of the flows that meet a queue."""
 PLAIN: str = DATA["queues"]["plain"]
-"""The queue with a room in bandwidth-delay products."""
+"""The queue whose buffer is given in bandwidth-delay products."""
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A scenario with an empty place: `subject` fills it."""
+    """A scenario in which a subject takes the place of a queue or control."""
 
     name: str
     family: str
@@ -49,7 +50,7 @@ class Situation:
 
 
 def drawn(name: str, seed: int = 0) -> random.Random:
-    """The random numbers of a set."""
+    """The random number generator from which a set is drawn."""
     return random.Random(f"aqmlab evaluate {VERSION} {name} {seed}")
 
 
@@ -66,12 +67,12 @@ def of_controls(name: str, seed: int = 0, size: int | None = None) -> list[Situa
 
 
 def _between(rng: random.Random, low: float, high: float) -> float:
-    """Uniform in the logarithm, to three digits."""
+    """A random number, uniform in its logarithm, with three digits."""
     return float(f"{math.exp(rng.uniform(math.log(low), math.log(high))):.3g}")
 
 
 def _line(rng: random.Random, name: str) -> Scenario:
-    """A line without traffic."""
+    """A scenario with one line and without traffic."""
     rate = _between(rng, 1e6, 50e6)
     length = min(max(PACKETS * 12_000 / rate, LENGTH_S[0]), LENGTH_S[1])
     return {
@@ -108,7 +109,7 @@ Change = Callable[[random.Random, Scenario], None]
 
 
 def _steady(_rng: random.Random, _scenario: Scenario) -> None:
-    """Nothing besides the bulk flows."""
+    """Adds nothing to the bulk flows."""
 
 
 def _voices(rng: random.Random, scenario: Scenario) -> None:
@@ -121,7 +122,7 @@ def _browsing(_rng: random.Random, scenario: Scenario) -> None:
 
 
 def _steps(rng: random.Random, scenario: Scenario) -> None:
-    """The rate falls to a part of itself, and comes back."""
+    """The rate falls to 20 to 60 % at 40 % of the run, and recovers at 70 % of it."""
     length = float(scenario.get("duration", "").split()[0])
     rate, low = _bits(scenario), rng.uniform(0.2, 0.6)
     steps = [(0, 1), (0.4 * length, low), (0.7 * length, 1)]
@@ -156,7 +157,7 @@ FAMILIES: dict[str, Change] = {
     "slots": _slots,
     "losses": _losses,
 }
-"""What happens besides bulk flows. Each scenario is of one family."""
+"""What is added to the bulk flows, by family; each scenario belongs to one family."""
 
 
 def _queue(name: str, rng: random.Random) -> Situation:
@@ -172,7 +173,7 @@ def _queue(name: str, rng: random.Random) -> Situation:
 
 
 def bulk_flows(rng: random.Random) -> int:
-    """A number of bulk flows: mostly few."""
+    """A random number of bulk flows, mostly small."""
     return min(12, 1 + int(rng.expovariate(0.4)))
 
 
