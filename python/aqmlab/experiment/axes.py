@@ -76,7 +76,7 @@ def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequenc
     numbers = [units.quantity(value) for value in written]
     known = [number for number in numbers if number is not None]
     named = {unit for unit, _ in known if unit}
-    # # A bare number next to "60 kB" is one of bytes, too.
+    # A bare number next to "60 kB" is one of bytes, too.
     if len(known) < len(numbers) or len(named) > 1:
         texts = (v if isinstance(v, str) else None for v in written)
         return "", [text or label for text, label in zip(texts, labels, strict=True)]

@@ -69,7 +69,7 @@ class CalibrationRule:
 
     @property
     def places(self) -> tuple[int, ...]:
-        """The traffic groups that get the number; the first is measured."""
+        """Indices of the traffic groups whose size is set; the first group is measured."""
         return self.traffic or (0,)
 
 
@@ -105,7 +105,7 @@ class Axis:
     quick: tuple[Value, ...] | None = key("fewer values in the quick study", default=None)
 
     def mistake(self) -> str | None:
-        """What is wrong with its values, if anything."""
+        """A sentence if the axis contradicts itself."""
         if not self.variants:
             if not self.values:
                 return "has no values: give values or variants"
@@ -122,17 +122,17 @@ class Axis:
 
     @property
     def is_load(self) -> bool:
-        """Whether it is the load, which a calibration turns into users."""
+        """Whether the axis is a load, which a calibration converts into users."""
         return self.name == "load" and not self.paths and not self.variants
 
     def every(self, mode: Mode = "full") -> Sequence[Value]:
-        """Its values, or those for the quick study where it has fewer; names of variants."""
+        """The axis's values, or the fewer ones of the quick study; for variants, their names."""
         whole = [v.name for v in self.variants] if self.variants else self.values
         return self.quick if mode == "quick" and self.quick is not None else whole
 
     def settings(self, mode: Mode = "full") -> Iterator[tuple[Value, str, Table_, Table_]]:
-        """Its values or the names of its variants, each with its label, what it sets in the
-        scenario (of a load: nothing) and the columns of a published table."""
+        """Its values or the names of its variants, each with its label, the fields it sets in the
+        scenario (none for a load) and the columns of a published table."""
         if not self.variants:
             kept = self.every(mode)
             yield from ((value, self._described(value), self._changes(value), {}) for value in kept)
@@ -151,9 +151,9 @@ class Axis:
         return [v for name in self.quick for v in self.variants if v.name == name]
 
     def _changes(self, value: Value) -> Table_:
-        """What a plain value sets."""
+        """The fields that a plain value sets."""
         parts = value if isinstance(value, list) else [value]
-        # One value may go to several paths, as the same queue in both directions.
+        # One value may be set at several paths, such as one queue in both directions.
         parts = list(parts) * len(self.paths) if len(parts) == 1 else parts
         return dict(zip(self.paths, parts, strict=False))
 
@@ -189,11 +189,11 @@ class Group:
 
     @property
     def uses_load(self) -> bool:
-        """Whether it sets a load, and so needs a calibration."""
+        """Whether the group sets a load, and so needs a calibration."""
         return any(axis.is_load for axis in self.axes)
 
     def runs_in(self, mode: Mode) -> bool:
-        """Whether it is a part of the quick or the full study."""
+        """Whether the group belongs to the quick or the full study."""
         return self.only in (None, mode)
 
 
@@ -212,7 +212,7 @@ class Metric:
     hidden: bool = key("not a column of tables that name no metrics", default=False)
 
     def mistake(self) -> str | None:
-        """What is wrong with it, if anything."""
+        """A sentence if the metric contradicts itself."""
         if (self.summary is None) == (self.statistic is None):
             return "give either summary or statistic"
         return None if self.summary is None else measures.unknown(self.summary)
@@ -236,7 +236,7 @@ class Table:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that distinguish its rows."""
+        """The columns that distinguish the table's rows."""
         return list(self.keys.values())
 
 
@@ -260,7 +260,7 @@ class Difference:
 
     @property
     def columns(self) -> list[str]:
-        """The columns that distinguish its rows: those that only its group has come first."""
+        """The columns that distinguish the table's rows; those that only `group` has come first."""
         return [*self.by, *self.on]
 
 
@@ -277,11 +277,11 @@ class Figure:
     wide: bool | None = key("whether it takes the whole width of a page", default=None)
     note: str | None = key("a sentence of numbers, where the kind has none", default=None)
     of: Table_
-    """What its kind takes."""
+    """The fields that this kind of figure takes."""
 
     @property
     def entry(self) -> dict[str, Any]:
-        """All that was written of it."""
+        """All fields of the figure, as written."""
         return {**written(self), **self.of}
 
 
@@ -313,20 +313,21 @@ KINDS: dict[str, type] = {
     "claim": Claim,
     "deviation": Deviation,
 }
-"""The lists of an experiment, and what their entries are."""
+"""The lists of an experiment, and the class of their entries."""
 
 LISTS = ("group", "table", "difference", "figure", "claim")
 """Lists whose entries belong to a part."""
 
 
 def named(entry: object) -> str | None:
-    """The name of an entry, whatever its kind calls it; also of one that is not read yet."""
+    """The name of an entry, under the key that its kind uses; also of an entry that has not been
+    parsed yet."""
     get = entry.get if isinstance(entry, Mapping) else lambda word: getattr(entry, word, None)
     return next((get(word) for word in ("name", "id", "base", "what") if get(word)), None)
 
 
 def groups_named(node: object) -> Iterator[str]:
-    """Every group that an entry refers to, however deep."""
+    """Every group that an entry refers to, at any depth."""
     if isinstance(node, Mapping):
         for word, value in node.items():
             if word in ("group", "minus") and isinstance(value, str):

@@ -1,4 +1,4 @@
-"""Entries that are like another: what one says is not written again for the next."""
+"""Entries that extend another one by `like`: fields need not be repeated."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .spec import set_path
 
 
 def all_alike(entries: list[dict], key: str, kind: str, files: list[Path]) -> list[dict]:
-    """The entries of a kind, each with what it takes from the one that it is `like`."""
+    """The entries of a kind, each completed by the fields of the entry that it is `like`."""
     named = {entry[key]: entry for entry in entries if key in entry}
     return [
         like(entry, named, kind, f"{path}: {kind} {entry.get(key, '?')}: ")
@@ -21,7 +21,8 @@ def all_alike(entries: list[dict], key: str, kind: str, files: list[Path]) -> li
 
 
 def like(entry: dict, named: Mapping[str, dict], kind: str, where: str = "", deep: int = 0) -> dict:
-    """An entry with what the one that it is `like` has and it has not; tables are joined by key."""
+    """An entry, with the fields that it lacks taken from the entry that it is `like`; tables are
+    merged by key."""
     if "like" not in entry:
         return entry
     other = like(known(entry["like"], named, kind, where, deep), named, kind, where, deep + 1)
@@ -30,7 +31,7 @@ def like(entry: dict, named: Mapping[str, dict], kind: str, where: str = "", dee
 
 
 def known(name: str, named: Mapping[str, dict], kind: str, where: str, deep: int) -> dict:
-    """The entry that another one is like, at most `deep` steps from the first."""
+    """The entry that another one is `like`, at most `deep` references away from the first."""
     if name not in named:
         raise SpecError(f'{where}no {kind} "{name}" to be like{nearest(str(name), list(named))}')
     if deep > len(named):
@@ -43,7 +44,8 @@ def _over(other: object, own: object) -> object:
 
 
 def base_like(base: dict, bases: Mapping[str, dict], where: str, deep: int = 0) -> dict:
-    """A scenario to start from: where it is like another, that one with the fields of its `set`."""
+    """A base scenario. If it is `like` another, it is that scenario with the fields of `set`
+    replaced."""
     if "like" not in base:
         return base
     found = base_like(known(base["like"], bases, "base", where, deep), bases, where, deep + 1)

@@ -39,11 +39,11 @@ from .spec import (
 )
 
 NAME = "sweep"
-"""The group, and the part that everything belongs to."""
+"""Name of the group, and of the part that all entries belong to."""
 GROUPED = ("group", "part", "include")
-"""What a document has that says itself what groups it has."""
+"""Keys of a document that lists its groups itself."""
 SHOWN = ("metric", "table", "difference", "figure", "claim", "deviation")
-"""What both forms may have, as any experiment."""
+"""Keys that a bare scenario and a sweep may both have, as any experiment."""
 _TOLD = ("name", "question", "title", "subtitle", "source", "lead")
 _KEYS = [*_TOLD[:2], "scenario", "sweep", "calibration", *_TOLD[2:], *SHOWN, "setup", "defaults"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
@@ -58,7 +58,7 @@ class Calibrating(TypedDict, total=False):
 
 
 class WrittenVariant(TypedDict):
-    """A value of an axis as a document of groups has it; `set` are paths and their values."""
+    """A value of an axis as a document with groups writes it; `set` maps paths to values."""
 
     name: object
     label: str
@@ -66,7 +66,7 @@ class WrittenVariant(TypedDict):
 
 
 class WrittenAxis(TypedDict):
-    """An axis of `[sweep]` as a document of groups has it."""
+    """An axis of `[sweep]` as a document with groups writes it."""
 
     name: str
     variant: list[WrittenVariant]
@@ -74,7 +74,7 @@ class WrittenAxis(TypedDict):
 
 @dataclass(frozen=True)
 class Requested:
-    """What the caller adds to a file."""
+    """What the caller changes in a file."""
 
     overrides: Mapping[str, object]
     """Paths of the scenario and their values."""
@@ -86,12 +86,13 @@ class Requested:
 
 
 def has_groups(document: Draft) -> bool:
-    """Whether a document says itself which groups are run: it is no sweep."""
+    """Whether a document lists its groups itself, and so is not a sweep."""
     return any(key in document for key in GROUPED)
 
 
 def in_full(document: Document, stem: str, requested: Requested) -> Document:
-    """The document with its group, settings and part written out; `stem` names what has no name."""
+    """The document with its group, settings and part written out; `stem` is the name of an entry
+    without one."""
     check_plain(document, "")
     scenario, sweep, more = _parts(document)
     calibration = _calibration(_table(more.pop("calibration", {}), "calibration"))
@@ -127,12 +128,12 @@ def in_full(document: Document, stem: str, requested: Requested) -> Document:
 
 
 def defaults(document: Draft) -> Document:
-    """What every entry of a kind has: all belong to the one part."""
+    """The fields that every entry of a kind has: all belong to the one part."""
     return {"part": NAME} | _table(document.get("defaults", {}), "defaults")
 
 
 def _parts(document: Draft) -> tuple[dict, dict, dict]:
-    """Scenario, sweep, and all else that a document says."""
+    """The scenario, the sweep, and the other keys of a document."""
     if "scenario" not in document and "sweep" not in document:
         more = {k: v for k, v in document.items() if k in ("calibration", *SHOWN)}
         return {k: v for k, v in document.items() if k not in more}, {}, more
@@ -172,7 +173,7 @@ def _calibration(table: dict[str, object]) -> Calibrating:
 
 
 def _axis(path: str, values: object) -> WrittenAxis:
-    """An axis: of a plain value the variant has its name, of a table its label."""
+    """An axis of a sweep. A variant is named by its plain value, or by the label of its table."""
     if not isinstance(values, list) or not values:
         raise SpecError(
             f'sweep: "{path}" needs a list of at least one value: write for example '
@@ -195,7 +196,7 @@ def _axis(path: str, values: object) -> WrittenAxis:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Equal labels get a number."""
+    """Labels made distinct: equal ones get a number."""
     numbered = []
     for index, label in enumerate(labels):
         earlier = labels[:index].count(label)
