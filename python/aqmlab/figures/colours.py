@@ -124,7 +124,7 @@ def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
         if name is not None:
             return _variant(DISCIPLINES[name], place)
         other = PENS[place % len(PENS)]
-        # # In a figure with disciplines the colours are theirs.
+        # In a figure with disciplines the colours are theirs.
         return replace(other, colour=INK) if mixed else other
 
     return [pen(label) for label in labels]

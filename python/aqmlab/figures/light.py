@@ -1,4 +1,4 @@
-"""An SVG as light as the eye allows: the drawing that matplotlib wrote, in a third of the bytes.
+"""A smaller SVG that looks unchanged: the drawing that matplotlib wrote, in a third of the bytes.
 
 Curves keep the points that a screen can show (none is further than `TOLERANCE` from the line
 drawn), coordinates have one decimal, or two in small shapes, and are relative; groups, names and
@@ -31,7 +31,7 @@ Step = tuple[str, list[Point]]
 
 
 def lighten(svg: str) -> str:
-    """The drawing in fewer bytes, as it looks."""
+    """The drawing with fewer bytes and an unchanged appearance."""
     ET.register_namespace("", SVG)
     ET.register_namespace("xlink", LINK)
     root = ET.fromstring(svg)
@@ -49,8 +49,8 @@ def lighten(svg: str) -> str:
 
 
 def _name(root: ET.Element) -> None:
-    """Gives what is referred to a short name, and takes the other names away. An image refers to
-    its own bytes, which stay."""
+    """Gives elements that are referred to a short name, and removes all other names. An image
+    contains its data, which stays."""
     referred = set[str]()
     for element in root.iter():
         for key, value in element.attrib.items():
@@ -71,12 +71,12 @@ def _name(root: ET.Element) -> None:
 
 
 def _letter(number: int) -> str:
-    """a, b, …, z, a1, b1, …"""
+    """A short name for a number: a, b, …, z, a1, b1, …"""
     return chr(ord("a") + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
 def _attributes(element: ET.Element) -> None:
-    """Shortens a path, a style, a place and a turn, in place."""
+    """Shortens an element's path, style, position and rotation, in place."""
     if (path := element.get("d")) is not None:
         element.set("d", shorten(path))
     if (style := element.get("style")) is not None:
@@ -89,7 +89,8 @@ def _attributes(element: ET.Element) -> None:
 
 
 def _share_fonts(root: ET.Element) -> None:
-    """Names the fonts of all texts once, on the drawing's first group, if they are one list."""
+    """Sets the font family once, on the drawing's first group, if all texts have one list of
+    fonts."""
     texts = [e for e in root.iter() if "font-family" in e.get("style", "")]
     fonts = {_FONTS.search(e.get("style", ""))[0] for e in texts}  # type: ignore[index]
     if len(fonts) != 1 or len(texts) < 2:
@@ -102,7 +103,7 @@ def _share_fonts(root: ET.Element) -> None:
 
 
 def _share_uses(root: ET.Element) -> None:
-    """Gives a marker the style that all its uses have."""
+    """Moves a style that all uses of a marker have to the marker."""
     uses: dict[str, list[ET.Element]] = {}
     for element in root.iter(f"{{{SVG}}}use"):
         uses.setdefault(element.get(f"{{{LINK}}}href", "").removeprefix("#"), []).append(element)
@@ -119,7 +120,7 @@ def _share_uses(root: ET.Element) -> None:
 
 
 def _flatten(parent: ET.Element) -> None:
-    """Puts the children of groups that say nothing in their place."""
+    """Replaces groups without attributes by their children."""
     children: list[ET.Element] = []
     for child in parent:
         _flatten(child)
@@ -139,14 +140,15 @@ def _flatten(parent: ET.Element) -> None:
 
 
 def _share_styles(parent: ET.Element) -> None:
-    """Gives neighbours of one style a group that has it, where nothing but inheritance follows."""
+    """Puts neighbours of equal style into a group with that style, where inheritance gives an equal
+    result."""
     for child in parent:
         if child.tag != f"{{{SVG}}}defs":
             _share_styles(child)
     children: list[ET.Element] = []
     for style, run in groupby(parent, key=lambda e: e.get("style", "")):
         same = list(run)
-        # A group's opacity is not its children's.
+        # A group's opacity applies to the group as a whole, not to each child.
         if len(same) < 2 or not style or re.search(r"(?<![-\w])opacity", style):
             children.extend(same)
             continue
@@ -159,7 +161,7 @@ def _share_styles(parent: ET.Element) -> None:
 
 
 def _written(root: ET.Element) -> str:
-    """The text of the drawing, an element a line."""
+    """The text of the drawing, one element in each line."""
     text = ET.tostring(root, encoding="unicode", short_empty_elements=True).replace(" />", "/>")
     lines = re.sub(r"(/>|</(?:g|path|text|defs|clipPath|style)>)(?=<)", r"\1\n", text)
     return f'<?xml version="1.0" encoding="utf-8"?>\n{lines}\n'
@@ -179,7 +181,7 @@ def steps(path: str) -> Iterator[Step]:
 
 
 def shorten(path: str) -> str:
-    """The path with fewer points and digits, and relative coordinates."""
+    """The path with fewer points, fewer digits, and relative coordinates."""
     found = list(steps(path))
     reach = max((abs(n) for _, points in found for point in points for n in point), default=0.0)
     unit = 100 if reach <= SMALL else 10
@@ -203,7 +205,7 @@ def shorten(path: str) -> str:
 
 
 def _joined(out: list[str]) -> str:
-    """The commands, one letter for a run of lines."""
+    """The commands of a path; a run of lines has one letter."""
     text = ""
     for before, command in zip(["", *out], out, strict=False):
         if command[0] == "l" and before[:1] == "l":
@@ -223,7 +225,7 @@ def _numbers(points: list[tuple[int, int]], origin: tuple[int, int], unit: int) 
 
 
 def _thinned(found: list[Step]) -> Iterator[Step]:
-    """The steps, runs of lines without the points that no eye misses."""
+    """The steps of a path, without the points of straight lines that are not visible."""
     at, now = 0, (0.0, 0.0)
     while at < len(found):
         command, points = found[at]
@@ -242,7 +244,8 @@ def _thinned(found: list[Step]) -> Iterator[Step]:
 
 
 def thin(line: list[Point]) -> list[Point]:
-    """The points such that all others lie within `TOLERANCE` (Douglas and Peucker 1973)."""
+    """The points to keep such that all others lie within `TOLERANCE` of the line drawn (Douglas and
+    Peucker 1973)."""
     if len(line) < 4:
         return line
     kept, open_ = {0, len(line) - 1}, [(0, len(line) - 1)]

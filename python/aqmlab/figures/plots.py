@@ -92,7 +92,7 @@ class Plots:
     def _drawn(self, name: str, entry: Mapping[str, object], empty: str, measure: str = "") -> Axes:
         given = {key: value for key, value in entry.items() if value is not None}
         given = {"title": self.result.name, "group": GROUP} | given
-        # # If an axis has a name, its values need not repeat it.
+        # If an axis has a name, its values need not repeat it.
         drawn = kind(name).drawing(given, self._dataset(measure, bare=bool(measure)))
         if drawn is None:
             raise AqmlabError(f"{self.result.name}: there is nothing to draw: {empty}")

@@ -176,7 +176,7 @@ def _box(axes: Axes, at: float, sample: list[float], width: float, pen: Pen, wor
         capprops={"color": pen.colour, "linewidth": 0.9},
     )
     drawn["boxes"][0].set(**_fill(pen), linewidth=0.9)
-    # # Where repetitions agree there is no box to be seen: the mark shows whose median it is.
+    # Where repetitions agree there is no box to be seen: the mark shows whose median it is.
     (mark,) = axes.plot([at], [middle], **look(pen, markersize=4.4, linestyle="none"))
     for artist in (drawn["boxes"][0], mark):
         hover(artist, _described(words, sample))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 POINTS = 300
 TOLD_MS = 10_000.0
-"""The time of which the note says how many responses took longer."""
+"""The note under the figure counts the responses that took longer than this time."""
 LOWEST = 1e-6
 """The smallest share that is drawn."""
 
@@ -76,7 +76,7 @@ def draw(
     looks = pens((c["label"] for c in curves), data.get("known", ()))
     for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
         share = np.asarray(curve["share"], dtype=float)
-        keep = slice(0, int(np.sum(share >= bottom)))  # shares fall, so these are the first
+        keep = slice(0, int(np.sum(share >= bottom)))  # shares fall: a prefix
         x = np.asarray(curve["x_ms"], dtype=float)[keep]
         if len(x):
             draw_curve(axes, x, share[keep], curve, pen, (index, len(curves)))

@@ -48,21 +48,21 @@ def _draw(below, above, variable: dict, index: int) -> None:
     if x.size == 0:
         return
     line = {"color": style.colour, "linestyle": style.dash, "linewidth": 1.5}
-    # What was counted goes up where its values are; so do a list of values and a constant.
+    # The distribution of counts rises in steps at its values, as that of a list of values or a
+    # constant does.
     steps = variable.get("counted") or variable["unit"] == "count" or x[0] == x[-1]
     how = "steps-post" if steps else "default"
     below.plot(np.r_[x[0], x], 100 * np.r_[0.0, p], drawstyle=how, **line)
     tail = np.r_[x[0], x], np.r_[1.0, 1.0 - p]
     x, share = tail if steps else _to_the_end(*tail)
-    # A logarithmic axis has no place for a share of nothing: below its end.
+    # A logarithmic axis has no zero: draw it below the end of the axis.
     share = np.maximum(share, LOWEST / 10)
     above.plot(x, share, drawstyle=how, label=variable["name"], **line)
 
 
 def _to_the_end(x: np.ndarray, share: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """With more points before the largest value, where the share above comes to nothing: between
-    two values it falls in proportion to the value, which on a logarithmic axis is no line.
-    """
+    """Adds points before the largest value, where the share above it falls to zero. Between two
+    values the share falls linearly, which is no straight line on logarithmic axes."""
     if x.size < 2 or share[-1] > LOWEST or share[-2] <= LOWEST:
         return x, share
     falling = np.geomspace(share[-2], LOWEST / 10, 40)[1:]

@@ -15,17 +15,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MAP = "cividis"
-"""Light and dark to every eye, also in print."""
+"""A colour map that differs in brightness, for colour-blind readers and for print."""
 MOST = 12
-"""Columns up to which a field has its number written in it."""
+"""Number of columns up to which a field shows its number."""
 AROUND = "PuOr_r"
-"""Two hues that every eye distinguishes, pale where they meet."""
+"""A diverging colour map of two hues that colour-blind readers distinguish, pale in the middle."""
 FARTHEST = 4.0
 """The factor from the centre at which the colours end."""
 ON_DARK, ON_PALE = "#fdfdfd", "#101010"
-"""Colours of the numbers. They are not the page's, which a dark page exchanges: the fields stay."""
+"""Colours of the numbers. They do not follow the page's dark mode, since the fields' colours do not
+either."""
 WIDTH, LETTER = 0.62, 0.075
-"""Inches of a column, and of a letter of its label."""
+"""Width in inches of a column, and of a letter of its label."""
 
 
 def collect(cells: Cells, *, x: str, y: str, metric: str) -> Drawing | None:
