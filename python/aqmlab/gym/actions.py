@@ -9,49 +9,50 @@ from aqmlab.errors import SpecError
 
 
 class Action(Protocol):
-    """One number of a queue that is set between two slices of time."""
+    """A number of a queue that the agent sets before each step."""
 
     @property
     def name(self) -> str:
-        """The parameter that is set."""
+        """Name of the parameter that the agent sets."""
         ...
 
     @property
     def low(self) -> float:
-        """Its least value."""
+        """Smallest value of the parameter."""
         ...
 
     @property
     def high(self) -> float:
-        """Its largest."""
+        """Largest value of the parameter."""
         ...
 
     @property
     def first(self) -> float:
-        """Its value until the first step."""
+        """Value of the parameter until the first step."""
         ...
 
     def queue(self, written: Any) -> Any:
-        """The queue to simulate, where the scenario has `written`."""
+        """The queue to simulate, given the scenario's queue `written`."""
         ...
 
 
 @dataclass(frozen=True)
 class Probability:
-    """The agent is the discipline: packets are dropped or marked with the probability it says."""
+    """The agent is the discipline: packets are dropped or marked with the probability that the
+    agent sets."""
 
     limit: int = 1000
-    """Packets that the queue holds."""
+    """Packets that the queue holds at most."""
     ecn: bool = False
-    """Whether ECN-capable packets are marked where others are dropped."""
+    """Whether ECN-capable packets are marked instead of dropped."""
     high: float = 1.0
-    """Largest probability that may be said."""
+    """Largest probability that the agent may set."""
     name: str = "p"
     low: float = 0.0
     first: float = 0.0
 
     def queue(self, written: Any) -> Any:  # noqa: ARG002 - the agent replaces what was there
-        """The algorithm that the agent controls, in place of the one that was written."""
+        """A queue controlled by the agent, in place of the scenario's."""
         return {"aqm": "agent", "limit": self.limit, "ecn": self.ecn}
 
 
@@ -59,7 +60,7 @@ class Probability:
 class Parameter:
     """The agent tunes a parameter of the scenario's own discipline.
 
-    What can be tuned while a queue works: `max_p` of `red`, `target` (seconds) of `pie`.
+    Parameters that can change during a run: `max_p` of `red`, `target` (seconds) of `pie`.
     """
 
     name: str
@@ -68,7 +69,7 @@ class Parameter:
     first: float
 
     def queue(self, written: Any) -> Any:
-        """The scenario's own."""
+        """The scenario's queue, unchanged."""
         if written is None:
             raise SpecError(f"queue: the port has none written whose {self.name} could be tuned")
         return written
