@@ -1,4 +1,5 @@
-"""A study as a function of its unknowns: points of the cube to the numbers that are to be met."""
+"""A study as a function of its unknowns: from points of the unit cube to the numbers that are
+compared with the published targets."""
 
 from __future__ import annotations
 
@@ -28,13 +29,13 @@ from .spec import FILE, Amount, Inference
 from .targets import Target, Targets
 from .unknowns import Values
 
-"""What the unknowns are taken to be; of those that are missing, what the experiment says."""
+"""Values of the unknowns; an unknown without one has the experiment's value."""
 Read = Callable[[Dataset], Sequence[float]]
-"""A number of every seed."""
+"""A function that reads one number per seed from a dataset."""
 
 
 class Bench:
-    """The experiment with its unknowns open."""
+    """The experiment, with unknowns that can be set."""
 
     def __init__(
         self, experiment: Experiment, inference: Inference, quick: bool, laboratory: Laboratory
@@ -88,15 +89,15 @@ class Bench:
         ]
 
     def plan(self, values: Values, groups: Sequence[Group], seeds: int) -> Plan:
-        """What is run with these values."""
+        """The runs of the experiment with these values of the unknowns."""
         loads = calibrating.lookup(self.experiment, self.calibrations(values, groups))
         bare = [replace(group, seeds={}) for group in groups]
         changed = sets.altered(self.experiment, self.inference.unknowns, values)
         return plan.make(changed, replace(self.settings, seeds=seeds), loads, bare)
 
     def calibrations(self, values: Values, groups: Sequence[Group]) -> dict[str | None, dict]:
-        """What loads are in users: measured for the experiment as it stands but for the unknowns
-        that say that they change it."""
+        """The numbers of users that loads stand for, measured for the experiment as it is, except
+        for the unknowns that are marked as changing the calibration."""
         unknowns = self.inference.unknowns
         chosen = {
             u.name: values[u.name] for u in unknowns.each if u.calibrates and u.name in values
@@ -107,29 +108,29 @@ class Bench:
                 continue
             changed = sets.altered(self.experiment, unknowns, values)
             loads = calibrating.loads_of(self.experiment.group, base)
-            # As the study itself is calibrated: its population is what the loads mean.
+            # As the study itself is calibrated, since the published loads refer to its population.
             found[base] = calibrating.measure(changed, base, self._usual, self.laboratory, loads)
         return found
 
     def cells(self, spec: Table, where: Mapping[str, object]) -> list[Cell]:
-        """The rows of a table that are requested."""
+        """The rows of a table that `where` selects."""
         groups = [g for g in self.experiment.group if g.name == spec.group]
         made = self.plan({}, groups, 1)
         return [c for c in made.of(spec.group, spec.where) if plan.matches(c.axes, where)]
 
     def published(self) -> float:
-        """The variance of one published run as a part of that of one of ours: the longer, the
-        smaller. Taken as inverse to the measured time, which for traffic of long range is a little
-        too small."""
+        """Variance of one published run relative to that of one of our runs. It is taken as
+        inverse to the measured duration, which underestimates it a little for long-range
+        dependent traffic."""
         ours = units.seconds(self.settings.duration) - units.seconds(self.settings.warmup or "0 s")
         return ours / self.inference.published_s
 
 
 class Training:
-    """The numbers to be met, and how a run's are read."""
+    """The target numbers, and how each is read from a run."""
 
     def __init__(self, bench: Bench, *, every: bool = False) -> None:
-        """`every`: all rows, also those that a quick inference leaves out."""
+        """`every`: all rows, also those that a quick inference omits."""
         self.bench, self.every = bench, every
         self.targets: list[Target] = []
         self.reads: list[Read] = []
@@ -149,22 +150,22 @@ class Training:
             )
 
     def all(self) -> Targets:
-        """What is to be met."""
+        """The target numbers."""
         return Targets(self.targets)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Points × seeds × targets."""
+        """The numbers of simulated runs: an array of points × seeds × targets."""
         bench = self.bench
         sets = [bench.inference.unknowns.values(point) for point in points]
         return self.runs(sets, bench.amount.seeds, f"{bench.experiment.name}: {len(points)} points")
 
     def runs(self, sets: Sequence[Values], seeds: int, title: str) -> np.ndarray:
-        """The runs of given sets of values."""
+        """The numbers of runs with these sets of values."""
         found = self.bench.materials(title, sets, self.groups, seeds, self._requested)
         return np.array([self._numbers(dataset) for dataset in found])
 
     def _requested(self, made: Plan) -> set[str]:
-        """The scenarios that some target looks at."""
+        """Keys of the scenarios that a target uses."""
         of_tables = {cell.key for cell in made.cells if cell.group in self._tables}
         return of_tables.union(*(evaluate.scenarios(claim, made) for claim in self._claims))
 
@@ -253,7 +254,7 @@ def columns(experiment: Experiment, spec: Table) -> list[Metric]:
 
 
 def _narrowed(group: Group, cells: Sequence[Cell]) -> Group:
-    """A group with those values of its axes only that these cells have."""
+    """A group, reduced to those values of its axes that these cells have."""
     axes = []
     for axis in group.axes:
         wanted = [cell.axes[axis.name] for cell in cells]

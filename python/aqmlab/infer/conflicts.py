@@ -1,9 +1,11 @@
-"""What cannot be met: numbers and rows that no values of the unknowns give, alone or together.
+"""Targets that cannot be met: numbers and rows that no values of the unknowns reproduce, alone or
+together.
 
-The model's discrepancy is left out here: numbers must lie within the published noise, or the
-emulator must not know better. A set of numbers is impossible if at every point of the unknowns one
-of them is too far off. Its points are looked for in the whole prior and in what history matching
-has left, and the nearest ones are simulated, so that no finding rests on the emulator alone.
+The model's discrepancy is left out here: a number is met if it lies within the published noise and
+the emulator's uncertainty. A set of numbers is impossible if at every point of the unknowns one of
+them is too far off. Points that meet a set are searched for in the whole prior and in the region
+that history matching has left, and the nearest ones are simulated, so that no finding rests on the
+emulator alone.
 """
 
 from __future__ import annotations
@@ -22,16 +24,17 @@ from .waves import History
 ERROR = 0.01
 """Probability that chance alone makes any set of a table impossible."""
 LARGEST = 3
-"""Numbers or rows of a set at most."""
+"""Largest number of targets or rows in a set."""
 POOL = 4096
-"""Points of the prior that are looked at before sets are looked into one by one."""
+"""Points of the prior that are evaluated before single sets are searched for."""
 WALKERS = 200
-"""Points of the search for a place at which a set is met."""
+"""Points of the search for a place where a set is met."""
 LOOKED_INTO = 12
-"""Sets of each size that are searched for one by one; of others only their number is given."""
+"""Sets of each size that are searched for one by one; of further sets only their number is
+reported."""
 
 Distance = Callable[[np.ndarray], np.ndarray]
-"""Points of the cube to the distance of each number (or row) from what is to be met."""
+"""A function from points of the cube to the distance of each number (or row) from its target."""
 Set = tuple[int, ...]
 
 
@@ -41,10 +44,10 @@ class Conflict:
 
     names: tuple[str, ...]
     least: float
-    """The smallest worst distance that any point has on them, as emulated: deviations of the
+    """The smallest maximum distance over all points, as emulated, in standard deviations of the
     published noise, the seeds and the emulator."""
     nearest: float
-    """The least distance of all points that were simulated, without the emulator."""
+    """The smallest maximum distance over all simulated points, without the emulator."""
 
 
 @dataclass(frozen=True)
@@ -52,37 +55,38 @@ class Impossible:
     """Everything found about targets that cannot be met."""
 
     cut: float
-    """Deviations beyond which a number is not had."""
+    """Distance in standard deviations beyond which a number is not met."""
     numbers: list[Conflict] = field(default_factory=list)
-    """Anywhere in the prior."""
+    """Sets of numbers that are impossible anywhere in the prior."""
     rows: list[Conflict] = field(default_factory=list)
-    """Rows with all their numbers, anywhere in the prior."""
+    """Sets of rows, each with all its numbers, that are impossible anywhere in the prior."""
     left: list[Conflict] = field(default_factory=list)
-    """Numbers within what the model's discrepancy leaves: what the other numbers forbid."""
+    """Sets of numbers that are impossible in the region left by history matching, where the model's
+    discrepancy was allowed for: the other targets rule them out."""
     others: Conflict | None = None
-    """All numbers that are in none of these, together: how near a point comes to them."""
+    """All numbers in none of these sets, together: how near a point comes to them."""
     together: Conflict | None = None
-    """If that is too far: some of them, as few as were found, that no point meets together."""
+    """If `others` is impossible: a small subset that no point meets together."""
     unsearched: int = 0
-    """Sets of numbers that no point has met so far but that were not searched for one by one."""
+    """Number of sets that no point has met so far but that were not searched for one by one."""
     unseen: list[Conflict] = field(default_factory=list)
-    """Pairs of numbers that no run has met together and that are not excluded either, the farthest
-    from every run first."""
+    """Pairs of numbers that no run has met together and that are not impossible either, the
+    farthest from every run first."""
 
 
 def bar(count: int) -> float:
-    """The distance beyond which one of `count` numbers is not had.
+    """The distance beyond which one of `count` numbers is not met.
 
-    At the truth every distance is a standard normal one, and a set that is impossible there holds a
-    number beyond the bar. So if no number is (with probability 1 - `ERROR`, by Bonferroni), no set
-    of whatever size is called impossible by chance.
+    At the true values of the unknowns every distance is standard normal, and an impossible set
+    contains a number beyond the bar. With probability 1 - `ERROR` (Bonferroni) no number is, and
+    then no set of any size is called impossible by chance.
     """
     return max(CUT, float(norm.isf(ERROR / 2 / max(count, 1))))
 
 
 def minimal(values: np.ndarray, cut: float, largest: int = LARGEST) -> list[Set]:
-    """The smallest sets of columns, of at most `largest`, that no row has all within `cut`: those
-    alone first, each size by how far it is."""
+    """The smallest sets of columns, of at most `largest`, for which no row has all values within
+    `cut`: single columns first, and within each size the farthest first."""
     met = (values <= cut).astype(np.float32)
     able = np.flatnonzero(met.any(axis=0))
     alone = [(int(j),) for j in np.flatnonzero(~met.any(axis=0))]
@@ -108,27 +112,27 @@ def _triples(met: np.ndarray, able: np.ndarray, together: np.ndarray) -> list[Se
 
 
 def least(values: np.ndarray, columns: Set) -> float:
-    """The smallest worst value that any row has on these columns."""
+    """The smallest maximum over these columns that any row has."""
     return float(values[:, list(columns)].max(axis=1).min())
 
 
 def within_noise(history: History) -> Distance:
-    """Distances in deviations of all but the model's discrepancy."""
+    """Distances in standard deviations of all uncertainties except the model's discrepancy."""
     return lambda points: history.knowledge.implausibility(points, model=False)
 
 
 def of_runs(history: History) -> np.ndarray:
-    """The distances of all points that were simulated: no emulator is in them."""
+    """The distances of all simulated points, without the emulator."""
     return history.knowledge.seen(history.points, history.runs)
 
 
 class Search:
-    """Points of the cube and their distances, more and more of them."""
+    """A growing set of points of the cube, with their distances."""
 
     def __init__(
         self, distance: Distance, cut: float, start: np.ndarray, seen: np.ndarray, seed: int
     ) -> None:
-        """`seen`: distances of simulated points, which count as well as the emulated ones."""
+        """`seen`: distances of simulated points, which count like the emulated ones."""
         self.distance, self.cut, self.seed = distance, cut, seed
         self.points, self.seen, self.unsearched = start, seen, 0
         self.values = distance(start)
@@ -138,8 +142,8 @@ class Search:
         return np.vstack([self.values, self.seen])
 
     def sets(self) -> list[Set]:
-        """The smallest impossible sets, each looked into: from single ones upwards, so that a pair
-        is only looked into if its members can be met."""
+        """The smallest impossible sets that were searched for one by one: single columns first,
+        then pairs of columns that can be met alone, and so on."""
         done: set[Set] = set()
         for size in range(1, LARGEST + 1):
             for _ in range(LOOKED_INTO):
@@ -156,7 +160,7 @@ class Search:
         return minimal(self.all(), self.cut, largest)
 
     def _look(self, columns: Set, number: int) -> None:
-        """Adds the points that a search for this set finds."""
+        """Searches for points that meet this set, and adds the nearest."""
         chosen = list(columns)
         region = sampling.below(
             lambda points: self.distance(points)[:, chosen].max(axis=1),
@@ -170,11 +174,11 @@ class Search:
         self.values = np.vstack([self.values, self.distance(nearest)])
 
     def together(self, columns: Set) -> Set:
-        """Of columns that no point meets together as few as can be found that still exclude each
-        other; nothing if a point meets all.
+        """A subset, as small as can be found, of columns that no point meets together; empty if a
+        point meets all of them.
 
-        Each is left out if the others do without it, and what remains is searched for by itself
-        until that finds no point either.
+        Columns are left out as long as the others still exclude each other; then points that meet
+        the rest are searched for, until no point is found.
         """
         self._look(columns, len(columns))
         for number in range(LOOKED_INTO):
@@ -188,7 +192,7 @@ class Search:
 
     def _few(self, columns: Set) -> Set:
         values = self.all()
-        # Those that are met most often are the first that can be spared.
+        # The columns that are met most often are left out first.
         for one in sorted(columns, key=lambda j: float(np.median(values[:, j]))):
             fewer = tuple(j for j in columns if j != one)
             if fewer and least(values, fewer) > self.cut:
@@ -196,12 +200,12 @@ class Search:
         return columns
 
     def best(self, columns: Set) -> np.ndarray:
-        """The point at which a set is nearest, as emulated."""
+        """The point at which the set's maximum distance is smallest, as emulated."""
         return self.points[int(np.argmin(self.values[:, list(columns)].max(axis=1)))]
 
     def promising(self, count: int, taken: np.ndarray) -> np.ndarray:
-        """Points, apart from each other and from those `taken`, at which as emulated many pairs
-        are met that no run has shown yet."""
+        """Points, far from each other and from those `taken`, at which the emulator expects many
+        pairs to be met that no run has met yet."""
         met = (self.values <= self.cut).astype(np.float32)
         seen = (self.seen <= self.cut).astype(np.float32)
         wanted = (seen.T @ seen == 0).astype(np.float32)
@@ -211,7 +215,7 @@ class Search:
         return sampling.spread(self.points[gain >= gain.max() / 2], count, taken, self.seed)
 
     def described(self, sets: Sequence[Set], names: Sequence[str]) -> list[Conflict]:
-        """The sets by name."""
+        """The sets as conflicts, with the names of their columns."""
         return [
             Conflict(tuple(names[j] for j in s), least(self.values, s), least(self.seen, s))
             for s in sets
@@ -219,8 +223,8 @@ class Search:
 
 
 def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
-    """Points whose runs say most about what cannot be met: the best ones of what is impossible so
-    far, then those that should show what no run has shown."""
+    """Points whose runs show most about impossible sets: the best points of the sets that are
+    impossible so far, then points that may meet pairs that no run has met."""
     search = _search(history, seed)
     sets = search.sets()
     others = _others(search, sets)
@@ -230,7 +234,7 @@ def to_simulate(history: History, count: int, seed: int) -> np.ndarray:
 
 
 def found(history: History, seed: int) -> Impossible:
-    """What cannot be met, by all runs so far."""
+    """The targets that cannot be met, judged by all runs so far."""
     search = _search(history, seed)
     cut, names = search.cut, [target.name for target in history.targets.each]
     rows = _rows(history)
@@ -272,7 +276,7 @@ def _others(search: Search, sets: Sequence[Set]) -> Set:
 
 
 def _rows(history: History) -> dict[str, list[int]]:
-    """The targets of every row of a table."""
+    """The indices of the targets in each row of a table."""
     rows: dict[str, list[int]] = {}
     for place, target in enumerate(history.targets.each):
         rows.setdefault(target.row, []).append(place)
@@ -284,10 +288,10 @@ def _by_row(values: np.ndarray, rows: dict[str, list[int]]) -> np.ndarray:
 
 
 def _left(history: History, cut: float) -> Distance:
-    """Distances that are beyond the cut wherever history matching has ruled a point out."""
+    """Distances that exceed the cut wherever history matching has ruled a point out."""
 
     def distance(points: np.ndarray) -> np.ndarray:
-        # Scaled, so that a search is led back to what is left.
+        # In proportion to the implausibility, so that a search is led back into the region left.
         away = history.knowledge.score(points) / CUT
         values = history.knowledge.implausibility(points, model=False)
         return np.where(away[:, None] > 1, np.maximum(values, cut * away[:, None]), values)
@@ -296,12 +300,12 @@ def _left(history: History, cut: float) -> Distance:
 
 
 def _kept(history: History) -> np.ndarray:
-    """Which simulated points are not ruled out."""
+    """Which simulated points history matching has not ruled out."""
     return history.knowledge.score(history.points) <= CUT
 
 
 def _unseen(search: Search, names: Sequence[str]) -> list[Conflict]:
-    """Pairs that the emulator allows and no run shows."""
+    """Pairs that the emulator expects to be met somewhere and that no run has met."""
     seen = (search.seen <= search.cut).astype(np.float32)
     may = (search.values <= search.cut).astype(np.float32)
     open_ = np.triu((seen.T @ seen == 0) & (may.T @ may > 0), 1)

@@ -1,8 +1,8 @@
-"""A search by runs alone for a point that has all numbers at once.
+"""A search for a point that meets all numbers at once, by runs alone.
 
-Where many unknowns leave an emulator vague, that no run met all numbers says little: the runs were
-spread over the cube. This one goes for them. There is no emulator in it, so that what it does not
-find was not overlooked by one; it is still a search, and no proof.
+Where many unknowns leave an emulator vague, it means little that no run has met all numbers: the
+runs were spread over the whole cube. This search goes towards such points. It uses no emulator, so
+that no emulator's error can hide a point; but it is a search, and no proof that there is none.
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ from . import conflicts
 from .waves import History, Simulator
 
 POPULATION = 32
-"""Points of a generation at most: the nearest runs so far are the first."""
+"""Largest number of points in a generation; the first generation is the nearest points so far."""
 LEAST = 5
-"""Points without which there is no generation."""
+"""Smallest number of points in a generation."""
 FAR = 10.0
-"""Deviations beyond which a number is as far off as any."""
+"""Standard deviations beyond which the distance of a number no longer matters."""
 
 
 def searched(history: History, simulate: Simulator, count: int, seed: int) -> History:
-    """The history with the points of `count` more runs, unless one has all numbers already.
+    """The history with the points of `count` more runs, unless a run meets all numbers already.
 
-    Differential evolution (R. Storn, K. Price, Journal of Global Optimization 11(4), 1997) of the
-    worst distance from any number, in deviations of the published noise and the seeds. What is
-    known stays as the waves have left it: the emulators do not learn from these points.
+    Differential evolution (R. Storn, K. Price, Journal of Global Optimization 11(4), 1997)
+    minimises the largest distance from any number, in standard deviations of the published noise
+    and the seeds. The emulators stay as history matching has left them: they do not learn from
+    these points.
     """
     cut = conflicts.bar(len(history.targets))
     if not count or met(history, cut):
@@ -37,7 +38,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     known = _objective(conflicts.of_runs(history))
     first = np.argsort(known)[: max(LEAST, min(POPULATION, count))]
     points, runs = [history.points], [history.runs]
-    generations = iter([known[first]])  # the first one was simulated by the waves
+    generations = iter([known[first]])  # simulated by history matching
 
     def worst(columns: np.ndarray) -> np.ndarray:
         if (already := next(generations, None)) is not None:
@@ -50,7 +51,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     differential_evolution(
         worst,
         [(0.0, 1.0)] * history.points.shape[1],
-        init=cast(Any, history.points[first]),  # a population; scipy's types know names alone
+        init=cast(Any, history.points[first]),  # a population; scipy's types permit names only
         maxiter=max(1, count // len(first)),
         mutation=(0.4, 0.9),
         vectorized=True,
@@ -64,7 +65,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
 
 
 def met(history: History, cut: float) -> bool:
-    """Whether a run has all numbers."""
+    """Whether a run meets all numbers."""
     return bool((conflicts.of_runs(history).max(axis=1) <= cut).any())
 
 
@@ -73,7 +74,7 @@ def _with(history: History, points: list[np.ndarray], runs: list[np.ndarray]) ->
 
 
 def _objective(distances: np.ndarray) -> np.ndarray:
-    """The worst distance; among equal ones the mean decides."""
+    """The largest distance of each point; the mean decides between equal ones."""
     near = np.minimum(distances, FAR)
     return np.where(np.isfinite(distances).all(axis=1), distances.max(axis=1), FAR**2) + (
         0.1 * near.mean(axis=1)

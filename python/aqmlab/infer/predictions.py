@@ -124,7 +124,7 @@ def _rows(
             if not axis or axis in cell.axes
         }
         for metric in requested.metrics:
-            # # Counts are given for as long as a published run counted.
+            # Counts are given for as long as a published run counted.
             longer = 1 / bench.published() if metric.name in bench.inference.predict.totals else 1.0
             values = [
                 longer * statistics.value(dataset.runs(cells[number])[0], metric)
