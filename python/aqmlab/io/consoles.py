@@ -14,22 +14,24 @@ from rich.text import Text
 from .terminal import printable
 
 _WIDE = 100_000
-"""Columns of a terminal on which every table has room."""
+"""A width, in columns, at which every table fits."""
 _NAME = 24
-"""Columns of the names that several tables begin with."""
+"""Width in columns of the first column that several tables begin with."""
 _FRAME = 8
 """Columns of borders and padding around two of a table's columns."""
 
 
 class Console(rich.console.Console):
-    """Prints text that stands for itself: what has no picture is shown by its number."""
+    """A console that prints text literally; unprintable characters are shown by their code
+    points."""
 
     def render_str(self, text: str, **options: Any) -> Text:
-        """As Rich does; every piece of plain text on its way to the terminal comes through here."""
+        """As Rich does, with unprintable characters replaced; all plain text for the terminal
+        passes here."""
         return super().render_str(printable(text, keep="\n"), **options)
 
     def print(self, *objects: Any, **options: Any) -> None:
-        """As Rich does; of a table nothing is cut off (see `_whole`)."""
+        """As Rich does, but of a table nothing is cut off (see `_whole`)."""
         for one in objects:
             if isinstance(one, Table):
                 self._whole(one, options)
@@ -66,11 +68,11 @@ class Console(rich.console.Console):
                 super().print(part, **options)
 
     def _needs(self, table: Table) -> int:
-        """The columns of a terminal that a table takes at least."""
+        """The least width that a table needs, in columns."""
         return self.measure(table, options=self.options.update(width=_WIDE)).minimum
 
     def _parts(self, table: Table) -> list[Table]:
-        """The table in pieces that fit, as far as a single column fits."""
+        """The table split into tables that fit, if a single column fits."""
         first, *others = table.columns
         pieces = [[first]]
         for column in others:
@@ -95,7 +97,7 @@ def _natural(column: Column) -> int:
 
 
 def _with(table: Table, columns: list[Column]) -> Table:
-    """The table with these of its columns alone."""
+    """The table with only these columns."""
     part = copy(table)
     part.columns = [replace(column, _index=place) for place, column in enumerate(columns)]
     return part

@@ -1,4 +1,4 @@
-"""TOML files as documents: what no reader of them could hold is refused in one sentence."""
+"""TOML files as documents. Content that no reader could hold is refused with one sentence."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from aqmlab.errors import SpecError, nearest
 Document = dict[str, Any]
 """A file of TOML or JSON, or a table of it, before its form is known."""
 LARGEST = 64 << 20
-"""Bytes of a file that is read as TOML; a device has no end."""
+"""Largest size of a TOML file in bytes; a device such as /dev/zero has no end."""
 MAX_DEPTH = 50
-"""Tables and lists within each other; no scenario needs more than a few."""
+"""Deepest nesting of tables and lists; no scenario needs more than a few levels."""
 _TOO_DEEP = f"tables or lists are nested more than {MAX_DEPTH} deep: write fewer within each other"
 
 
 def read_toml(path: Path) -> Document:
-    """A TOML file's content; what is wrong with it is one sentence."""
+    """A TOML file's content; an error is one sentence."""
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST + 1)
@@ -27,7 +27,7 @@ def read_toml(path: Path) -> Document:
             raise SpecError(
                 f"{path}: longer than {LARGEST >> 20} MB: give a scenario written as TOML"
             )
-        text = content.decode("utf-8-sig")  # with the mark that editors of Windows write
+        text = content.decode("utf-8-sig")  # a BOM, as Windows editors write
     except FileNotFoundError as error:
         raise SpecError(_missing(path)) from error
     except UnicodeDecodeError as error:
@@ -46,14 +46,14 @@ def read_toml(path: Path) -> Document:
     except tomllib.TOMLDecodeError as error:
         reason = " ".join(str(error).split())
         raise SpecError(f"{path}: not valid TOML, mend this place: {reason}") from error
-    except ValueError as error:  # Python reads no number with that many digits
+    except ValueError as error:  # beyond Python's limit of digits
         raise SpecError(f"{path}: a number has too many digits: write a smaller one") from error
     except RecursionError as error:
         raise SpecError(f"{path}: {_TOO_DEEP}") from error
 
 
 def included(document: Document, path: Path) -> list[str]:
-    """The names under `include` of this file of files that lie beside it."""
+    """The file names under `include`, which are in the folder of this file."""
     names = document.get("include", [])
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise SpecError(f'{path}: include: must be a list of files, such as ["claims.toml"]')
@@ -61,7 +61,7 @@ def included(document: Document, path: Path) -> list[str]:
 
 
 def check_depth(value: Any) -> None:
-    """Refuses nesting that would exhaust the stack of whatever walks over it."""
+    """Refuses nesting that would exhaust the stack of a recursive function."""
     level, depth = [value], 0
     while level:
         if depth > MAX_DEPTH:
@@ -76,6 +76,6 @@ def _missing(path: Path) -> str:
         known = sorted(p.stem for p in path.parent.glob("*.toml"))
     except OSError:
         known = []
-    # Stems: the ending, which all have, makes any two names look alike.
+    # Stems only: with their common ending any two names would look alike.
     hint = nearest(path.stem, known, cutoff=0.75).replace('"?', '.toml"?')
     return f"{path}: no such file{hint or '; give the path of a scenario file (TOML)'}"

@@ -1,7 +1,9 @@
-"""The door to a terminal: what is printed is printable, and a stream that fails is no traceback.
+"""Output to a terminal: only printable characters are printed, and a stream that fails causes no
+traceback.
 
-Names come from files and captures, that is from anybody: control characters, escape sequences and
-characters that turn the direction of writing are shown as what they are (`\\x1b`, `\\u202e`).
+Names come from files and captures, which anybody may have written: control characters, escape
+sequences and characters that change the direction of writing are shown by their code points
+(`\\x1b`, `\\u202e`).
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ if TYPE_CHECKING:
 
 
 def by_number(character: str) -> str:
-    """A character as Python writes it by its number."""
+    """A character's code point as Python writes it, such as `\\x1b`."""
     return character.encode("unicode-escape").decode()
 
 
 def unicode_escape(character: str) -> str:
-    """A character by its number, as TOML writes it."""
+    """A character's code point as TOML writes it."""
     code = ord(character)
     return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def printable(text: str, keep: str = "", write: Callable[[str], str] = by_number) -> str:
-    """The text with every character that has no picture of its own written as its number."""
+    """The text with every unprintable character replaced by its code point."""
     if text.isprintable():
         return text
     for character in set(text):
@@ -43,21 +45,22 @@ def _is_space(character: str) -> bool:
 
 
 def say(sentence: str) -> None:
-    """One line on standard error, if it is a terminal."""
+    """Prints one line on standard error, if that can be written."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         print("aqmlab:", printable(sentence), file=sys.stderr, flush=True)
 
 
 def open_streams() -> bool:
-    """Makes the standard streams such that anything can be printed; whether there is an output.
+    """Prepares the standard streams for any text. Returns whether there is a standard output.
 
-    A closed one (`>&-`) would give its number to the next file that is opened, and an encoding
-    without a character (`LC_ALL=C`) would end the command in the middle of its answer.
+    A stream that is closed (`>&-`) is replaced by /dev/null, since the next file opened would get
+    its number; and a character that the encoding lacks (`LC_ALL=C`) is printed by its code point
+    instead of ending the command.
     """
     there = sys.stdout is not None
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
-            # The lowest free number, which is that of the stream.
+            # A file gets the lowest free number, which is that of the closed stream.
             setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115, PTH123
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(AttributeError, ValueError):
@@ -66,21 +69,21 @@ def open_streams() -> bool:
 
 
 def is_unicode() -> bool:
-    """Whether standard output takes every character."""
+    """Whether standard output can encode every character."""
     return (getattr(sys.stdout, "encoding", None) or "ascii").lower().replace("-", "") == "utf8"
 
 
 def console() -> Console:
-    """Where tables are printed."""
+    """The console for tables on standard output."""
     from .consoles import Console
 
     # A file or a pipe is not cut off at 80 columns.
     width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 160
-    # What is printed is text of users and of the catalogue: brackets and colons are meant.
+    # Text of users and of the catalogue is no markup: brackets and colons are printed as they are.
     return Console(highlight=False, markup=False, emoji=False, width=width)
 
 
 def abandon_output() -> None:
-    """Keeps Python from complaining at its exit about an output that cannot be written."""
+    """Prevents an error message at Python's exit about an output that cannot be written."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
