@@ -1,4 +1,5 @@
-"""The page on the loopback interface: a fixed list of files behind a token, and results to read."""
+"""Serves the page on the loopback interface: a fixed list of files behind a token, and finished
+results, read only."""
 
 from __future__ import annotations
 
@@ -29,12 +30,12 @@ TYPES = {
     ".svg": "image/svg+xml",
 }
 Answer = tuple[str, bytes]
-"""Type and content."""
+"""Content type and content."""
 
 
 class Laboratory(ThreadingHTTPServer):
-    """Serves `page` and shows what is in the folder `results`, on 127.0.0.1 only; the page loads
-    `controls`, the user's own, which he has named."""
+    """Serves `page` and shows the results in the folder `results`, on 127.0.0.1 only; the page
+    loads `controls`, the user's own congestion controls named on the command line."""
 
     daemon_threads = True
 
@@ -47,7 +48,7 @@ class Laboratory(ThreadingHTTPServer):
             )
         self.folder = folder
         self.token = secrets.token_urlsafe(16)
-        # The list of the beginning: what comes into the folder later is not served.
+        # The files are listed once, at the start: what appears in the folder later is not served.
         self.page = {p.name: p for p in page.iterdir() if p.is_file() and not p.is_symlink()}
         self.controls = {f"control-{i}.wasm": path for i, path in enumerate(controls)}
         self.page |= self.controls
@@ -55,16 +56,16 @@ class Laboratory(ThreadingHTTPServer):
 
     @property
     def host(self) -> str:
-        """Where it listens."""
+        """Address and port of the server, as in a `Host` header."""
         return f"127.0.0.1:{self.server_address[1]}"
 
     @property
     def address(self) -> str:
-        """What a browser opens, token included."""
+        """The URL for a browser, token included."""
         return f"http://{self.host}/{self.token}/"
 
     def answer(self, path: str) -> Answer | None:
-        """What stands at a path below the token; None where nothing does."""
+        """The answer to a path below the token; None if there is nothing at that path."""
         name = path or "index.html"
         if name == "lab.json":
             return _json({"results": results.names(self.folder), "controls": list(self.controls)})
@@ -97,8 +98,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         token, _, path = unquote(self.path.partition("?")[0]).lstrip("/").partition("/")
-        # # Another name for this machine is another site's, whose page has made the browser connect
-        # here.
+        # With another `Host` the request is from another site's page whose name resolves to this
+        # machine (DNS rebinding).
         mine = self.headers.get("Host") == self.server.host
         good = mine and secrets.compare_digest(token.encode(), self.server.token.encode())
         found = self.server.answer(path) if good else None
@@ -113,7 +114,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content)))
-        # A picture's own scripts and styles: none runs, and its styles are its own.
+        # A picture's styles are within it and permitted; its scripts must not run.
         policy = "default-src 'none'; style-src 'unsafe-inline'" if "svg" in kind else POLICY
         self.send_header("Content-Security-Policy", policy)
         self.send_header("X-Content-Type-Options", "nosniff")
@@ -126,4 +127,4 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Nothing: the terminal shows the address only."""
+        """Logs nothing: the terminal shows the address only."""
