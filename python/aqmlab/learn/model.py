@@ -1,4 +1,5 @@
-"""The model's file (`docs/learned-models.md`): a first line about all, then the connections."""
+"""The model's file (`docs/learned-models.md`): a first line about the whole capture, then one line
+for each connection."""
 
 from __future__ import annotations
 
@@ -25,14 +26,14 @@ UNITS = {
     "gap_us": "us",
     "duration_us": "us",
 }
-"""The distributions of the first line, with their units."""
+"""The distributions in the first line, with their units."""
 
 KNOTS = np.r_[np.linspace(0, 0.99, 100), 0.992, 0.995, 0.998, 0.999, 0.9995, 0.9999, 1.0]
-"""The shares whose quantiles are written."""
+"""The probabilities whose quantiles are written."""
 _BLOCK = 16_384
-"""Lines that are put in order together."""
+"""Number of lines that are sorted and written together."""
 _WINDOW = 32 << 20
-"""Bytes of lines that are read at once, if what is wanted lies within them."""
+"""Largest range of bytes that is read at once to get several lines."""
 _TOLD = ("format", "version", "duration_us", "connections", "concurrent", "partial", "bytes")
 
 
@@ -79,10 +80,10 @@ def header(learned: Learned) -> Header:
 
 
 def quantiles(histogram: Histogram) -> Quantiles:
-    """Number, mean, and quantiles at the knots of a histogram of whole numbers."""
+    """Number, mean, and quantiles (at `KNOTS`) of a histogram of whole numbers."""
     low, high, count = np.array(histogram["buckets"], dtype=float).T
     above = np.cumsum(count)
-    # The bucket in which the value of this rank lies, and its middle.
+    # The bucket that contains the value of this rank, and the bucket's middle.
     rank = np.clip(np.ceil(KNOTS * above[-1]), 1, above[-1])
     middle = np.floor((low + high) / 2)[np.searchsorted(above, rank)]
     return {
@@ -94,7 +95,8 @@ def quantiles(histogram: Histogram) -> Quantiles:
 
 
 def _gaps(index: np.ndarray) -> Histogram:
-    """Times between starts, as a histogram: exact below 256, to 0.8 % above."""
+    """Histogram of the times between connections' starts, microseconds: exact below 256, above in
+    buckets at most 0.8 % wide."""
     gaps = np.diff(np.sort(index[:, 0])).astype(np.int64)
     octave = np.maximum(np.log2(np.maximum(gaps, 1)).astype(np.int64) - 7, 0)
     low, count = np.unique(gaps >> octave << octave, return_counts=True)
@@ -104,7 +106,7 @@ def _gaps(index: np.ndarray) -> Histogram:
 
 
 def write(path: Path, header: Header, learned: Learned) -> None:
-    """Writes the file all at once: the lines in order of the connections' starts."""
+    """Writes the file atomically, with the lines in the order of the connections' starts."""
     at_us, serial, length = learned.index.astype(np.int64).T
     begins = np.cumsum(length) - length
     order = np.lexsort((serial, at_us))
@@ -115,7 +117,7 @@ def write(path: Path, header: Header, learned: Learned) -> None:
 
 
 def _lines(source: IO[bytes], begins: np.ndarray, lengths: np.ndarray) -> Iterator[bytes]:
-    """Lines that begin at these places: mostly close together, so read in one piece."""
+    """The lines that begin at these offsets. Lines close together are read in one piece."""
     if not len(begins):
         return
     first, last = int(begins.min()), int((begins + lengths).max())

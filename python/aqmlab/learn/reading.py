@@ -33,7 +33,7 @@ class Learned:
 
     report: forms.Learned
     lines: IO[bytes]
-    """In order of the connections' ends."""
+    """Lines of the connections, in the order of the connections' ends."""
     index: np.ndarray
     """One row for every line, in the same order: start in microseconds, serial number, bytes."""
 
@@ -67,7 +67,7 @@ def _take(learner: Learner, lines: IO[bytes]) -> np.ndarray:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """The file; what stands in the way is one sentence."""
+    """The opened capture file; an error is one sentence."""
     try:
         file = path.open("rb")
     except FileNotFoundError as error:
@@ -79,7 +79,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 
 def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
-    """The capture's bytes, and how far that is in the file."""
+    """The capture's bytes, decompressed, each chunk with the position reached in the file."""
     try:
         first = file.read(4)
         file.seek(0)
@@ -92,7 +92,7 @@ def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
     while True:
         try:
             chunk = source.read1(CHUNK)
-        except EOFError:  # a compressed file that was cut off: what came before is read
+        except EOFError:  # a truncated file is read as far as it goes
             return
         except (gzip.BadGzipFile, zlib.error) as error:
             raise SpecError(f"{path}: its compressed bytes are damaged: copy it again") from error
@@ -109,7 +109,8 @@ def _unreadable(path: Path, error: Exception) -> SpecError:
 
 
 def _prefix(text: str) -> tuple[bytes, int]:
-    """Addresses as the reader wants them: 16 bytes, and the length of the common prefix in bits."""
+    """An address prefix as the compiled reader takes it: 16 bytes, and the prefix length in
+    bits."""
     try:
         network = ipaddress.ip_network(text, strict=False)
     except ValueError as error:
