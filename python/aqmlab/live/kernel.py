@@ -1,4 +1,4 @@
-"""The end systems of the running kernel, as the simulator's profile `linux` has them."""
+"""The end systems of the running kernel, as settings of the simulator's profile `linux`."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ _SWITCHES = {
     "host_cache": ("tcp_no_metrics_save", False),
     "cache_ssthresh": ("tcp_no_ssthresh_metrics_save", False),
 }
-"""Fields of the profile: the kernel's setting, and what of it means that the field is on."""
+"""Fields of the profile, each with the kernel's setting and whether a non-zero setting turns the
+field on."""
 _COUNTS = {
     "dupack_threshold": "tcp_reordering",
     "synack_retries": "tcp_synack_retries",
@@ -34,15 +35,15 @@ _TIMES = {
     "comp_sack_slack": "tcp_comp_sack_slack_ns",
 }
 FIXED_PERCENT = 5
-"""Of the round trip, for which a compressed SACK waits in kernels without
+"""Percentage of the round-trip time for which a compressed SACK waits in kernels without
 `tcp_comp_sack_rtt_percent` (`__tcp_ack_snd_check` of Linux 6.12)."""
 
 
 def settings(folder: Path = SETTINGS) -> dict[str, Any]:
-    """The profile with the settings of this kernel; what it has no setting for is left out.
+    """The profile with the settings of this kernel; fields without a kernel setting are left out.
 
-    Congestion control and ECN are a scenario's own; the window is the kernel's usual one, which
-    grows as the profile's default says.
+    Congestion control and ECN are the scenario's; the receive window is the kernel's default, which
+    grows as in the profile.
     """
     found: dict[str, Any] = {"profile": PROFILE, "scaling_ratio": TUN_RATIO}
     for field, (name, on) in _SWITCHES.items():
@@ -51,7 +52,7 @@ def settings(folder: Path = SETTINGS) -> dict[str, Any]:
             found[field] = (value != 0) is on
     for field, name in _COUNTS.items():
         value = _number(folder / name)
-        # A kernel before 6.5 has no linear timeouts, and so none.
+        # A kernel before 6.5 has no linear timeouts: the number is 0.
         if value is not None or field == "syn_linear":
             found[field] = value or 0
     for field, name in _TIMES.items():
@@ -61,10 +62,10 @@ def settings(folder: Path = SETTINGS) -> dict[str, Any]:
     found["comp_sack_rtt_percent"] = FIXED_PERCENT if percent is None else percent
     linear, retries = found["syn_linear"], _number(folder / "tcp_syn_retries")
     if retries is not None:
-        # `tcp_write_timeout` counts linear ones besides.
+        # `tcp_write_timeout` allows the linear timeouts in addition.
         found["syn_retries"] = retries + linear
     if found.get("host_cache") is False:
-        found.pop("cache_ssthresh", None)  # there is no cache that could keep it
+        found.pop("cache_ssthresh", None)  # without a cache ssthresh is not cached either
     found["recovery"] = _recovery(folder)
     return found
 
@@ -86,8 +87,8 @@ def _number(path: Path) -> int | None:
 def with_kernel(scenario: Scenario, folder: Path = SETTINGS) -> Scenario:
     """A scenario whose groups all have this kernel's end systems.
 
-    Of what a group says of its TCP only the congestion control and ECN are kept; of a profile that
-    has a field for each of this kernel's settings everything.
+    Of a group's TCP settings only congestion control and ECN are kept, unless its profile has a
+    field for each of this kernel's settings: then all are kept.
     """
     kernel = settings(folder)
     datagrams = {app["name"] for app in engine.catalogue()["traffic"] if app.get("datagrams")}
@@ -107,6 +108,6 @@ def _of(tcp: object, kernel: Mapping[str, object]) -> dict[str, object]:
 
 
 def _fields(profile: object) -> set[str]:
-    """What can be said of an end system of this profile; nothing of one that there is not."""
+    """The fields that a profile of this name has; for an unknown name only `profile`."""
     listed = (entry for entry in engine.catalogue()["tcp"] if entry["name"] == profile)
     return {"profile", *(field["name"] for entry in listed for field in entry.get("fields", ()))}

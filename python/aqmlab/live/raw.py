@@ -1,4 +1,5 @@
-"""What a live run hands from its process to the command: a line of JSON, then columns' bytes."""
+"""The file by which the process of a live run passes its result to the command: a line of JSON,
+then the columns' bytes."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ from typing import Any
 
 
 def write(path: Path, raw: dict[str, Any]) -> None:
-    """Writes the result of `_core.live_run`."""
+    """Writes the result of `_core.live_run` to the file."""
     blobs: list[bytes] = []
     tables = {}
     for name, table in raw["tables"].items():
@@ -23,7 +24,7 @@ def write(path: Path, raw: dict[str, Any]) -> None:
 
 
 def read(path: Path) -> Any:
-    """Reads it back; nothing of what was not written to its end."""
+    """The result from the file; empty if the first line was not written to its end."""
     with path.open("rb") as file:
         try:
             raw = json.loads(file.readline())
