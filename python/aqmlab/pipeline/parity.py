@@ -45,12 +45,12 @@ MARGINS: tuple[tuple[str, Margin], ...] = (
     ("requests", Margin(0.05, 5.0)),
     ("responses", Margin(0.05, 5.0)),
 )
-"""Margins by the last word of a number's name, or how it begins. All are constructed: differences
-that a reader of a study would neglect. The floors are a packet, a thousandth of all packets, a
-hundredth of all requests, and the error of a live round trip on a machine with other work, a few
-ms."""
+"""Margins by the last word of a number's name, or by how it begins. All are constructed:
+differences that a reader of a study would neglect. The absolute margins are one packet, a
+thousandth of all packets, a hundredth of all requests, and the error of a live round trip on a
+machine with other work, a few ms."""
 OTHERS = Margin(0.10, 0.0)
-"""Of all others."""
+"""The margin of all other numbers."""
 ONLY_SIMULATED = (
     "events",
     "drops_scripted",
@@ -62,7 +62,7 @@ ONLY_SIMULATED = (
     "loss_episodes_multiple",
     "loss_episodes_timeout",
 )
-"""What cannot be known outside a simulator, or is no measure of the network."""
+"""Numbers that cannot be known outside a simulator, or that do not measure the network."""
 
 
 @dataclass(frozen=True)
@@ -83,12 +83,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Parity:
-    """What both kinds of runs say."""
+    """The comparison of simulated and live runs."""
 
     name: str
     rows: list[Row]
     notes: list[str]
-    """How far live runs can be believed: what they flagged, what the kernel cannot imitate."""
+    """Limits of the live runs: what they flagged, and what the kernel cannot imitate."""
     runs: int
     folder: Path | None = None
 
@@ -98,7 +98,7 @@ class Parity:
         return {verdict: found[verdict] for verdict in ("equivalent", "inconclusive", "different")}
 
     def document(self) -> dict[str, Any]:
-        """The whole as JSON has it."""
+        """The comparison as a JSON document."""
         rows = [
             {key: None if value != value else value for key, value in asdict(row).items()}
             for row in self.rows
@@ -128,7 +128,7 @@ def compare(simulated: Result, live: Result, name: str) -> Parity:
 
 
 def described(summary: Numbers) -> list[str]:
-    """What a live run says of how far it can be believed."""
+    """What limits the validity of a live run, by its own account."""
     account = summary.get("live") or {}
     return [*account.get("missing", ()), *account.get("flags", ())]
 
@@ -156,7 +156,7 @@ def _rows(live: list[FinishedRun], simulated: list[FinishedRun]) -> Iterator[Row
 
 
 def _title(number: str, about: Mapping[str, Any]) -> str:
-    """What a number is called, after where it stands: of which port, of which group."""
+    """The title of a number, after the port or group that it belongs to."""
     place = number.rpartition(".")[0].removeprefix("ports.")
     title = about.get("title", number)
     return f"{place}: {title}" if place and about else title
@@ -169,17 +169,17 @@ def _judged(ours: list[float], theirs: list[float], margin: Margin) -> Judgement
 
 
 def _values(runs: list[dict[str, float | None]], number: str) -> list[float]:
-    """The number in all runs; none where one of them does not know it."""
+    """The number in all runs; empty if a run lacks it."""
     values = [run.get(number) for run in runs]
     known = [value for value in values if value is not None and math.isfinite(value)]
     return known if len(known) == len(values) else []
 
 
 def _comparable(summary: Numbers) -> dict[str, Any]:
-    """A summary without what only one kind of run can know."""
+    """A summary without the numbers that only one kind of run has."""
     left_out = (*ONLY_SIMULATED, "live", "fingerprint", "simulated_s", "measured_s")
     ports = {
-        # The studied port's numbers stand at the top already.
+        # The studied port's numbers are at the top level already.
         name: port
         for name, port in summary.get("ports", {}).items()
         if name != summary.get("studied_port")
@@ -190,7 +190,7 @@ def _comparable(summary: Numbers) -> dict[str, Any]:
 
 
 def replications(experiment: Experiment) -> int:
-    """Runs of every scenario."""
+    """Number of runs of each scenario."""
     seeds = experiment.setting(quick=False).seeds
     return seeds if isinstance(seeds, int) else len(seeds)
 
@@ -203,7 +203,7 @@ def run(
     progress: Callable[[], Progress | None] = lambda: None,
     how: Simulate | None = None,
 ) -> Parity:
-    """Runs an experiment both ways and compares. Results are kept below `out`."""
+    """Runs an experiment in the simulator and live, and compares. Results are kept below `out`."""
     if not experiment.swept:
         raise SpecError(f"{experiment.name} has groups: parity takes a scenario or a sweep")
     if replications(experiment) < 2:
@@ -224,7 +224,7 @@ HEAD = ("variant", "figure", "live", "simulated", "difference", "margin", "verdi
 
 
 def cells(row: Row) -> tuple[str, ...]:
-    """A row in words, under `HEAD`."""
+    """A row as text, in the columns of `HEAD`."""
     title = f"{row.title}, {row.unit}" if row.unit else row.title
     apart = f"{row.live - row.simulated:+.3g} ± {row.half:.2g}"
     numbers = (f"{row.live:.5g}", f"{row.simulated:.5g}", apart, f"{row.margin:.2g}")

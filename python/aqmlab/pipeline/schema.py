@@ -1,6 +1,6 @@
-"""The JSON schema of experiment files, from the objects that their entries become.
+"""The JSON schema of experiment files, made from the classes of their entries.
 
-Editors complete and underline by it. A scenario's own schema is the simulator's.
+Editors use it to complete keys and to underline errors. A scenario's own schema is the simulator's.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ ANY: Schema = {}
 TEXT = {"type": "string"}
 TABLE = {"type": "object"}
 
-#: #: What entries may say in addition to their own keys, once for several (docs/studies.md, "Said
-#: once").
+#: Keys that entries may have in addition to their own, to say something once for several
+#: (docs/studies.md, "Said once").
 FORMS = {
     "like": TEXT | {"description": "the entry of this kind whose keys it has where it has none"},
     "for": {"description": "rows of values, or lists of values by name: an entry for each"},
@@ -31,7 +31,7 @@ VARIANT = FORMS | {
     "from": TEXT | {"description": "a shared axis whose variants stand here"},
     "keep": AXIS["keep"],
 }
-#: A row's value in the place of a bound, and keys with braces for several.
+#: Bounds that a row's value may replace, and keys with braces for several bounds.
 BOUNDS = ("at_least", "at_most", "above", "below")
 OF_A_ROW = TEXT | {"pattern": r"^\$"}
 SEVERAL_KEYS = {r"\{": ANY}
@@ -91,13 +91,15 @@ def _listed(shape: type, about: str) -> Schema:
 
 
 def _open(entry: Schema, more: Schema) -> None:
-    """An entry as it may be written: other keys say the rest, none is needed."""
+    """Makes an entry's schema that of a written entry: it may have the keys of `more`, and no key
+    is required, since values may be inherited."""
     entry["properties"] = entry["properties"] | more
     entry.pop("required", None)
 
 
 def _figures(shared: Schema) -> Schema:
-    """A figure: of each kind with its own keys, or of the kind of the one that it is like."""
+    """The schema of a figure: one for each kind, with that kind's keys, and one for a figure that
+    inherits its kind by `like`."""
     common = shapes.keys(Figure)
     kinds = [figures.kind(name) for name in figures.of_studies()]
 
@@ -111,7 +113,7 @@ def _figures(shared: Schema) -> Schema:
         made = entry(kind.keys, kind.about)
         made["properties"]["kind"] = {"const": kind.name}
         of_kinds.append(made | {"required": ["kind"]})
-    # The same key may be of another type in another kind.
+    # A key may have another type in another kind.
     of_another = entry({}, Figure.__doc__ or "")
     del of_another["properties"]["kind"]
     of_another["properties"] |= {name: ANY for kind in kinds for name in kind.keys}

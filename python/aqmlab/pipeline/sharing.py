@@ -1,9 +1,10 @@
-"""A results folder as one file, and run again to see whether equal results come out.
+"""Writes a results folder as one file, and repeats the runs of such a file to check whether the
+results are equal.
 
 An `.aqm` file is a ZIP archive: `aqm.json` says what it holds (format, version, each run's
 scenario, seed and fingerprint); it also holds the folder's manifest, tables, figures and report,
-and with `tables` the runs' own. A file that is read may be a stranger's: nothing is unpacked to a
-disk, names are looked up and never walked, every length is bounded before a byte is read.
+and with `tables` the runs' own. A file that is read may come from a stranger: nothing is unpacked
+to a disk, names are looked up and never walked, every length is bounded before a byte is read.
 """
 
 from __future__ import annotations
@@ -37,15 +38,16 @@ SUFFIX = ".aqm"
 INDEX = "aqm.json"
 FORMAT = 1
 MOST_BYTES = 64 << 20
-"""Of an index, unpacked: a hundred thousand small scenarios."""
+"""Largest size of an index, unpacked: a hundred thousand small scenarios."""
 MOST_RATIO = 200
-"""Of its length unpacked to that in the file: text packs to a twentieth, a bomb to a thousandth."""
+"""Largest ratio of an index's unpacked length to its packed one: text packs to a twentieth, a
+decompression bomb to a thousandth."""
 MOST_RUNS = 200_000
 _NO_ARCHIVE = (
     *(zipfile.BadZipFile, zlib.error, EOFError),
     *(NotImplementedError, RuntimeError, OSError),
 )
-"""What reading one raises."""
+"""The exceptions that reading an archive raises."""
 _SHOWN = ("manifest.json", "result.json", "advice.json", "report.html")
 _FOLDERS = ("tables", "figures")
 _BUILD = ("version", "build")
@@ -54,7 +56,8 @@ _DATE = (1980, 1, 1, 0, 0, 0)
 
 
 def export(folder: Path, out: Path, *, tables: bool = False) -> Path:
-    """Writes the file; what a folder lists beyond what is ours (links, other names) stays out."""
+    """Writes the archive; entries of the folder that aqmlab did not write (links, other names) are
+    left out."""
     store = Store.existing(folder)
     runs = list(_of_folder(store))
     if not runs:
@@ -96,7 +99,8 @@ def _put(archive: zipfile.ZipFile, name: str, content: bytes) -> None:
 
 
 def _files(store: Store, tables: bool) -> Iterator[str]:
-    """The names of what is put in; of a file that is not what was written a sentence follows."""
+    """The names of the files that are archived; the sentence of an error names a file that was
+    altered."""
     inside = [store.folder / name for name in _SHOWN]
     for name in (*_FOLDERS, *(["runs"] if tables else [])):
         inside += sorted((store.folder / name).rglob("*"))
@@ -124,8 +128,8 @@ class Index(TypedDict):
 
 
 def _of_folder(store: Store) -> Iterator[KnownRun]:
-    """What each finished run of a folder was. A folder that lacks some is refused: nobody would
-    see it of a part of it."""
+    """Scenario, seed and fingerprint of each finished run of a folder. A folder that lacks runs is
+    refused: a reader of the archive would not notice that it is incomplete."""
     listed = [row["folder"] for row in store.manifest.get("runs", []) if row.get("folder")]
     keys = sorted({*store.finished(), *(key_of(Path(place)) for place in listed)})
     found = [run for run in map(store.find, keys) if run is not None]
@@ -143,24 +147,24 @@ def _of_folder(store: Store) -> Iterator[KnownRun]:
 
 @dataclass(frozen=True)
 class Answer:
-    """Whether equal results came out."""
+    """The result of repeating runs."""
 
     name: str
     runs: int
     known: int
-    """How many there are in all."""
+    """How many runs the source lists."""
     made_by: str
     ours: str
     differ: Sequence[Mapping[str, object]] = field(default_factory=tuple)
-    """Runs with another fingerprint: their label, seed, what was said and what came out."""
+    """Runs with a different fingerprint: label, seed, the stated fingerprint and the new one."""
 
     @property
     def same(self) -> bool:
-        """Yes or no."""
+        """Whether every repeated run had its stated fingerprint."""
         return not self.differ
 
     def lines(self) -> list[str]:
-        """In words."""
+        """The result in words."""
         part = "" if self.runs == self.known else f" of {self.known}"
         noun = "run" if self.known == 1 else "runs"
         if self.same:
@@ -181,7 +185,7 @@ class Answer:
         return described
 
     def document(self) -> dict[str, object]:
-        """As JSON."""
+        """The result as JSON."""
         return {**self.__dict__, "differ": list(self.differ), "same": self.same}
 
 
@@ -193,8 +197,8 @@ def reproduce(
     progress: Progress | None = None,
     on: Cluster | None = None,
 ) -> Answer:
-    """Runs what a file, folder or manifest says again, and compares fingerprints; nothing else of
-    a run is held. A program that it carries has to be permitted (see `own.trust`)."""
+    """Repeats the runs that a file, folder or manifest lists and compares fingerprints; no other
+    results are kept. A program that it carries has to be permitted (see `own.trust`)."""
     index = _index(source)
     runs = sorted(index["runs"], key=lambda run: (length_s(run["scenario"]), run["seed"]))
     chosen = runs[: most or len(runs)]
@@ -271,7 +275,8 @@ def _of_run(place: Path) -> dict[str, object]:
 
 
 def _bounded(archive: zipfile.ZipFile, source: Path) -> bytes:
-    """The index, if it is what it says and not too long; nothing else of the archive is read."""
+    """The index of an archive, if its length is as stated and not too large; nothing else of the
+    archive is read."""
     for name in archive.namelist():
         path = PurePosixPath(name)
         if path.is_absolute() or ".." in path.parts or "\\" in name:
@@ -294,7 +299,7 @@ def _bounded(archive: zipfile.ZipFile, source: Path) -> bytes:
 
 
 def _checked(index: object, source: Path) -> Index:
-    """An index as it must be; scenarios themselves are checked by the simulator."""
+    """The index after a check of its form; the simulator checks the scenarios themselves."""
     if not isinstance(index, dict) or index.get("format", FORMAT) != FORMAT:
         raise SpecError(f"{source} is of another format than {FORMAT}: use the aqmlab that made it")
     runs = index.get("runs")

@@ -53,7 +53,7 @@ class Study:
     experiment: Experiment
 
     def run(self, *, quick: bool, out: Path, **how: Any) -> Document:
-        """Carries it out (see `carry_out`), and gives what `result.json` holds."""
+        """Carries the experiment out (see `carry_out`); returns the content of `result.json`."""
         return dict(self.carry_out(quick=quick, out=out, reported=True, **how).report or {})
 
     def carry_out(
@@ -119,7 +119,7 @@ class Study:
         checks.check(self.experiment)
 
     def _check_scenarios(self, settings: Settings, groups: Sequence[Group]) -> None:
-        """Mistakes in any scenario whose users are known before the loads are calibrated."""
+        """Refuses mistakes in scenarios whose users are known before the loads are calibrated."""
         known = [group for group in groups if not group.uses_load]
         made = plan.make(
             self.experiment, settings, calibrating.placeholders(self.experiment), known
@@ -139,7 +139,8 @@ class Study:
         laboratory: Laboratory,
         store: Store,
     ) -> StudyDocument:
-        """Verdicts, tables, figures, `result.json`, whose content it gives, and the report."""
+        """Judges claims and writes tables, figures, `result.json` and the report. Returns the
+        content of `result.json`."""
         from aqmlab import report as page
         from aqmlab.claims import evaluate
         from aqmlab.report import headlines
@@ -182,7 +183,7 @@ class Study:
         return result
 
     def _manifest(self, dataset: Dataset) -> Document:
-        """What the folder's manifest says of a scenario or a sweep."""
+        """The content of the folder's manifest for a scenario or a sweep."""
         experiment = self.experiment
         (group,) = experiment.group
         return {
@@ -210,7 +211,8 @@ class Study:
     def dataset(
         self, *, quick: bool, out: Path, parts: Sequence[str], jobs: int | None = None
     ) -> Dataset:
-        """The runs of these parts, made or found in `out`, for figures of one's own."""
+        """The runs of these parts, simulated now or found in `out`, for figures of the caller's
+        own."""
         experiment = self.experiment
         groups = experiment.groups(experiment.check_parts(list(parts)))
         return self._measured(
@@ -228,7 +230,8 @@ class Study:
         jobs: int | None = None,
         on: Cluster | None = None,
     ) -> Path | None:
-        """Runs what one figure needs and writes it alone; nothing if there is nothing to draw."""
+        """Runs what one figure needs and writes that figure only; writes nothing if there is
+        nothing to draw."""
         from . import outcome
 
         experiment = self.experiment
@@ -264,7 +267,8 @@ class Study:
             for figure in shown
             if figure.of.get("source") == "calibration" and figure.part in mine
         }
-        # Only a study as a whole judges, and so looks again.
+        # Further looks, for claims, are needed only where the whole study is run and not one
+        # figure.
         looks = settings.looks if figures is None else (1,)
         claims = experiment.of("claim", sorted(mine))
         loads = calibrating.placeholders(experiment)
@@ -292,9 +296,9 @@ class Study:
 def _expected(
     made: Plan, claims: Sequence[Claim], looks: Sequence[int], *, first: bool = True
 ) -> tuple[dict[Hashable, float], str]:
-    """The work of a plan, with or without its first look, and what of it is not certain.
+    """The expected work of a plan, with or without its first look, and a note on what is uncertain.
 
-    With any numbers of users it is as much as with those that the loads become.
+    The work does not depend on the numbers of users that the loads become.
     """
     work: dict[Hashable, float] = {**made.work()} if first else {}
     if not claims:
@@ -307,7 +311,7 @@ def _expected(
 
 
 def _check_owner(out: Path, experiment: Experiment) -> None:
-    """A folder holds one study: another's tables and figures would stay among its own."""
+    """Refuses a folder of another study, whose tables and figures would stay among the new ones."""
     try:
         owner = files.read_sealed(out / MANIFEST).get("study", experiment.name)
     except StoreError:
@@ -322,7 +326,8 @@ def _check_owner(out: Path, experiment: Experiment) -> None:
 def _with_earlier(
     wanted: list[str], out: Path, experiment: Experiment, settings: Settings
 ) -> list[str]:
-    """Parts that were run into this folder with equal settings stay in its report."""
+    """The wanted parts and those that were run into this folder earlier with equal settings, which
+    stay in its report."""
     if experiment.swept or not (out / MANIFEST).is_file() or not (out / RESULT).is_file():
         return wanted
     from . import outcome
