@@ -1,4 +1,4 @@
-"""The page of an advice: one file, from the answer alone."""
+"""The page of an advice: one HTML file, made from the answer alone."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from markupsafe import Markup
 from .templates import environment, style
 
 WIDTH = 260
-"""Of the strip on which scores are drawn, in pixels."""
+"""Width in pixels of the strip on which scores are drawn."""
 
 
 class Shown(TypedDict):
-    """How people are shown a number."""
+    """How a measure is shown to people: the factor of its unit, and the digits after the point."""
 
     scale: float
     digits: int
@@ -32,7 +32,7 @@ class Measured(Shown):
 
 
 class Effect(TypedDict):
-    """What a change does to the score of a candidate."""
+    """The change of a candidate's score when one thing changes."""
 
     what: str
     candidate: str
@@ -41,7 +41,7 @@ class Effect(TypedDict):
 
 
 class Surroundings(TypedDict):
-    """The scores where one thing of the line or its users is otherwise."""
+    """The scores of candidates when one property of the line or its users differs."""
 
     what: str
     effects: list[Effect]
@@ -63,7 +63,7 @@ class RacedPlace(TypedDict):
 
 
 class Answer(TypedDict, total=False):
-    """What `aqmlab advise --json` prints; `commands` are what to type at each system."""
+    """The document of `aqmlab advise --json`; `commands` are the commands for each system."""
 
     asked: Required[dict[str, object]]
     terms: Required[list[dict[str, object]]]
@@ -79,7 +79,7 @@ class Answer(TypedDict, total=False):
 
 
 def render(answer: Answer) -> str:
-    """The page. Pure."""
+    """The page as HTML. No side effects."""
     made = environment(strip=strip, described=described, change=change)
     return made.get_template("advice.html.jinja").render(a=answer, style=style())
 
@@ -99,7 +99,7 @@ def strip(place: RacedPlace) -> Markup:
 
 
 def described(interval: Sequence[float] | None, row: Shown, sign: str = "") -> str:
-    """A mean with half its interval, in the unit that people are shown."""
+    """A mean with half the width of its interval, in the unit for people."""
     if interval is None or interval[0] is None:
         return "-"
     mean, _, high = interval
@@ -110,5 +110,5 @@ def described(interval: Sequence[float] | None, row: Shown, sign: str = "") -> s
 
 
 def change(effect: Effect) -> str:
-    """What a change does to a score."""
+    """The change of a score, in words."""
     return described(effect["change"], {"scale": 1, "digits": 3}, "+")

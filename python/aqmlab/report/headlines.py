@@ -29,7 +29,7 @@ def of(result: StudyDocument) -> list[str]:
 
 
 def _advice(result: StudyDocument) -> list[str]:
-    """What to do; or why these runs do not say it. Nothing if a claim was not judged."""
+    """The study's advice, or why these runs do not support it. Empty if a claim was not judged."""
     advice = result.get("advice")
     if not advice:
         return []
@@ -71,9 +71,10 @@ def _agreement(result: StudyDocument) -> list[str]:
 
 
 def _gaps(result: StudyDocument) -> list[str]:
-    """How far we are from the paper in the measures that a table names as its `headline`.
+    """The differences from the paper in the measures that a table names as its `headline`.
 
-    As a range over the rows: in a mean, rows that differ in opposite directions would cancel.
+    They are given as a range over the rows: in a mean, differences in opposite directions would
+    cancel.
     """
     metrics = {m["name"]: m for m in result["metrics"]}
     found = []
@@ -96,9 +97,10 @@ def _gaps(result: StudyDocument) -> list[str]:
 
 
 def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
-    """The rows with a published number, under each value of the key, with the words for it.
+    """The rows with a published number, grouped by their value in column `key`, each group with a
+    text that names the value.
 
-    All together if every value has but one row: there is no range in one row.
+    There is one group of all rows if every value has only one row, since one row has no range.
     """
     known = [row for row in rows if row["difference"] is not None]
     places = list(dict.fromkeys(row[key] for row in known))
@@ -109,7 +111,7 @@ def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
 
 
 def _inside(title: str) -> str:
-    """A title within a sentence: "Throughput" is small there, "UDP lost" stays."""
+    """A title within a sentence: "Throughput" gets a small initial, "UDP lost" stays as it is."""
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 
@@ -127,7 +129,7 @@ def _paired(result: StudyDocument) -> list[str]:
         if not table["paired"] or not table["headline"]:
             continue
         name = table["headline"][0]
-        # What does not differ at the shown digits is no finding.
+        # A difference of zero at the shown digits is no finding.
         digits = metrics[name]["digits"]
         rows = [r for r in table["rows"] if r["metric"] == name and _some(r, digits)]
         texts = [
@@ -143,7 +145,7 @@ def _paired(result: StudyDocument) -> list[str]:
 
 
 def _some(row: dict, digits: int) -> bool:
-    """Whether a difference is known, and any end of it is not 0 at these digits."""
+    """Whether the difference is known and its interval is not zero at these digits."""
     ends = (row[end] for end in ("ours", "low", "high"))
     return row["ours"] is not None and any(round(end or 0.0, digits) for end in ends)
 

@@ -1,4 +1,4 @@
-"""What the pages of this folder share: templates, style, and how a page is written down."""
+"""What the report's pages share: templates, style, and the writing of a page's file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ from aqmlab.io.terminal import printable
 
 
 def environment(**filters: Callable) -> Environment:
-    """The templates, with numbers as filters and these; what is undefined in one is an error."""
+    """The environment of the templates, with filters for numbers and `filters`; an undefined value
+    in a template is an error."""
     made = Environment(
         loader=PackageLoader("aqmlab", "report"),
         autoescape=True,
@@ -30,14 +31,15 @@ def environment(**filters: Callable) -> Environment:
 
 
 def _seen(value: object) -> object:
-    """What has no picture is shown by its number, as on a terminal."""
+    """A value for a template; in text, unprintable characters are replaced by their code points, as
+    on a terminal."""
     if isinstance(value, str) and not isinstance(value, Markup):
         return printable(value, keep="\n\t")
     return value
 
 
 def style() -> Markup:
-    """The style of every page; on a dark one the dark pens of figures are lighter."""
+    """The style of every page; in dark mode the dark colours of figures are lightened."""
     dark = ", ".join(f'[style*="{colour}"]' for colour in colours.DARK)
     rule = f"figure svg :is({dark}) {{ filter: brightness(1.9); }}"
     return _beside("page.css") + Markup(
@@ -46,7 +48,7 @@ def style() -> Markup:
 
 
 def script() -> Markup:
-    """What a report's tables do if a browser lets them."""
+    """The script for a report's tables, where a browser permits scripts."""
     return _beside("page.js")
 
 
@@ -55,7 +57,7 @@ def _beside(name: str) -> Markup:
 
 
 def write_page(path: Path, page: str) -> Path:
-    """Writes a page all at once."""
+    """Writes a page atomically."""
     with whole(path) as draft:
         draft.write_text(page, encoding="utf-8")
     return path

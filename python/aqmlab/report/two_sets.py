@@ -1,4 +1,5 @@
-"""What a report says of a study that has two sets: as printed, and reconstructed."""
+"""The report's sentences on a study with two sets of values: as printed in the paper, and
+reconstructed."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ STANDINGS = ("trained", "foretold", "seen")
 
 
 def headline(result: StudyDocument) -> list[str]:
-    """The findings of a study with two sets in a few sentences; none of any other study."""
+    """The findings of a study with two sets in a few sentences; empty for any other study."""
     sets = result.get("sets")
     if not sets:
         return []
@@ -22,21 +23,23 @@ def headline(result: StudyDocument) -> list[str]:
 
 
 def closing(result: StudyDocument) -> str:
-    """All of that in one paragraph, for the user who has just run the study."""
+    """The headline sentences as one paragraph, printed after the study's run; empty for a study
+    without two sets."""
     lines = headline(result)
     return f"{result['title']}: {' '.join(lines)}" if lines else ""
 
 
 def _runs(result: StudyDocument) -> str:
-    """How often and how long it was run: `quick runs: 3 seeds of 20 min`."""
+    """Number and length of the runs: `quick runs: 3 seeds of 20 min`."""
     mode = "quick" if result["quick"] else "full"
     seeds = counted(result["seeds"], "seed")
     return f"{mode} runs: {seeds} of {result['settings']['duration']}"
 
 
 def _numbers(sets: Sets, runs: str) -> Iterator[str]:
-    """How near the published numbers are: first of the tables that chose the set, then of those
-    that it had foretold, the strongest thing that a study can say, then of the others."""
+    """How many published numbers are close to ours: first in the tables that were used to choose
+    the set; then in tables whose numbers were predicted before they were compared, which is the
+    strongest evidence; then in the others."""
     first = True
     for standing in STANDINGS:
         tables = [table for table in sets["tables"] if _first(sets, table["id"]) == standing]
@@ -60,13 +63,13 @@ def _numbers(sets: Sets, runs: str) -> Iterator[str]:
 
 
 def _first(sets: Sets, table: str) -> str:
-    """The first standing that any number of a table has."""
+    """How a table was used: the first of `STANDINGS` that any of its numbers has."""
     known = {entry["known"] for entry in sets["tables"] if entry["id"] == table}
     return next(standing for standing in STANDINGS if standing in known)
 
 
 def _used(tables: Sequence[TableOfSets], standing: str) -> str:
-    """How numbers of these tables stand to the set."""
+    """How the numbers of these tables were used in choosing the set, in words."""
     if standing == "trained":
         return f"{_sum(tables, FRONT)['numbers']} of them chose the set"
     if standing == "foretold":
