@@ -1,9 +1,9 @@
 """Runs on a cluster of machines, through Dask (docs/cluster.md).
 
-A worker gets a scenario and simulates it; the outcome travels back as the files that a
-results folder keeps, and the process that runs the experiment writes that folder alone. So
-workers need no common disk, and a run that is lost with its worker, or done twice, leaves no trace:
-it is equal to the bit wherever it happens.
+A worker gets a scenario and simulates it; it returns the files that a results folder keeps, and
+only the process that runs the experiment writes that folder. So workers need no common disk, and a
+run that is lost with its worker or repeated does no harm: a run's result is equal to the bit on
+every worker.
 """
 
 from __future__ import annotations
@@ -35,21 +35,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 AHEAD = 3
-"""Tasks that are handed out per thread of the cluster, so that none waits for the next."""
+"""Tasks submitted per thread of the cluster, so that no thread waits for its next task."""
 TASK_S = 0.25
-"""Short runs are handed out together: as many as take about so long, in which what a task costs
-(some ms) does not count."""
+"""Short runs are submitted together, as many as take this time in all, s: it is long compared with
+the cost of a task (some ms)."""
 LOOK_S = 1.0
 """How often a run reports its progress, and a client counts the workers."""
 SAVERS = 2
-"""Threads that write finished runs down: some wait for the disk meanwhile."""
+"""Threads that write finished runs to the folder: some of them wait for the disk."""
 LOSSES = 3
-"""Workers that may be lost with one run before it is given up, on top of the scheduler's own
-`allowed-failures`: what runs out of memory on one worker does so on the next."""
+"""How many workers may be lost with one run before the run is given up, in addition to the
+scheduler's own `allowed-failures`: a run that exhausts the memory of one worker does so on the
+next."""
 WORKER_S = 60.0
-"""How long a missing worker goes unreported."""
+"""Time without any worker after which a warning is printed, s."""
 SILENCE_S = 2.0
-"""How long the silence of a scheduler goes unreported."""
+"""Time without an answer of the scheduler after which a warning is printed, s."""
 
 
 class Cluster:
@@ -74,7 +75,7 @@ class Cluster:
         batch = _Batch(self._client, self._name, scenarios, board, keep)
         saved: dict[int, Future[T]] = {}
         failed: list[Future[T]] = []
-        room = threading.Semaphore(AHEAD * SAVERS)  # what came and is not written is in memory
+        room = threading.Semaphore(AHEAD * SAVERS)  # bounds the runs held in memory
 
         def note(place: int, future: Future[T]) -> None:
             room.release()
@@ -93,7 +94,7 @@ class Cluster:
 
 
 class _Batch:
-    """Runs that are on their way."""
+    """Runs of a batch that have been submitted to the cluster."""
 
     def __init__(
         self,
@@ -118,7 +119,7 @@ class _Batch:
         self._stopped = False
 
     def outcomes(self) -> Iterator[tuple[int, Outcome]]:
-        """The runs as they end, each once."""
+        """The runs in the order in which they end, each once."""
         from distributed import as_completed
 
         waiting = deque(range(len(self._scenarios)))
@@ -140,13 +141,13 @@ class _Batch:
             self._hand_out(waiting, running)
 
     def stop(self) -> None:
-        """Calls back all that is on its way; `outcomes` ends."""
+        """Cancels all submitted tasks and ends `outcomes`."""
         self._stopped = True
-        with contextlib.suppress(Exception):  # of a scheduler that is gone
+        with contextlib.suppress(Exception):  # the scheduler may be gone
             self._client.cancel(list(self._tasks))
 
     def _hand_out(self, waiting: deque[int], running: Any) -> None:
-        """As many more tasks as there is room for; towards the end they are of single runs."""
+        """Submits as many further tasks as there is room for; the last tasks are single runs."""
         now = time.monotonic()
         if now - self._requested >= LOOK_S:
             self._room, self._requested = AHEAD * max(1, threads(self._client)), now
@@ -169,8 +170,8 @@ class _Batch:
         running.add(future)
 
     def _again(self, places: tuple[int, ...], status: str, why: Any, running: Any) -> None:
-        """Runs that did not end: a mistake of theirs is raised; what is lost with its workers is
-        run again, at most this many times."""
+        """Handles runs that did not end: an error of the run is raised; a run lost with its worker
+        is submitted again, at most `LOSSES` times."""
         from distributed import KilledWorker
 
         if status in ("cancelled", "lost"):
@@ -190,7 +191,8 @@ class _Batch:
 
     @contextmanager
     def followed(self) -> Iterator[None]:
-        """Progress is shown meanwhile; what is left in the end is called back."""
+        """Progress is shown while the context is open; at its end the remaining tasks are
+        cancelled."""
         self._client.subscribe_topic(self._id, self._on_event)
         try:
             yield
@@ -200,7 +202,7 @@ class _Batch:
             self.stop()
 
     def _on_event(self, event: tuple[float, tuple[int, float]]) -> None:
-        """A worker reports how far a run is."""
+        """A worker has reported the progress of a run."""
         _, (place, simulated_s) = event
         if place not in self._ended:
             self._start(place, LOOK_S)
@@ -217,9 +219,8 @@ def simulate(
     version: tuple[str, str],
     topic: str,
 ) -> list[Outcome]:
-    """What a worker does: it runs scenarios and returns the files that are kept of them, if its
-    version
-    is the requested one. By the topic it reports how far each is, under its number."""
+    """The task of a worker: it simulates scenarios and returns their files, if its version is the
+    requested one. Progress is reported on `topic` under each run's number."""
     from distributed import get_worker
 
     mine, worker = engine.version(), get_worker()
@@ -237,13 +238,13 @@ def simulate(
             return True
         reported_s = now
         worker.log_event(topic, (place, simulated_s))
-        # Called back, the task is still there but no longer wanted.
+        # After a cancellation the task still exists, but no client wants its result.
         task = worker.state.tasks.get(key)
         return task is not None and task.state == "executing"
 
     done = []
     for place, (scenario, keep) in runs.items():
-        # Its programs were permitted where the command was given.
+        # The scenario's programs were permitted on the machine of the command.
         trust.permit_run(scenario)
         outcome = engine.simulate(scenario, partial(report, place))
         done.append(Outcome(outcome.summary, Packed.of(outcome.tables, keep)))
@@ -251,13 +252,13 @@ def simulate(
 
 
 def threads(client: Client) -> int:
-    """How many runs can go on at a time."""
+    """How many runs the cluster can simulate at a time."""
     known: Any = client.nthreads()
     return sum(known.values())
 
 
 def described(error: BaseException, name: str) -> BaseException:
-    """What a worker raised, as one sentence where it is none of our own."""
+    """The error of a worker; one that is not aqmlab's own becomes one sentence."""
     if isinstance(error, AqmlabError):
         return error
     if isinstance(error, ModuleNotFoundError) or "deserializ" in str(error):
@@ -310,7 +311,7 @@ def _waits(on: str) -> str:
 
 @contextmanager
 def _later(after_s: float, notify: Callable[[], object]) -> Iterator[None]:
-    """Notifies unless what goes on ends before."""
+    """Calls `notify` unless the context ends before `after_s`."""
     timer = threading.Timer(after_s, notify)
     timer.daemon = True
     timer.start()
@@ -322,10 +323,10 @@ def _later(after_s: float, notify: Callable[[], object]) -> Iterator[None]:
 
 @contextmanager
 def _missed(client: Client, on: str) -> Iterator[None]:
-    """One line says so if no worker comes for long."""
+    """Prints a line if no worker connects for a long time."""
 
     def notify() -> None:
-        with contextlib.suppress(Exception):  # of a cluster that is being closed
+        with contextlib.suppress(Exception):  # the cluster may be closing
             if not threads(client):
                 say(
                     f"no worker of {on} has come for {WORKER_S:.0f} s: runs wait; look whether its "

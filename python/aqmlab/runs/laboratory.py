@@ -1,4 +1,4 @@
-"""Where runs happen: planned ones to finished ones, none done twice where a folder keeps them."""
+"""Carries out planned runs; a run that a results folder already holds is not repeated."""
 
 from __future__ import annotations
 
@@ -45,30 +45,30 @@ class FinishedRun:
     scenario: Scenario
     """The complete scenario: users instead of a load, every default filled in."""
     cached: bool = False
-    """Whether an earlier command had computed it."""
+    """Whether an earlier command had simulated the run."""
     stored: StoredRun | None = None
     outcome: Outcome | None = field(default=None, repr=False)
 
     @property
     def summary(self) -> Numbers:
-        """What came out, in numbers."""
+        """The numbers of the run's summary."""
         if self.stored is not None:
             return self.stored.summary
         return self.outcome.summary if self.outcome is not None else {}
 
     @property
     def folder(self) -> Path | None:
-        """Where it is kept, if it is."""
+        """The folder of the run, if it is kept."""
         return self.stored.folder if self.stored else None
 
     def tables(self) -> list[str]:
-        """The names of its tables."""
+        """The names of the run's tables."""
         if self.stored is not None:
             return self.stored.tables()
         return sorted(self.outcome.tables) if self.outcome is not None else []
 
     def has(self, name: str) -> bool:
-        """Whether it recorded this table."""
+        """Whether the run recorded this table."""
         return name in self.tables()
 
     def _check_has(self, name: str) -> None:
@@ -78,7 +78,7 @@ class FinishedRun:
             raise AqmlabError(f'no table "{name}"{hint} (known: {", ".join(known)})')
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """One table, read lazily: only what is needed, when it is needed."""
+        """One table, read lazily: only the columns and rows that are used."""
         self._check_has(name)
         return self.stored.scan(name) if self.stored is not None else self.table(name).lazy()
 
@@ -95,13 +95,13 @@ class FinishedRun:
         return frame
 
     def columns(self, name: str) -> dict[str, np.ndarray]:
-        """One table by column."""
+        """The columns of one table by name."""
         return _kept(self.stored, name) if self.stored else _arrays(self.table(name))
 
 
 @lru_cache(maxsize=512)
 def _kept(run: StoredRun, name: str) -> dict[str, np.ndarray]:
-    """Several claims and figures read these small tables."""
+    """The columns of a small table, cached because several claims and figures read it."""
     return _arrays(run.table(name))
 
 
@@ -110,7 +110,8 @@ def _arrays(frame: pl.DataFrame) -> dict[str, np.ndarray]:
 
 
 class Laboratory:
-    """Runs scenarios, into a results folder if it has one; else what they gave stays in memory."""
+    """Carries out runs. Results go into a results folder if there is one, else they stay in
+    memory."""
 
     def __init__(
         self,
@@ -130,22 +131,23 @@ class Laboratory:
         self.capture = capture
 
     def calibrate(self, scenario: Scenario, **how: Any) -> Calibration:
-        """The line from users to offered load (`calibrate.calibrate`), unless it is known."""
+        """The fitted line from numbers of users to offered load (`calibrate.calibrate`), measured
+        unless it is known."""
         cache = KnownCalibrations(self.store.cache if self.store else None)
         return calibrate.calibrate(
             scenario, cache=cache, progress=self.progress, jobs=self.jobs, on=self.on, **how
         )
 
     def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
-        """What will be run after the next batch (see `Progress.expect`)."""
+        """Announces the work after the next batch (see `Progress.expect`)."""
         if self.progress is not None:
             self.progress.expect(later, including)
 
     def run(self, title: str, runs: Sequence[Run], source: str = "scenario") -> list[FinishedRun]:
         """Runs whose loads are already users, in the given order; those in the folder are not run
-        again, unless there is a capture to be made.
+        again, unless a capture is to be written.
 
-        `source` is the file that a mistake in a scenario is reported for. Ctrl-C arrives as
+        An error in a scenario names the file `source`. Ctrl-C arrives as
         KeyboardInterrupt after the running ones have been stopped (see `resumable`).
         """
         version = engine.version()
@@ -154,7 +156,7 @@ class Laboratory:
         results = self._known(runs, canonical, keys)
         missing = _in_order(runs, canonical, results)
         captures = _captures(self.capture, runs)
-        # What is not simulated, or is kept nowhere, cannot be made again.
+        # Live runs, and runs without a folder, keep all tables: no later run can make them.
         again = self.store is not None and self.simulate is None
         keep = [runs[i].keep if again else None for i in missing]
 
@@ -184,20 +186,21 @@ class Laboratory:
         return [results[i] for i in range(len(runs))]
 
     def _how(self) -> dict[str, str]:
-        """What sets runs apart that are not simulated: no result is taken for the other kind's."""
+        """A part of the run's key that is empty for simulated runs and names the method otherwise
+        (live runs), so that no result is taken for one of the other kind."""
         return {} if self.simulate is None else {"run by": repr(self.simulate)}
 
     def by_scenario(
         self, title: str, runs: Sequence[Run], source: str = "scenario"
     ) -> dict[tuple[str, int], FinishedRun]:
-        """The finished runs by each run's scenario (its key) and seed."""
+        """The finished runs, by the key of each run's scenario and its seed."""
         places = ((run.key, run.seed) for run in runs)
         return dict(zip(places, self.run(title, runs, source), strict=True))
 
     def _known(
         self, runs: Sequence[Run], canonical: Sequence[Scenario], keys: Sequence[str]
     ) -> dict[int, FinishedRun]:
-        """Those that an earlier command has finished, by their places."""
+        """Runs that an earlier command has finished, by their indices."""
         if self.store is None or self.capture is not None:
             return {}
         found = ((i, self.store.find(key)) for i, key in enumerate(keys))
@@ -209,7 +212,7 @@ class Laboratory:
 
     @contextmanager
     def resumable(self) -> Iterator[None]:
-        """Ctrl-C as a sentence: what is finished is kept."""
+        """Turns Ctrl-C into a sentence; finished runs are kept."""
         try:
             yield
         except KeyboardInterrupt:
@@ -227,7 +230,7 @@ class Laboratory:
 
 
 def checked(run: Run, source: str) -> Scenario:
-    """The complete scenario of a run; a mistake names the file, and the variant if there is one."""
+    """The complete scenario of a run; an error names the file, and the variant if there is one."""
     try:
         return engine.check(run.scenario)
     except SpecError as error:
@@ -236,8 +239,8 @@ def checked(run: Run, source: str) -> Scenario:
 
 
 def complete(runs: Sequence[Run], source: str) -> list[Scenario]:
-    """The complete scenarios of runs; those that differ by their seed alone share all else, since
-    tens of thousands are held at once."""
+    """The complete scenarios of runs. Scenarios that differ only in their seed share all other
+    data, since tens of thousands are held at once."""
     known: dict[str, tuple[Draft, Scenario]] = {}
     found: list[Scenario] = []
     for run in runs:
@@ -258,8 +261,9 @@ def _finished(run: Run, scenario: Scenario) -> FinishedRun:
 def _in_order(
     runs: Sequence[Run], canonical: Sequence[Scenario], done: Mapping[int, object]
 ) -> list[int]:
-    """The places of those that are missing: seed by seed, so that what is interrupted has something
-    of everything, and the longest first, so that no core waits for a late long run."""
+    """The order of the missing runs: seed by seed, so that an interrupted study has some runs of
+    each scenario; within a seed the longest first, so that the last cores do not wait for one long
+    run."""
     earlier: dict[str, int] = {}
     order = []
     for i, run in enumerate(runs):
