@@ -1,4 +1,4 @@
-"""Responsiveness under working conditions: round trips a minute (RPM)."""
+"""Responsiveness under working conditions: round trips per minute (RPM)."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ TMP = 0.95
 
 
 GO_TMP = 0.05
-"""The share that goresponsiveness keeps by default (constants.go; utilities/math.go, TrimBy)."""
+"""The share of samples that goresponsiveness keeps by default (constants.go; utilities/math.go,
+TrimBy)."""
 RATINGS = ((6000.0, "excellent"), (1000.0, "good"), (300.0, "fair"))
-"""The words of draft-ietf-ippm-responsiveness-09, section 1.2, and the least RPM of each."""
+"""The terms of draft-ietf-ippm-responsiveness-09, section 1.2, and the least RPM for each."""
 
 
 def trimmed_mean(values: Sequence[float], keep: float = TMP) -> float:
-    """The mean of the smallest values, as many as the share `keep` is whole; NaN if empty."""
+    """The mean of the smallest values: a share `keep` of all, rounded down to a whole number. NaN
+    if there is none."""
     return mean(sorted(values)[: int(len(values) * keep)])
 
 
@@ -40,16 +42,17 @@ def draft(
 
 
 def of_means(foreign_s: float, loaded_s: float) -> float:
-    """RPM of the draft where the trimmed means of one round trip are known."""
+    """RPM of the draft, from the trimmed mean round-trip times of foreign and of self probes."""
     return (60.0 / foreign_s + 60.0 / loaded_s) / 2
 
 
 def goresponsiveness(
     foreign: Sequence[float], loaded: Sequence[float], trips: int = 3, keep: float = GO_TMP
 ) -> float:
-    """RPM as goresponsiveness computes it: 60 s over the mean of both trimmed means. A foreign
-    probe is the whole time of `trips` round trips (TCP, TLS, HTTP), each taken as an equal part of
-    it. Its option rpm.tmp is 5, "percent to trim", and its code keeps as many: the fastest 5 %."""
+    """RPM as goresponsiveness computes it: 60 s over the mean of both trimmed means. The time of a
+    foreign probe covers `trips` round trips (TCP, TLS, HTTP), each of which counts as an equal
+    part. The option rpm.tmp is 5, "percent to trim", but the code keeps that share: the fastest 5
+    %."""
     parts = [probe / trips for probe in foreign for _ in range(trips)]
     return 60.0 / ((trimmed_mean(parts, keep) + trimmed_mean(loaded, keep)) / 2)
 
@@ -63,14 +66,14 @@ def goresponsiveness_percentile(
 
 
 def _percentile(values: Sequence[float], percent: int) -> float:
-    """goresponsiveness' rule: the value at the place percent/100 · n, from 0."""
+    """goresponsiveness' percentile: the sorted value at index percent/100 · n, from 0."""
     ranked = sorted(values)
     place = int(percent / 100 * len(ranked))
     return ranked[place] if place < len(ranked) else math.nan
 
 
 def rating(rpm: float) -> str:
-    """The draft's word for a responsiveness; empty for not a number."""
+    """The draft's term for a responsiveness; empty for NaN."""
     if math.isnan(rpm):
         return ""
     return next((word for least, word in RATINGS if rpm >= least), "poor")

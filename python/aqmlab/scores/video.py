@@ -1,4 +1,5 @@
-"""ITU-T P.1203: what a viewer thinks of a video that is streamed in segments (mode 0).
+"""ITU-T P.1203: the quality that a viewer perceives of a video that is streamed in segments (mode
+0).
 
 Mode 0 knows of each segment its bit rate, resolution and frame rate. Equations are those of
 P.1203.1 (video) and P.1203.3 (integration over time, stalls); the constants are as its authors'
@@ -15,23 +16,24 @@ from dataclasses import dataclass
 from .form import Score, mean
 
 EXCELLENT = 5.0
-"""Quality of the sound where none is given: P.1203.3 takes it as constant and good."""
+"""Audio quality if none is given: P.1203.3 takes it as constant and good."""
 
 
 @dataclass(frozen=True)
 class Segment:
-    """A stretch of the video as it was coded."""
+    """A segment of the video as it was coded."""
 
     seconds: float
     kbit_per_s: float
     pixels: float
-    """Width times height."""
+    """Width times height of the picture."""
     frames_per_s: float = 25.0
 
 
 @dataclass(frozen=True)
 class Stall:
-    """The picture stands still `at` seconds of media time, for `seconds`; at 0 before it begins."""
+    """A stall: the picture freezes at media time `at` (s) for `seconds`; `at` is 0 for the initial
+    delay."""
 
     at: float
     seconds: float
@@ -86,8 +88,8 @@ def session(
     video: Sequence[float], stalls: Sequence[Stall] = (), sound: float = EXCELLENT
 ) -> float:
     """P.1203.3's quality of a session (1 to 5) with this quality in each second, without its forest
-    of random trees: the weighted mean, less what swings and worst moments take off, and the share
-    of that which stalls leave."""
+    of random trees: the weighted mean, minus the penalties for quality changes and for the worst
+    moments, reduced by a factor for stalls."""
     if not video:
         return math.nan
     count = len(video)
@@ -112,7 +114,7 @@ def _fading(half_life: float, floor: float, age: float) -> float:
 
 
 def _worst_moments(both: Sequence[float], middle: float) -> float:
-    """What the worst tenth takes off, the later the more."""
+    """Penalty for the worst tenth of the seconds; later seconds weigh more."""
     count = len(both)
     lags = sorted(
         (q - middle) * _fading(7.85416481, 1.87403625, count - i - 1) for i, q in enumerate(both)
@@ -125,7 +127,7 @@ def _worst_moments(both: Sequence[float], middle: float) -> float:
 
 
 def _swings(video: Sequence[float]) -> float:
-    """What changes of quality take off."""
+    """Penalty for changes of quality."""
     count, spread = len(video), max(video) - min(video)
     longest, turns = _turns(video)
     if longest / count >= 0.25:
@@ -139,7 +141,8 @@ def _swings(video: Sequence[float]) -> float:
 
 
 def _turns(video: Sequence[float]) -> tuple[int, int]:
-    """The longest time in one direction, s, and how often the quality's direction changes."""
+    """The longest time without a change of direction, s, and how often the quality changes
+    direction."""
     padded = [video[0]] * 4 + list(video) + [video[-1]] * 4
     smooth = [mean(padded[i : i + 5]) for i in range(len(padded) - 4)][::3]
     ways = [
@@ -154,7 +157,7 @@ def _turns(video: Sequence[float]) -> tuple[int, int]:
 
 
 def _impact(stalls: Sequence[Stall], count: int) -> float:
-    """The share of the quality that stalls leave."""
+    """The factor, at most 1, by which stalls reduce the quality."""
     total = sum(s.seconds * _fading(10.0, 0.48412879, count - s.at) for s in stalls)
     apart = (stalls[-1].at - stalls[0].at) / (len(stalls) - 1) if len(stalls) > 1 else 0.0
     return math.exp(
@@ -165,7 +168,7 @@ def _impact(stalls: Sequence[Stall], count: int) -> float:
 def streaming(
     segments: Sequence[Segment], stalls: Sequence[Stall] = (), screen: float = 1920 * 1080
 ) -> float:
-    """The quality of a session by its segments and stalls, with constant and good sound."""
+    """The quality of a session from its segments and stalls, with constant and good audio."""
     return session(qualities(segments, screen), stalls)
 
 
