@@ -1,5 +1,5 @@
-"""Laws of a congestion control over whole connections: short scenarios with the control at the
-end systems of a profile, and what their numbers must be. Laws over random calls stand in
+"""Laws of a congestion control over whole connections: short scenarios with the control at the end
+systems of a profile, and conditions on the resulting numbers. Laws over random calls are in
 `crates/plugin`."""
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Control = str | ProgramTable
-"""A control of ours by its name, or the table of a user's own (`source.table`)."""
+"""The name of a built-in control, or the table of a user's own (`source.table`)."""
 
 SEGMENT = 1448
 """Payload of a segment, bytes."""
 
 
 def scenario(control: Control, queue: Queue, flows: list[dict[str, Any]], **more: Any) -> Draft:
-    """A line with these groups of bulk flows of the profile `linux`; `tcp` of a group adds to
-    it."""
+    """A scenario of one line with these groups of bulk flows of the profile `linux`; `tcp` of a
+    group is added to the profile."""
     name = control if isinstance(control, str) else {"name": dict(control)}
     link = {"name": "line", "rate": more.pop("rate", "5 Mbit/s"), "forward": queue}
     if effects := more.pop("effects", None):
@@ -53,7 +53,7 @@ def scenario(control: Control, queue: Queue, flows: list[dict[str, Any]], **more
 
 @dataclass(frozen=True)
 class Law:
-    """A law: `check` answers with a sentence if it is broken."""
+    """A law: `check` returns a sentence if the control breaks it."""
 
     name: str
     says: str
@@ -63,7 +63,7 @@ class Law:
 QUEUES: dict[str, Queue] = tomllib.loads(
     Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
 )
-"""What a control meets in its laws."""
+"""The queues in the laws' scenarios."""
 PIPE = QUEUES["pipe"]
 
 
@@ -128,11 +128,11 @@ LAWS = (
 )
 
 LOSSES = (100, 400, 1600)
-"""Of how many segments one is lost, for the law of its response to loss."""
+"""Values of n for the response to loss: one of n segments is lost."""
 
 
 def check(control: Control, notify: Callable[[str], object]) -> list[Check]:
-    """Each law with its name, what it says and how it is broken (None: kept)."""
+    """Checks every law: its name, its text, and how it is broken (None: kept)."""
     rows: list[Check] = []
     for law in LAWS:
         notify(law.name)
@@ -146,7 +146,7 @@ def check(control: Control, notify: Callable[[str], object]) -> list[Check]:
 
 
 def informed(control: Control, notify: Callable[[str], object]) -> list[Information]:
-    """As `information`; nothing of a control that ends its run."""
+    """As `information`, but empty if the control's failure ends a run."""
     try:
         return list(information(control, notify))
     except AqmlabError:
@@ -154,8 +154,9 @@ def informed(control: Control, notify: Callable[[str], object]) -> list[Informat
 
 
 def information(control: Control, notify: Callable[[str], object]) -> Iterator[Information]:
-    """What is no law, but what people want to know: its window where one segment in n is lost,
-    beside Reno's (Mathis et al. 1997), and what it leaves to a flow of cubic."""
+    """Further numbers about a control, which no law demands: its window where one segment in n is
+    lost, compared with Reno's (Mathis et al. 1997), and the share that it leaves to a flow of
+    cubic."""
     notify("one loss in n")
     for n in LOSSES:
         effects = [{"kind": "loss", "share": 1 / n}]

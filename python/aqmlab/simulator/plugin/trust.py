@@ -1,4 +1,4 @@
-"""Whose programs may run: a discipline that is not ours is a program with its user's rights.
+"""Permission to run programs: a user's own discipline runs with the rights of its user.
 
 A scenario from somebody else may name or carry such a program. It runs only if one of these holds:
 
@@ -8,7 +8,7 @@ A scenario from somebody else may name or carry such a program. It runs only if 
 - its file is one that the user named or permitted before, wherever it has been edited since;
 - the command has `--trust`.
 
-What is permitted is remembered below the user's home: a file for each content and each place.
+Permissions are kept below the user's home: a file for each content and each path.
 docs/decisions/041-whose-programs-run.md has the reasons.
 """
 
@@ -36,12 +36,13 @@ class Untrusted(SpecError):
 _permitted: set[str] = set()
 """Contents that this process may run: once permitted, every thread and run of it may."""
 _everything = 0
-"""How many `granted` are open."""
+"""How many contexts of `granted` are open."""
 
 
 @contextlib.contextmanager
 def granted(given: bool = True) -> Iterator[None]:
-    """Permits whatever scenarios name or carry meanwhile (`--trust`), if it is given."""
+    """If `given` (`--trust`), permits all programs that scenarios name or carry while the context
+    is open."""
     global _everything
     _everything += given
     try:
@@ -51,7 +52,8 @@ def granted(given: bool = True) -> Iterator[None]:
 
 
 def permit(table: Mapping[str, object], path: Path | None = None) -> None:
-    """Permits this program (a table of `source.table`), and what its file will become."""
+    """Permits this program (a table of `source.table`), and whatever its file at `path` contains
+    later."""
     _permitted.add(_content(table))
     _remember("content", _content(table), str(table.get("file")))
     if path is not None:
@@ -59,19 +61,19 @@ def permit(table: Mapping[str, object], path: Path | None = None) -> None:
 
 
 def permit_file(path: Path) -> None:
-    """Permits whatever a file holds when it is used."""
+    """Permits a file, whatever it contains when it is used."""
     _remember("place", _place(path), str(path.resolve()))
 
 
 def permit_run(scenario: Draft) -> None:
-    """Permits the programs of a scenario in this process alone: they were permitted elsewhere."""
+    """Permits the programs of a scenario in this process only: they were permitted elsewhere."""
     from . import source
 
     _permitted.update(_content(table) for table in source.tables(scenario))
 
 
 def is_permitted(table: Mapping[str, object], path: Path | None = None) -> bool:
-    """Whether a program may run; `path` is the file that holds it, where there is one."""
+    """Whether a program may run; `path` is the file that holds it, if there is one."""
     content = _content(table)
     if content not in _permitted:
         if _everything:
@@ -89,7 +91,7 @@ def require(tables: Sequence[Mapping[str, object]], path: Path | None = None) ->
 
 
 def refusal(table: Mapping[str, object], path: Path | None = None) -> str:
-    """Names a program and what to do about it."""
+    """The sentence of a refusal: it names the program and the remedy."""
     name = str(path or table.get("file"))
     how = "carries" if "text" in table and path is None else "names"
     return (
@@ -99,8 +101,8 @@ def refusal(table: Mapping[str, object], path: Path | None = None) -> str:
 
 
 def _content(table: Mapping[str, object]) -> str:
-    """The content that is remembered. A library may load others from its folder, so its place
-    counts."""
+    """Hash of a program for its permission. A library may load others from its folder, so the hash
+    includes its path."""
     if "text" in table:
         return files.identity(["text", table["text"]])
     return files.identity(["library", table.get("file"), table.get("blake2b")])
@@ -111,7 +113,7 @@ def _place(path: Path) -> str:
 
 
 def _is_own(path: Path) -> bool:
-    """Whether the user has named this file before, and no other user can have changed it since."""
+    """Whether the user has named this file before and only this user can have changed it since."""
     try:
         about = path.stat()
     except OSError:
@@ -122,7 +124,7 @@ def _is_own(path: Path) -> bool:
 
 
 def folder() -> Path | None:
-    """Where permissions are remembered; None where a user has no home."""
+    """The folder of permissions; None where a user has no home."""
     windows = os.name == "nt" and os.environ.get("LOCALAPPDATA")
     variable = (
         "LOCALAPPDATA" if windows and not os.environ.get("XDG_DATA_HOME") else "XDG_DATA_HOME"
@@ -132,7 +134,7 @@ def folder() -> Path | None:
 
 
 def _is_known(kind: str, identity: str) -> bool:
-    """Whether it was remembered, in a folder that belongs to this user alone."""
+    """Whether a permission is kept, in a folder that belongs to this user alone."""
     place = folder()
     if place is None:
         return False
@@ -146,7 +148,8 @@ def _is_known(kind: str, identity: str) -> bool:
 
 
 def _remember(kind: str, identity: str, name: str) -> None:
-    """Where it cannot be written, a permission lasts as long as the command."""
+    """Keeps a permission; where the folder cannot be written, a permission lasts as long as the
+    command."""
     place = folder()
     if place is None or _is_known(kind, identity):
         return
