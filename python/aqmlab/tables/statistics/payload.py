@@ -54,7 +54,7 @@ def _bytes(summary: Numbers, group: Traffic) -> int:
     name = group.get("name")
     stream = summary.get("datagrams", {}).get(name)
     if stream is None:
-        # # A group that alone sends requests has no entry of its own.
+        # A group that alone sends requests has no entry of its own.
         return summary.get("by_group", {}).get(name, summary)["response_bytes"]
     if "packet" not in group:
         raise SpecError(f'the size of "{name}"\'s datagrams is not in the scenario: give packet')

@@ -1,4 +1,4 @@
-"""Statistics across a sweep: numbers of the summary (`share_le_1s`, …) of several runs together."""
+"""Statistics across a sweep: they combine numbers of several runs' summaries (`share_le_1s`, …)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Cells = list[tuple[Cell, FinishedRun]]
 
 
 def _line(cells: Cells, axis: str, summary: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The points and the least-squares line through them: its intercept, then its slope."""
+    """The cells' points, and intercept and slope of the least-squares line through them."""
     x = np.array([float(str(cell.axes[axis])) for cell, _ in cells])
     y = np.array([float(run.summary[summary]) for _, run in cells])
     return x, y, np.polynomial.polynomial.polyfit(x, y, 1)
@@ -26,15 +26,14 @@ def line_r_squared(cells: Cells, *, axis: str, summary: str) -> float:
 
 
 def line_intercept(cells: Cells, *, axis: str, summary: str) -> float:
-    """Where that line meets zero, in percent of the largest value."""
+    """Intercept of a number's least-squares line along an axis, in percent of the largest value."""
     _, y, (intercept, _) = _line(cells, axis, summary)
     return float(100 * intercept / y.max())
 
 
 def ahead_of_highest(cells: Cells, *, highest: str, larger: str) -> float:
-    """Percent of the other cells in which the number `larger` is larger than in the cell with the
-    highest number `highest`: 0 if it is first in both.
-    """
+    """Percent of the other cells whose number `larger` exceeds that of the cell with the highest
+    number `highest`: 0 if this cell is the largest in both."""
     if len(cells) < 2:
         return math.nan
     top = max((run for _, run in cells), key=lambda run: run.summary[highest])
