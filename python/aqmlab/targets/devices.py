@@ -1,4 +1,5 @@
-"""Which queues of a machine are the line's: a device that shapes and the ifb beside it."""
+"""Which queues of a machine shape the line: a device's own, and that of the ifb that belongs to
+it."""
 
 from __future__ import annotations
 
@@ -14,34 +15,34 @@ from .tc_text import NO_DEVICE, Seen, read
 from .tc_words import read_rate
 
 SHAPERS = ("htb", "tbf", "hfsc", "cbq")
-"""Disciplines that only set a rate: what hangs below them is the queue."""
+"""Disciplines that only set a rate: the queue is the discipline below them."""
 PARENTS = (*SHAPERS, "mq", "mqprio", "prio", "multiq", "ets", "drr")
 NOTHING = ("noqueue", "ingress", "clsact", "noop")
 _NO_LEAVES = frozenset((*PARENTS, *NOTHING))
 _PREFIXES = ("ifb4", "ifb", "ifb-")
 HEADER_BYTES = 14
-"""Of Ethernet, which tc counts in every packet of most devices."""
+"""Length of the Ethernet header, which tc counts in every packet of most devices."""
 _BARE_DEVICES = ("ppp", "pppoe", "tun", "wg", "ipip", "sit", "gre")
-"""How devices are named whose packets have no such header."""
+"""Prefixes of the names of devices whose packets have no Ethernet header."""
 _NAME = 15
-"""Letters of a device's name: `ifb4` and a long name lose the rest (SQM scripts)."""
+"""Longest device name in characters: of `ifb4` and a long name SQM scripts cut off the end."""
 
 
 ASSUMED = 4
-"""Queues of a device of which tc does not list them (constructed)."""
+"""Number of queues of a multi-queue device if tc does not list them (constructed)."""
 
 
 @dataclass(frozen=True)
 class DeviceQueue:
-    """A queue of a device in our words."""
+    """A queue of a device, as a scenario describes it."""
 
     device: str
     queue: Queue
-    """As a scenario has it."""
+    """The queue as in a scenario."""
     rate: float | None
-    """bit/s, if a shaper gives it."""
+    """Rate in bit/s, if a shaper sets one."""
     link: Mapping[str, object] = field(default_factory=dict)
-    """What of the link's framing is known by it."""
+    """Fields of the link's framing that the shaper's settings reveal."""
     remarks: Sequence[str] = field(default_factory=tuple)
 
 
@@ -51,18 +52,19 @@ class Device:
 
     name: str
     queue: Seen
-    """The discipline that holds its packets."""
+    """The discipline that holds the device's packets."""
     rate: float | None
-    """bit/s, if a shaper gives it."""
+    """Rate in bit/s, if a shaper sets one."""
     shapers: Sequence[Seen]
     stab: Mapping[str, str]
     remarks: Sequence[str]
     queues: int = 0
-    """Of `cake_mq`, as far as tc lists them."""
+    """Number of queues of `cake_mq`, as far as tc lists them."""
 
     @property
     def rank(self) -> int:
-        """What shapes goes before what does not, and what is known here before what is not."""
+        """Preference among devices: those with a shaper come first, then those with a known
+        discipline."""
         return 2 * (self.rate is not None or bool(self.shapers)) + (self.queue.kind in _NAMES)
 
 
@@ -70,7 +72,7 @@ _NAMES = {"pfifo_fast", *(entry.name for entry in tc.ENTRIES)}
 
 
 def devices(text: str) -> list[Device]:
-    """Every device that has a queue; nothing found is a mistake."""
+    """Every device that has a queue; an error if there is none."""
     everything = read(text)
     if not any(not one.is_class for one in everything):
         raise SpecError("there is no line `qdisc …`: give what `tc -s -d qdisc show` prints")
@@ -85,7 +87,8 @@ def devices(text: str) -> list[Device]:
 
 
 def _place_classes(those: dict[str, list[Seen]]) -> None:
-    """`tc class show dev eth0` names no device: its classes belong to the only shaper there is."""
+    """Assigns classes without a device name (`tc class show dev eth0` prints none) to the only
+    device with a shaper."""
     classes = those.get(NO_DEVICE, [])
     if not all(one.is_class for one in classes):
         return
@@ -103,12 +106,12 @@ def _device(those: list[Seen]) -> Device | None:
     classes = {one.handle: one for one in those if one.is_class}
     all_seen = [one for one in those if not one.is_class]
     leaves = [one for one in all_seen if one.kind not in _NO_LEAVES]
-    # The queues of cake_mq are its own.
+    # The queues below cake_mq belong to it.
     leaves = [one for one in leaves if one.kind == "cake_mq"] or leaves
     if not leaves:
         return None
     leaf = _main(all_seen, leaves)
-    # Their parents are classes of its handle: `parent 1:2`.
+    # Their parents are classes of the leaf's handle: `parent 1:2`.
     queues = sum(one.kind == "cake" and one.parent.split(":")[0] == leaf.handle for one in all_seen)
     remarks = []
     if len(leaves) > 1:
@@ -122,7 +125,7 @@ def _device(those: list[Seen]) -> Device | None:
 
 
 def found(device: Device) -> DeviceQueue:
-    """Its queue in our words."""
+    """The device's queue, as a scenario describes it."""
     leaf = device.queue
     queue, remarks = _parameters(leaf)
     if leaf.kind == "cake_mq":
@@ -143,7 +146,7 @@ def _named(leaf: Seen) -> str:
 
 
 def _main(all_seen: Sequence[Seen], leaves: Sequence[Seen]) -> Seen:
-    """The queue of a shaper's default class, else the first."""
+    """The queue of the shaper's default class, else the first queue."""
     for one in all_seen:
         if one.kind == "htb" and "default" in one.words[:-1]:
             default = one.words[one.words.index("default") + 1].removeprefix("0x").lstrip("0")
@@ -167,7 +170,7 @@ def _after(words: Sequence[str], word: str) -> str | None:
 def _rate(
     leaf: Seen, shapers: Sequence[Seen], classes: Mapping[str, Seen]
 ) -> tuple[float | None, list[str]]:
-    """What a shaper lets through: cake's own, that of tbf, or of the class that holds the queue."""
+    """The shaper's rate: cake's own, that of tbf, or of the class that holds the queue."""
     if leaf.kind in ("cake", "cake_mq"):
         own = _after(leaf.words, "bandwidth")
         if own is not None and own != "unlimited":
@@ -196,7 +199,7 @@ def _header(device: str) -> int:
 
 
 def _link(leaf: Seen, queue: Queue, stab: Mapping[str, str]) -> tuple[dict[str, object], list[str]]:
-    """What frames packets on the line, as far as the shaper knows it."""
+    """The link's framing, as far as the shaper knows it."""
     header = _header(leaf.device)
     if stab.get("linklayer", "ethernet") != "ethernet" or "overhead" in stab or "mpu" in stab:
         return sized(header, stab)
@@ -207,7 +210,8 @@ def _link(leaf: Seen, queue: Queue, stab: Mapping[str, str]) -> tuple[dict[str, 
 
 
 _BY_LAYER = {"atm": ("pppoa-vcmux", 10), "adsl": ("pppoa-vcmux", 10), "ptm": ("bridged-ptm", 22)}
-"""A framing of ours of this kind, and its bytes; `framing_bytes` are what is more."""
+"""For each link layer of tc-stab(8): a framing of the simulator and its bytes. A larger overhead is
+set by `framing_bytes`."""
 
 
 def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, object], list[str]]:
@@ -228,9 +232,10 @@ def sized(header: int, stab: Mapping[str, str]) -> tuple[dict[str, object], list
 
 
 def ways(text: str, device: str | None = None) -> tuple[dict[str, DeviceQueue], list[str]]:
-    """Downloads pass an ifb device, uploads the device beside it; one queue alone is forward.
+    """The queues of the two directions. Downloads pass an ifb device, uploads the device that it
+    belongs to; a single queue is `forward`.
 
-    What shapes goes before what does not; what was passed over is listed.
+    Devices with a shaper are preferred; the remarks list those that were not used.
     """
     those = devices(text)
     pairs = _pairs(those)
@@ -269,7 +274,8 @@ def _belongs(ifb: str, device: str) -> bool:
 
 
 def _pairs(those: Sequence[Device]) -> list[list[Device]]:
-    """Each device with its ifb; an ifb that is nobody's goes with the only device that shapes."""
+    """Each device with its ifb; an ifb without a device of its name goes with the only device that
+    has a shaper."""
     named = {one.name: one for one in those if _is_ifb(one)}
     pairs = []
     for one in those:

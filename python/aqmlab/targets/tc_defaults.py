@@ -1,6 +1,7 @@
 """What `tc` itself passes to the kernel where a command leaves a word out (iproute2, read).
 
-The kernel's own defaults hold only where tc passes nothing. What a kernel printed has it all.
+The kernel's own defaults apply only where tc passes nothing. The output of `tc qdisc show` contains
+all values.
 """
 
 from __future__ import annotations
@@ -11,16 +12,16 @@ from .tc_words import AVPKT, BYTES, COUNT, TIME
 from .words import number
 
 _SFB_MAX = 65_535
-"""tc's whole probability, of which its steps are a 2,000th and a 20,000th; the kernel's are twice
-and four times that."""
+"""tc's number for probability 1. tc's default steps are a 2,000th and a 20,000th of it; the
+kernel's are twice and four times as large."""
 
 
 OF_TC_ALONE = {"dualpi2": ("max_rtt", "typical_rtt")}
-"""Words from which tc makes others, by discipline."""
+"""Words that tc itself converts to others, by discipline."""
 
 
 def passed_by_tc(kind: str, pairs: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """Words that tc adds to a command, and what to say of it."""
+    """The words that tc adds to a command, and remarks on them."""
     if kind == "red":
         return _red(pairs)
     if kind == "choke":
@@ -31,7 +32,7 @@ def passed_by_tc(kind: str, pairs: Mapping[str, str]) -> tuple[dict[str, str], l
 
 
 def _red(pairs: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
-    """`tc_red.c`: thresholds by Floyd's advice, in bytes, and a burst of their mean."""
+    """`tc_red.c`: thresholds by Floyd's advice, in bytes, and a burst from their mean."""
     told = []
     if "limit" not in pairs or "avpkt" not in pairs:
         told = ["tc itself refuses red without limit and avpkt: defaults are taken"]
@@ -50,7 +51,7 @@ _SIZES = ("limit", "min", "max", "avpkt")
 
 
 def _choke(pairs: Mapping[str, str]) -> dict[str, str]:
-    """`q_choke.c`: as red's, but in packets, and `max` never follows `min`."""
+    """`q_choke.c`: as `_red`, but in packets, and `max` does not default to a multiple of `min`."""
     if "limit" not in pairs:
         return {}
     count = {word: int(COUNT.read(text, {})) for word, text in pairs.items() if word in _SIZES[:3]}
@@ -74,7 +75,8 @@ def _sfb(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _dualpi2(pairs: Mapping[str, str]) -> dict[str, str]:
-    """`q_dualpi2.c`: four values from `max_rtt` and `typical_rtt`, which then go before them."""
+    """`q_dualpi2.c`: tc computes four values from `max_rtt` and `typical_rtt`, which take
+    precedence over words for these values."""
     if "max_rtt" not in pairs and "typical_rtt" not in pairs:
         return {}
     known = {
@@ -94,5 +96,5 @@ def _dualpi2(pairs: Mapping[str, str]) -> dict[str, str]:
 
 
 def _in_256ths(gain: float) -> str:
-    """Gains go to the kernel in whole 1/256."""
+    """A gain as tc passes it: rounded down to a multiple of 1/256."""
     return number(int(gain * 256) / 256)

@@ -127,7 +127,7 @@ def _burst_read(text: str, given: Given) -> float:
 
 BURST = Kind(lambda value, given: str(red_average.burst(value, _least(given))), _burst_read)
 IDLE_RATE = Kind(
-    # # The rate at which RED's average ages while idle, given by the time of a mean packet.
+    # The rate at which RED's average ages while idle, given by the time of a mean packet.
     lambda value, given: _rate(8 * _packet(given) / value, given),
     lambda text, given: 8 * _packet(given) / read_rate(text, given),
 )

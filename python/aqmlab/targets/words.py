@@ -1,8 +1,8 @@
-"""How a target says a parameter: one row for each, read in both directions.
+"""How a target system writes a discipline's parameters: one row for each, used in both directions.
 
 A row names our field and the target's word; its `Kind` writes our number (in base units: seconds,
-bit/s, bytes, packets) as the target takes it, and reads it back. What is lost on the way there and
-back is what the target cannot say exactly.
+bit/s, bytes, packets) as the target takes it, and reads it back. A value that changes when it is
+written and read back is one that the target cannot express exactly.
 """
 
 from __future__ import annotations
@@ -21,35 +21,37 @@ LINE = "line's rate"
 
 @dataclass(frozen=True)
 class Kind:
-    """How a value is written and read. Both also see the other values."""
+    """How a value is written and read. Both functions also get the other values."""
 
     write: Callable[[Any, Given], str]
     read: Callable[[str, Given], Any]
     bare: bool = False
-    """Whether the value itself is the word (`ecn`, `diffserv3`)."""
+    """Whether the value has no word before it, but is a word itself (`ecn`, `diffserv3`)."""
     words: tuple[str, ...] = ()
-    """Of a bare kind: all that it may be."""
+    """All words of a bare kind."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One parameter in one target."""
+    """One parameter of a discipline in one target."""
 
     ours: str
-    """Our field."""
+    """Name of our field."""
     word: str = ""
-    """The target's word before the value; none for bare words and for what cannot be said."""
+    """The target's word before the value; empty for bare words and for what the target cannot
+    express."""
     kind: Kind | None = None
-    """None: the target has no word for it."""
+    """How the value is written; None if the target has no word for the parameter."""
     always: Any = None
-    """Without a word: the value that the target has, or a function of the others; `None`: it has no
-    such thing."""
+    """Without a word: the value that the target uses, or a function of the other values; `None` if
+    it has no such parameter."""
     note: str = ""
-    """Why, or what to know."""
+    """A remark for the user, such as why the target cannot express the value."""
     only: str = ""
-    """`write` or `read`: a row of one direction."""
+    """`write` or `read` if the row is used in one direction only."""
     quiet: bool = False
-    """Left out unless the user wrote it: the target's default follows our rule."""
+    """Whether the word is left out unless the user set the value, since the target's default
+    follows our rule."""
 
 
 @dataclass(frozen=True)
@@ -58,23 +60,23 @@ class Entry:
 
     aqm: str
     name: str
-    """The target's name of it."""
+    """The target's name for the discipline."""
     rows: tuple[Row, ...]
     profile: str | None = None
-    """The profile of ours that is the target's implementation."""
+    """Our profile that models the target's implementation."""
     implies: Given = field(default_factory=dict)
-    """Our fields that the name alone says."""
+    """Values of our fields that the target's name implies."""
     also: tuple[str, ...] = ()
-    """Words that always stand there."""
+    """Words that are always written."""
     fits: Callable[[Given], bool] = lambda _: True
-    """Whether this entry is the one for these values, of several of one discipline."""
+    """If a discipline has several entries: whether this one fits the values."""
     pitfalls: tuple[str, ...] = ()
     since: str = ""
-    """The first release that has it, where that is not old."""
+    """The first release with the discipline, unless that is old."""
 
 
 def number(value: float) -> str:
-    """As short as it is exact."""
+    """A number in as few digits as represent it exactly (12 at most)."""
     return f"{value:.12g}"
 
 
@@ -89,17 +91,17 @@ def _bare(choices: Mapping[bool, str] | Mapping[str, str]) -> Kind:
 
 
 def flag(on: str, off: str = "") -> Kind:
-    """A switch that is a word, or one of two."""
+    """A switch that is written as a word, or as one of two."""
     return _bare({True: on, False: off})
 
 
 def choice(**choices: str) -> Kind:
-    """One of several words; our values use `_` where the target has `-`."""
+    """One of several words; our values have `_` where the target's words have `-`."""
     return _bare({ours.replace("_", "-"): word for ours, word in choices.items()})
 
 
 def scaled(factor: float, whole: bool = True) -> Kind:
-    """A number in the target's own unit: `factor` of them are one of ours."""
+    """A number in the target's unit, of which `factor` make one of ours."""
 
     def write(value: Any, _: Given) -> str:
         return str(round(value * factor)) if whole else number(value * factor)
@@ -126,7 +128,7 @@ def _plain(value: object, about: Field) -> object:
 
 
 def written(aqm: str, values: Given) -> dict[str, Any]:
-    """The other way round: base units as a scenario writes them."""
+    """The inverse of `plain`: base units as a scenario writes them."""
     units = {field["name"]: field for field in fields(aqm)}
     return {
         name: _written(value, units.get(name, {"name": name})) for name, value in values.items()
