@@ -1,15 +1,15 @@
-"""What can go wrong, as one family: every message is one sentence that names culprit and remedy."""
+"""The package's exceptions: every message is one sentence that names the cause and the remedy."""
 
 from __future__ import annotations
 
 import re
 
 LONGEST_WORD, LONGEST = 300, 1200
-"""Characters: of a name in a sentence, and of a sentence, which fits on a screen."""
+"""Longest name in a sentence, and longest sentence, in characters; a sentence fits on a screen."""
 
 
 def fitting(sentence: str) -> str:
-    """A sentence that is no longer than a screen: of what is too long the middle is left out."""
+    """A sentence shortened to a screen: the middle of a long word or sentence is left out."""
     words = re.sub(
         rf"\S{{{LONGEST_WORD + 1},}}", lambda word: shortened(word[0], LONGEST_WORD), sentence
     )
@@ -20,7 +20,7 @@ def shortened(text: str, longest: int) -> str:
     """A text of at most `longest` characters: the middle of a longer one is left out."""
     if len(text) <= longest:
         return text
-    # The beginning names the place, the end the remedy.
+    # The beginning names the place of the error, the end the remedy.
     end = longest // 3
     return f"{text[: longest - end - 3]}...{text[-end:]}"
 
@@ -67,7 +67,7 @@ class Interrupted(AqmlabError):
 
 
 def nearest(name: str, known: list[str], cutoff: float = 0.6) -> str:
-    """`'; did you mean "x"?'` if one of `known` is near `name`, else nothing."""
+    """`'; did you mean "x"?'` if one of `known` is similar to `name`, else an empty text."""
     import difflib
 
     close = difflib.get_close_matches(name, known, n=1, cutoff=cutoff)
