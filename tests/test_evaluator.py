@@ -1,4 +1,4 @@
-"""The evaluator of docs/how-to/evaluate.md, as a loop of OpenEvolve's kind calls it: offline."""
+"""The evaluator of docs/how-to/evaluate.md, called offline as OpenEvolve's loop calls it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PAGE = Path(__file__).parent.parent / "docs" / "how-to" / "evaluate.md"
 
 @pytest.fixture
 def evaluator():
-    """The function of the page."""
+    """The evaluator's function from the page."""
     (block,) = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.M | re.S)
     names: dict[str, object] = {}
     exec(block, names)
@@ -25,7 +25,8 @@ def evaluator():
 
 
 def answers(monkeypatch, text: str) -> list[list[str]]:
-    """From now on a command prints this; the commands."""
+    """Replaces `subprocess.run` by one that prints `text`. Returns the list of commands it was
+    called with."""
     called = []
 
     def run(command, **_):

@@ -14,7 +14,7 @@ MARKABLE = ("ect0", "ect1", "ce")
 
 @dataclass
 class Packet:
-    """A packet as the documents of trials write it."""
+    """A packet as the documents of test vectors write it."""
 
     id: int
     flow: int
@@ -28,7 +28,7 @@ class Packet:
 
 
 class Draws:
-    """The random numbers that one call may take, in order."""
+    """The random numbers that one call may draw, in order."""
 
     def __init__(self) -> None:
         self.given: deque[float] = deque()
@@ -37,13 +37,13 @@ class Draws:
         self.given = deque(numbers)
 
     def uniform(self) -> float:
-        """In [0, 1)."""
+        """A random number, uniform in [0, 1)."""
         if not self.given:
             raise AssertionError("takes a random number that the simulator did not take")
         return self.given.popleft()
 
     def below(self, n: int) -> int:
-        """A whole number in 0..n."""
+        """A whole random number, uniform in 0..n."""
         return int(self.uniform() * n)
 
     def exponential(self, mean: float) -> float:
@@ -60,14 +60,14 @@ QUANTITY = re.compile(r"([-+.\de]+)(?:/([.\d]+))?\s*(\S*)")
 
 
 class Parameters:
-    """What the user wrote, read by name; notes what has been read."""
+    """The parameters that the user wrote, by name; records which have been read."""
 
     def __init__(self, written: Mapping[str, object]) -> None:
         self.written = written
         self.read: set[str] = set()
 
     def given(self, name: str) -> bool:
-        """Whether the user wrote it."""
+        """Whether the user wrote this parameter."""
         self.read.add(name)
         return name in self.written
 
@@ -105,7 +105,7 @@ class Discipline:
         self.due: int | None = None  # when the periodic update falls due, ns
         self.setup(parameters)
 
-    # What a transcription writes.
+    # Methods that a transcription defines.
 
     def setup(self, parameters: Parameters) -> None:
         """Reads the parameters and sets the initial state."""
@@ -122,10 +122,10 @@ class Discipline:
         raise NotImplementedError
 
     def state(self) -> dict[str, float]:
-        """Inner state by the simulator's names of it."""
+        """Internal state, under the names of the simulator's gauges."""
         return {}
 
-    # What it reports.
+    # Events that a transcription reports.
 
     def queued(self, packet: Packet) -> None:
         self.events.append(["queued", packet.id])
@@ -137,7 +137,7 @@ class Discipline:
     def dropped(self, packet: Packet, why: str) -> None:
         self.events.append(["dropped", packet.id, why])
 
-    # What it may ask.
+    # Values that a transcription may query.
 
     def packet_seconds(self, size: float) -> float:
         """How long `size` bytes occupy the line."""
@@ -159,43 +159,43 @@ def drop(why: str = "forced") -> Verdict:
 
 
 class Fifo(Discipline):
-    """One queue, first come, first served, that decides about each packet at its arrival."""
+    """A FIFO queue that decides about each packet at its arrival."""
 
-    limit_first: ClassVar[bool] = False  # whether the limit is tested before the judge
-    # Whether a line at rest looks into the queue after each arrival, so that an idle time begins
-    # anew with an arrival that is dropped: ns-2, Linux and ALTQ do.
+    limit_first: ClassVar[bool] = False  # test the limit before `judge`
+    # Whether an idle line looks into the queue after each arrival, so that a dropped arrival starts
+    # a new idle time, as in ns-2, Linux and ALTQ.
     looks_again: ClassVar[bool] = False
     ecn = False
-    nodrop = False  # what cannot be marked passes
+    nodrop = False  # do not drop packets that are not ECN-capable
     limit = math.inf
     limit_bytes = math.inf
 
     def __init__(self, parameters: Parameters, rate: int, draws: Draws) -> None:
         self.queue: deque[Packet] = deque()
         self.bytes = 0
-        self.resting = True  # the line
+        self.resting = True  # the line is idle
         super().__init__(parameters, rate, draws)
 
-    # What a transcription writes.
+    # Methods that a transcription of a FIFO queue defines.
 
     def judge(self, packet: Packet, now: int) -> Verdict:
-        """About an arrival that finds `self.queue` waiting."""
+        """Decides about an arrival; `self.queue` are the packets that wait."""
         return PASS
 
     def fits(self, packet: Packet) -> bool:
         return len(self.queue) < self.limit and self.bytes + packet.bytes <= self.limit_bytes
 
     def signalled(self, marked: bool) -> None:
-        """A signal is carried out: by a mark, or by a drop."""
+        """A signal has been carried out, by a mark or by a drop."""
 
     def overflowed(self, now: int) -> None:
-        """The arrival does not fit; `lost` follows."""
+        """The arrival does not fit and will be dropped; `lost` is called next."""
 
     def lost(self, why: str) -> None:
-        """The arrival is dropped, for whatever cause."""
+        """The arrival has been dropped, for any reason."""
 
     def idle(self, now: int) -> None:
-        """The line has sent its last packet and finds the queue empty."""
+        """The line has sent its last packet; the queue is empty."""
 
     # The queue.
 
@@ -246,7 +246,7 @@ class Fifo(Discipline):
 
 
 def packets_in(span: float, seconds: float) -> int:
-    """How many packets of so many seconds fit into `span` ns; a whole multiple counts in full."""
+    """How many packets of `seconds` each fit into `span` ns; a whole multiple counts in full."""
     return int(span / (seconds * 1e9) + 1e-9)
 
 
