@@ -1,10 +1,11 @@
 """The kernel's own commands of queues (tc-testing), read by `aqmlab from-tc`.
 
 Usage: python -m validation.linux.tdc FOLDER
+
 FOLDER is tools/testing/selftests/tc-testing/tc-tests/qdiscs of the kernel's source; nothing of it
-is copied here. A command is *understood* if every word of it is read or has no effect on packets;
-the queue is *as tc makes it* if what the kernel's test expects tc to print, read too, gives the
-queue that the command gives.
+is copied here. A command is *understood* if each of its words is read or has no effect on packets.
+The queue is *as tc makes it* if the output that the kernel's test expects from tc describes the
+queue that the command describes.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ KINDS = {
     "cake", "cake_mq", "choke", "codel", "drr", "dualpi2", "fq_codel", "fq_pie", "gred", "hhf",
     "pfifo", "bfifo", "pfifo_fast", "pie", "red", "sfb", "sfq",
 }  # fmt: skip
-"""Queues that the laboratory has."""
+"""Disciplines of the kernel that aqmlab has."""
 
 
 @dataclass(frozen=True)
@@ -38,11 +39,11 @@ class Command:
     words: tuple[str, ...]
     expected: str
     changes: bool
-    """It changes a queue that is there: what it leaves out keeps its value."""
+    """Whether the command changes an existing queue: parameters that it omits keep their values."""
 
 
 def commands(folder: Path) -> Iterator[Command]:
-    """All in the folder's files."""
+    """All commands in the folder's files."""
     for path in sorted(folder.glob("*.json")):
         for test in json.loads(path.read_text(encoding="utf-8")):
             line = re.sub(r"\$(DUMMY|ETH|DEV\d?)", "eth0", test["cmdUnderTest"]).replace(
@@ -63,7 +64,7 @@ def commands(folder: Path) -> Iterator[Command]:
 
 
 def judged(command: Command) -> tuple[str, str]:
-    """What became of a command: a word and why."""
+    """How a command was read, in a word, and why."""
     try:
         queue, remarks = from_tc.parameters(command.kind, command.words, printed=False)
     except SpecError as error:
@@ -90,20 +91,22 @@ def judged(command: Command) -> tuple[str, str]:
 
 
 def _in_bytes(queue: dict[str, Any]) -> dict[str, Any]:
-    """RED's thresholds in bytes, as tc prints them, without the packet that counts them here."""
+    """A queue whose RED thresholds are in bytes, as tc prints them, without `mean_packet_bytes`, by
+    which aqmlab converts them to packets."""
     if queue["aqm"] not in ("red", "ared", "gred"):
         return queue
     packet = queue.get("mean_packet_bytes", 1000)
     sized = {name: round(packet * queue[name]) for name in ("min_th", "max_th") if name in queue}
     if queue["aqm"] == "gred":
-        # In whole packets here: 60 kB are another number of them in packets of another size.
+        # The limit is a whole number of packets in aqmlab; tc's in bytes is another number of
+        # packets of another size.
         queue = {name: value for name, value in queue.items() if name != "limit"}
     return {name: value for name, value in queue.items() if name != "mean_packet_bytes"} | sized
 
 
 def _is_shown_as(name: str, ours: Any, shown: Any) -> bool:
-    """Whether tc shows such a value: times as the kernel keeps and tc prints them, in units of
-    1,024 ns and three digits; gains, which the kernel's unit rounds down, less by 1/256 at most."""
+    """Whether tc prints this value: times in the kernel's unit of 1,024 ns and with three digits;
+    gains rounded down to the kernel's unit, by at most 1/256."""
     if name in ("alpha", "beta"):
         return -1e-5 <= ours - shown <= 1 / 256 + 1e-5
     if isinstance(ours, str) and ours.endswith(" s"):
@@ -115,8 +118,9 @@ def _is_shown_as(name: str, ours: Any, shown: Any) -> bool:
 
 
 def _printed(command: Command) -> list[str] | None:
-    """The words that tc is expected to print after the queue's name and place."""
-    # A word whose value the pattern leaves open says nothing.
+    """The words that the test expects after the queue's name and position; None if it expects no
+    settings."""
+    # A word whose value the pattern leaves open is no evidence.
     text = re.sub(r"\b[a-z_]+(\.\*| \[0-9\]\+)|\b(overhead|limit) *$", " ", command.expected)
     text = re.sub(r"\[0-9\]\+|\.\*|\$$|\\", " ", text)
     text = re.sub(r"\([^)]*\|[^)]*\)", f"{command.kind} 1: root", text).removeprefix("qdisc ")
@@ -129,7 +133,7 @@ def _printed(command: Command) -> list[str] | None:
 
 
 def table(results: dict[str, Counter[str]]) -> str:
-    """Counts by file."""
+    """A table with the numbers of commands by file."""
     heads = ("as tc makes it", "understood", "another queue", "not understood")
     lines = [f"| file | commands | {' | '.join(heads)} |", "| --- " * (len(heads) + 2) + "|"]
     total: Counter[str] = Counter()
@@ -146,7 +150,8 @@ def _row(name: str, counts: Counter[str], heads: tuple[str, ...]) -> str:
 
 
 def main() -> int:
-    """Reads the folder's commands, prints counts and what is not so; 0 if nothing is."""
+    """Reads the folder's commands, and prints counts and deviations. Returns 0 if there is no
+    deviation."""
     parser = argparse.ArgumentParser(
         prog="python -m validation.linux.tdc", description=(__doc__ or "").splitlines()[0]
     )

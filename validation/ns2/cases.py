@@ -1,4 +1,4 @@
-"""What `python -m validation.ns2` compares: TCP over one link or two, told to both programs."""
+"""What `python -m validation.ns2` compares: TCP over one link or two, in both programs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from validation.dumbbell import CONTROLS
 from validation.workload import STATIONS, Burst, Web
 
 PACKETS = {"queue_in_bytes": False, "mean_packet_bytes": 1500}
-"""Everything is counted in packets of 1,500 B in both programs."""
+"""Both programs count everything in packets of 1,500 B."""
 
 
 HARSH_RED = {
@@ -23,14 +23,14 @@ HARSH_RED = {
 
 @dataclass(frozen=True)
 class Case(dumbbell.Case):
-    """A case, and which of our senders stand beside ns-2's."""
+    """A case, with the profile of our senders that ns-2's are compared with."""
 
     profile: str = "ns2"
     exit_fix: bool = True
-    """NewReno leaves a recovery as RFC 6582 has it; ns-2 by default does not."""
+    """Whether NewReno leaves a recovery as in RFC 6582, which ns-2 does not by default."""
 
     def words(self) -> list[str]:
-        """What is not usual."""
+        """The words that name what is unusual in the case."""
         words = super().words()
         words += [self.profile] if self.profile != "ns2" else []
         return words + ([] if self.exit_fix else ["burst"])
@@ -66,22 +66,25 @@ def full() -> Iterator[Case]:
 
 
 def controls() -> Iterator[Case]:
-    """What is suspected to part a case is taken out of it (`validation.causes`)."""
+    """Counter-experiments: the suspected cause of a difference is removed from a case
+    (`validation.causes`)."""
     yield Case(CONTROLS, "droptail", 10, every=1, drawn_ms=12)
     for case in bursts():
-        # A burst at any time of the long transfer's sawtooth, not of ten seconds of it.
+        # The burst may come at any time in the long transfer's sawtooth, instead of within ten
+        # seconds.
         anywhere = replace(case.workload, within_s=50 if case.rate_mbit > 1 else 100)
         if case.queue == "hred" and anywhere.flows == 1:
             longer = case.measured_s + int(anywhere.within_s)
             yield replace(case, family=CONTROLS, workload=anywhere, measured_s=longer)
-    # So many that RED's average passes max_th often, and drops beside marks are not rare.
+    # Enough flows that RED's average often exceeds max_th, and that drops are not rare in
+    # comparison with marks.
     for case in hspa():
         if case.queue == "red" and case.ecn and case.flows == 10:
             yield replace(case, family=CONTROLS, flows=20)
 
 
 def exits() -> Iterator[Case]:
-    """NewReno without `exit_recovery_fix_`, which no other case has."""
+    """NewReno without `exit_recovery_fix_`; all other cases have the fix."""
     for queue in ("droptail", "red"):
         yield Case(
             "NewReno as ns-2 has it by default", queue, 50, recovery="newreno", exit_fix=False
@@ -103,7 +106,8 @@ def hspa() -> Iterator[Case]:
 
 
 def bursts() -> Iterator[Case]:
-    """The Harsh RED paper's: 360 kB over n flows that start at once, beside a long transfer."""
+    """The Harsh RED paper's bursts: 360 kB over n flows that start at once while a long transfer
+    runs."""
     links = (("HSPA", 2, 142, Burst(1, 247, 60, 10)), ("EDGE", 0.2, 402, Burst(1, 247, 150, 10)))
     kinds = itertools.product(("newreno", "sack"), links, ("droptail", "hred"), (1, 6, 18))
     for recovery, (name, rate, rtt, burst), queue, n in kinds:
@@ -134,7 +138,7 @@ def rfc7928() -> Iterator[Case]:
 
 
 def streams() -> Iterator[Case]:
-    """Two streams of 1 Mbit/s beside ten bulk senders."""
+    """Two streams of 1 Mbit/s in competition with ten bulk senders."""
     for queue in _disciplines():
         yield Case("with streams of datagrams", queue, 10, streams=2)
 
@@ -152,14 +156,14 @@ def web() -> Iterator[Case]:
 
 
 def _at(case: Case, rate: int) -> Case:
-    # Ten times the packets: less time.
+    # Ten times as many packets: a shorter run suffices.
     if rate > 10:
         return replace(case, rate_mbit=rate, warmup_s=30, measured_s=100)
     return replace(case, rate_mbit=rate)
 
 
 def quick() -> Iterator[Case]:
-    """What a minute has time for, one of every kind."""
+    """One case of every kind, for a minute of computing."""
     chosen = [case for case in hspa() if case.flows == 1]
     chosen += [Case("SACK, window unlimited", queue, 10) for queue in _disciplines()]
     chosen += [Case("ECN", queue, 50, ecn=True) for queue in ("red", "pi")]
@@ -218,7 +222,7 @@ def tick(case: Case) -> float:
 
 
 def words(case: Case, seed: int) -> list[str]:
-    """What dumbbell.tcl is told; the transfers come on its standard input."""
+    """The arguments of dumbbell.tcl, which reads the transfers from its standard input."""
     known = asdict(case)
     low, high = case.drawn(seed).rtt_ms
     same = ("flows", "recovery", "mss", "window", "every", "initial_window", "streams", "cross")
