@@ -1,9 +1,9 @@
-"""What is built and heavy stands in the repository as an archive, which `make site` unpacks.
+"""Large generated files are in the repository as archives, which `make site` unpacks.
 
-`docs/reports.tar.xz` are the reports of the full studies, `docs/images/aqm.tar.xz` and
-`docs/images/rfc7928.tar.xz` a picture each for every discipline of `docs/algorithms.md`,
-`docs/images/validation.tar.xz` those of `docs/validation-runs.md`, of which
-`docs/validation-runs.tar.xz` holds the whole page. Equal files give equal archives.
+`docs/reports.tar.xz` has the reports of the full studies; `docs/images/aqm.tar.xz` and
+`docs/images/rfc7928.tar.xz` have a picture each for every discipline of `docs/algorithms.md`;
+`docs/images/validation.tar.xz` has those of `docs/validation-runs.md`, and
+`docs/validation-runs.tar.xz` the whole of that page. Equal files give equal archives.
 
     python docs/archive.py pack FOLDER ARCHIVE [PATTERN]
     python docs/archive.py unpack ARCHIVE FOLDER
@@ -26,7 +26,7 @@ VALIDATION = Path(__file__).parent / "images" / "validation.tar.xz"
 
 
 def read(archive: Path) -> dict[str, bytes]:
-    """Name and bytes of every file in an archive; nothing where there is none."""
+    """Name and bytes of every file in an archive; empty if there is no archive."""
     if not archive.exists():
         return {}
     with tarfile.open(archive, "r:xz") as tar:
@@ -35,7 +35,7 @@ def read(archive: Path) -> dict[str, bytes]:
 
 
 def write(archive: Path, files: Mapping[str, bytes]) -> None:
-    """Writes the archive of these files: without dates and owners, in the order of their names."""
+    """Writes the archive of these files in the order of their names, without dates and owners."""
     packed = io.BytesIO()
     with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as tar:
         for name in sorted(files):
@@ -53,7 +53,7 @@ def write(archive: Path, files: Mapping[str, bytes]) -> None:
 
 
 def add(archive: Path, files: Mapping[str, bytes]) -> None:
-    """Puts these files into the archive, in place of those of their names."""
+    """Adds these files to the archive; files of equal names are replaced."""
     write(archive, read(archive) | files)
 
 
@@ -62,14 +62,14 @@ def unpack(archive: Path, folder: Path) -> list[Path]:
     folder.mkdir(parents=True, exist_ok=True)
     written = []
     for name, content in read(archive).items():
-        path = folder / Path(name).name  # flat: no name leads elsewhere
+        path = folder / Path(name).name  # only the last part: no path leads out of `folder`
         path.write_bytes(content)
         written.append(path)
     return written
 
 
 def main(arguments: list[str]) -> int:
-    """Packs or unpacks what the command line names."""
+    """Packs or unpacks the archive that the command line names."""
     match arguments:
         case ["pack", folder, archive, *pattern]:
             found = Path(folder).glob(pattern[0] if pattern else "*")

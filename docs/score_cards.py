@@ -1,12 +1,12 @@
 """Writes docs/score-cards/NAME.md from finished studies, every claim with its verdict, and copies
-their reports into docs/reports.tar.xz, from where they become part of the site. Of a full study of
-the printed set numbers and verdicts go to printed.json in the study's folder.
+their reports into docs/reports.tar.xz, from which the site is built. Numbers and verdicts of a full
+study of the printed set go to printed.json in the study's folder.
 
 Usage: python docs/score_cards.py FOLDER...   (as `aqmlab study NAME --full --out FOLDER` left them)
 
 A run of some parts only (`--part`) renews the rows of its claims and says so below; the page's
-other rows, and the report, stay. A run with the reconstructed set renews the page that this set has
-of its own (NAME-reconstructed.md), or else has both verdicts on the study's page.
+other rows, and the report, stay. A run with the reconstructed set renews the page of this set
+(NAME-reconstructed.md) if there is one; else the study's page shows the verdicts of both sets.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ import archive
 
 PAGES = Path(__file__).with_name("score-cards")
 BOTH = 5
-"""Cells of a claim's row where it has the verdicts of two sets."""
+"""Number of cells in a claim's row that has the verdicts of two sets."""
 HEAD_OF_TWO = "| | claim | reconstructed | as printed | why |"
 NOT_RUN = "The rows without a verdict are of"
 OURS = "Questions of ours, and the claims reassessed with today's end systems"
@@ -66,7 +66,8 @@ def _is_partial(described: dict[str, Any]) -> bool:
 
 
 def _whole(described: dict[str, Any]) -> str:
-    """Where the report is: a study has one on the site, a set of its own beside it has none."""
+    """A sentence with a link to the report. Only a study's own report is on the site; a set with a
+    page of its own has none."""
     name = described["name"]
     if name not in shipped():
         return ""
@@ -76,7 +77,8 @@ def _whole(described: dict[str, Any]) -> str:
 
 
 def _command(described: dict[str, Any], mode: str) -> str:
-    """What carries a study out again; a set has a name of its own behind that of the study."""
+    """The command that repeats a study; the name of a set's own page is the study's name and the
+    set's."""
     name, assumed = described["name"], described.get("set")
     own, parts = name.removesuffix(f"-{assumed}"), ""
     if _is_partial(described):
@@ -86,8 +88,8 @@ def _command(described: dict[str, Any], mode: str) -> str:
 
 
 def renewed(old: str, described: dict[str, Any], made: str) -> str:
-    """A page with the claims that some parts judge anew; it names those parts and their run. Where
-    it has two sets, the verdicts of the one that was not run stay."""
+    """A page with the claims of some parts judged anew; a note names these parts and their run. On
+    a page with two sets, the verdicts of the set that was not run stay."""
     of_printed = described.get("set", PRINTED) == PRINTED
     rows = {claim["id"]: claim for claim in described["claims"]}
     lines, missing = [], set(rows)
@@ -125,7 +127,8 @@ def renewed(old: str, described: dict[str, Any], made: str) -> str:
 
 
 def without(line: str, renewed: Iterable[str]) -> str:
-    """A line of a page; one that says which claims were judged anew no longer names these."""
+    """A line of a page. If the line lists claims that an earlier run judged anew, those of
+    `renewed` are removed from the list."""
     said, colon, names = line.partition(": ")
     if not said.startswith(NOTE) or not colon:
         return line
@@ -134,8 +137,8 @@ def without(line: str, renewed: Iterable[str]) -> str:
 
 
 def beside(old: str, described: dict[str, Any], made: str) -> str:
-    """A page of some parts with another set, the printed one's verdicts beside its own; claims of
-    parts that were not run with it have those of the old page alone."""
+    """The page of a run of some parts with another set: each claim has the printed set's verdict
+    next to that of the run. Claims of parts that were not run have the old page's verdicts only."""
     before = {row[0]: row for row in map(_row, old.split("\n")) if len(row) >= BOTH - 1}
     before = {name: row for name, row in before.items() if name[:1] not in "|-"}
     claims, rest = [], []
@@ -164,7 +167,7 @@ def _row(line: str) -> list[str]:
 
 
 def _counted(section: str) -> str:
-    """A section of a page with the verdicts of its table counted."""
+    """A section of a page, with a line that counts the verdicts in its table."""
     lines = section.split("\n")
     rows = [line.split(" | ") for line in lines if line.startswith("| ") and line.count(" | ") > 2]
     verdicts = [row[2] for row in rows if row[0] not in ("|", "| ---")]
@@ -199,8 +202,8 @@ def _cell(text: str) -> str:
 
 
 def _page_of_parts(pages: Path, study: str, of: str) -> tuple[Path, Callable[..., str]]:
-    """The page that some parts with a set renew, and how: a set that was run whole has its own, and
-    a page may have both sets already."""
+    """The page that a run of some parts renews, and the function that does it: a set whose whole
+    study was run has its own page, and a page may show both sets already."""
     own, page = pages / f"{study}-{of}.md", pages / f"{study}.md"
     if own.exists():
         return own, renewed
@@ -209,7 +212,8 @@ def _page_of_parts(pages: Path, study: str, of: str) -> tuple[Path, Callable[...
 
 
 def main(folders: list[str]) -> int:
-    """Writes the pages of these folders; 1 where one does not hold what a study wrote."""
+    """Writes the pages of these folders; returns 1 if a folder does not hold what a study
+    writes."""
     PAGES.mkdir(exist_ok=True)
     for folder in map(Path, folders):
         try:
