@@ -91,6 +91,14 @@ impl TcpEndpoint {
             classic.take_calm_ack(&mut cx, segment);
             return AfterAck::Output;
         }
+        if let Some(rack) = sender.rack()
+            && segment.ack > cx.snd.una
+            && !segment.sack.reports()
+            && rack.is_calm()
+            && rack.take_calm_ack(cx.snd, cx.rtt, &cx.profile.rtt, segment.ack, moment.at)
+        {
+            return AfterAck::Output;
+        }
         self.on_any_ack(segment, moment)
     }
 

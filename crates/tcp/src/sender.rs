@@ -96,6 +96,15 @@ impl Sender {
         }
     }
 
+    /// The sender with RACK, if it is one.
+    #[inline(always)]
+    pub fn rack(&mut self) -> Option<&mut RackSender> {
+        match self {
+            Sender::Classic(_) => None,
+            Sender::Rack(rack) => Some(rack),
+        }
+    }
+
     /// Its congestion control; none of Reno that a classic sender calls directly.
     pub fn control(&self) -> Option<&dyn Control> {
         match self {

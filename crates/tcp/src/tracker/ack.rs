@@ -98,6 +98,30 @@ impl Tracker {
         }
     }
 
+    /// As [`Tracker::take_cumulative`], where nothing has happened to what is out: the segments up to `ack` at
+    /// once. None if there is no whole one, or if one sent later than the first has arrived.
+    #[inline(always)]
+    pub fn take_run(&mut self, ack: u64, now: Instant) -> Option<AckInfo> {
+        let (first, last, count) = self.board.run_below(ack)?;
+        if !self.reordering.is_later(first) {
+            return None;
+        }
+        let bytes = last.end - first.seq;
+        let mut info = AckInfo {
+            advances: true,
+            fresh: bytes,
+            delivered: bytes,
+            segments: count as u32,
+            acked_span: Some((first.at, last.at)),
+            ..AckInfo::default()
+        };
+        self.rate.delivered += bytes - last.bytes();
+        self.rate.deliver(self.board.first() + count - 1, last, &mut info.newest, now);
+        self.reordering.deliver(last, false, true, now);
+        self.board.pop_run(count, bytes);
+        Some(info)
+    }
+
     /// The blocks of an acknowledgement.
     // Out of line: most have none.
     #[inline(never)]

@@ -1,6 +1,7 @@
 //! The scoreboard: a record of every segment that is out, by number and by time of sending.
 
 mod order;
+mod run;
 
 use packet::{Duration, Instant};
 
@@ -110,6 +111,9 @@ pub(crate) struct Scoreboard {
     pub waiting: u32,
     /// Every record of which that holds has at least this number.
     hint: u64,
+    /// From this number on every record is as its segment went out: neither reported, nor taken for lost, nor
+    /// sent again.
+    untouched: u64,
 }
 
 impl Scoreboard {
@@ -136,6 +140,7 @@ impl Scoreboard {
             sacked: 0,
             waiting: 0,
             hint: 0,
+            untouched: 0,
         }
     }
 
@@ -246,6 +251,7 @@ impl Scoreboard {
         let record = *self.get(number);
         self.leave(number, &record);
         self.sacked += 1;
+        self.touch(number);
         let record_now = self.get_mut(number);
         (record_now.sacked, record_now.lost, record_now.resent) = (true, false, false);
         record
@@ -261,6 +267,7 @@ impl Scoreboard {
         self.count(0, record.in_flight());
         self.waiting += 1;
         self.hint = if self.waiting == 1 { number } else { self.hint.min(number) };
+        self.touch(number);
         let record = self.get_mut(number);
         (record.lost, record.resent) = (true, false);
     }
@@ -287,6 +294,7 @@ impl Scoreboard {
         let now = record.in_flight();
         self.count(now, old.in_flight());
         self.link(number);
+        self.touch(number);
     }
 
     /// Whether anything that was lost is still out, retransmitted or not. Looks at the whole window.

@@ -6,6 +6,7 @@
 //! the deadlines.
 
 mod ack;
+mod calm;
 mod detect;
 mod prr;
 mod repair;

@@ -1,5 +1,6 @@
 //! The states of a sender with ten segments of 100 B out, by hand.
 
+mod calm;
 mod undo;
 
 use packet::{Duration, Instant};
@@ -24,6 +25,16 @@ const SETTINGS: RackSettings = RackSettings {
     f_rto: true,
     beta_ecn: None,
     bursts: None,
+    wheel: TimerWheel::EXACT,
+};
+
+const EXACT: Exact = Exact {
+    initial: Duration::from_secs(1),
+    min: Duration::ZERO,
+    margin: Duration::from_millis(200),
+    max: Duration::from_secs(60),
+    tick: Duration::ZERO,
+    any_ack_ends_backoff: false,
     wheel: TimerWheel::EXACT,
 };
 
@@ -88,21 +99,11 @@ fn on_ack_at(
     segment: &Segment,
     at: Instant,
 ) -> Outcome {
-    let second = Duration::from_secs(1);
-    let exact = Exact {
-        initial: second,
-        min: Duration::ZERO,
-        margin: Duration::from_millis(200),
-        max: second * 60,
-        tick: Duration::ZERO,
-        any_ack_ends_backoff: false,
-        wheel: TimerWheel::EXACT,
-    };
     let mut memory = Memory::default();
     let mut cx = AckContext {
         snd,
-        rtt: &mut exact.fresh(),
-        rules: &RttRules::Exact(exact),
+        rtt: &mut EXACT.fresh(),
+        rules: &RttRules::Exact(EXACT),
         clock: HostClock::default(),
         ecn: EchoReader::new(EcnState::default(), || &mut memory),
         moment: Moment { at, phase: Phase::Events },

@@ -21,6 +21,8 @@ impl Scoreboard {
             (self.first..self.next).filter(|&n| self.get(n).is_listed()).collect();
         expected.sort_by_key(|&n| self.get(n).turn);
         assert_eq!(listed, expected, "by time of sending");
+        let mut rest = (self.first.max(self.untouched)..self.next).map(|number| self.get(number));
+        assert!(rest.all(|it| !(it.sacked || it.lost || it.ever_resent || it.overtaken)));
     }
 }
 
@@ -130,4 +132,27 @@ fn a_reset_forgets_all_but_its_memory() {
     assert_eq!(board.ring.len(), slots);
     board.ring.clear();
     assert_eq!(format!("{board:?}"), format!("{:?}", Scoreboard::new()));
+}
+
+#[test]
+fn a_board_is_untouched_again_once_what_was_touched_is_acknowledged() {
+    let touches: [fn(&mut Scoreboard); 3] = [
+        |board| board.resend(1, Instant::ZERO, 0),
+        |board| _ = board.report(1),
+        |board| board.mark_lost(1),
+    ];
+    for touch in touches {
+        let mut board = Scoreboard::new();
+        for seq in 0..3 {
+            board.push(Record { seq, end: seq + 1, ..Record::default() });
+        }
+        assert!(board.is_untouched());
+        touch(&mut board);
+        let untouched = [(); 3].map(|()| {
+            let untouched = board.is_untouched();
+            board.pop_first();
+            untouched
+        });
+        assert_eq!(untouched, [false, false, true]);
+    }
 }

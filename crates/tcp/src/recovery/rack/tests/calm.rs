@@ -1,0 +1,162 @@
+//! Where nothing is wrong an acknowledgement comes to what the general way makes of it.
+
+use packet::Rng;
+
+use super::*;
+use crate::rtt::Rtt;
+
+const RULES: RttRules = RttRules::Exact(EXACT);
+
+/// Segments that a dialogue may send.
+const SEGMENTS: usize = 4_000;
+
+/// A sender of segments of 100 B, a path that loses and delays some, and a receiver.
+#[derive(Clone, Debug)]
+struct Dialogue {
+    rack: RackSender,
+    snd: SendState,
+    rtt: Rtt,
+    /// When copies arrive, ms, and the numbers of their segments.
+    copies: Vec<(u64, usize)>,
+    arrived: Vec<bool>,
+}
+
+impl Dialogue {
+    fn new(control: &str, settings: RackSettings) -> Self {
+        let mut rack = RackSender::new(settings, make_usual(control));
+        let mut snd = SendState {
+            una: 1,
+            nxt: 1,
+            max: 1,
+            end: 1 + 100 * SEGMENTS as u64,
+            window: 4_000,
+            win: Window { cwnd: 1_000, ssthresh: u64::MAX, mss: 100, ..Window::default() },
+            ..SendState::default()
+        };
+        let times = (Duration::ZERO, Duration::from_secs(1));
+        rack.start(&mut snd, EcnState::default(), times, ms(0));
+        let (copies, arrived) = (Vec::new(), vec![false; SEGMENTS + 1]);
+        Dialogue { rack, snd, rtt: EXACT.fresh(), copies, arrived }
+    }
+
+    /// All that the sender knows of records that are out, and the rest.
+    fn state(&mut self) -> String {
+        self.rack.tracker.board.forget_gone();
+        format!("{:?}", (&self.rack, &self.snd, &self.rtt))
+    }
+
+    fn on_timer(&mut self, at: Instant) {
+        let Dialogue { rack, snd, rtt, .. } = self;
+        match rack.due(at) {
+            Due::Nothing | Due::Pace => {}
+            Due::Reorder => _ = rack.on_reorder(snd, at),
+            Due::Probe => rack.on_probe(),
+            Due::Timeout => {
+                let timeouts = RULES.back_off(rtt, None);
+                rack.on_timeout(snd, timeouts, RULES.rto(rtt), at);
+            }
+        }
+    }
+
+    /// All that may go out does so at `at` ms.
+    fn send(&mut self, at: u64, rng: &mut Rng) {
+        while let Some(chunk) = self.rack.choose_at(&self.snd, ms(at)) {
+            self.rack.record_sent(&mut self.snd, chunk, ms(at));
+            self.snd.max = self.snd.max.max(chunk.end());
+            let delay = if rng.below(300) == 0 { 90 } else { 40 + at / 64 % 8 };
+            // At times much is lost, and most of the time nothing.
+            if rng.below(if at / 1_000 % 4 == 3 { 10 } else { 400 }) > 0 {
+                self.copies.push((at + delay, chunk.seq as usize / 100));
+            }
+        }
+    }
+
+    /// The acknowledgement of a segment that arrives.
+    fn receive(&mut self, number: usize) -> Segment {
+        let again = std::mem::replace(&mut self.arrived[number], true);
+        let first = |number: usize| 1 + 100 * number as u64;
+        let (mut blocks, mut from) = (Vec::new(), 0);
+        while let Some(start) = (from..SEGMENTS).find(|&at| self.arrived[at]) {
+            from = (start..).find(|&at| !self.arrived[at]).expect("one was not sent");
+            blocks.push((first(start), first(from)));
+        }
+        let next = blocks.first().filter(|block| block.0 == 1).map_or(1, |block| block.1);
+        blocks.retain(|block| block.0 > next);
+        blocks.truncate(3);
+        let mut ack = segment(next, &blocks);
+        if again {
+            ack.sack.set_duplicate(first(number), first(number + 1), next);
+        }
+        ack
+    }
+
+    fn take_in_general(&mut self, ack: &Segment, at: Instant) -> Outcome {
+        let mut memory = Memory::default();
+        let mut cx = AckContext {
+            snd: &mut self.snd,
+            rtt: &mut self.rtt,
+            rules: &RULES,
+            clock: HostClock::default(),
+            ecn: EchoReader::new(EcnState::default(), || &mut memory),
+            moment: Moment { at, phase: Phase::Events },
+        };
+        let advances = ack.ack > cx.snd.una;
+        let outcome = self.rack.process_ack(&mut cx, ack);
+        if advances {
+            RULES.on_advance(&mut self.rtt);
+        }
+        outcome
+    }
+
+    /// Whether the acknowledgement was taken the calm way, which is that of the general one.
+    fn take(&mut self, ack: &Segment, at: Instant) -> bool {
+        let mut general = self.clone();
+        let outcome = general.take_in_general(ack, at);
+        let Dialogue { rack, snd, rtt, .. } = &mut *self;
+        let calm = ack.ack > snd.una
+            && !ack.sack.reports()
+            && rack.is_calm()
+            && rack.take_calm_ack(snd, rtt, &RULES, ack.ack, at);
+        if calm {
+            assert_eq!(outcome, Outcome::default());
+            assert_eq!(self.state(), general.state(), "{at:?}");
+        } else {
+            *self = general;
+        }
+        calm
+    }
+}
+
+/// How many acknowledgements were taken the calm way, and how many the general one.
+fn converse(control: &str, settings: RackSettings, seed: u64) -> (usize, usize) {
+    let (mut dialogue, mut rng) = (Dialogue::new(control, settings), Rng::named(seed, "calm"));
+    let (mut calm, mut general) = (0, 0);
+    for at in 0..20_000 {
+        dialogue.on_timer(ms(at));
+        let due = |copy: &&(u64, usize)| copy.0 == at;
+        let due: Vec<usize> = dialogue.copies.iter().filter(due).map(|copy| copy.1).collect();
+        dialogue.copies.retain(|copy| copy.0 > at);
+        for number in due {
+            let ack = dialogue.receive(number);
+            // Some come together, or reach into a segment.
+            if ack.sack.reports() || rng.below(3) > 0 {
+                let part = rng.below(50).saturating_sub(45);
+                let ack = Segment { ack: ack.ack.saturating_sub(part).max(1), ..ack };
+                if dialogue.take(&ack, ms(at)) { calm += 1 } else { general += 1 }
+            }
+        }
+        dialogue.send(at, &mut rng);
+    }
+    (calm, general)
+}
+
+#[test]
+fn calm_acknowledgements_are_what_the_general_way_makes_of_them() {
+    for control in ["reno", "cubic", "bbr", "bbr3"] {
+        for (paces, bursts) in [(false, None), (true, None), (true, Some(8))] {
+            let settings = RackSettings { paces, bursts, ..SETTINGS };
+            let (calm, general) = converse(control, settings, 1);
+            assert!(calm > 500 && general > 500, "{control}: {calm} calm, {general} not");
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! A board on which nothing has happened to what is out: its records are on the list by time, in the order of
+//! their numbers, and acknowledgements take them off the front.
+
+use super::{NONE, Record, Scoreboard};
+
+impl Scoreboard {
+    /// Something happens to a segment after it went out.
+    pub(super) fn touch(&mut self, number: u64) {
+        self.untouched = self.untouched.max(number + 1);
+    }
+
+    /// Whether nothing has happened to any segment that is out.
+    #[inline(always)]
+    pub fn is_untouched(&self) -> bool {
+        self.first >= self.untouched
+    }
+
+    /// Clears the places of the ring at which no record is.
+    #[cfg(test)]
+    pub fn forget_gone(&mut self) {
+        let slots = self.ring.len() as u64;
+        (self.next..self.first + slots)
+            .for_each(|number| *self.get_mut(number) = Record::default());
+    }
+
+    /// The first record and the last of those below `ack`, and their number.
+    #[inline(always)]
+    pub fn run_below(&self, ack: u64) -> Option<(&Record, &Record, u64)> {
+        let first = self.first_below(ack)?;
+        let (mut last, mut end) = (first, self.first + 1);
+        while end < self.next {
+            let record = self.get(end);
+            if record.end > ack {
+                break;
+            }
+            (last, end) = (record, end + 1);
+        }
+        Some((first, last, end - self.first))
+    }
+
+    /// Removes the first `count` records of an untouched board, of `bytes` bytes in all.
+    #[inline(always)]
+    pub fn pop_run(&mut self, count: u64, bytes: u64) {
+        self.first += count;
+        self.count(0, bytes);
+        if self.is_empty() {
+            (self.oldest, self.newest) = (NONE, NONE);
+        } else {
+            let first = self.first;
+            self.oldest = first;
+            self.get_mut(first).before = NONE;
+        }
+    }
+}
