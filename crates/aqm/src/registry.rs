@@ -75,7 +75,7 @@ pub struct Registry {
 }
 
 impl Registry {
-    /// Those of this crate.
+    /// The disciplines of this crate.
     pub const fn ours() -> Self {
         Registry { own: Vec::new() }
     }

@@ -12,7 +12,7 @@ use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 use crate::buffer::{self, ECN, LIMIT, LIMIT_100, LIMIT_BYTES, PROBABILITY};
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "template",

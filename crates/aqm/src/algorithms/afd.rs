@@ -20,7 +20,7 @@ use crate::flow_table::FlowTable;
 use crate::periodic::Ticker;
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "afd",

@@ -22,7 +22,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "avq",

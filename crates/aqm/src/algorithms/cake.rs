@@ -49,7 +49,7 @@ use shaper::{Pace, Shaper, TinClock};
 use tin::{Lane, Tin};
 use tins::{Scheme, TinNumbers};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cake",
@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
         fields: fields::FIELDS,
     },
     per_flow: PerFlowState::Queues,
-    // Of eight tins at most.
+    // The memory is that of eight tins, the most that a scheme has.
     tables: &[Table { rows: &[("queues", 1_024), ("tx_queues", 1)], row: 8 * 200 }],
     units: "time; turns in bytes",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \

@@ -28,7 +28,7 @@ use crate::{
 use judges::{InIntegers, InReals, Sampler, Settings};
 use queue::Queue;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "choke",

@@ -33,7 +33,7 @@ use crate::rate_average::RateAverage;
 use crate::shells::active::Active;
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "csfq",
@@ -128,7 +128,7 @@ fn threshold(params: &Params) -> Backlog {
     Backlog { packets: u32::try_from(packets).unwrap_or(u32::MAX), bytes }
 }
 
-/// By which rule alpha is estimated.
+/// The rule by which alpha is estimated.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Ns2,

@@ -18,7 +18,7 @@ use crate::buffer::{self, LIMIT, LIMIT_BYTES};
 use crate::shells::pool::{Pool, Queue};
 use crate::{BufferLimit, Built, Cx, Discipline, Entry, Fit, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "curvy_red",

@@ -25,7 +25,7 @@ use crate::shells::flows::{HASH_SEED, HASH_SEED_FIELD};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Table, Verdict};
 use flows::{Collision, Flows};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dcn",

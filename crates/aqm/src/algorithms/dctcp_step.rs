@@ -15,7 +15,7 @@ use crate::buffer::{LIMIT, PACKET_BYTES, TIME};
 
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dctcp_step",

@@ -25,7 +25,7 @@ use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState};
 use low::{Low, Ramp};
 use protection::Protection;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "docsis_lld",

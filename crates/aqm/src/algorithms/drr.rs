@@ -24,7 +24,7 @@ use crate::buffer::{BYTES, LIMIT};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "drr",

@@ -16,7 +16,7 @@ use crate::buffer::PROBABILITY;
 use super::family::{Early, FJ93, Paper, in_packets};
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dsred",

@@ -17,7 +17,7 @@ use super::family::{Early, Ns, Paper, Program, Settings, Tuned, Tuner, in_packet
 use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "feng_red",

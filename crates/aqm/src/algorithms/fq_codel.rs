@@ -31,7 +31,7 @@ use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
 use crate::{Built, Entry, Line, PerFlowState, Table};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "fq_codel",

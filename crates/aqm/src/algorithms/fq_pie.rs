@@ -22,7 +22,7 @@ use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
 use crate::shells::pool::{Pool, Queue};
 use crate::{Admission, Built, Cx, Entry, Line, PerFlowState, Table};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "fq_pie",

@@ -18,7 +18,7 @@ use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "gred",
@@ -184,7 +184,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(ClassFifo::new(judge, params.switch("ecn")))))
 }
 
-/// Of the `index`-th virtual queue of `count`.
+/// The settings of virtual queue number `index` of `count`.
 fn settings(params: &Params, line: &Line, index: u64, count: u64) -> Result<Settings, BadParams> {
     let share = if count > 1 { index as f64 / (count - 1) as f64 } else { 0.0 };
     let between = |first: &str, last: &str| {

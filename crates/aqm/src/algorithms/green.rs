@@ -22,7 +22,7 @@ use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "green",

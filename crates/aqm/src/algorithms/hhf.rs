@@ -19,7 +19,7 @@ use crate::shells::flows::{HASH_SEED, hash, hash_seed};
 use crate::shells::pool::{Pool, Queue};
 use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "hhf",

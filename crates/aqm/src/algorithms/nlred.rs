@@ -19,7 +19,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use super::family::{Early, FJ93, NS3, Ns, Paper, Program, Settings, in_packets, named};
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "nlred",

@@ -21,7 +21,7 @@ use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pi",
@@ -44,7 +44,8 @@ pub(crate) const ENTRY: Entry = Entry {
 };
 
 const GAIN: Kind = Kind::above(Unit::None, 0.0, 1.0);
-/// Of designed gains: far beyond any use, and their products with a queue are finite.
+/// Upper limit for designed gains: far beyond any use, and small enough that a gain times a queue
+/// is finite.
 const LARGEST_GAIN: f64 = 1e9;
 const DEFAULT_A: f64 = 1.822e-5;
 const DEFAULT_B: f64 = 1.816e-5;

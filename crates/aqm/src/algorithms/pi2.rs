@@ -19,7 +19,7 @@ use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pi2",

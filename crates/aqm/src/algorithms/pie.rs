@@ -26,7 +26,7 @@ use crate::{
 };
 use delay::DepartureRate;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pie",

@@ -48,7 +48,7 @@ use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState};
 use profile::Profile;
 use settings::Settings;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "red",

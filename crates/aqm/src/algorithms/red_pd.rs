@@ -23,7 +23,7 @@ use super::family::{Early, FJ93, NS2, Ns, PacketClock, Paper, band, plain, space
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "red_pd",

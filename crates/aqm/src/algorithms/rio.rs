@@ -30,7 +30,7 @@ use crate::{Built, Entry, Line, PerFlowState};
 use altq::{Precedences, STATES};
 use in_out::{InOut, Tagger, in_and_out, settings};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rio",

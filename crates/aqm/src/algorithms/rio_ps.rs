@@ -22,7 +22,7 @@ use crate::shells::active::Active;
 use crate::shells::classes::ClassFifo;
 use crate::{Built, Entry, Line, PerFlowState};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rio_ps",
@@ -94,7 +94,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(ClassFifo::new(judge, params.switch("ecn")))))
 }
 
-/// Of an active flow: its packets, and when the last came.
+/// An active flow: its packets so far, and when the last one arrived.
 #[derive(Default)]
 struct Seen {
     sent: u64,

@@ -29,7 +29,7 @@ use crate::{
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "sfb",

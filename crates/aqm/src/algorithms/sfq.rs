@@ -25,7 +25,7 @@ use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Line, PerFlowState, Table};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "sfq",

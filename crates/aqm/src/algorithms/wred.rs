@@ -21,7 +21,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 use super::family::{Idle, PacketClock, spacing};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "wred",
@@ -174,7 +174,7 @@ struct Wred {
     weight: f64,
     avg: f64,
     idle: Idle,
-    /// By which the average ages while the line idles, if it does.
+    /// The clock by which the average ages while the line is idle; `None` if it does not age.
     clock: Option<PacketClock>,
     uniformise: bool,
     /// When the next sample is due and how far apart samples are, where a timer takes them.

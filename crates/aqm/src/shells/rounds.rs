@@ -15,14 +15,14 @@ use crate::{Cx, Discipline};
 
 const NONE: u32 = u32::MAX;
 
-/// Whose packet goes when the buffer is over-full.
+/// Which packet is dropped when the buffer is over-full.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Victim {
-    /// The longest queue's (LQD).
+    /// A packet of the longest queue (LQD).
     Longest,
-    /// That of the queue that a one-place register holds for the longest (ALQD).
+    /// A packet of the queue that a one-entry register holds for the longest (ALQD).
     Registered,
-    /// Uniformly, one of the queues above their equal share (RND).
+    /// A packet of a queue above its equal share, chosen uniformly (RND).
     Random,
     Arrival,
 }

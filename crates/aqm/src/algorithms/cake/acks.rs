@@ -24,7 +24,8 @@ pub(super) enum Mode {
 /// The filter, with the headers of what waits.
 pub(super) struct AckFilter {
     mode: Mode,
-    /// By the packet's place in the pool; `None` of a packet that came without its header.
+    /// The TCP header of each waiting packet, by the packet's index in the pool; `None` for a
+    /// packet without one.
     headers: Vec<Option<TcpHeader>>,
 }
 

@@ -56,7 +56,7 @@ const fn towards(average: u64, sample: u64, shift: u32) -> u64 {
 }
 
 impl Estimate {
-    /// Of `rate` bytes per second to begin with.
+    /// An estimate that begins with `rate` bytes per second.
     pub const fn new(rate: u64) -> Self {
         let (last, changed) = (None, None);
         Estimate { peak: rate, gap: 0, last, began: Instant::ZERO, bytes: 0, changed }

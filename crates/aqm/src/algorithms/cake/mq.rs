@@ -148,7 +148,7 @@ impl Discipline for Multiqueue {
     }
 }
 
-/// Of one queue a plain CAKE.
+/// The discipline over these queues; a single queue is a plain CAKE.
 pub(super) fn built(
     mut cakes: Vec<Cake>,
     scheme: Scheme,

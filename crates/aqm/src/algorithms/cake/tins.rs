@@ -106,7 +106,7 @@ pub(super) struct TinNumbers {
 }
 
 impl TinNumbers {
-    /// Of a tin of `rate` bytes per second, 0 for no limit.
+    /// The numbers of a tin with `rate` bytes per second, 0 for no limit.
     pub fn new(
         (rate, quantum): (u64, i64),
         mtu: u64,
@@ -204,7 +204,7 @@ mod tests {
         assert_eq!(tins(Scheme::Diffserv8), "204111154443333633366677");
         assert_eq!(tins(Scheme::Precedence), "000111122223333444455567");
         assert_eq!(tins(Scheme::BestEffort), "0".repeat(24));
-        // Those without a name: TOS2 is high throughput where there are eight tins.
+        // TOS2 has no name: with eight tins it is high throughput.
         assert_eq!((Scheme::Diffserv8.tin(2), Scheme::Diffserv4.tin(2)), (1, 0));
         assert!([3, 5, 7, 11, 45, 47, 57, 63].iter().all(|code| Scheme::Diffserv8.tin(*code) == 2));
     }

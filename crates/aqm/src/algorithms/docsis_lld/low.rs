@@ -38,7 +38,7 @@ pub(super) struct Low {
     pub ramp: Ramp,
     bytes_per_s: f64,
     limit_bytes: u64,
-    /// Of a virtual queue: how much of the real one waits for grants, s.
+    /// For a virtual queue: the part of the real queue's delay that is a wait for grants, s.
     loop_delay: Option<f64>,
     /// The delay estimated at the last arrival, s.
     pub delay: f64,

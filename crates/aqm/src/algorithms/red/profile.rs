@@ -16,7 +16,7 @@ use crate::{Built, Fit};
 pub(crate) enum Program {
     /// The pseudocode of the 1993 paper.
     Paper,
-    /// That of ns-2, which ns-3 has too.
+    /// The code of ns-2, which ns-3 shares.
     Ns,
     Altq,
     Linux,

@@ -52,7 +52,7 @@ pub(super) struct Ledger {
     /// The last five intervals, the one that has just begun included.
     intervals: [Duration; 5],
     began: Instant,
-    /// Of flows with losses, largest first: (bytes, place).
+    /// Flows with losses, largest first: (bytes, index).
     ranking: Vec<(u64, usize)>,
 }
 

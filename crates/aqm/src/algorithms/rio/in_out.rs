@@ -46,7 +46,7 @@ impl Clocks {
     }
 }
 
-/// Of In and of Out, where a simulator's RED is underneath.
+/// The settings of In and of Out, for disciplines that build on a simulator's RED.
 pub(crate) fn in_and_out(params: &Params, line: &Line) -> Result<[Settings; 2], BadParams> {
     Ok([
         settings(params, line, &NS2, "in", (15.0, 30.0, 0.02))?,
@@ -54,7 +54,7 @@ pub(crate) fn in_and_out(params: &Params, line: &Line) -> Result<[Settings; 2], 
     ])
 }
 
-/// Of the class whose fields begin with `name`.
+/// The settings of the class whose fields begin with `name`.
 pub(super) fn settings(
     params: &Params,
     line: &Line,

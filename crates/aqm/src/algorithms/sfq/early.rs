@@ -17,7 +17,7 @@ pub(super) struct Early {
 }
 
 impl Early {
-    /// Of this number of queues; `ecn` allows marks.
+    /// RED's state for `queues` queues; `ecn` permits marks.
     pub fn new(law: Law, ecn: bool, queues: usize) -> Self {
         Early { law, ecn, of: vec![Vars::NEW; queues] }
     }

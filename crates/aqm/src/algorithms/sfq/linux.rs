@@ -23,7 +23,7 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub limit: u32,
-    /// Of one queue (`depth`).
+    /// Limit of one queue in packets (`depth`).
     pub depth: u32,
     /// Queues with packets (`flows`), no more than `limit`.
     pub flows: u32,
@@ -52,7 +52,7 @@ struct Slot {
     allot: i64,
     /// The next one to have its turn, in a circle.
     next: u32,
-    /// Those of its length (`dep`).
+    /// Links to the other queues of equal length (`dep`).
     peers: Links,
     /// The kernel's place for it while it holds packets, by which a new hash goes through them.
     place: u32,

@@ -20,7 +20,7 @@ pub(crate) const PROFILES: [&Profile; 6] = [
     &linux::PROFILE,
 ];
 
-/// Those that other disciplines build on.
+/// The profiles that other disciplines build on.
 pub(crate) use altq::PROFILE as ALTQ;
 pub(crate) use fj93::PROFILE as FJ93;
 pub(crate) use linux::PROFILE as LINUX;
