@@ -14,7 +14,7 @@ use super::cubic::{BETA, C, Cubic, FAST_CONVERGENCE, Settings, TCP_FRIENDLINESS}
 use super::hystart::HyStart;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "careful-resume",

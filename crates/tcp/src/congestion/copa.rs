@@ -14,7 +14,7 @@ use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, Entry};
 use super::windowed::WindowedMax;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "copa",

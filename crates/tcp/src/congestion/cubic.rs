@@ -16,7 +16,7 @@ use super::hystart::HyStart;
 use super::search::Search;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cubic",

@@ -15,7 +15,7 @@ use super::control::{AckSample, CLASSIC, Cause, Control, ControlFlags, EcnMode, 
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "dctcp",

@@ -17,7 +17,7 @@ use packet::{About, Duration, Instant};
 use super::control::{AckSample, CaState, Cause, Control, Entry};
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ledbat++",

@@ -23,7 +23,7 @@ use crate::send_state::{Flight, Window};
 use classic::{Detector, Reference};
 use rate::{Mode, Pace};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "prague",

@@ -7,7 +7,7 @@ use super::control::{AckSample, Cause, Control, Entry};
 use super::growth::{Increase, segments};
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "reno",

@@ -12,7 +12,7 @@ use super::control::{AckSample, Entry};
 use super::cubic::{BETA, C, Cubic, Exit, FAST_CONVERGENCE, Settings, TCP_FRIENDLINESS};
 use crate::send_state::Window;
 
-/// The registry's line: CUBIC with it.
+/// The entry in the registry: CUBIC with SEARCH.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "cubic-search",

@@ -9,7 +9,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::growth::slow_start;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "vegas",

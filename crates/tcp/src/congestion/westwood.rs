@@ -11,7 +11,7 @@ use super::control::{AckSample, CaState, Cause, Control, Entry};
 use super::reno::Reno;
 use crate::send_state::{Flight, Window};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "westwood",

@@ -12,7 +12,7 @@ use crate::profile::{Profile, TimeLimit};
 use crate::receiver::AtOnce;
 use crate::rtt::{Bsd, Callouts, ShortTrips};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "freebsd-2.2.8",

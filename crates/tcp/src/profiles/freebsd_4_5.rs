@@ -11,7 +11,7 @@ use crate::entry::Entry;
 use crate::profile::{Opening, Profile, RtoCheck, SynAck};
 use crate::rtt::{Bsd, Callouts, ShortTrips};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "freebsd-4.5",

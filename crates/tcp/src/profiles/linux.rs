@@ -21,7 +21,7 @@ use crate::rtt::{Exact, RttRules};
 use crate::segment::window_scale;
 use crate::timer_wheel::TimerWheel;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "linux",

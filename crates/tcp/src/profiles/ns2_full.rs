@@ -11,7 +11,7 @@ use crate::profile::{Ending, Profile};
 use crate::receiver::AtOnce;
 use crate::recovery::{Leaving, Rules};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "ns2-full",

@@ -31,7 +31,7 @@ use policer::Policer;
 use settings::{FIELDS, Settings};
 use window::Saved;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "bbr",

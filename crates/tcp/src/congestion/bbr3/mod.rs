@@ -27,7 +27,7 @@ use probe_bw::Cycle;
 use probe_rtt::Trips;
 use startup::FullPipe;
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "bbr3",

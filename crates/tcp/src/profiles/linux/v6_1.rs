@@ -13,7 +13,7 @@ use crate::profile::Profile;
 
 const NAME: &str = "linux-6.1";
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: NAME,

@@ -29,7 +29,7 @@ pub(super) const ACCECN_OPTION: (&str, Value, &str) =
 
 const NAME: &str = "linux-6.12";
 
-/// The registry's line.
+/// The entry in the registry.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: NAME,
