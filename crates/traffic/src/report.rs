@@ -6,15 +6,15 @@ pub use packet::report::{ListenerReport, PingReport, Probe, VideoCallReport, Vie
 /// What became of an application in the measured interval.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Report {
-    /// Of a call: those who listen, at the peer's machine first.
+    /// Reports of a call's listeners, the one at the peer's machine first.
     Call(Vec<ListenerReport>),
-    /// Of a video call: those who watch, at the peer's machine first.
+    /// Reports of a video call's viewers, the one at the peer's machine first.
     VideoCall(Vec<VideoCallReport>),
-    /// Of a video player.
+    /// Report of a video player.
     Viewing(ViewerReport),
-    /// Of a sender of echo requests.
+    /// Report of a sender of echo requests.
     Ping(PingReport),
-    /// Of a test of responsiveness: its probes in the whole run.
+    /// Probes of a test of responsiveness in the whole run.
     Probes(Vec<Probe>),
 }
 

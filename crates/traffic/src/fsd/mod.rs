@@ -52,7 +52,7 @@ pub struct Coefficients {
 }
 
 impl Coefficients {
-    /// Those of order `d`, in (0, 0.5), frozen after `terms` terms.
+    /// The coefficients of order `d`, in (0, 0.5), constant after `terms` terms.
     pub fn new(d: f64, terms: usize) -> Self {
         let mut a = vec![d]; // A_1, A_2, …
         let mut b = vec![1.0]; // B_0, B_1, …

@@ -174,7 +174,7 @@ fn recorded(params: &Params) -> Result<Recording, BadParams> {
     Ok(all)
 }
 
-/// By how much times are stretched.
+/// The factor by which times are stretched.
 fn scale(params: &Params, recording: &Recording) -> Result<f64, BadParams> {
     let (rate, scale) = (params.real_or(RATE, 0.0), params.real_or("scale", 0.0));
     if rate > 0.0 && scale > 0.0 {

@@ -53,7 +53,7 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// Those of a recording; `None` if it knows none.
+    /// The round-trip times of a recording; `None` if it has none.
     pub fn of(recording: &Recording, rng: Rng) -> Option<Self> {
         let known: Vec<_> = recording.connections.iter().filter_map(|c| c.round_trip).collect();
         (!known.is_empty()).then_some(RoundTrips { known, rng })

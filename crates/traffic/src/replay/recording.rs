@@ -16,11 +16,11 @@ use packet::Duration;
 /// A request and its response: `think` passes before `request` bytes, `delay` before `response`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Epoch {
-    /// Of the opener, before it writes.
+    /// How long the opener waits before it writes.
     pub think: Duration,
     /// Bytes of the opener; 0 where the acceptor goes on by itself.
     pub request: u64,
-    /// Of the acceptor, before it writes.
+    /// How long the acceptor waits before it writes.
     pub delay: Duration,
     /// Bytes of the acceptor; 0 where the opener goes on by itself.
     pub response: u64,

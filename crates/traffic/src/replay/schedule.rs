@@ -11,7 +11,7 @@ use super::recording::Recording;
 pub enum Gaps {
     /// Gaps are exponentially distributed.
     Poisson,
-    /// Those recorded behind the drawn connections, stretched.
+    /// The recorded gaps after the drawn connections, stretched.
     Recorded,
 }
 

@@ -22,7 +22,7 @@ enum Stage {
     /// How many round trips of the TLS handshake are to come, this one included.
     Greeting(u32),
     Requesting,
-    /// Of a load-generating one.
+    /// A load-generating connection transfers data.
     Loading,
 }
 
@@ -46,7 +46,7 @@ struct Test {
     plan: Arc<Plan>,
     peer: u32,
     rng: Rng,
-    /// By their numbers; a place without one is free.
+    /// Connections by their numbers; `None` is a free number.
     connections: Vec<Option<Connection>>,
     /// Numbers of the load-generating ones that carry load.
     loaded: Vec<u32>,

@@ -112,7 +112,7 @@ impl VideoCall {
     }
 
     fn on_datagram(&mut self, back: bool, number: u64, marked: bool, now: Instant) {
-        // Of two directions the first one is there.
+        // Index of a direction: 0 is the one that every call has.
         let of = |back: bool| usize::from(back);
         match self.wires[of(back)].receive(number) {
             Some(Parcel::Media(media)) => {

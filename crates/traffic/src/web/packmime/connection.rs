@@ -142,8 +142,9 @@ mod tests {
 
     #[test]
     fn scales_have_the_first_three_moments_of_a_gamma_law() {
-        // Of shape k: mean k, variance k, third central moment 2 k. Five standard errors of each,
-        // from the moments of twice the order: k; 2 k^2 + 6 k; 15 k^3 + 130 k^2 + 120 k.
+        // A gamma law of shape k has mean k, variance k and third central moment 2 k. The tolerance
+        // is five standard errors of each, from the moments of twice the order: k; 2 k^2 + 6 k; 15
+        // k^3 + 130 k^2 + 120 k.
         for k in [1.85, 2.35, 3.22] {
             let of_order = |order: i32| {
                 let mut rng = Rng::named(9, "gamma");
@@ -187,7 +188,7 @@ mod tests {
         let sequences = (0..20_000).map(|i| Sequence::new(Rng::named(i, "connection"), 1));
         let many: Vec<Sequence> = sequences.filter(|sequence| sequence.many_pages).collect();
         let one = many.iter().filter(|sequence| sequence.objects_left == 0).count();
-        // Of some 3,600; five standard errors of the share are 0.039.
+        // Some 3,600 sequences: five standard errors of the share are 0.039.
         let share = one as f64 / many.len() as f64;
         assert!((share - ONE_OBJECT).abs() < 0.039, "{share}");
     }

@@ -194,7 +194,7 @@ impl Distribution for ServerDelay {
         self.mean_below(f64::INFINITY)
     }
     fn mean_below(&self, x: f64) -> f64 {
-        // By quantiles: the integrand is smooth up to the atom at the limit.
+        // An integral over quantiles: the integrand is smooth up to the atom at the limit.
         const STEPS: u32 = 20_000;
         let upto = self.below(x.min(1.0 / SLOWEST));
         let body =

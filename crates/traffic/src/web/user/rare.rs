@@ -58,7 +58,7 @@ impl User {
                 others.push(other);
             }
         }
-        // Of n servers every n-th file, from the first on, comes from the stay's.
+        // With n servers, every n-th file, from the first on, comes from the stay's server.
         self.files_left = files.div_ceil(others.len() as u32 + 1);
         *others_left = files - self.files_left;
     }

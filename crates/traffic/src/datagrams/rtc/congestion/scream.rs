@@ -13,7 +13,7 @@ use self::media::{Media, MediaRate};
 use self::window::{Window, Windowing};
 use super::{Control, Entry, Feedback, Rates, Video};
 
-/// The registry's line.
+/// The entry in the registry.
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "scream",

@@ -190,7 +190,7 @@ mod tests {
     fn the_capacity_is_smoothed_by_95_percent_and_so_is_its_deviation() {
         let first = Capacity::of(None, 1e6);
         assert_eq!((first.mean, first.deviation), (1e6, 400.0));
-        // Of the mean 1,005 kbit/s the sample is 95 kbit/s apart: 380 + 0.05 * 95^2 / 1.005.
+        // The sample differs by 95 kbit/s from the mean of 1,005 kbit/s: 380 + 0.05 * 95^2 / 1.005.
         let second = Capacity::of(Some(first), 1.1e6);
         assert!((second.mean - 1.005e6).abs() < 1e-6, "{second:?}");
         assert!((second.deviation - (380.0 + 451.25 / 1.005)).abs() < 1e-9, "{second:?}");

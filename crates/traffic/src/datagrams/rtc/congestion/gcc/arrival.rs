@@ -47,7 +47,8 @@ struct Group {
 /// The measurement that a complete group of packets gives.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
-    /// By how much a group arrives later behind the one before than it was sent (m_hat), ms.
+    /// Estimated delay gradient (m_hat), ms: time between the arrivals of two groups minus time
+    /// between their sending.
     pub gradient_ms: f64,
     /// Between the sending of the two groups, ms.
     pub apart_ms: f64,
@@ -60,7 +61,7 @@ pub(super) struct Arrivals {
     filtering: Filtering,
     group: Option<Group>,
     before: Option<Group>,
-    /// Of the latest groups, ms between their sending.
+    /// Times between the sending of the latest groups, ms.
     apart: VecDeque<f64>,
     pub(super) filter: Kalman,
 }

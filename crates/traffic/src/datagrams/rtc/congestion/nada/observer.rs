@@ -53,7 +53,7 @@ struct Seen {
     counts: Counts,
 }
 
-/// Of packets.
+/// Counts of packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     packets: u64,
@@ -78,7 +78,7 @@ impl Counts {
 /// The intervals between loss events, packets (RFC 5348 section 5).
 #[derive(Clone, Debug, Default)]
 struct LossIntervals {
-    /// Those that are over, the newest first.
+    /// Loss intervals that have ended, in packets, the newest first.
     closed: VecDeque<u64>,
     /// Packets since the last event began; before the first one, of the call.
     open: u64,
