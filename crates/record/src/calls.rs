@@ -130,7 +130,7 @@ fn mean(rows: &[Row], of: impl Fn(&Row) -> f64) -> f64 {
     rows.iter().map(of).sum::<f64>() / rows.len() as f64
 }
 
-/// Of all packets said.
+/// A sum over listeners, as a share of all packets that the speakers sent.
 fn share(rows: &[Row], of: fn(&Listener) -> u64) -> f64 {
     let said: u64 = rows.iter().map(|r| r.listener.said).sum();
     rows.iter().map(|r| of(&r.listener)).sum::<u64>() as f64 / said as f64

@@ -51,7 +51,7 @@ pub struct Datagrams {
     streams: Vec<Stream>,
     log: Option<Log>,
     keep: Keep,
-    /// By group: datagrams that arrived in each second and the sum of their delays, ns. Empty
+    /// For each group: datagrams that arrived in each second and the sum of their delays, ns. Empty
     /// unless the run is observed.
     arriving: Vec<PerSecond<2>>,
 }

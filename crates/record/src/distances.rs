@@ -8,7 +8,7 @@ const COUNTED: u64 = 1_024;
 /// How often each distance came.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
-    /// By distance, up to the longest of those below [`COUNTED`].
+    /// How often each distance occurred, up to the longest one below [`COUNTED`].
     counted: Vec<u32>,
     others: Sample,
 }

@@ -10,7 +10,7 @@ use crate::{Figure, Summary};
 /// The unit of a number, and the one in which it is shown to people.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
-    /// Of the number itself; empty for a bare one.
+    /// Unit of the number itself; empty for a number without a unit.
     pub name: &'static str,
     /// As shown.
     pub shown: &'static str,
@@ -58,7 +58,7 @@ pub struct Description {
     pub unit: Unit,
     /// What it counts or measures, after its unit.
     pub meaning: &'static str,
-    /// Of the whole run, and not of the measured interval.
+    /// Whether the measure covers the whole run and not the measured interval.
     pub whole_run: bool,
     /// Whether a summary also gives the measure for each traffic group.
     pub by_group: bool,

@@ -42,7 +42,8 @@ struct Measured {
     drop_bytes: u64,
     lost: ClassCounts,
     marks: [u64; DropReason::ALL.len()],
-    /// Of the packets that arrived in the measured interval: those dropped, also by class, and those marked.
+    /// Fates of the packets that arrived in the measured interval: drops, drops by class, and
+    /// marks.
     own_drops: u64,
     own_lost: ClassCounts,
     own_marks: u64,
@@ -88,7 +89,7 @@ pub struct Meter {
     capacity: Option<Capacity>,
     /// The delays of all classes together; known at the end of the run.
     delays: Spread,
-    /// Of how many lines it holds the figures together.
+    /// Number of lines whose figures this meter holds together.
     copies: u32,
 }
 

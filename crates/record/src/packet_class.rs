@@ -29,7 +29,8 @@ impl PacketClass {
     pub(crate) const GROUP_SHIFT: u32 = 4;
     pub(crate) const DSCP_SHIFT: u32 = 20;
 
-    /// Of a packet of this kind, of the first group, with the DSCP 0; `retransmission` if it is one.
+    /// The class of a packet of this kind, in the first group, with DSCP 0; `retransmission` if it
+    /// is one.
     #[inline]
     pub const fn new(kind: Kind, retransmission: bool) -> Self {
         PacketClass(kind as u32 | (retransmission as u32) << 3)
@@ -56,7 +57,7 @@ impl PacketClass {
     pub const fn owner(group: u16, dscp: u8) -> Self {
         PacketClass(0).of_group(group).with_dscp(dscp)
     }
-    /// Its DSCP.
+    /// DSCP of the class.
     pub const fn dscp(self) -> u8 {
         (self.0 >> Self::DSCP_SHIFT) as u8
     }
@@ -111,7 +112,7 @@ impl ClassCounts {
     pub fn retransmissions(&self) -> u64 {
         self.0[PacketClass::RETRANSMISSION as usize..].iter().sum()
     }
-    /// Those that carry payload.
+    /// Number of packets that carry payload.
     pub fn with_payload(&self) -> u64 {
         self.of(Kind::Datagram) + self.of(Kind::Data)
     }

@@ -53,7 +53,7 @@ pub(crate) struct Loads {
 pub struct Pages {
     window: Window,
     names: Vec<String>,
-    /// By group; pages begun and ended are counted over the whole run.
+    /// Load times by group; pages begun and ended are counted over the whole run.
     loads: Vec<Loads>,
     log: Option<Vec<PageLoad>>,
 }

@@ -6,15 +6,15 @@ use packet::Instant;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// `N` counts that change together, for every second of the run. Costs one comparison per event.
+/// `N` counters that change together, for every second of the run. Costs one comparison per event.
 #[derive(Clone, Debug)]
 pub struct PerSecond<const N: usize = 1> {
-    /// Of second `first` and those that follow and are over.
+    /// Sums of second `first` and of the later seconds that have ended.
     over: Vec<[u64; N]>,
     first: usize,
-    /// Of all seconds that are over, also of those that are forgotten.
+    /// Sums over all seconds that have ended, including those no longer kept.
     past: [u64; N],
-    /// Of the second under way.
+    /// Sums of the current second.
     current: [u64; N],
     end_of_current: u64,
 }

@@ -96,7 +96,7 @@ pub struct RequestSettings {
 pub struct Requests {
     window: Window,
     log: Option<Log>,
-    /// By group, as named in `names`.
+    /// Answers by group, with the groups' names in `names`.
     answers: Vec<Answers>,
     names: Vec<Option<String>>,
     by_group: bool,

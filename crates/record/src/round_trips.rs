@@ -61,7 +61,7 @@ pub(crate) struct TripFigures {
 }
 
 impl TripFigures {
-    /// Of these samples together.
+    /// The figures of these samples together.
     fn of(trips: &[&Trips]) -> TripFigures {
         let samples: Vec<Waits> = trips.iter().map(|of| of.samples()).collect();
         let samples: Vec<&Waits> = samples.iter().collect();
@@ -228,7 +228,7 @@ mod tests {
             counted.sampled_rounded(Instant::ZERO, group, rounded, smoothed);
             added.sampled(Instant::ZERO, group, rounded.middle(), smoothed);
             if turn % 5 == 0 {
-                // Of a group whose senders keep other samples exactly.
+                // The samples of a group whose senders keep further samples exactly.
                 counted.sampled(Instant::ZERO, group, sample, smoothed);
                 added.sampled(Instant::ZERO, group, sample, smoothed);
             }

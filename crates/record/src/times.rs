@@ -37,7 +37,8 @@ impl Times {
         self.good.sort();
     }
 
-    /// Those that did not fail, in ascending order after [`Times::sort`]; none where they are bounded.
+    /// Times of responses that did not fail, in ascending order after [`Times::sort`]; empty if the
+    /// times are bounded.
     pub fn ns(&self) -> &[u64] {
         self.good.values()
     }

@@ -60,7 +60,8 @@ pub(crate) struct Spread {
     pub count: u64,
     /// Exact; not a number if there is none.
     pub mean_s: f64,
-    /// Those of [`SHARES`], each within 0.8 % and never above the longest; not numbers if there is none.
+    /// The quantiles of [`SHARES`], each within 0.8 % and never above the longest; NaN if there is
+    /// no sample.
     pub quantiles_s: [f64; SHARES.len()],
     /// The mean of the shortest 95 %, within 0.8 %; not a number if there is none.
     pub trimmed_mean_s: f64,
@@ -75,7 +76,7 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// Of all these together.
+    /// The figures of all these samples together.
     pub fn of(parts: &[&Waits]) -> Spread {
         match parts {
             [one] => one.spread(),

@@ -60,8 +60,9 @@ impl Meter {
         self.backlog = backlog;
     }
 
-    /// Of the areas under the queue what lies before the beginning of the measured interval is taken off, what
-    /// lies before its end is counted, as far as these come before `now`.
+    /// Limits the areas under the queue to the measured interval, as far as its ends come before
+    /// `now`: the part before its beginning is subtracted, and the part up to its end is taken as
+    /// the result.
     #[cold]
     pub(super) fn cross_edges(&mut self, now: Instant) {
         let (window, measured) = (self.settings.window, &mut self.measured);

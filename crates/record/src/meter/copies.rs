@@ -72,7 +72,7 @@ struct Row {
 }
 
 impl Copies {
-    /// Of these meters, in order.
+    /// The copies' numbers from these meters, in order.
     pub fn of(copies: &[&Meter]) -> Copies {
         let row = |m: &&Meter| Row {
             arrivals: m.arrived[1].total(),

@@ -13,9 +13,9 @@ use crate::{Column, Table};
 pub struct Totals {
     /// Packets and bytes that came in.
     pub arrived: (u64, u64),
-    /// That were dropped.
+    /// Packets and bytes that were dropped.
     pub dropped: (u64, u64),
-    /// Whose transmission has begun.
+    /// Packets and bytes whose transmission has begun.
     pub started: (u64, u64),
 }
 
