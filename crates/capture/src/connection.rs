@@ -200,8 +200,7 @@ impl Connection {
         let own = &mut self.directions[side];
         let before = own.bytes - new;
         let quiet = |unit: &Open| now_us.saturating_sub(unit.end_us) >= QUIET_US;
-        // Of a side that is not seen, and of one whose other side is not, nothing is known to be
-        // under way.
+        // If one of the two sides was not captured, it is unknown whether data is in flight.
         let idle =
             own.acked >= before || self.directions[1 - side].seen != self.directions[side].seen;
         let own = &mut self.directions[side];

@@ -25,7 +25,8 @@ pub enum Negotiated {
 }
 
 impl Negotiated {
-    /// By the flags of the SYN and of the SYN-ACK (RFC 3168 section 6.1.1, RFC 9768 table 2).
+    /// What the flags of the SYN and of the SYN-ACK negotiated (RFC 3168 section 6.1.1, RFC 9768
+    /// table 2).
     pub fn of(syn: Option<u16>, syn_ack: Option<u16>) -> Negotiated {
         let (Some(syn), Some(syn_ack)) = (syn.map(|f| f & ECN), syn_ack.map(|f| f & ECN)) else {
             return Negotiated::Nothing;

@@ -72,8 +72,8 @@ pub struct Connections {
     pub most_open: u64,
     /// ECN by what was agreed: refused, classic, accurate.
     pub ecn: [u64; 3],
-    /// Of connections in the model: nothing, classic, accurate, by the opener's side of the link (the
-    /// third: unknown).
+    /// ECN of the connections in the model: nothing, classic, accurate; by the opener's side of the
+    /// link (the third: unknown).
     pub kept_ecn: [[u64; 3]; 3],
     /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
     pub code_points: [u64; 4],

@@ -75,7 +75,7 @@ pub struct Segment {
     pub window: u16,
     /// Bytes of payload, by the headers' word.
     pub payload: u32,
-    /// Of a segment with SYN alone.
+    /// TCP options; read only for a segment with SYN.
     pub options: Options,
     /// The ECN field of its IP header (RFC 3168 section 5).
     pub ecn: u8,
