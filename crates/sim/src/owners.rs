@@ -24,7 +24,7 @@ pub(crate) enum Owners {
 #[derive(Debug, Default)]
 pub(crate) struct Recent {
     given: u32,
-    /// By the serial number's remainder.
+    /// Owners of the latest serial numbers, at the index of the number's remainder.
     newest: Vec<Owner>,
     streams: BTreeMap<u32, Owner>,
 }

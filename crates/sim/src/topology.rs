@@ -43,7 +43,7 @@ impl Direction {
     /// Both, in the order of the scenario.
     pub const BOTH: [Direction; 2] = [Direction::Forward, Direction::Reverse];
 
-    /// That of what is sent from this side.
+    /// The direction of packets that this side sends.
     pub fn from(side: Side) -> Direction {
         if side == Side::Servers { Direction::Forward } else { Direction::Reverse }
     }
@@ -74,9 +74,9 @@ impl std::fmt::Display for Direction {
 /// The routes of what one side of a group sends, by machine; machines beyond their number take them in turn.
 #[derive(Clone, Debug)]
 pub enum Routes {
-    /// By the machine that sends.
+    /// The sending machine selects the route.
     BySender(Vec<u32>),
-    /// By the machine that receives: each has links of its own.
+    /// The receiving machine selects the route: each receiver has links of its own.
     ByReceiver(Vec<u32>),
 }
 

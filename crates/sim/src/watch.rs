@@ -21,7 +21,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Of a scenario whose studied ports are `queues`.
+    /// An observer of a scenario whose studied ports are `queues`.
     pub fn new(bin: Duration, keep: Keep, queues: &[String]) -> Watch {
         let mut ports = queues.to_vec();
         let (link, direction) = queues[0].rsplit_once('.').expect("a port is <link>.<direction>");

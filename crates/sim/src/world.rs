@@ -146,7 +146,7 @@ pub struct World {
     next_round_trip: Option<Duration>,
     recorder: Recorder,
     look_ahead: LookAhead,
-    /// Of packets that effects corrupted or copied.
+    /// Routes of packets that effects corrupted or duplicated.
     odd_routes: OddRoutes,
 }
 

@@ -134,7 +134,7 @@ fn options(segment: &Segment, mss: u32, scale: Option<u8>, acknowledged: u32) ->
     options
 }
 
-/// By how many bits windows of this size are shifted: not at all if they fit.
+/// The window scale for windows of this size, in bits; `None` if they fit without.
 fn scale(window: u64) -> Option<u8> {
     let fits = |&shift: &u8| window.div_ceil(1 << shift) <= MOST_WINDOW;
     (window > MOST_WINDOW).then(|| (0..MOST_SHIFT).find(fits).unwrap_or(MOST_SHIFT))

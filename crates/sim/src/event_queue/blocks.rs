@@ -16,7 +16,8 @@ pub(super) struct Node<E> {
     pub at: u64,
     pub order: u64,
     pub event: E,
-    /// Of the first of a block: the block behind it, of its list or of those that are free.
+    /// In the first node of a block: index of the next block, in a list of events or in the list of
+    /// free blocks.
     next: u32,
 }
 

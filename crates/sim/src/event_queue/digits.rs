@@ -45,10 +45,10 @@ impl Digit {
         all
     };
 
-    /// Of whose slots one holds the events of a quarter of a millisecond.
+    /// The digit of which one slot holds the events of a quarter of a millisecond.
     pub const WIDE: Digit = Digit::ALL[3];
 
-    /// The one below it: of its slots one holds the events of four microseconds.
+    /// The digit below `WIDE`: one slot holds the events of four microseconds.
     pub const NARROW: Digit = Digit::ALL[2];
 
     /// The digit that a bit of a time belongs to.

@@ -99,7 +99,7 @@ impl<E: Copy> Lanes<E> {
         (self.next, self.next_at) = (u8::from(is_other), one.min(other));
     }
 
-    /// Of two first events of one instant, whether that of the second lane comes first.
+    /// For first events of one instant: whether that of the second lane comes first.
     #[cold]
     fn other_is_first(&self) -> bool {
         let [one, other] = [0, 1].map(|lane| self.waiting[lane].front().map(|of| of.order));

@@ -64,7 +64,7 @@ impl<E: Copy> Simultaneous<E> {
     /// Takes these, in the order in which they have come; hands out a row whose memory is no longer used.
     pub fn take(&mut self, mut row: Row<E>) -> Row<E> {
         if self.is_empty() {
-            // Those of one order key stay in the order in which they came.
+            // A stable sort: events with one order key stay in the order of their scheduling.
             row.sort_by(|one, other| compare(one.0, other.0));
             self.served = 0;
             return std::mem::replace(&mut self.sorted, row);
@@ -79,7 +79,7 @@ impl<E: Copy> Simultaneous<E> {
     /// The one whose turn it is.
     pub fn pop(&mut self) -> Option<E> {
         let next = self.sorted.get(self.served);
-        // Of one order key the sorted ones came first.
+        // With equal order keys the sorted events come first: they were scheduled earlier.
         let is_late = match (self.late.peek(), next) {
             (Some(Reverse(late)), Some(&(order, _))) => compare(late.order, order).is_lt(),
             (late, _) => late.is_some(),

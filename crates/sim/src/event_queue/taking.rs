@@ -111,7 +111,7 @@ impl<E: Copy> EventQueue<E> {
         if self.lanes.next_at <= limit { self.serve_lane() } else { None }
     }
 
-    /// Of several events of one instant, takes out the one whose turn it is.
+    /// Takes out the first of several events of one instant.
     #[inline(never)]
     fn take_first(&mut self, slot: usize) -> Taken {
         let List { head, tail } = self.lists[slot];
@@ -136,7 +136,7 @@ impl<E: Copy> EventQueue<E> {
         if self.lanes.next_at <= at && self.lanes.next_turn() <= turn(at, order) {
             return Taken::TooLate;
         }
-        // Those behind it move up.
+        // The events behind it move up.
         while best != tail {
             let behind = self.blocks.behind(best);
             let Node { at, order, event, .. } = self.blocks[behind];

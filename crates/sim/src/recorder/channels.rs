@@ -98,7 +98,7 @@ fn numbered<T: 'static>(of: impl Iterator<Item = (T, &'static [Measure<T>])>) ->
     all
 }
 
-/// Their measures.
+/// The measures of all kinds of channel.
 pub(super) fn measures() -> Vec<Listed> {
     let docsis = list(&["docsis.<link>."], "", GRANTS);
     let cell = list(&["cell.<port>.<ue>."], "", UE);

@@ -29,7 +29,7 @@ pub struct Entry {
 struct Setting {
     name: &'static str,
     value: Json,
-    /// Of a queue: bytes that may wait, which a discipline of another kind inherits.
+    /// For a queue: bytes that may wait; a discipline of another kind inherits this limit.
     room: Option<u64>,
     meaning: &'static str,
     source: &'static str,
@@ -170,7 +170,7 @@ pub(crate) fn expand(
         let value = entry.about_rate(setting, &given).unwrap_or_else(|| setting.value.clone());
         table.insert(setting.name.to_owned(), value);
     }
-    // Of a channel each field by itself.
+    // A channel's table gets a default for each field that it lacks.
     for setting in entry.settings.iter().filter(|setting| is_channel(setting.name)) {
         let own = table.get_mut(setting.name).and_then(Json::as_object_mut);
         if let (Some(own), Json::Object(more)) = (own, &setting.value) {

@@ -29,7 +29,7 @@ const CONSTANT: &str = "none";
 /// A rate that changes.
 #[derive(Clone, Debug)]
 pub enum Changes {
-    /// By steps of (ns, bit/s), with the period in ns after which they begin anew.
+    /// A table of steps (ns, bit/s), and the period in ns after which it repeats.
     Steps {
         /// As written.
         table: Vec<(u64, u64)>,

@@ -34,7 +34,7 @@ pub struct Kind {
     pub structure: &'static [[&'static str; 4]],
     /// Its parameters.
     pub fields: &'static [Field],
-    /// Of them those that must be given.
+    /// Names of the parameters that must be given.
     pub required: &'static [&'static str],
     read: fn(&str, &Json) -> Result<Channel, ScenarioError>,
 }

@@ -72,7 +72,7 @@ fn take_program(json: &mut Json) -> Option<Json> {
 const RULES_OF_NS3: &[&str] =
     &["sack_growth", "partial_ack", "impatient", "backoff_ends", "ack_first"];
 
-/// Of a switch that `plain` no longer has: what to write. It continues a path.
+/// The remedy for a switch that `plain` no longer has; the text continues a path.
 fn moved_to_ns3(json: &Json) -> Option<String> {
     let profile = json.as_str().or(json["profile"].as_str()).unwrap_or("plain");
     let given = RULES_OF_NS3.iter().find(|field| !json[**field].is_null());

@@ -35,7 +35,7 @@ pub const FRAMINGS: [Named; 11] = [
     named("ipoa-llcsnap", 16, 0, Cells::Atm),
 ];
 
-/// Their names.
+/// Names of the framings.
 pub const NAMES: [&str; FRAMINGS.len()] = {
     let mut names = [""; FRAMINGS.len()];
     let mut i = 0;

@@ -129,7 +129,7 @@ fn read_link(index: usize, json: &Json, registry: &Registry) -> Result<Link, Sce
 
 struct Links<'a> {
     names: Vec<&'a str>,
-    /// Of equal names, which are refused later, the first.
+    /// Index of each link by its name; of equal names, which are refused later, the first link's.
     places: HashMap<&'a str, usize>,
 }
 

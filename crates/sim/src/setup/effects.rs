@@ -19,7 +19,7 @@ pub(super) struct Placed {
     pub(super) rng: Rng,
 }
 
-/// Those that packets pass in one direction of a link.
+/// The effects that packets pass in one direction of a link.
 #[derive(Default)]
 pub(super) struct Effects {
     pub(super) arrival: Vec<Placed>,

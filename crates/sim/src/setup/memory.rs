@@ -117,7 +117,7 @@ impl Scenario {
 
     /// Replies a second that a group requests and its slowest link can carry; 0 if unknown.
     fn replies_per_s(&self, group: &Traffic) -> f64 {
-        // Of a recording all is in memory already, and to read it again takes long.
+        // A recording is in memory as a whole already, and reading it again would take long.
         if !group.entry.fetches || group.entry.is_recorded() {
             return 0.0;
         }
@@ -178,7 +178,7 @@ mod tests {
     #[test]
     fn what_needs_too_much_is_refused_before_it_starts() {
         let users = scenario(r#""traffic": [{"app": "web", "users": 100000000}]"#);
-        // Of ten users one has a connection open.
+        // One of ten users has a connection open.
         let said = users.least_bytes() as f64;
         assert!((30.2e9..30.3e9).contains(&said), "{said}");
         let why = users.check_memory(Some(8_000_000_000)).unwrap_err().to_string();
@@ -194,7 +194,7 @@ mod tests {
         assert!(small.check_memory(free_bytes()).is_ok());
     }
 
-    /// By how much the need grows with a change.
+    /// By how many bytes the needed memory grows with a change.
     fn more(change: &str, than: &str) -> u64 {
         scenario(change).least_bytes() - scenario(than).least_bytes()
     }

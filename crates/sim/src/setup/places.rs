@@ -24,7 +24,7 @@ impl Places {
 
 /// Ports of the links in both directions, and of the machines of both sides.
 pub(super) struct Ports {
-    /// Of each link.
+    /// Ports of each link, in both directions.
     pub(super) forward: Vec<Places>,
     pub(super) reverse: Vec<Places>,
     /// A machine's own line; none without a rate of access.

@@ -5,7 +5,7 @@ use packet::{Duration, Rng};
 use crate::scenario::{Rtt, Scenario, Traffic};
 use crate::topology::{RoundTrips, Side, TCPEVAL_MS};
 
-/// Those of `group`, or of the whole scenario where it has none of its own.
+/// The round-trip times of `group`, or those of the scenario if the group has none of its own.
 pub(super) fn round_trips(scenario: &Scenario, group: &Traffic, sources: u32) -> RoundTrips {
     let params = match group.rtt.as_ref().unwrap_or(&scenario.rtt) {
         Rtt::Constant(time) => return RoundTrips::Constant(*time),

@@ -22,7 +22,7 @@ fn host_pair(machines: &Machines, opener: Side, hosts: [u16; 2], end: usize) -> 
     HostPair { own: host(end), peer: host(1 - end) }
 }
 
-/// By what a user's ticket of a server is found.
+/// The key under which a user's TLS ticket for a server is stored.
 pub(super) fn ticket_of(source: u32, server: u32) -> HostPair {
     HostPair { own: source, peer: server }
 }

@@ -45,7 +45,7 @@ pub(super) struct Outside {
     pub ecn: Ecn,
     /// Whether it is a segment with payload.
     pub data: bool,
-    /// Of the event that it reaches its host: the place of its connection, or none of a datagram.
+    /// For the event of its arrival at the host: index of its connection; a datagram has none.
     pub connection: u32,
 }
 

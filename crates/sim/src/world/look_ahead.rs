@@ -92,7 +92,7 @@ impl World {
         }
     }
 
-    /// Of an end that has come: what it refers to.
+    /// Fetches the memory that an end, once in the cache, refers to.
     fn fetch_more(&self, connection: u32, end: u8) {
         let Some(connection) = self.connections.get(connection) else { return };
         connection.fetch_more(usize::from(end));

@@ -331,7 +331,7 @@ mod tests {
         found[found.len() / 2]
     }
 
-    /// Of a request that arrives when `request` packets have left.
+    /// Bytes sent until the end of the reply to a request that arrives after `request` packets.
     fn ahead_of(writing: Writing, request: u64) -> u64 {
         let mut mux = Mux::new(writing, false);
         mux.turns.push_back(Answer { request_end: 1, left: 1 << 40 });

@@ -32,7 +32,7 @@ struct Counts {
     data: u64,
     resent: u64,
     packets: u64,
-    /// Of data packets with a number that a rule names: their first byte, number, transmissions.
+    /// Data packets with a number that a rule names: first byte, number, transmissions.
     named: Vec<(u64, u64, u64)>,
 }
 
@@ -57,12 +57,12 @@ struct Sent {
 /// The rules of all groups, and what has been counted.
 pub struct Scripts {
     groups: Vec<Vec<Compiled>>,
-    /// By the place of a connection, and of a stream of datagrams.
+    /// Counts of the flows, by the index of a connection and of a stream of datagrams.
     flows: [Vec<Flow>; 2],
 }
 
 impl Scripts {
-    /// Those of a scenario; none if it has none.
+    /// The scripts of a scenario; `None` if it has none.
     pub fn new(scenario: &Scenario) -> Option<Box<Scripts>> {
         let compile = |group: &Traffic| {
             group.script.iter().map(|rule| Compiled::new(rule, group)).collect::<Vec<_>>()

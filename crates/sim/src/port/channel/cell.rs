@@ -64,7 +64,7 @@ pub struct UeShare {
     pub slots: f64,
     /// Blocks sent for the first time, and retransmitted.
     pub blocks: u64,
-    /// Of the blocks, those that were retransmitted.
+    /// Blocks among these that are retransmissions.
     pub repeated: u64,
     /// Blocks that HARQ gave up.
     pub given_up: u64,

@@ -58,13 +58,13 @@ pub struct Grants {
     pub grants: u64,
     /// Bytes granted.
     pub bytes: u64,
-    /// Of these not used.
+    /// Granted bytes that were not used.
     pub unused: u64,
     /// Bytes carried, as the contract counts them.
     pub carried: u64,
     /// Requests sent in contention; others were piggybacked.
     pub contention: u64,
-    /// Of these lost to another one.
+    /// Contention requests that collided with another one.
     pub collisions: u64,
 }
 

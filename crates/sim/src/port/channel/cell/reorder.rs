@@ -7,7 +7,7 @@ use packet::Packet;
 /// What arrived of the blocks that were sent, from the first one that has not.
 #[derive(Default)]
 pub(super) struct Arrived {
-    /// Of each block its packets once it is there.
+    /// The packets of each block, once the block has arrived.
     blocks: VecDeque<Option<Vec<Packet>>>,
     first: u64,
 }

@@ -12,7 +12,7 @@ pub(super) struct Ue {
     pub quality: usize,
     pub moved: u64,
     pub rng: Rng,
-    /// Of that quality, bit/s/Hz.
+    /// Spectral efficiency at the current channel quality, bit/s/Hz.
     pub efficiency: f64,
     /// Bytes that the scheduler knows of.
     pub known: u64,

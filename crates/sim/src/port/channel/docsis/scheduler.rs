@@ -4,7 +4,7 @@ use packet::{Instant, Rate, Rng};
 
 use super::DocsisSettings;
 
-/// Its state.
+/// The state of the CMTS scheduler.
 pub(super) struct Scheduler {
     /// Bytes requested and not granted, by flow.
     requested: Vec<u64>,

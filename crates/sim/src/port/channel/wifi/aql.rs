@@ -10,7 +10,7 @@ pub struct AirtimeLimits {
     pub low: Duration,
     /// And this much while all stations together have less than `total`.
     pub high: Duration,
-    /// Of all stations together.
+    /// Airtime of all stations together up to which `high` applies.
     pub total: Duration,
 }
 

@@ -53,7 +53,7 @@ pub struct Share {
     pub airtime: Duration,
     /// Aggregates sent, and frames in them.
     pub aggregates: u64,
-    /// Of these.
+    /// Frames in the aggregates sent.
     pub frames: u64,
     /// Frames that had to be retransmitted.
     pub repeated: u64,
@@ -63,7 +63,7 @@ pub struct Share {
 
 /// The channel.
 pub struct Medium {
-    /// Its times.
+    /// The timing of medium access.
     pub timing: Timing,
     contenders: Vec<Contender>,
     /// From here on the channel is idle for who does not send.
