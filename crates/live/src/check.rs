@@ -87,7 +87,7 @@ fn read(path: &str) -> Result<String, String> {
     text.map(|text| text.trim().to_owned()).map_err(|error| format!("{path}: {error}"))
 }
 
-/// Those that a socket may choose here.
+/// The congestion controls that a socket may choose on this machine.
 fn congestion_controls() -> Result<String, String> {
     let there = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
     let has = |name: &str| there.split_whitespace().any(|word| word == name);

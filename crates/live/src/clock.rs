@@ -24,7 +24,7 @@ pub struct Clock {
 }
 
 impl Clock {
-    /// Of a run that begins then; before, it is time zero.
+    /// The clock of a run that begins at `begin_ns`; before that it shows time zero.
     pub fn new(begin_ns: u64) -> Clock {
         Clock { begin_ns }
     }

@@ -64,7 +64,7 @@ mod tun {
     pub struct Tun(OwnedFd);
 
     impl Tun {
-        /// Of an open file, see [`open_tun`](crate::system::open_tun).
+        /// A TUN device from an open file, see [`open_tun`](crate::system::open_tun).
         pub fn new(file: OwnedFd) -> Tun {
             Tun(file)
         }

@@ -14,7 +14,7 @@ use crate::users::end_system::{settings, socket_options};
 pub struct EndSystem {
     /// Names below `/proc/sys/net/ipv4`, and values.
     pub sysctls: BTreeMap<&'static str, String>,
-    /// Of the routes between the sides.
+    /// Metrics of the routes between the sides.
     pub metrics: Metrics,
     /// What the kernel cannot imitate of the scenario's end systems, a sentence each.
     pub missing: Vec<String>,

@@ -47,7 +47,8 @@ pub struct Flow {
     pub opener: Side,
     ended: bool,
     seen: Instant,
-    /// By the side that sends: how far in sequence space it has sent, and acknowledged.
+    /// For each sending side: the sequence number up to which it has sent, and the one it has
+    /// acknowledged.
     sent: [Option<u32>; 2],
     acked: [Option<u32>; 2],
 }

@@ -72,7 +72,7 @@ struct InFlight {
     marked: bool,
     corrupted: bool,
     header: Header,
-    /// Of TCP.
+    /// TCP header, for a TCP segment.
     tcp: Option<TcpHeader>,
     class: PacketClass,
     owner: (u16, u32),

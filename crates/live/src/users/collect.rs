@@ -159,7 +159,7 @@ fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
     }
     let over = |(&conn, of): (&ConnectionId, &Connection)| Some((of.over()?, Event::Over(conn)));
     events.extend(all.connections.iter().filter_map(over));
-    // Of one instant: facts as they were written, then what is over by its number.
+    // Order within one instant: facts as they were written, then ended connections by number.
     events.sort_by_key(|(time, event)| {
         (*time, if let Event::Over(conn) = event { *conn + 1 } else { 0 })
     });
@@ -285,7 +285,7 @@ impl Collector {
     }
 
     fn finish(mut self, users: usize) -> Collected {
-        // By their numbers: tables of equal facts are equal.
+        // In the order of connection numbers, so that equal facts give equal tables.
         let mut open: Vec<_> = self.connections.iter().collect();
         open.sort_by_key(|(conn, _)| **conn);
         for (_, of) in open {
@@ -323,7 +323,7 @@ struct Datagrams {
     streams: HashMap<ConnectionId, u32>,
     /// When each was sent that has not arrived.
     travelling: BTreeMap<(ConnectionId, u64), Instant>,
-    /// Those that came after the end of the run: on their way at the end.
+    /// Datagrams that arrived after the end of the run: they were in flight at its end.
     late: u64,
 }
 

@@ -37,7 +37,7 @@ impl Name {
         out
     }
 
-    /// Of a payload; `None` of one that is not ours.
+    /// The name in a datagram's payload; `None` if the datagram is not one of ours.
     pub fn decode(bytes: &[u8]) -> Option<Name> {
         let stream = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
         let number = u32::from_le_bytes(bytes.get(8..LEAST)?.try_into().ok()?);
@@ -55,12 +55,12 @@ pub struct Sender {
     socket: OwnedFd,
     at: SocketAddr,
     dscp: u8,
-    /// Of what it sent last.
+    /// ECN field that the socket is set to.
     ecn: Ecn,
 }
 
 impl Sender {
-    /// Of a socket at this address, which sends with this DSCP.
+    /// A sender for a socket bound to `at`, with this DSCP.
     pub fn new(socket: OwnedFd, at: SocketAddr, dscp: u8) -> Sender {
         Sender { socket, at, dscp, ecn: Ecn::NotEct }
     }

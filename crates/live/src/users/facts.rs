@@ -135,7 +135,7 @@ pub enum ReportFact {
         /// Bit rates, and for how long each was seen, ns.
         seen: Vec<(u64, u64)>,
     },
-    /// Of a sender of echo requests.
+    /// A sender of echo requests.
     Ping {
         /// When each request left, ns.
         sent: Vec<u64>,
@@ -144,7 +144,8 @@ pub enum ReportFact {
         /// The first request of the measured interval.
         measured_from: usize,
     },
-    /// Of a test of responsiveness: when each probe began, ns, whether it was a self probe, and its times, ns.
+    /// A test of responsiveness: when each probe began, ns, whether it was a self probe, and its
+    /// times, ns.
     Probes(Vec<(u64, bool, [Option<u64>; 3])>),
 }
 
