@@ -94,7 +94,7 @@ struct Functions {
 }
 
 impl Functions {
-    /// Those of the last members of a table.
+    /// The functions at the last members of a table.
     fn of(members: [u32; 11]) -> Self {
         let [create, destroy, on_open, on_ack, on_loss, on_ecn, rest @ ..] = members;
         let [on_timeout, on_undo, on_app_limited, on_lost, gauges] = rest;
