@@ -19,7 +19,7 @@ pub struct Case {
     pub parameters: Map<String, Json>,
     /// Rate of the line.
     pub rate: Rate,
-    /// Of the random stream, and of the packets where they are random.
+    /// Seed of the random stream, and of the packets if they are random.
     pub seed: u64,
     /// The packets that arrive.
     pub arrivals: Arrivals,
