@@ -29,7 +29,7 @@ impl Registry {
         self.own.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those of `registry`, or ours alone.
+    /// The disciplines of `registry` and ours, or only ours.
     pub fn of(registry: Option<&Registry>) -> aqm::Registry {
         let own = registry.map(|registry| registry.own().clone()).unwrap_or_default();
         aqm::Registry::with(&own).expect("each name was free when it was added")
