@@ -4,8 +4,7 @@
 
 const style = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
-/** Plots over time: title, unit, and for each line a name and a function that returns its times and
-    values for one side. */
+/** Plots over time: title, unit, and for each line a name and a function of a side that draws it. */
 const seconds =
   (name, factor = 1) =>
   ({ seconds: all }) => ({ t: all.t, values: factor === 1 ? (all.columns[name] ?? []) : (all.columns[name] ?? []).map((v) => v && v * factor) })
@@ -162,15 +161,13 @@ export class Plots {
     for (const plot of this.all()) this.#size(plot)
   }
 
-  /** Sets a plot's width to that of its figure. A hidden figure has no width: its plot keeps the
-      previous one. */
+  /** Makes a plot as wide as its figure; a plot in a hidden figure keeps its previous width. */
   #size(plot) {
     const width = plot.root.parentElement.clientWidth
     if (width && width !== plot.width) plot.setSize({ width, height: this.#height(plot.root.parentElement) })
   }
 
-  /** Shows or hides a plot. A plot that appears gets its size at once, since a picture of it may be
-      taken. */
+  /** Shows or hides a plot; one that appears is sized at once, since a picture may be taken of it. */
   #show(plot, shown) {
     const figure = plot.root.parentElement
     if (figure.hidden !== shown) return
@@ -182,8 +179,7 @@ export class Plots {
     return [...[...this.plots, ...this.more].map(({ plot }) => plot), this.responses]
   }
 
-  /** Makes the plots that only these scenarios have, in place of those of the previous scenarios.
-      */
+  /** Makes the plots that only these scenarios have, in place of those of the last scenarios. */
   #fit(sides) {
     const wanted = more(sides)
     if (String(wanted.map(({ title }) => title)) === String(this.more.map(({ spec }) => spec.title))) return
