@@ -22,9 +22,9 @@ use crate::tcp_info::TcpInfo;
     reason = "an end of TCP lies where its connection does, for speed"
 )]
 pub enum Endpoint {
-    /// Of TCP.
+    /// An end of TCP.
     Tcp(TcpEndpoint),
-    /// Of QUIC.
+    /// An end of QUIC.
     Quic(Box<QuicEndpoint>),
 }
 

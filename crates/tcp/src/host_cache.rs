@@ -87,7 +87,8 @@ pub struct HostCache {
     /// FreeBSD's and Linux's units never meet: hosts of both kinds under one number are two. By
     /// [`HostPair::key`], which is compared at once.
     memories: [BTreeMap<u64, Memory>; 2],
-    /// Of QUIC: who may resume, by [`HostPair::key`]. A user has a number of his own here, as browsers share no tickets.
+    /// For QUIC: who may resume a session, by [`HostPair::key`]. A user has a number of his own
+    /// here, as browsers share no tickets.
     tickets: BTreeSet<u64>,
 }
 

@@ -38,7 +38,7 @@ impl Flags {
     pub const fn any(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
-    /// Those that are in both sets.
+    /// The flags that are in both sets.
     pub const fn and(self, other: Flags) -> Flags {
         Flags(self.0 & other.0)
     }
@@ -155,7 +155,7 @@ impl SackBlocks {
 /// Room for the ranges of an ACK frame, bytes.
 pub(crate) const RANGE_BYTES: usize = 24;
 
-/// Of packets of QUIC.
+/// Ranges of an ACK frame of QUIC, kept in place of SACK blocks.
 impl SackBlocks {
     /// `count` ranges in these bytes, and a delay in units of the wire.
     pub(crate) fn set_ranges(&mut self, count: u8, bytes: &[u8; RANGE_BYTES], delay: u16) {
@@ -246,7 +246,7 @@ pub struct Segment {
     pub echo: u32,
     /// Selective acknowledgements.
     pub sack: SackBlocks,
-    /// Of the AccECN option the marked bytes and which fields there are (for the others see
+    /// For the AccECN option: the marked bytes and which fields it has (for the other fields see
     /// [`Segment::accecn`]); above it the scale of the window, and in the highest bit PSH.
     pub accurate: u32,
 }

@@ -15,9 +15,9 @@ use crate::send_state::{Chunk, SendState};
 /// What sends the data of one end.
 #[derive(Clone, Debug)]
 pub(crate) enum Sender {
-    /// By duplicate acknowledgements, or RFC 6675.
+    /// Loss recovery by duplicate acknowledgements, or by RFC 6675.
     Classic(ClassicSender),
-    /// By RACK-TLP, or as Linux does without it.
+    /// Loss recovery by RACK-TLP, or by Linux's rules without RACK.
     Rack(Box<RackSender>),
 }
 

@@ -23,8 +23,8 @@ impl TimerWheel {
     /// Timers that end when they should.
     pub const EXACT: TimerWheel = TimerWheel { tick: 0 };
 
-    /// That of a kernel with `hz` ticks a second (`CONFIG_HZ`); 0 for exact timers. Ticks begin with
-    /// the run.
+    /// The timer wheel of a kernel with `hz` ticks a second (`CONFIG_HZ`); 0 for exact timers.
+    /// Ticks begin with the run.
     pub fn of(hz: u64) -> Self {
         TimerWheel { tick: 1_000_000_000_u64.checked_div(hz).unwrap_or(0) }
     }

@@ -12,12 +12,12 @@ use crate::send_algorithm::{AfterTimer, SendContext};
 pub(super) struct Echo {
     /// It requires a reduction of the window.
     pub reduces: bool,
-    /// Of the bytes it reports, those that were marked.
+    /// Bytes reported as marked, among those that the segment reports as received.
     pub marked: u64,
 }
 
 impl Echo {
-    /// That of a connection without ECN.
+    /// The echo of a connection without ECN.
     pub const NONE: Echo = Echo { reduces: false, marked: 0 };
 
     /// Reads a segment that acknowledges `acked` new numbers, of which `recovery` may know some to have

@@ -69,7 +69,7 @@ pub(crate) enum Arithmetic {
 #[derive(Clone, Copy, Debug)]
 pub struct ClassicReno(pub(crate) Arithmetic);
 
-/// Of [`Window::fraction`] in a byte.
+/// Units of [`Window::fraction`] in a byte.
 const FRACTIONS: f64 = 4_294_967_296.0;
 
 /// Largest window without the window-scale option.

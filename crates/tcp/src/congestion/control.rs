@@ -30,8 +30,8 @@ pub struct AckSample {
     pub flight: Flight,
     /// Bytes newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of these, what the cumulative acknowledgement covers (what it covers and had been reported
-    /// before was counted then).
+    /// Bytes among these that the cumulative acknowledgement covers and that had not been reported
+    /// before.
     pub acked: u64,
     /// Segments newly acknowledged by either way, if the cumulative acknowledgement advances, or after
     /// enough reordering; else none (Linux's `acked_sacked`, and its conditions for growth in
@@ -39,7 +39,7 @@ pub struct AckSample {
     pub segments: u32,
     /// Bytes newly found lost.
     pub lost: u64,
-    /// Of `delivered`, bytes reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
+    /// Bytes of `delivered` reported to have arrived with a CE mark (accurate ECN, DCTCP's echo);
     /// with RFC 3168's echo, all of them or none.
     pub marked: u64,
     /// Bytes taken to be in the network before this acknowledgement.
@@ -84,7 +84,7 @@ pub struct Report {
     pub flight: Flight,
     /// Newly acknowledged, cumulatively or selectively.
     pub delivered: u64,
-    /// Of `delivered`, reported to have arrived with a CE mark ([`AckSample::marked`]).
+    /// Bytes of `delivered` reported to have arrived with a CE mark ([`AckSample::marked`]).
     pub marked: u64,
 }
 

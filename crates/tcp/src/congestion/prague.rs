@@ -353,7 +353,7 @@ impl Control for Prague {
         self.pace.iter_mut().for_each(Pace::note_loss);
         self.reduce(win, 0.5);
         (self.losing, self.owed) = (true, false);
-        // By the rate a window may be less than a segment until segments get smaller.
+        // Prague's rate permits a window below one segment until segments get smaller.
         win.ssthresh = (self.window as u64).max(win.mss());
     }
 

@@ -80,12 +80,13 @@ impl fmt::Debug for OwnControl {
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
     own: Vec<&'static OwnControl>,
-    /// Of each profile, its fields with the longer list. They live as long as the process.
+    /// The fields of each profile with the longer list of controls. They live as long as the
+    /// process.
     fields: Arc<Mutex<BTreeMap<&'static str, &'static [Field]>>>,
 }
 
 impl Controls {
-    /// Those of this crate.
+    /// The congestion controls of this crate.
     pub fn ours() -> Self {
         Controls::default()
     }

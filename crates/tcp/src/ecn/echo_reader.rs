@@ -8,7 +8,7 @@ use crate::segment::{Flags, Segment};
 #[derive(Debug)]
 pub(crate) struct EchoReader<'a> {
     feedback: EcnFeedback,
-    /// Of accurate ECN.
+    /// The state of accurate ECN.
     memory: Option<&'a mut Memory>,
 }
 
@@ -19,10 +19,11 @@ impl<'a> EchoReader<'a> {
         EchoReader { feedback: state.feedback, memory: accurate.then(memory) }
     }
 
-    /// Of the bytes that `segment` newly reports to have arrived, those that it reports as marked;
-    /// `opening`: it completes the handshake. To be called once for every segment: one that reports nothing new may
-    /// have been overtaken, unless its timestamp is newer than all before (RFC 9768 appendix A.1); marked packets
-    /// that it then reports carried no data, and stand for a full segment each, as in Linux.
+    /// Bytes that `segment` reports as marked, among those that it newly reports as received;
+    /// `opening`: it completes the handshake. Call this once for every segment: one that reports
+    /// nothing new may have been overtaken, unless its timestamp is newer than all before (RFC 9768
+    /// appendix A.1); marked packets that it then reports carried no data, and stand for a full
+    /// segment each, as in Linux.
     pub fn marked_bytes(
         &mut self,
         segment: &Segment,

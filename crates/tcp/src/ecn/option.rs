@@ -30,13 +30,14 @@ pub(crate) struct Bytes {
     data: bool,
     /// What the peer has reported of each, s.e0b, s.ceb, s.e1b.
     reported: [u32; 3],
-    /// Of profiles with the option [everywhere](super::EcnRules::everywhere): the peer has sent one, and
-    /// segments are shorter since.
+    /// Only for profiles with the option [everywhere](super::EcnRules::everywhere): the peer has
+    /// sent one, and segments are shorter since.
     seen: bool,
     shortened: bool,
-    /// Of these profiles too: the first number of the duplicate that the segment sent last reports beside an option,
-    /// and whether that duplicate came again. Then acknowledgements with an option do not arrive, and none has one any
-    /// more (`tcp_rcv_spurious_retrans`).
+    /// Also only for these profiles: the first number of the duplicate that the last segment sent
+    /// reports together with an option, and whether that duplicate arrived again. In that case
+    /// acknowledgements with an option do not arrive, and no further one has the option
+    /// (`tcp_rcv_spurious_retrans`).
     beside: Option<u64>,
     stopped: bool,
 }

@@ -33,8 +33,8 @@ pub struct QuicEndpoint {
     pub(super) client: bool,
     /// All of the peer's handshake has arrived.
     pub(super) complete: bool,
-    /// Of a client: it has sent a packet under the keys of the handshake. Of a server: it has received one, so that the
-    /// client's address is validated (RFC 9000 section 8.1).
+    /// For a client: it has sent a packet under the handshake keys. For a server: it has received
+    /// one, so that the client's address is validated (RFC 9000 section 8.1).
     pub(super) has_keys: bool,
     /// The peer has it too (RFC 9001 section 4.1.2): its keys are gone.
     pub(super) confirmed: bool,

@@ -25,7 +25,7 @@ pub(crate) struct Exact {
     pub tick: Duration,
     /// Any new acknowledgement ends the back-off, as in ns-3; else only a sample does.
     pub any_ack_ends_backoff: bool,
-    /// Of the host's kernel.
+    /// The timer wheel of the host's kernel.
     pub wheel: TimerWheel,
 }
 

@@ -85,7 +85,7 @@ struct Sample {
     prior_in_flight: u64,
     in_flight: u64,
     rtt_us: Option<u64>,
-    /// Of a lone short segment, whose acknowledgement the receiver may have delayed.
+    /// The segment was a lone short one, whose acknowledgement the receiver may have delayed.
     delayed: bool,
     /// How long pacing holds the next segment back, in microseconds.
     wait_us: u64,
