@@ -22,7 +22,8 @@ SEEDS = range(4, 9)
 PASSES = 4
 """Over all genes, at most: what one cannot be without may be needless once another is simpler."""
 PARTS = (0.5, 0.25)
-"""Of the way to its simple value, by which a gene is moved that cannot be simple."""
+"""How far a gene that cannot be simple is moved towards its simple value, as parts of the
+distance."""
 LENGTHS = (0.25, 0.5)
 """Parts of a trial's length that are tried, shortest first."""
 
@@ -46,7 +47,7 @@ class Finding:
         return self.target.scenario(self.genome, self.length)
 
     def document(self) -> dict[str, Any]:
-        """For a program."""
+        """The finding as JSON, for programs."""
         summary = engine.simulate(self.scenario()).summary
         return {
             "name": self.target.name,

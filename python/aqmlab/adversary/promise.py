@@ -48,7 +48,7 @@ class Promise:
     bound: float
     at_most: bool
     share: float = HALF
-    """Of a recovery."""
+    """For a recovery: the share of the earlier rate that counts as recovered."""
 
     @property
     def needs_trace(self) -> bool:

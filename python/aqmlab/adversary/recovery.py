@@ -14,8 +14,8 @@ from typing import Any
 BEFORE = 10
 """Intervals over which the earlier rate is a mean (constructed)."""
 PACKETS = 10
-"""That the line carries in an interval at least (constructed): in a shorter one, single packets
-would count. Where a round trip is shorter, the interval stands for it."""
+"""Least number of packets that the line carries in an interval (constructed): in a shorter one,
+single packets would count. Where a round trip is shorter, this interval is used instead."""
 STARTED, DROPPED, DATAGRAM, DATA = 1, 2, 0, 3
 """Codes of the trace: transmission began, dropped; no TCP segment, a segment with payload."""
 
@@ -25,7 +25,7 @@ class Line:
     """What a trial's line is like."""
 
     duration_s: float
-    """Of the run."""
+    """Duration of the run, s."""
     rtt_s: float
     """The longest round trip of a flow, without queues."""
     rates: tuple[tuple[float, float], ...]
@@ -35,7 +35,7 @@ class Line:
 
     @property
     def interval_s(self) -> float:
-        """In which a rate is counted: a round trip, or longer on a slow line."""
+        """The interval in which a rate is counted, s: a round trip, or longer on a slow line."""
         slowest = min(rate for _, rate in self.rates)
         return max(self.rtt_s, PACKETS * 12_000 / slowest)
 
