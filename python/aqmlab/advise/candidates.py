@@ -20,8 +20,8 @@ from aqmlab.targets.words import written
 from .situation import ROUTER, Situation
 
 SHARES = {"forward": 0.9, "reverse": 0.95}
-"""Of the line's rate, what a shaper before it sends: more room where the queue lies behind the
-line (openwrt.org: 85 to 95 %)."""
+"""A shaper's rate as a share of the line's rate: smaller where the queue is behind the line
+(openwrt.org: 85 to 95 %)."""
 PRESENT = "as it is"
 
 
@@ -95,20 +95,22 @@ SETTINGS: dict[str, list[dict[str, object]]] = {
     ],
     "droptail": [{"limit": 480}, {"limit": 60}, {"limit": 120}],
 }
-"""By discipline. Others of the catalogue may be named; they race with their defaults."""
+"""Settings by discipline. Other disciplines of the catalogue may be named; they race with their
+defaults."""
 LINUX = {
     name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq", "dualpi2")
 }
 """Disciplines that are raced as Linux has them, since that is where they are typed in."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
-"""Those that race unless others are named: what Linux has and needs no tuning by hand."""
+"""Disciplines that race unless others are named: Linux has them, and they need no tuning by
+hand."""
 SCALABLE = "dualpi2"
 """Races as well where senders can use it."""
 STAY = ("cake", "fq_codel", SCALABLE)
 """Disciplines whose usual setting stays to the end of a race, whatever its score: those that
 systems have, so that everybody wants to know how they do."""
 ROUTER_SHARES = (1.0, 0.9)
-"""Of `SHARES`: the usual, and more careful."""
+"""Factors for `SHARES`: the usual shaper, and a more careful one."""
 
 
 def of(

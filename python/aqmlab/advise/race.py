@@ -23,7 +23,7 @@ from aqmlab.intervals import interval
 from .candidates import PRESENT, STAY, Candidate
 
 EQUAL = 0.02
-"""Of a score between 0 and 1: a difference that users would not notice (constructed)."""
+"""Largest difference of scores (0 to 1) that users would not notice (constructed)."""
 LEAST = 4
 """Seeds before a candidate's difference from the best can count as known (constructed)."""
 SURE = 0.99
@@ -34,7 +34,7 @@ AHEAD = EQUAL / 4
 ENTER = 3
 """Disciplines at least whose other settings race (constructed)."""
 Scores = Mapping[int, float]
-"""By seed."""
+"""A candidate's scores by seed."""
 Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]
 """Runs each candidate under each seed; none that was run before is run again."""
 Alike = Callable[[Candidate, Candidate], bool]
@@ -161,7 +161,7 @@ def _worth(left: Sequence[Candidate], known: Mapping[str, Scores]) -> list[Candi
 def _settled(
     left: Sequence[Candidate], known: Mapping[str, Scores]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """Those that run on, and those whose difference from the best is known well enough.
+    """The candidates that run on, and those whose difference from the best is known well enough.
 
     Today's queue, the best and the usual one of those that are as good run on: their numbers are
     compared with each other in the answer.
@@ -260,7 +260,8 @@ def _place(one: Candidate, scores: Scores, best: Scores, final: bool) -> Place:
 def advised(
     places: Sequence[Place], can: Callable[[Candidate], bool] = lambda _: True
 ) -> Place | None:
-    """Of those that are as good as the best, the usual one; today's queue before any other.
+    """The advised candidate: today's queue if it is as good as the best, else the most usual of
+    those that are.
 
     Where none of them passes `can`, the best of the others that does; None if there is none.
     """
