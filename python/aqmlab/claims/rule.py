@@ -137,7 +137,7 @@ def _aligned(lets: Mapping[str, Let], evidence: Evidence) -> dict[str, np.ndarra
 
 
 def numbers(names: Names) -> dict[str, np.ndarray]:
-    """Those names of `each` and `some` whose values are numbers: an expression may use them."""
+    """The names of `each` and `some` whose values are numbers: an expression may use them."""
     return {
         name: np.asarray(float(value))
         for name, value in names.items()
