@@ -147,4 +147,4 @@ EXAMPLES: dict[str, tuple[Example, Example]] = {
         ("aqmlab bench --scale", "The cost of a packet over decades of sizes."),
     ),
 }
-"""Of every command two lines to type, each with what it does."""
+"""For every command two examples, each with what it does."""

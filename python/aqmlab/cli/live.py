@@ -125,7 +125,7 @@ def shell(
 
 
 def _several(experiment: Experiment) -> str | None:
-    """That a shell comes for every variant of a sweep, where there are several."""
+    """A sentence if a sweep has several variants: a shell is opened for each of them."""
     axes = [axis for group in experiment.group for axis in group.axes]
     if all(len(axis.variants) == 1 for axis in axes):
         return None
@@ -232,7 +232,8 @@ def _users_share(live: Account) -> str:
 
 
 def _precedence(scheduling: Scheduling) -> str:
-    """In whose way the router was: real-time programs are late on no account of others."""
+    """The router's scheduling priority in words: with real-time priority other programs do not
+    delay it."""
     if scheduling["real_time"] is None:
         return f"ordinary scheduling (real-time: {scheduling['refused']})"
     locked = "locked" if scheduling["locked_memory"] else "not locked"

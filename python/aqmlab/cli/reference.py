@@ -32,7 +32,7 @@ KINDS = {
     "examples": "examples",
 }
 RATE = "10 Mbit/s"
-"""Of the line behind a queue that is described, unless another is given."""
+"""Rate of the line behind a queue that is described, unless another rate is given."""
 _SECTIONS = {
     "": ("scenario", "The top level of a scenario."),
     "network": ("network", "The machines on both sides, written [network]."),

@@ -39,7 +39,7 @@ OF_GROUPS = {
     "transfers.": ("finished", ("elapsed_s",)),
     "datagrams.": ("sent", ("loss_share", "delay_p50_s", "delay_p95_s", "share_in_time")),
 }
-"""Of every group that has the first of these: the others."""
+"""Columns for groups: those of a row are shown for every group that has the row's first measure."""
 HEADS = {
     "queue_mean_packets": "queue pkts",
     "queue_delay_mean_s": "delay ms",

@@ -81,7 +81,8 @@ def queue_of_scenario(name: str) -> tuple[str, list[str], str]:
 
 
 def _direction(name: str) -> str:
-    """That of a scenario's queue: of a line with both rates `forward` is that of the downloads."""
+    """The direction of a scenario's queue; on a line with two rates `forward` is that of
+    downloads."""
     file, _, path = name.partition(":")
     links = _load(file).get("link") or [{}]
     both = any("reverse_rate" in link or "access" in link for link in links)
