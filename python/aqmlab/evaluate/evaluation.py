@@ -20,7 +20,7 @@ from . import score, situations
 from .situations import Situation
 
 RIVALS: dict[str, list[str]] = situations.DATA["rivals"]
-"""By kind: queues and controls of ours, in common use, that a subject is compared with."""
+"""Queues and controls of ours, in common use, that a subject is compared with, by kind."""
 REPEATED = 20
 """Scenarios of each set that are run twice, the second time in other processes and in reverse
 order, to detect a dependence on the clock, on a file or on an earlier run."""
