@@ -26,7 +26,7 @@ class Column:
     """The value by its label: a number, a truth value or, of anything else, the label."""
 
     def value(self, run: Mapping[str, str]) -> float | str:
-        """That of a run, given its labels by path."""
+        """The value of a run on this axis; `run` are its labels by path."""
         return self.values[run[self.path]]
 
     def matches(self, label: str, wanted: object) -> bool:

@@ -56,7 +56,7 @@ class Run:
     variant: int = 0
     """The number of the first cell that wants it, counted through the plan."""
     label: str = ""
-    """That cell in a few words."""
+    """A few words that describe that cell."""
     values: Mapping[str, str] = field(default_factory=dict)
     """Axis to the label of its value."""
     keep: frozenset[str] | None = None
