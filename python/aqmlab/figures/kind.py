@@ -105,7 +105,7 @@ def _keywords(function: Callable) -> list[Key]:
 
 
 def _requested(function: Callable, given: Entry) -> dict[str, Any]:
-    """Those of a function's keywords that an entry has."""
+    """The function's keywords that an entry sets."""
     names = (key.name for key in _keywords(function))
     return {name: given[name] for name in names if name in given}
 

@@ -88,7 +88,7 @@ def styled() -> Iterator[None]:
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # Of a character that our font lacks a box is measured; the reader's own fonts draw it.
+        # A character that our font lacks is measured as a box; the reader's own fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         # Labels that leave no room are drawn nevertheless.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
