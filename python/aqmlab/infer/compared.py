@@ -21,9 +21,9 @@ COLUMNS = ("predicted", "plain")
 
 
 class ComparedTable(Counted):
-    """Of one prediction's table: how many published numbers lie inside the interval that was
-    predicted, how wide that is in deviations of the noise, and how far the prediction was off; the
-    plain study as `plain_`."""
+    """The table of one prediction: how many published numbers lie inside the predicted interval,
+    how wide that interval is in deviations of the noise, and how far the prediction was off; the
+    plain study's numbers as `plain_`."""
 
     inside: int
     width: float | None
@@ -82,7 +82,7 @@ def _compared(
     path: Path,
     rows: list[published.Row],
 ) -> ComparedTable:
-    """Of one prediction's table."""
+    """The comparison for the table of one prediction."""
     lines = _lines(path)
     off: dict[str, list[float]] = {name: [] for name in COLUMNS}
     inside, wide = [], []

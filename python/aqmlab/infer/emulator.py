@@ -35,7 +35,7 @@ class Emulated:
 
     mean: np.ndarray
     variance: np.ndarray
-    """Of the emulator: how little it knows, not how the runs spread."""
+    """Variance of the emulator's error: how little it knows, not how the runs spread."""
     component_variance: np.ndarray
 
 

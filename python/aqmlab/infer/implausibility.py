@@ -11,8 +11,8 @@ from .emulator import Emulator, Spread
 from .targets import Targets
 
 CUT = 3.0
-"""Of a unimodal error more than 95 % lies within three deviations (F. Pukelsheim, The American
-Statistician 48(2), 1994)."""
+"""Standard deviations beyond which a point is implausible: more than 95 % of any unimodal error
+lies within three (F. Pukelsheim, The American Statistician 48(2), 1994)."""
 OUTLIERS = 20
 """One target of this many may be missed: with many, chance alone exceeds the cut now and then."""
 
@@ -30,8 +30,8 @@ class Knowledge:
     """The variance of one published run, as a part of that of one of ours."""
 
     def implausibility(self, points: np.ndarray, *, model: bool = True) -> np.ndarray:
-        """Of every point and target; without the `model`'s discrepancy within the published noise
-        (and the emulator's) alone."""
+        """The implausibility of every point and target; without `model`, deviations count only the
+        published noise and the emulator's variance, not the model's discrepancy."""
         found = self.emulator(points)
         return self._distance(found.mean, found.variance + self._known(points, model))
 

@@ -136,8 +136,8 @@ def _inferred(
 
 
 def most_likely(training: Training, history: History, weighed: Posterior) -> np.ndarray:
-    """Of the points that seem the most likely by emulation or by few runs, the one that still does
-    with more seeds: the best of many by two seeds is also the luckiest."""
+    """The point that is still the most likely with more seeds, among those that seem so by
+    emulation or by few runs: the best of many by two seeds is also the luckiest."""
     points, seen = confirmed(training, history, weighed)
     return points[int(np.argmax(seen))]
 

@@ -129,8 +129,9 @@ def finalists(history: History, weighed: Posterior, count: int) -> np.ndarray:
 
 
 def correlation(history: History) -> np.ndarray:
-    """Of the targets between seeds, over all points, drawn half-way to none: few seeds say little
-    of it (O. Ledoit, M. Wolf, Journal of Multivariate Analysis 88(2), 2004, for such shrinkage)."""
+    """The correlation of the targets between seeds, over all points, shrunk half-way to zero: few
+    seeds determine it badly (O. Ledoit, M. Wolf, Journal of Multivariate Analysis 88(2), 2004, for
+    such shrinkage)."""
     usable = history.runs[np.isfinite(history.runs).all(axis=(1, 2))]
     scaled = history.targets.scaled(usable)
     apart = (scaled - scaled.mean(axis=1, keepdims=True)).reshape(-1, scaled.shape[2])

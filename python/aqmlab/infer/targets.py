@@ -79,7 +79,8 @@ class Targets:
         )
 
     def covariance(self) -> np.ndarray:
-        """Of what is not the seeds': noise of the numbers, and the model's discrepancy."""
+        """Covariance of the parts that do not depend on seeds: noise of the numbers, and the
+        model's discrepancy."""
         metrics = np.array([t.metric for t in self.each])
         shared = np.where(metrics[:, None] == metrics[None, :], SHARED, 0.0)
         np.fill_diagonal(shared, 1.0)

@@ -122,7 +122,7 @@ def join(
         "tables": seen,
         "foretold": compared.foretold(experiment),
         "command": f"aqmlab study {experiment.name} --assume {PRINTED}",
-        # Of a recorded result: the day, the commit and the seeds of its runs.
+        # For a recorded result: the day, the commit and the seeds of its runs.
         "recorded": _recorded(printed),
     }
     result["headlines"] = headlines.of(result)

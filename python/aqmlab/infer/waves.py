@@ -33,7 +33,7 @@ class Settings:
     more: int
     """Points of every wave after the first."""
     seed: int = 1
-    """Of designs and samples; the simulator's seeds are its own."""
+    """Seed of designs and samples; the simulator's seeds are separate."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,9 @@ class Wave:
     """What one wave left."""
 
     points: int
-    """Simulated in it."""
+    """Points simulated in the wave."""
     share: float
-    """Of the prior that is not ruled out."""
+    """Share of the prior that is not ruled out."""
     outside: float
     """Share of left-out points beyond two emulated deviations (5 % expected)."""
     emulated: float
