@@ -32,7 +32,7 @@ def facts(header: Header) -> list[tuple[str, str]]:
 
 
 def medians(header: Header) -> list[tuple[str, list[str]]]:
-    """Of every distribution: how many, mean, and some quantiles, in words."""
+    """A row in words for every distribution: how many values, their mean, and some quantiles."""
     rows = []
     for name, one in header["distributions"].items():
         scale = 1e-3 if one["unit"] == "us" else 1.0
