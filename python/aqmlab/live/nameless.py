@@ -36,13 +36,13 @@ class Nameless:
         return of_number(self._files[name].fileno())
 
     def number(self, name: str) -> int:
-        """Of the file, in every process that has it."""
+        """Descriptor number of the file, in every process that has it."""
         self.path(name)
         return self._files[name].fileno()
 
     @property
     def numbers(self) -> list[int]:
-        """Those of all files."""
+        """Descriptor numbers of all files."""
         return [file.fileno() for file in self._files.values()]
 
 

@@ -200,7 +200,7 @@ def _supervise(
 
 
 def _environment() -> dict[str, str]:
-    """Of a process that ends with this one (`end_with_parent` in crates/live)."""
+    """The environment of a process that ends with this one (`end_with_parent` in crates/live)."""
     return {**os.environ, "AQMLAB_LIVE_PARENT": str(os.getpid())}
 
 
