@@ -31,7 +31,7 @@ from .study import RESULT, Study
 
 FILE = "live.toml"
 FOLDER = "live"
-"""Of a study's results: `simulated` and `live` runs below it."""
+"""Subfolder of a study's results, with the `simulated` and the `live` runs."""
 
 
 class Requested(TypedDict, total=False):
