@@ -34,9 +34,9 @@ USERS = (
 )
 """What users get, by table and metric: said where it differs beyond chance."""
 MOST_USERS = 2
-"""Of these, in one sentence."""
+"""How many of these a sentence names."""
 NOTABLE = 0.02
-"""Of what users got before: a smaller change is none that they notice (constructed)."""
+"""Smallest relative change that users notice (constructed)."""
 MOST_NAMED = 4
 """Variants that a sentence names one by one."""
 

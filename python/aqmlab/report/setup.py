@@ -25,7 +25,7 @@ LABELS = 80
 """Room above the links for queues and their names."""
 RADIUS = 23
 MOST_MACHINES = 7
-"""Of more machines, this many are drawn; their number is written below."""
+"""Machines that are drawn at most; a larger number is written below."""
 PITCH = 26
 LANE = 34
 
