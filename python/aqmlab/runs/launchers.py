@@ -19,7 +19,7 @@ from aqmlab.io.terminal import say
 JOBS_S = 5.0
 """How often it is looked whether jobs of Slurm have ended and others take their place."""
 LABEL = "dask.org/cluster-name"
-"""By which Kubernetes knows what belongs to a cluster of Dask."""
+"""The label by which Kubernetes knows what belongs to a cluster of Dask."""
 PLAIN_IMAGE = "ghcr.io/dask/dask:"
 """Dask's own, which Dask starts if no other is named."""
 IDLE_S = 3600

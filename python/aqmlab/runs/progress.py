@@ -28,7 +28,8 @@ class Progress:
     """
 
     watch: Callable[[int], Watch] | None = None
-    """Of displays that look into runs: what is shown run number so and so, and by which bins."""
+    """For displays that look into runs: what is shown of the run with a given number, and by which
+    bins."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
