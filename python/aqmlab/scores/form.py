@@ -17,7 +17,7 @@ class Score:
     meaning: str
     """What it measures, in a sentence."""
     source: str
-    """With its revision."""
+    """The source of the definition, with its revision."""
     weakness: str
     """A known one."""
     compute: Callable[..., Any]

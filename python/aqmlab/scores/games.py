@@ -7,7 +7,7 @@ import math
 from .form import Score
 
 CLASSES = ("low", "medium", "high")
-"""Of a game's sensitivity to delay and to lost frames."""
+"""Classes of a game's sensitivity to delay and to lost frames."""
 _FRAMES = {
     "low": (23.43, 0.008574, -0.9253, 5.855),
     "medium": (54.71, 0.02589, -2.485, 9.306),

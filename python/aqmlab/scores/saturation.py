@@ -26,7 +26,8 @@ class Ended:
     saturated: int | None
     """After which interval goodput was stable."""
     confidence: str
-    """Of the result: high (stable), medium (time was over, MAD intervals or more), low (fewer)."""
+    """Confidence in the result: high (stable), medium (time was over, MAD intervals or more), low
+    (fewer)."""
 
 
 def deviation(values: Sequence[float]) -> float:
