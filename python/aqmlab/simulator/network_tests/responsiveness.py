@@ -24,9 +24,9 @@ SELF, FOREIGN = "load", "foreign"
 MNP, MPS, PTC = 16, 100, 0.05
 """Most load-generating connections, probes a second, share of the capacity that probes may take."""
 PROBE_BYTES = 5000 + 1000
-"""Of a foreign and a self probe together (the draft's estimate)."""
+"""Bytes of a foreign and a self probe together (the draft's estimate)."""
 REQUEST_BYTES = 200
-"""Of a small GET and of its answer (assumed)."""
+"""Bytes of a small GET request and of its reply (assumed)."""
 BUFFER = "send buffer"
 UNSENT = ("5 ms", "1 packet", "2 packets", "4 KiB", "16 KiB", BUFFER)
 """What a connection may hold that waits to be sent: so much time of a sixteenth of the slowest

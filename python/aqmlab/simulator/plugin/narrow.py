@@ -89,11 +89,11 @@ _CALLS = {
     "x86_64": (0xC000003E, (*_FILES_AND_PROGRAMS[0], *_CLOCKS[0])),
     "aarch64": (0xC00000B7, (*_FILES_AND_PROGRAMS[1], *_CLOCKS[1])),
 }
-"""Of a machine its number in <linux/audit.h>, and the numbers of the calls that are refused: open,
-openat, openat2, creat, socket, connect, accept, accept4, bind, clone, fork, vfork, clone3, execve,
-execveat, kill, ptrace, io_uring_setup, clock_gettime, gettimeofday, time, nanosleep and
-clock_nanosleep. (A clock that the kernel maps into processes, the vDSO, needs no call: runs that
-use it differ when they are repeated.)"""
+"""For each machine its number in <linux/audit.h>, and the numbers of the system calls that are
+refused: open, openat, openat2, creat, socket, connect, accept, accept4, bind, clone, fork, vfork,
+clone3, execve, execveat, kill, ptrace, io_uring_setup, clock_gettime, gettimeofday, time, nanosleep
+and clock_nanosleep. (A clock that the kernel maps into processes, the vDSO, needs no call: runs
+that use it differ when they are repeated.)"""
 _OTHER_INTERFACE = 0x40000000
 """From here on the numbers are those of x86-64's x32 interface: all are refused."""
 

@@ -123,7 +123,7 @@ def _described(entry: str) -> Entry:
 
 
 def tables(scenario: Draft) -> list[ProgramTable]:
-    """Those that the queues and end systems of a scenario name, each once."""
+    """The tables of the programs that a scenario's queues and end systems name, each once."""
     found: dict[str, ProgramTable] = {}
     for entry in _entries(scenario):
         if found.setdefault(str(entry.get("name")), entry) != entry:
