@@ -24,7 +24,7 @@ class Margin:
     """How much a number may differ from the other's without meaning anything."""
 
     relative: float
-    """Of the other's mean."""
+    """Margin as a share of the other program's mean."""
     floor: float = 0.0
     """Smaller differences do not matter, whatever their ratio; in the number's unit."""
 
@@ -53,7 +53,7 @@ class Judgement:
     """Half of the 95 % interval of the difference; NaN for fewer than two runs of either."""
     margin: float
     ratio: float
-    """Of ours to theirs; NaN if either is 0."""
+    """Ratio of ours to theirs; NaN if either is 0."""
     ratio_half: float
     """Half of the ratio's interval."""
     verdict: str

@@ -32,7 +32,7 @@ class Replication(Protocol):
 
     @property
     def label(self) -> str:
-        """That combination in words."""
+        """The combination in words."""
         ...
 
     @property

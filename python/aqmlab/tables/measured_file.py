@@ -18,7 +18,7 @@ from typing import Any, TypeGuard
 from aqmlab.errors import SpecError, shortened
 
 MOST_BYTES = 256 * 1024 * 1024
-"""Of a file after it is unpacked."""
+"""Largest size of a file after it is unpacked."""
 _RPM = re.compile(r"(?:Final )?RPM:\s*([0-9.]+)\s*\(([^)]*)\)")
 
 

@@ -177,7 +177,7 @@ def _letters(own: Mapping[str, Any], idle: Sequence[float]) -> dict[str, float |
 
 
 def _round_trips(run: FinishedRun, begin: float, end: float) -> list[float]:
-    """Of the echo requests that left in this time and were answered."""
+    """Round-trip times of the echo requests that were sent in this time and answered, s."""
     table = run.columns("pings")
     sent, trips = table["sent_ns"].astype(float) / 1e9, table["rtt_s"].astype(float)
     kept = (sent >= begin) & (sent < end) & np.isfinite(trips)

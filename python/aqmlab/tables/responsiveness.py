@@ -17,7 +17,7 @@ from aqmlab.simulator.forms import Traffic
 from aqmlab.simulator.network_tests.responsiveness import SELF
 
 TLS_ROUND_TRIPS = {"1.3": 1, "1.2": 2, "none": 0}
-"""Of a foreign probe's handshake."""
+"""Round trips of a foreign probe's TLS handshake, by the version of TLS."""
 
 
 @dataclass(frozen=True)

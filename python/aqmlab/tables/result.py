@@ -174,9 +174,8 @@ class Result:
         return merged(self.only())
 
     def table(self, name: str) -> pl.DataFrame:
-        """That table of all runs; with several runs it begins with the columns `variant`, those
-        of a sweep's axes (see `variants`) and `seed`.
-        """
+        """The recorded table `name` of all runs; with several runs it begins with the columns
+        `variant`, those of a sweep's axes (see `variants`) and `seed`."""
         return self._joined([run.table(name) for run in self.runs])
 
     def scan(self, name: str) -> pl.LazyFrame:

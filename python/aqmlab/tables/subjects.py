@@ -58,7 +58,7 @@ QUEUE = tuple(
         ("throughput_bytes_per_s", "through"),
     )
 )
-"""Of every recorded queue."""
+"""Measures of every recorded queue."""
 
 
 def _column(name: str, family: str, head: str, total: str = "", of: str = "fetches") -> Column:
@@ -169,7 +169,7 @@ def of_kind(kind: Kind, runs: Sequence[FinishedRun]) -> dict[str, dict[str, list
 
 
 def _kinds(app: str) -> set[str]:
-    """Of which totals a group has a part."""
+    """The totals that a group of this application contributes to."""
     about = engine.application(app) or {}
     kinds = {app} & {"voip", "video"}
     kinds |= {"fetches"} if about.get("fetches") else set()

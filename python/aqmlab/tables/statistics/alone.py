@@ -15,7 +15,7 @@ FLOOD = 2000
 def largest_queue_beyond_limit_bytes(
     *, discipline: str, limit_bytes: int, packet_bytes: int, parameters: Mapping[str, object]
 ) -> float:
-    """By how many bytes the most that waits exceeds the limit when a flood of packets arrives."""
+    """Bytes by which the longest queue exceeds the limit when a flood of packets arrives."""
     arrivals = [_packet(0, i, packet_bytes) for i in range(FLOOD)]
     given = {**parameters, "limit_bytes": limit_bytes}
     waiting = most = 0

@@ -32,7 +32,7 @@ def burst_bias(run: FinishedRun, *, burst: str, to: str) -> float:
 
 
 def burst_unfairness(run: FinishedRun, *, burst: str, to: str) -> float:
-    """That logarithm without its sign: how far the ratio is from 1, either way."""
+    """Absolute value of `burst_bias`: how far the ratio is from 1, in either direction."""
     return abs(burst_bias(run, burst=burst, to=to))
 
 

@@ -39,12 +39,12 @@ def signals_in_round(
 
 
 def slow_start_growth(run: FinishedRun, *, rtt_ms: float | None = None) -> float:
-    """By what factor the bytes of data that arrive grow from one base round trip (`rtt_ms`; the
-    scenario's) to the next.
+    """The factor by which the bytes of data that arrive grow from one base round trip (`rtt_ms`;
+    the scenario's) to the next.
 
-    The geometric mean from the first round trip with data up to the first in which they exceed
-    what the queue's line can send; from there on the line paces the acknowledgements. Not a
-    number if that is the first one, or if the line is never filled.
+    The geometric mean from the first round trip with data up to the first in which they exceed what
+    the queue's line can send; from there on the line paces the acknowledgements. Not a number if
+    that is the first one, or if the line is never filled.
     """
     trace = run.columns("trace")
     data = (trace["event"] == ARRIVED) & (trace["kind"] == DATA)
