@@ -23,7 +23,7 @@ TARGETS: dict[str, tuple[str, ModuleType]] = {
     "cisco": ("IOS", cisco),
     "ns3": ("ns-3", ns3),
 }
-"""By option: the target's name and its table."""
+"""Targets by option: name and table."""
 
 __all__ = [
     "DEVICE",

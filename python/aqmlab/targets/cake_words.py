@@ -35,7 +35,7 @@ _LEAST = {"ethernet": 84, "docsis": 64}
 """Least size of a packet, bytes."""
 _FRAMES = ("atm", "ptm", "noatm")
 WITHOUT_EFFECT = ("via-ethernet", "diffserv-llt", "no-sce", "sce")
-"""Of old versions and forks."""
+"""Words of old versions and forks."""
 
 
 def plain(words: Sequence[str]) -> list[str]:

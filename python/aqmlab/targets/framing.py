@@ -50,5 +50,5 @@ FRAMINGS = {
     "pppoa-vcmux": Framing(10, 0, "atm", 0),
     "ipoa-llcsnap": Framing(16, 0, "atm", 0),
 }
-"""By the name that a link has for it. Behind PPPoE, PPPoA and IPoA the device towards the line
-carries bare IP packets (`pppoe-wan`, `ppp0`); elsewhere it is an Ethernet device."""
+"""Framings by the name that a link has for them. Behind PPPoE, PPPoA and IPoA the device towards
+the line carries bare IP packets (`pppoe-wan`, `ppp0`); elsewhere it is an Ethernet device."""

@@ -132,10 +132,10 @@ def _rate(lane: Lane) -> float:
 
 
 def _options(lane: Lane) -> dict[str, str]:
-    """Those of one direction."""
+    """The options of one direction's queue."""
     short, long = _SIDES[lane.way]
     if lane.entry.aqm == "cake":
-        # Of piece_of_cake only downloads have `nat`, without which a house is one host.
+        # In piece_of_cake only downloads have `nat`, without which a household is one host.
         more = ["nat"] if lane.shaped else []
         more += ["ptm"] if lane.framing.cells == "ptm" else []
         return {f"{short}qdisc_opts": " ".join([*_rest(lane.words, _SAID), *more])}
@@ -179,6 +179,6 @@ def _rest(words: Sequence[str], said: Mapping[str, int]) -> list[str]:
 
 
 def _framing(given: Given) -> tc_lines.Framing:
-    """That of a described cake, which names its own."""
+    """The framing of a cake that is described, under cake's own names."""
     cells = given.get("framing", "none")
     return tc_lines.Framing(given.get("overhead", 0), given.get("mpu", 0), cells)

@@ -44,7 +44,7 @@ class Plan:
     up: Direction | None = None
 
     def directions(self) -> Iterator[tuple[str, Direction]]:
-        """Those that are planned, with their names."""
+        """The directions that are planned, with their names."""
         for way, one in ((DOWN, self.down), (UP, self.up)):
             if one is not None:
                 yield way, one

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 LARGEST = 31
-"""Of n."""
+"""Largest n."""
 
 
 def exponent(burst: int, min_packets: float) -> int | None:

@@ -17,7 +17,7 @@ from aqmlab.errors import SpecError
 _COMMAND = re.compile(r"^\s*(?:[#$>]\s*)?(?:sudo\s+)?tc\s+(?:-\S+\s+)*(qdisc|class)\s")
 _PRINTED = re.compile(r"^(?:(?:added|replaced|deleted)\s+)?(qdisc|class)\s")
 NO_DEVICE = "DEV"
-"""Of text that names none."""
+"""Stands for the device of a text that names none."""
 _COUNTED = re.compile(r"Sent \d+ bytes (\d+) pkts? \(dropped (\d+)")
 _STAB = re.compile(r"^\s+(?:linklayer \S+\s+)?(?:overhead -?\d+\s+)?(?:mpu \d+\s+)?mtu \d+ tsize")
 _PLACES = {"dev": 1, "parent": 1, "handle": 1, "classid": 1, "root": 0, "est": 2}

@@ -25,14 +25,14 @@ RATES = {
     **{f"{prefix}bps": 8 * 1e3**n for n, prefix in enumerate(("", "k", "m", "g", "t"))},
     **{f"{prefix}ibps": 8 * 2.0 ** (10 * n) for n, prefix in enumerate("kmgt", 1)},
 }
-"""Of rates; none is bit/s (lib/utils_math.c)."""
+"""Units of rates, in bit/s; a number without a unit is bit/s (lib/utils_math.c)."""
 SIZES = {
     "": 1,
     "b": 1,
     **{unit: 2 ** (10 * n) for n, k in enumerate("kmg", 1) for unit in (k, f"{k}b")},
     **{f"{k}bit": 2 ** (10 * n) / 8 for n, k in enumerate("kmg", 1)},
 }
-"""Of sizes (get_size64)."""
+"""Units of sizes, in bytes (get_size64)."""
 AVPKT = 1000
 """Bytes of tc's mean packet where its output does not say: the manual's own value (tc-red(8))."""
 
