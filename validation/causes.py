@@ -23,7 +23,8 @@ class Cause:
     """One cause, of the cases that it parts."""
 
     part: str
-    """Of `page.PARTS`; what holds of the kernel's cases holds of an older kernel too."""
+    """Part of the page, one of `page.PARTS`; causes of the kernel's cases hold for an older kernel
+    too."""
     case: str
     """Regular expression of their whole names."""
     control: str

@@ -128,9 +128,9 @@ class Seeds:
     first: int
     """At least two, for an interval."""
     most: int
-    """As many seeds at most."""
+    """Seeds at most."""
     number: int = 1
-    """Of the first; a confirmation takes others than the runs that it confirms."""
+    """Number of the first seed; a confirmation takes other seeds than the runs that it confirms."""
 
     def counts(self) -> Iterator[int]:
         """How many runs there are after each round: 3, 6, 12, ... and at last `most`."""

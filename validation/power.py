@@ -62,7 +62,7 @@ class Known:
     """The means' difference, one of each record."""
     runs: list[int] = field(default_factory=list)
     variances: list[tuple[float, float, float]] = field(default_factory=list)
-    """Of a pair's difference, of our runs, of the other program's."""
+    """Variances of a pair's difference, of our runs, and of the other program's."""
 
     @property
     def freedom(self) -> float:
@@ -143,7 +143,7 @@ def spread_of_truth(each: Iterable[Known]) -> float:
 
 
 def _variance(one: Known, *, paired: bool, ours: int) -> float:
-    """Of the difference of means, times the other program's runs."""
+    """Variance of the difference of means, times the number of the other program's runs."""
     return one.variance(0) if paired else one.variance(1) / ours + one.variance(2)
 
 
@@ -154,8 +154,8 @@ def _chi(freedom: float) -> np.ndarray:
 
 
 def chance(one: Known, runs: int, ours: int, spread: float) -> float:
-    """That the verdict is *equivalent* after `runs` of the other program, and `ours` times as many
-    here where that is more than one, which then are no pairs.
+    """The probability that the verdict is *equivalent* after `runs` of the other program, and
+    `ours` times as many of aqmlab (with more than one, runs are not paired).
 
     The true difference is not what was estimated: it is normal about 0 with a deviation of `spread`
     margins, and the estimates are added to that by Bayes' rule. The true variance is uncertain as a

@@ -33,7 +33,7 @@ class Record:
     made: str
     """The day, in UTC."""
     versions: Mapping[str, str]
-    """Of aqmlab and of the other program."""
+    """Versions of aqmlab and of the other program."""
     text: str
     """Its table in Markdown."""
     summary: str = ""
@@ -110,7 +110,7 @@ def wide(text: str, most: int) -> set[str]:
 
 
 def families(text: str) -> dict[str, tuple[list[str], dict[str, list[str]]]]:
-    """Of each family the lines before its first row, and the rows of each case; by its heading.
+    """For each family, by its heading: the lines before its first row, and the rows of each case.
 
     A family that comes twice is one. A text without any is a ValueError.
     """

@@ -18,8 +18,8 @@ STATIONS = 20
 MOST = 1000
 """Segments of the longest web transfer: without a bound the mean takes hours to settle."""
 LEAST, SHAPE = 2, 1.2
-"""Of web transfers' Pareto distribution: smallest size (segments) and index, which are those of the
-web traffic in ns-2's examples (a mean of 12 packets without a bound)."""
+"""Pareto distribution of web transfers: smallest size (segments) and shape, as in the web traffic
+of ns-2's examples (a mean of 12 packets without a bound)."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Link(Protocol):
 
     @property
     def rate_mbit(self) -> float:
-        """Of the link."""
+        """Rate of the link in Mbit/s."""
         ...
 
     @property

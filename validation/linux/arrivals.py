@@ -28,7 +28,7 @@ HEADER = 14
 """Bytes of the Ethernet header, which disciplines and line count."""
 PACKETS = 6000
 NS_PER_BYTE = 8_000_000_000 // RATE
-"""Of the line: a whole number, so that no rounding stands between the programs."""
+"""Time per byte on the line, ns: a whole number, so that rounding causes no difference."""
 MADE = 4_000_000
 """When ours is made, ns on the guest's clock. A first update is due half a second after the making.
 The kernel makes its queue in the first millisecond, and its timer wheel ends so long a timer at the
@@ -67,7 +67,7 @@ TOLD = (
 )
 
 ROOT = cases.ROOT | {"profile": machine.profile()}
-"""Of CoDel and its kin, under the kernel that is here."""
+"""Root settings of CoDel and its relatives, under the kernel that is tested."""
 
 DISCIPLINES: dict[str, Discipline] = {
     "pfifo": Discipline("pfifo limit 50", "droptail", {"limit": 50}),

@@ -22,7 +22,7 @@ DATA = 1448
 """Payload of a full segment, bytes: 1,500 less headers and timestamps."""
 
 RATE = 10_000_000
-"""Of the line, bit/s."""
+"""Rate of the line, bit/s."""
 
 BUFFER = 6_291_456
 """Receive buffer, bytes: net.ipv4.tcp_rmem's third value, from the start."""
@@ -132,10 +132,10 @@ CHANGED = ("codel", "fq_codel")
 """Disciplines of which `linux-6.12` has other rules than `linux`."""
 
 MARKING = ("red", "ared", "choke", "pie", "fq_pie", "codel", "fq_codel", "cake", "sfb")
-"""Those that mark."""
+"""Disciplines that mark."""
 
 DRAWING = ("red", "ared", "gred", "choke", "pie", "fq_pie", "sfb", *WITHOUT)
-"""Those that draw at random."""
+"""Disciplines that draw random numbers."""
 
 
 @dataclass(frozen=True)

@@ -22,15 +22,15 @@ from validation.linux.cases import BUFFER, CLOCK, PIE, ROOT, ends_of_guest
 from validation.linux.machine import HZ
 
 FEW, SEEDS = 4, 8
-"""Of every case, set on 2026-11-29 before its first run, from how much three runs each of
-2026-11-28 (whose starts were others) differed: few of one kind of sender at 4 or 10 Mbit/s."""
+"""Seeds of every case, few where there is one kind of sender at 4 or 10 Mbit/s. Set on 2026-11-29
+before the first run, from the spread of three runs each of 2026-11-28 (with other starts)."""
 
 SLOTS, IN_SLOTS = "A line that serves in slots", 6
-"""That family, and its seeds, set on 2026-11-30 before its first run; what was changed after that
-stands in docs/validation/l4s.md."""
+"""The family with slots and its number of seeds, set on 2026-11-30 before its first run;
+docs/validation/l4s.md lists later changes."""
 
 SHARE = 0.25
-"""Of a period in which a line with slots is open; within it that is as much faster."""
+"""Share of a period in which a line with slots is open; its rate is higher by the inverse."""
 
 LATE_S = 2
 """All senders begin within this time, seconds."""
@@ -68,11 +68,11 @@ class Case:
     """DCTCP senders."""
     classic: int = 0
     congestion: str = "cubic"
-    """Of the classic ones."""
+    """Congestion control of the classic senders."""
     feedback: str = ""
-    """ECN of the classic ones: none, `classic` (RFC 3168) or `accurate` (RFC 9768)."""
+    """ECN of the classic senders: none, `classic` (RFC 3168) or `accurate` (RFC 9768)."""
     period_ms: float = 0
-    """Of slots, each the first `SHARE` of its period; 0 is a smooth line."""
+    """Period of slots, each open for the first `SHARE` of it; 0 for a line without slots."""
     kinds: tuple[str, ...] = field(init=False, default=())
 
     def __post_init__(self) -> None:

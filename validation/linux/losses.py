@@ -25,7 +25,7 @@ from validation.linux.cases import BUFFER, DATA, RATE, ends_of_guest
 from validation.linux.segments import Segment, Sent, read_pcap, sent
 
 SEGMENTS = 1_500
-"""Of a transfer."""
+"""Segments of a transfer."""
 PORT = 5001
 DURATION_S = 30
 START_S = 1
@@ -250,7 +250,7 @@ class Comparison:
         return self.repeats_alike() and all(near)
 
     def row(self, name: str) -> str:
-        """Of the table."""
+        """The transfer's row of the table."""
         cells: list[object] = [name]
         for of in (self.ours, self.theirs):
             again = [one for one in of if one.again]

@@ -22,7 +22,7 @@ from validation.linux.cases import BUFFER, CLOCK, ends_of_guest
 from validation.linux.machine import HZ
 
 FEW, SEEDS = 4, 8
-"""Of up to two flows and of more, set on 2026-11-29 before the first comparison."""
+"""Seeds of cases of up to two flows and of more, set on 2026-11-29 before the first comparison."""
 QUEUES = 4
 LATE_S = 2
 """All senders begin within this time, seconds."""
@@ -33,7 +33,7 @@ class Case:
     """Senders before one device."""
 
     rate_mbit: int
-    """Of cake_mq."""
+    """Rate of cake_mq."""
     flows: int
     rtt_ms: int = 20
     family = "cake_mq"

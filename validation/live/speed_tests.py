@@ -44,7 +44,7 @@ FRAME, UNSENT = 2865, 2887
 server's program is Go's, whose write waits with a frame that it has chosen."""
 PROBES, TIMEOUT_S, FLOWS, IDLE_S, LOADED_S = 10, 20, 8, 3, 12
 STANDARD_ERROR = 0.05
-"""Of the mean of a case's live runs, as a share of it."""
+"""Standard error wanted for the mean of a case's live runs, relative to the mean."""
 ATTEMPTS = 3
 """Runs of which one must print a number."""
 SERVER = "10.128.0.1"

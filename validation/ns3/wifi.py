@@ -61,7 +61,7 @@ CHANNEL = {
 with the preamble. ns-3 requests an acknowledgement that has not come, and gives no frame up that a
 block acknowledgement covers (IncrementRetryCountUnderBa is false)."""
 QUEUE = {"aqm": "droptail", "limit": 100_000}
-"""Of each station: what limits it is the room of the device."""
+"""The queue of each station: the device's buffer, not this limit, bounds it."""
 SIDES = {
     "down": {"servers": "down"},
     "up": {"clients": "up"},
@@ -115,7 +115,7 @@ class Case:
 
     @property
     def seeds(self) -> range:
-        """Of which the mean is compared."""
+        """Seeds over which the mean is compared."""
         return self.seeds_of(SATURATED)
 
     def seeds_of(self, saturated: int) -> range:
@@ -230,7 +230,7 @@ def of_aqmlab(case: Case, seed: int) -> Numbers:
 
 
 def mean(runs: list[Numbers]) -> Numbers:
-    """Of each figure over the seeds."""
+    """The mean of each figure over the seeds."""
     return {name: fmean(run[name] for run in runs) for name in runs[0]}
 
 

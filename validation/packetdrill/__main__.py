@@ -23,7 +23,7 @@ OUTCOMES = ("passed", "explained", "failed", "not run")
 
 
 def outcome(path: Path, result: Result) -> str:
-    """Of a script; a difference with a known cause is *explained*."""
+    """The outcome of a script; a difference with a known cause is *explained*."""
     if result.outcome == "failed" and path.name.removeprefix("tcp_") in EXPLAINED:
         return "explained"
     return result.outcome

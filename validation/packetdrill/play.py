@@ -27,7 +27,7 @@ class Result:
     outcome: str
     """`passed`, `failed` or `not run`."""
     word: str = ""
-    """Of `failed`, what differs; of `not run`, the word of `reasons.py`."""
+    """For `failed`, what differs; for `not run`, the word of `reasons.py`."""
     detail: str = ""
     pushes: int = 0
     """Segments that pass but for PSH, which depends on how the host cuts what it hands down."""

@@ -19,7 +19,7 @@ class Packet:
 
     outbound: bool
     flags: str
-    """Of `SFRPUEWA.` (W is CWR, A is AE); the number of an ACE field is spelt out in these."""
+    """Letters of `SFRPUEWA.` (W is CWR, A is AE); an ACE field's number is written as these."""
     seq: int
     length: int
     ack: int | None

@@ -31,7 +31,8 @@ IGNORED_OPTIONS = {
 
 
 def parameters(script: Script) -> Parameters:
-    """Of the end that the script plays with; raises NotRunError for what has no counterpart."""
+    """Parameters of the end that the script plays against; raises NotRunError for what has no
+    counterpart."""
     _refuse_devices(script)
     calls = [event.what for event in script.events if isinstance(event.what, Call)]
     packets = [event.what for event in script.events if isinstance(event.what, Packet)]

@@ -14,11 +14,12 @@ TOPICS = {
     "F-RTO": r"frto|f.rto",
     "slow start and windows": r"slow.start|cwnd|init_?cwnd",
 }
-"""Those that the issue's bar counts."""
+"""Topics that count for the goal of the issue."""
 
 
 def topic(path: Path) -> str:
-    """Of a script; `other` is Fast Open, system calls, sockets' options, zero copy and the like."""
+    """The topic of a script; `other` is Fast Open, system calls, socket options, zero copy and the
+    like."""
     name = f"{path.parent.name}/{path.name}".lower()
     if "fastopen" in name or "zerocopy" in name:
         return "other"

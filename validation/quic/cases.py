@@ -25,7 +25,7 @@ class Case(dumbbell.Case):
     """A queue, a number of senders, their control, and whose choices both make."""
 
     control: str = "reno"
-    """Of quinn: rfc9002, reno, cubic."""
+    """Quinn's congestion control: rfc9002, reno, cubic."""
     shipped: bool = False
     """Each as it is, not ours with quinn's choices."""
     rtt_ms: tuple[float, float] = (40, 80)
@@ -63,7 +63,8 @@ def quick() -> Iterator[Case]:
 
 
 CONTROLS = {"rfc9002": "reno", "reno": "reno", "cubic": "rfc9438"}
-"""Of quinn (the first: RFC 9002's own text as a control of quinn's), and ours beside it."""
+"""Quinn's congestion controls (rfc9002: the text of RFC 9002 as a control of quinn's), each with
+ours."""
 
 CHOICES: dict[str, Any] = {
     "connection_id": 0,

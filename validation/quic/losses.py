@@ -131,7 +131,7 @@ COLUMNS = (
 
 
 def row(name: str, ours: Transfer, theirs: Transfer) -> str:
-    """Of the table."""
+    """A row of the table."""
     cells: list[object] = [name]
     for of in (ours, theirs):
         cells += [len(of.sent), of.again_bytes, f"{of.took_ns / 1e6:.1f}"]

@@ -33,7 +33,7 @@ def sources() -> list[Path]:
 
 
 def digest() -> str:
-    """Of all that it is built from."""
+    """Hash of all sources that the program is built from."""
     sums = (hashlib.sha256(file.read_bytes()).digest() for file in sources())
     return hashlib.sha256(b"".join(sums)).hexdigest()[:12]
 

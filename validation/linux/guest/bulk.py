@@ -46,7 +46,7 @@ class Bulk:
         self.ready = selectors.DefaultSelector()
         self.alarm = Alarm()
         self.ready.register(self.alarm, selectors.EVENT_READ, Alarm.rung)
-        # Bytes by the sender's port.
+        # Bytes received, by the sender's port.
         self.received: Counter[int] = Counter()
         ends.enter(RECEIVERS)
         self.listener = self._socket()
@@ -136,7 +136,7 @@ class Alarm:
         return self.file
 
     def set(self, instant: float) -> None:
-        """Of the monotonic clock, s."""
+        """Sets the alarm to a time of the monotonic clock, s."""
         self.over = False
         # An `itimerspec`: no interval, and the end in seconds and nanoseconds.
         end = (ctypes.c_long * 4)(0, 0, *divmod(round(instant * 1e9), 1_000_000_000))
@@ -154,7 +154,7 @@ def marked() -> int:
 
 
 def by_flow(flows: int) -> dict[str, list[int]]:
-    """Of each flow the segments with data that left line0, those marked, and their waits, ns."""
+    """For each flow: segments with data that left line0, segments marked, and their waits, ns."""
     return {
         name: [int(value) for value in (LINE / name).read_text().split(",")[:flows]]
         for name in ("flow_packets", "flow_marked", "flow_waited")

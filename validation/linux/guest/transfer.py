@@ -21,7 +21,7 @@ class Transfers(Bulk):
     def __init__(self, job: dict, ends: Namespaces) -> None:
         super().__init__(job, ends)
         self.left: dict[socket.socket, int] = {}
-        # By the sender's port: its bytes, and when it began.
+        # Bytes of each transfer and when it began, by the sender's port.
         self.begun: dict[int, tuple[int, float]] = {}
         self.elapsed: list[float] = []
         self.back_s = job["line"]["delay"][1] / 1e9
