@@ -94,7 +94,6 @@ impl TcpEndpoint {
         if let Some(rack) = sender.rack()
             && segment.ack > cx.snd.una
             && !segment.sack.reports()
-            && rack.is_calm()
             && rack.take_calm_ack(cx.snd, cx.rtt, &cx.profile.rtt, segment.ack, moment.at)
         {
             return AfterAck::Output;
@@ -127,6 +126,11 @@ impl TcpEndpoint {
                 return Some(chunk);
             }
         }
+        if let Some(rack) = self.tx.sender.rack()
+            && let Some(choice) = rack.choose_next(&self.tx.snd)
+        {
+            return choice;
+        }
         self.choose_any(moment)
     }
 
@@ -154,15 +158,6 @@ impl TcpEndpoint {
     /// `chunk` goes out.
     #[inline(always)]
     pub(crate) fn on_sent(&mut self, chunk: Chunk, moment: Moment) {
-        let (sender, mut cx) = self.lend(moment);
-        match sender.classic() {
-            Some(classic) => classic.on_sent(&mut cx, chunk),
-            None => self.on_sent_by_other(chunk, moment),
-        }
-    }
-
-    #[inline(never)]
-    fn on_sent_by_other(&mut self, chunk: Chunk, moment: Moment) {
         let (sender, mut cx) = self.lend(moment);
         sender.on_sent(&mut cx, chunk);
     }

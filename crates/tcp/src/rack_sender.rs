@@ -94,10 +94,9 @@ impl SendAlgorithm for RackSender {
         self.choose_at(cx.snd, cx.moment.at)
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk) {
         self.record_sent(cx.snd, chunk, cx.moment.at);
-        cx.snd.active_at = cx.moment.at;
     }
 
     #[inline]

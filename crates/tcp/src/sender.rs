@@ -204,6 +204,7 @@ impl SendAlgorithm for Sender {
             Sender::Rack(rack) => rack.next(cx, call_idle),
         }
     }
+    #[inline(always)]
     fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk) {
         match self {
             Sender::Classic(classic) => classic.on_sent(cx, chunk),

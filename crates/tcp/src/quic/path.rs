@@ -109,19 +109,19 @@ impl Path {
     /// A packet goes out; its number and that of the first packet out, where rates are sampled. Bytes delivered so
     /// far.
     pub fn on_sent(&mut self, bytes: u64, sampled: Option<(u64, u64)>, now: Instant) -> u64 {
-        let snapshot = self.rate.snapshot(self.in_flight, self.in_flight == 0, bytes, now);
+        self.rate.begin(self.in_flight, self.in_flight == 0, now);
         if self.in_flight == 0 {
-            let (last, limited) = (self.last_sent, snapshot.app_limited);
+            let (last, limited) = (self.last_sent, self.rate.is_app_limited());
             self.control.on_tx_start(&mut self.win, last, limited, now);
         }
         if let Some((first, number)) = sampled {
-            self.rate.keep(first, number, snapshot);
+            self.rate.note(first, number, self.in_flight + bytes);
         }
         self.last_sent = now;
         self.in_flight += bytes;
         self.sent += bytes;
         self.pacer.on_sent(bytes, now);
-        snapshot.delivered
+        self.rate.delivered
     }
 
     /// There is nothing to send though the window has room.

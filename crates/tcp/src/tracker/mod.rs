@@ -17,7 +17,6 @@ use crate::send_state::{Chunk, SendState};
 pub(crate) use ack::{AckInfo, Seen};
 pub(crate) use burst::Bursts;
 pub(crate) use min_rtt::MinRtt;
-use rate::Snapshot;
 pub(crate) use rate::{Newest, Rate};
 use reordering::Reordering;
 pub(crate) use scoreboard::Record;
@@ -183,9 +182,11 @@ impl Tracker {
     #[inline(always)]
     pub fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) -> Sent {
         let bytes = chunk.end() - chunk.seq;
-        let snapshot = self.rate.snapshot(self.board.in_flight, snd.una == snd.max, bytes, now);
-        if self.board.in_flight == 0 {
-            self.control.on_tx_start(&mut snd.win, self.sent_at, snapshot.app_limited, now);
+        let in_flight = self.board.in_flight;
+        self.rate.begin(in_flight, snd.una == snd.max, now);
+        if in_flight == 0 {
+            let app_limited = self.rate.is_app_limited();
+            self.control.on_tx_start(&mut snd.win, self.sent_at, app_limited, now);
             if self.flags.own_window {
                 self.set_pace(snd);
             }
@@ -199,7 +200,7 @@ impl Tracker {
             self.pacer.on_sent(bytes, now)
         };
         if let Some(number) = retransmission_of {
-            self.resend(number, chunk, now, snapshot);
+            self.resend(number, chunk, now, in_flight + bytes);
         }
         if chunk.end() > snd.max {
             let seq = chunk.seq.max(snd.max);
@@ -207,12 +208,12 @@ impl Tracker {
                 seq,
                 end: chunk.end(),
                 at: now,
-                delivered: snapshot.delivered,
+                delivered: self.rate.delivered,
                 fin: chunk.fin(),
                 joined,
                 ..Record::default()
             });
-            self.rate.keep(self.board.first(), self.board.end() - 1, snapshot);
+            self.rate.note(self.board.first(), self.board.end() - 1, in_flight + bytes);
         }
         self.note_usage(snd, chunk);
         self.run_dry_if_done(snd, chunk.end(), now);
@@ -220,12 +221,12 @@ impl Tracker {
     }
 
     /// A segment of classic recoveries may cover several that went before.
-    fn resend(&mut self, first: u64, chunk: Chunk, now: Instant, snapshot: Snapshot) {
+    fn resend(&mut self, first: u64, chunk: Chunk, now: Instant, in_flight: u64) {
         let mut number = first;
         loop {
             if !self.board.get(number).sacked {
-                self.board.resend(number, now, snapshot.delivered);
-                self.rate.keep(self.board.first(), number, snapshot);
+                self.board.resend(number, now, self.rate.delivered);
+                self.rate.note(self.board.first(), number, in_flight);
             }
             number += 1;
             if number == self.board.end() || self.board.get(number).seq >= chunk.end() {
@@ -383,7 +384,8 @@ mod tests {
             tracker.rate = Rate::default();
             snd.win.cwnd = cwnd;
             tracker.run_dry_if_done(&snd, 0, at(1));
-            assert_eq!(tracker.rate.snapshot(1_000, false, 100, at(2)).app_limited, room, "{cwnd}");
+            tracker.rate.begin(1_000, false, at(2));
+            assert_eq!(tracker.rate.is_app_limited(), room, "{cwnd}");
         }
     }
 }

@@ -64,10 +64,11 @@ impl Rate {
         self.sampling = sampling;
     }
 
-    /// A segment goes out; `in_flight` without it. It begins a flight if it is `first`: TCP's while nothing that was
+    /// A segment goes out, with which `in_flight` bytes were out before. It begins a flight if it is `first`: TCP's while nothing that was
     /// sent waits for an acknowledgement (Linux's `packets_out`: what a timeout takes for lost may still arrive, and a
     /// flight that began at its retransmission would be too short), QUIC's while nothing is in flight (the draft).
-    pub fn snapshot(&mut self, in_flight: u64, first: bool, bytes: u64, now: Instant) -> Snapshot {
+    #[inline(always)]
+    pub fn begin(&mut self, in_flight: u64, first: bool, now: Instant) {
         if first {
             (self.first_at, self.delivered_at) = (now, now);
         }
@@ -76,19 +77,28 @@ impl Rate {
         {
             self.app_limited = (self.delivered + in_flight).max(1);
         }
+    }
+
+    /// Whether samples say nothing of the path.
+    pub fn is_app_limited(&self) -> bool {
+        self.app_limited != 0
+    }
+
+    /// What there is to note of a segment that goes out, with which `in_flight` bytes are out.
+    fn snapshot(&self, in_flight: u64) -> Snapshot {
         Snapshot {
             delivered: self.delivered,
             delivered_at: self.delivered_at,
             first_at: self.first_at,
-            in_flight: in_flight + bytes,
+            in_flight,
             lost: self.lost,
-            app_limited: self.app_limited != 0,
+            app_limited: self.is_app_limited(),
         }
     }
 
-    /// Keeps the snapshot of a segment that is out; `first`: the number of the first that is.
+    /// Notes a segment that goes out, with which `in_flight` bytes are out; `first`: the number of the first that is.
     #[inline]
-    pub fn keep(&mut self, first: u64, number: u64, snapshot: Snapshot) {
+    pub fn note(&mut self, first: u64, number: u64, in_flight: u64) {
         if !self.sampling {
             return;
         }
@@ -96,7 +106,7 @@ impl Rate {
             self.grow(first, number);
         }
         let slot = self.slot(number);
-        self.ring[slot] = snapshot;
+        self.ring[slot] = self.snapshot(in_flight);
     }
 
     #[cold]
@@ -199,9 +209,9 @@ mod tests {
 
     /// A segment of 1,000 B goes out; those out have numbers as transmissions have.
     fn send(rate: &mut Rate, turn: u64, in_flight: u64, now: Instant) -> Record {
-        let snapshot = rate.snapshot(in_flight, in_flight == 0, 1_000, now);
-        rate.keep(turn.saturating_sub(20), turn, snapshot);
-        Record { turn, end: 1_000, at: now, delivered: snapshot.delivered, ..Record::default() }
+        rate.begin(in_flight, in_flight == 0, now);
+        rate.note(turn.saturating_sub(20), turn, in_flight + 1_000);
+        Record { turn, end: 1_000, at: now, delivered: rate.delivered, ..Record::default() }
     }
 
     /// Sends segments of 1,000 B every 10 ms, delivers each 50 ms later; the samples' rates, B/s.
@@ -303,12 +313,15 @@ mod tests {
     #[test]
     fn what_was_noted_of_a_segment_is_kept_while_it_is_out() {
         let (mut rate, mut silent) = (Rate::new(true), Rate::new(false));
-        let note = |delivered| Snapshot { delivered, ..Snapshot::default() };
+        let note = |rate: &mut Rate, first, number, delivered| {
+            rate.delivered = delivered;
+            rate.note(first, number, 0);
+        };
         // The first that is out follows a thousand behind, then comes close.
         for number in 0..3_000u64 {
             let first = if number < 2_000 { number.saturating_sub(999) } else { number - 3 };
-            rate.keep(first, number, note(number));
-            silent.keep(first, number, note(number));
+            note(&mut rate, first, number, number);
+            note(&mut silent, first, number, number);
             for out in [first, first + (number - first) / 2, number] {
                 assert_eq!(rate.snapshot_of(out).map(|it| it.delivered), Some(out), "at {number}");
             }
@@ -318,13 +331,14 @@ mod tests {
         // The next control needs samples; what matters for room is what is out, not how much there has been.
         silent.enable(true);
         assert!(silent.snapshot_of(3_000).is_none());
-        silent.keep(3_000, 3_000, note(5));
+        note(&mut silent, 3_000, 3_000, 5);
         assert_eq!(silent.snapshot_of(3_000).map(|it| it.delivered), Some(5));
         assert_eq!(silent.ring.len(), 16);
         // Another connection's memory, and its own notes.
         let mut renewed = rate.renewed(true);
-        renewed.keep(0, 0, note(7));
+        assert_eq!(renewed.delivered, 0);
+        note(&mut renewed, 0, 0, 7);
         assert_eq!(renewed.snapshot_of(0).map(|it| it.delivered), Some(7));
-        assert_eq!((renewed.ring.len(), renewed.delivered), (1_024, 0));
+        assert_eq!(renewed.ring.len(), 1_024);
     }
 }

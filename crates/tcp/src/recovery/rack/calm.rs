@@ -1,4 +1,4 @@
-//! Where nothing is wrong: what an acknowledgement of new data comes to then.
+//! Where nothing is wrong: what goes out next then, and what an acknowledgement of new data comes to.
 
 use packet::Instant;
 
@@ -6,23 +6,49 @@ use super::RackSender;
 use crate::congestion::{CaState, Report};
 use crate::recovery::rules::Detection;
 use crate::rtt::{Rtt, RttRules};
-use crate::send_state::SendState;
+use crate::send_state::{Chunk, SendState};
 use crate::tracker::Seen;
 
 impl RackSender {
     /// Whether nothing is repaired, reported or probed for, of what is out.
     #[inline(always)]
-    pub fn is_calm(&self) -> bool {
+    fn is_calm(&self) -> bool {
         self.tracker.board.is_untouched()
             && self.state == CaState::Open
             && self.probe.end == 0
             && self.settings.detection == Detection::Rack
     }
 
-    /// What [`RackSender::process_ack`] does, of a sender that [`is_calm`](Self::is_calm), with an
-    /// acknowledgement of new data without ECN that reports nothing: it shows a round trip, and nothing is lost.
-    /// Returns `false`, and does nothing, if it covers no whole segment, or if a retransmission has arrived that was
-    /// sent after the first of what is out, which RACK may therefore take for lost.
+    /// Whether new data goes out as soon as the windows have room for it: before it goes no retransmission and no
+    /// probe, and no pace holds it back.
+    #[inline(always)]
+    fn is_free(&self) -> bool {
+        let board = &self.tracker.board;
+        board.waiting == 0
+            && (board.sacked == 0 || self.settings.limited_transmit)
+            && !self.probe.due
+            && self.timers.pace == Instant::NEVER
+            && self.tracker.bursts.is_none()
+    }
+
+    /// What [`RackSender::choose_at`] finds, where that is a full segment of new data behind others, or nothing
+    /// because a window has no room for it; else none.
+    // Out of line, like the next: the way of other senders stays short.
+    #[inline(never)]
+    pub fn choose_next(&self, snd: &SendState) -> Option<Option<Chunk>> {
+        let end = snd.max + snd.mss();
+        if end >= snd.end || snd.idle() || !self.is_free() {
+            return None;
+        }
+        let room = self.tracker.board.in_flight + snd.mss() <= snd.win.cwnd;
+        let fits = room && end <= snd.una + snd.window();
+        Some(fits.then(|| Chunk::new(snd.max, u32::from(snd.win.mss), false)))
+    }
+
+    /// What [`RackSender::process_ack`] does with an acknowledgement of new data without ECN that reports nothing,
+    /// where nothing is wrong: it shows a round trip, and nothing is lost. Returns `false`, and does nothing, if
+    /// something is, if no whole segment is acknowledged, or if a retransmission has arrived that was sent after
+    /// the first of what is out, which RACK may therefore take for lost.
     #[inline(never)]
     pub fn take_calm_ack(
         &mut self,
@@ -32,6 +58,9 @@ impl RackSender {
         ack: u64,
         now: Instant,
     ) -> bool {
+        if !self.is_calm() {
+            return false;
+        }
         let in_flight_before = self.tracker.board.in_flight;
         let Some(info) = self.tracker.take_run(ack, now) else { return false };
         (snd.una, snd.nxt) = (ack, snd.nxt.max(ack));

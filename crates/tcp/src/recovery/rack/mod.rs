@@ -210,6 +210,8 @@ impl RackSender {
     }
 
     /// `chunk` goes out; `snd.max` as it was before.
+    // Out of line: the way of other senders stays short.
+    #[inline(never)]
     pub fn record_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         let Sent { retransmission_of, next } = self.tracker.on_sent(snd, chunk, now);
         if let Some(number) = retransmission_of {
@@ -235,6 +237,7 @@ impl RackSender {
         if retransmission_of.is_none() {
             self.schedule_probe(now);
         }
+        snd.active_at = now;
     }
 
     /// Whether nothing is wrong (Linux's `TCP_CA_Open`).
