@@ -64,7 +64,7 @@ impl Receiver {
         segment: &Segment,
         timing: &Timing,
     ) {
-        let waiting = self.next - self.acked;
+        let (next, waiting) = (self.next, self.next - self.acked);
         let Some(tempo) = self.tempo() else { return };
         if segment.len > 0 {
             tempo.on_data(rules, segment, 0, timing);
@@ -73,13 +73,12 @@ impl Receiver {
             // `tcp_fin`: the program is taken to answer.
             (tempo.answers, tempo.owed) = (true, true);
         }
-        let due = tempo.is_due(rules, waiting);
-        let wait = tempo.delay(rules, timing);
-        self.has_read(rules, timing.moment.at);
-        if due {
+        tempo.on_read(rules, next, timing.moment.at);
+        if tempo.is_due(rules, waiting) {
             self.ack_now = true;
             return;
         }
+        let wait = tempo.delay(rules, timing);
         let ends = |wait| rules.wheel.end(timing.moment.at, Duration::from_millis(wait));
         let mut due = ends(wait);
         if policy.clock != AckClock::Connection {

@@ -83,7 +83,7 @@ impl Buffer {
 
 impl Tempo {
     /// `tcp_rcv_rtt_measure_ts` and `tcp_rcv_rtt_measure`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn time_trip(&mut self, segment: &Segment, timing: &Timing) {
         let (buffer, now) = (&mut self.buffer, timing.moment.at);
         if segment.flags.has(Flags::STAMPED) && segment.echo != buffer.echo {
@@ -104,12 +104,20 @@ impl Tempo {
     }
 
     /// The program has read all below `next`.
-    fn adjust(&mut self, rules: &Adaptive, next: u64, now: Instant) {
+    #[inline(always)]
+    pub(super) fn on_read(&mut self, rules: &Adaptive, next: u64, now: Instant) {
         // At every read: whole microseconds are compared without a division by 1,000.
-        let trip_us = self.buffer.trip / 8;
-        if self.buffer.trip == 0 || now.since(self.buffer.since).nanos() < trip_us * 1_000 {
-            return;
+        let trip = self.buffer.trip / 8 * 1_000;
+        let over = self.buffer.trip > 0 && now.since(self.buffer.since).nanos() >= trip;
+        if over && rules.start < rules.buffer {
+            self.adjust(rules, next, now);
         }
+    }
+
+    /// A round trip is over, in which the program has read up to `next`.
+    #[cold]
+    fn adjust(&mut self, rules: &Adaptive, next: u64, now: Instant) {
+        let trip_us = self.buffer.trip / 8;
         let read = next - self.buffer.from;
         if read > self.buffer.most {
             let window = self.wanted(rules, read, trip_us);
@@ -198,10 +206,8 @@ impl Receiver {
     /// The program has read all that is in order.
     pub(in crate::receiver) fn has_read(&mut self, rules: &Adaptive, now: Instant) {
         let next = self.next;
-        if rules.start < rules.buffer
-            && let Some(tempo) = self.tempo()
-        {
-            tempo.adjust(rules, next, now);
+        if let Some(tempo) = self.tempo() {
+            tempo.on_read(rules, next, now);
         }
     }
 }

@@ -19,20 +19,28 @@ pub(crate) struct Offer {
     pub scale: u8,
 }
 
+impl Adaptive {
+    /// A window that a header can hold, no smaller than this (`ALIGN(window, 1 << rcv_wscale)`).
+    fn round_up(&self, bytes: u64) -> u64 {
+        let below_unit = (1 << self.scale) - 1;
+        (bytes + below_unit) & !below_unit
+    }
+}
+
 impl Tempo {
     /// `__tcp_select_window`, with so much held beyond a hole.
     fn select(&mut self, rules: &Adaptive, held: u64) -> u64 {
-        let (space, unit) = (self.buffer.space, 1 << rules.scale);
+        let space = self.buffer.space;
         let full = self.bound.min(space);
         let mut free = space.saturating_sub(held);
         if free < full / 2 {
             self.quick = 0;
-            free -= free % unit;
+            free = free >> rules.scale << rules.scale;
             if free < space / 16 || free < u64::from(self.full) {
                 return 0;
             }
         }
-        free.min(self.window).next_multiple_of(unit)
+        rules.round_up(free.min(self.window))
     }
 
     /// Whether there is no less room than was offered (`rcv_wnd`), when all below `acked` had come.
@@ -42,8 +50,7 @@ impl Tempo {
 
     /// `tcp_select_window`: what an acknowledgement of all below `next` offers.
     fn offer(&mut self, rules: &Adaptive, held: u64, next: u64) -> Offer {
-        let unit = 1 << rules.scale;
-        let open = self.edge.saturating_sub(next).next_multiple_of(unit);
+        let open = rules.round_up(self.edge.saturating_sub(next));
         let bytes = self.select(rules, held).max(open);
         self.edge = next + bytes;
         Offer { bytes, scale: rules.scale }
