@@ -47,6 +47,8 @@ pub(in crate::receiver) struct Tempo {
     pub(super) bound: u64,
     /// The end of the window that was offered last (`rcv_wup` and `rcv_wnd`).
     pub(super) edge: u64,
+    /// A window was offered after that of the SYN.
+    pub(super) offered: bool,
     pub(super) buffer: Buffer,
     pub(super) compression: Compression,
 }
@@ -70,6 +72,7 @@ impl Tempo {
             window: half,
             bound: half,
             edge: 1 + space - space % u64::from(rules.segment),
+            offered: false,
             buffer: Buffer::new(rules.start, space, half.min(10 * u64::from(rules.mss))),
             compression: Compression::default(),
         }

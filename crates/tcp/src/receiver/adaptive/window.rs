@@ -52,7 +52,7 @@ impl Tempo {
     fn offer(&mut self, rules: &Adaptive, held: u64, next: u64) -> Offer {
         let open = rules.round_up(self.edge.saturating_sub(next));
         let bytes = self.select(rules, held).max(open);
-        self.edge = next + bytes;
+        (self.edge, self.offered) = (next + bytes, true);
         Offer { bytes, scale: rules.scale }
     }
 }
@@ -68,11 +68,18 @@ impl Beyond {
     ) -> Option<Offer> {
         let held = self.room();
         let tempo = self.tempo.as_mut()?;
+        // Without data since the last acknowledgement the window is that one's.
+        let again = tempo.offered && !tempo.owed;
         tempo.on_ack_sent();
         let AtOnce::Adaptive(rules) = &policy.at_once else { return None };
         if syn {
             // Not shifted (RFC 7323 section 2.2).
             return Some(Offer { bytes: tempo.edge - 1, scale: 0 });
+        }
+        if again {
+            let last = Offer { bytes: tempo.edge - next, scale: rules.scale };
+            debug_assert_eq!({ *tempo }.offer(rules, held, next), last);
+            return Some(last);
         }
         Some(tempo.offer(rules, held, next))
     }
