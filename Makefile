@@ -38,7 +38,7 @@ quietly = . $(BIN)/activate && PIP_DISABLE_PIP_VERSION_CHECK=1 $(1) > $(VENV)/bu
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help setup dev compiled run web film test test-discipline documents check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
+.PHONY: help setup dev run web film test test-rust test-python test-discipline documents check format bench validate uml mutants fuzz docs site wheel dist new-discipline new-control new-measure vectors lock audit clean
 
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | awk -F'\t' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -58,22 +58,25 @@ web: $(PAGE)/index.html ## Build the laboratory in a tab (WebAssembly), where it
 # Rust's tests, some of which need no optimised code of their own.
 TESTS := RUSTC_WRAPPER=$(abspath .ci/rustc) $(CARGO) test --quiet
 
-# The tests' build and the simulator's go on side by side: the latter's link-time optimisation keeps one core.
-compiled:
-	@$(TESTS) --no-run & tests=$$!; \
-	{ $(MAKE) --silent dev && { web/build.sh --missing || $(MAKE) --silent web; }; }; built=$$?; \
-	wait $$tests && exit $$built
-
 # The wheel of what is compiled, without a profile: the documents' commands are tested with it.
 target/wheel/.built: dev
+	@web/build.sh --missing || $(MAKE) --silent web
 	@rm -rf target/wheel && $(call quietly,$(BIN)/maturin build --release --locked --out target/wheel) && touch $@
 
-# Rust's tests and Python's run side by side: either alone leaves a core idle now and then.
-test: compiled target/wheel/.built ## Set everything up and run every test
-	@$(TESTS) --no-fail-fast > target/tests.log 2>&1 & rust=$$!; \
-	AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder; python=$$?; \
+# Rust's tests are built and run beside the simulator's build, whose link-time optimisation keeps one core, and
+# beside Python's tests: either alone leaves a core idle now and then.
+test: ## Set everything up and run every test
+	@$(MAKE) --silent test-rust & rust=$$!; \
+	$(MAKE) --silent test-python; python=$$?; \
 	wait $$rust; rust=$$?; cat target/tests.log; \
 	exit $$((rust || python))
+
+test-rust:
+	@mkdir -p target
+	@$(TESTS) --no-fail-fast > target/tests.log 2>&1
+
+test-python: target/wheel/.built
+	@AQMLAB_TEST_REAL=1 AQMLAB_TEST_WHEEL=target/wheel $(BIN)/python -m pytest -m 'not slow' --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # While a discipline is written: units that did not change are kept, and tests that name it are run.
 ONE := CARGO_PROFILE_TEST_OPT_LEVEL=1 CARGO_PROFILE_TEST_INCREMENTAL=true
