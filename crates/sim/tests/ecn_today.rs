@@ -85,21 +85,24 @@ fn prague_alone_fills_the_link_with_a_millisecond_of_queue() {
 
 #[test]
 fn prague_and_cubic_share_a_dualpi2_link_within_a_factor_of_two() {
-    share_within_a_factor_of_two(&["10 ms", "50 ms"]);
+    share_within_a_factor_of_two(&["rfc9332"], &["10 ms", "50 ms"]);
+    share_within_a_factor_of_two(&["linux"], &["10 ms"]);
 }
 
 #[test]
-#[ignore = "five seconds, the ends of the range stay: `make validate` runs it"]
+#[ignore = "ten seconds, the ends of the range stay: `make validate` runs it"]
 fn prague_and_cubic_share_a_dualpi2_link_at_every_round_trip_between() {
-    share_within_a_factor_of_two(&["20 ms", "30 ms", "40 ms"]);
+    share_within_a_factor_of_two(&["rfc9332", "linux"], &["20 ms", "30 ms", "40 ms"]);
+    share_within_a_factor_of_two(&["linux"], &["50 ms"]);
 }
 
-fn share_within_a_factor_of_two(rtts: &[&str]) {
+fn share_within_a_factor_of_two(queues: &[&str], rtts: &[&str]) {
     // RFC 9332 section 2.1: the coupling is there for equal rates. 32 seeds give 1.12 at 10 ms and
     // 1.79 to 1.88 above, each within 1 % of it. Linux's discipline draws its signals at random: 1.31
     // at 10 ms, 1.84 to 1.92 above, each seed 7 to 10 % off (the standard deviation of the logarithm), so
     // that the mean of 24 (of 4 at 10 ms) passes 2 by chance in less than one of a hundred sets of seeds.
-    for (queue, ecn) in [("rfc9332", false), ("rfc9332", true), ("linux", false)] {
+    let cases = [("rfc9332", false), ("rfc9332", true), ("linux", false)];
+    for (queue, ecn) in cases.into_iter().filter(|(queue, _)| queues.contains(queue)) {
         for rtt in rtts {
             let seeds = if queue == "linux" && *rtt != "10 ms" { 24 } else { 4 };
             let logarithms = (1..=seeds).map(|seed| share_of_prague(queue, ecn, rtt, seed).ln());
