@@ -388,8 +388,10 @@ impl Discipline for Cake {
         show("bulk_flows", sum(|tin| f64::from(tin.rotation.bulk())));
         show("sparse_flows", sum(|tin| f64::from(tin.rotation.sparse())));
         show("decaying_flows", sum(|tin| tin.rotation.decaying() as f64));
-        let laws = self.tins.iter().flat_map(|tin| &tin.lanes).map(|lane| lane.law.p_drop());
-        show("max_p_drop", laws.fold(0.0, f64::max));
+        let most = |tin: &Tin| {
+            tin.rotation.listed().map(|queue| tin.lanes[queue].law.p_drop()).fold(0.0, f64::max)
+        };
+        show("max_p_drop", self.tins.iter().map(most).fold(0.0, f64::max));
         if let Some((estimate, _)) = &self.autorate {
             show("capacity_bits_per_s", 8.0 * estimate.peak() as f64);
         }

@@ -39,6 +39,12 @@ impl Ring {
         (self.len > 0).then_some(self.first)
     }
 
+    /// The queues on the list, in order.
+    pub fn queues<T>(&self, nodes: &[Node<T>]) -> impl Iterator<Item = u32> {
+        let next = |queue: &u32| Some(nodes[*queue as usize].next);
+        core::iter::successors(self.first(), next).take(self.len)
+    }
+
     /// Puts `queue`, which is on no list, at the end.
     pub fn push<T>(&mut self, nodes: &mut [Node<T>], queue: u32) {
         let (mut next, mut prev) = (queue, queue);
@@ -91,11 +97,7 @@ mod tests {
             }
             for (ring, list) in rings.iter().zip(&lists) {
                 assert_eq!((ring.first(), ring.len()), (list.front().copied(), list.len()));
-                let mut at = ring.first;
-                for queue in list {
-                    assert_eq!(at, *queue);
-                    at = nodes[at as usize].next;
-                }
+                assert!(ring.queues(&nodes).eq(list.iter().copied()));
             }
         }
     }

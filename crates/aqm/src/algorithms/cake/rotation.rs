@@ -122,6 +122,13 @@ impl Rotation {
         self.decaying.len()
     }
 
+    /// All queues on a list: the law of any other is at rest.
+    pub fn listed(&self) -> impl Iterator<Item = usize> {
+        let rings = [&self.new, &self.decaying];
+        let queues = rings.into_iter().flat_map(|ring| ring.queues(&self.turns));
+        queues.chain(self.old.iter().copied()).map(|queue| queue as usize)
+    }
+
     /// The queue for `packet`.
     #[inline]
     pub fn place(&mut self, packet: &Packet) -> usize {
