@@ -15,7 +15,7 @@ use crate::segment::{Flags, Segment};
 use crate::send_algorithm::{AfterAck, SendAlgorithm};
 use crate::send_state::Chunk;
 
-/// Not flags of the header.
+/// Flags that the simulator keeps with a segment, and that no TCP header has.
 const NOTES: Flags = Flags::STAMPED.with(Flags::RETRANSMISSION);
 
 impl TcpEndpoint {
@@ -41,7 +41,7 @@ impl TcpEndpoint {
             && (segment.len == 0 || self.rx.expects(segment))
     }
 
-    /// Of [`TcpEndpoint::on_segment_cached`] what such a segment comes to.
+    /// Does what [`TcpEndpoint::on_segment_cached`] would do with a segment that is expected.
     #[inline(always)]
     fn on_expected(&mut self, segment: &Segment, now: Instant) {
         let moment = self.call.event(now);

@@ -34,7 +34,7 @@ pub(crate) enum AtOnce {
     Bytes(u64),
     /// RFC 1122 section 4.2.3.2: this many segments, whatever their size.
     Segments(u8),
-    /// By the rules of Linux, which follow the pace of arrivals.
+    /// The rules of Linux, which follow the pace of arrivals.
     Adaptive(Adaptive),
 }
 
@@ -86,7 +86,7 @@ struct Beyond {
     /// What came twice and was not reported yet.
     duplicate: Option<(u64, u64)>,
     marks: Memory,
-    /// Of [`AtOnce::Adaptive`].
+    /// What the rules of [`AtOnce::Adaptive`] remember; none under other rules.
     tempo: Option<Tempo>,
 }
 

@@ -330,7 +330,7 @@ pub(crate) struct AckNews<'a> {
     pub segment: &'a Segment,
     /// New numbers that it acknowledges.
     pub acked: u64,
-    /// Of the bytes it reports to have arrived, those that were marked.
+    /// Bytes that the acknowledgement reports as arrived and marked.
     pub marked: u64,
     /// Data is reported selectively: a duplicate alone does not count.
     pub sack: bool,
@@ -352,7 +352,7 @@ impl Tracked {
 
     fn on_sent(&mut self, snd: &mut SendState, chunk: Chunk, now: Instant) {
         if chunk.seq < snd.max {
-            // That it was lost is known when it is retransmitted.
+            // A classic recovery knows that a segment was lost when it retransmits the segment.
             let number = self.tracker.board.find(chunk.seq);
             let record = self.tracker.board.get(number);
             if !record.lost && !record.sacked {

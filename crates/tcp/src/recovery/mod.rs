@@ -217,8 +217,8 @@ impl Recovery {
         }
     }
 
-    /// After a timeout: new data goes out before the rest is retransmitted, to see whether the
-    /// timeout was spurious (RFC 5682), or because it was.
+    /// After a timeout, new data goes out before the rest is retransmitted: either to find out whether
+    /// the timeout was spurious (RFC 5682), or since it has turned out to be spurious.
     pub fn suspend(&mut self, snd: &mut SendState) {
         snd.nxt = snd.max;
         // Duplicates count again (RFC 5682 section 2.1, step 3b).
@@ -354,7 +354,7 @@ mod tests {
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
         (snd.fin_sent, snd.nxt, snd.max) = (true, 1_002, 1_002);
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [None; 2]);
-        // It is retransmitted where what was before it does.
+        // The FIN is retransmitted once SND.NXT has fallen back to it.
         snd.nxt = 1_001;
         assert_eq!([recovery.next(&rules, &snd), recovery.next_part(&rules, &snd)], [fin; 2]);
     }

@@ -39,18 +39,18 @@ pub(crate) struct RackSettings {
     pub beta_ecn: Option<BetaEcn>,
     /// Segments that go down as one at most, where the pace counts these.
     pub bursts: Option<u16>,
-    /// Of the host's kernel.
+    /// The timer wheel of the host's kernel, by which deadlines are rounded.
     pub wheel: TimerWheel,
 }
 
-/// How a RACK sender finds losses; by [`Detection::DupAcks`] towards a peer without SACK.
+/// How a RACK sender finds losses. Towards a peer without SACK it is [`Detection::DupAcks`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Detection {
-    /// By the order of arrivals (RFC 8985).
+    /// The order of arrivals shows what is lost (RFC 8985).
     Rack,
-    /// By the number of segments reported above (RFC 6675).
+    /// The number of segments reported above a hole shows that it is lost (RFC 6675).
     Sack,
-    /// By duplicate and partial acknowledgements (RFC 6582).
+    /// Duplicate and partial acknowledgements show what is lost (RFC 6582).
     DupAcks,
 }
 
@@ -88,8 +88,8 @@ pub(crate) enum Leaving {
     /// The threshold, at most a segment more than is outstanding (FreeBSD 4.x; `exit_recovery_fix_` of
     /// ns-2.35).
     Outstanding,
-    /// What it was without the packets that duplicates have added, whatever is outstanding: a burst may
-    /// follow (`NewRenoTcpAgent::recv` of ns-2.35).
+    /// The window without the packets that duplicates have added to it, whatever is outstanding: a burst
+    /// may follow (`NewRenoTcpAgent::recv` of ns-2.35).
     Deflated,
     /// The threshold, if that is less (option 2; `FullTcpAgent::pack_action` of ns-2.35).
     Threshold,

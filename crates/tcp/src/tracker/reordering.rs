@@ -54,7 +54,7 @@ impl Reordering {
         self.late = self.late.min(seq);
     }
 
-    /// By how many segments of those found late by one acknowledgement the first came late
+    /// Measures by how many segments the first of those came late that one acknowledgement found late
     /// (`tcp_check_sack_reordering`).
     #[inline]
     pub fn measure(&mut self, mss: u64) {

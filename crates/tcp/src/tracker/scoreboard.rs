@@ -30,8 +30,8 @@ pub(crate) struct Record {
     pub resent: bool,
     /// Sent again at any time.
     pub ever_resent: bool,
-    /// RACK has found it lost: until it is sent again RACK looks at it no more, also if it turns out to travel
-    /// (Linux's `tcp_rack_detect_loss` takes it off its list).
+    /// RACK has found the segment lost: until it is sent again RACK does not judge it, even if it turns out not to
+    /// be lost (Linux's `tcp_rack_detect_loss` takes it off its list).
     pub overtaken: bool,
     pub fin: bool,
     /// It went down as one with the segment before it.
@@ -39,7 +39,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Of a packet of QUIC, for the sampler of rates.
+    /// The record of a QUIC packet, which the sampler of delivery rates needs.
     pub fn of_packet(number: u64, bytes: u64, at: Instant, delivered: u64) -> Self {
         Record { end: bytes, at, turn: number, delivered, ..Record::default() }
     }
@@ -109,7 +109,7 @@ pub(crate) struct Scoreboard {
     pub sacked: u32,
     /// Segments lost and not retransmitted since.
     pub waiting: u32,
-    /// Every record of which that holds has at least this number.
+    /// No record with a smaller number is lost and not retransmitted since.
     hint: u64,
     /// From this number on every record is as its segment went out: neither reported, nor taken for lost, nor
     /// sent again.

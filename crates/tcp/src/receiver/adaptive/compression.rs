@@ -41,7 +41,7 @@ enum Report {
     AtOnce,
     /// The first that waits, until a timer ends.
     Waits,
-    /// It joins those that wait.
+    /// The acknowledgement joins those that wait to be sent as one.
     Joins,
 }
 

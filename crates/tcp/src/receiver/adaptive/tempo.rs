@@ -194,7 +194,7 @@ impl Tempo {
         wait.min(rules.longest)
     }
 
-    /// By a round trip. (Other bounds there, HZ/5 and HZ/2, are no less than [`MOST`].)
+    /// The wait, bounded by a round trip. (Linux has other bounds, HZ/5 and HZ/2, that are no less than [`MOST`].)
     #[cold]
     pub(super) fn bounded(&self, timing: &Timing) -> u64 {
         let srtt = timing.trip.srtt();

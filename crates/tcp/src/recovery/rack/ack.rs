@@ -40,7 +40,7 @@ pub(crate) struct Outcome {
     pub entered: bool,
     /// The window was reduced: the peer is to be notified (RFC 3168).
     pub reduced: bool,
-    /// That answered marks.
+    /// The reduction answered marks, not losses.
     pub by_echo: bool,
     /// A timeout turned out to be spurious.
     pub spurious_rto: bool,

@@ -30,13 +30,13 @@ use undo::Undo;
 
 /// What the scoreboard says of the segments that are sent and not yet acknowledged.
 pub(crate) struct Outstanding {
-    /// Their number.
+    /// Segments sent and not acknowledged cumulatively.
     pub unacked: u64,
-    /// Those that are reported selectively.
+    /// Outstanding segments that are reported selectively.
     pub sacked: u64,
-    /// Those that are marked lost.
+    /// Outstanding segments that are marked lost.
     pub lost: u64,
-    /// Those that were retransmitted and are not marked lost since.
+    /// Outstanding segments that were retransmitted and are not marked lost since.
     pub retrans: u64,
     /// Segments by which others are taken to be reordered.
     pub reordering: u64,
@@ -72,7 +72,7 @@ struct TailLossProbe {
     due: bool,
     /// Highest number sent when one went out (TLP.end_seq); 0 while none is out.
     end: u64,
-    /// It was a retransmission.
+    /// The probe that is out was a retransmission.
     resent: bool,
 }
 
@@ -181,7 +181,7 @@ impl RackSender {
         chunk
     }
 
-    /// Probes, retransmissions and what goes out while losses are repaired wait for nothing.
+    /// Probes, retransmissions and new data during a recovery are never held back to go with more.
     fn defers(&mut self, snd: &SendState, chunk: Chunk, now: Instant) -> bool {
         let repairs = matches!(self.state, CaState::Recovery | CaState::Loss);
         let plain = chunk.seq >= snd.max && !self.probe.due && !repairs;
