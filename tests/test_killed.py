@@ -72,7 +72,14 @@ def whole(out: Path) -> None:
         assert path.suffix != ".png" or b"IEND" in content[-12:], path
 
 
-@pytest.mark.parametrize("moment", MOMENTS)
+OFTEN = ("calibrating", "running", "reporting")
+"""Moments that every run of the tests tries; `make validate` has the others too."""
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [m if m in OFTEN else pytest.param(m, marks=pytest.mark.slow) for m in MOMENTS],
+)
 def test_killed_and_resumed(small, finished, moment):
     out, log = small.folder / "out", small.folder / "log"
     process = small.start(*PART, "--out", "out", SMALL_RUN_S="0.03", SMALL_LOG=str(log))
