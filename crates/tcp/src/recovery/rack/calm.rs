@@ -1,4 +1,5 @@
-//! Where nothing is wrong: what goes out next then, and what an acknowledgement of new data comes to.
+//! The undisturbed sender: which segment it sends next, and how it takes an acknowledgement of new data.
+//! Both are the short form of what `mod` and `ack` do in general, with equal results.
 
 use packet::Instant;
 
@@ -10,7 +11,7 @@ use crate::send_state::{Chunk, SendState};
 use crate::tracker::Seen;
 
 impl RackSender {
-    /// Whether nothing is repaired, reported or probed for, of what is out.
+    /// Whether no segment that is out was reported, lost or sent again, and no probe is out.
     #[inline(always)]
     fn is_calm(&self) -> bool {
         self.tracker.board.is_untouched()
@@ -19,8 +20,8 @@ impl RackSender {
             && self.settings.detection == Detection::Rack
     }
 
-    /// Whether new data goes out as soon as the windows have room for it: before it goes no retransmission and no
-    /// probe, and no pace holds it back.
+    /// Whether new data goes out as soon as the windows have room for it: no retransmission and no probe goes
+    /// first, and no pace holds it back.
     #[inline(always)]
     fn is_free(&self) -> bool {
         let board = &self.tracker.board;
@@ -31,9 +32,9 @@ impl RackSender {
             && self.tracker.bursts.is_none()
     }
 
-    /// What [`RackSender::choose_at`] finds, where that is a full segment of new data behind others, or nothing
-    /// because a window has no room for it; else none.
-    // Out of line, like the next: the way of other senders stays short.
+    /// The answer of [`RackSender::choose_at`] where it is a full segment of new data, or no segment because a
+    /// window has no room for one. `None` in every other case, which [`RackSender::choose_at`] has to decide.
+    // This function and the next are out of line, which keeps the code of other senders short.
     #[inline(never)]
     pub fn choose_next(&self, snd: &SendState) -> Option<Option<Chunk>> {
         let end = snd.max + snd.mss();
@@ -45,10 +46,10 @@ impl RackSender {
         Some(fits.then(|| Chunk::new(snd.max, u32::from(snd.win.mss), false)))
     }
 
-    /// What [`RackSender::process_ack`] does with an acknowledgement of new data without ECN that reports nothing,
-    /// where nothing is wrong: it shows a round trip, and nothing is lost. Returns `false`, and does nothing, if
-    /// something is, if no whole segment is acknowledged, or if a retransmission has arrived that was sent after
-    /// the first of what is out, which RACK may therefore take for lost.
+    /// Does what [`RackSender::process_ack`] would do with an acknowledgement of new data, without ECN and without
+    /// SACK blocks, that reaches an undisturbed sender. Returns `false`, and does nothing, if the sender is not
+    /// undisturbed, if no whole segment is acknowledged, or if a retransmission has arrived that was sent after
+    /// the first segment that is out, since RACK may then take that segment for lost.
     #[inline(never)]
     pub fn take_calm_ack(
         &mut self,

@@ -1,21 +1,21 @@
-//! A board on which nothing has happened to what is out: its records are on the list by time, in the order of
-//! their numbers, and acknowledgements take them off the front.
+//! The undisturbed scoreboard: no segment that is out was reported, lost or sent again. Its records are then on
+//! the list by time in the order of their numbers, and acknowledgements take them off the front.
 
 use super::{NONE, Record, Scoreboard};
 
 impl Scoreboard {
-    /// Something happens to a segment after it went out.
+    /// Notes that a segment is no longer as it went out: it was reported, taken for lost or sent again.
     pub(super) fn touch(&mut self, number: u64) {
         self.untouched = self.untouched.max(number + 1);
     }
 
-    /// Whether nothing has happened to any segment that is out.
+    /// Whether every segment that is out is as it went out.
     #[inline(always)]
     pub fn is_untouched(&self) -> bool {
         self.first >= self.untouched
     }
 
-    /// Clears the places of the ring at which no record is.
+    /// Clears the places of the ring that hold no record.
     #[cfg(test)]
     pub fn forget_gone(&mut self) {
         let slots = self.ring.len() as u64;
@@ -23,7 +23,7 @@ impl Scoreboard {
             .for_each(|number| *self.get_mut(number) = Record::default());
     }
 
-    /// The first record and the last of those below `ack`, and their number.
+    /// The first and the last of the records that lie whole below `ack`, and how many there are.
     #[inline(always)]
     pub fn run_below(&self, ack: u64) -> Option<(&Record, &Record, u64)> {
         let first = self.first_below(ack)?;
