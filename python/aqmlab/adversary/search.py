@@ -139,19 +139,6 @@ def evolve(
     return None, done
 
 
-def guess(
-    target: Target, promise: Promise, trials: int, seed: int, jobs: int | None = None
-) -> tuple[Tried | None, int]:
-    """As `evolve`, with random genomes only: the baseline that an evolution must beat."""
-    rng = random.Random(f"aqmlab guess {target.name} {promise.words} {seed}")
-    for done in range(0, trials, POPULATION):
-        wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
-        best = max(tried(target, promise, wanted, jobs), key=lambda t: t.excess)
-        if best.excess > 0 and worst(target, promise, best.genome, jobs).excess > 0:
-            return best, done + POPULATION
-    return None, trials
-
-
 def _child(genes: tuple[Gene, ...], best: Sequence[Tried], rng: random.Random) -> dict[str, float]:
     """A child of two parents with a few changes; one in five is a new random genome, so that the
     search leaves no corner out."""

@@ -135,18 +135,11 @@ def _inferred(
     )
 
 
-def most_likely(training: Training, history: History, weighed: Posterior) -> np.ndarray:
-    """The point that is still the most likely with more seeds, among those that seem so by
-    emulation or by few runs: the best of many by two seeds is also the luckiest."""
-    points, seen = confirmed(training, history, weighed)
-    return points[int(np.argmax(seen))]
-
-
 def confirmed(
     training: Training, history: History, weighed: Posterior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The points that seem the most likely, and the logarithms of their likelihoods with more
-    seeds."""
+    """The points that seem the most likely by emulation or by few runs, and the logarithms of
+    their likelihoods with more seeds: the best of many by two seeds is also the luckiest."""
     points = posterior.finalists(history, weighed, FINALISTS)
     bench = training.bench
     sets = [bench.inference.unknowns.values(point) for point in points]
