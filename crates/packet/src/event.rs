@@ -21,10 +21,6 @@ impl DropReason {
     pub const ALL: [DropReason; 4] =
         [DropReason::Early, DropReason::Forced, DropReason::Overflow, DropReason::AckFiltered];
 
-    /// Every cause of a mark, in that order.
-    pub const OF_MARKS: [DropReason; 3] =
-        [DropReason::Early, DropReason::Forced, DropReason::Overflow];
-
     /// The name used in tables.
     pub const fn name(self) -> &'static str {
         match self {
