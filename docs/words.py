@@ -96,7 +96,7 @@ def toml(text: str) -> Iterator[tuple[int, str]]:
             yield line, re.sub(r"\\\n\s*|\s+", " ", words.lstrip("# "))
 
 
-READERS = {".rs": rust, ".py": python, ".md": prose, ".toml": toml}
+READERS = {".rs": rust, ".py": python, ".pyi": python, ".md": prose, ".toml": toml}
 
 
 def places(listed: dict, only: list[Path] | None = None) -> Iterator[Place]:

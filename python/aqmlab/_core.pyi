@@ -16,7 +16,7 @@ class DisciplineError(Exception):
     """A user's discipline failed while it ran; the message is one sentence."""
 
 class Cancelled(Exception):
-    """The progress callback asked to stop."""
+    """The progress callback returned False: the run is to stop."""
 
 class Registry:
     """Names of disciplines and congestion controls: those of the simulator, and those that are
@@ -29,7 +29,7 @@ class Registry:
         make: Callable[[dict[str, Any], int, int], object],
         explain: Callable[[BaseException], str],
     ) -> str:
-        """Adds a discipline in Python; its name."""
+        """Adds a discipline written in Python; returns its name."""
 
     def add_python_control(
         self,
@@ -37,16 +37,16 @@ class Registry:
         make: Callable[[dict[str, Any]], object],
         explain: Callable[[BaseException], str],
     ) -> str:
-        """Adds a congestion control in Python; its name."""
+        """Adds a congestion control written in Python; returns its name."""
 
     def add_library(self, path: str) -> str:
-        """Adds the discipline or congestion control of a shared library; its name."""
+        """Adds the discipline or congestion control of a shared library; returns its name."""
 
     def describe(self, name: str) -> str | None:
         """A discipline or congestion control as the catalogue has it, with `kind`, as JSON."""
 
-    def check_aqm(self, name: str, tell: Callable[[str], object]) -> str:
-        """Checks a discipline: the report as JSON. `tell` hears what is checked next."""
+    def check_aqm(self, name: str, notify: Callable[[str], object]) -> str:
+        """Checks a discipline: the report as JSON. `notify` gets what is checked next."""
 
     def check_control(self, name: str, notify: Callable[[str], object]) -> str:
         """Checks a congestion control over random calls: the report as JSON."""
@@ -75,10 +75,11 @@ def run(
     watch: tuple[Callable[[str], object], float] | None = None,
     registry: Registry | None = None,
 ) -> RawResult:
-    """Simulates; this and the functions below know the disciplines of `registry` beside ours.
-    `progress` gets the simulated seconds; returning False cancels. `pcap` is what
-    takes a capture's bytes, the ports' names, and whether packets are seen on arrival. `watch` is
-    what is shown the run as it goes on (JSON), and the seconds of a bin; no capture then."""
+    """Simulates a scenario. This and the functions below know the disciplines of `registry` in
+    addition to the simulator's. `progress` is called with the simulated seconds; if it returns
+    False, the run is cancelled. `pcap` has the function that takes a capture's bytes, the names of
+    the ports, and whether packets are captured on arrival. `watch` has the function that gets
+    pictures of the run as JSON, and the seconds of a bin; a run that is watched is not captured."""
 
 def check(scenario_json: str, registry: Registry | None = None) -> str:
     """The scenario as JSON with every default filled in."""
@@ -90,7 +91,7 @@ def variables(model: str) -> str:
     """The variables of a traffic model with mean, quantiles and curve, as JSON."""
 
 def table_of(name: str, text: str, unit: str) -> str:
-    """The same of one distribution in the format of the shipped tables."""
+    """Mean, quantiles and curve of a distribution in the format of the shipped tables (JSON)."""
 
 def trace_shown(text: str) -> str:
     """What a trace's file holds, given its content: its format, means and curves, as JSON."""
@@ -102,21 +103,21 @@ def interfaces() -> list[tuple[str, str]]:
     """What a discipline in C or Rust is compiled against: names of files and their texts."""
 
 def fail(why: str) -> None:
-    """Fails as a fault of the simulator does, for tests of what a user then sees."""
+    """Fails as a fault of the simulator does; tests of what a user then sees call it."""
 
 class LiveError(Exception):
-    """A live run cannot be, or has failed; the message is one sentence."""
+    """A live run is not possible here, or has failed; the message is one sentence."""
 
 class RawLiveResult(RawResult):
-    """The same of a live run; `live` says how far it can be believed (JSON)."""
+    """A finished live run; `live` says how far it can be believed (JSON)."""
 
     live: str
 
 def live_run(spec_json: str) -> RawLiveResult:
-    """Is the supervisor and router of a live run."""
+    """Runs the supervisor and the router of a live run."""
 
 def live_users(task_json: str) -> None:
-    """Is a program of users of a live run."""
+    """Runs a program of users of a live run."""
 
 def live_check() -> str:
     """What a live run needs of this machine, and its limits, as JSON."""
@@ -128,7 +129,7 @@ def estimate(scenario_json: str, registry: Registry | None = None) -> float | No
     """Expected IP bytes per user and second of the traffic group given by its load."""
 
 def memory(scenario_json: str, registry: Registry | None = None) -> tuple[int, int | None]:
-    """Bytes that a run takes at least, and those that are free, if somebody says."""
+    """Bytes that a run takes at least, and the bytes that are free; None if that is not known."""
 
 def resolve(scenario_json: str, registry: Registry | None = None) -> str:
     """What a scenario means: links, ports, sides, directions and ways, as JSON."""
@@ -147,14 +148,14 @@ class Overload:
 
     def __init__(self, name: str) -> None: ...
     def run(self, packets: int) -> None:
-        """The next arrivals and all that happens between them."""
+        """Runs the next `packets` arrivals and all that happens between them."""
 
 class World:
     """A world that is moved in slices, looked at and changed between them."""
 
     def __init__(self, scenario_json: str, registry: Registry | None = None) -> None: ...
     def advance(self, seconds: float, port: str) -> tuple[bool, list[float]]:
-        """Moves on; whether the run is over, and eight numbers of the port since the last time."""
+        """Moves on; whether the run is over, and eight numbers of the port since the last call."""
 
     def set(self, port: str, name: str, value: float) -> None:
         """Changes a parameter of the port's discipline."""
@@ -167,10 +168,10 @@ class Learner:
 
     def __init__(self, inside: list[tuple[bytes, int]]) -> None: ...
     def feed(self, bytes: bytes) -> None:
-        """The next bytes of the file."""
+        """Takes the next bytes of the file."""
 
     def take(self) -> tuple[bytes, bytes]:
-        """Lines of connections that are over, and three 64-bit numbers of each."""
+        """Takes the lines of connections that are over, and three 64-bit numbers of each."""
 
     def finish(self) -> str:
         """What was seen, as JSON."""

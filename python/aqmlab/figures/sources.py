@@ -152,7 +152,7 @@ def unit_of_difference(metric: Metric) -> str:
     return "points" if metric.unit == "%" else metric.unit
 
 
-def seeds_told(found: Sequence[Sample], shown: str = "bands") -> str:
+def seeds_note(found: Sequence[Sample], shown: str = "bands") -> str:
     """How many runs a curve is the mean of, in a sentence."""
     counts = sorted({len(sample.runs) for sample in found})
     if counts == [1]:

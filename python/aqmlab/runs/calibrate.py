@@ -76,7 +76,7 @@ class Calibration:
     """(users, IP bytes per second) of every run."""
     ci: tuple[float, float]
     """95 % interval of the slope (Student t)."""
-    asked_per_user_s: float | None = None
+    requested_per_user_s: float | None = None
     """Payload of the replies that a user requests, bytes per second: the slope of its own line."""
 
     def load_of(self, users: float, rate_bits_per_s: float) -> float:
@@ -91,7 +91,9 @@ class Calibration:
     @property
     def ip_per_asked(self) -> float | None:
         """IP bytes on the link for each byte of payload that is requested."""
-        return self.bytes_per_user_s / self.asked_per_user_s if self.asked_per_user_s else None
+        return (
+            self.bytes_per_user_s / self.requested_per_user_s if self.requested_per_user_s else None
+        )
 
 
 def fit(points: Sequence[tuple[int, float]]) -> Calibration:
@@ -247,7 +249,7 @@ def calibrate(
     sizes_and_rates = list(zip((users for users, _ in trials), rates, strict=True))
     result = fit([(users, rate) for users, (rate, _) in sizes_and_rates])
     requested = _slope([(users, requested) for users, (_, requested) in sizes_and_rates])
-    result = replace(result, asked_per_user_s=requested or None)
+    result = replace(result, requested_per_user_s=requested or None)
     if not result.r_squared >= least_r_squared:
         raise CalibrationError(
             f"traffic.{group}: the throughput of {sizes[0]} to {sizes[-1]} users is not "

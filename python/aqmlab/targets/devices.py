@@ -119,9 +119,9 @@ def _device(those: list[Seen]) -> Device | None:
             f"{leaf.device} has {len(leaves)} queues side by side: {_named(leaf)} is taken"
         )
     shapers = [one for one in all_seen if one.kind in SHAPERS]
-    rate, told = _rate(leaf, shapers, classes)
+    rate, notes = _rate(leaf, shapers, classes)
     stab = next((one.stab for one in all_seen if one.stab), {})
-    return Device(leaf.device, leaf, rate, shapers, stab, (*remarks, *told), queues)
+    return Device(leaf.device, leaf, rate, shapers, stab, (*remarks, *notes), queues)
 
 
 def found(device: Device) -> DeviceQueue:
@@ -137,8 +137,8 @@ def found(device: Device) -> DeviceQueue:
     if leaf.sent is not None and leaf.sent + (leaf.dropped or 0):
         share = (leaf.dropped or 0) / (leaf.sent + (leaf.dropped or 0))
         remarks.append(f"it dropped {share:.2%} of {leaf.sent + (leaf.dropped or 0)} packets")
-    link, told = _link(leaf, queue, device.stab)
-    return DeviceQueue(device.name, queue, device.rate, link, (*device.remarks, *remarks, *told))
+    link, notes = _link(leaf, queue, device.stab)
+    return DeviceQueue(device.name, queue, device.rate, link, (*device.remarks, *remarks, *notes))
 
 
 def _named(leaf: Seen) -> str:

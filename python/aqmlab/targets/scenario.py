@@ -38,7 +38,7 @@ def of_output(text: str, rate: str | None, device: str | None = None) -> tuple[S
             raise SpecError(f"{one.device}: the output has no rate: give the line's with --rate")
         link[key] = f"{number(known)} bit/s"
         link[way] = dict(one.queue)
-        said = [told for told in one.remarks if rate is None or "--rate" not in told]
+        said = [remark for remark in one.remarks if rate is None or "--rate" not in remark]
         remarks += [f"{one.device}: {remark}" for remark in said]
     framings = [one.link for one in ways.values()]
     link |= next((known for known in framings if known), {})

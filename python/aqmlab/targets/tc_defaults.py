@@ -33,18 +33,18 @@ def passed_by_tc(kind: str, pairs: Mapping[str, str]) -> tuple[dict[str, str], l
 
 def _red(pairs: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
     """`tc_red.c`: thresholds by Floyd's advice, in bytes, and a burst from their mean."""
-    told = []
+    notes = []
     if "limit" not in pairs or "avpkt" not in pairs:
-        told = ["tc itself refuses red without limit and avpkt: defaults are taken"]
+        notes = ["tc itself refuses red without limit and avpkt: defaults are taken"]
     if "limit" not in pairs and "max" not in pairs and "min" not in pairs:
-        return {}, told
+        return {}, notes
     size = {word: int(BYTES.read(text, {})) for word, text in pairs.items() if word in _SIZES}
     least = size.get("min", 0)
     most = size.get("max") or (3 * least if least else size["limit"] // 4)
     least = least or most // 3
     burst = (2 * least + most) // (3 * size.get("avpkt", AVPKT))
     filled = {"min": f"{least}b", "max": f"{most}b", "burst": str(burst)}
-    return {word: text for word, text in filled.items() if word not in pairs}, told
+    return {word: text for word, text in filled.items() if word not in pairs}, notes
 
 
 _SIZES = ("limit", "min", "max", "avpkt")

@@ -10,7 +10,7 @@ from aqmlab.tables.statistics.responses import share_below
 
 from ..colours import pens
 from ..curves import draw_curve, place_legend
-from ..sources import Cells, Drawing, described, joined, mean_band, seeds_told
+from ..sources import Cells, Drawing, described, joined, mean_band, seeds_note
 from ..style import new
 from .cdf import HISTOGRAM, histograms, longest
 
@@ -54,7 +54,7 @@ def collect(
         above[sample.label] = float(np.mean(late))
     note = joined(
         described("Share above 10 s", above, "{:.3g} %"),
-        seeds_told([sample for sample, _ in wanted]),
+        seeds_note([sample for sample, _ in wanted]),
     )
     return Drawing({"curves": curves}, note)
 

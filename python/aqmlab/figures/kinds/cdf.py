@@ -10,7 +10,7 @@ from aqmlab.tables.statistics.responses import share_below
 
 from ..colours import INK, Pen, pens
 from ..curves import draw_curve, place_legend
-from ..sources import Cells, Drawing, Sample, mean_band, seeds_told
+from ..sources import Cells, Drawing, Sample, mean_band, seeds_note
 from ..style import decades, few, grid
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def collect(
     if against in shares:
         others = {label: rows for label, rows in shares.items() if label != against}
         data |= {"against": against, "differences": _differences(others, shares[against], times)}
-    return Drawing(data, seeds_told([sample for sample, _ in wanted]))
+    return Drawing(data, seeds_note([sample for sample, _ in wanted]))
 
 
 def _differences(others: dict[str, list], first: list, times: np.ndarray) -> list[dict]:

@@ -12,7 +12,7 @@ from aqmlab.intervals import interval
 
 from ..colours import pens
 from ..curves import draw_band, draw_curve, place_legend
-from ..sources import Cells, Drawing, seeds_told, titled
+from ..sources import Cells, Drawing, seeds_note, titled
 from ..style import decades, few, new
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def collect(cells: Cells, *, x: str, metric: str, label: str | None = None) -> D
         return None
     value = label or titled(about)
     data = {"curves": curves, "places": labels if named else None, "value": value}
-    return Drawing(data, seeds_told(found, "bars"))
+    return Drawing(data, seeds_note(found, "bars"))
 
 
 def number(value: object) -> float:

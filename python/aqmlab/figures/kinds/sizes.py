@@ -8,7 +8,7 @@ import numpy as np
 
 from ..colours import pens
 from ..curves import Corner, draw_curve, place_legend
-from ..sources import Cells, Drawing, described, joined, mean_band, seeds_told
+from ..sources import Cells, Drawing, described, joined, mean_band, seeds_note
 from ..style import few, new
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses"
         return None
     note = joined(
         described(f"Half of the {weight} are in responses of up to", half, "{:,.0f} bytes"),
-        seeds_told(drawn),
+        seeds_note(drawn),
     )
     return Drawing({"curves": curves}, note)
 

@@ -20,21 +20,21 @@ def check(name: str, notify: Callable[[str], object] = lambda _: None) -> Report
     `notify` is called before each check. A discipline that crashes or hangs is reported with the
     check in which it did.
     """
-    return _asked("check_aqm", name, "aqm", notify)
+    return _checked("check_aqm", name, "aqm", notify)
 
 
 def check_control(name: str, notify: Callable[[str], object] = lambda _: None) -> Report:
     """The report on a congestion control, as `check` gives it of a discipline: laws over random
     calls (`crates/plugin/src/control/laws.rs`) and over whole connections (`control_laws`). With
     `information`, numbers that are no law."""
-    report = _asked("check_control", name, "congestion", notify)
+    report = _checked("check_control", name, "congestion", notify)
     control = source.table(name, Path()) if source.names_file(name) else name
     report["checks"] += control_laws.check(control, notify)
     report["information"] = control_laws.informed(control, notify)
     return report
 
 
-def _asked(function: str, name: str, kind: str, notify: Callable[[str], object]) -> Report:
+def _checked(function: str, name: str, kind: str, notify: Callable[[str], object]) -> Report:
     at = "its first call"
 
     def received(what: object) -> bool:

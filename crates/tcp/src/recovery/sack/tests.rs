@@ -153,17 +153,17 @@ fn what_limited_transmit_sent_is_not_in_the_flight() {
 fn three_ranges_show_a_loss_however_short_they_are() {
     // RFC 6675 section 4, IsLost (S): thirty bytes are less than two segments.
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-    let mut told = Segment { ack: 1, ..Segment::default() };
-    [700, 400, 100].iter().for_each(|&from| told.sack.push(from, from + 10));
-    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    let mut reported = Segment { ack: 1, ..Segment::default() };
+    [700, 400, 100].iter().for_each(|&from| reported.sack.push(from, from + 10));
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
 }
 
 #[test]
 fn reports_of_what_was_never_sent_are_no_news() {
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
     for range in [(10, 12), (11, 12), (10, 14)] {
-        let told = report(1, &[range]);
-        assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+        let reported = report(1, &[range]);
+        assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
     }
     assert_eq!(sack.reports(), []);
 }
@@ -172,8 +172,8 @@ fn reports_of_what_was_never_sent_are_no_news() {
 fn nothing_is_lost_below_the_first_unacknowledged_byte() {
     // Three segments are reported, but none below them is missing.
     let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-    let told = report(1, &[(0, 3)]);
-    assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    let reported = report(1, &[(0, 3)]);
+    assert!(!with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
     assert_eq!((sack.pipe(&snd), snd.win.cwnd), (700, 1_000));
 }
 
@@ -209,8 +209,8 @@ fn the_number_of_a_fin_keeps_back_no_segment() {
     // Segments 0, 2 and 4 of six are missing, the FIN on the last is not reported.
     let (mut sack, mut snd) = (Sack::default(), snd(6, 1_000));
     (snd.end, snd.max, snd.fin_queued, snd.fin_sent) = (601, 602, true, true);
-    let told = report(1, &[(5, 6), (3, 4), (1, 2)]);
-    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+    let reported = report(1, &[(5, 6), (3, 4), (1, 2)]);
+    assert!(with_reno(&RULES, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
     let first = sack.first(&snd);
     sack.on_sent(&snd, first);
     // Half of six segments and one number are 300 B. Two segments are on the way, and that number.
@@ -226,8 +226,8 @@ fn a_partial_acknowledgement_sends_whatever_the_pipe_where_the_rules_say_so() {
     for (partial_ack_sends, after) in [(false, None), (true, Some(10))] {
         let rules = Rules { partial_ack_sends, ..RULES };
         let (mut sack, mut snd) = (Sack::default(), snd(10, 1_000));
-        let told = report(1, &[(1, 4)]);
-        assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+        let reported = report(1, &[(1, 4)]);
+        assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
         let first = sack.first(&snd);
         sack.on_sent(&snd, first);
         snd.una = 401;
@@ -277,11 +277,11 @@ fn the_impatient_restart_the_timer_at_the_first_partial_acknowledgement_alone() 
             // Ten segments are out, and the first, the fourth and the sixth of them are lost. The last of three
             // acknowledgements ends the recovery.
             let base = (snd.una - 1) as u32 / 100;
-            let told = report(
+            let reported = report(
                 snd.una,
                 &[(base + 6, base + 10), (base + 4, base + 5), (base + 1, base + 3)],
             );
-            assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &told)).entered);
+            assert!(with_reno(&rules, &mut snd, |w| sack.on_duplicate(w, &reported)).entered);
             for segments in [3, 2, 5] {
                 snd.una += 100 * segments;
                 kept.push(sack.keeps_timer(&rules, &snd));

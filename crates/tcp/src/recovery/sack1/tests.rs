@@ -93,11 +93,11 @@ fn the_third_duplicate_with_news_begins_and_each_further_one_lets_a_packet_out()
     let mut end = End::into_recovery(10);
     assert_eq!((end.snd.win.cwnd, end.sack.pipe), (500, 7));
     assert_eq!(end.sends(), []);
-    let told = [(1, 5), (1, 6), (1, 7), (1, 8)].map(|range| {
+    let reported = [(1, 5), (1, 6), (1, 7), (1, 8)].map(|range| {
         end.duplicate(0, &[range]);
         end.sends()
     });
-    assert_eq!(told, [vec![], vec![], vec![10], vec![11]]);
+    assert_eq!(reported, [vec![], vec![], vec![10], vec![11]]);
     // One that reports nothing new lets one out too: acknowledgements are counted.
     end.duplicate(0, &[(1, 8)]);
     assert_eq!(end.sends(), [12]);
