@@ -101,9 +101,9 @@ impl SackBlocks {
             self.len += 1;
         }
     }
-    /// Forgets all blocks.
+    /// Forgets all blocks, and the window of a segment that was written here before.
     pub fn clear(&mut self) {
-        (self.len, self.kind) = (0, Kind::Blocks);
+        (self.len, self.kind, self.window) = (0, Kind::Blocks, 0);
     }
     /// Reports that the numbers `start..end` have come twice (RFC 2883), to an `ack`; leaves room
     /// for two blocks. Like the blocks travels as offsets.

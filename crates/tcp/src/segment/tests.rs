@@ -99,3 +99,13 @@ fn sack_blocks_are_equal_if_they_say_the_same() {
     later.set_duplicate(3, 7, 1);
     assert_ne!(twice, later);
 }
+
+#[test]
+fn a_segment_written_over_another_offers_no_window_of_that_one() {
+    // Places of packets are used again; an end whose window never changes writes none.
+    let mut segment = Segment::default();
+    segment.offer(64_128, 7);
+    assert_eq!(segment.window(), Some(64_128));
+    segment.sack.clear();
+    assert_eq!(segment.window(), None);
+}
