@@ -231,3 +231,19 @@ fn a_stream_of_http3_does_not_wait_for_what_another_has_lost() {
         Scenario::from_json(&over_tcp.to_string()).unwrap().check_parameters().unwrap_err();
     assert!(refused.to_string().ends_with("write tcp = \"quic\" or http = \"http2\""), "{refused}");
 }
+
+#[test]
+fn a_flow_of_any_end_system_moves_beside_one_of_linux() {
+    // A window that one end offers is not taken for another's.
+    for entry in tcp::PROFILES {
+        let name = entry.about.name;
+        let flow = |profile: &str| json!({"app": "bulk", "flows": 1, "tcp": {"profile": profile}});
+        let both = json!({
+            "duration": "20 s", "warmup": "5 s", "network": {"rtt": "50 ms"},
+            "link": [{"rate": "10 Mbit/s", "forward": {"aqm": "codel"}}],
+            "traffic": [flow(name), flow("linux")],
+        });
+        let least = summary(&both, "folded").number("long_flow_goodput_min_bits_per_s");
+        assert!(least > 500_000.0, "{name} beside linux: {least} bit/s");
+    }
+}
