@@ -76,10 +76,8 @@ fn scenario(entry: &Entry, setting: &Value, load: f64) -> String {
     let mut queue = json!({"aqm": entry.about.name});
     queue.as_object_mut().unwrap().extend(setting.as_object().unwrap().clone());
     let rate = format!("{} kbit/s", 2_000.0 * load);
-    // The more arrives, the sooner a discipline settles.
-    let (duration, warmup) = if load > 5.0 { (30, 10) } else { (60, 15) };
     json!({
-        "duration": format!("{duration} s"), "warmup": format!("{warmup} s"),
+        "duration": "60 s", "warmup": "15 s",
         "link": [{"rate": "2 Mbit/s", "forward": queue}],
         "traffic": [{"app": "cbr", "flows": 1, "rate": rate, "packet": 1000,
                      "start_within": "0 s"}],
