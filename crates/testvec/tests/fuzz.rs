@@ -39,12 +39,12 @@ fn random(seed: u64, strings: u64) -> BTreeMap<&'static str, Done> {
 
 #[test]
 fn random_bytes_break_no_law() {
-    let all = random(1, 2_500);
+    let all = random(1, 4_000);
     assert_eq!(all.len(), ALGORITHMS.len(), "each was driven");
     for (name, done) in &all {
-        assert!(done.sent > 310 && done.dropped > 31, "{name} hardly moved: {done:?}");
+        assert!(done.sent > 500 && done.dropped > 50, "{name} hardly moved: {done:?}");
     }
-    assert!(all.values().filter(|done| done.marked > 12).count() > 15, "{all:#?}");
+    assert!(all.values().filter(|done| done.marked > 20).count() > 15, "{all:#?}");
 }
 
 #[test]

@@ -168,7 +168,7 @@ fn both_transcriptions_agree_in_every_isolation() {
     for isolation in isolations {
         for (n, rate) in RATES.into_iter().enumerate() {
             let conf = Conf { isolation, rate, queues: [16, 8, 64, 16][n], ..BASE };
-            let seen = compare(conf, n as u64, 6_000);
+            let seen = compare(conf, n as u64, 8_000);
             assert!(seen.sent > 3000 && seen.marked > 20 && seen.early > 5, "{conf:?} {seen:?}");
         }
     }
@@ -180,7 +180,7 @@ fn both_transcriptions_agree_in_every_scheme_of_tins() {
         for (n, rate) in RATES.into_iter().enumerate() {
             for ecn in [true, false] {
                 let conf = Conf { tins, rate, ecn, ..BASE };
-                let seen = compare(conf, n as u64, 6_000);
+                let seen = compare(conf, n as u64, 8_000);
                 assert!(seen.sent > 3000 && seen.early > 5, "{conf:?} {seen:?}");
                 assert_eq!(seen.marked > 20, ecn, "{conf:?} {seen:?}");
             }
@@ -196,7 +196,7 @@ fn both_transcriptions_agree_in_overload() {
         for (n, rate) in RATES.into_iter().enumerate() {
             for queues in [8, 64] {
                 let conf = Conf { memory, ingress, rate, queues, ..BASE };
-                let seen = compare(conf, n as u64, 6_000);
+                let seen = compare(conf, n as u64, 8_000);
                 assert!(seen.sent > 1500 && seen.overflow > 150, "{conf:?} {seen:?}");
                 assert!(seen.forced > 10 || memory == 1_000, "{conf:?} {seen:?}");
             }
