@@ -64,8 +64,8 @@ impl Rate {
         self.sampling = sampling;
     }
 
-    /// A segment goes out, with which `in_flight` bytes were out before. It begins a flight if it is `first`: TCP's while nothing that was
-    /// sent waits for an acknowledgement (Linux's `packets_out`: what a timeout takes for lost may still arrive, and a
+    /// A segment goes out; `in_flight` bytes are out without it. It begins a flight if it is `first`: TCP's while
+    /// nothing that was sent waits for an acknowledgement (Linux's `packets_out`: what a timeout takes for lost may still arrive, and a
     /// flight that began at its retransmission would be too short), QUIC's while nothing is in flight (the draft).
     #[inline(always)]
     pub fn begin(&mut self, in_flight: u64, first: bool, now: Instant) {
@@ -84,7 +84,7 @@ impl Rate {
         self.app_limited != 0
     }
 
-    /// What there is to note of a segment that goes out, with which `in_flight` bytes are out.
+    /// The snapshot of a segment that goes out now; `in_flight` bytes are out with it.
     fn snapshot(&self, in_flight: u64) -> Snapshot {
         Snapshot {
             delivered: self.delivered,
@@ -96,7 +96,8 @@ impl Rate {
         }
     }
 
-    /// Notes a segment that goes out, with which `in_flight` bytes are out; `first`: the number of the first that is.
+    /// Keeps the snapshot of a segment that goes out; `in_flight` bytes are out with it, and `first` is the number
+    /// of the first segment that is out.
     #[inline]
     pub fn note(&mut self, first: u64, number: u64, in_flight: u64) {
         if !self.sampling {
