@@ -17,7 +17,7 @@ use super::family::{Early, Ns, Paper, Program, Settings, Tuned, Tuner, in_packet
 use crate::by_profile::named;
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "feng_red",
@@ -70,8 +70,8 @@ const FIELDS: &[Field] = &[
     in_packets::ECN,
 ];
 
-/// What each profile adds to the RED underneath, in their order: the first `max_p`, and on which side of its
-/// band the average is before the first packet.
+/// For each of [`in_packets::PROFILES`], in their order: the first `max_p`, and on which side of
+/// its band the average counts as seen before the first packet.
 const STARTS: [(f64, Seen); in_packets::PROFILES.len()] =
     [(0.1, Seen::Below), (0.1, Seen::Below), (0.02, Seen::Above)];
 
@@ -99,7 +99,7 @@ fn gate<J: Early + 'static>(mut judge: J, settings: &Settings, rule: Excursions)
     Built::Gate(Box::new(Judged::new(judge, settings.limit, settings.ecn)))
 }
 
-/// Where the average was last seen.
+/// Where the average was last seen: below `min_th`, between the thresholds, or above `max_th`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Seen {
     Below,
@@ -107,7 +107,7 @@ enum Seen {
     Above,
 }
 
-/// One change of `max_p` per excursion of the average out of its band.
+/// The rule that changes `max_p` once per excursion of the average out of its band.
 struct Excursions {
     min: f64,
     max: f64,
@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(after(Seen::Between, &[16.0, 17.0, 15.0, 16.0]), 0.2);
         assert_eq!(after(Seen::Between, &[16.0, 10.0, 16.0]), 0.4);
         assert_eq!(after(Seen::Between, &[5.0, 15.0]), 0.1);
-        // From above to below without a stop between.
+        // An average that jumps from above `max_th` to below `min_th` divides `max_p` once.
         assert_eq!(after(Seen::Between, &[16.0, 4.0, 3.0]), 0.2 / 3.0);
     }
 

@@ -10,8 +10,8 @@
 //! | | `rfc8290` | `linux` | `ns3` |
 //! |---|---|---|---|
 //! | CoDel as in the profile | RFC 8289 | Linux | ns-3 |
-//! | too little waits to judge, measured over | the queue | all queues | the queue |
-//! | an emptied new queue | has a turn as an old one | only if there are old ones | has a turn |
+//! | CoDel spares a backlog of `mtu` bytes, that of | its queue | all queues | its queue |
+//! | an emptied new queue becomes an old one | always | only if there are old ones | always |
 //! | drops because the buffer is full count as signals | yes | yes | no |
 
 use alloc::boxed::Box;
@@ -31,7 +31,7 @@ use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::per_flow::{Leaving, Overload, PerFlow, Settings};
 use crate::{Built, Entry, Line, PerFlowState, Table};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "fq_codel",

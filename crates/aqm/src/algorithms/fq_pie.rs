@@ -22,7 +22,7 @@ use crate::shells::per_flow::{Overload, PerFlow, QueueJudge, Settings};
 use crate::shells::pool::{Pool, Queue};
 use crate::{Admission, Built, Cx, Entry, Line, PerFlowState, Table};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "fq_pie",
@@ -148,16 +148,17 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(PerFlow::new(settings, judge).ticking(ticker))))
 }
 
-/// One queue's controller.
+/// The PIE controller of one queue.
 struct Judge {
     core: PieCore,
     linux: bool,
     ecn: bool,
-    /// Signals drop whatever the packet's ECN field at `p` of at least (Linux: above) this.
+    /// Probability from which on (Linux: above which) a signal drops whatever the ECN field.
     mark_below: f64,
     /// How long the last packet sent had waited, in seconds; zero if it left nothing behind.
     delay: f64,
-    /// When that was, for Linux's burst allowance.
+    /// When the last packet was sent: Linux shortens the burst allowance by the time between
+    /// departures.
     last: Option<Instant>,
 }
 
@@ -206,7 +207,7 @@ impl QueueJudge for Judge {
             self.last = None;
             self.core.renew();
         }
-        // At a delay below the target and without growth p stays 0.
+        // A quiet controller is at rest: at a constant delay below the target p stays 0.
         quiet
     }
 
@@ -261,7 +262,8 @@ mod tests {
 
     #[test]
     fn a_delay_of_zero_means_an_empty_queue_to_linux_only_where_nothing_waits() {
-        // p falls by alpha times the target, and then by a 64th (RFC 8033: a fiftieth) if the queue is empty.
+        // p falls by alpha times the target. Then it decays: by a fiftieth in RFC 8033, and in
+        // Linux by a 64th, but only if the queue is empty.
         let fallen = 0.5 - 0.125 * TARGET;
         for (linux, bytes, p) in [
             (true, 0, fallen * 63.0 / 64.0),

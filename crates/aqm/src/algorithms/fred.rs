@@ -21,7 +21,7 @@ use crate::shells::active::Active;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "fred",
@@ -93,7 +93,7 @@ struct Fred {
     clock: PacketClock,
     avg: f64,
     idle: Idle,
-    /// Drop tests since the last drop in the band; −1 below it.
+    /// Arrivals that reached RED's test since its last drop; −1 while `avg` is below `min_th`.
     count: i64,
     flows: Active<Flow>,
 }
@@ -122,13 +122,13 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         count: -1,
         flows: Active::new(),
     };
-    // The judge tests the limit itself: what is admitted enters its books.
+    // FRED tests the limit itself: only an admitted packet may enter its flow's account.
     let shell = Judged::new(judge, BufferLimit::UNLIMITED, false);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }
 
 impl Fred {
-    /// The fair share of an active flow (`avgcq`).
+    /// Fair share of an active flow in packets, at least 1 (`avgcq`).
     fn share(&self) -> f64 {
         (self.avg / self.flows.len().max(1) as f64).max(1.0)
     }
@@ -148,9 +148,9 @@ impl Fred {
         }
     }
 
-    /// Whether `flow` tries to hold more than it may, which is a strike. (The paper's third reason,
-    /// more than twice the share from max_th on, is implied: the share is at least one packet, and
-    /// two are already too many.)
+    /// Whether `flow` tries to hold more packets than it may; if so, it gets a strike. (The paper's
+    /// third reason for a strike, more than twice the share from max_th on, is implied: the share
+    /// is at least one packet, and two are already too many.)
     fn strikes(&mut self, flow: u64, share: f64) -> bool {
         let most = if self.avg >= self.max { 2.0 } else { self.min };
         let Some(flow) = self.flows.get(flow) else { return false };
@@ -160,7 +160,7 @@ impl Fred {
         greedy
     }
 
-    /// RED's part: whether a flow that holds `queue` packets passes.
+    /// RED's test of an arrival whose flow holds `queue` packets and may hold `share`.
     fn judge(&mut self, queue: u32, share: f64, rng: &mut Rng) -> Verdict {
         if self.avg < self.min {
             self.count = -1;
@@ -248,8 +248,8 @@ mod tests {
     use crate::registry::find;
     use packet::{Ecn, Rate};
 
-    /// Thresholds 16 and 32, an average of `avg`, `active` flows of which flow 0 holds `queue`
-    /// packets and has `strikes`.
+    /// A FRED with thresholds of 16 and 32 packets, an average of `avg`, and `active` flows, of
+    /// which flow 0 holds `queue` packets and has `strikes`.
     fn fred(avg: f64, active: u64, queue: u32, strikes: u32) -> Fred {
         let mut flows = Active::<Flow>::new();
         (0..active).for_each(|flow| *flows.enter(flow) = Flow { queue: 1, strikes: 0 });
@@ -273,7 +273,8 @@ mod tests {
         }
     }
 
-    /// How an arrival of flow 0 is judged, the strikes after it, and whether a number was drawn.
+    /// The verdict on an arrival of flow 0, the flow's strikes after it, and whether a random
+    /// number was drawn.
     fn outcome(mut fred: Fred) -> (Verdict, u32, bool) {
         let packet = Packet {
             id: 0,
@@ -297,17 +298,18 @@ mod tests {
         assert_eq!(fred(24.0, 8, 1, 0).share(), 3.0);
         assert_eq!(fred(24.0, 0, 0, 0).share(), 24.0);
         assert!((fred(24.0, 8, 3, 0).p_b() - 0.01).abs() < 1e-12);
-        // Tested with 3 packets, not with 2.
+        // A flow with 3 packets, its fair share, is tested at random; one with 2 is not.
         assert_eq!(outcome(fred(24.0, 8, 3, 0)), (pass, 0, true));
         assert_eq!(outcome(fred(24.0, 8, 2, 0)), (pass, 0, false));
-        // Two strikes hold a flow to its share; one does not.
+        // A flow with two strikes is held to its fair share, one with a single strike is not.
         assert_eq!(outcome(fred(24.0, 8, 3, 2)), (forced, 3, false));
         assert_eq!(outcome(fred(24.0, 8, 3, 1)), (pass, 1, true));
         assert_eq!(outcome(fred(24.0, 8, 2, 2)), (pass, 2, false));
-        // Below min_th a flow may hold 16.
+        // While the average is below min_th, a flow may hold min_th packets: 16.
         assert_eq!(outcome(fred(5.0, 8, 16, 0)), (forced, 1, false));
         assert_eq!(outcome(fred(5.0, 8, 15, 0)), (pass, 0, false));
-        // From max_th on two, with a strike; what is left is dropped without one.
+        // From max_th on a flow may hold two packets, and more give it a strike. All other
+        // arrivals are dropped without one.
         assert_eq!(outcome(fred(32.0, 16, 2, 0)), (forced, 1, false));
         assert_eq!(outcome(fred(32.0, 16, 1, 0)), (forced, 0, false));
         assert_eq!(outcome(fred(32.0, 16, 0, 0)), (forced, 0, false));

@@ -18,7 +18,7 @@ use super::family::{LINUX, Linux, PacketClock, Settings, plain, weight_for_burst
 use crate::shells::classes::{CLASSES, ClassFifo, ClassJudge, Waiting};
 use crate::{Built, Entry, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "gred",
@@ -122,18 +122,18 @@ enum Mode {
     Wred,
 }
 
-/// A class without a virtual queue.
+/// Class number under which packets without a virtual queue wait.
 const NONE: usize = CLASSES - 1;
 
 struct Gred {
     mode: Mode,
     queues: Vec<Linux>,
-    /// The average of mode shared.
+    /// RED's state with the average of all that waits, for mode `shared`.
     shared: Linux,
     classes: u64,
-    /// Where classes without a virtual queue go.
+    /// Virtual queue for the classes that have none of their own (`default_vq`), if it is set.
     default: Option<usize>,
-    /// In bytes: of a virtual queue, and in all.
+    /// Limit of each virtual queue, and of all together, in bytes.
     limits: (u64, u64),
 }
 
@@ -184,7 +184,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(ClassFifo::new(judge, params.switch("ecn")))))
 }
 
-/// The settings of virtual queue number `index` of `count`.
+/// RED's settings of virtual queue number `index` of `count`.
 fn settings(params: &Params, line: &Line, index: u64, count: u64) -> Result<Settings, BadParams> {
     let share = if count > 1 { index as f64 / (count - 1) as f64 } else { 0.0 };
     let between = |first: &str, last: &str| {
@@ -212,7 +212,7 @@ fn settings(params: &Params, line: &Line, index: u64, count: u64) -> Result<Sett
 }
 
 impl Gred {
-    /// What a packet of `class` is judged by: an average in bytes, times 1/w_q.
+    /// The average that decides on a packet of `class`, in bytes times 1/w_q.
     fn average(&self, class: usize) -> u64 {
         match self.mode {
             Mode::Separate => self.queues[class].average(),
@@ -270,7 +270,7 @@ impl ClassJudge for Gred {
         if !self.has_queue(class) {
             return;
         }
-        // Linux's clock starts with the transmission of the last packet, not at its end.
+        // Linux's idle clock starts when the last packet's transmission begins, not when it ends.
         if self.mode == Mode::Wred {
             if waiting.total.packets == 0 {
                 self.shared.on_idle(now);
@@ -299,7 +299,7 @@ mod tests {
     use super::*;
     use packet::{Backlog, Ecn, Rate};
 
-    /// Three virtual queues with a weight of 1, so that an average is what waits.
+    /// A GRED with three virtual queues and w_q = 1, so that each average is the current backlog.
     fn gred(mode: Mode) -> Gred {
         let fields = Params::defaults(FIELDS);
         let line = Line::of(Rate::from_bits_per_s(10_000_000));
@@ -309,7 +309,7 @@ mod tests {
         Gred { mode, queues, shared, classes: 3, default: None, limits: (60_000, 60_000) }
     }
 
-    /// Lets the first packet of `class` find `bytes` in its virtual queue.
+    /// Lets a packet of `class` arrive that finds `bytes` waiting in its virtual queue.
     fn find(gred: &mut Gred, class: usize, bytes: u64) {
         let mut waiting = Waiting::default();
         waiting.of[class] = Backlog { packets: 1, bytes };
@@ -351,7 +351,7 @@ mod tests {
     fn a_class_without_a_virtual_queue_meets_only_the_total_limit() {
         let mut gred = gred(Mode::Separate);
         assert_eq!([0, 2, 3].map(|class| gred.has_queue(class)), [true, true, false]);
-        // Whatever waits, it is judged by none.
+        // However much waits, its arrival updates no virtual queue's average.
         find(&mut gred, 3, 50_000);
         assert_eq!([0, 1, 2].map(|class| gred.average(class)), [0; 3]);
     }

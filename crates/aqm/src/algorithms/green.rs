@@ -1,14 +1,14 @@
 //! GREEN (B. Wydrowski, M. Zukerman, *GREEN: An Active Queue Management Algorithm for a Self Managed
 //! Internet*, ICC 2002).
 //!
-//! The idea in five lines. Not the queue is controlled but the rate: where packets arrive faster
+//! The idea in five lines. GREEN controls the rate, not the queue: where packets arrive faster
 //! than a target a little below the line's rate, the probability P of a signal grows by a step at
-//! each update, and where they arrive slower it falls by one. The rate of arrivals is an exponential
-//! average over time. The line stays just short of full and the queue nearly empty; P finds its
-//! value without a parameter that depends on the load. What arrives counts, dropped or not: before
-//! senders that do not give way P goes to 1 and the line rests.
+//! each update, and where they arrive slower it falls by one. The rate of arrivals is an
+//! exponential average over time. The line stays just short of full and the queue nearly empty; P
+//! finds its value without a parameter that depends on the load. Dropped arrivals count in the
+//! rate too: if senders do not slow down, P goes to 1 and the line idles.
 //!
-//! Not to be confused with the GREEN of W. Feng, A. Kapadia and S. Thulasidasan (2002), which knows
+//! Not to be confused with the GREEN of W. Feng, A. Kapadia and S. Thulasidasan (2002), which uses
 //! the flows' round-trip times.
 
 use alloc::boxed::Box;
@@ -22,7 +22,7 @@ use crate::periodic::Ticker;
 use crate::rate_average::RateAverage;
 use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "green",
@@ -62,9 +62,9 @@ const FIELDS: &[Field] = &[
 ];
 
 struct Green {
-    /// x_est, in bytes/s.
+    /// Average rate of arrivals (x_est), in bytes/s.
     arrivals: RateAverage,
-    /// c_t, in bytes/s.
+    /// Target rate (c_t), in bytes/s.
     target: f64,
     step: f64,
     p: f64,
@@ -107,7 +107,8 @@ mod tests {
     use super::*;
     use packet::{Ecn, Rate};
 
-    /// P after `seconds` of packets of 1,000 B every `micros`, on 10 Mbit/s.
+    /// P after `seconds` of 1,000-byte packets, one every `micros` us, on a line of 10 Mbit/s. P
+    /// begins at `first`.
     fn p_after(seconds: u64, micros: u64, first: f64) -> f64 {
         let line = Line::of(Rate::from_bits_per_s(10_000_000));
         let params = Params::defaults(FIELDS);
@@ -139,7 +140,8 @@ mod tests {
 
     #[test]
     fn p_steps_up_above_the_target_rate_and_down_below_it() {
-        // A packet every 800 us fills the line, 97 % are one every 825 us. 100 updates a second.
+        // A packet every 800 us fills the line, one every 825 us sends at 97 % of its rate. P is
+        // updated 100 times a second.
         assert!((p_after(2, 810, 0.0) - 0.2).abs() < 0.05);
         assert!((p_after(2, 840, 0.5) - 0.3).abs() < 0.05);
         assert_eq!(p_after(2, 840, 0.1), 0.0);

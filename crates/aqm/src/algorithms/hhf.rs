@@ -19,7 +19,7 @@ use crate::shells::flows::{HASH_SEED, hash, hash_seed};
 use crate::shells::pool::{Pool, Queue};
 use crate::{Built, Cx, Discipline, Entry, Line, PerFlowState};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "hhf",
@@ -71,13 +71,13 @@ const FIELDS: &[Field] = &[
     HASH_SEED,
 ];
 
-/// Bits of the hash that choose a counter, and a place in the table of heavy hitters.
+/// Number of hash bits that choose a counter, and a list in the table of heavy hitters.
 const BITS: u32 = 10;
-/// Counters in an array; lists of the table.
+/// Number of counters in each array, and of lists in the table of heavy hitters.
 const PLACES: usize = 1 << BITS;
 const ARRAYS: usize = 4;
 
-/// The counters of flows that are no heavy hitters.
+/// The multi-stage filter: byte counters of the flows that are no heavy hitters.
 struct Filter {
     counters: Vec<[u32; ARRAYS]>,
     cleared: Instant,
@@ -86,7 +86,8 @@ struct Filter {
 }
 
 impl Filter {
-    /// Three parts of the hash, and their exclusive or with what is left of it.
+    /// Index of a flow's counter in each of the four arrays: three 10-bit parts of the hash, and
+    /// the exclusive or of these with its remaining two bits.
     fn places(hash: u32) -> [usize; ARRAYS] {
         let part = |n: u32| (hash >> (n * BITS)) as usize & (PLACES - 1);
         let rest = (hash >> (3 * BITS)) as usize;
@@ -100,13 +101,13 @@ impl Filter {
         }
     }
 
-    /// The least of the flow's counters with this packet added.
+    /// The smallest of a flow's counters, with the `bytes` of an arrival added.
     fn least(&self, places: [usize; ARRAYS], bytes: u32) -> u32 {
         let counters = places.iter().enumerate().map(|(array, at)| self.counters[*at][array]);
         counters.min().unwrap_or(0).saturating_add(bytes)
     }
 
-    /// No counter is raised further than the least one must be (conservative update).
+    /// Raises the flow's counters that are smaller to `least` (conservative update).
     fn raise(&mut self, places: [usize; ARRAYS], least: u32) {
         for (array, at) in places.into_iter().enumerate() {
             let counter = &mut self.counters[at][array];
@@ -122,8 +123,8 @@ struct Hitter {
     next: Option<u16>,
 }
 
-/// The table of heavy hitters: lists by hash. One that has expired leaves when its list is looked
-/// through, but the last of a list stays to be used again.
+/// The table of heavy hitters, in lists by hash. A search removes the expired entries that it
+/// passes, but the last entry of a list stays there to be reused.
 struct Hitters {
     lists: Vec<Option<u16>>,
     entries: Vec<Hitter>,
@@ -150,7 +151,7 @@ impl Hitters {
         self.entries.len() - self.free.len()
     }
 
-    /// Whether the flow is in the list and has sent lately; updates when it sent last.
+    /// Whether the flow is in the table and has not expired; if so, it sent last at `now`.
     fn refresh(&mut self, hash: u32, now: Instant) -> bool {
         let list = Self::list(hash);
         let (mut before, mut at) = (None, self.lists[list]);
@@ -180,7 +181,7 @@ impl Hitters {
         }
     }
 
-    /// Notes a flow that is not known, unless there are too many.
+    /// Enters a flow, over an expired entry of its list if there is one; false if there is no room.
     fn note(&mut self, hash: u32, now: Instant) -> bool {
         let list = Self::list(hash);
         let (mut last, mut at) = (None, self.lists[list]);
@@ -211,11 +212,11 @@ impl Hitters {
     }
 }
 
-/// Which of the two queues.
+/// Index of the heavy hitters' queue; [`OTHERS`] is that of all other flows.
 const HEAVY: usize = 0;
 const OTHERS: usize = 1;
 
-/// A queue and its place in the rounds.
+/// A queue and its state in the deficit round robin.
 struct Bucket {
     queue: Queue,
     deficit: i64,
@@ -223,7 +224,7 @@ struct Bucket {
     listed: bool,
 }
 
-/// See the module.
+/// The heavy-hitter filter, as the module's documentation describes it.
 struct Hhf {
     seed: u64,
     limit: u32,
@@ -231,7 +232,7 @@ struct Hhf {
     hitters: Hitters,
     pool: Pool,
     buckets: [Bucket; 2],
-    /// Served before the old ones.
+    /// New queues, by index: they were empty, and are served before those of `old`.
     new: VecDeque<usize>,
     old: VecDeque<usize>,
 }
@@ -261,7 +262,7 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
 }
 
 impl Hhf {
-    /// The queue of an arriving packet.
+    /// Index of the queue that an arriving packet joins.
     fn classify(&mut self, packet: &Packet, now: Instant) -> usize {
         self.filter.clear_if_due(now);
         let hash = hash(packet.flow, self.seed) as u32;
@@ -271,14 +272,14 @@ impl Hhf {
         let places = Filter::places(hash);
         let least = self.filter.least(places, packet.bytes);
         if least > self.filter.admit_bytes {
-            // Not counted any more ("shielding"), nor this time.
+            // A heavy hitter's bytes, these included, are not counted any more ("shielding").
             return if self.hitters.note(hash, now) { HEAVY } else { OTHERS };
         }
         self.filter.raise(places, least);
         OTHERS
     }
 
-    /// A packet too many: from the heavy hitters' head, or from the others' if they have none.
+    /// Drops the first packet of the heavy hitters, or of the others if no heavy hitter waits.
     fn drop_one(&mut self, cx: &mut Cx) {
         let victim = if self.buckets[HEAVY].queue.is_empty() { OTHERS } else { HEAVY };
         if let Some(packet) = self.pool.pop(&mut self.buckets[victim].queue) {
@@ -296,7 +297,7 @@ impl Discipline for Hhf {
         if !bucket.listed {
             bucket.listed = true;
             bucket.deficit = bucket.quantum;
-            // Heavy hitters never go before the others.
+            // The heavy hitters' queue is never a new one, so it never goes first.
             if which == HEAVY { &mut self.old } else { &mut self.new }.push_back(which);
         }
         if self.backlog().packets > self.limit {
@@ -321,7 +322,7 @@ impl Discipline for Hhf {
                 return Some(packet);
             }
             list.pop_front();
-            // An emptied new queue waits in turn behind old ones, so that they do not starve.
+            // An emptied new queue goes behind the old ones, so that they do not starve.
             if from_new && !self.old.is_empty() {
                 self.old.push_back(which);
             } else {
@@ -372,12 +373,12 @@ mod tests {
 
     #[test]
     fn at_the_very_end_of_its_time_a_flow_is_known_and_a_counter_kept() {
-        // `hhf_time_before` of sch_hhf.c: strictly before.
+        // Expiry is strict: sch_hhf.c compares times with `hhf_time_before`.
         let half = Instant::from_nanos(500_000_000);
         let later = half + Duration::from_nanos(1);
         let mut hitters = Hitters::new(2, Duration::from_millis(500));
         assert!(hitters.note(7, Instant::ZERO));
-        // Another flow that hashes to this list takes the place of one that has expired.
+        // No entry has expired yet, so another flow of this list gets an entry of its own.
         assert!(hitters.note(7 + 1024, half));
         assert_eq!(hitters.len(), 2);
         assert!(hitters.refresh(7, half) && !hitters.expired(0, half + Duration::from_millis(500)));

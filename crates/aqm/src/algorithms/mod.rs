@@ -1,12 +1,12 @@
 //! One file (or one file and its folder) per discipline.
 
-// What disciplines of RED's family take from it, by a name that is no discipline's.
+// Parts of RED that the disciplines of its family use, under a name that no discipline has.
 pub(crate) use red::family;
-// What RIO with preference for short flows takes from RIO.
+// Parts of RIO that RIO-PS (RIO with preference for short flows) uses.
 pub(crate) use rio::in_out;
-// Shared with disciplines built on CoDel.
+// CoDel's control law, shared with the disciplines that are built on it.
 pub(crate) use codel::controlled_delay;
-// Shared with disciplines that have a COBALT per flow.
+// COBALT, shared with the disciplines that have one per flow.
 pub(crate) use cobalt::alternation;
 pub(crate) mod afd;
 pub(crate) mod ared;

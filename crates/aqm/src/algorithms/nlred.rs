@@ -19,7 +19,7 @@ use packet::params::{BadParams, Field, Kind, Params, Value};
 use super::family::{Early, FJ93, NS3, Ns, Paper, Program, Settings, in_packets, named};
 use crate::{Built, Entry, Judged, Line, PerFlowState};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "nlred",
@@ -60,7 +60,8 @@ const FIELDS: &[Field] = &[
     in_packets::ECN,
 ];
 
-/// What makes the area under the square that under RED's line: 1/2 over 1/3.
+/// Factor on `max_p` that makes the area under the square equal to that under RED's line: 1/2
+/// over 1/3.
 const SAME_AREA: f64 = 1.5;
 
 fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {

@@ -21,7 +21,7 @@ use crate::periodic::Ticker;
 use crate::pi_law::{PiLaw, design_pi};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pi",
@@ -97,11 +97,11 @@ const FIELDS: &[Field] = &[
 struct Pi {
     law: PiLaw,
     ticker: Ticker,
-    /// Mean packet size where the queue is measured in bytes.
+    /// Mean packet size in bytes if the queue is measured in bytes, else none.
     queue_mean: Option<f64>,
-    /// Mean packet size where the probability grows with a packet's own.
+    /// Mean packet size in bytes if the probability grows with a packet's size, else none.
     size_mean: Option<f64>,
-    /// Whether a queue of at most one packet is never signalled.
+    /// Whether an arrival that finds at most one packet waiting is never signalled.
     spares: bool,
 }
 
@@ -134,7 +134,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Gate(Box::new(Judged::new(judge, limit, params.switch("ecn")))))
 }
 
-/// `a` and `b` as written, designed, or by default.
+/// The gains `a` and `b`: those of the user, those of the design rule, or the defaults.
 fn gains(params: &Params, line: &Line) -> Result<(f64, f64), BadParams> {
     let (a, b) = (params.real_or("a", DEFAULT_A), params.real_or("b", DEFAULT_B));
     match (params.given("n_min"), params.given("r_max")) {

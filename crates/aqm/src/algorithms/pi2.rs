@@ -19,7 +19,7 @@ use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, Built, Entry, Judged, LimitOrder, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pi2",
@@ -74,7 +74,7 @@ struct Pi2 {
     target: f64,
     alpha: f64,
     beta: f64,
-    /// The coupling, or none where nothing may be marked and all packets are classic.
+    /// The coupling factor k; none if nothing may be marked and all packets count as classic.
     k: Option<f64>,
     ticker: Ticker,
     /// The base probability p'.
@@ -174,8 +174,8 @@ mod tests {
         }
     }
 
-    /// The share of signals among `n` packets of a kind. At p' = 0.1 five standard errors are
-    /// 5e-4 of 10^6 classic packets and 2e-3 of scalable ones.
+    /// Share of signals among 10^6 packets with this ECN field. At p' = 0.1 five standard errors
+    /// are 5e-4 for classic packets and 2e-3 for scalable ones.
     fn share(p: f64, ecn: Ecn) -> f64 {
         let mut judge = Pi2 { p, ..pi2(0.16, 3.2) };
         let mut rng = Rng::named(1, "shares");

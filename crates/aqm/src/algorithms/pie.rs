@@ -26,7 +26,7 @@ use crate::{
 };
 use delay::DepartureRate;
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "pie",
@@ -123,9 +123,10 @@ fn docsis_numbers(params: &Params, buffer_bytes: u64, bytes_per_s: f64) -> docsi
     }
 }
 
-/// Where the delay comes from.
+/// How the queueing delay is measured.
 enum Measure {
-    /// The wait of the last packet sent; when that was, for Linux's burst allowance.
+    /// By the last packet sent: how long it had waited, in seconds, and when it was sent, which
+    /// Linux's burst allowance needs.
     Timestamp {
         delay: f64,
         last: Option<Instant>,
@@ -136,13 +137,13 @@ enum Measure {
     },
 }
 
-/// The judge of the profiles `rfc8033` and `linux`.
+/// PIE after the profiles `rfc8033` and `linux`.
 struct Pie {
     core: PieCore,
     ticker: Ticker,
     measure: Measure,
     linux: bool,
-    /// Signals drop whatever the packet's ECN field at `p` of at least (Linux: above) this.
+    /// Probability from which on (Linux: above which) a signal drops whatever the ECN field.
     mark_below: f64,
 }
 
@@ -209,7 +210,7 @@ impl Aqm for Pie {
         };
         let quiet = self.core.update(delay, backlog.bytes == 0 || !self.linux);
         match &mut self.measure {
-            // Without a rate Linux cannot know that it was quiet.
+            // Linux restores its burst allowance only if it knows a departure rate.
             Measure::Rate(rate) if self.linux && quiet && !rate.known() => return,
             Measure::Rate(rate) if self.linux && quiet => rate.reset(),
             Measure::Timestamp { last, .. } if quiet => *last = None,
@@ -267,7 +268,7 @@ mod tests {
 
     #[test]
     fn docsis_spares_two_packets_of_mean_size() {
-        // RFC 8034 section 4.
+        // RFC 8034, section 4, spares a backlog of two packets of mean size.
         let spared = |params: &Params| docsis_numbers(params, 1, 1.0).spared_bytes;
         assert_eq!(spared(&params(&[])), 2_048);
         assert_eq!(spared(&params(&[("mean_packet_bytes", Raw::Number(1_000.0))])), 2_000);
@@ -275,8 +276,8 @@ mod tests {
 
     #[test]
     fn linux_is_quiet_only_where_it_knows_a_rate_and_then_measures_anew() {
-        // `pie_calculate_probability`: `!vars->avg_dq_rate` leaves the burst allowance as it is;
-        // `pie_vars_init` forgets the rate.
+        // `pie_calculate_probability` leaves the burst allowance as it is while `avg_dq_rate` is 0;
+        // `pie_vars_init` clears that rate.
         let text = |word: &str| Raw::Text(word.into());
         let params = params(&[("profile", text("linux")), ("delay", text("rate"))]);
         let line = Line::of(Rate::from_bits_per_s(10_000_000));

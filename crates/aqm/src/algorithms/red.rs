@@ -48,7 +48,7 @@ use crate::{Aqm, Built, Entry, Judged, Line, PerFlowState};
 use profile::Profile;
 use settings::Settings;
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "red",

@@ -23,7 +23,7 @@ use super::family::{Early, FJ93, NS2, Ns, PacketClock, Paper, band, plain, space
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 use lists::{Ledger, RELAX_AFTER, Rules};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "red_pd",

@@ -20,7 +20,7 @@ use crate::periodic::Ticker;
 use crate::shells::watched::{Watched, Watcher};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rem",

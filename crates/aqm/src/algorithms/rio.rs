@@ -30,7 +30,7 @@ use crate::{Built, Entry, Line, PerFlowState};
 use altq::{Precedences, STATES};
 use in_out::{InOut, Tagger, in_and_out, settings};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rio",

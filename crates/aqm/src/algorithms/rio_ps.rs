@@ -22,7 +22,7 @@ use crate::shells::active::Active;
 use crate::shells::classes::ClassFifo;
 use crate::{Built, Entry, Line, PerFlowState};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "rio_ps",

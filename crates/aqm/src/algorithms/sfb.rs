@@ -29,7 +29,7 @@ use crate::{
 use bins::{Bins, Rule};
 use bucket::Bucket;
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "sfb",

@@ -25,7 +25,7 @@ use crate::shells::flows::{HASH_SEED, hash_seed};
 use crate::shells::rounds::{Buffer, Rounds, Victim};
 use crate::{Built, Entry, Line, PerFlowState, Table};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "sfq",

@@ -15,7 +15,7 @@ use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 use crate::buffer::{ECN, LIMIT, PROBABILITY};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Table, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "sred",

@@ -21,7 +21,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES};
 use super::family::{Idle, PacketClock, spacing};
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, Line, PerFlowState, Verdict};
 
-/// The entry in the registry.
+/// Entry of this discipline in the registry: its description, parameters and constructor.
 pub(crate) const ENTRY: Entry = Entry {
     about: About {
         name: "wred",

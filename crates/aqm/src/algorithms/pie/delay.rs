@@ -5,8 +5,8 @@ use packet::{Backlog, Duration, Instant};
 /// Bytes over which a departure rate is measured (RFC 8033's DQ_THRESHOLD).
 const THRESHOLD: u64 = 1 << 14;
 
-/// A measurement of the departure rate, for Little's law: while at least 16 KiB wait, the time
-/// that the next 16 KiB take.
+/// An estimator of the departure rate, for Little's law: while at least 16 KiB wait, it measures
+/// the time that the next 16 KiB take.
 #[derive(Clone, Debug, Default)]
 pub(super) struct DepartureRate {
     linux: bool,
@@ -74,7 +74,8 @@ impl DepartureRate {
 mod tests {
     use super::*;
 
-    /// 1500-byte packets at 10 Mbit/s, `left` bytes behind each.
+    /// Lets 1500-byte packets depart at 10 Mbit/s from packet time `from` on, with `left` bytes
+    /// waiting behind each. Returns the number of measurements that they complete.
     fn run(rate: &mut DepartureRate, packets: u64, from: u64, left: u64) -> u32 {
         let mut completed = 0;
         for n in 0..packets {
@@ -96,7 +97,7 @@ mod tests {
             assert_eq!(run(&mut rate, 1, 110, 16_384), 1);
             assert!(rate.known());
             let delay = rate.delay(Backlog { packets: 11, bytes: 16_384 });
-            // Linux divides by the bytes that left; the RFC takes their number to be the threshold.
+            // Linux's rate counts the bytes that left, the RFC's takes them to be DQ_THRESHOLD.
             let expected = if linux { 16_384.0 / 16_500.0 * 0.012 } else { 0.012 };
             assert!((delay - expected).abs() < 1e-9, "{delay}");
             rate.reset();
@@ -109,7 +110,7 @@ mod tests {
         for (linux, expected) in [(false, 0.75 * 0.012 + 0.25 * 0.024), (true, 0.0)] {
             let mut rate = DepartureRate::new(linux);
             run(&mut rate, 11, 0, 20_000);
-            // Packets now leave at half of that rate, one each 2.4 ms.
+            // Packets now leave at half of the line's rate, one each 2.4 ms.
             for n in 0..14 {
                 let now = Instant::from_nanos(1_200_000 * 11 + 2_400_000 * n);
                 rate.departure(1500, Backlog { packets: 20, bytes: 20_000 }, now);
@@ -117,7 +118,7 @@ mod tests {
                     break;
                 }
             }
-            let slow = 16_500.0 / 0.0252; // Linux restarts at once: one interval of 1.2 ms is in it
+            let slow = 16_500.0 / 0.0252; // Linux restarts at once, so one gap is of 1.2 ms
             let expected = if linux { 1_375_000.0 + (slow - 1_375_000.0) / 8.0 } else { expected };
             assert!((rate.average / expected - 1.0).abs() < 1e-6, "{} {expected}", rate.average);
         }
