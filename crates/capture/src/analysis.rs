@@ -20,10 +20,10 @@ use crate::units::Unit;
 use crate::vector::{self, Epoch, Piece};
 use crate::warnings;
 
-/// Shortest gap between packets that the report lists: longer than most clients and servers keep a
-/// connection (an hour; assumed).
+/// Shortest time without packets that the report lists as a gap: an hour (assumed), longer than
+/// most clients and servers keep an idle connection.
 const GAP_NS: i64 = 3_600 * 1_000_000_000;
-/// Most gaps between packets that are kept.
+/// Largest number of gaps that the report lists.
 const MOST_GAPS: usize = 100;
 
 /// The analysis of packets, after the container format has been decoded.
@@ -35,13 +35,14 @@ pub struct Analysis {
     seen: Seen,
     load: Load,
     distributions: Distributions,
-    /// Time of the first packet, and the latest so far.
+    /// Time of the first packet by the file's clock, and latest time of a packet since then, ns.
     first_ns: Option<i64>,
     latest_ns: i64,
     serial: u64,
-    /// Bytes of memory of all vectors of open connections.
+    /// Bytes of memory that the connection vectors of all open connections take.
     vectors: usize,
-    /// Lines of connections that have ended, each with its kind; the caller takes them.
+    /// Lines of the model for connections that have ended; `finished` has an entry for each. The
+    /// caller takes both.
     pub lines: Vec<u8>,
     pub finished: Vec<Finished>,
     units: Vec<Unit>,
@@ -144,7 +145,7 @@ impl Analysis {
         }
         let from_opener = match (segment.has(SYN), segment.has(ACK)) {
             (true, acknowledges) => !acknowledges,
-            // The side with the lower port is the acceptor.
+            // Without a SYN, the side with the lower port is taken as the acceptor.
             _ => segment.from.1 >= segment.to.1,
         };
         let link_side = link_side.map(|side| if from_opener { side } else { 1 - side });
@@ -302,7 +303,8 @@ impl Analysis {
         }
     }
 
-    /// The report of what was seen, without what only the container knows.
+    /// The report as JSON, without the format and the damage of the container, which
+    /// [`Learner`](crate::Learner) adds.
     pub fn report(&self) -> Value {
         let c = &self.seen.connections;
         let column =

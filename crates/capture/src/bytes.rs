@@ -10,7 +10,7 @@ pub fn be32(data: &[u8], at: usize) -> Option<u32> {
     data.get(at..at.checked_add(4)?).map(|b| u32::from_be_bytes([b[0], b[1], b[2], b[3]]))
 }
 
-/// The order of bytes in which a file was written.
+/// The byte order in which a file was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
     /// The most significant byte first.

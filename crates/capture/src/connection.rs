@@ -5,16 +5,16 @@ use crate::headers::{ACK, RST, SYN, Segment};
 use crate::marks::Negotiated;
 use crate::units::{Open, Units};
 
-/// Silence of a side, with everything acknowledged, that ends a unit: the value of the a-b-t
-/// model's authors (recalled).
+/// Silence of a side, with all of its data acknowledged, that ends a unit of application data: the
+/// value of the a-b-t model's authors (recalled).
 const QUIET_US: u64 = 500_000;
 
-/// Most bytes that TCP options take of a segment.
+/// Most bytes that TCP options take in a segment.
 const OPTIONS: u32 = 40;
-/// The maximum of a side that announced none here: that of Ethernet.
+/// Maximum segment size assumed for a side whose MSS option was not captured: that of Ethernet.
 const USUAL_MSS: u32 = 1_460;
 
-/// Where a connection stands, which decides how long it may be silent.
+/// Stage of a connection, which decides after how much silence it is taken to be over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
     Embryonic,
@@ -23,31 +23,32 @@ pub enum Stage {
 }
 
 pub struct Connection {
-    /// The number of its first packet among all connections' first packets.
+    /// Number of the connection, from 0, in the order in which connections begin in the capture.
     pub serial: u64,
     pub start_ns: i64,
     pub last_ns: i64,
-    /// The opener's side of the link.
+    /// The opener's side of the link, 0 or 1; none if it is unknown.
     pub link_side: Option<u8>,
-    /// Opener, acceptor.
+    /// The opener's packets, then the acceptor's.
     pub directions: [Direction; 2],
     pub units: Units,
     pub concurrent: bool,
     pub reset: bool,
-    /// Whether it goes on in another one, because it had grown too long.
+    /// Whether its vector had grown too long, so that it was ended and continued as another one.
     pub cut: bool,
     pub sack: bool,
     pub timestamps: bool,
-    /// Least round trip between here and each end, nanoseconds.
+    /// Least round-trip time between the point of capture and each end (opener, acceptor), ns.
     pub rtt_ns: [Option<i64>; 2],
-    /// When the opener, and the acceptor, could first have sent data, as seen from here.
+    /// Times at which the opener and the acceptor could first have sent data, as seen at the point
+    /// of capture, microseconds from the start.
     pub ready_us: [Option<u64>; 2],
     syn_at: Option<i64>,
-    /// The SYN-ACK, if it was sent once only, until it is answered.
+    /// Time of the last SYN-ACK, ns; it gives a round-trip time only if there was just one.
     syn_ack_at: Option<i64>,
     syns: u32,
     syn_acks: u32,
-    /// From the last SYN to the first acknowledgement.
+    /// Time from the last SYN to the first acknowledgement without SYN, ns.
     handshake_ns: Option<i64>,
 }
 
@@ -75,14 +76,14 @@ impl Connection {
         }
     }
 
-    /// Whether a SYN belongs to another connection between the same ports.
+    /// Whether a segment is the SYN of another connection between the same ports.
     pub fn is_replaced_by(&self, side: usize, segment: &Segment) -> bool {
         segment.has(SYN) && !segment.has(ACK) && self.directions[side].first != Some(segment.seq)
     }
 
     /// Takes a segment of the opener (0) or the acceptor (1). Returns the kind of the segment.
     pub fn take(&mut self, side: usize, segment: &Segment, at_ns: i64) -> Kind {
-        // A clock that goes back stands still here.
+        // If the clock of the capture goes back, the connection's time stands still.
         self.last_ns = self.last_ns.max(at_ns);
         let at = self.last_ns;
         let [opener, acceptor] = &mut self.directions;
@@ -144,7 +145,7 @@ impl Connection {
         }
     }
 
-    /// What this side's acknowledgement says of the other one's data.
+    /// Updates the data of the other side by an acknowledgement of this side.
     fn acknowledge(&mut self, side: usize, ack: u32, at: i64) {
         let now_us = self.micros(at);
         let other = &mut self.directions[1 - side];
@@ -170,8 +171,8 @@ impl Connection {
         let new = self.directions[side].advance(segment);
         if new == 0 {
             let own = &mut self.directions[side];
-            own.sample = None; // which of both is acknowledged is not known (Karn)
-            // What was lost behind this point was not there for the other side until now.
+            own.sample = None; // which transmission is acknowledged is unknown (Karn)
+            // The retransmission may fill a hole: the unit reaches the other side only now.
             if let (Some(unit), false) = (&mut own.unit, own.interrupted) {
                 unit.end_us = now_us;
             }
@@ -179,7 +180,7 @@ impl Connection {
         }
         let other = &self.directions[1 - side];
         let had = other.covered(segment.ack);
-        // Both had data under way that the other had not seen.
+        // Both sides had data in flight that the other one had not received.
         let known = segment.has(ACK) && other.seen && other.begun();
         self.concurrent |= known && had < other.bytes;
         self.speak(side, new, had, now_us);
@@ -204,8 +205,9 @@ impl Connection {
         let idle =
             own.acked >= before || self.directions[1 - side].seen != self.directions[side].seen;
         let own = &mut self.directions[side];
-        // After a full segment there was more to send: what was lost before it came here is sent
-        // again after a timeout, and looks as if the application had waited.
+        // After a full segment the application had more to send. If the next segment is lost before
+        // the point of capture, its retransmission after a timeout looks like a pause of the
+        // application.
         let waited = |unit: &Open| quiet(unit) && !own.full;
         match &mut own.unit {
             Some(unit) if !(idle && (own.interrupted || waited(unit))) => {
@@ -222,7 +224,7 @@ impl Connection {
         own.interrupted = false;
     }
 
-    /// Ends the units that are being sent.
+    /// Ends the units that are not complete yet.
     pub fn end_units(&mut self) {
         for side in 0..2 {
             if let Some(unit) = self.directions[side].unit.take() {
@@ -231,8 +233,8 @@ impl Connection {
         }
     }
 
-    /// Ends here for its length; what goes on from now, with what is known of the path and of both
-    /// sides' sequence numbers.
+    /// Ends the connection because of its length. Returns the one that continues it, with what is
+    /// known of the path and of both sides' sequence numbers.
     pub fn cut(&mut self, serial: u64, at_ns: i64) -> Connection {
         self.cut = true;
         let [opener, acceptor] = &self.directions;
@@ -248,7 +250,7 @@ impl Connection {
         }
     }
 
-    /// What both ends agreed on about ECN.
+    /// What both ends negotiated about ECN.
     pub fn ecn(&self) -> Negotiated {
         let [opener, acceptor] = &self.directions;
         Negotiated::of(opener.ecn.syn, acceptor.ecn.syn)

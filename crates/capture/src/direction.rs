@@ -4,73 +4,74 @@ use crate::headers::{ACK, FIN, RST, SYN, Segment};
 use crate::marks::{Marks, Recent};
 use crate::units::Open;
 
-/// Further ahead than any window (RFC 7323, 2.3: 2^30 bytes) no segment can be.
+/// Largest window in bytes (RFC 7323, section 2.3): no segment can be further ahead.
 const WINDOW: u32 = 1 << 30;
-/// Until the handshake has shown the round-trip time, a segment that fills a hole within this time
-/// of the highest one came out of order; later it was retransmitted. Wireshark's value.
+/// A segment that fills a hole within this time of the highest segment was reordered; a later one
+/// is a retransmission. Used until the handshake has shown the round-trip time. Wireshark's value.
 const REORDERING_NS: i64 = 3_000_000;
-/// How soon after a duplicate acknowledgement a fast retransmission comes. Wireshark's value.
+/// Longest time from a duplicate acknowledgement to a fast retransmission. Wireshark's value.
 const FAST_NS: i64 = 20_000_000;
 
 /// How a segment relates to its sender's earlier ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In order, or beyond what was seen so far.
+    /// In order, or beyond all data seen so far.
     New,
-    /// Sent before, whether or not that one was seen.
+    /// A retransmission, whether or not the first transmission was seen.
     Resent,
-    /// Sent before others that were seen earlier.
+    /// Out of order: sent before segments that were captured earlier.
     Reordered,
-    /// A byte or none from before the next one, only to be acknowledged.
+    /// A keep-alive: at most one byte, before the next sequence number, only to be acknowledged.
     KeepAlive,
-    /// One byte into a closed window.
+    /// A window probe: one byte sent into a closed window.
     Probe,
 }
 
-/// What the capture says of one side's packets.
+/// Sequence numbers and counts of the packets of one side.
 #[derive(Default)]
 pub struct Direction {
     /// Whether any packet of this side was seen.
     pub seen: bool,
     pub mss: Option<u16>,
     pub shift: Option<u8>,
-    /// The first sequence number, where its SYN was seen.
+    /// Initial sequence number, if the SYN was captured.
     pub first: Option<u32>,
     /// Largest window advertised, bytes.
     pub window: u64,
-    /// Payload of all its packets, those retransmitted included, bytes.
+    /// Payload of all packets, retransmissions included, bytes.
     pub payload: u64,
-    /// What its packets say of ECN.
+    /// ECN code points and ECN feedback of the packets.
     pub ecn: Marks,
-    /// Packets that came twice.
+    /// Number of second captures of packets that were captured twice.
     pub copies: u32,
     recent: Recent,
-    /// Segments with payload, and those of them that were retransmitted.
+    /// Number of segments with payload, and of those of them that were retransmissions.
     pub segments: u64,
     pub resent: u64,
     pub resent_bytes: u64,
     pub reordered: u64,
-    /// SYNs and FINs retransmitted.
+    /// Number of retransmitted SYNs and FINs.
     pub control_resent: u32,
     pub duplicate_acks: u64,
     pub keep_alives: u32,
     pub fin: bool,
-    /// Payload in sequence space, from the first byte seen (or the SYN) to the highest.
+    /// Bytes in sequence space from the first byte seen (or the SYN) to the highest one.
     pub bytes: u64,
-    /// How much of it the other side has acknowledged.
+    /// How many of `bytes` the other side has acknowledged.
     pub acked: u64,
-    /// The unit that is being sent.
+    /// The unit of application data that is not complete yet.
     pub unit: Option<Open>,
-    /// Whether the other side has sent something new since this one's last data.
+    /// Whether the other side has sent new data since this side's last data.
     pub interrupted: bool,
-    /// Whether its last new segment was as large as segments get.
+    /// Whether the last segment with new data was full-sized.
     pub full: bool,
-    /// A segment on its way to the other end: bytes up to its end, when it passed.
+    /// A segment whose acknowledgement gives a round-trip time: `bytes` at its end, and when it was
+    /// captured, ns.
     pub sample: Option<(u64, i64)>,
-    /// The sequence number behind the highest byte of payload.
+    /// Sequence number after the highest byte of payload.
     high: Option<u32>,
-    /// What Wireshark keeps of a direction: the next sequence number (SYN and FIN count), when it
-    /// was reached, the last acknowledgement, when it was seen, its repetitions, the last window.
+    /// Wireshark's state of a direction: next sequence number (SYN and FIN count) and when it was
+    /// reached; last acknowledgement, its time and repetitions; last window field.
     next: Option<u32>,
     next_at: i64,
     ack: u32,
@@ -81,7 +82,7 @@ pub struct Direction {
     requested: bool,
 }
 
-/// `a` is behind `b` in sequence space.
+/// Whether `a` comes after `b` in sequence space.
 fn after(a: u32, b: u32) -> bool {
     a.wrapping_sub(b) as i32 > 0
 }
@@ -90,11 +91,12 @@ impl Direction {
     /// Takes a segment of this side; `other` is the opposite direction, `round_trip_ns` the
     /// duration of the handshake.
     ///
-    /// The rule of retransmission is that of Wireshark 4 (`tcp.analysis.retransmission`, with
-    /// fast and spurious ones). A segment with payload, SYN or FIN that begins before the highest
-    /// byte seen and is no keep-alive is *resent* in three cases: all of it is acknowledged; two
-    /// duplicate acknowledgements within the last 20 ms requested it; or it comes later than a
-    /// round trip after the highest one or ends with it. Otherwise it was *reordered*.
+    /// The rule of retransmission is that of Wireshark 4 (`tcp.analysis.retransmission`, with fast
+    /// and spurious ones). A segment with payload, SYN or FIN that begins before the highest byte
+    /// seen and is no keep-alive is *resent* in three cases: all of it is acknowledged; two
+    /// duplicate acknowledgements within the last 20 ms requested it; or it comes more than a
+    /// round-trip time after the highest segment, or ends where that one ends. Otherwise it was
+    /// *reordered*.
     pub fn take(
         &mut self,
         segment: &Segment,
@@ -177,7 +179,7 @@ impl Direction {
         if payload > 0 && other.ack != 0 && !after(end, other.ack) {
             return Kind::Resent;
         }
-        // One byte back with more than that byte: a probe of the window goes on.
+        // A segment that starts with the byte of a window probe and has more is new data.
         if !after(next, seq) || (payload > 1 && seq == next.wrapping_sub(1)) {
             return Kind::New;
         }
@@ -192,19 +194,19 @@ impl Direction {
         }
     }
 
-    /// Whether a packet is a copy of one just before, as a mirror port of both directions makes.
+    /// Whether a packet is a copy of a recent one, as a mirror port of both directions makes.
     pub fn is_copy(&mut self, segment: &Segment, at: i64) -> bool {
         let is_copy = self.recent.has(segment, at);
         self.copies += u32::from(is_copy);
         is_copy
     }
 
-    /// Bytes that lie in its sequence space but in no packet: the capture lacks at least these.
+    /// Bytes of the side's sequence space in no captured packet: the capture lacks at least these.
     pub fn missed(&self) -> u64 {
         if self.seen { self.bytes.saturating_sub(self.payload) } else { 0 }
     }
 
-    /// Notes what a SYN says.
+    /// Stores the sequence number and the options of a SYN.
     pub fn opened(&mut self, segment: &Segment) {
         self.first = Some(segment.seq);
         self.mss = segment.options.mss;
@@ -212,18 +214,18 @@ impl Direction {
         self.high.get_or_insert(segment.seq.wrapping_add(1));
     }
 
-    /// Payload of a segment that lies beyond everything before it, bytes: progress in sequence
-    /// space, so what the capture missed in between counts.
+    /// Advances to the end of a segment. Returns its payload beyond everything before it, bytes:
+    /// progress in sequence space, in which holes of the capture count.
     pub fn advance(&mut self, segment: &Segment) -> u64 {
         let begin = segment.seq.wrapping_add(u32::from(segment.has(SYN)));
         let high = *self.high.get_or_insert(begin);
         self.reach(high, begin.wrapping_add(segment.payload))
     }
 
-    /// Advances a side of which no packet is seen to what the other side acknowledges.
+    /// Advances a side whose packets are not captured to what the other side acknowledges.
     pub fn advance_to(&mut self, ack: u32) -> u64 {
         let high = *self.high.get_or_insert(ack);
-        // The one byte alone is its FIN.
+        // An advance by a single byte is taken as the side's FIN.
         if ack.wrapping_sub(high) == 1 { 0 } else { self.reach(high, ack) }
     }
 
@@ -237,16 +239,16 @@ impl Direction {
         u64::from(new)
     }
 
-    /// How many of this side's bytes an acknowledgement of the other one covers.
+    /// Number of this side's bytes that an acknowledgement of the other side covers.
     pub fn covered(&self, ack: u32) -> u64 {
         let Some(high) = self.high else { return 0 };
         if after(ack, high) {
-            return self.bytes; // its FIN, or what the capture missed
+            return self.bytes; // `ack` covers its FIN, or data that the capture missed
         }
         self.bytes.saturating_sub(u64::from(high.wrapping_sub(ack)))
     }
 
-    /// A new begin at this place of the sequence space, with all counts at zero.
+    /// The direction for a connection that continues here: its state, with all counts at zero.
     pub fn continued(&self) -> Direction {
         Direction {
             seen: self.seen,
@@ -265,7 +267,7 @@ impl Direction {
         }
     }
 
-    /// Whether sequence numbers of this side mean anything yet.
+    /// Whether a sequence number of this side is known yet.
     pub fn begun(&self) -> bool {
         self.high.is_some()
     }

@@ -6,7 +6,7 @@ use crate::connection::Connection;
 use crate::histogram::Histogram;
 use crate::vector::Epoch;
 
-/// Histograms of the model's first line.
+/// Histograms in the first line of a model.
 #[derive(Default)]
 pub struct Distributions {
     request_bytes: Histogram,
@@ -20,7 +20,7 @@ pub struct Distributions {
 }
 
 impl Distributions {
-    /// Adds what every connection has.
+    /// Adds the round-trip time and the duration of a connection.
     pub fn add_connection(&mut self, connection: &Connection) {
         if let [Some(near), Some(far)] = connection.rtt_ns {
             self.rtt_us.add((near + far).max(0) as u64 / 1_000);
@@ -59,7 +59,7 @@ impl Distributions {
     }
 }
 
-/// What `Learner::finish` says of one.
+/// A histogram as JSON, in the form that `Learner::finish` describes.
 fn histogram(of: &Histogram) -> Value {
     let buckets: Vec<[u64; 3]> = of.buckets().map(|(low, high, n)| [low, high, n]).collect();
     json!({ "n": of.n(), "mean": of.mean(), "buckets": buckets })

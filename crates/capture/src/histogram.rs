@@ -1,10 +1,10 @@
-//! Counts of whole numbers in a fixed room: exact below 256, to 0.8 % above.
+//! A histogram of whole numbers in bounded memory: exact below 256, within 0.8 % above.
 
-/// Buckets in every octave above the exact ones.
+/// Buckets in every octave above the exact values.
 const PER_OCTAVE: u32 = 128;
 const BITS: u32 = PER_OCTAVE.ilog2() + 1;
 
-/// How often which values were seen, their number and sum.
+/// Number of values in each bucket, with the number and the sum of all.
 #[derive(Clone, Default)]
 pub struct Histogram {
     counts: Vec<u64>,
@@ -32,7 +32,7 @@ impl Histogram {
         self.sum as f64 / self.n.max(1) as f64
     }
 
-    /// `(lowest, highest value, how many)` of every bucket that holds some.
+    /// `(lowest value, highest value, count)` of every bucket that is not empty.
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         let held = self.counts.iter().enumerate().filter(|(_, count)| **count > 0);
         held.map(|(place, &count)| (lowest(place), lowest(place + 1).saturating_sub(1), count))

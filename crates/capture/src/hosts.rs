@@ -1,4 +1,4 @@
-//! Numbers in place of addresses.
+//! Numbers that stand for the addresses of hosts.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ impl Hosts {
         Hosts { numbers: HashMap::new(), most }
     }
 
-    /// The host's number, from 1; 0 if there are too many.
+    /// The host's number, from 1; 0 if `most` other hosts have a number already.
     pub fn number(&mut self, address: &Address) -> u32 {
         if let Some(&number) = self.numbers.get(address) {
             return number;

@@ -1,4 +1,4 @@
-//! A capture, piece by piece, to the lines of a model.
+//! Turns a capture, piece by piece, into the lines of a model.
 
 use serde_json::{Value, json};
 
@@ -7,14 +7,14 @@ use crate::container::{CaptureError, Container};
 use crate::limits::Limits;
 use crate::sides::Prefix;
 
-/// A connection that is over: where its line stands in an order by start.
+/// A connection that has ended, with the fields by which its line is sorted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finished {
     /// Its start, microseconds from the capture's begin.
     pub at_us: u64,
-    /// The number of its first packet among all connections' first packets: decides between equals.
+    /// Number of the connection in the order of first packets: decides between equal starts.
     pub serial: u64,
-    /// How many bytes its line has, line feed included.
+    /// Length of its line in bytes, line feed included.
     pub length: usize,
 }
 
@@ -40,17 +40,17 @@ impl Learner {
         container.feed(bytes, &mut |frame| analysis.frame(&frame))
     }
 
-    /// The lines of the connections that are over since the last call, and what each one is.
+    /// The lines of the connections that ended since the last call, and an entry for each.
     pub fn take(&mut self) -> (Vec<u8>, Vec<Finished>) {
         let analysis = &mut self.analysis;
         (core::mem::take(&mut analysis.lines), core::mem::take(&mut analysis.finished))
     }
 
-    /// The file is over: ends all connections ([`Learner::take`] has their lines), and reports what
+    /// Ends the file and with it all connections ([`Learner::take`] has their lines). Reports what
     /// was seen as JSON with `format`, `duration_us`, `connections`, `concurrent`, `partial`,
     /// `bytes`, `seen`, `warnings` as in the model's first line, `hosts`, `load` (bytes over time:
-    /// `step_s`, `tcp`, `other`), and `histograms` by name: `n`, `mean`, and `buckets` as
-    /// `[lowest, highest value, how many]`.
+    /// `step_s`, `tcp`, `other`), and `histograms` by name: `n`, `mean`, and `buckets` as `[lowest
+    /// value, highest value, count]`.
     ///
     /// # Errors
     /// If the file was too short to be a capture.

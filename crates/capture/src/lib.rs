@@ -1,13 +1,13 @@
-//! What a packet capture says of its TCP connections: connection vectors after the a-b-t model.
+//! Connection vectors of the a-b-t model, from the TCP connections of a packet capture.
 //!
 //! Bytes of a pcap or pcapng file go in, in pieces of any size ([`Learner::feed`]); out come the
 //! lines of a traffic model (`docs/learned-models.md`), one for every connection that ended, and a
 //! report of what was seen ([`Learner::finish`]). Nothing is kept of a packet but counts, so memory
 //! is bounded by the number of connections open at once, which has a cap.
 //!
-//! A capture is untrusted input: whatever it holds, nothing here panics, and a place that cannot
-//! be read is a warning or a [`CaptureError`] of one sentence. No subject of the laboratory knows
-//! this crate and it knows none of them.
+//! A capture is untrusted input: whatever it holds, nothing here panics, and bytes that cannot be
+//! read lead to a warning or to a [`CaptureError`] of one sentence. The crate depends on no other
+//! crate of the laboratory.
 
 mod analysis;
 mod bytes;

@@ -1,17 +1,17 @@
-//! What bounds the memory and decides when a connection is over.
+//! Limits of memory, and the silence after which a connection is over.
 
-/// Bounds and times; the defaults suit captures of any size.
+/// Limits of memory and of time; the defaults suit captures of any size.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Connections kept open at once; with one more, the one that has been silent for longest is
-    /// taken as it is.
+    /// Most connections kept open at once. One more evicts the one that has been silent for
+    /// longest, first of the closed ones, then of those with an incomplete handshake.
     pub open: usize,
-    /// Bytes that all vectors of open connections may take together. Above it the connection that
-    /// grows is cut in two.
+    /// Bytes that all vectors of open connections may take together. Above this limit a connection
+    /// whose vector grows is cut in two.
     pub vectors: usize,
-    /// Bytes that the vector of one open connection may take (some 10 an epoch).
+    /// Bytes that the vector of one open connection may take (an epoch takes about 10).
     pub vector: usize,
-    /// Hosts that get a number of their own.
+    /// Number of hosts that get a number of their own.
     pub hosts: usize,
     /// Silence after which a connection is taken to be over, nanoseconds: 15 minutes, beyond
     /// common idle times of servers (constructed).
@@ -19,8 +19,8 @@ pub struct Limits {
     /// Silence after which a connection whose handshake is incomplete has ended: 75 s, the time
     /// BSD's `connect()` waits.
     pub embryonic_ns: i64,
-    /// How long a closed connection still owns its late packets, such as a FIN retransmitted with
-    /// growing intervals: 60 s, as long as BSD keeps TIME-WAIT.
+    /// How long after its last packet a closed connection is kept for late packets, such as a FIN
+    /// retransmitted with growing intervals, ns: 60 s, as long as BSD keeps TIME-WAIT.
     pub linger_ns: i64,
 }
 

@@ -6,22 +6,22 @@ use crate::connection::Connection;
 use crate::marks::{Marks, Negotiated};
 use crate::vector::{Epoch, Piece};
 
-/// What a line shows apart from the connection.
+/// Fields of a line that the connection itself does not hold.
 pub struct About {
-    /// Numbers of opener and acceptor.
+    /// Host numbers of opener and acceptor.
     pub hosts: [u32; 2],
     /// The acceptor's port.
     pub port: u16,
     pub at_us: u64,
 }
 
-/// What the connection's applications did.
+/// The data that the applications of a connection exchanged.
 pub enum Vector<'a> {
     Sequential(&'a [Epoch]),
     Concurrent(&'a [Piece], &'a [Piece]),
 }
 
-/// Appends the line to `out`.
+/// Appends the line of a connection to `out`.
 pub fn write(out: &mut Vec<u8>, connection: &Connection, about: &About, vector: &Vector<'_>) {
     // Writing to a vector does not fail.
     let _ = lines(out, connection, about, vector);
@@ -74,8 +74,8 @@ fn lines(
     Ok(())
 }
 
-/// What was agreed on ECN, and what of it was seen: packets with ECT(1), ECT(0) and CE of each side,
-/// and how many marks it reported.
+/// Appends the negotiated ECN, the packets with ECT(1), ECT(0) and CE of each side, and the number
+/// of marks that each side reported.
 fn ecn(out: &mut Vec<u8>, connection: &Connection) -> std::io::Result<()> {
     let [opener, acceptor] = connection.directions.each_ref().map(|direction| direction.ecn);
     let agreed = connection.ecn();
@@ -133,7 +133,7 @@ fn end(connection: &Connection) -> &'static str {
     }
 }
 
-/// Which part of the connection the capture does not have.
+/// The part of the connection that the capture lacks; empty if it is complete.
 pub fn partial(connection: &Connection) -> &'static str {
     let [opener, acceptor] = &connection.directions;
     let start = opener.first.is_none() && acceptor.first.is_none();
@@ -146,7 +146,7 @@ pub fn partial(connection: &Connection) -> &'static str {
     }
 }
 
-/// What a port is usually used for.
+/// Class of the applications that usually listen on a port.
 pub fn class(port: u16) -> &'static str {
     match port {
         80 | 3128 | 8000 | 8008 | 8080 => "web",

@@ -1,8 +1,8 @@
-//! Bytes over time in a fixed room: the bins get wider as the capture gets longer.
+//! Bytes over time in bounded memory: the bins get wider as the capture gets longer.
 
 const BINS: usize = 1024;
 
-/// IP bytes, of TCP and of everything else, in equal steps of time.
+/// IP bytes of TCP and of everything else, in bins of equal duration.
 pub struct Load {
     step_ns: i64,
     bins: Vec<[u64; 2]>,
@@ -13,7 +13,7 @@ impl Load {
         Load { step_ns: 1_000_000, bins: Vec::with_capacity(BINS) }
     }
 
-    /// Adds a packet at a time (from the capture's start, not negative).
+    /// Adds a packet at `at_ns` nanoseconds from the capture's start (not negative).
     pub fn add(&mut self, at_ns: i64, bytes: u32, tcp: bool) {
         while at_ns / self.step_ns >= BINS as i64 {
             self.bins = self.bins.chunks(2).map(sum).collect();
@@ -30,7 +30,7 @@ impl Load {
         self.step_ns as f64 * 1e-9
     }
 
-    /// In order of time: bytes of TCP, bytes of everything else.
+    /// The bins in order of time: bytes of TCP, bytes of everything else.
     pub fn bins(&self) -> &[[u64; 2]] {
         &self.bins
     }

@@ -5,7 +5,7 @@ use crate::headers::{ACK, SYN, Segment};
 
 /// The flags by which ECN is negotiated and reported.
 const ECN: u16 = AE | CWR | ECE;
-/// The counter of accurate ECN begins with 5 (RFC 9768 section 3.2.1).
+/// Initial value of the counter of accurate ECN (RFC 9768 section 3.2.1).
 const FIRST_COUNT: u8 = 5;
 /// A duplicate of a captured packet follows within this time, microseconds: sooner than any
 /// retransmission.
@@ -14,13 +14,13 @@ const COPIED_US: u32 = 1_000;
 /// What two hosts agreed on in their handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Negotiated {
-    /// The handshake was not seen, or nobody requested ECN.
+    /// No ECN: the handshake was not seen, or the opener did not request it.
     Nothing,
-    /// Requested and not granted.
+    /// ECN was requested and not granted.
     Refused,
-    /// RFC 3168.
+    /// Classic ECN (RFC 3168).
     Classic,
-    /// RFC 9768.
+    /// Accurate ECN (RFC 9768).
     Accurate,
 }
 
@@ -54,19 +54,19 @@ impl Negotiated {
     }
 }
 
-/// Counts over one direction's packets.
+/// ECN counts over the packets of one direction.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Marks {
-    /// Flags of its SYN.
+    /// Flags of the direction's SYN or SYN-ACK.
     pub syn: Option<u16>,
     /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
     pub code_points: [u32; 4],
-    /// Packets with ECE besides the SYN (of accurate ECN: with an odd count).
+    /// Packets with ECE, without the SYN; with accurate ECN, packets with an odd counter.
     pub echoes: u32,
     /// Marks counted by the accurate ECN counter, if the flags carry one.
     pub counted: u32,
     count: Option<u8>,
-    /// Whether it has acknowledged anything besides the SYN.
+    /// Whether a segment with ACK and without SYN was seen.
     acks: bool,
 }
 
@@ -91,7 +91,7 @@ impl Marks {
         let count = flag(AE, 4) | flag(CWR, 2) | flag(ECE, 1);
         let before = self.count.replace(count).unwrap_or(FIRST_COUNT);
         let more = count.wrapping_sub(before) & 7;
-        // 7 is one step backwards: a segment out of order, with an older counter.
+        // A step of 7 is one backwards: a segment out of order, with an older counter.
         if more < 7 {
             self.counted += u32::from(more);
         } else {
@@ -118,7 +118,7 @@ impl Recent {
         let rest = u64::from(s.payload) << 32 | u64::from(s.window) << 16 | u64::from(s.id);
         let mixed = (numbers ^ u64::from(s.flags)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mixed = (mixed ^ mixed >> 32 ^ rest).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        // Zero marks an empty place.
+        // Zero marks an empty slot.
         let (name, at) = ((mixed >> 32) as u32 | 1, (at_ns / 1_000) as u32);
         let named = s.id != 0 || s.payload > 0;
         let known = named

@@ -1,4 +1,4 @@
-//! What a capture held, counted.
+//! Counts of what a capture held.
 
 use std::collections::BTreeMap;
 
@@ -10,10 +10,10 @@ use crate::headers::{Content, Packet};
 #[derive(Default)]
 pub struct Seen {
     pub packets: u64,
-    /// Bytes on the link, by the file's word.
+    /// Bytes on the link, by the lengths that the file gives.
     pub bytes: u64,
     pub links: BTreeMap<u32, u64>,
-    /// Packets whose last bytes were not kept.
+    /// Packets whose last bytes were not captured.
     pub cut: u64,
     pub ipv4: u64,
     pub ipv6: u64,
@@ -29,7 +29,7 @@ pub struct Seen {
     pub udp_bytes: u64,
     pub quic_bytes: u64,
     pub other_bytes: u64,
-    /// Packets with an earlier time than one before them, and the longest step back.
+    /// Packets with an earlier time than one before them, and the longest step back, ns.
     pub backwards: u64,
     pub backwards_ns: i64,
     /// Times without any packet: when each began and how long it lasted, microseconds.
@@ -41,7 +41,8 @@ pub struct Seen {
 #[derive(Default)]
 pub struct Connections {
     pub seen: u64,
-    /// Without payload: refused, unanswered, or nothing said; they are not in the model.
+    /// Connections without payload: refused, unanswered, or without data; they are not in the
+    /// model.
     pub silent: u64,
     pub unanswered: u64,
     pub refused: u64,
@@ -67,28 +68,29 @@ pub struct Connections {
     pub control_resent: u64,
     pub duplicate_acks: u64,
     pub keep_alives: u64,
-    /// Segments longer than either side's announced maximum: joined by the capturing host.
+    /// Segments longer than the maximum that their receiver announced: joined by the capturing
+    /// host.
     pub joined: u64,
     pub most_open: u64,
-    /// ECN by what was agreed: refused, classic, accurate.
+    /// Connections by the outcome of ECN's negotiation: refused, classic, accurate.
     pub ecn: [u64; 3],
-    /// ECN of the connections in the model: nothing, classic, accurate; by the opener's side of the
-    /// link (the third: unknown).
+    /// Connections in the model, by the opener's side of the link (the third row: unknown) and by
+    /// the negotiated ECN: nothing, classic, accurate.
     pub kept_ecn: [[u64; 3]; 3],
     /// Packets by the ECN field of their IP header: not ECT, ECT(1), ECT(0), CE.
     pub code_points: [u64; 4],
-    /// Packets that came twice within a millisecond; each counts once.
+    /// Packets that came twice within a millisecond; each of them counts once.
     pub copies: u64,
-    /// Connections that lack bytes of their sequence space, and how many.
+    /// Connections that lack bytes of their sequence space, and the number of these bytes.
     pub missing: u64,
     pub missed_bytes: u64,
-    /// Payload of openers, acceptors.
+    /// Payload of all openers and of all acceptors, bytes.
     pub bytes: [u64; 2],
     /// Connections by the side of the link, 0 or 1, on which they were opened.
     pub sides: [Side; 2],
 }
 
-/// What was opened on one side of the link.
+/// Connections that were opened on one side of the link, and the bytes that both ends sent.
 #[derive(Clone, Copy, Default)]
 pub struct Side {
     pub connections: u64,

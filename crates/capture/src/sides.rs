@@ -1,19 +1,20 @@
-//! On which side of the link a packet was sent.
+//! Finds the side of the link on which a packet was sent.
 //!
-//! The user may name the addresses of one side. Else the file may say whether the capturing machine
-//! sent it. Else, on Ethernet, the first TCP packet names two stations: on a link between two routers, or at a host, every packet comes from or goes
-//! to one of them. On a switch's mirror port others appear, and their packets have no side.
+//! The user may name the addresses of one side. Otherwise the file may say whether the capturing
+//! machine sent the packet. Otherwise, on Ethernet, the first TCP packet names two stations: on a
+//! link between two routers, or at a host, every packet comes from or goes to one of them. On a
+//! switch's mirror port other stations appear, and their packets have no side.
 
 use crate::container::Frame;
 use crate::headers::{Address, Packet, Segment, Station};
 
-/// Addresses that begin with the same bits; one of version 4 is mapped into version 6, so its
-/// first 96 bits are those of `::ffff:0:0`.
+/// An address prefix. An IPv4 address is mapped into IPv6, so its first 96 bits are those of
+/// `::ffff:0:0`.
 #[derive(Clone, Copy, Debug)]
 pub struct Prefix {
-    /// Any address of them.
+    /// Any address with this prefix.
     pub address: [u8; 16],
-    /// How many bits are the same, at most 128.
+    /// Length of the prefix, at most 128 bits.
     pub bits: u8,
 }
 
@@ -25,7 +26,8 @@ impl Prefix {
     }
 }
 
-/// Side 0 is that of the named addresses; without such, that of the sender of the first TCP packet.
+/// Finds the sides of packets. Side 0 is that of the addresses that the user named, or else that of
+/// the sender of the first TCP packet.
 pub struct Sides {
     inside: Vec<Prefix>,
     stations: Option<(Station, Station)>,
@@ -33,12 +35,12 @@ pub struct Sides {
 }
 
 impl Sides {
-    /// Side 0 is `inside`, if that is anything.
+    /// Side 0 is that of the addresses `inside`; if there are none, the first packet decides.
     pub fn new(inside: Vec<Prefix>) -> Self {
         Sides { inside, stations: None, outbound: None }
     }
 
-    /// The sender's side.
+    /// The side of the packet's sender; none if it is unknown.
     pub fn of(&mut self, frame: &Frame<'_>, packet: &Packet, segment: &Segment) -> Option<u8> {
         if !self.inside.is_empty() {
             let inside = |address| self.inside.iter().any(|prefix| prefix.holds(address));
@@ -64,7 +66,8 @@ impl Sides {
     }
 }
 
-/// Linux "cooked" links say it in a field of the packet: 4 is "sent by us", 0 "to us".
+/// Whether the capturing host sent a packet, by the packet type of a Linux "cooked" link: 4 is
+/// "sent by us", 0 "to us".
 fn cooked(frame: &Frame<'_>) -> Option<bool> {
     let kind = match frame.link {
         113 => *frame.data.get(1)?,

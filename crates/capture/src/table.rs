@@ -1,4 +1,4 @@
-//! The connections that are open, by their ports, each kind in order of its last packet.
+//! The open connections by their ends, those of each stage in order of their last packets.
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use crate::connection::{Connection, Stage};
 use crate::headers::{Address, Segment};
 
-/// Both ends of a connection, the lesser one first.
+/// The addresses and ports of a connection's ends, the lesser one first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
     pub low: (Address, u16),
@@ -14,7 +14,7 @@ pub struct Key {
 }
 
 impl Hash for Key {
-    /// All bytes at once: field by field costs 250 instructions a packet more.
+    /// Hashes all bytes at once: field by field costs 250 instructions a packet more.
     fn hash<H: Hasher>(&self, state: &mut H) {
         let mut bytes = [0; 36];
         for (part, (address, port)) in bytes.chunks_exact_mut(18).zip([self.low, self.high]) {
@@ -38,7 +38,7 @@ impl Key {
 
 const NONE: u32 = u32::MAX;
 
-/// An open connection and its ends.
+/// An open connection in the table.
 pub struct Entry {
     pub key: Key,
     /// Whether the lesser end is the opener.
@@ -49,14 +49,14 @@ pub struct Entry {
     newer: u32,
 }
 
-/// A chain of entries in order of their last packets.
+/// A linked list of entries in order of their last packets.
 #[derive(Clone, Copy)]
 struct Chain {
     oldest: u32,
     newest: u32,
 }
 
-/// The table; entries are named by their place, which is reused.
+/// The table of open connections; the index of an entry in its slab is reused.
 pub struct Table {
     places: HashMap<Key, u32>,
     entries: Vec<Option<Box<Entry>>>,
@@ -64,7 +64,7 @@ pub struct Table {
     chains: [Chain; 3],
 }
 
-/// In this order connections make room for others.
+/// The order of stages in which connections are evicted to make room for others.
 pub const STAGES: [Stage; 3] = [Stage::Closed, Stage::Embryonic, Stage::Established];
 
 fn chain_of(stage: Stage) -> usize {
@@ -108,7 +108,7 @@ impl Table {
         place
     }
 
-    /// Makes an entry the newest of the chain where it now belongs.
+    /// Moves an entry to the newest end of the list of its stage.
     pub fn touch(&mut self, place: u32) {
         let Some(entry) = self.get(place) else { return };
         let stage = entry.connection.stage();

@@ -1,25 +1,25 @@
-//! Units of data of both sides, kept compactly while a connection is open.
+//! Units of application data of both sides, kept compactly while a connection is open.
 
 use crate::varint;
 
-/// A unit that is being sent; times in microseconds from the connection's start.
+/// A unit of application data; times in microseconds from the connection's start.
 #[derive(Clone, Copy, Debug)]
 pub struct Open {
     pub start_us: u64,
     pub end_us: u64,
     pub bytes: u64,
-    /// Bytes of the other side that the sender had when it began.
+    /// Bytes of the other side that the sender had received when the unit began.
     pub after: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub struct Unit {
-    /// 0 the opener, 1 the acceptor.
+    /// The sender: 0 is the opener, 1 the acceptor.
     pub side: usize,
     pub unit: Open,
 }
 
-/// Units as bytes, in order of their ends.
+/// Units encoded as bytes, in the order in which they ended.
 #[derive(Default)]
 pub struct Units(Vec<u8>);
 
@@ -31,12 +31,12 @@ impl Units {
         varint::put(&mut self.0, unit.after);
     }
 
-    /// Bytes of memory.
+    /// Bytes of memory that the units take.
     pub fn size(&self) -> usize {
         self.0.capacity()
     }
 
-    /// All of them, in order of their starts.
+    /// Decodes all units, in the order of their starts.
     pub fn read(&self, into: &mut Vec<Unit>) {
         into.clear();
         let mut from = &self.0[..];
@@ -46,7 +46,8 @@ impl Units {
             let unit = Open { start_us, end_us: start_us + length, bytes: first >> 1, after };
             into.push(Unit { side: (first & 1) as usize, unit });
         }
-        // Stable: of two that begin in one microsecond the one that ended first comes first.
+        // The sort is stable: of two units that begin in one microsecond, the one that ended first
+        // is first.
         into.sort_by_key(|u| u.unit.start_us);
     }
 }

@@ -1,4 +1,4 @@
-//! From units to epochs: the a-b-t model.
+//! Turns units of application data into epochs of the a-b-t model.
 //!
 //! Hernández-Campos, Jeffay, Smith; Weigle et al., "Tmix: a tool for generating realistic TCP
 //! application workloads in ns-2", CCR 36(3), 2006.
@@ -6,7 +6,7 @@
 use crate::connection::Connection;
 use crate::units::Unit;
 
-/// A request and its response; times in microseconds, at the end systems.
+/// A request and its response; sizes in bytes, times in microseconds at the end systems.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Epoch {
     pub think_us: u64,
@@ -18,7 +18,7 @@ pub struct Epoch {
 /// A unit of one side of a concurrent connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// From the end of the side's previous unit.
+    /// Time since the end of the side's previous unit, microseconds.
     pub gap_us: u64,
     pub bytes: u64,
     /// Bytes of the other side that had arrived before this unit was sent.
@@ -34,8 +34,8 @@ pub fn epochs(connection: &Connection, units: &[Unit], into: &mut Vec<Epoch>) {
     for unit in units {
         let side = unit.side;
         let pause = match before {
-            // Both units went in one direction, so both ends of the pause passed here with one
-            // delay.
+            // Both units went in one direction, so that both ends of the pause were captured with
+            // an equal delay.
             Some(last) if last.side == side => unit.unit.start_us.saturating_sub(last.unit.end_us),
             Some(last) => elapsed(unit, last.unit.end_us, rtt_us[side]),
             None => first(connection, unit, rtt_us[side]),
@@ -67,17 +67,19 @@ pub fn pieces<'a>(
     })
 }
 
-/// Least round trips between here and each end; 0 where none is known.
+/// Least round-trip times between the point of capture and each end, microseconds; 0 if unknown.
 fn round_trips(connection: &Connection) -> [u64; 2] {
     connection.rtt_ns.map(|rtt| (rtt.unwrap_or(0).max(0) as u64 + 500) / 1_000)
 }
 
-/// What passed at the end system between getting data that went by here at `from_us` and sending.
+/// Time from when the end system received data that was captured at `from_us` to when it sent
+/// `unit`, microseconds.
 fn elapsed(unit: &Unit, from_us: u64, rtt_us: u64) -> u64 {
     unit.unit.start_us.saturating_sub(from_us).saturating_sub(rtt_us)
 }
 
-/// Time from the established connection, or from the first packet seen, to the first unit.
+/// Time from the established connection, or from the first packet seen, to the first unit,
+/// microseconds.
 fn first(connection: &Connection, unit: &Unit, rtt_us: u64) -> u64 {
     match connection.ready_us[unit.side] {
         Some(ready) => elapsed(unit, ready, rtt_us),

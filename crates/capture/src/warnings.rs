@@ -1,4 +1,4 @@
-//! What a reader should know of a capture, in sentences.
+//! Sentences that warn a reader about a capture.
 
 use crate::report::Seen;
 

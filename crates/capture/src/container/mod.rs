@@ -1,4 +1,4 @@
-//! The file around the packets: pcap and pcapng, in pieces of any size.
+//! Readers of the formats pcap and pcapng, which take a file in pieces of any size.
 
 mod pcap;
 mod pcapng;
@@ -7,14 +7,14 @@ use core::fmt;
 
 pub use pcap::NANOSECONDS;
 
-/// Bytes of the longest record that is believed; the largest snap length of the common tools is
-/// 256 KiB. A longer one says that the file is damaged.
+/// Longest record that is accepted, bytes; a longer one means that the file is damaged. The largest
+/// snap length of the common tools is 256 KiB.
 const LONGEST: usize = 16 << 20;
 
 /// The link type of packets that begin with their IP header (the registry of tcpdump.org).
 pub const LINKTYPE_RAW: u32 = 101;
 
-/// A capture that cannot be read: one sentence with the remedy.
+/// The error of a capture that cannot be read: one sentence that includes the remedy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaptureError(pub String);
 
@@ -26,30 +26,30 @@ impl fmt::Display for CaptureError {
 
 impl core::error::Error for CaptureError {}
 
-/// A packet as the file has it.
+/// A packet as it is recorded in the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
-    /// Nanoseconds of the file's clock.
+    /// Time of capture by the file's clock, nanoseconds.
     pub at_ns: i64,
-    /// The link type (the registry of tcpdump.org).
+    /// The link type, a number of tcpdump.org's registry.
     pub link: u32,
-    /// What was kept of it.
+    /// The captured bytes of the packet, which may be cut at the snap length.
     pub data: &'a [u8],
-    /// How long it was, bytes.
+    /// Length of the packet on the link, bytes.
     pub length: u32,
-    /// Whether the capturing machine sent it, where the file says so.
+    /// Whether the capturing machine sent the packet, where the file says so.
     pub outbound: Option<bool>,
 }
 
-/// What stands at the front of the bytes that are there.
+/// The element at the front of the available bytes.
 enum Next<'a> {
-    /// A packet and how many bytes it takes.
+    /// A packet, and the number of bytes of its record.
     Packet(Frame<'a>, usize),
     /// Skip this many bytes, which may not have been read yet.
     Skip(u64),
-    /// Bytes are missing.
+    /// An element that is not complete: more bytes are needed.
     More,
-    /// Nothing from here on makes sense: why.
+    /// The file is damaged from here on; the text is the reason.
     Damaged(String),
 }
 
@@ -59,14 +59,14 @@ enum Format {
     PcapNg(pcapng::PcapNg),
 }
 
-/// Takes bytes and gives packets.
+/// A reader that takes the bytes of a file and yields its packets.
 pub struct Container {
     format: Format,
-    /// Bytes of a record that is not complete.
+    /// Bytes of a record that is not complete yet.
     rest: Vec<u8>,
     /// Bytes still to be skipped.
     skip: u64,
-    /// Bytes read and done with.
+    /// Bytes of the file that have been decoded or skipped.
     done: u64,
     damage: Option<String>,
 }
@@ -90,7 +90,7 @@ impl Container {
             return Ok(());
         }
         let mut bytes = bytes;
-        // Complete the record that was begun, then read the others where they are.
+        // Complete the record that was begun, then read the others in place, without a copy.
         while !self.rest.is_empty() && !bytes.is_empty() {
             let take = bytes.len().min(self.rest.len().clamp(4096, LONGEST));
             let mut rest = core::mem::take(&mut self.rest);
@@ -115,7 +115,8 @@ impl Container {
         Ok(())
     }
 
-    /// Hands the complete packets at the front of `bytes` to `each`; returns how many bytes they took.
+    /// Hands the complete packets at the front of `bytes` to `each`. Returns the number of bytes that
+    /// they took.
     fn read(
         &mut self,
         bytes: &[u8],
@@ -155,7 +156,7 @@ impl Container {
         Ok(at)
     }
 
-    /// Which format it is; none before the first bytes.
+    /// The name of the file's format; none before the first bytes.
     pub fn name(&self) -> Option<&'static str> {
         match self.format {
             Format::Unknown => None,
@@ -164,7 +165,7 @@ impl Container {
         }
     }
 
-    /// The file is over: what was wrong with it, in a sentence.
+    /// Ends the file. Returns a sentence that says what was wrong with it, if anything was.
     ///
     /// # Errors
     /// If it was too short to be a capture.

@@ -1,27 +1,27 @@
-//! The classic format (draft-ietf-opsawg-pcap): a header of 24 bytes, then records.
+//! The classic format, pcap (draft-ietf-opsawg-pcap): a header of 24 bytes, then records.
 
 use super::{Frame, LONGEST, Next};
 use crate::bytes::Order;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
-/// Time stamps in nanoseconds.
+/// Magic number of a file whose time stamps have nanoseconds.
 pub const NANOSECONDS: u32 = 0xa1b2_3c4d;
-/// Written by a patched libpcap of the 1990s: eight more bytes in every record.
+/// Magic number of a patched libpcap of the 1990s, whose records have eight more bytes.
 const PATCHED: u32 = 0xa1b2_cd34;
 const HEADER: usize = 24;
 
-/// What the first four bytes, and later the header, said.
+/// Properties of a file by its magic number and, later, the rest of its header.
 pub struct Pcap {
     order: Order,
-    /// Nanoseconds of the fraction's unit.
+    /// Unit of the fraction of a time stamp, nanoseconds.
     unit_ns: i64,
     record: usize,
-    /// Known once the header is complete.
+    /// The link type, known once the header is complete.
     link: Option<u32>,
 }
 
 impl Pcap {
-    /// If `front` (four bytes or more) begins such a file.
+    /// A reader, if `front` (four bytes or more) begins a pcap file.
     pub fn of(front: &[u8]) -> Option<Self> {
         for order in [Order::Big, Order::Little] {
             let (unit_ns, record) = match order.u32(front, 0)? {
@@ -35,7 +35,7 @@ impl Pcap {
         None
     }
 
-    /// Whether the header was complete.
+    /// Whether the file's header has been read.
     pub fn begun(&self) -> bool {
         self.link.is_some()
     }

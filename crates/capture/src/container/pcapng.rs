@@ -1,34 +1,34 @@
-//! The format of today (draft-ietf-opsawg-pcapng): sections of blocks.
+//! The newer format, pcapng (draft-ietf-opsawg-pcapng): sections of blocks.
 
 use super::{Frame, LONGEST, Next};
 use crate::bytes::Order;
 
-/// Type of the block that begins a section, the same in both orders of bytes.
+/// Type of the block that begins a section: a palindrome, so that the byte order does not matter.
 pub const SECTION: [u8; 4] = [0x0a, 0x0d, 0x0d, 0x0a];
 const SECTION_TYPE: u32 = 0x0a0d_0d0a;
 const INTERFACE: u32 = 1;
-/// The packet block that the enhanced one replaced.
+/// Type of the obsolete packet block, which the enhanced packet block replaced.
 const OLD_PACKET: u32 = 2;
 const SIMPLE: u32 = 3;
 const ENHANCED: u32 = 6;
 const BYTE_ORDER: u32 = 0x1a2b_3c4d;
-/// More interfaces in a section than this say that the file is damaged.
+/// Most interfaces in a section; more of them mean that the file is damaged.
 const INTERFACES: usize = 65_536;
 
 #[derive(Clone, Copy)]
 struct Interface {
     link: u32,
     snap: u32,
-    /// Ticks of its clock in a second: a power of ten or of two.
+    /// Ticks of the interface's clock in a second: a power of ten or of two.
     ticks: u64,
     offset_s: i64,
 }
 
-/// What the blocks so far said.
+/// State of the reader: byte order, interfaces of the section, last time.
 pub struct PcapNg {
     order: Option<Order>,
     interfaces: Vec<Interface>,
-    /// Simple packets have no time: they get the last one seen.
+    /// Time of the last packet, ns; simple packet blocks have no time and get this one.
     last_ns: i64,
 }
 
@@ -37,7 +37,7 @@ impl PcapNg {
         PcapNg { order: None, interfaces: Vec::new(), last_ns: 0 }
     }
 
-    /// Whether a section header was complete.
+    /// Whether a section header has been read.
     pub fn begun(&self) -> bool {
         self.order.is_some()
     }
@@ -107,7 +107,7 @@ impl PcapNg {
         let number = if kind == ENHANCED {
             order.u32(body, 0)?
         } else {
-            u32::from(order.u16(body, 0)?) // the other half counts drops
+            u32::from(order.u16(body, 0)?) // the next two bytes count drops
         };
         let interface = *self.interfaces.get(number as usize)?;
         let ticks = u64::from(order.u32(body, 4)?) << 32 | u64::from(order.u32(body, 8)?);
@@ -128,7 +128,7 @@ impl PcapNg {
 impl Interface {
     fn nanos(self, ticks: u64) -> i64 {
         let ns = u128::from(ticks) * 1_000_000_000 / u128::from(self.ticks);
-        // A clock beyond the year 2200 is none; whatever it is, it does not wrap.
+        // Limited to 73 years after 1970, so that sums and differences of times do not overflow.
         let ns = i64::try_from(ns).unwrap_or(i64::MAX / 4).min(i64::MAX / 4);
         ns.saturating_add(self.offset_s.saturating_mul(1_000_000_000)).clamp(0, i64::MAX / 4)
     }

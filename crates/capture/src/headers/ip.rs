@@ -3,19 +3,19 @@
 use super::{Address, Content, IP_HEADER, Packet, Segment, TCP, UDP, tcp};
 use crate::bytes::be16;
 
-/// Extension headers of IPv6 that are walked over.
+/// Extension headers of IPv6 that the reader skips.
 const HOP_BY_HOP: u8 = 0;
 const ROUTING: u8 = 43;
 const FRAGMENT: u8 = 44;
 const AUTHENTICATION: u8 = 51;
 const DESTINATION: u8 = 60;
 const EXTENSIONS: usize = 16;
-/// Bytes of the longest packet that is believed where its header gives no length: twice what Linux
-/// hands to a network card at most (`GSO_MAX_SIZE`, 524,280 B). The record's own word may be 4 GB,
+/// Longest packet that is accepted where its header gives no length, bytes: twice the most that
+/// Linux hands to a network card (`GSO_MAX_SIZE`, 524,280 B). The length in the record may be 4 GB,
 /// more than half of TCP's sequence space.
 const LONGEST: usize = 1 << 20;
 
-/// What IP carries: protocol, the kept bytes from there on, and how many there really were.
+/// The content of an IP packet: its protocol, the captured bytes, and their full length.
 struct Above<'a> {
     protocol: u8,
     from: Address,
@@ -27,7 +27,7 @@ struct Above<'a> {
 }
 
 /// Reads a packet whose IP header starts at `data`; it was `length` bytes long on the link, which
-/// may include padding. `version` 0 believes the header's own.
+/// may include padding. With `version` 0 the header's own version counts.
 pub fn read(data: &[u8], length: usize, version: u8) -> Packet {
     let own = data.first().map_or(0, |b| b >> 4);
     let version = if version == 0 { own } else { version };
@@ -71,7 +71,7 @@ fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
     if header < IP_HEADER || total < header || total > length.min(LONGEST) {
         return Err(Content::Malformed);
     }
-    // More fragments, or not the first.
+    // A fragment: more follow (MF is set), or its offset is not 0.
     if u16::from_be_bytes([head[6], head[7]]) & 0x3fff != 0 {
         return Err(Content::Fragment);
     }
@@ -92,7 +92,7 @@ fn four(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
 fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
     let head = data.get(..40).ok_or(Content::Short)?;
     let payload = usize::from(u16::from_be_bytes([head[4], head[5]]));
-    // 0: a jumbogram, or captured before the network card cut it.
+    // A length of 0: a jumbogram, or captured before the network card cut it.
     let total = if payload == 0 { length } else { 40 + payload };
     if total > length.min(LONGEST) || total < 40 {
         return Err(Content::Malformed);
@@ -133,7 +133,7 @@ fn six(data: &[u8], length: usize) -> Result<(Above<'_>, usize), Content> {
 mod tests {
     use super::*;
 
-    /// A TCP segment in a packet that says nothing of its length (segmentation offload).
+    /// A TCP segment in a packet whose length field is 0 (segmentation offload).
     fn offloaded(version: u8) -> Vec<u8> {
         let mut data = vec![0; if version == 4 { 40 } else { 60 }];
         let tcp = data.len() - 20;

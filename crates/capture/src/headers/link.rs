@@ -4,23 +4,23 @@ use super::Content;
 use crate::bytes::{be16, be32};
 use crate::container::LINKTYPE_RAW;
 
-/// An address on the link.
+/// A link-layer (MAC) address.
 pub type Station = [u8; 6];
 
-/// Where IP begins.
+/// What the link layer shows: where the IP header begins, and more.
 pub struct Link {
     pub ip_at: usize,
-    /// IP version, 4 or 6; 0 if the link layer does not say it and IP's first bits decide.
+    /// IP version, 4 or 6; 0 if the link layer does not have it and IP's first bits decide.
     pub version: u8,
     pub stations: Option<(Station, Station)>,
 }
 
 const IPV4: u16 = 0x0800;
 const IPV6: u16 = 0x86dd;
-/// Tags deep enough for anything that is no attack.
+/// Most VLAN tags or MPLS labels in a packet; one with more is malformed.
 const TAGS: usize = 8;
 
-/// Finds IP in a packet of this link type (the registry of tcpdump.org).
+/// Finds the IP header in a packet of link type `kind` (the registry of tcpdump.org).
 pub fn read(kind: u32, data: &[u8]) -> Result<Link, Content> {
     match kind {
         0 | 108 => loopback(data),
@@ -39,7 +39,8 @@ fn at(ip_at: usize, version: u8) -> Link {
     Link { ip_at, version, stations: None }
 }
 
-/// BSD's loopback: the address family in the order of the capturing machine. IPv6 is 24, 28 or 30.
+/// BSD's loopback: the address family in the byte order of the capturing machine. IPv6 is 24, 28 or
+/// 30, and 10 on Linux.
 fn loopback(data: &[u8]) -> Result<Link, Content> {
     let family = be32(data, 0).ok_or(Content::Short)?;
     match family.min(family.swap_bytes()) {
@@ -55,14 +56,14 @@ fn ethernet(data: &[u8]) -> Result<Link, Content> {
     Ok(Link { stations, ..typed(data, 12, 14)? })
 }
 
-/// Two bytes at `type_at` say what follows at `next`.
+/// Reads the EtherType at `type_at`, whose content begins at `next`; skips VLAN tags.
 fn typed(data: &[u8], type_at: usize, next: usize) -> Result<Link, Content> {
     let (mut type_at, mut next) = (type_at, next);
     for _ in 0..TAGS {
         match be16(data, type_at).ok_or(Content::Short)? {
             IPV4 => return Ok(at(next, 4)),
             IPV6 => return Ok(at(next, 6)),
-            // 802.1Q, 802.1ad and its predecessors.
+            // VLAN tags: 802.1Q, 802.1ad and its predecessors.
             0x8100 | 0x88a8 | 0x9100 | 0x9200 => {
                 type_at = next + 2;
                 next += 4;
@@ -75,12 +76,12 @@ fn typed(data: &[u8], type_at: usize, next: usize) -> Result<Link, Content> {
     Err(Content::Malformed)
 }
 
-/// Labels down to the bottom of the stack.
+/// Skips MPLS labels down to the bottom of the stack.
 fn mpls(data: &[u8], first: usize) -> Result<Link, Content> {
     for label in 0..TAGS {
         let place = first + 4 * label;
         if be32(data, place).ok_or(Content::Short)? & 0x100 != 0 {
-            // What follows is not said; if it is IP its first bits are its version.
+            // MPLS does not name the protocol; if it is IP, its first four bits are its version.
             return match data.get(place + 4).ok_or(Content::Short)? >> 4 {
                 version @ (4 | 6) => Ok(at(place + 4, version)),
                 _ => Err(Content::NotIp),

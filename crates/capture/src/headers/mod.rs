@@ -1,4 +1,4 @@
-//! The headers of a packet, as far as they were kept: link, IP, TCP.
+//! The headers of a packet, as far as they were captured: link, IP, TCP.
 
 mod ip;
 mod link;
@@ -8,10 +8,10 @@ pub use link::Station;
 
 use crate::container::Frame;
 
-/// An IP address; of version 4 as mapped into version 6.
+/// An IP address; one of version 4 is mapped into version 6 (`::ffff:0:0/96`).
 pub type Address = [u8; 16];
 
-/// The bits of a TCP header's flags (RFC 9293 section 3.1; the ninth RFC 9768).
+/// The bits of a TCP header's flags (RFC 9293 section 3.1; AE is of RFC 9768).
 pub mod flags {
     /// The sender will send no more data.
     pub const FIN: u16 = 0x001;
@@ -19,9 +19,9 @@ pub mod flags {
     pub const SYN: u16 = 0x002;
     /// Reset the connection.
     pub const RST: u16 = 0x004;
-    /// Push: nothing of this is held back for more.
+    /// Push: the data is delivered without waiting for more.
     pub const PSH: u16 = 0x008;
-    /// The acknowledgement number means something.
+    /// The acknowledgement number is valid.
     pub const ACK: u16 = 0x010;
     /// ECN echo.
     pub const ECE: u16 = 0x040;
@@ -33,29 +33,28 @@ pub mod flags {
 
 pub use flags::{ACK, FIN, RST, SYN};
 
-/// Protocols above IP.
+/// IP protocol number of TCP.
 pub const TCP: u8 = 6;
-/// See [`TCP`].
+/// IP protocol number of UDP.
 pub const UDP: u8 = 17;
 
-/// Bytes of headers without options.
+/// Bytes of an IPv4 header without options.
 pub const IP_HEADER: usize = 20;
-/// See [`IP_HEADER`].
+/// Bytes of a TCP header without options.
 pub const TCP_HEADER: usize = 20;
-/// See [`IP_HEADER`].
+/// Bytes of a UDP header.
 pub const UDP_HEADER: usize = 8;
 
-/// Kind and length of TCP options: maximum segment size (RFC 9293 section 3.2), window scale and
-/// timestamps (RFC 7323), permission of selective acknowledgements (RFC 2018).
+/// Kind and length of the TCP option for the maximum segment size (RFC 9293 section 3.2).
 pub const MSS: [u8; 2] = [2, 4];
-/// See [`MSS`].
+/// Kind and length of the window scale option (RFC 7323).
 pub const WINDOW_SCALE: [u8; 2] = [3, 3];
-/// See [`MSS`].
+/// Kind and length of the option that permits selective acknowledgements (RFC 2018).
 pub const SACK_PERMITTED: [u8; 2] = [4, 2];
-/// See [`MSS`].
+/// Kind and length of the timestamps option (RFC 7323).
 pub const TIMESTAMPS: [u8; 2] = [8, 10];
 
-/// What a SYN offers.
+/// The TCP options that a SYN offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
     pub mss: Option<u16>,
@@ -73,13 +72,13 @@ pub struct Segment {
     pub ack: u32,
     pub flags: u16,
     pub window: u16,
-    /// Bytes of payload, by the headers' word.
+    /// Bytes of payload by the lengths in the headers.
     pub payload: u32,
     /// TCP options; read only for a segment with SYN.
     pub options: Options,
     /// The ECN field of its IP header (RFC 3168 section 5).
     pub ecn: u8,
-    /// IPv4's identification; 0 of IPv6, and of who sends none.
+    /// Identification field of the IPv4 header; 0 for IPv6.
     pub id: u16,
 }
 
@@ -89,11 +88,11 @@ impl Segment {
     }
 }
 
-/// What a packet is.
+/// Content of a packet, as far as it could be read.
 #[derive(Clone, Copy, Debug)]
 pub enum Content {
     Tcp(Segment),
-    /// A datagram, and whether a port is 443 (QUIC).
+    /// A UDP datagram, and whether one of its ports is 443 (QUIC).
     Udp {
         quic: bool,
     },
@@ -101,24 +100,24 @@ pub enum Content {
     Other,
     /// A part of a fragmented datagram; its TCP header, if it has one, is not read.
     Fragment,
-    /// Cut off within the headers.
+    /// A packet that the capture cut off within its headers.
     Short,
     /// Headers that contradict themselves.
     Malformed,
     NotIp,
-    /// A kind of link that is not known here.
+    /// A packet on a link of a type that is not supported.
     UnknownLink,
 }
 
-/// A packet read.
+/// A packet whose headers have been decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet {
     pub content: Content,
-    /// The version of IP; 0 without one.
+    /// IP version; 0 for a packet that is not IP.
     pub version: u8,
-    /// Bytes from the IP header on; 0 of what is not IP.
+    /// Bytes from the IP header on; 0 for a packet that is not IP.
     pub ip_bytes: u32,
-    /// Sender and receiver on the link, where it has addresses.
+    /// Link addresses of sender and receiver, where the link has such.
     pub stations: Option<(Station, Station)>,
 }
 

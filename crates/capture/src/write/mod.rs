@@ -1,4 +1,4 @@
-//! Captures as files: the header of a pcap file, and a record for each packet with its IPv4, TCP and
+//! Captures as files: the header of a pcap file, and a record for each packet with its IPv4, TCP or
 //! UDP headers. Payload is not stored; checksums are those of a payload of zeros.
 //!
 //! The file format is that of draft-ietf-opsawg-pcap with nanosecond time stamps, link type "raw".
@@ -15,15 +15,15 @@ const SNAP_LENGTH: u32 = 65_535;
 /// A packet to be written.
 #[derive(Debug)]
 pub struct Packet<'a> {
-    /// Nanoseconds from the begin of the file's clock.
+    /// Time of the packet by the file's clock, nanoseconds.
     pub at_ns: u64,
-    /// Source and destination.
+    /// IPv4 addresses of source and destination.
     pub addresses: [[u8; 4]; 2],
-    /// Differentiated services code point and ECN: the second byte of the header.
+    /// Differentiated services code point and ECN: the second byte of the IP header.
     pub traffic_class: u8,
-    /// How long the packet was; what its headers do not account for follows it as padding.
+    /// Length of the packet, bytes; what exceeds headers and payload counts as padding.
     pub bytes: u32,
-    /// What it carries.
+    /// The transport header that the packet carries.
     pub transport: Transport<'a>,
     /// Bytes of payload.
     pub payload: u32,
@@ -32,29 +32,29 @@ pub struct Packet<'a> {
 /// A transport header.
 #[derive(Debug)]
 pub enum Transport<'a> {
-    /// UDP.
+    /// A UDP header.
     Udp {
-        /// Source and destination.
+        /// Source and destination ports.
         ports: [u16; 2],
     },
-    /// TCP.
+    /// A TCP header.
     Tcp(TcpHeader<'a>),
 }
 
 /// A TCP header (RFC 9293 section 3.1).
 #[derive(Debug)]
 pub struct TcpHeader<'a> {
-    /// Source and destination.
+    /// Source and destination ports.
     pub ports: [u16; 2],
     /// Sequence number.
     pub seq: u32,
     /// Acknowledgement number; 0 without one.
     pub ack: u32,
-    /// The twelve bits of [`flags`](crate::flags).
+    /// The flags, as in [`flags`](crate::flags); the lower twelve bits of their 16-bit word.
     pub flags: u16,
     /// The window field.
     pub window: u16,
-    /// Options, whole words.
+    /// Options, padded to whole words of 32 bits.
     pub options: &'a TcpOptions,
 }
 
@@ -75,7 +75,7 @@ pub fn record(out: &mut Vec<u8>, packet: &Packet) {
     let (seconds, rest) = (packet.at_ns / 1_000_000_000, packet.at_ns % 1_000_000_000);
     out.extend((seconds as u32).to_le_bytes());
     out.extend((rest as u32).to_le_bytes());
-    out.extend([0; 8]); // lengths, below
+    out.extend([0; 8]); // the two lengths are filled in below
     let headers = out.len();
     match &packet.transport {
         Transport::Udp { ports } => datagram(out, packet, *ports),
@@ -140,7 +140,7 @@ fn segment(out: &mut Vec<u8>, packet: &Packet, of: &TcpHeader) {
     put(out, start + 16, sum.to_be_bytes());
 }
 
-/// The sum of 16-bit words in ones' complement, and its complement (RFC 1071).
+/// The complement of the ones' complement sum of 16-bit words (RFC 1071).
 fn checksum(parts: &[&[u8]]) -> u16 {
     let mut sum: u32 = 0;
     for part in parts {
@@ -154,7 +154,8 @@ fn checksum(parts: &[&[u8]]) -> u16 {
     !(sum as u16)
 }
 
-/// Over header and pseudo-header (RFC 9293 section 3.1, RFC 768); a payload of zeros adds nothing.
+/// The checksum over header and pseudo-header (RFC 9293 section 3.1, RFC 768); a payload of zeros
+/// adds nothing.
 fn transport_checksum(header: &[u8], addresses: [[u8; 4]; 2], protocol: u8, length: u32) -> u16 {
     let rest = [0, protocol, (length >> 8) as u8, length as u8];
     checksum(&[addresses.as_flattened(), &rest, header])
@@ -167,7 +168,7 @@ mod tests {
     use crate::flags::{ACK, AE, SYN};
     use crate::headers::{self, Content};
 
-    /// What our own reader makes of one packet.
+    /// Writes one packet, and reads its time and headers back with this crate's reader.
     fn read_back(packet: &Packet) -> (i64, headers::Packet) {
         let (mut bytes, mut found) = (file(), None);
         record(&mut bytes, packet);
