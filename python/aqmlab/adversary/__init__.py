@@ -1,2 +1,2 @@
-"""An adversary: it looks for the scenario in which a queue or congestion control breaks a
-promise."""
+"""An adversary that searches for a scenario in which a queue discipline or congestion control
+breaks a promise: a bound on a measure."""

@@ -1,5 +1,5 @@
-"""An attack on one queue or congestion control: for each promise a finding, or how many trials
-failed."""
+"""An attack on one queue discipline or congestion control. Each promise gives a finding (a scenario
+that breaks it), or the number of trials in which it was kept."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def attack(
     fixed: Sequence[str] = (),
     notify: Callable[[str, int, Tried], object] = lambda *_: None,
 ) -> Iterator[Finding | tuple[str, int]]:
-    """For each promise (the usual ones if `words` is empty): its smallest breach, or its words and
-    the number of trials in which it was kept. `fixed` lists genes that keep one value:
-    `control=prague`, or `outage` for the gene's simple value."""
+    """For each promise (the default ones if `words` is empty): the smallest scenario found that
+    breaks it, or the promise's words and the number of trials in which it was kept. `fixed` lists
+    genes that keep one value: `control=prague`, or `outage` for the gene's simple value."""
     subject, kind, called = subject_of(name)
     target = Target(kind, subject, called)
     target = replace(target, fixed=_fixed(target, fixed))

@@ -1,5 +1,5 @@
-"""A finding: made as small as it can be, explained by switching off one thing at a time, and
-kept."""
+"""A finding, that is a scenario that breaks a promise: it is reduced to the smallest one that does,
+explained by switching off one gene at a time, and written to a file."""
 
 from __future__ import annotations
 
@@ -18,19 +18,20 @@ from .promise import Promise
 from .search import Target, Tried, tried, worst
 
 SEEDS = range(4, 9)
-"""Under which a finding is run again: seeds that had no part in it."""
+"""Seeds for further runs of a finding: none of them was used in the search."""
 PASSES = 4
-"""Over all genes, at most: what one cannot be without may be needless once another is simpler."""
+"""Greatest number of passes over all genes: a gene that is needed in one pass may be needless in
+the next, after another gene was simplified."""
 PARTS = (0.5, 0.25)
-"""How far a gene that cannot be simple is moved towards its simple value, as parts of the
-distance."""
+"""A gene that cannot have its simple value is moved towards it by these fractions of the
+difference."""
 LENGTHS = (0.25, 0.5)
-"""Parts of a trial's length that are tried, shortest first."""
+"""Fractions of a trial's duration that are tried, shortest first."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A broken promise, and why."""
+    """A scenario that breaks a promise, and the genes that it needs for that."""
 
     target: Target
     promise: Promise
@@ -39,11 +40,11 @@ class Finding:
     length: float
     seeds_broken: int
     without: tuple[tuple[str, float | None, bool], ...]
-    """Of each gene that is not simple: the number without it, and whether the promise then
-    holds."""
+    """For each gene that is not simple: its name, the measured number with the gene at its simple
+    value, and whether the promise is then kept."""
 
     def scenario(self) -> dict[str, Any]:
-        """Replays it."""
+        """The scenario that reproduces the finding."""
         return self.target.scenario(self.genome, self.length)
 
     def document(self) -> dict[str, Any]:
@@ -72,7 +73,8 @@ def shrunk(
     jobs: int | None = None,
     notify: Callable[[str], object] = lambda _: None,
 ) -> Finding:
-    """The smallest scenario on the way from a finding that still breaks the promise."""
+    """The finding reduced: each gene is simplified, and the run shortened, while the promise stays
+    broken."""
     genome, value = dict(found.genome), found.value or 0.0
 
     def broken(one: Mapping[str, float], length: float = 1.0) -> float | None:
@@ -98,7 +100,8 @@ def shrunk(
 
 
 def _simpler(gene: Gene, genome: Mapping[str, float]) -> Iterator[dict[str, float]]:
-    """The genome with this gene simple, or else on the way there."""
+    """The genomes to try: one with this gene at its simple value, then some with it nearer to
+    that."""
     value = genome[gene.name]
     if value == gene.simple:
         return
@@ -118,7 +121,8 @@ def _explained(
     length: float,
     jobs: int | None,
 ) -> Finding:
-    """The finding, with what happens without each thing that is needed for it."""
+    """The finding, with the result of a run without each gene that is not simple, and the number of
+    further seeds that break the promise."""
     needed = [gene for gene in target.genes if genome[gene.name] != gene.simple]
     without = [{**genome, gene.name: gene.simple} for gene in needed]
     results = tried(target, promise, without, jobs, length=length) if without else []
@@ -132,7 +136,7 @@ def _explained(
 
 
 def lines(finding: Finding) -> list[str]:
-    """The finding for people."""
+    """The finding as lines of text for people."""
     measure, value = finding.promise.measure, finding.value
     said = [
         f'{finding.target.name} breaks "{finding.promise.words}": {measure} is {value:.4g} '
@@ -150,8 +154,8 @@ def lines(finding: Finding) -> list[str]:
 
 
 def write(finding: Finding, path: Path) -> None:
-    """Writes the scenario as a file that anybody runs, with what was found above it and the
-    fingerprint of its run. The page of `aqmlab lab` reads that line (`web/scenario.js`)."""
+    """Writes the scenario as a TOML file, with the finding and the fingerprint of its run as
+    comments above it. The page of `aqmlab lab` reads that line (`web/scenario.js`)."""
     scenario = finding.scenario()
     fingerprint = engine.simulate(scenario).summary["fingerprint"]
     document = tomlkit.document()

@@ -1,7 +1,7 @@
 """What an adversary may change: genes with bounds, and the scenario that their values make.
 
-Every gene has a simple value, at which it does nothing or is ordinary. A finding is shrunk
-towards these, and explained by setting one gene at a time to its own."""
+Every gene has a simple value, at which it does nothing or is ordinary. A finding is reduced towards
+these values, and explained by setting one gene at a time to its simple value."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Genome = Mapping[str, float]
 
 @dataclass(frozen=True)
 class Gene:
-    """A number that the adversary may choose."""
+    """A number that the adversary may choose, between `low` and `high`."""
 
     name: str
     low: float
@@ -99,7 +99,7 @@ def genes(kind: str) -> tuple[Gene, ...]:
 
 
 def simple(of: tuple[Gene, ...]) -> dict[str, float]:
-    """The genome in which nothing unusual happens."""
+    """The genome in which all genes have their simple values."""
     return {gene.name: gene.simple for gene in of}
 
 
@@ -116,8 +116,8 @@ def _megabits(value: float) -> str:
 
 
 def scenario(genome: Genome, kind: str, subject: Any, length: float = 1.0) -> dict[str, Any]:
-    """The scenario of a genome, with the subject (queue or control) in its place; `length` scales
-    the duration."""
+    """The scenario of a genome, with the attacked queue or congestion control in it; `length`
+    scales the duration."""
     rate = genome["rate"]
     full = min(max(PACKETS * 0.012 / rate, LENGTH_S[0]), LENGTH_S[1])
     duration = max(full * length, 6.0)
@@ -193,7 +193,8 @@ def _traffic(genome: Genome, kind: str, subject: Any, duration: float) -> list[d
 
 
 def _losses(genome: Genome) -> list[dict[str, Any]]:
-    """Losses of data packets in a row, and of some retransmissions of the first of them."""
+    """A script that drops consecutive data packets, and some retransmissions of the first of
+    them."""
     first, again = int(genome["lost_at"]), int(genome["lost_again"])
     script = [{"drop": list(range(first, first + int(genome["lost_run"])))}]
     if again:

@@ -1,7 +1,7 @@
 """What a queue or congestion control promises, and how far a run is from keeping it.
 
-A promise is a bound on a measure, as an objective of `aqmlab advise` has it (`p99 delay < 30 ms`,
-`utilisation > 60%`), or on a number that only the adversary knows: `use`, `starvation` and
+A promise is a bound on a measure, written as in an objective of `aqmlab advise` (`p99 delay < 30
+ms`, `utilisation > 60%`), or on a number that only the adversary computes: `use`, `starvation` and
 `recovery` (`recovery < 50 round trips`, `recovery to 80% < 100 round trips`)."""
 
 from __future__ import annotations
@@ -22,21 +22,22 @@ OWN = {
     "starvation": "goodput of the slowest flow over that of the fastest",
     "recovery": "round trips from a loss until all flows have a share of their rate again",
 }
-"""Numbers that are computed of a run's flows, or of its packets."""
+"""Numbers that are computed from a run's flows, or from its packets; they are no measures of a
+summary."""
 USUAL = {
     "aqm": ("p99 delay < 250 ms", "use > 0.4", "starvation > 0.02"),
     "congestion": ("use > 0.4", "starvation > 0.05"),
 }
-"""Promises that are tried where none is given (constructed): what nobody would put up with."""
+"""Promises that are tried if none is given (constructed): no user would accept their breach."""
 _BOUND = re.compile(r"(use|starvation)\s*>\s*([\d.]+)\s*(%?)")
 _RECOVERY = re.compile(
     r"recovery(?: to (?P<share>[\d.]+) ?(?P<percent>%?))? ?< ?(?P<bound>[\d.]+) (?:round trips|rtt)"
 )
 HALF = 0.5
-"""The share of its rate to which a sender recovers, if no other is given: one that has answered a
-loss once, by half its window (RFC 5681), has it at once."""
+"""The share of its earlier rate at which a sender counts as recovered, if no other is given: a
+sender that halves its window once after a loss (RFC 5681) keeps this share."""
 LEAST = 1e-4
-"""No number counts as smaller: distances from a promise are ratios."""
+"""Smaller values are raised to this one, since the excess over a bound is a ratio."""
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class Promise:
 
     @property
     def needs_trace(self) -> bool:
-        """Whether its number is counted in the packets of a run."""
+        """Whether the promise's number is computed from the run's packet trace."""
         return self.measure == "recovery"
 
     def value(
@@ -61,7 +62,7 @@ class Promise:
         genome: Mapping[str, float],
         scenario: Mapping[str, Any],
     ) -> float | None:
-        """The number of a run; None if it has none."""
+        """The value of the promise's number in a run; None if the run has none."""
         if self.measure == "recovery":
             line = recovery.line_of(scenario, genome)
             return recovery.round_trips(answer["trace"], line, self.share)
@@ -73,7 +74,7 @@ class Promise:
         return float(value) if isinstance(value, int | float) else None
 
     def excess(self, value: float | None) -> float:
-        """How far the promise is broken: the logarithm of a ratio, above 0 if it is."""
+        """The logarithm of the ratio of value and bound: above 0 if the promise is broken."""
         if value is None or not math.isfinite(value):
             return -math.inf
         ratio = max(value, LEAST) / self.bound
@@ -81,7 +82,7 @@ class Promise:
 
 
 def parse(text: str) -> Promise:
-    """A promise as it is typed."""
+    """The promise that a user's text states."""
     words = " ".join(text.split())
     if own := _BOUND.fullmatch(words):
         bound = float(own[2]) / (100 if own[3] else 1)
@@ -110,7 +111,7 @@ def _recovery(words: str, found: re.Match[str]) -> Promise:
 
 
 def usual(kind: str) -> list[Promise]:
-    """The promises of a queue (aqm) or control (congestion) where none is given."""
+    """The default promises of a queue discipline (`aqm`) or congestion control (`congestion`)."""
     return [parse(words) for words in USUAL[kind]]
 
 

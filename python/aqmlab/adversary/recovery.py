@@ -1,9 +1,9 @@
 """How long senders take to recover from losses: the time from a lost packet until their data passes
 the line at a share of its earlier rate again, in round trips. The earlier rate is the most that
-they have sent in ten round trips so far, or what the line has left if that is less.
+they have sent in any ten round trips so far, or what datagrams leave of the line if that is less.
 
-RFC 5166, section 2.2.1, counts the other way down so: the responsiveness of a sender is the number
-of round trips of sustained congestion until it has halved its rate."""
+RFC 5166, section 2.2.1, counts the reduction of a rate in the same unit: the responsiveness of a
+sender is the number of round trips of sustained congestion until it has halved its rate."""
 
 from __future__ import annotations
 
@@ -12,26 +12,27 @@ from dataclasses import dataclass
 from typing import Any
 
 BEFORE = 10
-"""Intervals over which the earlier rate is a mean (constructed)."""
+"""Number of intervals whose mean is the earlier rate (constructed)."""
 PACKETS = 10
 """Least number of packets that the line carries in an interval (constructed): in a shorter one,
 single packets would count. Where a round trip is shorter, this interval is used instead."""
 STARTED, DROPPED, DATAGRAM, DATA = 1, 2, 0, 3
-"""Codes of the trace: transmission began, dropped; no TCP segment, a segment with payload."""
+"""Codes of the trace. Events: transmission began, packet dropped. Kinds: not a TCP segment, a
+segment with payload."""
 
 
 @dataclass(frozen=True)
 class Line:
-    """What a trial's line is like."""
+    """The bottleneck link of a trial."""
 
     duration_s: float
     """Duration of the run, s."""
     rtt_s: float
-    """The longest round trip of a flow, without queues."""
+    """The longest round-trip time of a flow without queues, s."""
     rates: tuple[tuple[float, float], ...]
     """Times (s) and the rates that hold from then on (bit/s)."""
     scripted: bool = False
-    """A script loses packets."""
+    """Whether a script of the scenario drops packets."""
 
     @property
     def interval_s(self) -> float:
@@ -40,7 +41,7 @@ class Line:
         return max(self.rtt_s, PACKETS * 12_000 / slowest)
 
     def carries(self, at: float) -> float:
-        """Bytes in the interval that begins at this time (s)."""
+        """Bytes that the line can carry in the interval that begins at this time (s)."""
         rate = [rate for since, rate in self.rates if since <= at][-1]
         return rate * self.interval_s / 8
 
@@ -92,7 +93,8 @@ def round_trips(trace: Mapping[str, Sequence[int]], line: Line, share: float) ->
 def _counted(
     trace: Mapping[str, Sequence[int]], interval_s: float, count: int
 ) -> tuple[list[int], list[int], dict[int, float]]:
-    """In each interval: bytes of TCP and of datagrams that passed, and when the first loss was."""
+    """Bytes of TCP and bytes of datagrams that passed in each interval, and the time (s) of the
+    first loss in each interval that has one."""
     sent, others = [0] * count, [0] * count
     lost: dict[int, float] = {}
     for at, event, kind, again, size in _rows(trace):
@@ -107,7 +109,8 @@ def _counted(
 
 
 def _rows(trace: Mapping[str, Sequence[int]]) -> Iterator[tuple[float, int, int, int, int]]:
-    """Time (s), event, kind, whether sent before, and bytes of what matters."""
+    """Data packets of the trace, and transmitted datagrams: time (s), event, kind, whether it is a
+    retransmission, bytes."""
     columns = (trace[name] for name in ("time_ns", "event", "kind", "again", "bytes"))
     for at, event, kind, again, size in zip(*columns, strict=True):
         if kind == DATA or (kind == DATAGRAM and event == STARTED):

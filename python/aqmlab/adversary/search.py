@@ -1,4 +1,5 @@
-"""The search: an evolution of genomes, and random ones to compare it with."""
+"""The search for a scenario that breaks a promise: an evolution of genomes, with new random ones in
+each generation."""
 
 from __future__ import annotations
 
@@ -16,8 +17,9 @@ from .genome import Gene
 from .promise import Promise
 
 POPULATION = 24
-"""Genomes of a generation (constructed). Below: the share of genes that are not simple in the first
-generation, the share of genes that a child changes, and the step of such a change."""
+"""Number of genomes of a generation (constructed). Below (constructed): the share of genes that are
+not simple in the first generation, the share of genes that are changed in a child, and the standard
+deviation of such a change on the gene's scale from 0 to 1."""
 FIRST_SHARE, MUTATED, STEP = 0.35, 0.25, 0.2
 SEEDS = (1, 2, 3)
 """Seeds of the runs that confirm a finding: the promise must be broken under each of them."""
@@ -36,7 +38,8 @@ class Tried:
 
 @dataclass(frozen=True)
 class Target:
-    """What is attacked: its kind (aqm or congestion), what stands for it in scenarios, its name."""
+    """What is attacked: its kind (`aqm` or `congestion`), the value that names it in scenarios, and
+    its name for people."""
 
     kind: str
     subject: Any
@@ -72,8 +75,8 @@ def tried(
     seed: int = 1,
     length: float = 1.0,
 ) -> list[Tried]:
-    """Runs of these genomes and how far each breaks the promise. A run that is refused or fails
-    breaks nothing."""
+    """Runs these genomes and finds how far each breaks the promise. A run that is refused or fails
+    breaks no promise."""
     scenarios = [{**target.scenario(one, length), "seed": seed} for one in wanted]
     if promise.needs_trace:
         for scenario in scenarios:
@@ -93,7 +96,8 @@ def worst(
     jobs: int | None = None,
     length: float = 1.0,
 ) -> Tried:
-    """The run of a genome under the seed that breaks the promise least: no finding must be luck."""
+    """The run under that one of `SEEDS` which breaks the promise least, so that no finding is one
+    of chance."""
     found = [tried(target, promise, [genome], jobs, seed=s, length=length)[0] for s in SEEDS]
     return min(found, key=lambda one: one.excess)
 
@@ -116,8 +120,8 @@ def evolve(
     jobs: int | None = None,
     notify: Callable[[int, Tried], object] = lambda *_: None,
 ) -> tuple[Tried | None, int]:
-    """The best genome of the first generation in which one breaks the promise, or None; and the
-    number of genomes tried."""
+    """The best genome of the first generation in which a genome breaks the promise under all of
+    `SEEDS`, or None; and the number of runs."""
     rng = random.Random(f"aqmlab break {target.name} {promise.words} {seed}")
     wanted = [genomes.drawn(target.genes, rng, FIRST_SHARE) for _ in range(POPULATION)]
     best: list[Tried] = []
@@ -141,7 +145,7 @@ def evolve(
 
 def _child(genes: tuple[Gene, ...], best: Sequence[Tried], rng: random.Random) -> dict[str, float]:
     """A child of two parents with a few changes; one in five is a new random genome, so that the
-    search leaves no corner out."""
+    search does not stay near one maximum."""
     if rng.random() < 0.2:
         return genomes.drawn(genes, rng, FIRST_SHARE)
     one, other = (rng.choice(best).genome for _ in range(2))

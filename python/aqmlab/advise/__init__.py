@@ -1,1 +1,2 @@
-"""Advice for one line: disciplines and settings raced for an objective (`docs/advice.md`)."""
+"""Advice for one access line: disciplines and settings are raced for an objective
+(`docs/advice.md`)."""

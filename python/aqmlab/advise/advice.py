@@ -1,4 +1,5 @@
-"""From a line and an objective to an answer: race, compare with today, try what was assumed."""
+"""From a line and an objective to an answer: a race of candidates, a comparison with today's queue,
+and runs that vary what was assumed."""
 
 from __future__ import annotations
 
@@ -46,7 +47,8 @@ class Wish:
 
     situation: Situation
     objective: str | None = None
-    """None: what the users usually want (`objective.usual`)."""
+    """The objective as text; None for the default terms that these users have
+    (`objective.usual`)."""
     disciplines: Sequence[str] = ()
     rounds: Rounds = FULL
     seed: int = 1
@@ -57,7 +59,7 @@ class Wish:
     commands: Sequence[str] = field(default=("tc",))
     """The systems that the queue is to run on, the most important one first."""
     device: str = targets.DEVICE
-    """Their device towards the line, as it is written into the commands."""
+    """Name of the network device towards the line, as it is written into the commands."""
 
 
 def advise(
@@ -93,7 +95,8 @@ def advise(
 
 
 def _terms(wish: Wish) -> list[Term]:
-    """The terms of the objective; refused if no run of this line can reach a bound."""
+    """The terms of the objective. SpecError if a bound is beyond what any run of this line can
+    reach."""
     terms = objective.parse(wish.objective or ", ".join(objective.USUAL))
     line = wish.situation
     fastest = max(line.rate("forward"), line.rate("reverse"))
@@ -103,7 +106,7 @@ def _terms(wish: Wish) -> list[Term]:
 
 
 def _agenda(wish: Wish, laboratory: Laboratory, those: Sequence[Candidate]) -> Agenda:
-    """The runs that are planned, as far as they are known before the race."""
+    """The numbers of planned runs, as far as they are known before the race."""
     agenda = Agenda(laboratory, length_s(wish.situation.scenario))
     searched = [wish.rounds.seeds[1]] * wish.trials if wish.engine == "optuna" else []
     kept = sensitivity.steps(
@@ -120,7 +123,8 @@ def _most(wish: Wish) -> int:
 
 
 def _seeds(wish: Wish) -> range:
-    """The seeds under which the answer's sensitivity is tried: half of the last round's."""
+    """Seeds of the runs for the answer's sensitivity: half as many as in the last round, two at
+    least."""
     return range(wish.seed, wish.seed + max(2, wish.rounds.seeds[-1] // 2))
 
 
@@ -252,7 +256,7 @@ def _effect(effect: sensitivity.Effect) -> Effect:
 
 
 def _compared(trial: Trial, present: Candidate, chosen: Candidate) -> list[Measured]:
-    """What today's queue costs: each measure under both queues, and the difference with its
+    """Each measure with today's and with the advised queue, and the difference with its
     interval."""
     delays = [name for name in trial.names(".delay_p95_s") if name.startswith("datagrams.")]
     wanted = [term.measure for term in trial.terms]

@@ -1,7 +1,7 @@
 """Candidates: disciplines and settings that are raced against each other.
 
-The first setting of a discipline is its usual one; among those that cannot be distinguished the
-earlier wins. The grids are published settings or their halves and doubles, as said.
+The first setting of a discipline is its usual one; among settings that cannot be distinguished the
+earlier one wins. The grids are published settings, or these halved and doubled.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from aqmlab.targets.words import written
 from .situation import ROUTER, Situation
 
 SHARES = {"forward": 0.9, "reverse": 0.95}
-"""A shaper's rate as a share of the line's rate: smaller where the queue is behind the line
-(openwrt.org: 85 to 95 %)."""
+"""A shaper's rate as a share of the line's rate: smaller for downloads, whose queue is behind the
+line (openwrt.org: 85 to 95 %)."""
 PRESENT = "as it is"
 
 
@@ -31,26 +31,26 @@ class Candidate:
 
     name: str
     queue: Queue | None = None
-    """None: what is there today."""
+    """The queue's settings; None for today's queue."""
     shares: Mapping[str, float] = field(default_factory=lambda: dict(SHARES))
     rank: int = 0
-    """Its place among the candidates: the usual before the unusual."""
+    """Index among the candidates: usual settings come before unusual ones."""
 
     @property
     def aqm(self) -> str:
-        """Its discipline."""
+        """Name of the candidate's discipline."""
         return str(self.queue["aqm"]) if self.queue else PRESENT
 
     def scenario(self, situation: Situation) -> Scenario:
-        """What is run."""
+        """The scenario of the situation with this candidate's queue."""
         if self.queue is None:
             return without(situation.scenario)
         ways = {way: self._for(situation, way) for way in situation.directions}
         return situation.with_queue(ways, self.shares)
 
     def _for(self, situation: Situation, way: str) -> Queue:
-        """cake shares among the house's hosts on their side and charges what it drops of
-        downloads, both as tc-cake(8) advises."""
+        """The queue of one direction. At a router, cake shares by the hosts of the home network and
+        its downstream shaper counts dropped packets as well, both as tc-cake(8) advises."""
         queue = dict(self.queue or {})
         if queue["aqm"] == "cake" and situation.place == ROUTER:
             usual = {"forward": "dual-dsthost", "reverse": "dual-srchost"}[way]
@@ -58,7 +58,8 @@ class Candidate:
         return queue
 
     def scaled(self, name: str, value: float, factor: float) -> Candidate:
-        """This candidate with one parameter multiplied by `factor`; `value` is in base units."""
+        """This candidate with one parameter multiplied by `factor`; `value` is its value in base
+        units."""
         changed = written(self.aqm, {name: value * factor})[name]
         if isinstance(changed, float):
             changed = float(f"{changed:.4g}")
@@ -100,15 +101,15 @@ defaults."""
 LINUX = {
     name: {"profile": "linux"} for name in ("fq_codel", "fq_pie", "codel", "pie", "sfq", "dualpi2")
 }
-"""Disciplines that are raced as Linux has them, since that is where they are typed in."""
+"""Disciplines that are raced with Linux's profile, since the commands are mostly for Linux."""
 USUAL = ("cake", "fq_codel", "fq_pie", "codel", "pie", "sfq")
 """Disciplines that race unless others are named: Linux has them, and they need no tuning by
 hand."""
 SCALABLE = "dualpi2"
-"""Races as well where senders can use it."""
+"""The discipline that races in addition if a sender has a scalable congestion control."""
 STAY = ("cake", "fq_codel", SCALABLE)
-"""Disciplines whose usual setting stays to the end of a race, whatever its score: those that
-systems have, so that everybody wants to know how they do."""
+"""Disciplines whose usual setting stays to the end of a race, whatever its score: they are widely
+available, so readers want to see their results."""
 ROUTER_SHARES = (1.0, 0.9)
 """Factors for `SHARES`: the usual shaper, and a more careful one."""
 
@@ -116,7 +117,7 @@ ROUTER_SHARES = (1.0, 0.9)
 def of(
     situation: Situation, disciplines: Sequence[str], systems: Sequence[str] = ("tc",)
 ) -> list[Candidate]:
-    """All candidates, what is there today first, then the usual setting of each discipline.
+    """All candidates: today's queue first, then the usual setting of each discipline, then others.
 
     Of those the ones come first that the first of the systems has natively. A discipline that none
     of the systems has does not race: SpecError if it was named, or if there is no other.
@@ -139,7 +140,7 @@ def of(
 
 
 def _raced(situation: Situation, disciplines: Sequence[str], systems: Sequence[str]) -> list[str]:
-    """The disciplines that race, the native ones of the first system first."""
+    """The disciplines that race; those that the first system has natively come first."""
     usual = (*USUAL, SCALABLE) if situation.scalable else USUAL
     named = list(disciplines or usual)
     had = [name for name in named if any(targets.has(system, name) for system in systems)]
@@ -174,7 +175,7 @@ def _of(name: str, settings: Queue) -> Candidate:
 
 
 def label(name: str, settings: Mapping[str, Any]) -> str:
-    """`red 30-90, 1/512, 1/10`, `cake besteffort`."""
+    """A candidate's name for people: `red 30-90, 1/512, 1/10` or `cake tins=besteffort`."""
     if "min_th" in settings and "max_th" in settings:
         w_q, max_p = settings.get("w_q"), settings.get("max_p")
         more = [f"1/{round(1 / value)}" for value in (w_q, max_p) if value]

@@ -1,4 +1,5 @@
-"""What to type for an advised queue: both directions of the line, in the words of a target."""
+"""The commands that configure an advised queue in both directions of the line on a target
+system."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ def plan(situation: Situation, chosen: Candidate) -> targets.Plan:
 
 
 def direction(situation: Situation, chosen: Candidate) -> targets.Queue:
-    """The queue of one direction, whose settings are those of both."""
+    """The queue of the first direction that has one; the other direction has equal settings."""
     return next(one.queue for _, one in plan(situation, chosen).directions())
 
 
@@ -50,7 +51,8 @@ def _direction(
 
 
 def to_type(situation: Situation, chosen: Candidate, target: str, dev: str) -> dict[str, object]:
-    """What to type at a target that has the candidate; nothing for today's queue."""
+    """The commands for a target system that has the candidate's discipline; none for today's
+    queue."""
     about: dict[str, object] = {"advised": chosen.name, "system": target}
     if chosen.queue is None:
         name = targets.TARGETS[target][0]

@@ -1,8 +1,8 @@
 """Between the settings: Optuna searches the continuous parameters of the discipline that won.
 
-An extra (`aqmlab[optuna]`). Its tree-structured Parzen estimator (TPE; Bergstra et al., NIPS
-2011) proposes, the same runs under the same seeds judge, and what it found races against the
-finalists: no proposal is believed for having been lucky in its own seeds.
+Optuna is an optional dependency (`aqmlab[optuna]`). Its tree-structured Parzen estimator (TPE;
+Bergstra et al., NIPS 2011) proposes values, simulations under the race's seeds give their scores,
+and the best proposals race against the finalists, so that none wins by lucky seeds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ SPAN = 4.0
 """A parameter is searched from a quarter of its value to four times it, on a logarithmic scale
 (constructed)."""
 KEPT = 2
-"""How many of the best proposals race at the end."""
+"""Number of the best proposals that race at the end."""
 
 
 def search(trial: Trial, winner: Candidate, wish: Wish) -> list[Candidate]:

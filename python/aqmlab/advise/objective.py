@@ -1,13 +1,13 @@
-"""What an objective's words mean: terms over measures, each with thresholds that have a source.
+"""The meaning of an objective's text: terms over measures, each with thresholds that have a source.
 
     objective := term ("," term)*
     term      := [weight] (noun word | measure ("<" | ">") quantity)
     measure   := its name | (p50 | p90 | p95 | p99 | p99.9 | mean | max) (delay | rtt)
 
 `calls ok, 2 pages fast, response_p90_s < 1 s`. A term gives each run a grade: 0 where its measure
-is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, straight between
-them. An objective's score is the weighted mean of the grades. The straight lines, 0.8 and equal
-weights are constructed; the thresholds are the sources'.
+is bad or undefined, 0.8 where it is enough, 1 where more would not be noticed, linear in between.
+An objective's score is the weighted mean of the grades. The straight lines, 0.8 and equal weights
+are constructed; the thresholds are the sources'.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ FAR = 100.0
 
 @dataclass(frozen=True)
 class Term:
-    """One thing that is wanted: a measure with its thresholds."""
+    """A part of an objective: a measure with its thresholds."""
 
     words: str
     measure: str
@@ -89,11 +89,12 @@ TERMS: dict[str, Term] = {
 USUAL = ("calls ok", "pages fast")
 """Default terms, as far as the users have their measures."""
 ELSE = ("responses fast", "videos smooth", "delay low")
-"""If the users have none of the default terms' measures, the first of these that they have."""
+"""Terms for users with none of the default terms' measures: the first one whose measure they
+have."""
 
 
 def usual(known: Mapping[str, object]) -> list[Term]:
-    """What users with these measures usually want."""
+    """The default terms of users who have these measures."""
     there = [TERMS[words] for words in (*USUAL, *ELSE) if TERMS[words].measure in known]
     return [term for term in there if term.words in USUAL] or there[:1]
 
@@ -162,7 +163,7 @@ _EXAMPLES = {"s": "1 s", "share": "0.1", "bit/s": "5 Mbit/s", "bytes": "100 kB"}
 _MOST = {"share": 1.0}
 """The largest value of a measure in this unit."""
 _MOST_OF = {"voip_r_mean": 100.0, "voip_r_p5": 100.0, "voip_mos_mean": 5.0, "jain_index": 1.0}
-"""The largest value of measures without a unit: ITU-T G.107 for calls."""
+"""The largest value of measures without a unit; those of calls are from ITU-T G.107."""
 
 
 def _unit(measure: str) -> str:
@@ -183,7 +184,8 @@ def _idle(measure: str, sign: str, bound: float) -> str:
 
 
 def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
-    """The first bound that no run of this length (s) on a line of this rate (bit/s) can reach."""
+    """The text of the error for the first bound that no run of this length (s) on a line of this
+    rate (bit/s) can reach; empty if there is none."""
     limits = {"s": (length_s, "s, the length of a run"), "bit/s": (rate, "bit/s, the line's rate")}
     for term in terms:
         limit = limits.get(_unit(term.measure))
@@ -194,8 +196,8 @@ def beyond(terms: Sequence[Term], length_s: float, rate: float) -> str:
 
 
 def far(terms: Sequence[Term], runs: Sequence[Numbers]) -> str:
-    """The first bound that lies far from the values of all these runs, so that it separates
-    nothing."""
+    """The text of the error for the first bound that is far from the values of all these runs, so
+    that it separates no candidates; empty if there is none."""
     for term in terms:
         found = [run.get(term.measure) for run in runs]
         values = [v for v in found if isinstance(v, int | float) and math.isfinite(v)]
@@ -218,7 +220,7 @@ def _number(text: str) -> float | None:
 
 
 def score(terms: Sequence[Term], summary: Numbers) -> float:
-    """The weighted mean of the grades."""
+    """The score of a run: the weighted mean of the terms' grades."""
     weights = math.fsum(term.weight for term in terms)
     return math.fsum(term.weight * term.grade(summary) for term in terms) / weights
 

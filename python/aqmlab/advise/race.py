@@ -1,15 +1,14 @@
 """Finds the best candidate with few runs: sequential halving under common random numbers.
 
-All candidates serve equal users under equal seeds; after each round the better half goes on and
-runs under new seeds in addition to the old ones (Karnin, Koren and Somekh, Almost optimal
-exploration in multi-armed bandits, 2013). The usual setting of each discipline runs first, and the
-other settings of those disciplines follow that do well. From `LEAST` seeds on a candidate runs no
-more when its difference from the best is known to lie on one side of `EQUAL`.
-At the end differences from the best are paired by seed,
-with Student's t intervals. Candidates that cannot be distinguished from the best, or are less than
-`EQUAL` below it, are as good, and of these the usual one is advised: another choice of seeds then
-gives the same answer as before.
-Candidates whose runs agree in every number are one from the second round on.
+All candidates serve equal users under equal seeds; after each round the better half stays and runs
+under new seeds in addition to the old ones (Karnin, Koren and Somekh, Almost optimal exploration in
+multi-armed bandits, 2013). The usual setting of each discipline runs first; the other settings
+follow for disciplines that score well. From `LEAST` seeds on a candidate is not run again once its
+difference from the best is known to lie on one side of `EQUAL`. At the end differences from the
+best are paired by seed, with Student's t intervals. Candidates that cannot be distinguished from
+the best, or are less than `EQUAL` below it, are as good, and of these the usual one is advised:
+another choice of seeds then gives the same answer as before. Candidates whose runs agree in every
+number count as one from the second round on.
 """
 
 from __future__ import annotations
@@ -25,25 +24,28 @@ from .candidates import PRESENT, STAY, Candidate
 EQUAL = 0.02
 """Largest difference of scores (0 to 1) that users would not notice (constructed)."""
 LEAST = 4
-"""Seeds before a candidate's difference from the best can count as known (constructed)."""
+"""Number of seeds before a candidate's difference from the best can count as known
+(constructed)."""
 SURE = 0.99
-"""Confidence at which it counts as known: above that of the shown intervals, since it is looked at
-after every round (constructed)."""
+"""Confidence at which a difference counts as known: higher than that of the shown intervals, since
+it is tested after every round (constructed)."""
 AHEAD = EQUAL / 4
-"""By how much a setting must be ahead of its discipline's usual one to go on (constructed)."""
+"""Lead in score over its discipline's usual setting that another setting needs to stay in the race
+(constructed)."""
 ENTER = 3
-"""Disciplines at least whose other settings race (constructed)."""
+"""Least number of disciplines whose other settings race (constructed)."""
 Scores = Mapping[int, float]
 """A candidate's scores by seed."""
 Evaluate = Callable[[Sequence[Candidate], Sequence[int]], Sequence[Scores]]
-"""Runs each candidate under each seed; none that was run before is run again."""
+"""Runs each candidate under each seed and returns the scores; finished runs are not repeated."""
 Alike = Callable[[Candidate, Candidate], bool]
-"""Whether two candidates gave the very same numbers in every run of both."""
+"""Whether two candidates gave identical numbers in every run that both have."""
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """How many seeds each round has, and how many candidates go on at least."""
+    """The number of seeds of each round, and the least number of candidates that each round
+    keeps."""
 
     seeds: Sequence[int]
     finalists: int = 4
@@ -51,7 +53,8 @@ class Rounds:
 
 @dataclass(frozen=True)
 class Place:
-    """How a candidate did: its mean score, and how far it lies below the best, paired by seed."""
+    """The result of a candidate: its mean score, and the difference from the best, paired by
+    seed."""
 
     candidate: Candidate
     seeds: int
@@ -59,17 +62,17 @@ class Place:
     low: float
     high: float
     behind: tuple[float, float, float]
-    """Mean, low and high of the best's score minus this one's."""
+    """The best candidate's score minus this one's: mean, and low and high end of the interval."""
     equal: bool
     """Whether it is as good as the best: not distinguishable from it, or within `EQUAL`."""
     final: bool
     """Whether it stayed to the end: in the last round, or its difference was known before."""
     also: tuple[str, ...] = ()
-    """Other candidates that gave the very same numbers."""
+    """Names of other candidates whose runs gave identical numbers."""
 
     @property
     def standing(self) -> str:
-        """How it stands to the best, in words."""
+        """How the candidate compares with the best one, in words."""
         mean, low, _ = self.behind
         if not self.final:
             return "left early"
@@ -89,7 +92,8 @@ def race(
     first: int = 1,
     alike: Alike | None = None,
 ) -> list[Place]:
-    """The places, best first; those that left early come last, by their score when they left."""
+    """The results of all candidates, best first; those that left early come last, in order of their
+    scores when they left."""
     left, waiting = _usual(candidates) if len(rounds.seeds) > 1 else (list(candidates), [])
     out: list[Candidate] = []
     settled: list[Candidate] = []
@@ -119,7 +123,7 @@ def race(
 
 
 def steps(candidates: Sequence[Candidate], rounds: Rounds) -> list[int]:
-    """How many runs each step has, about: each has the new seeds of those that are left."""
+    """Approximate number of runs of each step: remaining candidates times new seeds."""
     usual, waiting = _usual(candidates) if len(rounds.seeds) > 1 else (list(candidates), [])
     found = [len(usual) * rounds.seeds[0]]
     if waiting:
@@ -133,7 +137,8 @@ def steps(candidates: Sequence[Candidate], rounds: Rounds) -> list[int]:
 
 
 def _usual(those: Sequence[Candidate]) -> tuple[list[Candidate], list[Candidate]]:
-    """The usual setting of each discipline and today's queue; and the other settings."""
+    """Two lists: the usual setting of each discipline with today's queue, and the other
+    settings."""
     usual = {one.aqm: one for one in sorted(those, key=lambda one: -one.rank)}
     first = [one for one in those if usual[one.aqm] is one]
     return first, [one for one in those if usual[one.aqm] is not one]
@@ -149,9 +154,9 @@ def _entering(
 
 
 def _worth(left: Sequence[Candidate], known: Mapping[str, Scores]) -> list[Candidate]:
-    """Without the settings that are hardly ahead of their discipline's usual one.
+    """The candidates without the settings that are hardly ahead of their discipline's usual one.
 
-    That one is advised unless another is ahead of it by `EQUAL`.
+    The usual one is advised unless another is ahead of it by `EQUAL`.
     """
     usual, others = _usual(left)
     means = {one.aqm: _mean(known[one.name]) for one in usual}
@@ -161,10 +166,10 @@ def _worth(left: Sequence[Candidate], known: Mapping[str, Scores]) -> list[Candi
 def _settled(
     left: Sequence[Candidate], known: Mapping[str, Scores]
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """The candidates that run on, and those whose difference from the best is known well enough.
+    """Two lists: the candidates to run further, and those whose difference from the best is known.
 
-    Today's queue, the best and the usual one of those that are as good run on: their numbers are
-    compared with each other in the answer.
+    Today's queue, the best and the most usual of those as good as it are run further: their numbers
+    are compared with each other in the answer.
     """
     best = _sorted(left, known)[0]
     equal, settled = [best], []
@@ -212,12 +217,12 @@ def _mean(scores: Scores) -> float:
 def _halved(
     left: Sequence[Candidate], known: Mapping[str, Scores], least: int
 ) -> tuple[list[Candidate], list[Candidate]]:
-    """The better half; what is there today always stays, to be compared with."""
+    """The better half, and the others. Today's queue always stays, as the reference."""
     ordered = _sorted([one for one in _worth(left, known) if one.name != PRESENT], known)
     behind = [one for one in left if one not in ordered and one.name != PRESENT]
     keep = max(least, math.ceil(len(ordered) / 2))
-    # The usual setting of a discipline is not sent away while one of its others goes on: it is what
-    # is advised if they cannot be distinguished.
+    # The usual setting of a discipline stays while another of its settings stays: it is the one
+    # that is advised if they cannot be distinguished.
     going = {one.aqm for one in ordered[:keep]}
     usual = [
         one
@@ -243,7 +248,7 @@ def _places(
         made = _place(one, known[one.name], known[best.name], final)
         return replace(made, also=tuple(also.get(one.name, ())))
 
-    # Candidates that ran under different seeds are in order by what is paired, not by their means.
+    # Candidates may have run under different seeds: paired differences order them, not means.
     final = [placed(one, True) for one in (*left, *settled) if one is not best]
     final.sort(key=lambda place: (place.behind[0], place.candidate.rank))
     return [placed(best, True), *final, *(placed(one, False) for one in out)]
@@ -260,10 +265,10 @@ def _place(one: Candidate, scores: Scores, best: Scores, final: bool) -> Place:
 def advised(
     places: Sequence[Place], can: Callable[[Candidate], bool] = lambda _: True
 ) -> Place | None:
-    """The advised candidate: today's queue if it is as good as the best, else the most usual of
-    those that are.
+    """The advised candidate: of those that are as good as the best and pass `can`, the first by
+    rank; so today's queue if it is one of them.
 
-    Where none of them passes `can`, the best of the others that does; None if there is none.
+    If there is none, the best other finalist that passes `can`; None if no candidate does.
     """
     best = [place for place in places if place.equal and can(place.candidate)]
     if best:

@@ -1,4 +1,4 @@
-"""How much the advice depends on what was assumed: each parameter, the load, the line's rate."""
+"""The sensitivity of the advice to what was assumed: each parameter, the load, the line's rate."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ LOADS = (0.5, 2.0)
 RATES = (0.8, 1.25)
 """Factors for the line's rate: it may really be lower or higher than stated (constructed)."""
 FIRST = 2
-"""Number of seeds after which the change may be known precisely enough."""
+"""Number of seeds of the first runs; more follow only if a change is not known precisely enough."""
 _SIZES = ("mtu", "queues", "flows", "hash_seed", "memory_limit", "drop_batch", "limit_bytes", "mpu")
 """Sizes of tables and packets, which nobody tunes."""
 
 
 @dataclass(frozen=True)
 class Effect:
-    """What a change does to a candidate's score, paired by seed."""
+    """The effect of a change of the queue or line on a candidate's score, paired by seed."""
 
     what: str
     candidate: str
@@ -45,8 +45,8 @@ class Effect:
 def parameters(
     trial: Trial, one: Candidate, seeds: Sequence[int], most: int, system: str
 ) -> list[Effect]:
-    """The effect of halving and doubling each number of the queue that the system can set, for at
-    most `most` parameters; described in the system's words."""
+    """The effects of halving and doubling each parameter that the system can set, for at most
+    `most` parameters; each change is described in the system's words."""
     queue = commands.direction(trial.situation, one)
     settable = [
         (name, value)
@@ -70,8 +70,8 @@ def parameters(
 
 
 def tunable(one: Candidate) -> Iterator[tuple[str, float, bool]]:
-    """Parameters that are numbers to tune: name, value in base units, whether the candidate sets
-    it."""
+    """The parameters of a candidate that are numbers to tune: name, value in base units, and
+    whether the candidate sets it."""
     named = one.queue or {}
     scenario = {
         "duration": "1 s",
@@ -119,7 +119,8 @@ def surroundings(
 
 
 def steps(trial: Trial, tuned: bool, most: int, kept: int, seeds: int) -> list[int]:
-    """How many runs `parameters` (of a queue that has some) and `surroundings` need at most."""
+    """The most runs that each step of `parameters` (left out unless `tuned`) and `surroundings`
+    needs."""
     later = max(0, seeds - FIRST)
     own = [most * len(FACTORS) * FIRST, most * len(FACTORS) * later] if tuned else []
     cases = len(LOADS) + (0 if trial.situation.wanders else len(RATES))
@@ -137,9 +138,9 @@ def _evaluate(
     """The scores under the first seeds, and where a change is not known precisely enough from
     these, under all seeds.
 
-    A change from the first candidate is known when its 95 % interval is within `EQUAL` of its mean.
-    `together`: if one candidate needs all seeds, all candidates are run under them, since their
-    scores are shown side by side.
+    A difference from the first candidate is known when its 95 % interval reaches at most `EQUAL` to
+    each side of the mean. `together`: if one candidate needs all seeds, all candidates are run
+    under them, since their scores are shown side by side.
     """
     found = trial.evaluate(those, seeds[:FIRST], what)
     unknown = [one for one, scores in zip(those, found, strict=True) if _wide(found[0], scores)]

@@ -14,13 +14,14 @@ from .trial import Trial
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
 LEAST = 0.0005
-"""Score differences below this are shown as none at the digits printed."""
+"""Differences of scores below this one would be printed as 0.000."""
 
 
 def of(
     trial: Trial, places: Sequence[Place], chosen: Place, compared: Sequence[Measured], system: str
 ) -> str:
-    """For example `Any of these three will do: cake, fq_codel, sfq. Take cake: …`."""
+    """The sentences of the answer: `Any of these three will do: cake, fq_codel, sfq; take cake:
+    …`."""
     if chosen.candidate.queue is None:
         return (
             "Leave the queue as it is: nothing that was raced is better by more than "
@@ -73,7 +74,7 @@ def _milliseconds(compared: Sequence[Measured]) -> str:
     waits = [row for row in known if row[0] == "queue_delay_mean_s"]
     if not (delays or waits):
         return ""
-    # Of several groups or directions, the one with the longest delay today.
+    # If several groups of datagrams have a delay, the one with the longest delay today is taken.
     _, today, advised, difference = max(delays or waits, key=lambda each: each[1][0])
     words = "95 % of the packets of calls arrive within" if delays else "packets wait on average"
     after, before = advised[0] * 1e3, today[0] * 1e3
@@ -111,7 +112,7 @@ def _ahead(trial: Trial, places: Sequence[Place], chosen: Place) -> list[str]:
 
 
 def _short(trial: Trial, chosen: Place) -> list[str]:
-    """The wanted terms that the advised queue does not reach, so that nobody expects them."""
+    """A sentence for each term of the objective that the advised queue does not reach."""
     found = []
     for term in trial.terms:
         had = trial.measured(chosen.candidate, term.measure)

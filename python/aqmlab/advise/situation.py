@@ -1,4 +1,4 @@
-"""The line that needs advice: a scenario, and the places where a queue can be put into it."""
+"""The line that needs advice: a scenario, and the position at which a queue can be put into it."""
 
 from __future__ import annotations
 
@@ -21,9 +21,10 @@ AT_HOME = ("dsl", "adsl", "cable", "docsis", "fibre", "satellite", "leo")
 ROUTER = "router"
 LINE = "line"
 OTHER_NAMES = {"fiber": "fibre", "ftth": "fibre", "gpon": "fibre", "vdsl": "dsl"}
-"""Other words for a kind of access."""
+"""Other names for a kind of access."""
 CELLS = {"5g": (106, 186e6), "lte-cell": (100, 68e6)}
-"""Cells: their resource blocks and what these carry downstream, bit/s, with that access's UEs."""
+"""Cellular links: number of resource blocks, and the downstream rate in bit/s that these carry with
+the default UEs of that access."""
 SCALABLE = ("prague",)
 """Congestion controls that send ECT(1) and want a scalable queue (RFC 9331)."""
 
@@ -33,12 +34,12 @@ class Situation:
     """A line with its users."""
 
     scenario: Scenario
-    """As it is today, without a seed."""
+    """The scenario with today's queue, without a seed."""
     place: str
     """Where a queue can be put: `router` (behind a shaper before the line) or `line`."""
     directions: tuple[str, ...] = ("forward", "reverse")
     described: str = ""
-    """In a few words."""
+    """The situation in a few words, for people."""
 
     @property
     def line(self) -> Link:
@@ -46,14 +47,15 @@ class Situation:
         return self.scenario["link"][0]
 
     def rate(self, direction: str) -> float:
-        """Of the line, bit/s; of a changing one its nominal rate."""
+        """The line's rate in bit/s; the nominal rate if it changes."""
         resolved = engine.check({**self.scenario, "seed": 1})["link"][0]
         key = "rate" if direction == "forward" else "reverse_rate"
         return engine.quantity(resolved.get(key) or resolved["rate"], "rate")
 
     @property
     def wanders(self) -> bool:
-        """Whether the line's rate changes all the time: then it cannot be said wrongly."""
+        """Whether the line's rate changes during a run: runs at a misstated rate are then
+        omitted."""
         line = engine.check({**self.scenario, "seed": 1})["link"][0]
         changes = (line.get("rate_trace"), line.get("rate_steps"))
         return any(change not in (None, "none", []) for change in changes)
@@ -87,8 +89,8 @@ class Situation:
     def with_queue(self, queues: Mapping[str, Queue], shares: Mapping[str, float]) -> Scenario:
         """The scenario with another queue in each direction (`forward`, `reverse`).
 
-        At a router the queue stands behind a shaper at a share of the line's rate, and the line
-        keeps its own queue; at the line it replaces that.
+        At a router the queue belongs to a shaper at a share of the line's rate, and the line keeps
+        its own queue; at the line the queue replaces the line's own.
         """
         made = copy.deepcopy(without(self.scenario))
         if self.place == LINE:
@@ -109,7 +111,7 @@ class Situation:
 
 def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situation:
     """A line given by its rates (`down/up`), its kind and its users."""
-    # The bar of 50 Mbit/s parts no rates.
+    # The slash of "50 Mbit/s" does not separate two rates: only one before a digit does.
     down, *more = re.split(r"\s*/\s*(?=[\d.])", rate.strip(), maxsplit=1)
     up = "".join(more)
     unit = "".join(c for c in (up or down) if not (c.isdigit() or c in ". "))
@@ -140,17 +142,18 @@ def of_words(rate: str, access: str | None, who: str, place: str | None) -> Situ
 
 
 def resolved(line: Mapping[str, Any]) -> Link:
-    """A line with all that its kind of access has."""
+    """A line completed by the defaults of its kind of access."""
     traffic = [{"app": "bulk", "flows": 1}]
     scenario = {"duration": "1 s", "seed": 1, "link": [line], "traffic": traffic}
     return engine.check(scenario)["link"][0]
 
 
 def channel_of(access: str, down: str, up: str) -> dict[str, Any]:
-    """What a channel must be to have these rates.
+    """The channel of an access link that has these rates.
 
-    A cell gets resource blocks, a modem's channel twice its contract; of Wi-Fi they are the near
-    stations' rate of the physical layer, of which the far one has a twentieth.
+    A cell gets enough resource blocks, a DOCSIS channel twice the upstream rate (100 Mbit/s at
+    least). The rate of Wi-Fi is the physical layer's rate of two stations; a far third one has a
+    twentieth of it.
     """
     forward, reverse = (engine.quantity(text, "rate") for text in (down, up))
     if access in CELLS:
@@ -164,8 +167,9 @@ def channel_of(access: str, down: str, up: str) -> dict[str, Any]:
 
 
 def _channel_times(line: Link, factor: float) -> dict[str, Any]:
-    """The channel of a complete link, made to carry `factor` times as much: the link's own rate
-    says nothing of it (a modem's contract is that rate)."""
+    """The channel of a complete link with `factor` times its capacity. A cell's or Wi-Fi's capacity
+    is independent of the link's own rate; a DOCSIS link needs nothing, since its rate is the
+    limit."""
     if cell := line.get("cell"):
         return {"cell": {**cell, "blocks": max(1, round(cell["blocks"] * factor))}}
     if wifi := line.get("wifi"):
@@ -175,7 +179,7 @@ def _channel_times(line: Link, factor: float) -> dict[str, Any]:
 
 
 def _rate(text: str) -> str:
-    """`50mbit` is `50 Mbit/s`, as tc's people write it."""
+    """A rate in tc's notation (`50mbit`) as a scenario writes it (`50 Mbit/s`)."""
     low = text.lower().removesuffix("/s").replace(" ", "")
     for word, unit in (
         ("gbit", "Gbit/s"),
@@ -189,7 +193,8 @@ def _rate(text: str) -> str:
 
 
 def of_file(file: Path, place: str | None, directions: Sequence[str] = ("forward",)) -> Situation:
-    """The first link of a scenario's file, as it is; its loads become users when it is run."""
+    """The situation of a scenario file, whose first link is the line; offered loads are replaced by
+    numbers of users before it is run."""
     experiment = load(file)
     if not experiment.swept or any(group.axes for group in experiment.group):
         raise SpecError(f"{file} is no single scenario: leave [sweep] and [[group]] out")
@@ -209,7 +214,7 @@ def of_scenario(
     described: str,
     directions: Sequence[str] = ("forward",),
 ) -> Situation:
-    """The situation of a scenario that was read."""
+    """The situation of a scenario, whose first link is the line."""
     bare = without(scenario, "seed", "name")
     return _checked(Situation(bare, place or LINE, tuple(directions), described))
 
@@ -226,7 +231,7 @@ def _checked(situation: Situation) -> Situation:
 
 
 def _requested(traffic: Sequence[Traffic]) -> list[Traffic]:
-    """Loads are no users yet: any number of them will do to find other mistakes."""
+    """The traffic with one user in place of each load, which is enough to check everything else."""
     return [
         {**without(group, "load"), "users": 1} if "load" in group else without(group)
         for group in traffic

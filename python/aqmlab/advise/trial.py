@@ -1,4 +1,4 @@
-"""Runs for advice: candidates in a situation under seeds, and what came out, as numbers."""
+"""Runs for advice: candidates in a situation under seeds, and the numbers of their results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .situation import Situation
 
 _MACHINE = {about["name"] for about in measures.MACHINES}
 QUANTILES = tuple(f"queue_delay_{part}_s" for part in ("p50", "p90", "p95", "p99", "p99_9", "max"))
-"""Of the queueing delay: each that of the queue on the way where it is largest."""
+"""Quantiles of the queueing delay; each is that of the queue in which it is largest."""
 
 
 @dataclass
@@ -35,10 +35,11 @@ class Agenda:
     length_s: float
     """Simulated seconds of a run."""
     steps: list[int] = field(default_factory=list)
-    """Runs of each step, about; the first is the one that goes on, or is over."""
+    """Approximate number of runs of each step; the first is the step in progress, or the last
+    finished one."""
 
     def start(self) -> None:
-        """The next step starts: what comes after it counts as time left."""
+        """Starts the next step; the steps after it count as time left."""
         self.steps = self.steps[1:]
         later = sum(self.steps[1:]) * self.length_s
         self.laboratory.expect({"later": later} if later > 0 else {})
@@ -46,7 +47,8 @@ class Agenda:
 
 @dataclass
 class Trial:
-    """Candidates in one situation; what has been run is remembered, and kept in the folder."""
+    """Runs candidates in one situation; finished runs are kept in memory, and in the results
+    folder."""
 
     situation: Situation
     terms: Sequence[Term]
@@ -57,7 +59,7 @@ class Trial:
     def evaluate(
         self, those: Sequence[Candidate], seeds: Sequence[int], what: str = ""
     ) -> list[Scores]:
-        """The scores of each candidate, by seed; `what` is said of it while it goes on."""
+        """The scores of each candidate, by seed; `what` is shown with the progress."""
         if self.agenda is not None:
             self.agenda.start()
         wanted = [(one, seed) for one in those for seed in seeds]
@@ -75,12 +77,13 @@ class Trial:
         ]
 
     def skip(self) -> None:
-        """The next step is not needed."""
+        """Passes over the next step, which is not needed."""
         if self.agenda is not None:
             self.agenda.start()
 
     def alike(self, one: Candidate, other: Candidate) -> bool:
-        """Whether two gave the very same numbers in every run of both: only their names differ."""
+        """Whether two candidates gave identical numbers in every run of the first, so that only
+        their names differ."""
         seeds = {seed for name, seed in self.seen if name == one.name}
         pairs = [(self.seen[one.name, seed], self.seen.get((other.name, seed))) for seed in seeds]
         return bool(pairs) and all(_of_network(a) == _of_network(b) for a, b in pairs)
@@ -97,7 +100,7 @@ class Trial:
         }
 
     def measured(self, one: Candidate, name: str) -> tuple[float, float, float] | None:
-        """Mean and interval of a measure; none where it is undefined in any seed."""
+        """Mean and interval of a measure; None if it is undefined under any seed."""
         found = list(self.values(one, name).values())
         kept = [value for value in found if value is not None]
         return interval(kept) if kept and len(kept) == len(found) else None
@@ -105,40 +108,43 @@ class Trial:
     def difference(
         self, one: Candidate, other: Candidate, name: str
     ) -> tuple[float, float, float] | None:
-        """`other - one`, paired by seed."""
+        """Mean and interval of a measure's difference `other - one`, paired by seed."""
         there = self.values(other, name)
         pairs = [(value, there.get(seed)) for seed, value in self.values(one, name).items()]
         gaps = [b - a for a, b in pairs if a is not None and b is not None]
         return interval(gaps) if gaps else None
 
     def names(self, suffix: str) -> list[str]:
-        """Measures whose path ends so."""
+        """Names of measures that end with this suffix."""
         some = next(iter(self.seen.values()), {})
         return [name for name in some if name.endswith(suffix)]
 
 
 def _of_network(found: Numbers | None) -> dict[str, float | None] | None:
-    """The numbers of a run but those of the machine it ran on."""
+    """The numbers of a run without those that depend on the machine, such as the time that it
+    took."""
     if found is None:
         return None
     return {name: value for name, value in found.items() if name not in _MACHINE}
 
 
 def numbers(summary: Numbers) -> dict[str, float | None]:
-    """A run's numbers; delay and losses are of all queues in the worse direction."""
+    """A run's numbers. Mean delay and drop rate are over all queues of the worse direction;
+    quantiles of the delay are those of the worst queue."""
     found = dict(measure.numbers(summary))
     delays: dict[str, float] = {}
     arriving: dict[str, float] = {}
     for name, port in summary.get("ports", {}).items():
         way = name.rpartition(".")[2]
         delays[way] = delays.get(way, 0.0) + (port.get("queue_delay_mean_s") or 0.0)
-        # What one queue lets through reaches the next.
+        # Only packets that one queue passes on reach the next queue.
         arriving[way] = arriving.get(way, 1.0) * (1.0 - (port.get("drop_rate") or 0.0))
     if delays:
         found["queue_delay_mean_s"] = max(delays.values())
         found["drop_rate"] = 1.0 - min(arriving.values())
         for name in QUANTILES:
-            # Quantiles of several queues cannot be added: the worst queue's is what all exceed.
+            # Quantiles of several queues cannot be added: the worst queue's is a lower bound of the
+            # sum's.
             ports = summary.get("ports", {}).values()
             worst = [port[name] for port in ports if port.get(name) is not None]
             found[name] = max(worst, default=None)
@@ -146,7 +152,8 @@ def numbers(summary: Numbers) -> dict[str, float | None]:
 
 
 def with_users(situation: Situation, laboratory: Laboratory, **how: Any) -> Situation:
-    """Loads become users, as `aqmlab run` does it."""
+    """The situation with a number of users in place of each offered load, as `aqmlab run` finds
+    it."""
     scenario: Scenario = situation.scenario
     while spec.loaded_group(scenario) is not None:
         if calibrate.is_open_loop(scenario):

@@ -1,4 +1,4 @@
-"""Who uses the line: a few words for the usual cases. Numbers of people are constructed."""
+"""Traffic of common kinds of users, by one word. The numbers of people are constructed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ USERS: dict[str, list[Traffic]] = {
         {"name": "web", "app": "web-2024", "users": 6, "tcp": _TODAY},
         {"name": "film", "app": "video", "users": 2, "tcp": _TODAY},
         {
-            # What fills a home's upload now and then: photos on their way to a cloud.
+            # Uploads that fill a home's line now and then: photos sent to a cloud.
             "name": "photos",
             "app": "loop",
             "model": "ftp",
@@ -25,7 +25,7 @@ USERS: dict[str, list[Traffic]] = {
             "tcp": _TODAY,
         },
         {
-            # And its download: an update.
+            # Downloads that fill it: an update.
             "name": "update",
             "app": "loop",
             "model": "ftp",
@@ -46,13 +46,14 @@ USERS: dict[str, list[Traffic]] = {
         {"name": "talk", "app": "voip", "users": 1},
     ],
 }
-"""By the word after --users."""
+"""The traffic groups by the word after `--users`."""
 RTT = {"household": "30 ms", "office": "30 ms", "phone": "40 ms"}
-"""Besides the access; constructed."""
+"""The round-trip time of the network without the access line, by the word after `--users`;
+constructed."""
 
 
 def named(word: str) -> list[Traffic]:
-    """A copy of the traffic of that name."""
+    """A copy of the traffic groups that this word names."""
     if word not in USERS:
         hint = nearest(word, list(USERS))
         raise SpecError(f'no users "{word}"{hint} (known: {", ".join(USERS)}; or give --scenario)')
@@ -60,7 +61,8 @@ def named(word: str) -> list[Traffic]:
 
 
 def scaled(traffic: list[Traffic], factor: float) -> list[Traffic]:
-    """`factor` times the people: every group's number, at least one, of flows as well."""
+    """The traffic with each group's users, flows and rate of connections multiplied by `factor`; at
+    least one user or flow is left."""
     made = copy.deepcopy(traffic)
     for group in made:
         for key in ("users", "flows"):

@@ -1,1 +1,2 @@
-"""One score card of a queue or congestion control over a fixed set of short scenarios."""
+"""The score card of a queue discipline or congestion control over a fixed set of short
+scenarios."""

@@ -1,5 +1,5 @@
-"""A score card: laws first, then every scenario of the sets, paired with the best of our queues or
-controls."""
+"""The score card: tests of laws first, then every scenario of the sets, where the subject is
+compared by pairs with the best of aqmlab's own queue disciplines or congestion controls."""
 
 from __future__ import annotations
 
@@ -20,10 +20,11 @@ from . import score, situations
 from .situations import Situation
 
 RIVALS: dict[str, list[str]] = situations.DATA["rivals"]
-"""Queues and controls of ours, in common use, that a subject is compared with, by kind."""
+"""Widely used queue disciplines and congestion controls of aqmlab with which a subject is compared,
+by kind."""
 REPEATED = 20
-"""Scenarios of each set that are run twice, the second time in other processes and in reverse
-order, to detect a dependence on the clock, on a file or on an earlier run."""
+"""Number of scenarios of each set that are run twice, the second time in other processes and in
+reverse order, to detect a dependence on the clock, on a file or on an earlier run."""
 
 Progress = Callable[[str], object]
 
@@ -33,7 +34,8 @@ Interval = list[float | None]
 
 
 class Rival(TypedDict):
-    """A queue or control of ours next to the subject, over the scenarios of a set."""
+    """A queue discipline or control of aqmlab compared with the subject over the scenarios of a
+    set."""
 
     score: Interval
     difference: Interval
@@ -41,7 +43,7 @@ class Rival(TypedDict):
 
 
 class OfSet(TypedDict):
-    """The results of one set; `beside` are those of our queues or controls by name."""
+    """The results of one set; `beside` has those of aqmlab's own queues or controls, by name."""
 
     scenarios: int
     score: Interval
@@ -54,8 +56,8 @@ class OfSet(TypedDict):
 
 
 class Card(TypedDict):
-    """A score card. Without a valid one, because a law is broken or runs are not repeated, the
-    scores mean nothing."""
+    """A score card. If it is not valid, since a law is broken or repeated runs differ, its scores
+    mean nothing."""
 
     name: str
     kind: str
@@ -77,10 +79,10 @@ def evaluate(
     checked: bool = True,
     notify: Progress = lambda _: None,
 ) -> Card:
-    """The score card of `FILE[:CLASS]`, or of one of our queues or controls by its name, over these
-    sets.
+    """The score card of `FILE[:CLASS]`, or of one of aqmlab's own queues or controls by its name,
+    over these sets.
 
-    `seed` is that of the held-out set. `size` limits the scenarios of each set.
+    `seed` determines the held-out set. `size` limits the scenarios of each set.
     """
     if "held-out" in sets and seed is None:
         raise SpecError("the held-out set follows from a seed: give --seed N with it")
@@ -108,7 +110,8 @@ def evaluate(
 
 
 def subject_of(name: str) -> tuple[str | ProgramTable, str, str]:
-    """What is put into scenarios, its kind (aqm or congestion) and its name."""
+    """The value that names the subject in scenarios, its kind (`aqm` or `congestion`) and its
+    name."""
     if source.names_file(name):
         table = source.table(name, Path())
         return (
@@ -126,7 +129,7 @@ def subject_of(name: str) -> tuple[str | ProgramTable, str, str]:
 
 
 def laws(name: str, kind: str, notify: Progress) -> list[Check]:
-    """The laws that the subject breaks."""
+    """The checks of laws that the subject fails."""
     check = checking.check if kind == "aqm" else checking.check_control
     report = check(name, lambda what: notify(f"law: {what}"))
     return [row for row in report["checks"] if row["broken"]]
@@ -206,7 +209,8 @@ def _grades(answers: Sequence[judging.Answer]) -> dict[str, float]:
 def _by_family(
     drawn: Sequence[Situation], own: Sequence[float], theirs: Sequence[float]
 ) -> dict[str, Interval]:
-    """For each family of scenarios, the difference from the best of our queues or controls."""
+    """For each family of scenarios, the score's difference from the best of aqmlab's own queues or
+    controls."""
     found: dict[str, list[float]] = {}
     for one, a, b in zip(drawn, own, theirs, strict=True):
         found.setdefault(one.family, []).append(a - b)

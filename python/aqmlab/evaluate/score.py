@@ -1,8 +1,8 @@
-"""The score of a run: grades of what people notice, and their geometric mean.
+"""The score of a run: the geometric mean of grades for what people notice.
 
-Each grade is 1 at best and 0 at worst. A queue that is empty because the line is idle gains
-nothing, nor does a full line with a long queue: the mean is geometric, so that no grade makes up
-for another that is near 0. The grades are constructed; their reference values are named."""
+Each grade is 1 at best and 0 at worst. A queue that is empty because the line is idle scores low,
+as does a full line with a long queue: the mean is geometric, so that no grade makes up for another
+that is near 0. The grades are constructed; their reference values are named."""
 
 from __future__ import annotations
 
@@ -20,11 +20,12 @@ RESPONSE_S = 1.0
 """Response time at which the grade of responses is one half (Nielsen 1993: 1 s keeps the flow of
 thought, recalled)."""
 LEAST = 1e-3
-"""No grade is smaller: a run without any use still differs from another."""
+"""The smallest grade: above zero, so that runs with a useless grade still differ by their
+others."""
 
 
 def grades(summary: Numbers) -> dict[str, float]:
-    """The grades of a run, of what there is in it."""
+    """The grades of a run by name; grades of traffic that it does not have are left out."""
     found = {"use": _number(summary, "utilisation", 0.0)}
     delay = summary.get("queue_delay_p95_s")
     found["delay"] = 1 / (1 + (delay if isinstance(delay, float) else math.inf) / DELAY_S)
@@ -38,14 +39,14 @@ def grades(summary: Numbers) -> dict[str, float]:
 
 
 def rivalry(flows: Sequence[tuple[str, float]]) -> float:
-    """What the flow of the group `rival` gets of its fair share beside the others, at most 1."""
+    """The rate of the group `rival` as a share of an equal split among all flows, at most 1."""
     rival = sum(rate for group, rate in flows if group == "rival")
     fair = sum(rate for _, rate in flows) / len(flows)
     return min(max(rival / fair if fair > 0 else 0.0, LEAST), 1.0)
 
 
 def total(found: Mapping[str, float]) -> float:
-    """Their geometric mean."""
+    """The score: the geometric mean of the grades."""
     return math.exp(math.fsum(math.log(grade) for grade in found.values()) / len(found))
 
 

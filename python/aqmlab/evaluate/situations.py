@@ -1,9 +1,10 @@
-"""The scenarios that a queue or congestion control is judged in: drawn once and for all.
+"""The scenarios for the score card of a queue or congestion control, drawn at random once and for
+all.
 
 A set is a version, a name and a seed: the same three give the same scenarios on every machine. The
-sets `train` and `public` are open, so a search for a program may train on the first and select by
-the second. The scenarios of `held-out` follow from a seed that is given at the call and that the
-author of a program does not know.
+sets `train` and `public` are known to everybody, so a search for a program may train on the first
+and select by the second. The scenarios of `held-out` follow from a seed that is given at the call
+and that the author of a program does not know.
 
 What is drawn, and within which bounds, is constructed: lines of homes and small sites, with the
 traffic that makes queues visible there.
@@ -24,12 +25,13 @@ from aqmlab.simulator.forms import Link, ProgramTable, Scenario, Traffic
 DATA: dict[str, Any] = tomllib.loads(
     (Path(__file__).parent / "sets.toml").read_text(encoding="utf-8")
 )
-"""The document of the sets: names of the queues and controls in scenarios, and the sets' version.
+"""The contents of `sets.toml`: names of the queues and controls in scenarios, and the sets'
+version.
 """
 VERSION: int = DATA["version"]
 """Version of the sets, which changes when any scenario changes."""
 SIZES = {"train": 600, "public": 400, "held-out": 400}
-"""Scenarios of each set."""
+"""Number of scenarios of each set."""
 PACKETS = 2_500
 """Packets that a scenario's line carries, approximately; this sets the scenario's duration."""
 LENGTH_S = (4.0, 16.0)
@@ -42,7 +44,7 @@ PLAIN: str = DATA["queues"]["plain"]
 
 @dataclass(frozen=True)
 class Situation:
-    """A scenario in which a subject takes the place of a queue or control."""
+    """A scenario into which a subject is put as its queue or congestion control."""
 
     name: str
     family: str
@@ -122,7 +124,7 @@ def _browsing(_rng: random.Random, scenario: Scenario) -> None:
 
 
 def _steps(rng: random.Random, scenario: Scenario) -> None:
-    """The rate falls to 20 to 60 % at 40 % of the run, and recovers at 70 % of it."""
+    """Lets the rate fall to 20 to 60 % at 40 % of the run, and recover at 70 % of it."""
     length = float(scenario.get("duration", "").split()[0])
     rate, low = _bits(scenario), rng.uniform(0.2, 0.6)
     steps = [(0, 1), (0.4 * length, low), (0.7 * length, 1)]

@@ -1,1 +1,1 @@
-"""An experiment as data: what is written in files, read critically, and the runs that it plans."""
+"""An experiment as data: its files are read and checked here, and its runs are planned."""

@@ -1,4 +1,5 @@
-"""A study with some fields of all its scenarios changed: another study, in a folder of its own."""
+"""A variant of a study: some fields are changed in all its scenarios, and its results go into a
+folder of their own."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from .grammar import Group
 from .spec import parse_override, set_path
 
 _LONGEST = 60
-"""Characters of a name that are made of what was changed."""
+"""Longest suffix of a name that is made of the changes, in characters."""
 
 
 def with_fields(
@@ -24,8 +25,8 @@ def with_fields(
 ) -> Experiment:
     """The study with these fields (`"path=value"`) in the scenario of every cell.
 
-    Its claims are judged anew. A field that an axis or a group of these parts sets (None: of all)
-    is refused: the cells would no longer be what their labels say.
+    Its claims are evaluated anew. A field that an axis or a group of these parts sets is refused
+    (None: of all parts), since the labels of the cells would be wrong.
     """
     changes = dict(map(parse_override, settings))
     for path in changes:
@@ -56,7 +57,8 @@ def with_fields(
 
 
 def suffix(settings: Sequence[str]) -> str:
-    """What a changed study's name ends with: the changes, as far as they fit into a name."""
+    """The suffix of a changed study's name: the changes, shortened by a hash if they are too
+    long."""
     brief = (re.sub(r"^.*\.(?=[^=]*=)", "", text) for text in settings)
     words = re.sub(r"[^\w.-]+", "", "-".join(brief).replace("=", "-"))
     if len(words) <= _LONGEST:

@@ -1,4 +1,4 @@
-"""The axes of a sweep as columns: numbers where they are numbers, in base units."""
+"""The axes of a sweep as columns of tables; quantities become numbers in base units."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from aqmlab.errors import AqmlabError, nearest
 from .grammar import Axis
 
 _TAKEN = ("variant", "label", "seed", "seeds", "field", "n", "mean", "low", "high")
-"""Columns of the tables that axes stand in."""
+"""Names of other columns of the tables, which no axis may take."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One axis: `traffic.0.load` is the column `load`, `network.rtt` in milliseconds `rtt_s`."""
+    """The column of one axis: `load` for `traffic.0.load`, `rtt_s` for `network.rtt`."""
 
     name: str
     path: str
     values: Mapping[str, float | str]
-    """The value by its label: a number, a truth value or, of anything else, the label."""
+    """The axis value for each label: a number, a truth value, or else a text or the label
+    itself."""
 
     def value(self, run: Mapping[str, str]) -> float | str:
-        """The value of a run on this axis; `run` are its labels by path."""
+        """The axis value of a run; `run` has the run's labels by path."""
         return self.values[run[self.path]]
 
     def matches(self, label: str, wanted: object) -> bool:
@@ -47,8 +48,8 @@ def _same(a: float, b: float) -> bool:
 def columns(axes: Sequence[Axis]) -> list[Column]:
     """The columns of a sweep, in the order of its axes.
 
-    A name is the last part of the path, where it stands for one axis only, and the unit where one
-    was written: `_s`, `_bits_per_s` or `_bytes`. A share in per cent is a fraction of one.
+    A column's name is the last part of the path if that is unique among the axes, followed by the
+    unit if the values have one: `_s`, `_bits_per_s` or `_bytes`. Percentages become fractions.
     """
     short = [axis.name.rpartition(".")[2] for axis in axes]
     found = []
@@ -56,7 +57,7 @@ def columns(axes: Sequence[Axis]) -> list[Column]:
         clear = short.count(name) == 1 and name not in _TAKEN and not name.isdigit()
         settings = list(axis.settings())
         labels = [label for _, label, *_ in settings]
-        # A table goes by its label, whatever that looks like.
+        # The column's value for a table is its label, even if the label looks like a number.
         written = [
             None if any(isinstance(part, Mapping) for part in changes.values()) else value
             for value, _, changes, _ in settings
@@ -76,7 +77,7 @@ def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequenc
     numbers = [units.quantity(value) for value in written]
     known = [number for number in numbers if number is not None]
     named = {unit for unit, _ in known if unit}
-    # A bare number next to "60 kB" is one of bytes, too.
+    # A bare number next to "60 kB" is a number of bytes, too.
     if len(known) < len(numbers) or len(named) > 1:
         texts = (v if isinstance(v, str) else None for v in written)
         return "", [text or label for text, label in zip(texts, labels, strict=True)]
@@ -85,7 +86,8 @@ def _values(written: Sequence[Any], labels: Sequence[str]) -> tuple[str, Sequenc
 
 
 def find(known: Sequence[Column], name: str) -> Column:
-    """The column of that name; also by its axis's path or the path's last part."""
+    """The column that this name denotes: the column's name, its axis's path or the path's last
+    part."""
     for column in known:
         if name in (column.name, column.path):
             return column

@@ -1,6 +1,7 @@
-"""What a shipped experiment says of itself, cached next to it as Python caches compiled modules.
+"""A cache of the descriptions of shipped experiments, kept next to them as Python keeps compiled
+modules.
 
-Reading all of an experiment takes ten times as long as reading what it says of itself.
+Reading a whole experiment takes ten times as long as reading this cache.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from .folders import SHIPPED, sources
 
 
 def described(file: Path, what: str, read: Callable[[], Any]) -> Any:
-    """What `read` gives, from before where neither the experiment's files nor what reads them have
-    changed; of an experiment of one's own it is read every time."""
+    """The result of `read`. It comes from the cache if neither the experiment's files nor the
+    modules that read them have changed. A user's own experiment is read every time."""
     if file.parent.parent != SHIPPED:
         return read()
     place = file.parent / "__pycache__" / f"{what}.json"
@@ -35,6 +36,6 @@ def described(file: Path, what: str, read: Callable[[], Any]) -> Any:
 
 
 def _read_by(file: Path) -> str:
-    """A hash of an experiment's files and of what reads them."""
+    """A hash of an experiment's files and of the modules that read them."""
     readers = sorted(Path(__file__).parent.glob("*.py"))
     return files.identity([files.digest_of(path) for path in (*sources(file), *readers)])

@@ -24,15 +24,15 @@ SHOWN = {
     "rrul": "Flent's RRUL, four flows each way and pings: a DSL line's FIFO beside CAKE",
     "shrew": "short bursts once a second silence a TCP flow: an attack on its timeout",
 }
-"""What each shows."""
+"""One sentence on each example."""
 TRACES = {
     "starlink-parked-down": "16 tests of 15 s to a parked dish, Osnabrück, January 2024",
     "starlink-parked-up": "the other direction of these",
     "starlink-driving-down": "16 tests of 15 s to a dish on a car, above 50 km/h, early 2024",
     "starlink-driving-up": "the other direction of these",
 }
-"""Recorded lines, `example:NAME` wherever a trace's file is given; experiments/examples/traces says
-where they come from and under which licence."""
+"""Recorded rates of lines: `example:NAME` names one wherever a trace's file is given. The folder
+`experiments/examples/traces` states their sources and licences."""
 
 
 def find(name: str) -> Path:
@@ -47,14 +47,14 @@ def find(name: str) -> Path:
 
 
 def trace(name: str) -> Path:
-    """The file of a recorded line, by its name."""
+    """The trace file of a recorded line, by its name."""
     if name not in TRACES:
         raise SpecError(f'no trace "{name}"{nearest(name, [*TRACES])} (one of {", ".join(TRACES)})')
     return FOLDER / "traces" / f"{name}.csv"
 
 
 def begin(file: Path, name: str) -> None:
-    """Writes a scenario of one's own to begin with: a copy of an example."""
+    """Writes a copy of an example as the start of a user's own scenario."""
     text = find(name).read_text("utf-8")
     head = f"# Begun from the example {name}. Run it: aqmlab run {file.name}\n#\n"
     if os.path.lexists(file):

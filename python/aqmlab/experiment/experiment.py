@@ -1,8 +1,8 @@
-"""An experiment as data: a file, a folder with its `experiment.toml` or a document of one's own,
-read critically at the door.
+"""An experiment as data: a file, a folder with its `experiment.toml` or a document in memory. It is
+checked when it is read.
 
-The format is described in `docs/studies.md`, its entries are in `grammar`. A bare scenario and a
-`[sweep]` are short for an experiment of one group (`sweep`).
+The format is described in `docs/studies.md`, its entries are in `grammar`. A bare scenario or a
+scenario with `[sweep]` is read as an experiment of one group (see `sweep`).
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ from .sweep import Calibrating
 
 T = TypeVar("T")
 
-#: #: What makes a file one that holds claims, and which of its entries describe the claims.
+#: A pattern found in files that hold claims, and the names of the entries that describe claims.
 _CLAIM = re.compile(r"^\[+claim\b", re.MULTILINE)
 _OF_CLAIMS = ("claim", "defaults")
 
 
 Change = Callable[[Scenario, Collection[str]], Scenario]
-"""What is changed in the scenario of a cell, whose axes have set the fields at these paths."""
+"""Changes the scenario of a cell, whose axes have set the fields at these paths."""
 """A scenario as another."""
 Inline = Callable[[Document], Document]
-"""Puts the files that a document names into it."""
+"""Returns a document with the contents of the files that it names."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,31 +97,34 @@ class Experiment:
     claim: tuple[Claim, ...] = key("sentences and rules", default=())
     deviation: tuple[Deviation, ...] = key("what is not from the paper", default=())
     folder: Path
-    """Where its files lie."""
+    """The folder of the experiment's files."""
     filename: str = FILE
-    """Its first file; none of a document that is no file."""
+    """Name of the experiment's first file; empty if the document is not from a file."""
     files: Mapping[str, Sequence[Path]] = field(default_factory=dict)
-    """The file that every entry of a list stands in."""
+    """The file of each entry, for each list of entries."""
     loads: Calibrating = field(default_factory=lambda: Calibrating())
-    """How loads that stand in a scenario itself become users: `[calibration]` of a sweep."""
+    """How offered loads in the scenario itself are converted into users: `[calibration]` of a
+    sweep."""
     change: Change | None = None
-    """What becomes of every scenario when all else is set: unknowns get other values."""
+    """A function that is applied to every scenario at the end, for example to set unknown
+    values."""
     set: str = ""
-    """What those values are called."""
+    """Name of the set of values that `change` applies."""
     changes: tuple[str, ...] = ()
     """Fields that were changed in every scenario, as `path=value`."""
     swept: bool = False
-    """Whether it was written as a scenario or a sweep: of one group, and without a quick form of
+    """Whether it was written as a scenario or a sweep: it then has one group, and no quick form of
     its own."""
 
     @property
     def where(self) -> str:
-        """Its first file, for error messages."""
+        """The path of the first file, for error messages."""
         return str(self.folder / self.filename) if self.filename else "scenario"
 
     @property
     def is_shown(self) -> bool:
-        """Whether it says what is to be shown or judged of its runs."""
+        """Whether the experiment has metrics, tables, figures or claims, so that runs are
+        reported."""
         return any(getattr(self, kind) for kind in LISTS if kind != "group")
 
     @property
@@ -147,12 +150,13 @@ class Experiment:
         return self.bases[name]
 
     def setting(self, quick: bool) -> Settings:
-        """Run length, warm-up, number of seeds and looks of the quick or the full study."""
+        """Run length, warm-up, seeds and interim analyses (looks) of the quick or the full
+        study."""
         mode: Mode = "quick" if quick else "full"
         return replace(self.settings[mode], mode=mode)
 
     def check_parts(self, parts: Sequence[str] | None) -> list[str]:
-        """These parts in the order of the file, or all; an unknown one is the user's mistake."""
+        """These parts in the order of the file, or all parts; SpecError for an unknown one."""
         for part in parts or []:
             if part not in self.parts:
                 known = ", ".join(self.parts)
@@ -160,7 +164,7 @@ class Experiment:
         return [p for p in self.parts if not parts or p in parts]
 
     def picture(self, identity: str) -> Figure:
-        """The figure with this number; an unknown one is the user's mistake."""
+        """The figure with this identifier; SpecError for an unknown one."""
         known = {figure.id: figure for figure in self.figure}
         if identity not in known:
             raise SpecError(f'{self.name} has no figure "{identity}": it has {", ".join(known)}')
@@ -200,12 +204,12 @@ def load(
     aqm: Sequence[object] = (),
     kept: bool = False,
 ) -> Experiment:
-    """The experiment of this name, file or folder (see `folders.find`), or that of a document.
+    """The experiment of this name, file or folder (see `folders.find`), or of this document.
 
     A scenario or a sweep takes `overrides`, `"path=value"` strings or a mapping, whose paths are
-    relative to the scenario, and seeds in place of its own. `aqm` are disciplines of one's own (see
-    `beside`). A document that is `kept` in a results folder holds the content of all its files, and
-    reads none: the folder may be a stranger's.
+    relative to the scenario, and seeds in place of its own. `aqm` lists the user's own disciplines
+    (see `external_aqm`). A document that is `kept` in a results folder holds the contents of all
+    files that it names. No file is read for it, since the folder may come from a stranger.
     """
     how = (overrides, seed, seeds)
     if isinstance(source, Mapping):
@@ -237,7 +241,7 @@ def _read(
     seed: int | None,
     seeds: int | Sequence[int] | None,
 ) -> Experiment:
-    """An experiment's document and those that it includes."""
+    """The experiment of a document and of the files that it includes."""
     file = folder / filename if filename else Path("scenario")
     if not sweep.has_groups(document):
         document, how = _swept(document, file, inline, overrides, seed, seeds)
@@ -261,7 +265,8 @@ def _swept(
     seed: int | None,
     seeds: int | Sequence[int] | None,
 ) -> tuple[Document, Calibrating]:
-    """A scenario or sweep as the document of an experiment, and how its loads become users."""
+    """A scenario or sweep as the document of an experiment, and how its loads are converted into
+    users."""
     try:
         given = overrides if isinstance(overrides, Mapping) else map(parse_override, overrides)
         pairs = dict(given)
@@ -281,7 +286,8 @@ def read(
     files: Mapping[str, Sequence[Path]] | None = None,
     **more: Any,
 ) -> Experiment:
-    """The objects of a document; the first mistake as one sentence that names file and entry."""
+    """The experiment of a complete document. The first mistake raises a SpecError with one sentence
+    that names file and entry."""
     files = files or {}
     known = shapes.keys(Experiment)
     first = folder / (more.get("filename", FILE) or "scenario")
@@ -304,7 +310,7 @@ def read(
 
 
 def _entry(kind: str, number: int, entry: Any, files: Sequence[Path]) -> Any:
-    """One entry of a list."""
+    """One entry of a list as an object of its kind."""
     try:
         return figure(entry) if kind == "figure" else shapes.read(KINDS[kind], entry)
     except Mistake as mistake:
@@ -313,7 +319,7 @@ def _entry(kind: str, number: int, entry: Any, files: Sequence[Path]) -> Any:
 
 
 def figure(entry: Document) -> Figure:
-    """A figure: what not every figure has is its kind's."""
+    """A figure. Keys that not every figure has are left to its kind, in `of`."""
     known = shapes.keys(Figure)
     own = {name: value for name, value in entry.items() if name in known}
     shapes.check_keys(own, known)
@@ -324,7 +330,7 @@ def figure(entry: Document) -> Figure:
 
 
 def claims(file: Path) -> list[Claim]:
-    """An experiment's claims alone, as `load` has them, from the files that hold any."""
+    """Only the claims of an experiment, as `load` returns them, from the files that hold any."""
     holding = [path for path in sources(file) if _CLAIM.search(path.read_text(encoding="utf-8"))]
     said = {path: documents.read_toml(path) for path in holding}
     if file in said and not sweep.has_groups(said[file]):

@@ -1,9 +1,9 @@
 """A user's own disciplines and congestion controls in an experiment that does not name them
 (`--aqm`, `--cc`).
 
-Wherever an axis goes through disciplines, each discipline is one more, and each control wherever an
-axis goes through controls; an experiment without such an axis studies the discipline that is given
-in place of its own.
+An axis over several disciplines gets each given discipline as one more variant, and an axis over
+congestion controls each given control. An experiment without such an axis studies the given
+discipline in place of its own.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .experiment import Experiment
 
 KEPT = ("limit", "limit_bytes", "ecn")
-"""What a discipline takes over from the one in whose place it stands, if it has such a field."""
+"""Fields that a discipline takes over from the one that it replaces, if it has them."""
 
 
 def with_own(experiment: Experiment, given: Sequence[object]) -> Experiment:
-    """The experiment with these disciplines and controls: names of files (`my_aqm.py:MyAqm`), or
-    classes."""
+    """The experiment with these disciplines and controls added, each given by a file name
+    (`my_aqm.py:MyAqm`) or as a class."""
     tables = [_table(each) for each in given]
     axes: set[str] = set()
     groups = tuple(_group(group, tables, axes) for group in experiment.group)
@@ -55,7 +55,8 @@ def _group(group: Group, tables: Sequence[ProgramTable], axes: set[str]) -> Grou
 
 
 def _axis(axis: Axis, tables: Sequence[ProgramTable], axes: set[str]) -> Axis:
-    """The axis with one more variant for each of the kind that it goes through."""
+    """The axis with one more variant for each given discipline or control of the kind that it
+    varies."""
     own = [
         _variant(model, table)
         for table in tables
@@ -69,7 +70,8 @@ def _axis(axis: Axis, tables: Sequence[ProgramTable], axes: set[str]) -> Axis:
 
 
 def _models(axis: Axis, kind: str) -> list[Variant]:
-    """The first variant that names one of a kind, if the axis goes through several."""
+    """The first variant that names a discipline (or control), if the axis has several of them; it
+    is the model for new variants."""
     several = {
         str(place[kind]) for variant in axis.variants for place in _places(variant, kind).values()
     }
@@ -97,14 +99,14 @@ def _variant(model: Variant, table: ProgramTable) -> Variant:
 
 
 def _queue(table: ProgramTable, instead: object) -> Queue:
-    """A queue of this discipline in place of another."""
+    """A queue of this discipline that replaces another queue."""
     fields = {field["name"] for field in source.described(table).get("fields", [])}
     had = instead if isinstance(instead, Mapping) else {}
     return {"aqm": dict(table), **{k: had[k] for k in KEPT if k in had and k in fields}}
 
 
 def _figure(figure: Figure, names: Sequence[str], axes: Collection[str]) -> Figure:
-    """The figure, with them among those that it draws in colour."""
+    """The figure with the new variants added to those that it draws in colour."""
     marked = figure.of.get("mark")
     if not isinstance(marked, list) or figure.of.get("curve") not in axes:
         return figure
@@ -112,7 +114,7 @@ def _figure(figure: Figure, names: Sequence[str], axes: Collection[str]) -> Figu
 
 
 def _in_place(experiment: Experiment, tables: Sequence[ProgramTable]) -> Experiment:
-    """The experiment with its studied queue, `link.0.forward`, of the one that is given."""
+    """The experiment with the given discipline in its studied queue, `link.0.forward`."""
     if len(tables) != 1:
         raise SpecError(
             f"{experiment.name} goes through no disciplines: give one --aqm, or a sweep of "

@@ -1,4 +1,4 @@
-"""Where experiments lie: those that come with the package, and anybody's own."""
+"""Finds the files of experiments: shipped ones and users' own."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ from . import examples
 
 FILE = "experiment.toml"
 
-#: Where the experiments live that come with the package.
+#: The folder of the experiments that come with the package.
 SHIPPED = Path(__file__).resolve().parent.parent / "experiments"
 
 
 def shipped() -> list[str]:
-    """The names of the experiments that come with the package: every folder that holds one."""
+    """The names of the experiments that come with the package, which are the names of their
+    folders."""
     return sorted(path.parent.name for path in SHIPPED.glob(f"*/{FILE}"))
 
 
@@ -46,22 +47,24 @@ def find(name: str) -> Path:
 
 
 def stem(file: Path) -> str:
-    """What an experiment is called that has no name: as its file, or as the folder of that."""
+    """The name of an experiment that states none: its file's name, or its folder's if the file is
+    `experiment.toml` or `scenario.toml`."""
     if file.stem in ("experiment", "scenario"):
         return printable(file.resolve().parent.name or file.stem)
     return printable(file.stem)
 
 
 def head(file: Path) -> dict[str, Any]:
-    """What an experiment says of itself before its first table: title and the like.
+    """The keys of an experiment's file before its first table, such as the title.
 
-    Reading all of an experiment takes some ten times as long.
+    Reading a whole experiment takes some ten times as long.
     """
     try:
         text = file.read_text(encoding="utf-8")
         return tomllib.loads(re.split(r"^\[", text, maxsplit=1, flags=re.MULTILINE)[0])
     except (OSError, ValueError):
-        # A fault is reported for the whole file: a list may begin a line, too.
+        # A line of a list may begin with a bracket, too: the whole file is read then, and reports
+        # any error.
         return read_toml(file)
 
 

@@ -1,4 +1,4 @@
-"""What the entries of an experiment's files are: one frozen object for each (docs/studies.md)."""
+"""The kinds of entries of an experiment's files, one frozen class for each (docs/studies.md)."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from .shapes import key, written
 
 Mode = Literal["quick", "full"]
 Table_ = Mapping[str, Any]
-"""A table of names and any values, such as paths of a scenario and what they are set to."""
+"""A table of names and any values, such as paths of a scenario and their values."""
 Value = Any
-"""A value on an axis: a number, a text, a list for several paths."""
+"""A value on an axis: a number, a text or, for several paths, a list."""
 Seeds = int | tuple[int, ...]
 """The number n of seeds 1 to n, or a list of seeds."""
 
@@ -131,8 +131,8 @@ class Axis:
         return self.quick if mode == "quick" and self.quick is not None else whole
 
     def settings(self, mode: Mode = "full") -> Iterator[tuple[Value, str, Table_, Table_]]:
-        """Its values or the names of its variants, each with its label, the fields it sets in the
-        scenario (none for a load) and the columns of a published table."""
+        """The axis's values (or names of variants), each with its label, the fields that it sets in
+        the scenario (none for a load) and the columns of a published table."""
         if not self.variants:
             kept = self.every(mode)
             yield from ((value, self._described(value), self._changes(value), {}) for value in kept)

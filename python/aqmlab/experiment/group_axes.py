@@ -1,4 +1,4 @@
-"""The axes of a group in full: what they share with others, and what their variants set."""
+"""Completes the axes of a group: parts shared with other axes, and the fields that variants set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def in_full(group: dict, shared: dict[str, dict], path: Path) -> dict:
 
 
 def axis_of(axis: dict, shared: dict[str, dict], deep: int = 0) -> dict:
-    """An axis; where it says `like`, the shared one of that name, or what `keep` names of it."""
+    """A complete axis. If it is `like` a shared one, it extends that; `keep` selects some of its
+    values or variants."""
     found = axis
     if "like" in axis:
         other = axis_of(known(axis["like"], shared, "axis", "", deep), shared, deep + 1)
@@ -63,7 +64,7 @@ def _kept(axis: dict, keep: list, name: str) -> dict:
 
 
 def written(axis: dict) -> dict:
-    """An axis whose variants say what they `set`, and whose paths are single ones."""
+    """An axis whose variants state all fields in `set`, and whose paths have no braces."""
     every = [path for given in axis.get("paths", []) for path in alternatives(given)]
     if "variant" not in axis:
         return axis | {"paths": every} if "paths" in axis else axis
@@ -72,7 +73,7 @@ def written(axis: dict) -> dict:
 
 
 def _set_of(variant: dict, every: list[str], axis: str) -> dict:
-    """A variant with its `value` as what is set at every path of its axis."""
+    """A variant whose `value` is replaced by `set` with one value for every path of its axis."""
     found = {key: value for key, value in variant.items() if key not in ("value", "set")}
     own = braces(variant.get("set", {}))
     if "value" not in variant:

@@ -1,4 +1,5 @@
-"""Files that a scenario names become part of it: tables, traces, requests and learned models."""
+"""Replaces the files that a scenario names by their contents: tables, traces, requests, learned
+models and programs."""
 
 from __future__ import annotations
 
@@ -13,35 +14,37 @@ from aqmlab.simulator.plugin import source
 from . import examples, recording
 
 LEARNED = ".jsonl"
-"""How the name of a learned model's file ends."""
+"""The suffix of a learned model's file."""
 NAMED_FILES = {"model": LEARNED, "requests": ""}
-"""Fields of a group of users that name a file, and the ending by which a file is recognised."""
+"""Fields of a traffic group that may name a file, and the suffix by which a file name is
+recognised."""
 AQM = "aqm"
 """The field of a queue that may name the file of a discipline."""
 CONTROL = "congestion"
 """The field of an end system that may name the file of a congestion control, or a table whose
-`name` does."""
+`name` names one."""
 QUEUES = ("forward", "reverse")
-"""Fields that may name a discipline alone."""
+"""Fields of a link whose value may be just a discipline."""
 TRACES = ("rate_trace", "reverse_rate_trace", "steps", "times")
 """Fields of a link and of its effects that may name the file of a recorded line."""
 
 
 def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
-    """A copy in which every `{ dist = "table", file = … }` holds the file's content as `text`, and
-    every `rate_trace = { file = … }`; every learned model that is named (`model = "….jsonl"`),
-    every file of requests (`requests = "….csv"`) and every discipline or congestion control of
-    one's own (`aqm = "….py"`, `congestion = "….py"` or a shared library) is such a table.
+    """A copy of a document in which each table that names a file holds its content as `text`: `{
+    dist = "table", file = … }` and `rate_trace = { file = … }`. Such a table also replaces the name
+    of a learned model (`model = "….jsonl"`), of a file of requests (`requests = "….csv"`) and of a
+    user's discipline or congestion control (`aqm = "….py"`, `congestion = "….py"` or a shared
+    library).
 
-    The content is thus a part of the run's identity. Paths are relative to `folder`, that of the
-    scenario's file. `by_user`: a command or the user's own program names them, not a file that may
-    have come from elsewhere (see `plugin.trust`).
+    The content is thus a part of the run's identity. Paths are relative to `folder`, the folder of
+    the scenario's file. `by_user`: the names come from a command or the user's own program, not
+    from a file that may be somebody else's (see `plugin.trust`).
     """
     how = {"by_user": by_user}
     if isinstance(document, Mapping):
         changed = {key: inline_tables(value, folder, **how) for key, value in document.items()}
         for key, value in changed.items():
-            # An override's key is a path, an axis's value a list.
+            # The key of an override is a path, and the value of an axis is a list.
             name = str(key).rpartition(".")[2]
             if name == AQM or name in QUEUES:
                 changed[key] = _inline_discipline(value, folder, name in QUEUES, **how)
@@ -60,7 +63,8 @@ def inline_tables(document: Any, folder: Path, *, by_user: bool = False) -> Any:
 
 
 def check_paths(paths: Iterable[str]) -> None:
-    """Refuses a path without the file's content: it would stand for another content."""
+    """Refuses an override of a trace's file name alone, since the content would stay that of the
+    old file."""
     for path in paths:
         above, _, name = path.rpartition(".")
         if name == "file" and above.rpartition(".")[2] in TRACES:
@@ -71,7 +75,7 @@ def check_paths(paths: Iterable[str]) -> None:
 
 
 def _with_text(table: object, folder: Path, kind: str) -> object:
-    """The table with the content of the file that it names, unless it has it."""
+    """The table with the content of the file that it names, unless it has the content already."""
     if not isinstance(table, Mapping) or "text" in table:
         return table
     file = table.get("file")
@@ -81,7 +85,8 @@ def _with_text(table: object, folder: Path, kind: str) -> object:
 
 
 def _inline_discipline(named: object, folder: Path, is_queue: bool, *, by_user: bool) -> Any:
-    """The discipline whose file a field names, or those of a sweep; other names are ours."""
+    """The discipline whose file a field names, or a list of them in a sweep. Other names, which are
+    aqmlab's own disciplines, are returned unchanged."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):
             return named  # no list of queues: the reader of the scenario says so
@@ -97,8 +102,8 @@ def _inline_discipline(named: object, folder: Path, is_queue: bool, *, by_user: 
 
 
 def _inline_control(named: object, folder: Path, *, by_user: bool) -> Any:
-    """The congestion control whose file a field names, or those of a sweep, with parameters of
-    their own."""
+    """The congestion control whose file a field names, or a list of them in a sweep, with its
+    parameters."""
     if isinstance(named, list):
         found = [_inline_control(each, folder, by_user=by_user) for each in named]
         return [
@@ -114,12 +119,13 @@ def _inline_control(named: object, folder: Path, *, by_user: bool) -> Any:
 
 
 def _name(queue: Mapping[str, Any]) -> str:
-    """What a discipline that stands in a queue, or by itself, is called."""
+    """The label of a discipline, which may be given within a queue or by itself."""
     return f"aqm={queue.get(AQM, queue)['name']}"
 
 
 def _inline_file(named: object, folder: Path, field_name: str) -> object:
-    """The file that a field names, or those of a sweep; other models' names have no ending."""
+    """The file that a field names, or a list of them in a sweep, as tables with contents. Names
+    without a suffix are those of built-in models and are returned unchanged."""
     if isinstance(named, list):
         if any(isinstance(each, list) for each in named):
             return named
@@ -139,13 +145,14 @@ def _inline_file(named: object, folder: Path, field_name: str) -> object:
 
 
 def found(folder: Path, file: str) -> Path:
-    """The path of a file that a scenario of this folder names; `example:NAME` is one of ours."""
+    """The path of a file that a scenario of this folder names; `example:NAME` is a trace of the
+    package."""
     own, _, name = file.partition(examples.PREFIX)
     return folder / file if own or not name else examples.trace(name)
 
 
 def read_table(path: Path, kind: str = "CSV") -> str:
-    """The content of a table or trace file; what is wrong with it is one sentence."""
+    """The content of a table or trace file; an error is reported as one sentence."""
     what = "table (CSV)" if kind == "CSV" else "trace (milliseconds, or a CSV with a header)"
     try:
         return files.read_packed(path).decode("utf-8-sig")

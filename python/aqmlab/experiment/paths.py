@@ -1,4 +1,4 @@
-"""Paths of a scenario's fields, of which one may stand for several."""
+"""Paths of a scenario's fields; a path with braces stands for several."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ _BRACES = re.compile(r"\{([^{}]*,[^{}]*)\}")
 
 
 def braces(fields: dict[str, Any]) -> dict[str, Any]:
-    """Fields and their values, each path with a choice in braces once for every choice."""
+    """Fields and their values, where a path with alternatives in braces is repeated for each of
+    them."""
     return {path: value for given, value in fields.items() for path in alternatives(given)}
 
 

@@ -1,4 +1,4 @@
-"""From an experiment to the list of its runs: pure, and every distinct scenario only once."""
+"""Makes the list of an experiment's runs, each distinct scenario only once; has no side effects."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .paths import alternatives
 from .spec import length_s, set_path
 
 Loads = Callable[[str | None, str], Mapping[str, object]]
-"""What a load such as "90%" means for a base: paths of the scenario and their values."""
+"""Converts a load such as "90%" of a base scenario into paths of the scenario and their values."""
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Cell:
 
     group: str
     axes: dict[str, object]
-    """Axis values as the experiment states them; of a variant, its name."""
+    """Axis values as the experiment states them; for a variant, its name."""
     labels: dict[str, str]
     """The labels of the axis values, for a reader."""
     key: str
@@ -45,34 +45,34 @@ class Cell:
 
 @dataclass(frozen=True)
 class Run:
-    """One simulation: a complete scenario under one seed, and where it stands in the plan."""
+    """One simulation: a complete scenario under one seed, and its cell in the plan."""
 
     key: str
     """Name of the scenario, which does not depend on the seed."""
     seed: int
     """The seed of the random numbers; common to all variants, so that their users are equal."""
     scenario: Scenario
-    """What the simulator gets, seed included."""
+    """The input of the simulator, with the seed."""
     variant: int = 0
-    """The number of the first cell that wants it, counted through the plan."""
+    """Index in the plan of the first cell that uses the run."""
     label: str = ""
-    """A few words that describe that cell."""
+    """Label of that cell for a reader."""
     values: Mapping[str, str] = field(default_factory=dict)
-    """Axis to the label of its value."""
+    """The label of the value on each axis, by the axis's name."""
     keep: frozenset[str] | None = None
-    """The tables that stay on disk; none: all that it records."""
+    """The tables of the run that stay on disk; None for all that it records."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What has to be run, and who wants it."""
+    """The runs of an experiment, and the cells that use them."""
 
     cells: list[Cell]
     scenarios: dict[str, Scenario]
     replications: dict[str, tuple[int, ...]]
-    """The seeds of the first look, by group."""
+    """The seeds of the first look (analysis), by group."""
     keep: Mapping[str, Collection[str]] = field(default_factory=dict)
-    """The tables that stay on disk, of the groups that say it."""
+    """The tables that stay on disk, by group, for groups that limit them."""
 
     def seeds(self, cell: Cell, look: int = 1) -> tuple[int, ...]:
         """The seeds of a cell; at look number `look`, that many times as many, without the earlier
@@ -84,10 +84,9 @@ class Plan:
     def runs(self, look: int = 1, keys: Collection[str] | None = None) -> list[Run]:
         """Every scenario (or those with these keys) under every seed.
 
-        All get equal seeds (common random numbers): two disciplines under one seed serve equal
-        users
-        drawing equal sizes and think times, which is what makes their paired
-        difference sharp.
+        All scenarios get equal seeds (common random numbers): two disciplines under one seed serve
+        equal users with equal sizes and think times, which narrows the interval of their paired
+        difference.
         """
         firsts: dict[str, tuple[int, Cell]] = {}
         for number, cell in enumerate(self.cells):
@@ -109,11 +108,11 @@ class Plan:
         ]
 
     def places(self) -> list[tuple[str, int]]:
-        """Key and seed of every run of the first look, in order: what to find results by."""
+        """Key and seed of every run of the first look, in order; results are found by these."""
         return [(key, seed) for key, seeds in self._wanted(1).items() for seed in seeds]
 
     def _kept(self) -> dict[str, frozenset[str] | None]:
-        """The tables of each scenario that any of its cells wants to be kept."""
+        """The tables to keep of each scenario: those that any of its cells keeps; None for all."""
         kept: dict[str, frozenset[str] | None] = {}
         for cell in self.cells:
             own, before = self.keep.get(cell.group), kept.get(cell.key, frozenset())
@@ -121,7 +120,7 @@ class Plan:
         return kept
 
     def _wanted(self, look: int, keys: Collection[str] | None = None) -> dict[str, dict[int, None]]:
-        """The seeds of each scenario at a look: those of all cells that want it."""
+        """The seeds of each scenario at a look: those of all cells that use it."""
         wanted: dict[str, dict[int, None]] = {}
         for cell in self.cells:
             if keys is None or cell.key in keys:
@@ -158,7 +157,8 @@ def make(experiment: Experiment, settings: Settings, loads: Loads, groups: Seque
 
 
 def timed(base: Scenario, settings: Settings, group: Group) -> Scenario:
-    """A base with its times: the group's own, else its own, else those of the settings."""
+    """A base scenario with duration and warm-up: the group's, else the base's, else those of the
+    settings."""
     usual = {"duration": settings.duration, "warmup": settings.warmup}
     own = group.times.get(settings.mode, {})
     known = {name: time for name, time in usual.items() if time is not None}
@@ -166,8 +166,8 @@ def timed(base: Scenario, settings: Settings, group: Group) -> Scenario:
 
 
 def varied(groups: Iterable[Group], of_load: Sequence[str]) -> list[str]:
-    """The fields of a scenario (`link.0.forward`, `traffic.0.users`) of which these groups set
-    anything; `of_load` are those that a load sets.
+    """The fields of a scenario (`link.0.forward`, `traffic.0.users`) that these groups set, whole
+    or in part; `of_load` lists the fields that a load sets.
     """
     paths: list[str] = []
     for group in groups:

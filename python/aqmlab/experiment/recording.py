@@ -1,5 +1,5 @@
-"""A learned model as the text that the application `replay` reads: what a replay does not need is
-left out, so that it is no part of a run's identity."""
+"""A learned model as the text that the application `replay` reads: fields that a replay does not
+need are left out, so that they do not change a run's identity."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMAT, VERSION = "aqmlab traffic model", 2
 
 
 def read(path: Path) -> str:
-    """The text of a model's file; what is wrong with the file is one sentence."""
+    """The text of a model's file for `replay`; an error in the file is reported as one sentence."""
     try:
         text = files.read_given(path).decode()
         return "\n".join(_lines(path, io.StringIO(text, newline=None)))
@@ -44,8 +44,8 @@ def _lines(path: Path, file: Iterator[str]) -> Iterator[str]:
 
 
 def connection(of: Mapping[str, Any]) -> str:
-    """One line."""
-    # Only both halves make a path's round-trip time.
+    """The line of one connection."""
+    # A path's round-trip time is the sum of two halves, and unknown unless both are known.
     halves = [half for half in of.get("rtt_us", ()) if half is not None]
     round_trip = sum(halves) if len(halves) == 2 else "-"
     opener, acceptor = of.get("hosts", (0, 0))
@@ -53,7 +53,7 @@ def connection(of: Mapping[str, Any]) -> str:
         talk = f"epochs {_rows(of['epochs'])}"
     else:
         talk = f"units {_rows(of['opener'])} / {_rows(of['acceptor'])}"
-    # A side without a unit leaves two spaces.
+    # A side without a unit would leave two spaces.
     talk = talk.replace("  ", " ").strip()
     side = of.get("side", "-")
     end = f"{of['end']}+{of['ecn']}" if "ecn" in of else of["end"]

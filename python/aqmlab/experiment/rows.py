@@ -1,4 +1,4 @@
-"""One entry for several: rows of names and values, and what an entry says of each."""
+"""Entries with `for` stand for several: one copy is made for each row of names and values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from aqmlab.errors import SpecError
 
 
 def spread(node: Any, where: str) -> Any:
-    """A copy in which every entry of a list that has `for` is as many as it stands for."""
+    """A copy in which each entry of a list that has `for` is replaced by the entries that it stands
+    for."""
     if isinstance(node, dict):
         return {key: spread(value, where) for key, value in node.items()}
     if isinstance(node, list):
@@ -75,7 +76,7 @@ def _text(text: str, names: dict, where: str) -> str:
 
 
 def plain(value: object) -> object:
-    """A value as a reader wants it in a text."""
+    """A value in the form for a text: a list in brackets, a percentage with a space."""
     if isinstance(value, list):
         return f"({', '.join(str(v) for v in value)})"
     return f"{value[:-1]} %" if isinstance(value, str) and value.endswith("%") else value

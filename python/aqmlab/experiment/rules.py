@@ -1,6 +1,6 @@
-"""What a claim is made of: numbers, conditions on them, and the sentence they decide.
+"""The parts of a claim: numbers, conditions on them, and the sentence that these decide.
 
-One frozen object for each, as in `grammar` (docs/studies.md).
+Each part is a frozen class, as in `grammar` (docs/studies.md).
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Condition:
     below: float | None = key("a strict bound", default=None)
 
     def mistake(self) -> str | None:
-        """A rule needs a bound."""
+        """A sentence if the condition has no bound."""
         bounds = (self.at_least, self.at_most, self.above, self.below)
         return f'"{self.value}" has no bound' if all(b is None for b in bounds) else None
 
@@ -117,13 +117,13 @@ class Condition:
 
     @property
     def low(self) -> float:
-        """The least that holds."""
+        """The lower bound; minus infinity if there is none."""
         low = self.at_least if self.above is None else self.above
         return -math.inf if low is None else float(low)
 
     @property
     def high(self) -> float:
-        """The most that holds."""
+        """The upper bound; infinity if there is none."""
         high = self.at_most if self.below is None else self.below
         return math.inf if high is None else float(high)
 

@@ -1,7 +1,7 @@
-"""Tables of a file as frozen objects: what a dataclass says of its fields is said once.
+"""Reads tables of a file as frozen dataclasses, whose fields are described in one place only.
 
-Which keys an entry has, of which type, and what they mean stands in the dataclass of its kind. From
-there come what is said of a wrong entry, the table in docs/studies.md and the JSON schema.
+The dataclass of a kind of entry states its keys, their types and their meaning. The error messages,
+the table in docs/studies.md and the JSON schema are made from it.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ _WORDS = {str: "a text", float: "a number", int: "a whole number", bool: "true o
 _JSON = {str: "string", float: "number", int: "integer", bool: "boolean"}
 
 CHECKED_ELSEWHERE = {"Scenario": Mapping[str, object], "Calibrating": Mapping[str, object]}
-"""Types of fields that stand for any table here: the simulator checks what it holds."""
+"""Types of fields that are read as any table here, since their contents are checked elsewhere."""
 
 
 class Mistake(SpecError):
-    """What is wrong with an entry; the reader of the file adds where it stands."""
+    """An error in an entry; the code that reads the file adds the entry's file and name."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Key:
     default: object = MISSING
     about: str = ""
     attribute: str = ""
-    """What the object calls it, where that differs."""
+    """Name of the dataclass's field for this key."""
 
     @property
     def needed(self) -> bool:
@@ -55,7 +55,7 @@ class Key:
 
 
 def key(about: str, *, name: str = "", **more: Any) -> Any:
-    """A field that a file gives under this name, by default its own."""
+    """A dataclass field that a file gives under the key `name`, by default the field's own name."""
     return field(metadata={"about": about, "name": name}, **more)
 
 
@@ -76,7 +76,7 @@ def keys(shape: Any) -> dict[str, Key]:
 
 
 def check_keys(entry: Mapping[str, object], known: Mapping[str, Key]) -> None:
-    """Refuses an entry with a key that is not known, or without one that it needs."""
+    """Refuses an entry with an unknown key, or without a required one."""
     for name in entry:
         if name not in known:
             words = sorted(known)
@@ -88,7 +88,7 @@ def check_keys(entry: Mapping[str, object], known: Mapping[str, Key]) -> None:
 
 
 def read(shape: type[T], entry: object) -> T:
-    """An entry as an object; what is wrong with it is a `Mistake`."""
+    """An entry as an object of this class; an error in it raises a `Mistake`."""
     if not isinstance(entry, Mapping):
         raise Mistake(f"{entry!r} is no table: write {{ key = value }}")
     known = keys(shape)
@@ -105,7 +105,8 @@ def read(shape: type[T], entry: object) -> T:
 
 
 def convert(name: str, value: object, wanted: Any) -> Any:
-    """A value of this type: tables as objects, lists as tuples."""
+    """The value converted to this type, with tables as objects of their classes; `name` is its
+    key."""
     if wanted is Any or wanted is object:
         return value
     origin, inner = get_origin(wanted), get_args(wanted)
@@ -141,7 +142,8 @@ def _is_table(wanted: object) -> bool:
 
 
 def _any_of(name: str, value: Any, kinds: Sequence[Any]) -> Any:
-    """A value of one of these types: of tables the one whose `MARK` it has, else the last."""
+    """The value converted to one of these types; a table becomes the class whose `MARK` keys it
+    has, else the last class."""
     shapes = [kind for kind in kinds if is_dataclass(kind)]
     if shapes and (isinstance(value, Mapping) or len(shapes) == len(kinds)):
         marked = (kind for kind in shapes if {*getattr(kind, "MARK", ())} & {*value})
@@ -156,7 +158,7 @@ def _any_of(name: str, value: Any, kinds: Sequence[Any]) -> Any:
 
 
 def _nested(name: str, value: object, shape: Any) -> Any:
-    """A table within an entry: what is wrong with it names it, as its kind is called."""
+    """A table within an entry as an object; an error in it names the table and its kind."""
     called = getattr(shape, "CALLED", name)
     own = value.get("name", "?") if isinstance(value, Mapping) else "?"
     where = f"{called} {own}: " if called and called is not name else f"{called}: "
@@ -172,7 +174,8 @@ def _nested(name: str, value: object, shape: Any) -> Any:
 
 
 def problem(entry: Mapping[str, object], known: Mapping[str, Key]) -> str | None:
-    """What is wrong with the keys and values of an entry that stays a table, if anything."""
+    """The first error in the keys and values of an entry that stays a table; None if there is
+    none."""
     try:
         check_keys(entry, known)
         for name, value in entry.items():
@@ -183,7 +186,7 @@ def problem(entry: Mapping[str, object], known: Mapping[str, Key]) -> str | None
 
 
 def written(made: Any) -> Any:
-    """An object as the table that it was read from: what is by default is left out."""
+    """An object as the table that it was read from, without keys that have their defaults."""
     if is_dataclass(made):
         return {
             key.name: written(getattr(made, key.attribute))
@@ -196,7 +199,7 @@ def written(made: Any) -> Any:
 
 
 def said(wanted: Any) -> str:
-    """A type in words."""
+    """A type in words, for error messages."""
     origin, inner = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
         return " or ".join(said(one) for one in inner if one is not type(None))
@@ -211,7 +214,7 @@ def said(wanted: Any) -> str:
 
 
 def schema(wanted: Any, shared: Schema) -> Schema:
-    """The JSON schema of a type; those of tables are added to `shared`, by name."""
+    """The JSON schema of a type; schemas of classes are added to `shared`, by name."""
     origin, inner = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
         kinds = [schema(one, shared) for one in inner if one is not type(None)]

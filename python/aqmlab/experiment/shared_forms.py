@@ -1,7 +1,7 @@
-"""What an experiment's files say once for several entries, written out before all else reads it.
+"""Expands what an experiment's files state once for several entries.
 
-`docs/studies.md` describes the forms under "Said once". Whatever comes after this step sees entries
-that are complete, as if each had been written in full.
+`docs/studies.md` describes the forms under "Said once". Later steps see entries that are complete,
+as if each had been written in full.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ NAME = {
     "deviation": "what",
 }
 
-#: The key that a plain text in the place of an entry stands for.
+#: The key whose value a plain text is, if it is given in place of an entry.
 TEXT = {"part": "title", "deviation": "text"}
 
-#: Kinds that show a group, and belong to its part unless they name one.
+#: Kinds of entries that show a group of runs, and belong to the group's part unless they name one.
 SHOWS_A_GROUP = ("table", "difference", "figure")
 
-#: Tables of entries that have names: several files may add to them.
+#: Tables of named entries to which several files may add.
 TABLES = ("base", "axis")
 
 
@@ -47,7 +47,7 @@ class Whole:
 
     data: Document
     files: dict[str, list[Path]]
-    """The file that every entry of a list stands in."""
+    """The file of each entry, for each list of entries."""
 
 
 def expand(documents: Mapping[Path, Document]) -> Whole:
@@ -66,7 +66,7 @@ def expand(documents: Mapping[Path, Document]) -> Whole:
 
 
 def _linked(data: Document, files: dict[str, list[Path]]) -> Document:
-    """A document whose entries have what they take from entries of other kinds."""
+    """The document with entries completed by what they take from entries of other kinds."""
     found = dict(data)
     if "base" in data:
         bases = data["base"] | {"scenario": data.get("scenario", {})}
@@ -97,7 +97,8 @@ def _linked(data: Document, files: dict[str, list[Path]]) -> Document:
 
 
 def _of_file(document: dict, path: Path) -> dict:
-    """A file's lists with every entry that they stand for."""
+    """The document of one file with lists of complete entries: defaults are added, and `for` is
+    expanded."""
     defaults = document.get("defaults", {})
     for kind in defaults:
         if kind != "part" and kind not in NAME:
@@ -132,7 +133,7 @@ def _listed(entries: Any, kind: str, path: Path) -> list[dict]:
 
 
 def _usual(defaults: dict, kind: str) -> dict:
-    """What every entry of this kind has in a file, unless it says otherwise."""
+    """The default fields of entries of this kind in a file."""
     part = {"part": defaults["part"]} if "part" in defaults and kind in _OF_A_PART else {}
     own = defaults.get(kind, {}) if kind != "part" else {}
     return part | own
@@ -145,7 +146,8 @@ _OF_A_PART = ("group", "claim", *SHOWS_A_GROUP)
 
 
 def _joined(have: object, more: object, path: Path, key: str) -> object:
-    """What the files before say, and this one: lists in order, bases and shared axes by name."""
+    """The value of a key from earlier files joined with that of this file: lists are appended,
+    bases and shared axes merged by name."""
     if isinstance(have, list) and isinstance(more, list):
         return have + more
     what = key
@@ -158,7 +160,8 @@ def _joined(have: object, more: object, path: Path, key: str) -> object:
 
 
 def _measured(metric: dict) -> dict:
-    """A metric with what it leaves to the registry of measures; a scale is that of a unit."""
+    """A metric completed by title, unit, scale and digits from the registry of measures. Unit and
+    scale are taken together or not at all."""
     if "summary" not in metric or {"title", "unit", "digits"} <= metric.keys():
         return metric
     own = {"unit", "scale"} if metric.keys() & {"unit", "scale"} else set()
@@ -174,8 +177,8 @@ def _placed(entry: dict, parts: Mapping[Any, Any]) -> dict:
 
 
 def _reassessed(claim: dict, claims: Mapping[str, dict]) -> dict:
-    """A claim; one that revisits another and has no conditions has those of that one, of its own
-    groups: `groups` says how theirs are called.
+    """A claim. If it revisits another one and has no conditions, it takes that one's conditions
+    with the names of groups replaced according to `groups`.
     """
     own = {key: value for key, value in claim.items() if key != "groups"}
     other = claims.get(str(claim.get("revisits")), {})
