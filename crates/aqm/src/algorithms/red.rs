@@ -86,7 +86,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     (settings.profile.judge)(&settings)
 }
 
-/// The profile that was written; that of the presets' program with a preset alone.
+/// The profile that the user wrote; with a preset alone `ns2-fixed`, for which the presets are.
 fn profile_of(params: &Params) -> &'static Profile {
     let of_preset = params.given("preset") && !params.given("profile");
     profiles::named(if of_preset { "ns2-fixed" } else { params.choice("profile") })

@@ -1,7 +1,7 @@
-//! The judge of ALTQ (profile `altq`), in its fixed-point arithmetic.
+//! RED of ALTQ (profile `altq`), in its fixed-point arithmetic.
 //!
 //! ALTQ's RED was written after ns, and shares its "old" flag and its guard against acting on a
-//! queue of at most one packet. Its own are: the spacing rule p_b/(2 − c·p_b) without ns's
+//! queue of at most one packet. ALTQ alone has: the spacing rule p_b/(2 − c·p_b) without ns's
 //! initial wait; a count cleared by every drop; an average kept with 12 fractional bits and
 //! multiplied by 1/w_q, a power of two; ageing by a table of powers.
 
@@ -14,14 +14,14 @@ use super::settings::Settings;
 use crate::idle::Idle;
 use crate::{Aqm, Verdict};
 
-/// Fractional bits.
+/// Number of fractional bits in ALTQ's fixed-point numbers.
 const POINT: u32 = 12;
 const ONE: i64 = 1 << POINT;
 
 /// Powers of 1 − w_q: entry i is its 2^i-th power with 12 fractional bits.
 struct Powers {
     table: [i64; 32],
-    /// Exponents from here on give 0.
+    /// Smallest exponent whose power is 0 in 12 fractional bits.
     end: u64,
 }
 
@@ -40,7 +40,7 @@ impl Powers {
         Powers { table, end }
     }
 
-    /// (1 − w_q)^n.
+    /// (1 − w_q)^n with 12 fractional bits.
     fn power(&self, n: u64) -> i64 {
         if n >= self.end {
             return 0;
@@ -55,7 +55,8 @@ pub(crate) struct Altq {
     powers: Powers,
     packet_us: u64,
     log_weight: u32,
-    /// Average in packets, times 1/w_q, with 12 fractional bits. So are the thresholds.
+    /// Average queue in packets, times 1/w_q, with 12 fractional bits; the scale of `min` and `max`
+    /// too.
     avg: i64,
     min: i64,
     max: i64,
@@ -104,7 +105,7 @@ impl Altq {
         })
     }
 
-    /// Ages by `span` less the time of `lag` packets.
+    /// Ages the average by an idle time of `span`, less `lag` packet times.
     #[cold]
     fn age(&mut self, span: Duration, lag: u64) {
         if span > Duration::from_secs(60) {
@@ -130,7 +131,7 @@ impl Altq {
     }
 }
 
-/// The judge in steps, for a queue in classes.
+/// The steps of the algorithm, for RIO's queue with classes.
 impl Altq {
     /// Updates the average when an arrival finds `packets` waiting. After an idle time the average
     /// ages by that time less `lag` packets, and still takes its sample.
@@ -142,7 +143,7 @@ impl Altq {
         self.count += 1;
     }
 
-    /// Forgets the packets since the last signal.
+    /// Clears the count of packets since the last signal.
     pub fn clear(&mut self) {
         self.count = 0;
     }
@@ -152,7 +153,7 @@ impl Altq {
         self.avg as f64 / (ONE << self.log_weight) as f64
     }
 
-    /// Judges the arrival just taken in.
+    /// Decides on the arrival just sampled, which found `packets` waiting.
     pub fn decide(&mut self, packets: u32, rng: &mut Rng) -> Verdict {
         if self.avg < self.min || packets <= 1 {
             self.old = false;
@@ -182,7 +183,7 @@ impl Aqm for Altq {
         now: Instant,
         rng: &mut Rng,
     ) -> Verdict {
-        // The sample is one of the steps of ageing.
+        // The sample stands for one packet of the idle time.
         self.sample(backlog.packets, now, 1);
         self.decide(backlog.packets, rng)
     }
@@ -241,7 +242,7 @@ mod tests {
 
     #[test]
     fn ageing_equals_the_real_power_up_to_the_third_digit() {
-        // 80 ms at 800 us: 99 steps of the table and one of the estimator.
+        // 80 ms are 100 packet times of 800 us: 99 age the average by the table, one by the sample.
         let mut red = altq();
         red.idle.end(Instant::ZERO);
         red.idle.begin(Instant::ZERO);
@@ -256,7 +257,7 @@ mod tests {
     #[test]
     fn a_minute_of_idleness_clears_the_average() {
         for (secs, cleared) in [(60, false), (61, true)] {
-            // So slow a packet clock that the table alone would keep most of the average.
+            // With so slow a packet clock the table alone would keep most of the average.
             let mut red =
                 Altq::new(&settings(&[("profile", "altq"), ("idle_packet_time", "20 s")])).unwrap();
             red.avg = 10 << (POINT + red.log_weight);
@@ -327,7 +328,7 @@ mod tests {
         (red.avg, red.denominator) = (red.min + (9 << red.log_weight), 10);
         let mut rng = Rng::named(1, "altq");
         let hits = (0..10_000).filter(|_| red.hit(&mut rng)).count();
-        // Five standard deviations of 30.
+        // Within 150 of the mean: five standard deviations of 30 hits.
         assert!((8_850..9_150).contains(&hits), "{hits}");
     }
 }

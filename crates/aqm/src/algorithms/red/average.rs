@@ -1,4 +1,4 @@
-//! The average queue, which ages while the line idles.
+//! RED's average queue, which ages while the line idles.
 
 use packet::{Duration, Instant, math};
 
@@ -7,7 +7,7 @@ use crate::idle::{Idle, PacketClock};
 /// The exponential average in floating point (the paper, ns-2, ns-3).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average {
-    /// Its value, in the unit in which the queue is measured.
+    /// The average queue, in the unit in which the queue is measured.
     pub value: f64,
     pub idle: Idle,
     w_q: f64,
@@ -16,9 +16,10 @@ pub(crate) struct Average {
     /// Whether the arrival that ends an idle time counts as a sample on top of the ageing, and a
     /// dropped one starts the idle clock anew (ns-2, ns-3, ALTQ; not the paper).
     samples_after_idle: bool,
-    /// Packets of an idle time that do not age it, because the sample stands for them (ALTQ: 1).
+    /// Packets of an idle time that do not age the average, because the sample stands for them
+    /// (ALTQ: 1).
     lag: u64,
-    /// An idle time of more than this clears it (ALTQ: a minute).
+    /// Idle time beyond which the average becomes 0 (ALTQ: a minute).
     longest: Duration,
 }
 
@@ -37,15 +38,15 @@ impl Average {
         }
     }
 
-    /// As ALTQ ages: an idle time of n packets counts n, the sample included, and one of more than
-    /// a minute clears the average.
+    /// This average with ALTQ's ageing: an idle time of n packets counts n, the sample included,
+    /// and one of more than a minute clears the average.
     pub const fn of_altq(mut self) -> Self {
         self.lag = 1;
         self.longest = Duration::from_secs(60);
         self
     }
 
-    /// Takes in that an arrival finds `queue` waiting.
+    /// Updates the average at an arrival that finds `queue` waiting.
     #[inline]
     pub fn update(&mut self, queue: f64, now: Instant) {
         if self.idle.interrupt() {
@@ -175,7 +176,7 @@ mod tests {
             for arrival in 1..=5000 {
                 let now = us(100 + 400 * arrival);
                 average.update(0.0, now);
-                average.idle.resume(); // dropped
+                average.idle.resume(); // the arrival was dropped
                 let packets = clock.packets_in(now.since(us(100)));
                 close(average.value, 10.0 * 0.998f64.powi(packets as i32));
             }
@@ -186,10 +187,10 @@ mod tests {
     fn an_idle_time_that_a_packet_ended_leaves_nothing_to_the_next() {
         let mut average = ten(0.5, false);
         average.idle.begin(us(0));
-        average.update(0.0, us(1_500)); // one packet and most of another
+        average.update(0.0, us(1_500)); // idle for one packet time and most of another
         close(average.value, 5.0);
         average.idle.begin(us(2_000));
-        average.update(0.0, us(2_700)); // less than one
+        average.update(0.0, us(2_700)); // idle for less than one packet time
         close(average.value, 5.0);
         average.idle.resume();
         average.update(0.0, us(2_800));
@@ -201,7 +202,7 @@ mod tests {
         let mut average = ten(0.5, true);
         average.idle.begin(us(0));
         for now in [700, 1_400] {
-            average.update(0.0, us(now)); // a sample each, and no whole packet
+            average.update(0.0, us(now)); // a sample, after less than one packet time
             average.idle.resume();
         }
         close(average.value, 2.5);
@@ -213,12 +214,12 @@ mod tests {
         idle.end(ms(5));
         assert_eq!(idle.end(ms(6)), None);
         idle.begin(ms(10));
-        idle.begin(ms(15)); // a second call while empty: no new start
+        idle.begin(ms(15)); // a second call while idle does not restart the clock
         assert_eq!(idle.end(ms(20)), Some(Duration::from_millis(10)));
         idle.resume(); // that arrival was dropped
         assert_eq!(idle.end(ms(23)), Some(Duration::from_millis(3)));
         assert_eq!(idle.end(ms(24)), None);
-        idle.resume(); // dropped while the line was busy: still busy
+        idle.resume(); // an arrival dropped at a busy line leaves it busy
         assert_eq!(idle.end(ms(25)), None);
     }
 }

@@ -5,14 +5,14 @@
 enum Band {
     /// In proportion to the way from `min` to `max`.
     Linear,
-    /// In proportion to the square of that way, `factor` being p_b's value at its end.
+    /// In proportion to the square of the way from `min` to `max`, where p_b is `factor`.
     Squared { factor: f64 },
-    /// On one line up to `knee`, and from `p_knee` there on a second one.
+    /// On one line up to `p_knee` at the average `knee`, then on one of slope `second`.
     Broken { knee: f64, p_knee: f64, second: f64 },
 }
 
-/// Zero below `min`, linear to `max_p` at `max` (or as [`Band`] says), then 1 at once or (gentle)
-/// linear to 1 at twice `max`.
+/// p_b over the average: zero below `min`, linear to `max_p` at `max` (or as [`Band`] says), then
+/// 1 at once or (gentle) linear to 1 at twice `max`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Curve {
     pub min: f64,
@@ -21,7 +21,7 @@ pub(crate) struct Curve {
     slope: f64,
     gentle_slope: f64,
     band: Band,
-    /// Where p_b reaches 1: `max`, or twice that if gentle.
+    /// Average from which on p_b is 1: `max`, or twice `max` if gentle.
     pub certain: f64,
 }
 
@@ -38,14 +38,15 @@ impl Curve {
         }
     }
 
-    /// Nonlinear RED's: `factor` times the square of the way from `min` to `max` (K. Zhou,
+    /// Nonlinear RED's curve: `factor` times the square of the way from `min` to `max` (K. Zhou,
     /// K. L. Yeung, V. O. K. Li, *Nonlinear RED*, Computer Networks 50, 2006, equation 3).
     pub fn squared(self, factor: f64) -> Self {
         Curve { band: Band::Squared { factor }, ..self }
     }
 
-    /// Double-slope RED's: two lines that meet half way between `min` and `max` at `1 - gamma`, the
-    /// second of which ends at 1 (B. Zheng, M. Atiquzzaman, *DSRED*, LCN 2000, equation 2).
+    /// Double-slope RED's curve: two lines that meet half way between `min` and `max` at
+    /// `1 - gamma`, the second of which ends at 1 (B. Zheng, M. Atiquzzaman, *DSRED*, LCN 2000,
+    /// equation 2).
     pub fn broken(self, gamma: f64) -> Self {
         let half = (self.max - self.min) / 2.0;
         let (slope, second) = ((1.0 - gamma) / half, gamma / half);
@@ -53,8 +54,8 @@ impl Curve {
         Curve { slope, band, ..self }
     }
 
-    /// Changes max_p, the one number of a curve that may move while a queue works; the gentle part
-    /// follows.
+    /// Sets `max_p`, the one parameter of a curve that may change while a queue works; the gentle
+    /// part follows. Returns whether `name` and `value` are valid.
     pub fn set(&mut self, name: &str, value: f64) -> bool {
         let known = name == "max_p" && (0.0..=1.0).contains(&value);
         if known {
@@ -77,7 +78,7 @@ impl Curve {
     #[inline]
     pub fn p_b(&self, avg: f64) -> f64 {
         if avg < self.max {
-            // Not `max`, which may take either of two zeros, as the compiler likes.
+            // Not `f64::max`, which may return either of two zeros of different sign.
             let p = self.within(avg);
             if p > 0.0 { p } else { 0.0 }
         } else if avg < self.certain {
@@ -87,7 +88,7 @@ impl Curve {
         }
     }
 
-    /// Below `max`; anything up to 0 below `min`.
+    /// p_b at an average below `max`; below `min` it may be any number up to 0.
     #[inline]
     fn within(&self, avg: f64) -> f64 {
         match self.band {
@@ -146,7 +147,7 @@ mod tests {
         close(broken.p_b(12.5), 0.52);
         close(broken.p_b(14.999_999), 1.0);
         close(broken.p_b(15.0), 1.0);
-        // gamma = 1/2 is one line.
+        // With gamma = 1/2 both parts have one slope.
         close(Curve::new(0.0, 10.0, 1.0, false).broken(0.5).p_b(7.0), 0.7);
     }
 

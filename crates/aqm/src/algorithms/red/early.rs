@@ -1,12 +1,12 @@
-//! Judges in two steps.
+//! AQM algorithms in two steps: sample, then decide.
 
 use packet::{Backlog, Instant, Packet, Rng};
 
 use super::curve::Curve;
 use crate::{Aqm, Verdict};
 
-/// A judge that first takes in an arrival and then decides on it, so that something can happen
-/// in between.
+/// An AQM that first samples an arrival and then decides on it, so that its caller can act in
+/// between.
 pub(crate) trait Early: Aqm {
     /// Updates the average and the counts.
     fn sample(&mut self, packet: &Packet, backlog: Backlog, now: Instant);
@@ -14,6 +14,6 @@ pub(crate) trait Early: Aqm {
     fn decide(&mut self, packet: &Packet, backlog: Backlog, rng: &mut Rng) -> Verdict;
     /// The average, in the unit in which the queue is measured.
     fn average(&self) -> f64;
-    /// p_b over the average.
+    /// The curve of p_b over the average.
     fn curve(&mut self) -> &mut Curve;
 }

@@ -1,5 +1,5 @@
-//! What RED lends to the members of its family: its parts, its judges in two steps, and the
-//! holder of a `max_p` that moves.
+//! What the disciplines of RED's family use of it: its parts, its algorithms in two steps, and an
+//! AQM whose `max_p` adapts.
 
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
@@ -18,8 +18,8 @@ pub(crate) use super::spacing::paper as space_signals;
 pub(crate) use crate::idle::{Idle, PacketClock};
 use crate::{Aqm, BufferLimit, Verdict};
 
-/// Plain settings of a judge that counts packets (`Linux`: bytes), for a discipline that resolves
-/// its own parameters and changes what it must.
+/// Plain settings of a RED that counts packets (`Linux`: bytes), for a discipline that resolves
+/// its own parameters and overrides what it needs.
 pub(crate) fn plain(profile: &'static Profile, band: (f64, f64), w_q: f64, max_p: f64) -> Settings {
     Settings {
         profile,
@@ -46,12 +46,12 @@ pub(crate) fn plain(profile: &'static Profile, band: (f64, f64), w_q: f64, max_p
 
 /// A rule that moves `max_p` at arrivals.
 pub(crate) trait Tuner: Send {
-    /// The next `max_p`, if it changes, where the average has just become `average`.
+    /// The new `max_p` after an update of the average to `average`; none if it stays.
     fn tune(&mut self, max_p: f64, average: f64, now: Instant) -> Option<f64>;
 }
 
-/// A judge whose `max_p` is moved by a rule, after the average is updated and before the packet
-/// is decided on.
+/// A RED whose `max_p` a rule changes after the average is updated and before the packet is
+/// decided on.
 pub(crate) struct Tuned<J, T> {
     judge: J,
     rule: T,
@@ -61,9 +61,9 @@ pub(crate) struct Tuned<J, T> {
 }
 
 impl<J: Early, T: Tuner> Tuned<J, T> {
-    /// `judge`, which starts with `max_p`. The gentle part of its curve follows `max_p` if
-    /// `gentle_too`. A signal at an average of `drop_from` or more drops even what could be
-    /// marked.
+    /// The RED `judge`, which starts with `max_p`. The gentle part of its curve follows `max_p`
+    /// if `gentle_too`. A signal at an average of `drop_from` or more drops even ECN-capable
+    /// packets.
     pub fn new(judge: J, rule: T, max_p: f64, gentle_too: bool, drop_from: f64) -> Self {
         Tuned { judge, rule, max_p, gentle_too, drop_from }
     }

@@ -1,5 +1,5 @@
-//! Parameters and settings of the members of the family that count packets and know only the RED
-//! of the paper and of the two simulators underneath.
+//! Parameters and settings of the RED variants that count packets and build on the RED of the
+//! paper, ns-2 or ns-3.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -13,10 +13,10 @@ use crate::by_profile::by_profile;
 use crate::idle::PacketClock;
 use crate::{BufferLimit, Line};
 
-/// A probability above zero.
+/// Kind of a parameter that is a probability above zero.
 pub(crate) const PROBABILITY: Kind = Kind::above(Unit::None, 0.0, 1.0);
 
-/// The profiles that count packets.
+/// The profiles on which these variants build; here all count packets.
 pub(crate) const PROFILES: [&Profile; 3] = [&FJ93, &NS2, &NS3];
 
 pub(crate) const MIN_TH: Field = Field::new("min_th", PACKETS, Value::Real(5.0))
@@ -28,7 +28,7 @@ pub(crate) const MAX_TH: Field = Field::new("max_th", PACKETS, Value::Real(15.0)
 pub(crate) const W_Q: Field = Field::new("w_q", PROBABILITY, Value::Real(0.002))
     .meaning("Weight of the newest sample in the average.")
     .source("Floyd and Jacobson 1993 (recalled); read: ns-3");
-/// `gentle`, on in the simulators.
+/// The switch `gentle`, by default on in ns-2 and ns-3.
 pub(crate) const GENTLE: Field = Field::new("gentle", Kind::Switch, Value::Unset)
     .meaning(by_profile!(
         "Whether the probability grows from max_p to 1 between max_th and twice max_th.",
@@ -45,7 +45,8 @@ pub(crate) const LIMIT: Field = Field::new("limit", buffer::LIMIT, Value::Whole(
     .source("constructed: four times max_th");
 pub(crate) const ECN: Field = Field { source: "ns-2.35 setbit_, ns-3 UseEcn: off", ..buffer::ECN };
 
-/// The settings of `profile`'s judge from the fields above but `gentle`, which not all have.
+/// RED's settings after `profile` and the parameters above, except `gentle`, which not every
+/// variant has.
 ///
 /// # Errors
 /// If `min_th` is not below `max_th`.

@@ -73,7 +73,7 @@ pub(crate) struct Vars {
     avg: u64,
     /// Packets since the last signal; −1 outside the band.
     count: i64,
-    /// c·(avg − min_th) at which the next signal is due.
+    /// Value of c·(avg − min_th), in bytes and with c = `count`, at which the next signal is due.
     threshold: u64,
 }
 
@@ -182,7 +182,7 @@ impl Linux {
     }
 
     /// One step of the flag `adaptive`: moves max_p by the average as it is at `now`. The bounds
-    /// are tested before the step, so max_p may leave them by one.
+    /// are tested before the step, so max_p may leave them by one step.
     pub fn adapt(&mut self, now: Instant) {
         let Linux { ageing, law, vars, .. } = self;
         let aged = self.idle.span(now).map(|span| ageing.age(vars.avg, span));
@@ -197,7 +197,7 @@ impl Linux {
         law.slope = (rounded as u32).max(1);
     }
 
-    /// The probability where the average reaches max_th.
+    /// `max_p`, the probability where the average reaches max_th.
     pub fn max_p(&self) -> f64 {
         f64::from(self.law.max_p) / 4_294_967_296.0
     }
@@ -232,7 +232,7 @@ impl Linux {
     }
 }
 
-/// A threshold in scaled bytes; the kernel demands that it fit in 31 bits.
+/// A threshold in bytes, times 1/w_q; the kernel demands that it fit in 31 bits.
 fn threshold(
     name: &str,
     packets: f64,
@@ -292,13 +292,13 @@ mod tests {
     #[test]
     fn the_table_of_1000_byte_packets_at_10_mbit() {
         // w_q = 1/512, 800 us or 12,500 ticks: per_tick = 1.5640e-7, longest 1.98e8 ticks, cells of
-        // 2^19, as `tc -d qdisc show` prints (Scell_log 19; of 1,514 B it prints 20).
+        // 2^19, as `tc -d qdisc show` prints (Scell_log 19; for packets of 1,514 B 20).
         assert_eq!(Ageing::new(9, 1_211.2).log_cell, 20);
         let ageing = Ageing::new(9, 800.0);
         assert_eq!(ageing.log_cell, 19);
         assert_eq!(ageing.shifts[0], 0);
         assert_eq!(ageing.shifts[12], 0); // 12 · 524,288 · 1.5640e-7 = 0.984
-        assert_eq!(ageing.shifts[13], 1); // 1.066
+        assert_eq!(ageing.shifts[13], 1); // 13 · 524,288 · 1.5640e-7 = 1.066
         assert_eq!(ageing.shifts[25], 2);
         assert_eq!(ageing.shifts[254], 20);
         assert_eq!(ageing.shifts[255], 31);

@@ -1,12 +1,13 @@
-//! The judge of ns-2 and ns-3 (profiles `ns2`, `ns2-fixed`, `ns3`), and of ALTQ in real arithmetic.
+//! RED of ns-2 and ns-3 (profiles `ns2`, `ns2-fixed`, `ns3`), and of ALTQ in real arithmetic.
 //!
-//! Unlike the paper's: the count runs below min_th too; the first packet that finds the average
-//! in the band is not tested ("old"); nothing happens while at most one packet (one *byte*, in
-//! byte mode) waits; byte mode scales p_a and counts in mean packets, by integer division.
+//! Differences from the paper: the count runs below min_th too; the first packet that finds the
+//! average in the band is not tested ("old"); nothing is signalled while at most one packet (one
+//! *byte*, in byte mode) waits; byte mode scales p_a and counts in mean packets, by integer
+//! division.
 //!
 //! ALTQ's RED was written after ns. In real arithmetic it differs by its spacing, by ageing and by
-//! a guard that counts packets in byte mode too. Adaptive RED needs it so: ALTQ's 32 bits overflow
-//! at an average of 2^19 w_q packets, 42 with the automatic weight of 100 Mbit/s.
+//! a guard that counts packets in byte mode too. Adaptive RED needs real arithmetic: ALTQ's 32 bits
+//! overflow at an average of 2^19 w_q packets, 42 with the automatic weight of 100 Mbit/s.
 
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
@@ -21,17 +22,18 @@ pub(crate) struct Ns {
     average: Average,
     curve: Curve,
     queue_in_bytes: bool,
-    /// Mean packet size in byte mode, else 0.
+    /// Mean packet size in bytes with `byte_probability`, else 0.
     mean_bytes: u64,
     spacing: Spacing,
-    /// Average from which on the signal is certain; infinite if there is no such branch.
+    /// Average from which on the signal is certain; infinite with `use_mark_p`.
     certain_from: f64,
     certain: Verdict,
-    /// Whether even a certain signal needs a queue of more than one (ns-2's second defect).
+    /// Whether even a certain signal needs a queue of more than one packet, or byte in byte mode
+    /// (ns-2's second defect).
     guarded: bool,
-    /// Whether the guard counts packets where the queue is measured in bytes.
+    /// Whether the guard against signals to a short queue counts packets even in byte mode (ALTQ).
     guards_packets: bool,
-    /// Hits with p_b below this may mark; others drop.
+    /// p_b below which a random signal may mark; from it on it drops.
     mark_below: f64,
     clear_after_certain: bool,
     clear_after_overflow: bool,
@@ -69,7 +71,7 @@ impl Ns {
         }
     }
 
-    /// The judge of ALTQ.
+    /// RED of ALTQ, in real arithmetic.
     pub fn of_altq(settings: &Settings) -> Self {
         let ns = Ns::new(settings);
         let average = ns.average.of_altq();
@@ -112,14 +114,15 @@ impl Ns {
     }
 }
 
-/// For a queue in classes, whose idle clocks and arrivals are its own.
+/// Single steps for RIO, which has its own idle clocks and counts arrivals by class.
 impl Ns {
-    /// Updates the average alone, after an idle time if `span` says so.
+    /// Updates the average and no count; `span` is the idle time before the arrival, if there was
+    /// one.
     pub fn observe(&mut self, span: Option<Duration>, backlog: Backlog) {
         self.average.update_after(span, self.queue(backlog) as f64);
     }
 
-    /// Counts an arrival alone.
+    /// Counts an arrival without updating the average.
     pub fn tally(&mut self, packet: &Packet) {
         self.count += 1;
         self.count_bytes += u64::from(packet.bytes);
@@ -174,7 +177,7 @@ impl Aqm for Ns {
     fn on_dropped(&mut self, why: DropReason) {
         self.average.idle.resume();
         let clears = match why {
-            DropReason::Early => false, // cleared at the test
+            DropReason::Early => false, // the random test has cleared the counts
             DropReason::Forced => self.clear_after_certain,
             DropReason::Overflow => self.clear_after_overflow,
             DropReason::AckFiltered => false,
@@ -213,7 +216,7 @@ mod tests {
             ("max_th", "15"),
             ("mean_packet_bytes", "1000"),
         ]));
-        red.count_bytes = 20_999; // 20 mean packets: the wait rule gives p_a = p_b
+        red.count_bytes = 20_999; // these are 20 mean packets: the wait rule gives p_a = p_b
         close(red.p_a(0.05, 40), 0.002);
         close(red.p_a(0.05, 1500), 0.075);
         red.count_bytes = 39_000; // p_a is 1 and stays 1 for a small packet

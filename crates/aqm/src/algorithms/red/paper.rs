@@ -17,7 +17,7 @@ pub(crate) struct Paper {
     average: Average,
     curve: Curve,
     queue_in_bytes: bool,
-    /// Factor from packet size to the scale of p_b; 0 in packet mode.
+    /// Factor with which a packet's bytes scale p_b; 0 without `byte_probability`.
     per_byte: f64,
     certain: Verdict,
     /// Bytes per threshold packet: 1 unless the queue is measured in bytes.

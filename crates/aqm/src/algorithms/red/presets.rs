@@ -1,13 +1,13 @@
 //! Named parameter sets: Table I of I. Järvinen, Y. Ding, A. Nyrhinen, M. Kojo, *Harsh RED:
 //! Improving RED for Limited Aggregate Traffic* (AINA 2012).
 //!
-//! Links that carry one user or a few: EDGE and HSPA. Harsh RED has a heavy weight, a low
-//! `min_th`, a large `max_p` and a `max_th` that slow start alone does not reach.
+//! The sets are for links that carry one user or a few, EDGE and HSPA. Harsh RED has a heavy
+//! weight, a low `min_th`, a large `max_p` and a `max_th` that slow start alone does not reach.
 
-/// The names, in the order of the table.
+/// Names of the presets, in the order of Table I.
 pub(super) const PRESETS: &[&str] = &["edge-red", "edge-hred", "hspa-red", "hspa-hred"];
 
-/// Values that stand in for what the user did not write.
+/// A preset's values, for the parameters that the user did not write.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Preset {
     pub min_th: f64,
@@ -17,7 +17,7 @@ pub(super) struct Preset {
 }
 
 impl Preset {
-    /// The set called `name`.
+    /// The preset called `name`.
     pub fn named(name: &str) -> Self {
         let (min_th, max_th, w_q, max_p) = match name {
             "edge-red" => (3.0, 9.0, 0.002, 0.1),
@@ -29,8 +29,8 @@ impl Preset {
         Preset { min_th, max_th, w_q, max_p }
     }
 
-    /// A buffer in mean packets that does not overflow before the average reaches `max_th`: twice
-    /// that in packets of 1500 bytes, where a mean packet has 500.
+    /// Buffer size in mean packets of 500 bytes. It holds twice `max_th` packets of 1500 bytes, so
+    /// that it does not overflow before the average reaches `max_th`.
     pub fn limit(&self) -> u64 {
         6 * self.max_th as u64
     }

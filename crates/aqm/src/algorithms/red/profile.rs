@@ -1,5 +1,5 @@
-//! What a profile is: an implementation of RED with its defaults, and what it cannot do. Each is a
-//! file in `profiles/`, listed there; checks, constructors and the table of parameters read it from there.
+//! What a profile is: an implementation of RED with its defaults, and what it cannot do. Each is
+//! a file in `profiles/`, from which checks, constructors and the table of parameters read it.
 
 use alloc::format;
 
@@ -11,7 +11,7 @@ use crate::by_profile::Stated;
 use crate::idle::PacketClock;
 use crate::{Built, Fit};
 
-/// Whose program decides.
+/// The program whose algorithm a profile follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Program {
     /// The pseudocode of the 1993 paper.
@@ -28,7 +28,7 @@ pub(crate) struct Profile {
     /// The name users write.
     pub name: &'static str,
     pub program: Program,
-    /// The judge that decides as it does.
+    /// Constructs the profile's algorithm.
     pub judge: fn(&Settings) -> Result<Built, BadParams>,
     pub min_th: Stated<Rule>,
     pub max_th: Stated<Rule>,
@@ -48,19 +48,20 @@ pub(crate) struct Profile {
     pub nodrop: Switch,
     pub use_mark_p: Switch,
     pub ns1_compat: Switch,
-    /// Whether `ns1_compat` means the contrary of what it says.
+    /// Whether `ns1_compat` has the opposite meaning (ns-3).
     pub ns1_inverted: bool,
-    /// Whether even a certain signal needs a queue of more than one (ns-2's second defect).
+    /// Whether even a certain signal needs a queue of more than one packet, or byte in byte mode
+    /// (ns-2's second defect).
     pub guarded: bool,
 }
 
 impl Profile {
-    /// Whether its probability by bytes is a share of `max_packet_bytes`.
+    /// Whether `byte_probability` scales by `max_packet_bytes`, not by `mean_packet_bytes`.
     pub fn refers_to_largest_packet(&self) -> bool {
         self.program == Program::Paper
     }
 
-    /// The switch called `name`.
+    /// The profile's switch called `name`.
     pub fn switch(&self, name: &str) -> Switch {
         match name {
             "gentle" => self.gentle,
@@ -76,16 +77,16 @@ impl Profile {
     }
 }
 
-/// A number that follows from the line and from what else was written.
+/// A default that is computed from the line and from what else the user wrote.
 pub(crate) type Rule = fn(&Given) -> f64;
 
-/// What a rule may look at.
+/// The inputs of a [`Rule`].
 pub(crate) struct Given {
     /// The line's rate.
     pub rate: Rate,
-    /// `mean_packet_bytes`.
+    /// Value of `mean_packet_bytes`.
     pub mean: u32,
-    /// The thresholds as far as they are known, in packets.
+    /// The thresholds in packets, as far as the user or a preset gives them.
     pub min_th: Option<f64>,
     pub max_th: Option<f64>,
     pub limit_bytes: u64,
@@ -99,7 +100,7 @@ impl Given {
         self.rate.bytes_per_s() / f64::from(self.mean)
     }
 
-    /// Both thresholds, as they are known or as `profile` has them.
+    /// Both thresholds in packets: those given, else the defaults of `profile`.
     ///
     /// # Errors
     /// If the lower is not below the upper.
@@ -110,7 +111,7 @@ impl Given {
     }
 }
 
-/// Both thresholds, held against each other.
+/// Returns both thresholds after a check of their order.
 ///
 /// # Errors
 /// If the lower is not below the upper.
@@ -118,7 +119,7 @@ pub(crate) fn band(min_th: f64, max_th: f64) -> Result<(f64, f64), BadParams> {
     band_of("", min_th, max_th)
 }
 
-/// [`band`] of the class whose fields begin with `class`.
+/// [`band`] for the class whose parameters have names that begin with `class`.
 ///
 /// # Errors
 /// As `band`.
@@ -133,42 +134,42 @@ pub(crate) fn band_of(class: &str, min_th: f64, max_th: f64) -> Result<(f64, f64
     Err(BadParams::new(&format!("{class}min_th"), why))
 }
 
-/// How long the line needs for one packet, where the user does not say.
+/// Default of `idle_packet_time`, the time of one packet by which the average ages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum IdleClock {
-    /// A mean packet at the line's rate.
+    /// Transmission time of a mean packet at the line's rate.
     OfLine,
-    /// A mean packet at this rate, whatever the line.
+    /// Transmission time of a mean packet at this rate, whatever the line.
     At(Rate),
-    /// This time; a mean packet at the line's rate if its size is written.
+    /// This time; if the user wrote `mean_packet_bytes`, that of such a packet at the line's rate.
     Fixed(Duration),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Limits {
-    /// In packets, in bytes, or both.
+    /// The limit is in packets, in bytes, or both.
     Both,
-    /// As the queue is: in packets or in bytes.
+    /// The limit is in packets or bytes, whichever the queue is measured in.
     AsQueue,
-    /// In bytes, whatever the queue is measured in.
+    /// The limit is in bytes, whatever the queue is measured in.
     Bytes,
-    /// In packets, and at least `max_th`.
+    /// The limit is in packets, and raised to `max_th` if it is less.
     AtLeastMaxTh,
 }
 
 /// A switch's value in a profile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Switch {
-    /// The user may choose; this holds otherwise.
+    /// The user may choose; this is the default.
     Free(bool),
-    /// The user may choose; otherwise it follows from what else was written, in these words.
+    /// The user may choose; the default follows from other parameters, as the text says.
     Follows(&'static str, fn(&Params) -> bool),
-    /// The program has no choice, because.
+    /// The program always has this value, for the reason in the text.
     Fixed(bool, &'static str),
 }
 
 impl Switch {
-    /// What the table of parameters says of it.
+    /// The default as the table of parameters shows it.
     pub const fn text(&self) -> &'static str {
         match self {
             Switch::Free(true) => "true",
@@ -178,7 +179,7 @@ impl Switch {
             Switch::Fixed(false, _) => "always false",
         }
     }
-    /// Its value where the user says nothing.
+    /// The switch's value if the user does not set it.
     pub fn default(&self, params: &Params) -> bool {
         match *self {
             Switch::Free(value) | Switch::Fixed(value, _) => value,

@@ -1,4 +1,4 @@
-//! From what the user wrote and what the profile says to plain numbers.
+//! Resolves the user's parameters and the profile's defaults into plain numbers.
 
 use alloc::format;
 
@@ -11,7 +11,7 @@ use super::profile::{Given, IdleClock, Limits, Profile, Switch};
 use crate::idle::PacketClock;
 use crate::{BufferLimit, Line, Verdict};
 
-/// Everything a judge is constructed from. Thresholds are in packets.
+/// Everything from which an implementation of RED is constructed. Thresholds are in packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Settings {
     pub profile: &'static Profile,
@@ -90,14 +90,14 @@ impl Settings {
         if self.queue_in_bytes { f64::from(self.mean_packet_bytes) } else { 1.0 }
     }
 
-    /// The probability over the average in the unit in which the queue is measured.
+    /// The curve of p_b over the average, with thresholds in the unit of the queue.
     pub fn curve(&self) -> Curve {
         let unit = self.unit();
         Curve::new(self.min_th * unit, self.max_th * unit, self.max_p, self.gentle)
     }
 }
 
-/// What to do where the signal is certain.
+/// The verdict where the signal is certain: a drop with `harddrop`, else a signal.
 pub(crate) const fn certain_verdict(harddrop: bool) -> Verdict {
     use packet::DropReason::Forced;
     if harddrop { Verdict::Drop(Forced) } else { Verdict::Signal(Forced) }
@@ -148,7 +148,7 @@ impl Requested<'_> {
         BadParams::new(name, text)
     }
 
-    /// Parameters that this profile would silently ignore.
+    /// Refuses parameters that this profile would silently ignore.
     fn refuse_what_has_no_effect(&self) -> Result<(), BadParams> {
         let idle = |field: &str, why: &str| {
             let profile = self.profile.name;
@@ -174,7 +174,7 @@ impl Requested<'_> {
         Ok(())
     }
 
-    /// Notes the thresholds and the switches, and what has no effect.
+    /// Records the resolved thresholds and switches, and which parameters have no effect.
     fn note(&self, settings: &Settings) {
         let params = self.params;
         params.settle("profile", Value::Choice(self.profile.name));
@@ -203,7 +203,7 @@ impl Requested<'_> {
         }
     }
 
-    /// A fixed time, whatever the line.
+    /// The profile's fixed packet time, unless the user wrote a time or a packet size.
     fn fixed_clock(&self) -> Option<Duration> {
         let given = |name| self.params.given(name);
         match self.profile.idle_packet_time.value {
@@ -216,7 +216,7 @@ impl Requested<'_> {
 
     fn clock(&self, line: &Line, mean: u32) -> PacketClock {
         if self.params.given("idle_packet_time") {
-            // A positive time below half a nanosecond would round to none.
+            // A positive time below half a nanosecond would round to zero.
             let time = self.params.time("idle_packet_time");
             return PacketClock::of_time(time.max(Duration::from_nanos(1)));
         }
@@ -227,7 +227,7 @@ impl Requested<'_> {
         }
     }
 
-    /// What the profile's rules may look at.
+    /// The inputs of the profile's rules.
     fn given(&self, line: &Line, mean: u32, clock: PacketClock) -> Given {
         let written = |name| Some(self.params.real_or(name, f64::NAN)).filter(|v| !v.is_nan());
         Given {

@@ -1,14 +1,14 @@
 //! From p_b to p_a: how the count of packets since the last signal spaces the signals.
 
-/// The 1993 paper: p_b/(1 − c·p_b). At constant p_b the gaps are uniform on 1..1/p_b.
+/// p_a of the 1993 paper: p_b/(1 − c·p_b). At constant p_b the gaps are uniform on 1..1/p_b.
 #[inline]
 pub(crate) fn paper(p_b: f64, count: f64) -> f64 {
     let passed = count * p_b;
     if passed < 1.0 { p_b / (1.0 - passed) } else { 1.0 }
 }
 
-/// ns-2's and ns-3's `wait`: nothing before 1/p_b packets have passed, then uniform over as many
-/// again.
+/// p_a of ns-2 and ns-3 with `wait`: 0 until 1/p_b packets have passed. At constant p_b the gaps
+/// are uniform over the next 1/p_b packets.
 #[inline]
 pub(crate) fn wait(p_b: f64, count: f64) -> f64 {
     let passed = count * p_b;
@@ -21,7 +21,7 @@ pub(crate) fn wait(p_b: f64, count: f64) -> f64 {
     }
 }
 
-/// ALTQ's: p_b/(2 − c·p_b) from the first packet on. At constant p_b the gaps are uniform on
+/// p_a of ALTQ: p_b/(2 − c·p_b) from the first packet on. At constant p_b the gaps are uniform on
 /// 1..2/p_b − 1.
 #[inline]
 pub(crate) fn altq(p_b: f64, count: f64) -> f64 {
@@ -29,7 +29,7 @@ pub(crate) fn altq(p_b: f64, count: f64) -> f64 {
     if passed < 2.0 { (p_b / (2.0 - passed)).min(1.0) } else { 1.0 }
 }
 
-/// Which of the rules a judge follows.
+/// The spacing rule that an algorithm follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spacing {
     Paper,

@@ -1,4 +1,4 @@
-//! ALTQ on FreeBSD (the testbeds of Christiansen et al. and Le et al.).
+//! Profile `altq`: ALTQ on FreeBSD (the testbeds of Christiansen et al. and Le et al.).
 
 use packet::Duration;
 
@@ -15,7 +15,7 @@ pub(crate) const PROFILE: Profile = Profile {
     program: Program::Altq,
     judge: |settings| Ok(gate(Altq::new(settings)?, settings)),
     w_q: Stated::new(
-        // ALTQ truncates 10^6/packet time before comparing.
+        // ALTQ truncates the packets per second before it compares them with 300 and 50.
         |given| match (given.clock.packet_secs() * 1e6 + 0.5) as u64 {
             0..=3333 => 1.0 / 512.0,
             3334..=20_000 => 1.0 / 128.0,

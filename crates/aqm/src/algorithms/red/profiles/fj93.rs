@@ -1,4 +1,5 @@
-//! The pseudocode of the 1993 paper, to which the others are compared.
+//! Profile `fj93`: the pseudocode of the 1993 paper. The other profiles take from it what they do
+//! not change.
 
 use crate::Fit;
 use crate::algorithms::red::gate;

@@ -1,4 +1,4 @@
-//! Linux `sch_red` with the tables of iproute2's `tc`.
+//! Profile `linux`: Linux `sch_red` with the tables of iproute2's `tc`.
 
 use super::fj93;
 use crate::algorithms::red::gate;

@@ -1,4 +1,4 @@
-//! ns-2.35, with its two defects.
+//! Profile `ns2`: RED of ns-2.35, with the two defects that `ns2-fixed` mends.
 
 use packet::math;
 

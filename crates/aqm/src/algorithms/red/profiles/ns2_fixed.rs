@@ -1,4 +1,4 @@
-//! ns-2.35 mended as in Järvinen et al., *Harsh RED* (2012).
+//! Profile `ns2-fixed`: RED of ns-2.35, mended as in Järvinen et al., *Harsh RED* (2012).
 
 use super::ns2;
 use crate::Fit;

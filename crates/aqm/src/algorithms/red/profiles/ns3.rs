@@ -1,4 +1,4 @@
-//! ns-3, which takes its units from that of `MaxSize`.
+//! Profile `ns3`: RED of ns-3, which counts packets or bytes by the unit of its `MaxSize`.
 
 use packet::Rate;
 use packet::params::{Params, Value};

@@ -1,4 +1,4 @@
-//! What users write, and what becomes of it in each profile.
+//! Tests of how each profile resolves the parameters that users write.
 
 use packet::Rate;
 use packet::params::Raw;
@@ -64,7 +64,7 @@ fn presets_of_harsh_red() {
     assert!(harsh.wait && harsh.byte_probability && !harsh.gentle && !harsh.use_mark_p);
     assert_eq!(harsh.limit, BufferLimit::of_bytes(240 * 500, Fit::Whole));
     assert!((harsh.curve().p_b(20.0) - 0.298649).abs() < 1e-6);
-    // What is written wins.
+    // A parameter that the user wrote overrides the preset's.
     let own = [("preset", "edge-hred"), ("max_th", "30"), ("w_q", "0.1"), ("profile", "fj93")];
     assert_eq!(preset(&own), (3.0, 30.0, 0.1, 0.65));
     assert_eq!(settings(&own).profile.name, "fj93");
