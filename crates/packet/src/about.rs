@@ -1,21 +1,22 @@
-//! What every registry says of each of its variants.
+//! The description that every registry keeps of each of its entries.
 
 use crate::params::Field;
 
-/// A variant of something: a queue discipline, an end system, a congestion control, an
-/// application, a kind of access. Its entry in the registry adds how it is made.
+/// Description of one entry of a registry: a queue discipline, an end system, a congestion control,
+/// an application or a kind of access. The registry's entry adds the constructor.
 #[derive(Clone, Copy, Debug)]
 pub struct About {
-    /// The name users write.
+    /// Name by which users choose the entry.
     pub name: &'static str,
-    /// What it is or does, in one sentence.
+    /// What the entry is or does, in one sentence.
     pub summary: &'static str,
-    /// Year of the publication, the program, or its youngest rule.
+    /// Year of the publication or program that the entry follows, or of its newest rule.
     pub year: u16,
-    /// Paper, RFC or program it follows; what is constructed is named as such.
+    /// Paper, RFC or program that the entry follows; parts without a source are called
+    /// "constructed".
     pub source: &'static str,
-    /// Where it differs from which implementation, and why.
+    /// Differences from existing implementations, with the reasons.
     pub deviations: &'static str,
-    /// Its parameters.
+    /// Parameters of the entry.
     pub fields: &'static [Field],
 }

@@ -1,4 +1,5 @@
-//! What can happen to a packet in a queue: the one list of what can be recorded there.
+//! Events that a queue reports about a packet, and the reasons of drops and marks: the one list
+//! that counters, traces and tables use.
 
 use crate::Packet;
 
@@ -11,13 +12,13 @@ pub enum DropReason {
     Forced,
     /// The buffer was full.
     Overflow,
-    /// A later acknowledgement in the same queue says all that this one did. No sign of
-    /// congestion, and never a mark.
+    /// ACK filtering: a later acknowledgement in the queue makes this one unnecessary. It is no
+    /// sign of congestion, and never the reason of a mark.
     AckFiltered,
 }
 
 impl DropReason {
-    /// Every cause, in the order used by counters.
+    /// Every reason, in the order used by counters.
     pub const ALL: [DropReason; 4] =
         [DropReason::Early, DropReason::Forced, DropReason::Overflow, DropReason::AckFiltered];
 
@@ -40,19 +41,19 @@ pub type MarkReason = DropReason;
 pub enum Event {
     /// The packet was accepted.
     Queued {
-        /// The driver's handle.
+        /// Handle by which the driver knows the packet.
         id: u32,
     },
     /// The packet was marked "congestion experienced"; it stays in the queue.
     Marked {
-        /// The driver's handle.
+        /// Handle by which the driver knows the packet.
         id: u32,
         /// Why the packet was marked.
         why: MarkReason,
     },
     /// The packet is gone. The driver may reuse its handle.
     Dropped {
-        /// The packet.
+        /// The dropped packet.
         packet: Packet,
         /// Why the packet was dropped.
         why: DropReason,

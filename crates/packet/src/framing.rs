@@ -1,33 +1,34 @@
-//! What a packet occupies on a link: the rule of a line behind a queue, and of a shaper that stands
-//! for one.
+//! Size of a packet on the wire: the rule by which a line, or a shaper that emulates one, counts
+//! link-layer overhead.
 
-/// The cells or symbols that the link breaks packets into.
+/// The cells or code words into which a link divides frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cells {
-    /// None.
+    /// The link sends frames whole.
     None,
     /// ATM: 48 bytes of payload in each cell of 53, the last one padded.
     Atm,
-    /// PTM (VDSL2): one more byte per 64 or part thereof, a little more than the 65/64 there is.
+    /// PTM (VDSL2): one more byte for each 64 bytes or part of them, a little more than the 64/65
+    /// code needs.
     Ptm,
 }
 
-/// The rule.
+/// Link-layer overhead and cells of a link, which give the size of a packet on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Framing {
     /// Bytes added to each packet.
     pub overhead: u64,
-    /// Least size with that.
+    /// Smallest size of a frame, overhead included, bytes.
     pub least: u64,
-    /// What the link breaks that into.
+    /// Cells into which the link divides a frame.
     pub cells: Cells,
 }
 
 impl Framing {
-    /// Nothing but the packet.
+    /// No overhead: a packet occupies its IP bytes alone.
     pub const NONE: Framing = Framing { overhead: 0, least: 0, cells: Cells::None };
 
-    /// What a packet of `bytes` occupies, in bytes.
+    /// Size on the wire of a packet of `bytes`, in bytes.
     #[inline]
     pub fn size(&self, bytes: u32) -> u64 {
         let framed = (u64::from(bytes) + self.overhead).max(self.least);
@@ -48,10 +49,10 @@ mod tests {
         let framing = |overhead, least, cells| Framing { overhead, least, cells };
         let plain = Framing::NONE;
         assert_eq!([plain.size(1), plain.size(1500)], [1, 1500]);
-        // Ethernet: 38 bytes more, and at least 84 on the wire.
+        // Ethernet adds 38 bytes; a frame has at least 84 on the wire.
         let ethernet = framing(38, 84, Cells::None);
         assert_eq!([ethernet.size(40), ethernet.size(46), ethernet.size(1500)], [84, 84, 1538]);
-        // PPPoE over ATM, 40 bytes more: 1500 + 40 is 32.08 payloads.
+        // PPPoE over ATM adds 40 bytes: 1500 + 40 are 32.08 payloads of 48 bytes.
         let atm = framing(40, 0, Cells::Atm);
         assert_eq!([atm.size(8), atm.size(9), atm.size(1500)], [53, 106, 33 * 53]);
         let ptm = framing(30, 0, Cells::Ptm);

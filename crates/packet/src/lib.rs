@@ -1,7 +1,8 @@
-//! The words every other crate speaks: time, rates, packets, what can happen to a packet,
-//! seeded randomness, units, and parameters that know their ranges.
+//! The types that all other crates share: time, rates, packets, queue events, seeded random
+//! numbers, units, and parameters that know their ranges.
 //!
-//! This crate imports nothing of ours and reads no clock: time is always an argument.
+//! This crate depends on no other crate of the project and reads no clock: time is always an
+//! argument.
 #![cfg_attr(not(test), no_std)]
 extern crate alloc;
 

@@ -1,4 +1,4 @@
-//! What a queue may read of a packet.
+//! The fields of a packet that a queue may read.
 
 use crate::Instant;
 
@@ -47,14 +47,14 @@ impl Ecn {
 
 /// A packet as a queue sees it. The body stays with the driver under `id`.
 ///
-/// Not `Copy`: a packet is in one place, sent once or dropped once. Its fields lie in memory as they
-/// stand here: a discipline in a shared library reads them in place.
+/// Not `Copy`: a packet is in one place, and is sent once or dropped once. The order of its fields
+/// in memory is fixed, because disciplines in shared libraries read them directly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Packet {
     /// Directional flow (5-tuple) number.
     pub flow: u64,
-    /// The caller's number for the packet; disciplines pass it on unchanged.
+    /// The caller's handle for the packet; disciplines pass it on unchanged.
     pub id: u32,
     /// IP length in bytes, without framing.
     pub bytes: u32,
@@ -85,7 +85,7 @@ pub struct Header {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Ack {
-    /// It carries data, SYN or FIN, or is not TCP.
+    /// The packet carries data, SYN or FIN, or is not TCP.
     #[default]
     No,
     /// A pure acknowledgement that must arrive: a duplicate, or one with new SACK blocks, flags or

@@ -1,8 +1,8 @@
 //! Parameters that know their name, meaning, unit, range, default and source.
 //!
-//! One table of [`Field`]s per variant serves four readers: the check of what a user wrote, the
-//! `describe` command, the generated documentation, and the constructor. No third-party code:
-//! the algorithm crates must stay usable alone.
+//! One table of [`Field`]s per variant serves four readers: the check of user input, the `describe`
+//! command, the generated documentation, and the constructor. No third-party code is used, so that
+//! the algorithm crates stay usable alone.
 
 mod check;
 mod field;
@@ -26,17 +26,17 @@ use crate::{About, Duration, Rate};
 /// A parameter's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// Not given and no fixed default.
+    /// The user gave no value, and there is no fixed default.
     Unset,
-    /// Of [`Kind::Switch`].
+    /// Value of a [`Kind::Switch`].
     Switch(bool),
-    /// Of [`Kind::Whole`].
+    /// Value of a [`Kind::Whole`].
     Whole(u64),
-    /// Of [`Kind::Real`].
+    /// Value of a [`Kind::Real`].
     Real(f64),
-    /// Of [`Kind::Choice`] and [`Kind::Variant`].
+    /// Value of a [`Kind::Choice`] or [`Kind::Variant`].
     Choice(&'static str),
-    /// Of [`Kind::Distribution`] and [`Kind::File`]: index of what the user wrote, see
+    /// Value of a [`Kind::Distribution`] or [`Kind::File`]: index of what the user wrote, see
     /// [`Params::distribution`] and [`Params::content`].
     Written(u16),
 }
@@ -54,18 +54,18 @@ impl fmt::Display for Value {
     }
 }
 
-/// What a user wrote, before it is checked.
+/// A value as the user wrote it, before it is checked.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Raw {
     /// `true` or `false`.
     Bool(bool),
-    /// A number.
+    /// A number without a unit.
     Number(f64),
     /// Text, perhaps with a unit.
     Text(String),
     /// Several values.
     List(Vec<Raw>),
-    /// Values with names.
+    /// A table: values with names.
     Table(Vec<(String, Raw)>),
     /// A value of a type that no parameter takes; holds the name of that type.
     Other(&'static str),
@@ -93,7 +93,7 @@ impl fmt::Display for Raw {
 pub struct BadParams {
     /// The field at fault.
     pub field: String,
-    /// The rest of the sentence.
+    /// Rest of the sentence after the field's name.
     pub why: String,
 }
 
@@ -113,9 +113,9 @@ impl core::error::Error for BadParams {}
 
 /// Checked parameters of one variant.
 ///
-/// They also take note of what a constructor decides where the user said nothing (the `_or`
-/// methods, [`Params::settle`], [`Params::ignore`]): the effective values are those that were
-/// used, and no table of defaults can disagree with the code.
+/// They also record what a constructor decides where the user gave no value (the `_or` methods,
+/// [`Params::settle`], [`Params::ignore`]): the effective values are those that were used, and no
+/// table of defaults can disagree with the code.
 #[derive(Clone, Debug)]
 pub struct Params {
     fields: &'static [Field],
@@ -128,7 +128,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Every field at its default.
+    /// Parameters with every field at its default.
     pub fn defaults(fields: &'static [Field]) -> Self {
         Params {
             fields,
@@ -140,7 +140,7 @@ impl Params {
         }
     }
 
-    /// Checks what a user wrote against `fields`.
+    /// Checks the names and values that a user wrote against the table `fields`.
     ///
     /// # Errors
     /// An unknown field (with the nearest known name), a value of the wrong type or unit, or
@@ -180,11 +180,11 @@ impl Params {
     pub fn given(&self, name: &str) -> bool {
         self.given[self.index(name)]
     }
-    /// The value, whatever its type.
+    /// Value of a field of any type.
     pub fn value(&self, name: &str) -> Value {
         self.values[self.index(name)]
     }
-    /// The value for a sentence: with its unit, a name in quotes.
+    /// Value of a field as text for a sentence: a quantity with its unit, a name in quotes.
     pub fn written(&self, name: &str) -> String {
         let index = self.index(name);
         match (self.values[index], self.fields[index].kind) {
@@ -193,14 +193,14 @@ impl Params {
             (value, _) => value.to_string(),
         }
     }
-    /// A switch.
+    /// Value of a field that is a switch.
     pub fn switch(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Switch(v) => v,
             other => panic!("{name} is not a switch but {other:?}"),
         }
     }
-    /// A whole number.
+    /// Value of a field that is a whole number.
     pub fn whole(&self, name: &str) -> u64 {
         self.whole_or(name, u64::MAX)
     }
@@ -217,7 +217,7 @@ impl Params {
             other => panic!("{name} is not a whole number but {other:?}"),
         }
     }
-    /// A number.
+    /// Value of a field that is a real number.
     pub fn real(&self, name: &str) -> f64 {
         self.real_or(name, f64::NAN)
     }
@@ -234,11 +234,11 @@ impl Params {
             other => panic!("{name} is not a number but {other:?}"),
         }
     }
-    /// A time.
+    /// Value of a field that is a time.
     pub fn time(&self, name: &str) -> Duration {
         Duration::from_secs_f64(self.real(name))
     }
-    /// A rate.
+    /// Value of a field that is a rate.
     pub fn rate(&self, name: &str) -> Rate {
         Rate::from_bits_per_s((self.real(name) + 0.5) as u64)
     }
@@ -258,14 +258,14 @@ impl Params {
         self.settle(name, Value::Choice(otherwise));
         otherwise
     }
-    /// One of the field's names.
+    /// Value of a field that is one of a list of names.
     pub fn choice(&self, name: &str) -> &'static str {
         match self.value(name) {
             Value::Choice(v) => v,
             other => panic!("{name} is not a choice but {other:?}"),
         }
     }
-    /// The variant that a field names, with the parameters that are the variant's own; `None` if
+    /// The variant that a field names, with the parameters of that variant; `None` if the field is
     /// unset.
     pub fn variant(&self, name: &str) -> Option<(&'static About, Params)> {
         let index = self.index(name);
@@ -278,14 +278,15 @@ impl Params {
         let own = self.table(index).cloned();
         Some((about, own.unwrap_or_else(|| Params::defaults(about.fields))))
     }
-    /// What the table of a field that names a variant sets, if it was written as a table.
+    /// Parameters that the user set in the table of a field that names a variant; `None` if the
+    /// user wrote no table.
     pub fn variant_table(&self, name: &str) -> Option<&Params> {
         self.table(self.index(name))
     }
     fn table(&self, index: usize) -> Option<&Params> {
         self.variants.iter().find(|(of, _)| *of == index).map(|(_, own)| own)
     }
-    /// What was written for a distribution; `None` if the user said nothing.
+    /// A distribution as the user wrote it; `None` if the user gave none.
     pub fn distribution(&self, name: &str) -> Option<&Raw> {
         match self.value(name) {
             Value::Written(place) => Some(&self.written[usize::from(place)]),
@@ -293,7 +294,7 @@ impl Params {
             other => panic!("{name} is not a distribution but {other:?}"),
         }
     }
-    /// The name of a file and its content; `None` if the user said nothing.
+    /// The name of a file and its content; `None` if the user gave no file.
     pub fn content(&self, name: &str) -> Option<[&str; 2]> {
         let Some(Raw::Table(fields)) = self.distribution(name) else { return None };
         let text = |key: &str| match fields.iter().find(|(k, _)| k == key) {
@@ -326,7 +327,8 @@ impl Params {
     /// Notes that this field has no effect with the values of the others, or refuses the field if
     /// the user set it.
     ///
-    /// # Errors The field and `why`.
+    /// # Errors
+    /// An error that names the field, with `why` as its reason, if the user set it.
     pub fn without_effect(&self, name: &'static str, why: &str) -> Result<(), BadParams> {
         if self.given(name) {
             return Err(BadParams::new(name, why));

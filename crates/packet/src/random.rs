@@ -1,4 +1,4 @@
-//! Seeded randomness: one stream per named thing.
+//! Seeded random numbers: one stream for each name, such as a user's or a port's.
 
 use crate::math;
 
@@ -10,7 +10,7 @@ pub struct Rng {
     state: u64,
 }
 
-/// The step of SplitMix64, 2^64 over the golden ratio.
+/// The increment of SplitMix64: 2^64 divided by the golden ratio.
 pub const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The finaliser of SplitMix64: every bit of the input reaches every bit of the output.
@@ -26,8 +26,9 @@ impl Rng {
         Rng { state: mix(seed.wrapping_add(GOLDEN)) }.called(name)
     }
 
-    /// The stream whose name goes on with `name`: of a stream that nothing was drawn from yet. Many
-    /// streams with a common beginning are so named without putting their names together.
+    /// The stream whose name is this stream's name followed by `name`; nothing may have been drawn
+    /// from this stream yet. Many streams with a common prefix are so named without joining
+    /// strings.
     #[must_use]
     pub fn called(&self, name: &str) -> Self {
         let mut state = self.state;
@@ -37,7 +38,8 @@ impl Rng {
         Rng { state }
     }
 
-    /// The `index`-th stream of the family that has the name of this one, of which nothing was drawn yet.
+    /// Stream `index` of the family with this stream's name; nothing may have been drawn from this
+    /// stream yet.
     #[must_use]
     pub fn member(&self, index: u64) -> Self {
         Rng { state: mix(self.state ^ mix(index.wrapping_add(GOLDEN))) }
@@ -48,7 +50,7 @@ impl Rng {
         Rng::named(seed, name).member(index)
     }
 
-    /// The stream that goes on from this state.
+    /// A generator that continues from this stored state.
     pub const fn from_state(state: u64) -> Self {
         Rng { state }
     }

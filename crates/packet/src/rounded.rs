@@ -1,19 +1,19 @@
-//! A time in two bytes.
+//! Times rounded to two bytes.
 
 use crate::Duration;
 
-/// Bits of a time that are kept below its leading one.
+/// Number of bits that are kept below the leading 1 of a time.
 const BITS: u32 = 9;
 const PLACES: u64 = 1 << BITS;
 
-/// A time rounded to 1/1024 of itself or less, in two bytes: its leading ten bits and how far they are
-/// shifted. It is a place among all such times, so that many of them can be counted without computing
-/// with them.
+/// A time in two bytes, with a relative error of at most 1/1024: its leading ten bits and their
+/// shift. The two bytes are also the time's index among all such times, so that histograms can
+/// count times without computing with them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rounded(u16);
 
 impl Rounded {
-    /// Stands for no time; [`Rounded::of`] never gives it.
+    /// The value for "no time", which [`Rounded::of`] never returns.
     pub const NONE: Rounded = Rounded(0);
 
     /// The rounded value of a time, which counts as one nanosecond at least.
@@ -24,23 +24,23 @@ impl Rounded {
         Rounded((shift * PLACES + (ns >> shift)) as u16)
     }
 
-    /// The middle of the times that are rounded to this: within 0.1 % of each.
+    /// The middle of the range of times that round to this value; within 0.1 % of each of them.
     pub fn middle(self) -> Duration {
         let place = u64::from(self.0);
         let shift = (place / PLACES).saturating_sub(1);
         Duration::from_nanos(((place - shift * PLACES) << shift) + (1 << shift >> 1))
     }
 
-    /// Its number, growing with the time.
+    /// Index of this time among all rounded times; a longer time has a larger index.
     #[inline]
     pub fn place(self) -> usize {
         usize::from(self.0)
     }
 
-    /// The one with this number.
+    /// The rounded time with this index.
     ///
     /// # Panics
-    /// If there is no such number: it is above 65,535.
+    /// If the index is above 65,535.
     pub fn at(place: usize) -> Rounded {
         Rounded(u16::try_from(place).expect("a rounded time has two bytes"))
     }

@@ -1,9 +1,9 @@
-//! What a queue that filters acknowledgements reads in a TCP header.
+//! The fields of a TCP header that a queue with an ACK filter reads.
 
-/// Blocks of selective acknowledgement that fit into a TCP header (RFC 2018 section 3).
+/// Largest number of SACK blocks in a TCP header (RFC 2018 section 3).
 const MOST_BLOCKS: usize = 4;
 
-/// Selective acknowledgements as they stand in a header: numbers of 32 bits, in their order.
+/// The SACK blocks of a TCP header, in their order; sequence numbers have 32 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SackList {
     len: u8,
@@ -38,25 +38,27 @@ pub struct TcpHeader {
     pub acks: bool,
     /// Whether the flag SYN is set.
     pub opens: bool,
-    /// Whether ECE is set (RFC 3168; of a counter by RFC 9768, its lowest bit).
+    /// Whether ECE is set (RFC 3168); with accurate ECN, the lowest bit of the counter ACE (RFC
+    /// 9768).
     pub ece: bool,
-    /// Whether CWR is set (of a counter by RFC 9768, its middle bit).
+    /// Whether CWR is set; with accurate ECN, the middle bit of the counter ACE (RFC 9768).
     pub cwr: bool,
     /// Whether any other flag is set: SYN, FIN, RST, PSH, URG, or one of those that were reserved
     /// in RFC 3168, of which AE (RFC 9768) is one.
     pub other_flags: bool,
-    /// Payload, bytes.
+    /// Length of the payload, bytes.
     pub payload: u32,
-    /// TSval and TSecr (RFC 7323).
+    /// TSval and TSecr of the timestamps option (RFC 7323).
     pub stamps: Option<(u32, u32)>,
-    /// Selective acknowledgements (RFC 2018); a report of a duplicate (RFC 2883) is the first.
+    /// SACK blocks (RFC 2018); a D-SACK block (RFC 2883) is the first.
     pub sack: SackList,
-    /// Whether it has any other option but padding, such as that of accurate ECN (RFC 9768).
+    /// Whether the header has any other option than padding, such as that of accurate ECN (RFC
+    /// 9768).
     pub other_options: bool,
 }
 
 impl TcpHeader {
-    /// Whether the number `a` is later than `b`.
+    /// Whether sequence number `a` is later than `b`.
     #[inline]
     pub const fn is_after(a: u32, b: u32) -> bool {
         (a.wrapping_sub(b) as i32) > 0

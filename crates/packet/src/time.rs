@@ -1,9 +1,9 @@
 //! Simulated time: integer nanoseconds, never floating point, so that runs agree to the bit.
 //!
-//! What lies beyond the last instant ([`Instant::NEVER`], 584 years) never happens: sums, multiples
+//! Times beyond the last instant ([`Instant::NEVER`], 584 years) are never reached: sums, multiples
 //! and conversions saturate there instead of wrapping to an early time. A difference that would be
-//! negative is a fault of the program and panics in every build; [`Instant::since`] is the one that
-//! stops at zero. (Cost, counted with callgrind: nothing, `docs/notebook/2026-11-30-speed.md`.)
+//! negative is a fault of the program and panics in every build; only [`Instant::since`] stops at
+//! zero. (Measured with callgrind, this costs nothing: `docs/notebook/2026-11-30-speed.md`.)
 
 use core::ops::{Add, AddAssign, Mul, Sub};
 
@@ -18,7 +18,7 @@ pub struct Duration(u64);
 impl Instant {
     /// The start of the run.
     pub const ZERO: Instant = Instant(0);
-    /// Later than anything that happens.
+    /// An instant later than all events.
     pub const NEVER: Instant = Instant(u64::MAX);
 
     /// The instant `ns` nanoseconds after the start.
@@ -44,7 +44,7 @@ impl Instant {
 }
 
 impl Duration {
-    /// No time at all.
+    /// A span of zero.
     pub const ZERO: Duration = Duration(0);
 
     /// `ns` nanoseconds.
@@ -78,7 +78,7 @@ impl Duration {
     }
 }
 
-/// The smaller of two spans was taken from the larger one the wrong way round.
+/// Panics because the difference of two times would be negative.
 #[cold]
 #[inline(never)]
 fn negative() -> ! {

@@ -8,15 +8,15 @@ use crate::{Duration, Rate};
 /// What kind of quantity a number with a unit is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
-    /// A plain number.
+    /// A plain number without a unit.
     None,
-    /// Packets.
+    /// A number of packets.
     Packets,
-    /// Bytes.
+    /// A number of bytes.
     Bytes,
-    /// Seconds.
+    /// A time; the base unit is the second.
     Time,
-    /// Bits per second.
+    /// A rate; the base unit is the bit per second.
     Rate,
     /// A number of users, flows, machines or the like.
     Count,
@@ -35,7 +35,7 @@ impl Unit {
         }
     }
 
-    /// What follows a number in base units where it cannot do without (times and rates).
+    /// Suffix of a number in base units: only times and rates need one.
     pub const fn suffix(self) -> &'static str {
         match self {
             Unit::Time => " s",
@@ -44,10 +44,10 @@ impl Unit {
         }
     }
 
-    /// The largest magnitude of such a quantity in base units, however and wherever it is written;
-    /// a field's own range may be narrower. Times: 31.7 years, of which eighteen fit into the clock
-    /// of 64-bit nanoseconds. Rates: a byte takes a thousandth of a nanosecond. What is counted:
-    /// whole numbers that a 64-bit float holds exactly.
+    /// The largest magnitude of such a quantity in base units, however it is written; a field's own
+    /// range may be narrower. Times: 10^9 s (31.7 years), an eighteenth of what the 64-bit clock of
+    /// nanoseconds holds. Rates: 10^15 bit/s, at which a byte takes 8 millionths of a nanosecond.
+    /// Counts: whole numbers that a 64-bit float holds exactly.
     pub const fn most(self) -> f64 {
         match self {
             Unit::None => f64::MAX,
@@ -72,7 +72,7 @@ impl Unit {
         matches!(self, Unit::None | Unit::Packets | Unit::Bytes | Unit::Count)
     }
 
-    /// The units in which such a quantity may be written; empty for a bare number.
+    /// The units in which such a quantity may be written; an empty name stands for a bare number.
     pub fn written(self) -> impl Iterator<Item = &'static str> {
         let fits = move |kind| kind == self || (kind == Unit::None && self.may_be_bare());
         UNITS.iter().filter(move |(_, kind, _)| fits(*kind)).map(|(name, ..)| *name)
@@ -84,7 +84,7 @@ impl Unit {
         [None, Packets, Bytes, Time, Rate, Count].into_iter().find(|unit| unit.name() == name)
     }
 
-    /// How to write such a quantity.
+    /// An example of how such a quantity is written.
     pub const fn example(self) -> &'static str {
         match self {
             Unit::None => "0.1 or \"1/512\"",
@@ -185,7 +185,7 @@ pub fn parse(text: &str, expected: Unit) -> Result<f64, String> {
     bounded(unbounded(text, expected)?, expected, &format!("\"{text}\""))
 }
 
-/// As [`parse`], for those who bound it themselves, at [`Unit::most`] or below.
+/// As [`parse`], without its bound: the caller checks one, at [`Unit::most`] or below.
 pub(crate) fn unbounded(text: &str, expected: Unit) -> Result<f64, String> {
     let wrong = |why: &str| {
         format!(
@@ -205,10 +205,11 @@ pub(crate) fn unbounded(text: &str, expected: Unit) -> Result<f64, String> {
     }
 }
 
-/// `value`, unless it is beyond what such a quantity may be; `written` is what stands in the sentence.
+/// Returns `value` if its magnitude is within the bounds of the unit; an error quotes it as
+/// `written`.
 ///
 /// # Errors
-/// A sentence with what was written and the largest or smallest value.
+/// A sentence that quotes the value and gives the largest or smallest allowed one.
 pub fn bounded(value: f64, unit: Unit, written: &str) -> Result<f64, String> {
     let most = unit.most();
     if value.abs() <= most {
@@ -219,9 +220,9 @@ pub fn bounded(value: f64, unit: Unit, written: &str) -> Result<f64, String> {
     Err(format!("{written} is out of range: a {noun} is {side} {sign}{most}{suffix}"))
 }
 
-/// `value`, unless it is so near to zero that it would be lost.
+/// Returns `value` unless it is smaller than [`Unit::least`] without being zero.
 pub(crate) fn not_lost(value: f64, unit: Unit, written: &str) -> Result<f64, String> {
-    // A nanosecond written in another unit may come out a last bit smaller.
+    // 1 ns written in another unit may come out smaller in its last bit.
     if value == 0.0 || value.abs() >= unit.least() * (1.0 - 1e-12) {
         return Ok(value);
     }

@@ -1,4 +1,4 @@
-//! What there is: every registry as JSON, for listing, describing and documentation.
+//! All registries as JSON, for listing, describing and documentation.
 
 use packet::About;
 use packet::params::{Field, Kind, Value, unknown};
@@ -69,7 +69,7 @@ fn fields(fields: &[Field]) -> Json {
     fields.iter().map(field).collect()
 }
 
-/// What a registry says of a variant.
+/// The description of a registry's entry as JSON.
 fn about(of: &About) -> Json {
     json!({
         "name": of.name, "summary": of.summary, "year": of.year, "source": of.source,
@@ -77,7 +77,7 @@ fn about(of: &About) -> Json {
     })
 }
 
-/// A discipline as the catalogue has it.
+/// A queue discipline's entry of the catalogue.
 pub fn discipline(of: &aqm::Entry) -> Json {
     let mut out = about(&of.about);
     out["ecn"] = json!(of.ecn);
@@ -85,7 +85,7 @@ pub fn discipline(of: &aqm::Entry) -> Json {
     out
 }
 
-/// A congestion control as the catalogue has it.
+/// A congestion control's entry of the catalogue.
 pub fn congestion_control(of: &About) -> Json {
     about(of)
 }
@@ -115,7 +115,7 @@ fn kind_of_access(of: &access::Entry) -> Json {
     out
 }
 
-/// An effect of a link: its tables stand before its parameters.
+/// A link effect's entry of the catalogue; its tables come before its other parameters.
 fn effect(of: &effect::Entry) -> Json {
     let mut out = about(&of.about);
     let table = |t: &effect::Table| structure(t.name, "list of pairs or file", "", t.meaning);
@@ -125,7 +125,7 @@ fn effect(of: &effect::Entry) -> Json {
     out
 }
 
-/// A field that is not a number: a name, a list or a table of its own.
+/// A field that is not a parameter: a name, a list or a table of its own.
 fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
     json!({
         "name": name, "type": kind, "default": default, "meaning": meaning, "source": "",
@@ -133,13 +133,13 @@ fn structure(name: &str, kind: &str, default: &str, meaning: &str) -> Json {
     })
 }
 
-/// A section: its structural fields, then those of its table.
+/// The fields of a scenario's section: its structural fields, then its parameters.
 fn section(structural: &[[&str; 4]], table: &[Field]) -> Json {
     let structural = structural.iter().map(|[n, k, d, m]| structure(n, k, d, m));
     structural.chain(table.iter().map(field)).collect()
 }
 
-/// A measure: where it stands first is its name, the other places are `also`.
+/// A measure. Its `name` is its first place in a summary; its other places are in `also`.
 fn measure(listed: &Listed) -> Json {
     let Description { name, title, unit, meaning, whole_run, .. } = listed.about;
     let mut names = listed.places.iter().map(|place| format!("{place}{name}"));
@@ -150,13 +150,13 @@ fn measure(listed: &Listed) -> Json {
     })
 }
 
-/// The models an application draws from, by name.
+/// Names of the traffic models of an application.
 fn models(app: &str) -> Json {
     traffic::MODELS.iter().filter(|model| model.app == app).map(|model| json!(model.name)).collect()
 }
 
-/// A distribution in numbers, and as a curve of values and the share at or below them. What is
-/// not finite is null.
+/// A distribution in numbers, and as a curve of values with the share of draws at or below each.
+/// Infinite numbers are null.
 fn variable(name: &str, unit: Unit, of: &dyn Distribution) -> Json {
     let summary = Summary::of(of);
     json!({
@@ -170,10 +170,10 @@ fn variable(name: &str, unit: Unit, of: &dyn Distribution) -> Json {
     })
 }
 
-/// The variables of a traffic model, described.
+/// Descriptions of the random variables of a traffic model.
 ///
 /// # Errors
-/// If there is no such model.
+/// If no model has this name.
 pub fn variables(model: &str) -> Result<Json, ScenarioError> {
     let Some(found) = traffic::model(model) else {
         let known: Vec<&str> = traffic::MODELS.iter().map(|model| model.name).collect();
@@ -183,11 +183,11 @@ pub fn variables(model: &str) -> Result<Json, ScenarioError> {
     Ok((found.variables)().iter().map(of).collect())
 }
 
-/// A distribution in the format of the shipped tables, described; `unit` as in the catalogue, or
-/// empty.
+/// Description of a distribution in the format of the shipped tables; `unit` is a name of the
+/// catalogue, or empty.
 ///
 /// # Errors
-/// What is wrong with the table and where.
+/// A sentence: what is wrong with the table, and where.
 pub fn table(name: &str, text: &str, unit: &str) -> Result<Json, ScenarioError> {
     let of = traffic::distribution::parse(text).map_err(|why| ScenarioError(why.to_string()))?;
     let units = [Unit::Bytes, Unit::Time, Unit::Count];

@@ -1,17 +1,19 @@
-//! Effects: what a link does to packets apart from queueing them. A scenario lists them
-//! (`effects = [{ kind = "loss", share = 0.01 }]`), and they act one after another in that order.
+//! Effects: what a link does to packets other than queueing them, such as loss, delay or
+//! reordering. A scenario lists them (`effects = [{ kind = "loss", share = 0.01 }]`), and they act
+//! in that order.
 //!
-//! Each kind is a file here and two lines: its `mod`, and its entry in [`EFFECTS`]. There are three
-//! places at which an effect may act:
+//! Each kind is a file of this module and two lines: its `mod`, and its entry in [`EFFECTS`]. An
+//! effect acts at one of three points:
 //!
 //! * before the queue ([`Built::Arrival`]): a policer;
 //! * behind the line ([`Built::Exit`]): loss, delay, reordering;
-//! * on the line itself ([`Built::Line`]): times at which it does not send, which the queue feels.
+//! * on the line itself ([`Built::Line`]): times at which the line does not send, so that the queue
+//!   grows.
 //!
-//! An effect before or behind the line is a place of its own on a packet's route
-//! ([`Port::Effect`](crate::port::Port)), which packets reach in the order of time, whatever the
-//! engine. Each has its own random stream, so that one more moves no draw of another; links without
-//! effects have no such place, and cost nothing.
+//! An effect before or behind the line is an element of its own on a packet's route
+//! ([`Port::Effect`](crate::port::Port)), which packets reach in the order of time with either
+//! engine. Each effect has its own random stream, so that adding one does not change the draws of
+//! another. Links without effects have no such element, at no cost.
 
 mod corrupt;
 mod delay;
@@ -59,13 +61,13 @@ pub static EFFECTS: &[Entry] = &[
 /// A kind of effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// Its name, parameters and source.
+    /// Name, parameters and source of the effect.
     pub about: About,
     /// Parameters that are tables of times and values.
     pub tables: &'static [Table],
-    /// Where it acts, for the documentation.
+    /// Where the effect acts, in words for the documentation.
     pub acts: &'static str,
-    /// Whether hosts may have to discard packets that it corrupted or copied.
+    /// Whether hosts may have to discard packets that this effect corrupted or duplicated.
     pub discarded: bool,
     /// Builds the effect from its checked parameters.
     pub build: fn(&Given) -> Result<Built, BadParams>,
@@ -74,108 +76,111 @@ pub struct Entry {
 /// A parameter that is a list of pairs of a time and a value, or the column of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// The name that users write.
+    /// Name of the parameter.
     pub name: &'static str,
     /// What the values mean.
     pub meaning: &'static str,
     /// Unit of the values.
     pub unit: Unit,
-    /// The largest value.
+    /// The largest allowed value.
     pub most: f64,
-    /// Column of a file that holds the values.
+    /// Name of a file's column that holds the values.
     pub column: &'static str,
 }
 
-/// What an effect is built from.
+/// The inputs from which an effect is built.
 pub struct Given<'a> {
-    /// Its checked parameters.
+    /// Checked parameters of the effect.
     pub params: &'a Params,
-    /// Its tables that were given, by their names.
+    /// Tables of steps that the scenario gives, by their names.
     pub tables: &'a BTreeMap<&'static str, Timed>,
     /// Nominal rate of the line.
     pub rate: Rate,
-    /// The random stream of an effect on the line; one of packets gets its stream with each packet.
+    /// The random stream of an effect on the line. An effect on packets is given its stream with
+    /// each packet instead.
     pub rng: Rng,
 }
 
 impl Given<'_> {
-    /// A table that the effect cannot do without.
+    /// A table that the effect requires.
     ///
     /// # Errors
-    /// It was not given.
+    /// The scenario does not give the table; `example` shows how to write it.
     pub fn table(&self, name: &'static str, example: &str) -> Result<Timed, BadParams> {
         let missing = || BadParams::new(name, format!("missing; write for example {example}"));
         self.tables.get(name).cloned().ok_or_else(missing)
     }
 }
 
-/// An effect that was built.
+/// An effect that was built, by the point at which it acts.
 pub enum Built {
-    /// It acts before the queue.
+    /// An effect before the queue.
     Arrival(Box<dyn Effect>),
-    /// It acts behind the line.
+    /// An effect behind the line.
     Exit(Box<dyn Effect>),
-    /// It closes the line at times; while open, the line is this many times as fast as its rate.
+    /// An effect that closes the line at times. The number is the factor by which the line is
+    /// faster than its rate while it is open.
     Line(Box<dyn Timetable>, f64),
 }
 
-/// A packet at an effect.
+/// A packet that passes an effect.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing {
-    /// When it comes.
+    /// When the packet reaches the effect.
     pub now: Instant,
-    /// When it goes on if it does: now, or later.
+    /// When the packet leaves the effect if it is not lost: `now` or later.
     pub at: Instant,
-    /// IP bytes.
+    /// Length of the packet, IP bytes.
     pub bytes: u32,
-    /// Its code point, which a policer may change.
+    /// ECN code point of the packet, which a policer may change.
     pub ecn: Ecn,
-    /// What becomes of it.
+    /// What the effect does with the packet.
     pub fate: Fate,
 }
 
-/// What becomes of a packet at an effect.
+/// What an effect does with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// It goes on.
+    /// The packet goes on.
     #[default]
     GoesOn,
-    /// It is lost.
+    /// The packet is lost.
     Lost,
-    /// It goes on, and a copy of it with it.
+    /// The packet goes on, followed by a copy.
     Copied,
-    /// It goes on, and its host will discard it.
+    /// The packet goes on with a wrong checksum: its host will discard it.
     Corrupted,
-    /// It stays until this number of packets has gone past it, or until the time.
+    /// The packet is held back until this number of later packets has passed it, or until this
+    /// time.
     Held(u32, Instant),
 }
 
 impl Passing {
-    /// A packet that comes and would go on at once.
+    /// A packet that reaches the effect at `now` and, unless changed, goes on at once.
     pub fn new(now: Instant, bytes: u32, ecn: Ecn) -> Self {
         Passing { now, at: now, bytes, ecn, fate: Fate::GoesOn }
     }
 }
 
-/// Decides what becomes of packets, which come in the order of time.
+/// An effect on packets: decides about each packet, in the order of time.
 pub trait Effect: Send {
-    /// Decides about one.
+    /// Decides about a packet: may delay it, mark it, or set its fate.
     fn pass(&mut self, packet: &mut Passing, rng: &mut Rng);
 }
 
-/// The effect of this name.
+/// The kind of effect with this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     EFFECTS.iter().find(|entry| entry.about.name == name)
 }
 
-/// A share of packets.
+/// Kind of a parameter that is a share of packets, from 0 to 1.
 pub(crate) const SHARE: Kind = Kind::from(Unit::None, 0.0, 1.0);
-/// A time from 0 on.
+/// Kind of a parameter that is a time, zero included.
 pub(crate) const TIME: Kind = Kind::from(Unit::Time, 0.0, 1e6);
-/// A time above 0.
+/// Kind of a parameter that is a time above zero.
 pub(crate) const SPAN: Kind = Kind::above(Unit::Time, 0.0, 1e6);
 
-/// How much a random number depends on the last one.
+/// The parameter `correlation`: how much a random number depends on the last one.
 pub(crate) const CORRELATION: Field =
     Field::new("correlation", Kind::from(Unit::None, 0.0, 0.99), Value::Real(0.0))
         .meaning(
@@ -184,7 +189,7 @@ pub(crate) const CORRELATION: Field =
         )
         .source("tc-netem(8); sch_netem.c, get_crandom");
 
-/// Whether packets stay in their order.
+/// The parameter `keep_order`: whether packets stay in their order.
 pub(crate) const KEEP_ORDER: Field = Field::new("keep_order", Kind::Switch, Value::Switch(true))
     .meaning(
         "Whether a packet whose delay is shorter waits for those before it; if not, it overtakes \
@@ -192,12 +197,12 @@ pub(crate) const KEEP_ORDER: Field = Field::new("keep_order", Kind::Switch, Valu
     )
     .source("constructed: a link keeps the order of its packets");
 
-/// After which time the tables begin anew.
+/// The parameter `repeat`: the time after which tables of steps begin anew.
 pub(crate) const REPEAT: Field = Field::new("repeat", SPAN, Value::Unset)
     .meaning("After which time the steps begin anew; without it the last one lasts.")
     .source("constructed");
 
-/// Delays packets in their order, or as they come.
+/// Delays packets; with `keep`, no packet overtakes an earlier one.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Order {
     keep: bool,
@@ -209,7 +214,7 @@ impl Order {
         Order { keep: params.switch("keep_order"), last: Instant::ZERO }
     }
 
-    /// Delays a packet by `seconds`, at least by nothing.
+    /// Delays a packet by `seconds`; a negative delay counts as zero.
     pub(crate) fn delay(&mut self, packet: &mut Passing, seconds: f64) {
         let nanos = (seconds.clamp(0.0, 1e9) * 1e9 + 0.5) as u64;
         let at = packet.at + Duration::from_nanos(nanos);

@@ -1,21 +1,22 @@
-//! The set of future events.
+//! The queue of future events.
 //!
-//! A hierarchical wheel (a radix heap): exact to the nanosecond, O(1) insertion, and it needs only
-//! that time never goes back. A time is read as digits, and an event's level is the highest digit in
-//! which its time differs from the wheel's base; when the base enters a slot of a higher level, the
-//! slot's events, which lie side by side (`blocks`), move to lower levels. Digits have six bits, a word of occupancy each, but for the
-//! one of round trips and timers (`digits`): it has eleven, so that most events are put down once.
+//! A hierarchical timer wheel (a radix heap), exact to the nanosecond, with insertion in O(1); it
+//! needs only that time never goes back. A time is read as a number of several digits, and an
+//! event's level is the highest digit in which its time differs from the wheel's base. When the
+//! base enters a slot of a higher level, the slot's events, which are stored in blocks (`blocks`),
+//! move to lower levels. A digit has six bits, so that one word of 64 bits records which of its
+//! slots are occupied. Only the digit in whose range round trips and timers lie (`digits`) has
+//! eleven bits, so that most events are stored once.
 //!
 //! Events of one instant are served by their order key, then first come, first served. The key
-//! names what the event is about and never when it was scheduled, so a world that schedules
-//! fewer events (folded ports) serves the ones it has in the same order as one that schedules
-//! them all.
+//! names what the event is about and never when it was scheduled, so that a world with fewer events
+//! (folded ports, see `port`) serves them in the same order as a world that schedules all.
 //!
-//! A few events of one instant are looked through for the first. Many are sorted, so that an event costs
-//! the logarithm of their number and not the number itself. Where it is known that an instant is shared
-//! (thousands of connections whose timers are due at the same tick of a host's clock), its events wait in
-//! a row of their own (`shared`). Where it is known that events come in the order of their turns, they wait in
-//! a ring and not in the wheel (`lanes`).
+//! A few events of one instant are searched linearly for the first. Many are sorted, so that each
+//! costs the logarithm of their number and not the number itself. Events of an instant that is
+//! known to be shared (thousands of connections whose timers are due at a tick of their host's
+//! clock) are stored in a row of their own (`shared`). Events that are known to be scheduled in the
+//! order of their service wait in ring buffers instead of the wheel (`lanes`).
 
 mod ahead;
 mod blocks;
@@ -34,25 +35,26 @@ use lanes::{Lanes, Waiting};
 use shared::{MARK, Shared};
 use simultaneous::Simultaneous;
 
-/// Which event of one instant comes first.
+/// Class of an event, which decides the order of events of one instant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Priority {
-    /// Periodic updates of disciplines, and the driver's own marks.
+    /// Updates of queue disciplines, and the release of packets that an effect held.
     Tick = 0,
     /// A port has finished a transmission: departures come before arrivals.
     Departure = 1,
-    /// A packet arrives.
+    /// A packet arrives at a port or at its host.
     Arrival = 2,
-    /// Retransmission timers, then applications, then delayed acknowledgements.
+    /// Timers of connections, except those of delayed acknowledgements.
     Timer = 3,
-    /// Applications wake.
+    /// Applications and server programs are woken.
     Wake = 4,
-    /// Delayed acknowledgements (the 200 ms clock comes after the 500 ms clock).
+    /// Timers of delayed acknowledgements (4.4BSD's 200 ms clock comes after its 500 ms clock).
     Acknowledge = 5,
 }
 
-/// The order key of an event: its priority and what it is about. Never that of a mark.
+/// The order key of an event: its priority, then the number of what it is about (such as a port or
+/// an end of a connection). It differs from the key of a marker event (`MARK`).
 pub fn order(priority: Priority, about: u64) -> u64 {
     debug_assert!(about < 1 << 60);
     ((priority as u64 + 1) << 60) | about
@@ -70,24 +72,24 @@ fn too_late() -> ! {
     panic!("an event was scheduled for the past")
 }
 
-/// Future events in order of time.
+/// The future events, served in order of time.
 pub struct EventQueue<E> {
     blocks: Blocks<E>,
     lists: Box<[List; SLOTS]>,
-    /// Slots that hold something, by word.
+    /// For each word of 64 slots, the bits of the slots that hold events.
     occupied: [u64; WORDS],
-    /// Words that have such slots.
+    /// Bits of the words of `occupied` that are not zero.
     words: u64,
     base: u64,
     len: usize,
     served: u64,
-    /// Events of the instant `base`, if they were many. What is scheduled for that instant meanwhile
-    /// waits in its slot and joins them at the next turn.
+    /// Events of the instant `base`, if there are many. An event scheduled for that instant
+    /// meanwhile waits in its slot, and joins them before the next event is served.
     simultaneous: Simultaneous<E>,
     shared: Shared<E>,
     ahead: Ahead,
     lanes: Lanes<E>,
-    /// No event of the wheel is earlier, ns.
+    /// Lower bound of the times of the wheel's events, ns.
     earliest: u64,
 }
 
@@ -111,7 +113,7 @@ impl<E: Copy> Default for EventQueue<E> {
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// An empty one, whose lanes are used until an event does not fit, if they are to be `open`.
+    /// An empty queue. If `open`, its lanes are used until an event does not fit into its lane.
     pub fn with_lanes(open: bool) -> Self {
         let mut queue = EventQueue::default();
         queue.lanes.set_open(open);
@@ -130,8 +132,8 @@ impl<E: Copy> EventQueue<E> {
         self.put(at, order, event);
     }
 
-    /// Schedules an event as [`EventQueue::schedule`] does, which is likely to come after all that were
-    /// scheduled so for this lane. Events of one order key are all scheduled for one lane, or none.
+    /// As [`EventQueue::schedule`], for an event that probably comes after all earlier ones of this
+    /// lane. Events with one order key are all scheduled for one lane, or all without a lane.
     #[inline]
     pub fn schedule_in_lane(&mut self, lane: usize, at: Instant, order: u64, event: E) {
         if self.lanes.are_open() {
@@ -150,7 +152,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// From here on lanes are not used. What waits in them cannot be looked at before its turn.
+    /// Stops the use of lanes, because their events cannot be prefetched before they are served.
     #[inline]
     pub fn close_lanes(&mut self) {
         self.lanes.set_open(false);
@@ -170,7 +172,7 @@ impl<E: Copy> EventQueue<E> {
         self.len += 1;
     }
 
-    // A call at the end, so that the usual way keeps no registers.
+    // The call is the last statement, so that the common path saves no registers.
     #[cold]
     #[inline(never)]
     fn put_after_growing(&mut self, at: Instant, order: u64, event: E) {
@@ -178,7 +180,7 @@ impl<E: Copy> EventQueue<E> {
         self.put(at, order, event);
     }
 
-    /// Puts an event down behind those of its slot. There must be a free block.
+    /// Appends an event to the list of its slot. A free block must exist.
     #[inline(always)]
     fn append(&mut self, at: u64, order: u64, event: E) {
         #[cfg(test)]
@@ -195,7 +197,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// As [`EventQueue::append`], wherever a free block comes from.
+    /// As [`EventQueue::append`]; allocates a block if none is free.
     #[inline(always)]
     fn move_down(&mut self, Node { at, order, event, .. }: Node<E>) {
         if self.blocks.is_full() {
@@ -204,7 +206,7 @@ impl<E: Copy> EventQueue<E> {
         self.append(at, order, event);
     }
 
-    /// An empty slot holds a node.
+    /// Makes a node the only one of an empty slot.
     #[inline]
     fn fill(&mut self, slot: usize, index: u32) {
         self.lists[slot] = List { head: index, tail: index };
@@ -212,7 +214,7 @@ impl<E: Copy> EventQueue<E> {
         self.words |= 1 << (slot / WORD);
     }
 
-    /// Empties a slot. Returns what it held.
+    /// Empties a slot. Returns its list of events.
     #[inline]
     fn clear(&mut self, slot: usize) -> List {
         let word = slot / WORD;
@@ -223,8 +225,8 @@ impl<E: Copy> EventQueue<E> {
         std::mem::replace(&mut self.lists[slot], List::EMPTY)
     }
 
-    /// Schedules an event for an instant that many share, as [`EventQueue::schedule`] does. Events of one order key
-    /// are all scheduled so, or none.
+    /// As [`EventQueue::schedule`], for an instant that many events share. Events with one order
+    /// key are all scheduled by this method, or none of them is.
     pub fn schedule_shared(&mut self, at: Instant, order: u64, event: E) {
         if self.shared.push(at.nanos(), order, event) {
             self.put(at, MARK, event);

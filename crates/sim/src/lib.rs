@@ -1,11 +1,10 @@
-//! A world of hosts, ports and wires, moved by a queue of future events.
+//! The event-driven simulator: hosts, ports and links, driven by a queue of future events.
 //!
-//! Reading order: [`scenario`] (what one run is, as data), `setup` (from a scenario to a world),
-//! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
-//! [`run`](crate::Run) (from a world to its end), `world` (what there is, and the loop; in it
-//! `forwarding`, packets on their way, `hosts`, the ends of connections, and `applications`, the
-//! actions of users), `recorder` (what is measured of it), [`port`] (queues feeding lines, folded
-//! and under way), [`event_queue`] (the future).
+//! Reading order: [`scenario`] (one run as data), `setup` (from a scenario to a world of hosts and
+//! ports), [`run`](crate::Run) (moves the world from its begin to its end), `world` (hosts and
+//! packets, and the event loop; in it `forwarding` moves packets, `hosts` has the ends of
+//! connections, `applications` the actions of users), `recorder` (measurements), [`port`] (queues
+//! that feed lines, in two forms), [`event_queue`] (future events).
 
 pub mod capture;
 mod catalogue;

@@ -1,4 +1,4 @@
-//! From what a user wrote to checked values, and the sentences that say what is wrong.
+//! Checks values that a user wrote, and words the errors about them.
 
 use alloc::{
     format,
@@ -11,7 +11,7 @@ use crate::About;
 use crate::units::{self, Unit};
 
 impl Field {
-    /// Checks one value.
+    /// Checks a value that the user wrote for this field.
     ///
     /// # Errors
     /// A sentence with this field's name, the value, what is allowed and why.
@@ -44,7 +44,7 @@ impl Field {
         BadParams::new(self.name, why)
     }
 
-    /// Holds a number against this field's range.
+    /// Checks a number against this field's range.
     fn read_number(&self, raw: &Raw, v: f64) -> Result<Value, BadParams> {
         let out = |said: String| self.bad(format!("{said} ({})", self.in_short()));
         match self.kind {
@@ -75,13 +75,13 @@ fn within(v: f64, (min, max): (f64, f64), open: bool) -> bool {
     v <= max && if open { v > min } else { v >= min }
 }
 
-/// Whether these are the name of a file and what it says.
+/// Whether a table gives a file's name (`file`) and its content (`text`).
 fn is_content(fields: &[(String, Raw)]) -> bool {
     let text = |key: &str| fields.iter().any(|(k, v)| k == key && matches!(v, Raw::Text(_)));
     text("file") && text("text")
 }
 
-/// The sentence about a value of another type.
+/// The error about a value whose type does not fit the field.
 fn misfit(kind: Kind, raw: &Raw) -> String {
     match (kind, raw) {
         (Kind::Switch, _) => format!("{raw} is neither true nor false"),
@@ -137,7 +137,8 @@ impl Field {
         }
     }
 
-    /// Whether a user could write this value; what a constructor derives may lie beyond.
+    /// Whether a user could write this value. A value that a constructor derives may lie outside
+    /// the range.
     pub fn holds(&self, value: Value) -> bool {
         match (self.kind, value) {
             (Kind::Whole { min, max, .. }, Value::Whole(v)) => (min..=max).contains(&v),
@@ -148,7 +149,8 @@ impl Field {
         }
     }
 
-    /// What it is, in a few words, as the reason for its range: its meaning up to the first stop.
+    /// The field's meaning up to its first punctuation mark, which error messages give as the
+    /// reason for the range.
     fn in_short(&self) -> String {
         let first = self.meaning.split(['.', ';', ':', '(']).next().unwrap_or(self.meaning).trim();
         let mut letters = first.chars();
@@ -199,7 +201,7 @@ fn range_sentence(raw: &Raw, unit: Unit, (min, max): (f64, f64), open: bool) -> 
     }
 }
 
-/// The sentence for a name that is not in a list: names the nearest if one is near.
+/// The error about an unknown name: with the most similar known name, if one is similar.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     let hint = near(name, known);
     let list = if known.is_empty() { "none".to_string() } else { known.join(", ") };
@@ -230,8 +232,8 @@ pub(crate) fn near(name: &str, known: &[&str]) -> String {
     nearest(name, known).map(|k| format!("; did you mean \"{k}\"?")).unwrap_or_default()
 }
 
-/// Number of letters to insert, delete, change, or swap with their neighbour (Damerau's distance,
-/// each letter touched once).
+/// Edit distance of two names: the number of letters to insert, delete, change, or swap with their
+/// neighbour (Damerau's distance, each letter touched once).
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows: Vec<Vec<usize>> = Vec::with_capacity(a.len() + 1);

@@ -7,21 +7,21 @@ use crate::units::Unit;
 /// One parameter of a variant.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// The field's name, the source's symbol where it has one (`min_th`, `w_q`).
+    /// Name of the parameter: the symbol of its source where that has one (`min_th`, `w_q`).
     pub name: &'static str,
-    /// What it means, in one sentence.
+    /// What the parameter means, in one sentence.
     pub meaning: &'static str,
-    /// Its type, unit and range.
+    /// Type, unit and range of the parameter.
     pub kind: Kind,
-    /// What holds if the user says nothing; [`Value::Unset`] where the constructor decides
-    /// (say so in `meaning`).
+    /// Value if the user gives none; [`Value::Unset`] where the constructor chooses one, which
+    /// `meaning` then says.
     pub default: Value,
     /// Where the default comes from (paper, RFC section, program), or "constructed".
     pub source: &'static str,
 }
 
 impl Field {
-    /// The field `name`; what it means and where its default comes from follow.
+    /// A field called `name`, to which [`Field::meaning`] and [`Field::source`] add the rest.
     pub const fn new(name: &'static str, kind: Kind, default: Value) -> Self {
         Field { name, meaning: "", kind, default, source: "" }
     }
@@ -68,9 +68,9 @@ pub enum Kind {
     /// variant's own as well ([`Params::variant`](super::Params::variant)).
     Variant(&'static [&'static About]),
     /// A distribution of a quantity with this unit: one value, the name of a shipped table, or a
-    /// table `{ dist = … }`. What is written is kept as it is
-    /// ([`Params::distribution`](super::Params::distribution)); who draws
-    /// from it reads it.
+    /// table `{ dist = … }`. The text is kept as written
+    /// ([`Params::distribution`](super::Params::distribution)); the code that draws from the
+    /// distribution parses it.
     Distribution {
         /// Unit of what is drawn.
         unit: Unit,

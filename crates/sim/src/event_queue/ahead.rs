@@ -1,57 +1,60 @@
-//! Events that come soon, looked at before their turn.
+//! Look-ahead: shows events shortly before they are served, so that their data can be prefetched.
 //!
-//! Too late, and what they touch has not come from memory; too early, and it has been driven out of the
-//! caches again. Where few wait, those of the next slot of the wide digit are looked at. A slot of
-//! hundreds, with millions of users, would be too early: what its events touch fills a second-level
-//! cache. There it is the next slots of the digit below.
+//! If an event is shown too late, its data is still on the way from memory; if too early, the data
+//! has been evicted from the caches again. Where few events wait, those of the next slot of the
+//! wide digit (0.26 ms) are shown. With millions of users such a slot holds hundreds of events,
+//! whose data would fill a second-level cache; then the next slots of the digit below (4 us) are
+//! shown.
 
 use super::digits::{Digit, WORD};
 use super::{EventQueue, NONE};
 
-/// How far the look ahead has come.
+/// Position of the look-ahead scan.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ahead {
-    /// Words of the digit in whose slots it looks.
+    /// Bits of the occupancy words of the digit that is scanned.
     words: u64,
-    /// The slot where it is.
+    /// The slot that is being scanned.
     slot: usize,
-    /// Looked at next; [`NONE`] after the last of the slot.
+    /// Index of the node to show next; [`NONE`] after the last node of the slot.
     node: u32,
 }
 
 impl Ahead {
     pub const NOWHERE: Ahead = Ahead { words: WIDE, slot: 0, node: NONE };
 
-    /// A slot of the wide digit begins that holds `events` events.
+    /// A slot of the wide digit with `events` events begins; its number of events decides which
+    /// digit is scanned.
     pub fn begin(&mut self, events: usize) {
         self.words = if events < DENSE { WIDE } else { NARROW };
     }
 }
 
-/// How many events before its turn an event of one instant is shown.
+/// Among events of one instant, an event is shown this number of events before its service.
 const BEFORE: usize = 6;
 
-/// A slot of the wide digit with this many events or more is dense.
+/// Number of events from which on a slot of the wide digit counts as dense.
 const DENSE: usize = 128;
 
-/// It looks no more slots ahead: where it is further, its slot was one of a time long ago.
+/// Largest lead of the scan, in slots. A slot further ahead is left from an earlier round of the
+/// wheel.
 const FAR: usize = 32;
 
 const WIDE: u64 = words(Digit::WIDE);
 const NARROW: u64 = words(Digit::NARROW);
 
-/// The words of a digit.
+/// Bits of the occupancy words of a digit.
 const fn words(digit: Digit) -> u64 {
     let words = (1 << (digit.end - digit.shift)) / WORD;
     ((1 << words) - 1) << (digit.first as usize / WORD)
 }
 
 impl<E: Copy> EventQueue<E> {
-    /// One of the events of the next slots; `None` once the last slot has been scanned. Each event
-    /// is shown about once. Called once for every event served, it keeps its distance.
+    /// Returns an event of the next slots; `None` once the last slot has been scanned. Each event
+    /// is shown about once. With one call for every event served, the scan keeps its lead.
     ///
-    /// It says nothing for certain. An event is left out that is scheduled after its slot was looked
-    /// through, and one may be shown that has been served since.
+    /// The result is a hint only: events that are scheduled into a slot behind the scan are left
+    /// out, and an event may be shown that has been served since.
     #[inline]
     pub fn look_ahead(&mut self) -> Option<E> {
         if !self.simultaneous.is_empty() {
@@ -80,7 +83,7 @@ impl<E: Copy> EventQueue<E> {
         self.ahead.node = self.lists[slot].head;
     }
 
-    /// The first slot that holds something in one of these words.
+    /// The first occupied slot in one of these words.
     #[inline]
     fn first_slot(&self, words: u64) -> Option<usize> {
         let word = words.trailing_zeros() as usize;
@@ -88,7 +91,7 @@ impl<E: Copy> EventQueue<E> {
         Some(word * WORD + slots.trailing_zeros() as usize)
     }
 
-    /// The slot behind this one that holds something, of the digit in which it is looked.
+    /// The next occupied slot behind this one, within the digit that is scanned.
     #[inline]
     fn slot_behind(&self, slot: usize) -> Option<usize> {
         let word = slot / WORD;

@@ -1,27 +1,28 @@
-//! Where events wait: in blocks of eight, side by side in the order in which they came.
+//! Memory of the waiting events: blocks of eight, filled in the order in which events are
+//! scheduled.
 //!
-//! With millions of users a slot of the wheel holds hundreds of events, and they are in no cache when
-//! it comes under way. They come from memory a block at a time, and the next block while this one is
-//! worked off.
+//! With millions of users a slot of the wheel holds hundreds of events, none of which is in a CPU
+//! cache when the slot is served. Blocks let the CPU read eight events at a time, and prefetch the
+//! next block while the current one is processed.
 
 use super::NONE;
 
-/// Events of a block: four cache lines of the world's.
+/// Number of events in a block: four cache lines, as an event of the simulator takes half of one.
 const BLOCK: u32 = 8;
 
-/// An event that waits; the world's is half a cache line, and never lies in two.
+/// A waiting event. One of the simulator takes half a cache line, and never straddles two.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(32))]
 pub(super) struct Node<E> {
     pub at: u64,
     pub order: u64,
     pub event: E,
-    /// In the first node of a block: index of the next block, in a list of events or in the list of
-    /// free blocks.
+    /// In the first node of a block: index of the next block's first node, in a list of events or
+    /// in the list of free blocks.
     next: u32,
 }
 
-/// Events in the order in which they came: from the first of a block to the last of all.
+/// A list of events in the order in which they came, from the node `head` to the node `tail`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct List {
     pub head: u32,
@@ -31,20 +32,21 @@ pub(super) struct List {
 impl List {
     pub const EMPTY: List = List { head: NONE, tail: NONE };
 
-    /// Whether its events lie in one block.
+    /// Whether the list lies within one block.
     #[inline]
     pub fn is_short(self) -> bool {
         block(self.head) == block(self.tail)
     }
 }
 
-/// The first node of the block that one lies in.
+/// Index of the first node of the block that contains a node.
 #[inline]
 fn block(index: u32) -> u32 {
     index / BLOCK * BLOCK
 }
 
-/// Whether a node is the last of its block. ([`NONE`], behind which another begins, is one.)
+/// Whether a node is the last of its block. ([`NONE`] counts as one, so that a new block follows
+/// it.)
 #[inline]
 fn is_last(index: u32) -> bool {
     index % BLOCK == BLOCK - 1
@@ -77,8 +79,8 @@ impl<E: Copy> Blocks<E> {
         self.free == NONE
     }
 
-    /// Makes a free block; what its nodes hold does not matter.
-    // Out of line, as a panic is: the way to a free block keeps its registers.
+    /// Allocates a free block, whose nodes hold copies of `event` as placeholders.
+    // Out of line, so that the common path saves no registers.
     #[cold]
     #[inline(never)]
     pub fn grow(&mut self, event: E) {
@@ -88,8 +90,8 @@ impl<E: Copy> Blocks<E> {
         }
     }
 
-    /// Puts an event down behind the last of a list, or as the first of one ([`NONE`]); its place. There
-    /// must be a free block.
+    /// Appends an event behind `tail`, the last node of a list, or begins a list if that is
+    /// [`NONE`]. Returns the index of the new node. A free block must exist.
     #[inline(always)]
     pub fn put_behind(&mut self, tail: u32, at: u64, order: u64, event: E) -> u32 {
         let mut index = tail.wrapping_add(1);
@@ -110,25 +112,25 @@ impl<E: Copy> Blocks<E> {
         (node.at, node.order, node.event) = (at, order, event);
     }
 
-    /// The node behind one in a list.
+    /// Index of the node that follows a node in its list.
     #[inline]
     pub fn behind(&self, index: u32) -> u32 {
         if is_last(index) { self[block(index)].next } else { index + 1 }
     }
 
-    /// The nodes of a short list.
+    /// The nodes of a list that lies within one block.
     #[inline]
     pub fn short(&self, list: List) -> &[Node<E>] {
         &self.nodes[list.head as usize..=list.tail as usize]
     }
 
-    /// The block that begins with this node is free.
+    /// Frees the block that begins with this node.
     #[inline]
     pub fn free(&mut self, first: u32) {
         self[first].next = std::mem::replace(&mut self.free, first);
     }
 
-    /// If this is the first node of a block, the block is free.
+    /// Frees a block if this is its first node.
     #[inline]
     pub fn free_if_first(&mut self, index: u32) {
         if index == block(index) {
@@ -136,7 +138,8 @@ impl<E: Copy> Blocks<E> {
         }
     }
 
-    /// Takes the first event out of a list that is in no slot any more. A block is free when its last is taken.
+    /// Removes and returns the first event of a list that belongs to no slot any more. A block is
+    /// freed with its last event.
     #[inline]
     pub fn take(&mut self, list: &mut List) -> Option<Node<E>> {
         let index = list.head;
@@ -157,7 +160,7 @@ impl<E: Copy> Blocks<E> {
         Some(node)
     }
 
-    /// The second block of a list is fetched into the caches.
+    /// Prefetches the second block of a list.
     #[inline]
     fn fetch_behind(&self, list: List) {
         if !list.is_short() {
@@ -166,13 +169,13 @@ impl<E: Copy> Blocks<E> {
         }
     }
 
-    /// The event in a place, if there is such a place.
+    /// The event of the node with this index, if the index exists.
     #[inline]
     pub fn event(&self, index: u32) -> Option<E> {
         Some(self.nodes.get(index as usize)?.event)
     }
 
-    /// A place is fetched into the caches, if there is such a place.
+    /// Prefetches the node with this index, if the index exists.
     #[inline]
     pub fn fetch(&self, index: u32) {
         if let Some(node) = self.nodes.get(index as usize) {
@@ -180,7 +183,7 @@ impl<E: Copy> Blocks<E> {
         }
     }
 
-    /// Places there are.
+    /// Number of nodes, used or free.
     #[cfg(test)]
     pub fn places(&self) -> usize {
         self.nodes.len()

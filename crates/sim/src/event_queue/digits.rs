@@ -1,11 +1,12 @@
-//! A time in nanoseconds as digits, and the slots of each.
+//! The digits of a time in nanoseconds, and the wheel's slots for each digit.
 
-/// Bits of the digits of a time in nanoseconds, the lowest first. The wide one is that of round trips
-/// and of the timers of hosts: 2,048 slots of 0.26 ms.
+/// Number of bits of each digit of a time in nanoseconds, the lowest digit first. The wide digit
+/// covers round trips and timers of hosts: 2,048 slots of 0.26 ms.
 const WIDTHS: [u32; 10] = [6, 6, 6, 11, 6, 6, 6, 6, 6, 6];
-/// Slots of a word of occupancy.
+/// Number of slots whose occupancy one word records.
 pub(super) const WORD: usize = 64;
-/// Words of all digits: fewer than 64, so that one more word records which are empty.
+/// Number of occupancy words of all digits: fewer than 64, so that one more word records which of
+/// them are zero.
 pub(super) const WORDS: usize = {
     let (mut words, mut level) = (0, 0);
     while level < WIDTHS.len() {
@@ -14,24 +15,24 @@ pub(super) const WORDS: usize = {
     }
     words
 };
-/// Slots of all digits.
+/// Number of slots of all digits.
 pub(super) const SLOTS: usize = WORDS * WORD;
 
 /// A digit of a time.
 #[derive(Clone, Copy)]
 pub(super) struct Digit {
-    /// Bits below it.
+    /// Number of bits of a time below this digit.
     pub shift: u32,
-    /// Bits up to its end.
+    /// Number of bits of a time up to the end of this digit.
     pub end: u32,
     /// Mask of the digit's values.
     mask: u64,
-    /// Its first slot.
+    /// Index of the digit's first slot.
     pub first: u32,
 }
 
 impl Digit {
-    /// All, the lowest first.
+    /// All digits, the lowest first.
     pub const ALL: [Digit; WIDTHS.len()] = {
         let mut all = [Digit { shift: 0, end: 0, mask: 0, first: 0 }; WIDTHS.len()];
         let (mut shift, mut first, mut level) = (0, 0, 0);
@@ -45,10 +46,10 @@ impl Digit {
         all
     };
 
-    /// The digit of which one slot holds the events of a quarter of a millisecond.
+    /// The wide digit, whose slots are a quarter of a millisecond long.
     pub const WIDE: Digit = Digit::ALL[3];
 
-    /// The digit below `WIDE`: one slot holds the events of four microseconds.
+    /// The digit below `WIDE`, whose slots are four microseconds long.
     pub const NARROW: Digit = Digit::ALL[2];
 
     /// The digit that a bit of a time belongs to.
@@ -65,24 +66,24 @@ impl Digit {
         of
     };
 
-    /// The slot of a time.
+    /// The slot of this digit for a time.
     #[inline]
     pub fn slot(self, at: u64) -> usize {
         self.first as usize + ((at >> self.shift) & self.mask) as usize
     }
 
-    /// The one that this slot is of.
+    /// The digit to which a slot belongs.
     #[inline]
     pub fn of_slot(slot: usize) -> Digit {
         Digit::OF_WORD[slot / WORD]
     }
 
-    /// The digit of each word: none shares one.
+    /// The digit to which each occupancy word belongs; no word has slots of two digits.
     const OF_WORD: [Digit; WORDS] = {
         let mut of = [Digit::ALL[0]; WORDS];
         let (mut word, mut level) = (0, 0);
         while word < WORDS {
-            // The highest has one word, the last: there is always a word above to look at.
+            // `level + 1` is always a digit: the highest digit has one word only, the last.
             if word * WORD >= Digit::ALL[level + 1].first as usize {
                 level += 1;
             }

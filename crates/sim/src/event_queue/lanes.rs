@@ -1,20 +1,23 @@
-//! Events that come in the order of their turns: packets behind a line that all are delayed equally long.
+//! Events that are scheduled in the order of their service: arrivals of packets that leave a line
+//! and are all delayed equally.
 //!
-//! They need no wheel. Each of the two directions of a link has a lane, a ring from which the earliest of its
-//! events is taken; what is next is the earliest of the lanes' first events and the wheel's. When an event comes
-//! that does not fit, because it is not later than the last in its lane, the lanes close: it and all that come
-//! after it go to the wheel. (One lane alone costs the wheel as much as it spares.)
+//! Such events need no wheel. Each of the two directions of a link has a lane, a ring buffer whose
+//! first event is its earliest. The next event of the queue is the earliest of the first events of
+//! the lanes and of the wheel. An event that is not later than the last one in its lane does not
+//! fit: then the lanes close, and that event and all later ones go to the wheel. (One lane alone
+//! costs as much as it saves.)
 //!
-//! Of events with equal times and order keys, one in a lane comes before one of the wheel. That is the
-//! order in which they came as long as events with the order keys of a lane are all scheduled for that
-//! lane: those that went to the wheel went there later, or are earlier.
+//! Among events with equal times and order keys, one in a lane is served before one of the wheel.
+//! This is the order in which they were scheduled, as long as events with the order keys of a lane
+//! are all scheduled for that lane: those in the wheel were scheduled after those in the lane, or
+//! have an earlier time.
 
 use std::collections::VecDeque;
 
-/// The lanes there are.
+/// Number of lanes.
 pub(super) const LANES: usize = 2;
 
-/// A time in ns and an order key, compared at once.
+/// A time in ns (upper half) and an order key (lower half), compared as one number.
 pub(super) type Turn = u128;
 
 #[inline]
@@ -22,23 +25,23 @@ pub(super) fn turn(at: u64, order: u64) -> Turn {
     u128::from(at) << 64 | u128::from(order)
 }
 
-/// The time of a turn.
+/// The time in a turn, ns.
 #[inline]
 pub(super) fn time(turn: Turn) -> u64 {
     (turn >> 64) as u64
 }
 
-/// The lanes.
+/// All lanes of an event queue.
 pub(super) struct Lanes<E> {
-    /// Whether they take events.
+    /// Whether the lanes accept events.
     open: bool,
-    /// The lane whose first event is next.
+    /// The lane whose first event is the earliest.
     next: u8,
-    /// The time of that event, ns; [`u64::MAX`] if nothing waits.
+    /// Time of the earliest event in the lanes, ns; [`u64::MAX`] if all are empty.
     pub next_at: u64,
-    /// The time of the first event in each, ns; [`u64::MAX`] without one.
+    /// Time of the first event of each lane, ns; [`u64::MAX`] if the lane is empty.
     first: [u64; LANES],
-    /// The time of the event that joined each last, ns.
+    /// Time of the event that joined each lane last, ns.
     last: [u64; LANES],
     waiting: [VecDeque<Waiting<E>>; LANES],
 }
@@ -65,19 +68,20 @@ impl<E> Default for Lanes<E> {
 }
 
 impl<E: Copy> Lanes<E> {
-    /// From here on they take events, or none; those that wait stay.
+    /// Opens or closes the lanes for new events; waiting events stay.
     #[inline]
     pub fn set_open(&mut self, open: bool) {
         self.open = open;
     }
 
-    /// Whether they take events.
+    /// Whether the lanes accept events.
     #[inline]
     pub fn are_open(&self) -> bool {
         self.open
     }
 
-    /// Puts an event at the end of a lane. Answers whether the lane takes it; if not, none does any more.
+    /// Appends an event to a lane. Returns whether it fits; if not, all lanes are closed from now
+    /// on.
     #[inline]
     pub fn join(&mut self, lane: usize, of: Waiting<E>) -> bool {
         self.open = lane < LANES && of.at > self.last[lane];
@@ -99,20 +103,21 @@ impl<E: Copy> Lanes<E> {
         (self.next, self.next_at) = (u8::from(is_other), one.min(other));
     }
 
-    /// For first events of one instant: whether that of the second lane comes first.
+    /// Whether the second lane's event comes first, where the first events of both lanes have equal
+    /// times.
     #[cold]
     fn other_is_first(&self) -> bool {
         let [one, other] = [0, 1].map(|lane| self.waiting[lane].front().map(|of| of.order));
         other < one
     }
 
-    /// The turn that is next; [`Turn::MAX`] if nothing waits.
+    /// Time and order key of the lanes' next event; [`Turn::MAX`] if all are empty.
     pub fn next_turn(&self) -> Turn {
         let next = self.waiting[usize::from(self.next) % LANES].front();
         next.map_or(Turn::MAX, |of| turn(of.at, of.order))
     }
 
-    /// Takes the event that is next.
+    /// Removes and returns the next event of the lanes.
     #[inline(always)]
     pub fn take(&mut self) -> Option<Waiting<E>> {
         let next = usize::from(self.next) % LANES;

@@ -1,23 +1,23 @@
 //! Instants that many events share: the ticks of a host's clock.
 //!
-//! Tens of thousands of timers wait for one tick. In lists they would lie anywhere in memory and be
-//! moved down one by one; here those of an instant lie in one row, and one event of the wheel, their
-//! mark, stands for all.
+//! Tens of thousands of timers may wait for one tick. In the wheel's lists they would be scattered
+//! in memory, and moved between levels one by one. Here the events of one instant are stored in one
+//! row, and a single marker event in the wheel stands for the row.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// The order key of a mark: before every event of its instant.
+/// Order key of a marker event, smaller than that of every other event of its instant.
 pub(super) const MARK: u64 = 0;
 
-/// Events that a row has room for at first.
+/// Number of events for which a new row has room.
 const ROOM: usize = 16;
 
-/// A row is used again unless it has grown beyond this.
+/// Largest capacity, in events, of a served row that is kept for reuse.
 const SPARE: usize = 64;
 
-/// An instant in nanoseconds, spread over all bits by a multiplication (Fibonacci hashing; Knuth, *The Art of
-/// Computer Programming* 3, section 6.4).
+/// Hash of an instant in nanoseconds: a multiplication spreads it over all bits (Fibonacci hashing;
+/// Knuth, *The Art of Computer Programming* 3, section 6.4).
 #[derive(Default)]
 struct Spread(u64);
 
@@ -41,7 +41,7 @@ pub(super) type Row<E> = Vec<(u64, E)>;
 /// The rows of all instants that have one.
 pub(super) struct Shared<E> {
     rows: HashMap<u64, Row<E>, BuildHasherDefault<Spread>>,
-    /// Rows that have been served.
+    /// Served rows, kept for reuse.
     spare: Vec<Row<E>>,
 }
 
@@ -52,7 +52,8 @@ impl<E> Default for Shared<E> {
 }
 
 impl<E> Shared<E> {
-    /// Puts an event in the row of its instant. Returns whether it is the first there.
+    /// Appends an event to the row of its instant. Returns whether it is the row's first, which
+    /// needs a marker event.
     #[inline]
     pub fn push(&mut self, at: u64, order: u64, event: E) -> bool {
         if let Some(row) = self.rows.get_mut(&at) {
@@ -70,7 +71,7 @@ impl<E> Shared<E> {
         self.spare.pop().unwrap_or_else(|| Row::with_capacity(ROOM))
     }
 
-    /// Appends the row of an instant to another; it ends.
+    /// Moves the events of an instant's row to `to`, and removes that row.
     pub fn remove(&mut self, at: u64, to: &mut Row<E>) {
         let mut row = self.rows.remove(&at).expect("a mark has a row");
         if to.is_empty() {
@@ -81,7 +82,7 @@ impl<E> Shared<E> {
         self.recycle(row);
     }
 
-    /// Takes a row back whose events are no longer needed.
+    /// Takes back a row whose events are no longer needed, for reuse.
     pub fn recycle(&mut self, mut row: Row<E>) {
         if (1..=SPARE).contains(&row.capacity()) {
             row.clear();

@@ -1,14 +1,14 @@
-//! Many events of one instant, in their order.
+//! Many events of one instant, served in the order of their keys.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 use super::shared::Row;
 
-/// An event that has come while others of its instant were served.
+/// An event that was scheduled while others of its instant were being served.
 struct Late<E> {
     order: u64,
-    /// First come, first served: counts what has come.
+    /// Running number of late events: among equal order keys the first come is served first.
     ticket: u64,
     event: E,
 }
@@ -39,11 +39,11 @@ impl<E> PartialEq for Late<E> {
 
 impl<E> Eq for Late<E> {}
 
-/// Events of one instant. Those that it begins with are sorted at once, so that it is known which come
-/// soon; those that come while it lasts are heaped.
+/// Events of one instant. Those that wait when it begins are sorted at once, so that the look-ahead
+/// knows which come soon; those scheduled during the instant go to a heap.
 pub(super) struct Simultaneous<E> {
     sorted: Row<E>,
-    /// How many of the sorted ones have been served.
+    /// Number of events of `sorted` that have been served.
     served: usize,
     late: BinaryHeap<Reverse<Late<E>>>,
     tickets: u64,
@@ -61,7 +61,8 @@ impl<E: Copy> Simultaneous<E> {
         self.served == self.sorted.len() && self.late.is_empty()
     }
 
-    /// Takes these, in the order in which they have come; hands out a row whose memory is no longer used.
+    /// Takes over the events of `row`, which are in the order of their scheduling. Returns a row
+    /// whose memory can be reused.
     pub fn take(&mut self, mut row: Row<E>) -> Row<E> {
         if self.is_empty() {
             // A stable sort: events with one order key stay in the order of their scheduling.
@@ -76,7 +77,7 @@ impl<E: Copy> Simultaneous<E> {
         row
     }
 
-    /// The one whose turn it is.
+    /// Removes and returns the next event.
     pub fn pop(&mut self) -> Option<E> {
         let next = self.sorted.get(self.served);
         // With equal order keys the sorted events come first: they were scheduled earlier.
@@ -92,7 +93,7 @@ impl<E: Copy> Simultaneous<E> {
         Some(event)
     }
 
-    /// The event that comes after `others` more of the sorted ones have been served.
+    /// The sorted event that is served after `others` more sorted ones.
     #[inline]
     pub fn after(&self, others: usize) -> Option<E> {
         self.sorted.get(self.served + others).map(|&(_, event)| event)

@@ -1,5 +1,5 @@
-//! Taking the next event out of the set: from the earliest slot, whose events move to lower levels
-//! or, where they are of one instant, are put in order.
+//! Removes the next event from the queue: it is in the earliest slot, whose events move to lower
+//! levels or, if they are of one instant, are sorted.
 
 use packet::Instant;
 
@@ -11,11 +11,11 @@ use super::{EventQueue, FEW, NONE};
 
 /// The outcome of an attempt to take the first event of a slot.
 enum Taken {
-    /// It was in this place, and is in no list any more.
+    /// Index of the node of that event, which is in no list any more.
     At(u32),
     /// An event in a lane comes first, or the limit.
     TooLate,
-    /// They are many, or the first of them is a mark.
+    /// The slot holds too many events for this attempt, or its first is a marker event.
     Many,
 }
 
@@ -26,9 +26,9 @@ impl<E: Copy> EventQueue<E> {
         self.next_wanted(limit, |_| true)
     }
 
-    /// Takes the next event at or before `limit`. Of events that share an instant those that are not
-    /// `wanted` may be left out; they count as served. (Most timers of a host's tick are of connections
-    /// that are over: to put them in order would be their greatest cost.)
+    /// Removes and returns the next event at or before `limit`. Among events of one instant, those
+    /// that are not `wanted` may be left out; they count as served. (Most timers that wait for a
+    /// tick of a host belong to closed connections, and sorting them would be their greatest cost.)
     #[inline]
     pub fn next_wanted(
         &mut self,
@@ -86,7 +86,7 @@ impl<E: Copy> EventQueue<E> {
         }
     }
 
-    /// Hands out the event in this place, which is in no list any more.
+    /// Returns the event of a node that is in no list any more.
     #[inline]
     fn serve(&mut self, index: u32) -> (Instant, E) {
         let Node { at, event, .. } = self.blocks[index];
@@ -96,7 +96,7 @@ impl<E: Copy> EventQueue<E> {
         (Instant::from_nanos(at), event)
     }
 
-    /// Hands out the first event of the lanes: it comes before all others.
+    /// Removes and returns the first event of the lanes, which comes before all others.
     #[inline(always)]
     fn serve_lane(&mut self) -> Option<(Instant, E)> {
         let Waiting { at, event, .. } = self.lanes.take()?;
@@ -105,13 +105,13 @@ impl<E: Copy> EventQueue<E> {
         Some((Instant::from_nanos(at), event))
     }
 
-    /// As [`EventQueue::serve_lane`], if it comes at or before `limit`.
+    /// As [`EventQueue::serve_lane`], if that event comes at or before `limit`.
     #[inline]
     fn serve_lane_until(&mut self, limit: u64) -> Option<(Instant, E)> {
         if self.lanes.next_at <= limit { self.serve_lane() } else { None }
     }
 
-    /// Takes out the first of several events of one instant.
+    /// Removes the first of several events of one instant from their slot.
     #[inline(never)]
     fn take_first(&mut self, slot: usize) -> Taken {
         let List { head, tail } = self.lists[slot];
@@ -136,7 +136,7 @@ impl<E: Copy> EventQueue<E> {
         if self.lanes.next_at <= at && self.lanes.next_turn() <= turn(at, order) {
             return Taken::TooLate;
         }
-        // The events behind it move up.
+        // The events behind the removed one move up.
         while best != tail {
             let behind = self.blocks.behind(best);
             let Node { at, order, event, .. } = self.blocks[behind];
@@ -149,8 +149,8 @@ impl<E: Copy> EventQueue<E> {
         Taken::At(tail)
     }
 
-    /// Moves the events of a slot, which are of one instant, to those that are sorted, and those that wait in
-    /// lanes for that instant. The slot may be empty if it is that of `base`.
+    /// Moves the events of a slot, which are of one instant, to the sorted ones, together with
+    /// those that wait in lanes for that instant. Only the slot of `base` may be empty.
     #[cold]
     #[inline(never)]
     fn gather(&mut self, slot: usize, wanted: &impl Fn(&E) -> bool) {
@@ -179,8 +179,8 @@ impl<E: Copy> EventQueue<E> {
         self.shared.recycle(used);
     }
 
-    /// As [`EventQueue::next`], while there are many simultaneous events: all are of the instant `base`, and nothing
-    /// else can be earlier.
+    /// As [`EventQueue::next`], while there are many simultaneous events: all are of the instant
+    /// `base`, and no other event can be earlier.
     #[cold]
     fn next_simultaneous(
         &mut self,
@@ -200,8 +200,9 @@ impl<E: Copy> EventQueue<E> {
         Some((Instant::from_nanos(self.base), event))
     }
 
-    /// Takes the next event out of the earliest slot if that holds no more than a block; the others move to
-    /// lower levels. Otherwise, or if the event is a mark or comes after `limit` or one in a lane, nothing happens.
+    /// Removes the next event from the earliest slot if the slot's events lie in one block; the
+    /// others move to lower levels. If there are more, or if the event is a marker, comes after
+    /// `limit` or after an event in a lane, nothing changes.
     #[inline(never)]
     fn take_of_few(&mut self, slot: usize, limit: u64) -> Taken {
         let list = self.lists[slot];
@@ -234,8 +235,8 @@ impl<E: Copy> EventQueue<E> {
         Taken::At(first)
     }
 
-    /// Moves the events of the earliest slot to lower levels, unless it begins after `limit` or after the first
-    /// event in a lane.
+    /// Moves the events of the earliest slot to lower levels, unless the slot begins after `limit`
+    /// or after the first event in a lane.
     #[inline(never)]
     fn descend(&mut self, slot: usize, limit: u64) -> bool {
         let Digit { shift, end, first, .. } = Digit::of_slot(slot);

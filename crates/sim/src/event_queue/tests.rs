@@ -1,10 +1,10 @@
-//! The wheel compared with the obvious implementation, and what its order costs.
+//! Compares the wheel with a sorted map, and bounds what its ordering costs.
 
 use super::*;
 use packet::Rng;
 use std::collections::BTreeMap;
 
-/// The obvious implementation: a map ordered by (time, key, sequence).
+/// The reference implementation: a map ordered by (time, order key, sequence number).
 #[derive(Default)]
 struct Plain {
     events: BTreeMap<(u64, u64, u64), u32>,
@@ -23,13 +23,13 @@ impl Plain {
 }
 
 thread_local! {
-    /// Events looked at and pairs compared to find whose turn it is.
+    /// Number of events examined and pairs compared to find the next event.
     pub(super) static LOOKS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
-    /// Events put down in a slot.
+    /// Number of times an event was stored in a slot.
     pub(super) static MOVES: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
 }
 
-/// Of order keys above this, all events are scheduled for an instant that many share.
+/// Events with order keys above this are scheduled by `schedule_shared`.
 const ALONE: u64 = 9;
 
 fn schedule(wheel: &mut EventQueue<u32>, at: u64, order: u64, event: u32) {
@@ -41,7 +41,7 @@ fn schedule(wheel: &mut EventQueue<u32>, at: u64, order: u64, event: u32) {
     }
 }
 
-/// Spans as links and timers have them, with many ties.
+/// A random time span as links and timers have, with many ties.
 fn span(rng: &mut Rng) -> u64 {
     match rng.below(6) {
         0 => 0,
@@ -83,8 +83,8 @@ fn the_wheel_serves_the_same_order_as_a_sorted_map() {
     }
 }
 
-/// Events of two lanes and of the wheel, the order keys of each for itself. The lanes close when one comes too
-/// early, or when they are closed.
+/// Schedules events for two lanes and for the wheel, with separate order keys. The lanes close when
+/// an event comes too early for its lane, or by a call of `close_lanes`.
 #[test]
 fn lanes_and_the_wheel_together_serve_the_order_of_a_sorted_map() {
     let mut in_lanes = 0;
@@ -105,7 +105,7 @@ fn lanes_and_the_wheel_together_serve_the_order_of_a_sorted_map() {
                         *last = at;
                         wheel.schedule_in_lane(lane, Instant::from_nanos(at), order, event);
                     }
-                    // As many as are sorted, or marked by one event.
+                    // Enough events to be sorted; one marker event stands for them.
                     None if rng.below(60) == 0 => {
                         for more in 0..rng.below(40) as u32 {
                             let (order, event) = (order + 32, 10_000 + 40 * event + more);
@@ -148,14 +148,14 @@ fn many_simultaneous_events_are_served_in_the_order_of_a_sorted_map() {
             schedule(wheel, at, order, event);
             plain.schedule(at, order, event);
         };
-        // Many at three instants, of which two lie side by side.
+        // Many events at three instants, two of which are 1 ns apart.
         for event in 0..300 {
             let at = [1_000_000, 1_000_001, 1_500_000][rng.below(3) as usize];
             both(&mut wheel, &mut plain, at, 1 + rng.below(20), event);
         }
         let mut now = 0;
         for event in 300..2_000 {
-            // What is served schedules more for the same instant or for a later one.
+            // Served events schedule more for their own instant or for a later one.
             let (at, order) = (now + rng.below(2) * span(&mut rng), 1 + rng.below(20));
             if at > 0 && rng.below(3) > 0 {
                 both(&mut wheel, &mut plain, at, order, event);
@@ -182,7 +182,8 @@ fn an_event_among_many_of_one_instant_costs_the_logarithm_of_their_number() {
         LOOKS.set(0);
         let mut answered = 0;
         while let Some((at, event)) = events.next(Instant::NEVER) {
-            // Every timer sends a packet and arms the next timer, some an event of this instant.
+            // Every timer arms the next timer; one in four also schedules an event of its own
+            // instant.
             let later = Instant::from_nanos(at.nanos() + 500_000_000);
             if event < count && at.nanos() == 500_000_000 {
                 events.schedule(later, order(Priority::Timer, event), event);
@@ -203,7 +204,7 @@ fn an_event_is_put_down_a_few_times_however_many_wait() {
     for pending in [10u64, 1_000, 100_000] {
         let mut events = EventQueue::default();
         let mut rng = Rng::named(pending, "holds");
-        // Half are packets of a round trip, the others timers and pauses.
+        // Half of the events are packets within a round trip, the others timers and pauses.
         let mut later = |at: u64| match rng.below(4) {
             0 | 1 => at + 10_000_000 + rng.below(150_000_000),
             2 => at + 200_000_000 + rng.below(800_000_000),
@@ -256,8 +257,8 @@ fn looking_ahead_changes_nothing() {
     }
 }
 
-/// How many events before its turn each event of a steady flow is shown, with `each` in a slot of
-/// the wide digit.
+/// For each event of a steady flow, with `each` events in a slot of the wide digit: how many events
+/// before its service the look-ahead shows it.
 fn seen_before(each: u64) -> Vec<Option<u64>> {
     const SLOTS: u64 = 200;
     let slot = 1 << Digit::WIDE.shift;
@@ -278,7 +279,7 @@ fn seen_before(each: u64) -> Vec<Option<u64>> {
 #[test]
 fn every_event_of_a_steady_flow_is_seen_once_before_its_turn() {
     let before = seen_before(30);
-    // Of the first two slots nothing could be seen in time.
+    // No event of the first two slots could be shown in time.
     assert!(before[90..].iter().all(|before| before.is_some_and(|before| before <= 60)));
 }
 
@@ -313,7 +314,8 @@ fn every_simultaneous_event_but_the_first_is_seen_once_before_its_turn() {
 fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
     let ms = |ms: u64| Instant::from_nanos(ms * 1_000_000);
     let mut events = EventQueue::default();
-    // A tick of a host's clock with many timers and another event, one with no timer that is wanted, and a lone event.
+    // A tick of a host's clock with many timers and another event, a tick whose timers are all
+    // unwanted, and an instant with one event.
     (0..40u32).for_each(|event| events.schedule_shared(ms(500), u64::from(41 - event), event));
     events.schedule(ms(500), 100, 44);
     (40..43u32).for_each(|event| events.schedule_shared(ms(600), 1, 2 * event + 1));
@@ -327,9 +329,9 @@ fn events_of_one_instant_that_nobody_wants_are_left_out_and_count_as_served() {
     let expected: Vec<u32> = (0..40).rev().filter(even).chain([44]).collect();
     assert_eq!(served, expected, "in their order, without the odd ones");
     assert_eq!((events.served(), events.len()), (44, 1));
-    // Alone it costs nothing to serve: its owner checks whether it is still wanted.
+    // A single event is served even if unwanted: its owner checks whether it is still needed.
     assert_eq!(events.next_wanted(Instant::NEVER, even), Some((ms(700), 101)));
-    // Events of a shared instant take the place of one.
+    // All events of a shared instant take one node of the wheel.
     let places = events.blocks.places();
     (0..40u32).for_each(|event| events.schedule_shared(ms(800), 1, event));
     assert_eq!((events.blocks.places(), events.len()), (places, 40));
@@ -352,7 +354,8 @@ fn timers_of_a_tick_are_put_down_once_for_all() {
 fn a_block_is_used_again_when_its_first_event_moves_up() {
     let mut events = EventQueue::default();
     for round in 1..100 {
-        // Two blocks, whose events are served one by one; the second ends when one is left in it.
+        // Nine events take two blocks, and are served one by one; the second block is freed when
+        // eight are left.
         (0..9u32).for_each(|event| events.schedule(Instant::from_nanos(round), 1, event));
         assert!(!events.is_empty());
         for event in 0..9 {
