@@ -1,6 +1,6 @@
-"""A scenario as a document: its fields by path, what `--set` says of them, its loads and seeds.
+"""A scenario as a document: fields by path, overrides by `--set`, offered loads and seeds.
 
-Fields of the scenario itself are checked by the simulator, which knows them.
+The simulator itself checks the scenario's fields.
 """
 
 from __future__ import annotations
@@ -22,15 +22,16 @@ T = TypeVar("T", bound=Mapping[str, object])
 MAX_SEED = 2**53
 MAX_INTEGER = 2**64
 MAX_RUNS = 100_000
-"""Runs of one experiment: each is a scenario in memory and a folder."""
-# Ways to say how many users there are: saying one with `--set` or on an axis replaces the other.
+"""The most runs of one experiment: each needs a scenario in memory and a folder."""
+# Fields that give the number of users: setting one with `--set` or on an axis removes the others.
 POPULATION = ("users", "flows", "load", "connections_per_s")
 # Fields whose table may be written as one name, and the key which that name has in the table.
 NAMED_BY = {"forward": "aqm", "reverse": "aqm", "tcp": "profile", "congestion": "name"}
 
 
 def check_plain(value: object, path: str) -> None:
-    """TOML has values that no scenario has: nan, inf, dates."""
+    """Refuses values that TOML has but no scenario: nan, inf, dates and integers of more than 64
+    bits."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             check_plain(inner, f"{path}.{key}" if path else str(key))
@@ -51,7 +52,8 @@ def is_seed(value: object) -> TypeGuard[int]:
 
 
 def seed_list(seeds: object, first: int) -> tuple[int, ...]:
-    """`10` means ten seeds from `first` on; a list means itself, each once."""
+    """The seeds of a field: `10` means ten seeds from `first` on, and a list of distinct seeds
+    means these."""
     if is_seed(seeds) and seeds > MAX_RUNS:
         raise SpecError(f"seeds: {seeds} replications are too many: give at most {MAX_RUNS}")
     if is_seed(seeds) and seeds >= 1 and is_seed(first + seeds - 1):
@@ -66,7 +68,8 @@ def seed_list(seeds: object, first: int) -> tuple[int, ...]:
 
 
 def parse_override(text: str) -> tuple[str, object]:
-    """`"link.0.rate=10 Mbit/s"` to its path and value: TOML if it is TOML, else text."""
+    """`"link.0.rate=10 Mbit/s"` split into path and value; the value is parsed as TOML if possible,
+    else it is text."""
     path, equals, value = text.partition("=")
     if not equals or not path.strip():
         raise SpecError(
@@ -80,10 +83,10 @@ def _toml_value(text: str) -> object:
         return text
     try:
         parsed = tomllib.loads(f"v = {text}")
-    except (ValueError, RecursionError):  # no TOML, or nothing that a scenario could hold
+    except (ValueError, RecursionError):  # not TOML, or too deeply nested
         return text
     value = parsed["v"]
-    # Dates and inf are TOML but no scenario value: they stay the text that was written.
+    # Dates and inf are TOML but no scenario value: they are kept as text.
     return value if len(parsed) == 1 and _plain(value) else text
 
 
@@ -98,7 +101,7 @@ def _plain(value: object) -> bool:
 
 
 def set_path(document: T, path: str, value: object) -> T:
-    """A copy of `document` with one field changed; nothing that it shares is modified.
+    """A copy of `document` with one field changed; the original is not modified.
 
     A name that does not exist is created, so that the simulator can answer with the nearest
     known name; an index must exist.
@@ -149,7 +152,7 @@ def _traffic(scenario: Draft) -> list[Draft]:
 
 
 def check_loads(scenario: Draft) -> None:
-    """Loads are shares, and no group is given by its load and its users as well."""
+    """Refuses a load that is not a share, and a group that has both a load and users."""
     groups = _traffic(scenario)
     loaded = [i for i, group in enumerate(groups) if "load" in group]
     for i in loaded:

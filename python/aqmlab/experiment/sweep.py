@@ -1,6 +1,6 @@
 """A bare scenario, or one with a `[sweep]`, as an experiment of one group.
 
-A file is either a bare scenario (exactly what the simulator accepts) or one that is varied:
+A file is either a bare scenario (exactly what the simulator accepts) or a scenario with axes:
 
     [scenario]                              # what the simulator accepts
     [sweep]                                 # dotted path = list of values; all combinations are run
@@ -10,8 +10,8 @@ A file is either a bare scenario (exactly what the simulator accepts) or one tha
     [calibration]                           # optional: how loads become users; in a bare
     duration = "40 min"                     # scenario, too
 
-Either may also have metrics, tables, figures and claims, as any experiment. In them the group is
-called `sweep`, and every axis has its path for a name.
+Either may also have metrics, tables, figures and claims, as any experiment. In these the group is
+called `sweep`, and each axis is named by its path.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from .spec import (
 )
 
 NAME = "sweep"
-"""Name of the group, and of the part that all entries belong to."""
+"""Name of the only group, and of the part to which all entries belong."""
 GROUPED = ("group", "part", "include")
-"""Keys of a document that lists its groups itself."""
+"""Keys that only a document with groups has."""
 SHOWN = ("metric", "table", "difference", "figure", "claim", "deviation")
-"""Keys that a bare scenario and a sweep may both have, as any experiment."""
+"""Keys of reports, which a bare scenario and a sweep may have like any experiment."""
 _TOLD = ("name", "question", "title", "subtitle", "source", "lead")
 _KEYS = [*_TOLD[:2], "scenario", "sweep", "calibration", *_TOLD[2:], *SHOWN, "setup", "defaults"]
 _CALIBRATION_KEYS = ["duration", "warmup", "seeds"]
@@ -74,7 +74,7 @@ class WrittenAxis(TypedDict):
 
 @dataclass(frozen=True)
 class Requested:
-    """What the caller changes in a file."""
+    """Changes to a file that the caller requests."""
 
     overrides: Mapping[str, object]
     """Paths of the scenario and their values."""
@@ -91,8 +91,8 @@ def has_groups(document: Draft) -> bool:
 
 
 def in_full(document: Document, stem: str, requested: Requested) -> Document:
-    """The document with its group, settings and part written out; `stem` is the name of an entry
-    without one."""
+    """The document as one of an experiment, with group, settings and part written out; `stem` is
+    its name if it states none."""
     check_plain(document, "")
     scenario, sweep, more = _parts(document)
     calibration = _calibration(_table(more.pop("calibration", {}), "calibration"))
@@ -128,7 +128,7 @@ def in_full(document: Document, stem: str, requested: Requested) -> Document:
 
 
 def defaults(document: Draft) -> Document:
-    """The fields that every entry of a kind has: all belong to the one part."""
+    """The default fields of entries, among them the only part, to which all belong."""
     return {"part": NAME} | _table(document.get("defaults", {}), "defaults")
 
 

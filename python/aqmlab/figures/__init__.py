@@ -1,7 +1,7 @@
 """Figures: from the runs of a study, or from any tables, to pictures.
 
 A kind of figure is one file in `kinds/` (see `kind`) and one line here. `draw` makes a matplotlib
-figure of data, `to_svg` and `to_png` write it: a figure always gives the bytes it gave before.
+figure from data, `to_svg` and `to_png` write it: equal data always give equal bytes.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def of_studies() -> list[str]:
 
 
 def draw(name: str, data: dict, **options: object) -> Figure:
-    """Draws `data` as a figure of this kind; the kind's own `draw` says what it wants."""
+    """Draws `data` as a figure of this kind; the kind's `draw` describes the data that it needs."""
     return kind(name).picture(options, data)
 
 

@@ -1,9 +1,9 @@
-"""Which pen draws what: one for each discipline in every figure, and a row of others for the rest.
+"""Pens (colour, dash and marker): each discipline has its own in every figure; others are for other
+curves.
 
 A family of disciplines shares a hue (Okabe and Ito's, which colour-blind readers can distinguish);
-in a
-family shades, dashes and markers differ, so that lines stay apart on a black-and-white print. The
-pen of a name does not depend on what else is drawn.
+within a family shades, dashes and markers differ, so that lines can be distinguished in a
+black-and-white print. The pen of a name does not depend on what else is drawn.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GRID = "#e4e4e4"
 
 @dataclass(frozen=True)
 class Pen:
-    """One way of drawing a curve or an area."""
+    """The style of a curve or an area."""
 
     colour: str
     dash: object
@@ -27,7 +27,7 @@ class Pen:
     hollow: bool = False
     """Whether its markers are white inside."""
     hatch: str = ""
-    """The filling of its areas."""
+    """The hatch of its areas, in matplotlib's notation."""
 
 
 _DASHES = (
@@ -45,23 +45,24 @@ _DASHES = (
     (0, (3, 1.2, 1.2, 1.2)),
 )
 _MARKERS = "os^DvPX<>hpd"
-# Lines only: matplotlib writes every dot of a dotted filling as four curves, 180 kB for one.
+# Only hatches of lines: matplotlib writes each dot of a dotted hatch as four curves, 180 kB for
+# one.
 _HATCHES = ("", "////", "++++", "\\\\\\\\", "xxxx", "----", "||||")
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", INK, "#B8860B", "#56B4E9")
 
 
 def _nth(index: int, colour: str) -> Pen:
-    """The dash, marker and filling of this number, in a colour."""
+    """The pen with the dash, marker and hatch of this index, in a colour."""
     style = index % len(_DASHES)
     hatch = _HATCHES[index % len(_HATCHES)]
     return Pen(colour, _DASHES[style], _MARKERS[style], style >= len(_COLOURS), hatch)
 
 
 PENS = tuple(_nth(i, _COLOURS[i % len(_COLOURS)]) for i in range(len(_DASHES)))
-"""Pens of what is no discipline: values of a parameter, loads, sizes."""
+"""Pens of curves that are no disciplines: values of a parameter, loads, sizes."""
 
-# The number of the first dash and marker, shades, and the members. What is often drawn together
-# has different ones of each.
+# Each family's first index of dash and marker, its shades, and its members. Disciplines that are
+# often drawn together differ in all of these.
 _FAMILIES: tuple[tuple[int, tuple[str, ...], str], ...] = (
     # a buffer and nothing else
     (0, ("#5A5A5A",), "droptail"),
@@ -71,11 +72,11 @@ _FAMILIES: tuple[tuple[int, tuple[str, ...], str], ...] = (
         ("#D55E00", "#E69F00", "#8C3B00"),
         "red ared hred feng_red nlred dsred wred gred rio rio_ps",
     ),
-    # a controller of queue, delay or load
+    # a feedback controller of queue length, delay or load
     (4, ("#009E73", "#00523C", "#6CC3A0"), "pie pi pi2 rem avq blue green dctcp_step"),
-    # drops of the flows that take most
+    # drops from the flows with the largest rates
     (9, ("#CC79A7", "#882255", "#AA4499"), "choke sfb afd dcn csfq fred sred bred red_pd"),
-    # how long packets stay, alone and in a queue for each flow
+    # sojourn time, in one queue and with a queue for each flow
     (6, ("#0072B2", "#56B4E9", "#0B3C6F"), "codel fq_codel cake cobalt"),
     # a queue for each flow
     (9, ("#7570B3", "#B5A8E0", "#4A3F8C"), "fq_pie sfq drr hhf"),
@@ -87,12 +88,13 @@ DISCIPLINES = {
     for first, shades, names in _FAMILIES
     for i, name in enumerate(names.split())
 }
-"""Every discipline's own pen (HRED is the parameters of one published study)."""
+"""The pen of each discipline (HRED, for which there is none, is RED with the parameters of one
+published study)."""
 
 DARK = sorted(
     {p.colour.lower() for p in DISCIPLINES.values() if max(bytes.fromhex(p.colour[1:])) < 150}
 )
-"""Pens that are hard to see on a dark page."""
+"""Colours of disciplines that are hard to see on a dark page."""
 
 _ALSO = {"fifo": "droptail", "drop_tail": "droptail", "tail_drop": "droptail"}
 _CALLED = {name: name for name in DISCIPLINES} | _ALSO
@@ -108,8 +110,8 @@ def discipline(label: str) -> str | None:
 
 
 def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
-    """A pen for each label. `known` are all labels that this figure could show: with them a
-    label keeps its pen whichever of the others are drawn.
+    """A pen for each label. `known` are all labels that this figure could show: if they are given,
+    a label keeps its pen whichever of the others are drawn.
     """
     labels = list(labels)
     every = list(dict.fromkeys([*known, *labels]))
@@ -124,14 +126,15 @@ def pens(labels: Iterable[str], known: Sequence[str] = ()) -> list[Pen]:
         if name is not None:
             return _variant(DISCIPLINES[name], place)
         other = PENS[place % len(PENS)]
-        # In a figure with disciplines the colours are theirs.
+        # In a figure with disciplines other curves are black, since colours mean disciplines.
         return replace(other, colour=INK) if mixed else other
 
     return [pen(label) for label in labels]
 
 
 def _variant(pen: Pen, number: int) -> Pen:
-    """The discipline with other parameters: its colour, lighter or darker, and other lines."""
+    """The pen of a discipline with other parameters: its colour, lighter or darker, and another
+    dash and marker."""
     if number == 0:
         return pen
     other = PENS[(_MARKERS.index(pen.marker) + 2 * number) % len(PENS)]

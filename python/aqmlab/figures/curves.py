@@ -1,4 +1,4 @@
-"""Curves with their bands, and a legend that stays out of their way."""
+"""Draws curves with bands, and a legend that does not cover them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 Corner = Literal["lower right", "lower left", "upper right", "upper left"]
 
 MARKS = 6
-"""Markers on a curve."""
+"""Number of markers on a curve."""
 INSIDE = 6
-"""The most curves whose legend may stand inside the axes."""
+"""Largest number of curves for which the legend may be inside the axes."""
 BANDS = 6
-"""The most curves whose bands can be distinguished; with more they would hide each other."""
+"""Largest number of curves for which bands are drawn; more bands would hide each other."""
 LINE_INCHES = 0.19
-"""Height of a line of a legend."""
+"""Height of a line of a legend in inches."""
 
 
 def draw_curve(
@@ -36,11 +36,11 @@ def draw_curve(
     place: tuple[int, int] = (0, 1),
     **more: Any,
 ) -> Line2D:
-    """A curve, the one with this index of a count, with markers at places of its own, so that
-    curves on top of each other remain readable; with the band between `low` and `high` where it
-    has one.
+    """Draws a curve, and the band between `low` and `high` if it has one. `place` is the curve's
+    index and the number of curves: each has markers at other positions, so that curves on top of
+    each other can be read.
 
-    The axes' scale and limits must be set before. The curve must not leave them at its ends.
+    The axes' scale and limits must be set before. The first and last point must lie within them.
     """
     index, count = place
     if curve.get("low") is not None and count <= BANDS:
@@ -56,14 +56,14 @@ def draw_curve(
 
 
 def draw_band(axes: Axes, x: np.ndarray, low: Sequence, high: Sequence, pen: Pen) -> None:
-    """The area between two curves, cut at the ends of the axis."""
+    """Fills the area between two curves, cut at the ends of the axis."""
     ends = (np.asarray(each, dtype=float)[: len(x)] for each in (low, high))
     bottom, top = (np.clip(each, *axes.get_ylim()) for each in ends)
     axes.fill_between(x, bottom, top, color=pen.colour, alpha=0.16, linewidth=0)
 
 
 def look(pen: Pen, **more: Any) -> dict[str, Any]:
-    """How a line of this pen is drawn."""
+    """The keywords of matplotlib for a line of this pen."""
     usual = {
         "color": pen.colour,
         "linestyle": pen.dash,
@@ -77,7 +77,8 @@ def look(pen: Pen, **more: Any) -> dict[str, Any]:
 
 
 def places(axes: Axes, x: np.ndarray, index: int, count: int) -> list[int]:
-    """Which points of a curve get a marker: equally far apart on the axis, curve after curve."""
+    """Indices of the points that get a marker: equally spaced along the axis, with an offset for
+    each curve."""
     shares = np.arange((0.35 + index / count) / MARKS, 1.0, 1 / MARKS)
     left, right = axes.get_xlim()
     if axes.get_xscale() == "log":
@@ -88,8 +89,8 @@ def places(axes: Axes, x: np.ndarray, index: int, count: int) -> list[int]:
 
 
 def apart(values: Sequence[float], gap: float, low: float, high: float) -> list[float]:
-    """Where words at these heights stand so that none is closer than `gap` to the next, and all
-    between the ends as far as they fit.
+    """Heights for labels that should be at `values`, moved so that none is closer than `gap` to the
+    next, and all are between `low` and `high` if they fit.
     """
     order = sorted(range(len(values)), key=lambda i: values[i])
     placed: list[float] = []
@@ -106,7 +107,8 @@ def apart(values: Sequence[float], gap: float, low: float, high: float) -> list[
 
 
 def place_legend(figure: Figure, axes: Axes, title: str, *corners: Corner) -> None:
-    """A legend in the first of these corners that few curves leave free, else below the axes."""
+    """Puts a legend into the first of these corners that no curve crosses, if there are few curves,
+    else below the axes."""
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) < 2:
         return
@@ -121,7 +123,8 @@ def place_legend(figure: Figure, axes: Axes, title: str, *corners: Corner) -> No
 
 
 def below(figure: Figure, handles: list, labels: list[str], title: str = "") -> None:
-    """A legend below the axes in as many columns as fit; the figure grows by it."""
+    """Puts a legend below the axes in as many columns as fit, and enlarges the figure by its
+    height."""
     width, height = figure.get_size_inches()
     longest = max(map(len, labels))
     rows = -(-len(labels) // max(1, int(width / (0.72 + 0.071 * longest))))
@@ -140,7 +143,7 @@ def below(figure: Figure, handles: list, labels: list[str], title: str = "") -> 
 
 
 def _crowded(figure: Figure, axes: Axes, labels: list[str], title: str, corner: Corner) -> bool:
-    """Whether a curve passes through the corner in which the legend would stand."""
+    """Whether a curve passes through the corner that the legend would cover."""
     width, height = figure.get_size_inches()
     wide = (0.8 + 0.075 * max(map(len, [*labels, title]))) / (0.84 * width)
     high = (LINE_INCHES * (len(labels) + bool(title)) + 0.1) / (0.76 * height)

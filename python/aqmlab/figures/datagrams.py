@@ -1,4 +1,5 @@
-"""What happened to datagrams, from the table `datagrams`: shared by the kinds that draw it."""
+"""Delays and losses of datagrams from the table `datagrams`, for the kinds of figures that draw
+them."""
 
 from __future__ import annotations
 
@@ -15,8 +16,8 @@ ON_ITS_WAY = np.uint64(2**64 - 2)
 
 
 def of_streams(sample: Sample, dataset: Dataset, streams: list[int] | None) -> Iterator[np.ndarray]:
-    """The delays (ns) of every sender of every run, in the order of sending; of these senders, or
-    of all. What was sent before the end of the warm-up is left out.
+    """The delays (ns) of every sender of every run, in the order of sending, without datagrams sent
+    during the warm-up; `streams` selects senders (None: all).
     """
     after = units.seconds(dataset.scenario(sample.cell).get("warmup", "0 s")) * 1e9
     for columns in sample.tables("datagrams"):

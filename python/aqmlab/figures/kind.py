@@ -1,9 +1,10 @@
-"""A kind of figure: what it collects of a study, how it draws that, and the keys that it takes.
+"""A kind of figure: the data that it collects from a study, its drawing, and the keys of its
+entries.
 
-A kind is one file in `kinds/` with two functions. `collect` takes what it draws of (`Cells`,
-`Rows` or the whole `Dataset`) and gives a `Drawing`, or None where no run has anything to draw;
-`draw` makes a picture of a `Drawing`'s data. A `[[figure]]` of the kind takes what their
-signatures name: the fields of the first argument of `collect`, and the keywords of both.
+A kind is one file in `kinds/` with two functions. `collect` takes a source (`Cells`, `Rows` or the
+whole `Dataset`) and returns a `Drawing`, or None if no run has anything to draw; `draw` makes a
+picture from a `Drawing`'s data. The keys of a `[[figure]]` of the kind are the fields of the
+source, and the keywords of both functions.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 Entry = Mapping[str, Any]
-"""An entry of a figure: its keys are those of every figure and those of its kind."""
+"""An entry of a figure, with the keys of every figure and those of its kind."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,16 @@ class Kind:
 
     name: str
     about: str
-    """What it draws, in a sentence."""
+    """One sentence on what the kind draws."""
     draw: Callable[..., Picture]
     collect: Callable[..., Drawing | None] | None
-    """None: no figure of a study."""
+    """The function that collects the data; None if the kind cannot be used in a study."""
     wide: bool
-    """Whether it needs the whole width of a page."""
+    """Whether the figure needs the whole width of a page."""
 
     @cached_property
     def source(self) -> type:
-        """What it is drawn of."""
+        """The class of the source from which `collect` takes its data."""
         assert self.collect is not None
         return next(iter(_hints(self.collect).values()))
 
@@ -56,11 +57,11 @@ class Kind:
         return {key.name: key for key in found if key.name != "title"}
 
     def problem(self, entry: Entry) -> str | None:
-        """What is wrong with an entry's keys and their values, if anything."""
+        """The first error in an entry's keys and values; None if there is none."""
         return problem(entry, keys(Figure) | self.keys)
 
     def drawing(self, entry: Entry, dataset: Dataset, **more: object) -> Drawing | None:
-        """What is drawn of these runs, if there is anything."""
+        """The data that the figure draws from these runs; None if there is none."""
         assert self.collect is not None
         given = dict(entry) | more
         source = dataset
@@ -74,7 +75,7 @@ class Kind:
         return drawn
 
     def picture(self, entry: Entry, data: dict) -> Picture:
-        """The figure of what was collected."""
+        """The figure of collected data."""
         from .style import plain, styled
 
         with styled():
@@ -83,7 +84,7 @@ class Kind:
 
 @cache
 def load(name: str) -> Kind:
-    """The kind of this name, from its file."""
+    """The kind of this name, made from its module."""
     module = importlib.import_module(f"{__package__}.kinds.{name.replace('-', '_')}")
     about = inspect.cleandoc(module.__doc__ or name).split("\n\n")[0].replace("\n", " ")
     collect = getattr(module, "collect", None)
@@ -111,7 +112,7 @@ def _requested(function: Callable, given: Entry) -> dict[str, Any]:
 
 
 def _fields(source: type) -> list[Key]:
-    """The keys of a source: its public fields but the material."""
+    """The keys that a source adds: its fields, without those marked as no keys."""
     assert is_dataclass(source)
     hints = get_type_hints(source)
     signature = inspect.signature(source).parameters
@@ -123,5 +124,5 @@ def _fields(source: type) -> list[Key]:
 
 
 def _usual(default: object) -> object:
-    """A default as keys have it."""
+    """The default of a parameter in the form that `Key` uses."""
     return MISSING if default is inspect.Parameter.empty else default

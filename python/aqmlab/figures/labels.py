@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _LETTER = 0.58
-"""Width of a letter over the size of its type."""
+"""Width of a letter divided by its font size."""
 _ANGLES = np.deg2rad([0, 180, 45, 315, 135, 225, 90, 270, 20, 340, 160, 200])
 _DISTANCES = (7, 14, 24, 36, 50, 66)
-"""Points from the point to its name."""
+"""Distances tried between a point and its name, in points of 1/72 inch."""
 
 Named = tuple[Sequence[float], str, str, float]
-"""A place, its name, the colour and the size of the type (points)."""
+"""The position of a point, its name, and the colour and font size (points) of the name."""
 
 
 def name_points(axes: Axes, named: Sequence[Named]) -> None:
-    """Writes every name in the nearest free place; what has none nearby gets a thin line to it.
-    The first come first. The axes' scale and limits must be set before.
+    """Writes every name at the nearest free position; a name that is far from its point gets a thin
+    line to it. Earlier names choose first. The axes' scale and limits must be set before.
     """
     figure = axes.get_figure(root=True)
     assert figure is not None
@@ -53,8 +53,8 @@ def name_points(axes: Axes, named: Sequence[Named]) -> None:
 def _free(
     dot: np.ndarray, half: np.ndarray, size: np.ndarray, taken: list[np.ndarray]
 ) -> tuple[np.ndarray, np.ndarray]:
-    """How far from its point a name of this half width and height stands, and its box: in the
-    place that covers least.
+    """The shift of a name of this half width and height from its point, and the name's box: the
+    nearest free position, or the one with the least overlap.
     """
     best: tuple[float, np.ndarray, np.ndarray] | None = None
     for distance in _DISTANCES:

@@ -1,4 +1,5 @@
-"""Figures of any result, by one call each: those that studies draw, with axes to go on with."""
+"""Figures of any result, one call each: the same kinds as in studies, returned as matplotlib
+axes."""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ KINDS = ("trace", "cdf", "tail", "lines", "heatmap")
 @dataclass(frozen=True)
 class Plots:
     """The figures of a result: `result.plot.cdf()`. Each gives its axes; `axes.figure.savefig(…)`
-    writes the picture, and whatever is drawn on the axes is drawn on ours."""
+    writes the picture, and more can be drawn on the axes."""
 
     result: Result
 
@@ -92,7 +93,7 @@ class Plots:
     def _drawn(self, name: str, entry: Mapping[str, object], empty: str, measure: str = "") -> Axes:
         given = {key: value for key, value in entry.items() if value is not None}
         given = {"title": self.result.name, "group": GROUP} | given
-        # If an axis has a name, its values need not repeat it.
+        # Labels at a named axis do not repeat the axis's name.
         drawn = kind(name).drawing(given, self._dataset(measure, bare=bool(measure)))
         if drawn is None:
             raise AqmlabError(f"{self.result.name}: there is nothing to draw: {empty}")
@@ -103,7 +104,8 @@ class Plots:
         return figure.axes[0]
 
     def _dataset(self, measure: str, bare: bool) -> Dataset:
-        """The result as the kinds of figures take it: a group with a cell for each variant."""
+        """The result as a dataset for the kinds of figures: one group with a cell for each
+        variant."""
         runs = self.result.runs
         firsts = {run.variant: run for run in runs}
         seeds = tuple(dict.fromkeys(run.seed for run in runs))
@@ -131,7 +133,7 @@ class Plots:
         return columns.find(self.result.columns, by).name
 
     def _one(self, name: str | None, *, but: str | None, last: bool = False) -> columns.Column:
-        """The axis that is meant; without a name the only one that is not the other's."""
+        """The axis of this name; without a name the first (or `last`) axis other than `but`."""
         known = self.result.columns
         if name is not None:
             return columns.find(known, name)
@@ -143,7 +145,8 @@ class Plots:
 
 
 class _OwnSeeds(Dataset):
-    """Runs of which each variant has seeds of its own, as results laid over each other may."""
+    """A dataset in which the variants may have different seeds, as in results that were
+    combined."""
 
     def runs(self, cell: Cell) -> list[FinishedRun]:
         """A cell's runs, under the seeds that it has."""
@@ -163,7 +166,7 @@ def _metric(measure: str) -> Metric:
 
 
 def _words(column: columns.Column) -> str:
-    """An axis with its unit: `rtt_s` is `rtt (s)`."""
+    """The label of an axis with its unit: `rtt (s)` for `rtt_s`."""
     for ending, unit in (("_bits_per_s", "bit/s"), ("_bytes", "bytes"), ("_s", "s")):
         if column.name.endswith(ending):
             return f"{column.name.removesuffix(ending)} ({unit})"

@@ -1,4 +1,4 @@
-"""A queue over time with its average: what traces and the slow start have in common."""
+"""Draws a queue over time with its average, for the kinds `trace` and `slow-start`."""
 
 from __future__ import annotations
 
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 COLUMNS = 1500
-"""About as many parts as a figure has dots across; each shows its least and largest sample."""
+"""Number of parts into which long series are cut, about the pixels of a figure's width; each part
+shows its smallest and largest sample."""
 
 
 def draw_queue(axes: Axes, data: dict) -> None:
-    """`time_s` with `packets` (solid), `average` (dashed, if there is one) and `levels`, pairs of
-    a label and a number of packets.
+    """Draws `packets` (solid) and `average` (dashed, if there is one) against `time_s`, and
+    `levels`, pairs of a label and a number of packets.
     """
     time, packets = (np.asarray(data[k], dtype=float) for k in ("time_s", "packets"))
     axes.plot(*thinned(time, packets), color=PENS[0].colour, linewidth=0.9, label="queue")
@@ -46,7 +47,8 @@ def draw_queue(axes: Axes, data: dict) -> None:
 
 
 def thinned(time: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """A line that looks alike with a few thousand points: of every part its two extremes."""
+    """A line with a few thousand points that looks like the given one: the two extremes of every
+    part."""
     if len(time) <= 2 * COLUMNS:
         return time, value
     parts = np.array_split(np.arange(len(time)), COLUMNS)

@@ -1,4 +1,5 @@
-"""What figures are drawn of, and what their kinds share: cells, tables, intervals, numbers."""
+"""The sources of figures (cells and rows of tables), and functions that the kinds of figures
+share."""
 
 from __future__ import annotations
 
@@ -16,12 +17,12 @@ from aqmlab.runs.laboratory import FinishedRun
 from aqmlab.tables.dataset import Dataset
 
 NO_KEY = {"key": False}
-"""A field that no entry of an experiment may set."""
+"""Metadata of a field that no entry of an experiment may set."""
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """What a kind draws, and a sentence of numbers for the caption."""
+    """The data that a kind draws, and a sentence of numbers for the caption."""
 
     data: dict
     note: str = ""
@@ -29,14 +30,15 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Sample:
-    """A cell under the name that it has in a figure, with its runs."""
+    """A cell with its label in a figure, and its runs."""
 
     label: str
     cell: Cell
     runs: list[FinishedRun]
 
     def tables(self, name: str, traffic: list | None = None) -> list[dict[str, np.ndarray]]:
-        """This table of every run that has it; of the traffic groups with these numbers, or all."""
+        """The table of this name of every run that has it; only rows of the traffic groups with
+        these indices, or all."""
         found = (table(run, name) for run in self.runs)
         return [_of_traffic(columns, traffic) for columns in found if columns is not None]
 
@@ -63,11 +65,11 @@ class Cells:
     curves: list[Curve] = field(default_factory=list)
 
     def but(self, entry: Mapping) -> Cells:
-        """These cells with what an entry of the figure changes."""
+        """These cells with `group` and `where` of an entry in place of their own."""
         return replace(self, **{k: entry[k] for k in ("group", "where") if k in entry})
 
     def samples(self) -> list[Sample]:
-        """The cells in their order, as far as the plan has them, with their runs."""
+        """The selected cells that the plan has, in order, with their runs."""
         found = []
         for entry in self._entries():
             for cell in self.dataset.plan.of(entry["group"], entry["where"]):
@@ -76,7 +78,7 @@ class Cells:
         return found
 
     def known(self) -> list[str]:
-        """The labels that curves of these axes can have, drawn or not."""
+        """All labels that curves of these axes can have, whether they are drawn or not."""
         every = (
             cell.labels.get(entry["curve"], "")
             for entry in self._entries()
@@ -128,9 +130,9 @@ def _of_traffic(columns: dict[str, np.ndarray], traffic: list | None) -> dict[st
 def mean_band(
     rows: Sequence[np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray | None, np.ndarray | None]:
-    """Mean over the seeds (rows) at every place, and the ends of its 95 % interval (Student's t).
+    """Mean over the seeds (rows) at every point, and the ends of its 95 % interval (Student's t).
 
-    The ends are None for a single row. The same numbers as `intervals.interval` place by place.
+    The ends are None for a single row. They equal those of `intervals.interval` at every point.
     """
     values = np.array(rows, dtype=float)
     mean = values.mean(axis=0)
@@ -148,12 +150,12 @@ def titled(metric: Metric) -> str:
 
 
 def unit_of_difference(metric: Metric) -> str:
-    """The unit of a metric's differences: of percentages points."""
+    """The unit of a metric's differences, which is points for percentages."""
     return "points" if metric.unit == "%" else metric.unit
 
 
 def seeds_note(found: Sequence[Sample], shown: str = "bands") -> str:
-    """How many runs a curve is the mean of, in a sentence."""
+    """A sentence on the number of runs over which a curve is a mean."""
     counts = sorted({len(sample.runs) for sample in found})
     if counts == [1]:
         return "One seed: no intervals."
@@ -162,7 +164,7 @@ def seeds_note(found: Sequence[Sample], shown: str = "bands") -> str:
 
 
 def described(what: str, values: Mapping[str, float], form: str = "{:.1f} %") -> str:
-    """A number per curve as a sentence: up to four all, of more only the extremes.
+    """A sentence with one number per curve: all of up to four numbers, else only the extremes.
 
     Undefined values are left out; without any the sentence is empty.
     """
@@ -184,5 +186,5 @@ def described(what: str, values: Mapping[str, float], form: str = "{:.1f} %") ->
 
 
 def joined(*sentences: str) -> str:
-    """Sentences to a note, empty ones left out."""
+    """The sentences joined into one note, without empty ones."""
     return " ".join(filter(None, sentences))

@@ -1,4 +1,4 @@
-"""How every figure looks: type, axes, and a byte-for-byte repeatable SVG."""
+"""The style of all figures: fonts and axes; and SVG output that is equal byte for byte."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
-#: What a browser uses for the text of an SVG; all are narrower than the font we measure with.
+#: Fonts that a browser uses for the text of an SVG; all are narrower than DejaVu Sans, which is
+#: used for the layout.
 FONTS = "system-ui, 'Segoe UI', Roboto, 'DejaVu Sans', Helvetica, Arial, sans-serif"
 
 _RC: Any = {
@@ -61,18 +62,18 @@ _RC: Any = {
 }
 
 LEVEL: Any = {"color": SOFT, "linewidth": 0.9, "linestyle": (0, (1.5, 1.5)), "zorder": 2}
-"""A line that is no data: a threshold, a deadline."""
+"""The style of a line that shows no data, such as a threshold or a deadline."""
 SMALL: Any = {"color": SOFT, "fontsize": 8}
-"""Words in the drawing."""
+"""The style of small text in a drawing."""
 
 LONGEST_TEXT = 160
-"""Characters of a label or title."""
+"""Longest label or title, in characters."""
 
 
 def plain(value: Any) -> Any:
-    """A copy in which every text stands for itself: a dollar sign begins no formula, and what has
-    no picture is shown by its number. Of a very long one the middle is left out: it would leave no
-    room for the drawing."""
+    """A copy in which every text is shown literally: a dollar sign starts no formula, and an
+    unprintable character is shown by its code point. The middle of a very long text is left out, so
+    that there is room for the drawing."""
     if isinstance(value, str):
         return shortened(printable(value, keep="\n"), LONGEST_TEXT).replace("$", r"\$")
     if isinstance(value, dict):
@@ -84,13 +85,13 @@ def plain(value: Any) -> Any:
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Our style, whatever the user's matplotlib is set to."""
+    """Sets aqmlab's style, independently of the user's settings of matplotlib."""
     import matplotlib
 
     with matplotlib.rc_context(), warnings.catch_warnings():
-        # A character that our font lacks is measured as a box; the reader's own fonts draw it.
+        # A character that DejaVu Sans lacks is laid out as a box; the reader's own fonts draw it.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
-        # Labels that leave no room are drawn nevertheless.
+        # Labels that are too large for the layout are drawn nevertheless.
         warnings.filterwarnings("ignore", message="constrained_layout not applied")
         matplotlib.rcdefaults()
         matplotlib.rcParams.update(_RC)
@@ -120,7 +121,8 @@ def grid(
 
 
 def few(axis: Axis, most: int, *, whole: bool = False) -> None:
-    """At most `most` steps of 1, 2 or 5 on an axis, optionally of whole numbers only."""
+    """Sets at most `most` intervals between ticks, in steps of 1, 2 or 5, optionally at whole
+    numbers only."""
     from matplotlib.ticker import MaxNLocator
 
     axis.set_major_locator(MaxNLocator(most, integer=whole, steps=[1, 2, 5, 10]))
@@ -128,7 +130,8 @@ def few(axis: Axis, most: int, *, whole: bool = False) -> None:
 
 
 def decades(axis: Axis, *, unit: float = 1.0, subs: tuple[int, ...] = (1, 2, 5)) -> None:
-    """A logarithmic axis with plain numbers, in a larger unit, at these places of every decade."""
+    """Makes an axis logarithmic, with plain numbers, in multiples of `unit`, at these multiples of
+    every power of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     axis.axes.set(**{f"{name_of(axis)}scale": "log"})
@@ -138,12 +141,12 @@ def decades(axis: Axis, *, unit: float = 1.0, subs: tuple[int, ...] = (1, 2, 5))
 
 
 def name_of(axis: Axis) -> str:
-    """Whether an axis is `x` or `y`."""
+    """The name of an axis: `x` or `y`."""
     return "x" if axis is axis.axes.xaxis else "y"
 
 
 def hover(artist: Artist, words: str) -> None:
-    """Words that a browser shows when the reader points at this."""
+    """Sets the text that a browser shows when the reader points at this artist."""
     artist.set_gid(_HOVER + words)
 
 
@@ -151,7 +154,8 @@ _HOVER = "hover:"
 
 
 def to_svg(figure: Figure) -> str:
-    """The figure as SVG text: same figure, same bytes; no date, no machine."""
+    """The figure as SVG text. Equal figures give equal bytes: it has no date and nothing of the
+    machine."""
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
     out = io.StringIO()
@@ -172,13 +176,14 @@ def to_png(figure: Figure, dots_per_inch: int = 144) -> bytes:
 
 
 def to_both(figure: Figure) -> tuple[str, bytes]:
-    """The figure as SVG and PNG, laid out once: that is half of the work of drawing."""
+    """The figure as SVG and PNG. It is laid out only once, since the layout is half of the work."""
     svg = to_svg(figure)
     figure.set_layout_engine("none")
     return svg, to_png(figure)
 
 
 def _tidy(svg: str) -> str:
-    """The drawing as light as the eye allows; the reader's own fonts are better than ours."""
+    """The SVG with tooltips, without needless bytes, and with the reader's own fonts in place of
+    DejaVu Sans."""
     svg = re.sub(rf'<g id="{_HOVER}([^"]*)">', r"<g><title>\1</title>", svg)
     return lighten(svg).replace("'DejaVu Sans'", FONTS)

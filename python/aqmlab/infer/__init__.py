@@ -1,10 +1,11 @@
-"""What a paper or a user did not say, found from a measured table: history matching in waves.
+"""Infers parameters that a paper or a user does not state from a measured table: history matching
+in waves.
 
 `infer.toml` next to an experiment names the unknowns and the rows to be met (`spec`, `unknowns`,
-`targets`). A design of points is simulated (`design`, `bench`), Gaussian processes stand for the
-simulator (`emulator`), what they rule out is left (`implausibility`, `waves`), what remains is
-weighed (`posterior`), and what it means for tables that have not been compared yet is written down
-(`predictions`, `report`).
+`targets`). A design of points is simulated (`sampling`, `bench`), Gaussian processes replace the
+simulator (`emulator`), implausible regions are ruled out (`implausibility`, `waves`), the remaining
+points get a posterior (`posterior`), and tables that have not been compared yet are predicted
+(`predictions`, `page`).
 
 Method: I. Vernon, M. Goldstein, R. Bower, Galaxy formation: a Bayesian uncertainty analysis,
 Bayesian Analysis 5(4), 2010 (implausibility, waves); A. Iskauskas et al., Emulation and history

@@ -35,7 +35,7 @@ Read = Callable[[Dataset], Sequence[float]]
 
 
 class Bench:
-    """The experiment, with unknowns that can be set."""
+    """An experiment whose unknowns can be set: plans and runs it with given values."""
 
     def __init__(
         self, experiment: Experiment, inference: Inference, quick: bool, laboratory: Laboratory
@@ -60,10 +60,11 @@ class Bench:
         *,
         apart: bool = False,
     ) -> list[Dataset]:
-        """The runs of these groups with each set of values, under the seeds 1 to `seeds`.
+        """The runs of these groups with each set of values, one dataset for each set, under the
+        seeds 1 to `seeds`.
 
-        All scenarios of a plan, or those that are `requested`. `apart`: of each set under seeds of
-        its own, those after its predecessor's.
+        All scenarios of a plan are run, or those that are `requested`. `apart`: each set has seeds
+        of its own, which follow those of the set before.
         """
         plans = [self.plan(values, groups, seeds) for values in sets]
         wanted = requested or (lambda made: {cell.key for cell in made.cells})
@@ -96,8 +97,8 @@ class Bench:
         return plan.make(changed, replace(self.settings, seeds=seeds), loads, bare)
 
     def calibrations(self, values: Values, groups: Sequence[Group]) -> dict[str | None, dict]:
-        """The numbers of users that loads stand for, measured for the experiment as it is, except
-        for the unknowns that are marked as changing the calibration."""
+        """The calibrations that convert loads into users, by base. They are measured with the
+        experiment's own values, except for unknowns that are marked as changing the calibration."""
         unknowns = self.inference.unknowns
         chosen = {
             u.name: values[u.name] for u in unknowns.each if u.calibrates and u.name in values
@@ -108,7 +109,7 @@ class Bench:
                 continue
             changed = sets.altered(self.experiment, unknowns, values)
             loads = calibrating.loads_of(self.experiment.group, base)
-            # As the study itself is calibrated, since the published loads refer to its population.
+            # Calibrated with the study's own durations and seeds: the published loads refer to it.
             found[base] = calibrating.measure(changed, base, self._usual, self.laboratory, loads)
         return found
 
@@ -119,15 +120,15 @@ class Bench:
         return [c for c in made.of(spec.group, spec.where) if plan.matches(c.axes, where)]
 
     def published(self) -> float:
-        """Variance of one published run relative to that of one of our runs. It is taken as
-        inverse to the measured duration, which underestimates it a little for long-range
-        dependent traffic."""
+        """Variance of one published run relative to that of one simulated run. It is taken as
+        inversely proportional to the measured duration, which underestimates it a little for
+        long-range dependent traffic."""
         ours = units.seconds(self.settings.duration) - units.seconds(self.settings.warmup or "0 s")
         return ours / self.inference.published_s
 
 
 class Training:
-    """The target numbers, and how each is read from a run."""
+    """The target numbers, with a function for each that reads it from runs."""
 
     def __init__(self, bench: Bench, *, every: bool = False) -> None:
         """`every`: all rows, also those that a quick inference omits."""

@@ -1,4 +1,4 @@
-"""All steps of `aqmlab infer`: read, infer, write down."""
+"""All steps of `aqmlab infer`: reads the files, infers, and writes the results."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def carry_out(
     keep: bool = False,
     on: Cluster | None = None,
 ) -> InferenceDocument:
-    """Infers what an experiment does not say, and gives what `inference.json` holds.
+    """Infers the unknowns of an experiment and returns the document of `inference.json`.
 
     `overrides` set fields of its scenario. `keep`: the inferred set and the predictions also go
     into the experiment's own folder, where predictions that were written stay as they are.
@@ -66,7 +66,7 @@ def carry_out(
 
 
 def check_installed() -> None:
-    """Emulators and indices come from packages that not everybody needs."""
+    """Refuses to go on without the optional packages for emulators and Sobol' indices."""
     for module, package in (("sklearn", "scikit-learn"), ("SALib", "SALib")):
         if importlib.util.find_spec(module) is None:
             raise AqmlabError(

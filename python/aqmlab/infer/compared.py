@@ -1,4 +1,5 @@
-"""Predictions that were written down before anybody compared them, beside the published tables."""
+"""Compares dated predictions, which were written before any comparison, with the published
+tables."""
 
 from __future__ import annotations
 
@@ -21,9 +22,9 @@ COLUMNS = ("predicted", "plain")
 
 
 class ComparedTable(Counted):
-    """The table of one prediction: how many published numbers lie inside the predicted interval,
-    how wide that interval is in deviations of the noise, and how far the prediction was off; the
-    plain study's numbers as `plain_`."""
+    """The table of one prediction: `inside` is how many published numbers lie in their predicted
+    intervals, `width` the median half width of these intervals as a multiple of 1.96 standard
+    deviations of the noise. The fields `plain_…` are those of the study without inferred values."""
 
     inside: int
     width: float | None
@@ -32,7 +33,7 @@ class ComparedTable(Counted):
 
 
 class Foretold(ComparedTable):
-    """A table of a dated prediction, and by which command and commit it was made."""
+    """A table of a dated prediction, with the command and commit that made it."""
 
     table: str
     id: str
@@ -42,10 +43,10 @@ class Foretold(ComparedTable):
 
 
 def foretold(experiment: Experiment) -> list[Foretold]:
-    """Every table of every dated prediction whose published numbers are at hand.
+    """Every table of every dated prediction whose published numbers are available.
 
-    How many numbers lie in the interval that was predicted for one published run, and how far the
-    prediction and the plain study were off, in deviations of noise and discrepancy."""
+    Each row has how many numbers lie in the interval that was predicted for one published run, and
+    how far the prediction and the plain study were off, in deviations of noise and discrepancy."""
     if not (experiment.folder / spec.FILE).is_file():
         return []
     inference = spec.load(experiment)
@@ -120,7 +121,7 @@ def _within(line: Mapping[str, float], number: float, metric: Metric) -> bool:
 
 
 def _lines(path: Path) -> dict[tuple[str, ...], dict[str, float]]:
-    """The numbers of a prediction by metric and place."""
+    """The numbers of a prediction by metric and keys of the row."""
     with path.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     numbers = ("predicted", "low", "high", "plain")

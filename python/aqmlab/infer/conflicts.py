@@ -26,12 +26,12 @@ ERROR = 0.01
 LARGEST = 3
 """Largest number of targets or rows in a set."""
 POOL = 4096
-"""Points of the prior that are evaluated before single sets are searched for."""
+"""Number of points of the prior that are evaluated before the search for single sets."""
 WALKERS = 200
-"""Points of the search for a place where a set is met."""
+"""Number of points in the search for one at which a set is met."""
 LOOKED_INTO = 12
-"""Sets of each size that are searched for one by one; of further sets only their number is
-reported."""
+"""Largest number of sets of each size that are searched for one by one; further sets are only
+counted."""
 
 Distance = Callable[[np.ndarray], np.ndarray]
 """A function from points of the cube to the distance of each number (or row) from its target."""
@@ -64,14 +64,15 @@ class Impossible:
     """Sets of numbers that are impossible in the region left by history matching, where the model's
     discrepancy was allowed for: the other targets rule them out."""
     others: Conflict | None = None
-    """All numbers in none of these sets, together: how near a point comes to them."""
+    """All numbers that are in none of these sets, as one set: how near a point comes to meeting
+    it."""
     together: Conflict | None = None
     """If `others` is impossible: a small subset that no point meets together."""
     unsearched: int = 0
     """Number of sets that no point has met so far but that were not searched for one by one."""
     unseen: list[Conflict] = field(default_factory=list)
-    """Pairs of numbers that no run has met together and that are not impossible either, the
-    farthest from every run first."""
+    """Pairs of numbers that no run has met together although the emulator finds them possible;
+    those farthest from all runs come first."""
 
 
 def bar(count: int) -> float:
@@ -112,7 +113,7 @@ def _triples(met: np.ndarray, able: np.ndarray, together: np.ndarray) -> list[Se
 
 
 def least(values: np.ndarray, columns: Set) -> float:
-    """The smallest maximum over these columns that any row has."""
+    """The smallest value, over all rows, of a row's maximum in these columns."""
     return float(values[:, list(columns)].max(axis=1).min())
 
 
@@ -300,7 +301,7 @@ def _left(history: History, cut: float) -> Distance:
 
 
 def _kept(history: History) -> np.ndarray:
-    """Which simulated points history matching has not ruled out."""
+    """For each simulated point, whether history matching has not ruled it out."""
     return history.knowledge.score(history.points) <= CUT
 
 

@@ -1,7 +1,8 @@
-"""How far our numbers lie from published ones, in deviations of all that stands between them.
+"""Distances of simulated from published numbers, in standard deviations of all known uncertainties.
 
 `infer.toml` states, before anything is compared, how well a published number is known and how well
-a model can know it. Seeds add what they do to one run as long as the published one; ours is a mean.
+a model can know it. Seeds add the variance of one run of the published length, and that of the
+simulated mean.
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ from aqmlab.tables.document import Counted, Row, TableShown
 from .spec import Inference, Noise
 
 NEAR = 2.0
-"""Deviations within which about 95 % of the numbers lie if nothing but chance is between them."""
+"""Number of standard deviations within which about 95 % of the numbers lie if they differ by chance
+only."""
 
 
 def noise(known: Noise, metric: Metric, number: float, *, model: bool = True) -> float:
-    """The standard deviation of a published number beside what seeds do, its rounding included, and
-    with the `model`'s discrepancy."""
+    """The standard deviation of a published number, without that of seeds: its noise, its rounding
+    and, with `model`, the model's discrepancy."""
     rounding = 10.0**-metric.digits / math.sqrt(12)
     own = math.hypot(known.sd, known.share * number, rounding)
     if not model:
@@ -38,7 +40,8 @@ def noise(known: Noise, metric: Metric, number: float, *, model: bool = True) ->
 def deviation(
     ours: float, published: float, known: Noise, metric: Metric, seeds: float = 0.0
 ) -> float:
-    """Ours minus the published number in its deviations. `seeds` is the variance that they add."""
+    """The simulated minus the published number, in standard deviations. `seeds` is the variance
+    that seeds add."""
     own = math.sqrt(noise(known, metric, published) ** 2 + seeds)
     if known.log and ours > 0 and published > 0:
         return (math.log(ours) - math.log(published)) * max(published, own) / own
@@ -46,8 +49,8 @@ def deviation(
 
 
 def spread(row: Row, longer: float) -> float:
-    """The variance that seeds give the difference of our mean from one published run, of which the
-    measured time is 1/`longer` of ours times as long."""
+    """The variance that seeds add to the difference between the simulated mean and one published
+    run; the simulated measured time is `longer` times the published one."""
     count, low, high = row["n"], row["low"], row["high"]
     if count < 2 or low is None or high is None:
         return 0.0
@@ -57,13 +60,13 @@ def spread(row: Row, longer: float) -> float:
 
 
 def longer(inference: Inference, settings: Settings) -> float:
-    """Our measured time over the published one."""
+    """The simulated measured time divided by the published one."""
     ours = units.seconds(settings.duration) - units.seconds(settings.warmup or "0 s")
     return ours / inference.published_s
 
 
 def cells(experiment: Experiment, spec: Table, settings: Settings) -> list[Cell]:
-    """The rows of a table, in its order."""
+    """The cells that are the rows of a table, in its order."""
     groups = [replace(g, seeds={}) for g in experiment.group if g.name == spec.group]
     loads = calibrating.placeholders(experiment)
     made = plan.make(experiment, replace(settings, seeds=1), loads, groups)
@@ -73,7 +76,8 @@ def cells(experiment: Experiment, spec: Table, settings: Settings) -> list[Cell]
 def rows(
     experiment: Experiment, inference: Inference, table: TableShown, settings: Settings
 ) -> Iterator[tuple[Row, Cell, Metric, Noise | None]]:
-    """The rows of a table of `result.json` with their cells, metrics and how well each is known."""
+    """The rows of a table of `result.json` with their cells, metrics and the noise of each
+    published number."""
     spec = next((t for t in experiment.table if t.id == table["id"]), None)
     if spec is None:
         return

@@ -1,8 +1,8 @@
 """A search for a point that meets all numbers at once, by runs alone.
 
-Where many unknowns leave an emulator vague, it means little that no run has met all numbers: the
-runs were spread over the whole cube. This search goes towards such points. It uses no emulator, so
-that no emulator's error can hide a point; but it is a search, and no proof that there is none.
+If many unknowns make an emulator uncertain, it means little that no run has met all numbers, since
+the runs were spread over the whole cube. This search goes towards such points. It uses no emulator,
+so that no emulator's error can hide a point; but it is a search, and no proof that there is none.
 """
 
 from __future__ import annotations
@@ -29,8 +29,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
 
     Differential evolution (R. Storn, K. Price, Journal of Global Optimization 11(4), 1997)
     minimises the largest distance from any number, in standard deviations of the published noise
-    and the seeds. The emulators stay as history matching has left them: they do not learn from
-    these points.
+    and the seeds. The emulators are not fitted again with these points.
     """
     cut = conflicts.bar(len(history.targets))
     if not count or met(history, cut):
@@ -38,7 +37,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     known = _objective(conflicts.of_runs(history))
     first = np.argsort(known)[: max(LEAST, min(POPULATION, count))]
     points, runs = [history.points], [history.runs]
-    generations = iter([known[first]])  # simulated by history matching
+    generations = iter([known[first]])  # these were simulated by history matching
 
     def worst(columns: np.ndarray) -> np.ndarray:
         if (already := next(generations, None)) is not None:
@@ -51,7 +50,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
     differential_evolution(
         worst,
         [(0.0, 1.0)] * history.points.shape[1],
-        init=cast(Any, history.points[first]),  # a population; scipy's types permit names only
+        init=cast(Any, history.points[first]),  # a population, which scipy's types do not permit
         maxiter=max(1, count // len(first)),
         mutation=(0.4, 0.9),
         vectorized=True,
@@ -65,7 +64,7 @@ def searched(history: History, simulate: Simulator, count: int, seed: int) -> Hi
 
 
 def met(history: History, cut: float) -> bool:
-    """Whether a run meets all numbers."""
+    """Whether a simulated point meets all numbers within this distance."""
     return bool((conflicts.of_runs(history).max(axis=1) <= cut).any())
 
 
@@ -74,7 +73,8 @@ def _with(history: History, points: list[np.ndarray], runs: list[np.ndarray]) ->
 
 
 def _objective(distances: np.ndarray) -> np.ndarray:
-    """The largest distance of each point; the mean decides between equal ones."""
+    """The largest distance of each point, plus a small part of the mean distance to decide between
+    equal ones."""
     near = np.minimum(distances, FAR)
     return np.where(np.isfinite(distances).all(axis=1), distances.max(axis=1), FAR**2) + (
         0.1 * near.mean(axis=1)

@@ -1,8 +1,9 @@
 """Gaussian processes in place of the simulator: the mean of every output, and its variance.
 
-Outputs go together (the rows of a table are one testbed), so their principal components are
-emulated and not each of them alone (Higdon et al. 2008); what the components leave out is part of
-the variance. The spread between seeds is an output too: its logarithm is emulated in the same way.
+Outputs are correlated (the rows of a table are from one testbed), so their principal components are
+emulated, not each output alone (Higdon et al. 2008); the variance outside the components is added
+to the emulator's. The logarithm of the variance between seeds is emulated in the same way as the
+outputs.
 """
 
 from __future__ import annotations
@@ -19,23 +20,25 @@ Process = Any
 """A fitted `GaussianProcessRegressor` of scikit-learn, which carries no types."""
 
 Features = Callable[[np.ndarray], np.ndarray]
-"""Points of the unit cube as a Gaussian process sees them: choices become coordinates."""
+"""A function that converts points of the unit cube into inputs of a Gaussian process: choices
+become coordinates."""
 
 EXPLAINED = 0.995
-"""The part of the outputs' variance that the components explain."""
+"""The share of the outputs' variance that the components explain."""
 MOST = 12
-"""Components at most."""
+"""Largest number of components."""
 SMOOTH = 0.8
-"""As above, for the spread between seeds, most of which is noise."""
+"""The share as in `EXPLAINED` for the variance between seeds, most of whose differences are
+noise."""
 
 
 @dataclass(frozen=True)
 class Emulated:
-    """Means and variances of outputs at some points, and what the components' variances are."""
+    """Means and variances of outputs at some points, and the variances of their components."""
 
     mean: np.ndarray
     variance: np.ndarray
-    """Variance of the emulator's error: how little it knows, not how the runs spread."""
+    """Variance of the emulator's error, without the variance between runs."""
     component_variance: np.ndarray
 
 
@@ -60,8 +63,9 @@ class Emulator:
         self.processes = [_fitted(known, scores[:, k]) for k in range(kept)]
         errors = [_left_out(process) for process in self.processes]
         self.outside = float(np.mean([np.mean(np.abs(e) > 2.0) for e in errors]))
-        """The share of points more than two deviations away from what all others predict."""
-        # A process that is surer than its left-out points allow is made less sure.
+        """The share of points that are more than two standard deviations away from their prediction
+        by all others."""
+        # The variance of a process is raised if its leave-one-out errors are larger than predicted.
         self._widened = np.array([max(1.0, float(np.mean(e**2))) for e in errors])
 
     def __call__(self, points: np.ndarray) -> Emulated:
@@ -69,7 +73,7 @@ class Emulator:
         known = self.features(points)
         found = [process.predict(known, return_std=True) for process in self.processes]
         means = np.array([mean for mean, _ in found]).T
-        # sklearn's deviation holds the noise of a run; what is wanted is that of the mean.
+        # sklearn's standard deviation includes the noise of a run, which is no error of the mean.
         variances = (
             np.array(
                 [
@@ -103,13 +107,13 @@ def _fitted(features: np.ndarray, values: np.ndarray) -> Process:
     )
     process = GaussianProcessRegressor(kernel, random_state=0, normalize_y=True)
     with warnings.catch_warnings():
-        # A length scale at its bound says that an unknown does not matter.
+        # A length scale at its upper bound means that an unknown has no effect, which is no error.
         warnings.simplefilter("ignore", ConvergenceWarning)
         return process.fit(features, values)
 
 
 def _noise(process: Process) -> float:
-    """The variance of a run about its mean, in the unit of the component."""
+    """The variance of runs around their mean, in the unit of the component."""
     return float(process.kernel_.k2.noise_level * process._y_train_std**2)
 
 
@@ -123,7 +127,7 @@ def _left_out(process: Process) -> np.ndarray:
 
 
 class Spread:
-    """The variance between seeds of every output, anywhere."""
+    """An emulator of the variance between seeds of every output at any point."""
 
     def __init__(self, points: np.ndarray, runs: np.ndarray, features: Features) -> None:
         """`runs`: points × seeds × outputs."""
@@ -132,7 +136,7 @@ class Spread:
             raise ValueError("the spread between seeds needs two seeds")
         variance = runs.var(axis=1, ddof=1)
         floor = np.maximum(variance.mean(axis=0) * 1e-3, 1e-12)
-        # The mean of the logarithm of a variance of so few runs lies below its logarithm.
+        # The expected logarithm of a sample variance lies below the logarithm of the true variance.
         correction = digamma(freedom / 2) - np.log(freedom / 2)
         logs = np.log(np.maximum(variance, floor)) - correction
         pooled = variance.mean(axis=0)
@@ -140,6 +144,7 @@ class Spread:
         self._pooled = np.maximum(pooled, floor)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """Variances of one run, within a factor of ten of their mean over the design."""
+        """Variances of one run at these points, limited to a factor of ten from their mean over the
+        design."""
         found = np.exp(self._emulator(points).mean)
         return np.clip(found, self._pooled / 10, self._pooled * 10)

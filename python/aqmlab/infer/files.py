@@ -1,4 +1,4 @@
-"""Predictions and the inferred set as files, with hashes that say if one was changed later."""
+"""Writes predictions and the inferred set as files, with hashes that reveal later changes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ SET = "inferred.toml"
 
 
 def documents(predictions: list[Prediction], values: Values, command: str) -> dict[str, bytes]:
-    """The files of an inference by name: its set, one CSV for each table, and the list of those."""
+    """The files of an inference by name: its set, one CSV for each table, and the list of these
+    tables."""
     tables = {f"{one.id}.csv": _csv(one).encode() for one in predictions}
     version = engine.version()
     described = {
@@ -50,8 +51,8 @@ def documents(predictions: list[Prediction], values: Values, command: str) -> di
 
 
 def place(folder: Path) -> str:
-    """Where predictions of today go: those that were written stay as they are, and later ones
-    stand in a folder of their date next to them."""
+    """The folder for today's predictions, relative to a study's folder. Earlier predictions are
+    never overwritten: later ones get a folder named by their date."""
     today = datetime.now(UTC).strftime("%Y-%m-%d")
     for name in (FOLDER, f"{FOLDER}/{today}"):
         if not (folder / name / LIST).exists():
@@ -63,7 +64,8 @@ def place(folder: Path) -> str:
 
 
 def keep(folder: Path, files_: Mapping[str, bytes]) -> None:
-    """Writes the files into a study's own folder: predictions to their place, the set anew."""
+    """Writes the files into a study's own folder: predictions into the folder of `place`; the set
+    is overwritten."""
     where = place(folder)
     for name, content in files_.items():
         path = folder / (name.replace(FOLDER, where, 1) if name.startswith(FOLDER) else name)
@@ -73,7 +75,8 @@ def keep(folder: Path, files_: Mapping[str, bytes]) -> None:
 
 
 def check(folder: Path) -> list[str]:
-    """Names of prediction files below `folder/predictions` that are not what was written."""
+    """Names of prediction files below `folder/predictions` that are missing or were changed since
+    they were written."""
     changed = []
     for listed in sorted((folder / FOLDER).rglob(LIST)):
         described = json.loads(listed.read_text("utf-8"))
@@ -95,7 +98,8 @@ def _csv(one: Prediction) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Six digits are more than any prediction has."""
+    """A value for a CSV file, with six significant digits, which are more than any prediction
+    has."""
     return f"{value:.6g}" if isinstance(value, float) else value
 
 
@@ -110,5 +114,5 @@ def _set(values: Values, command: str) -> bytes:
 
 
 def read_set(path: Path) -> dict[str, Value]:
-    """The values of a set."""
+    """The values of the unknowns in a set's file."""
     return dict(read_toml(path).get("set", {}))

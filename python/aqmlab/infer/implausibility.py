@@ -1,5 +1,6 @@
-"""How far a point's outputs are from what is to be met, in standard deviations of all that is
-unknown: the emulator's, the seeds', the published number's and the model's (Vernon et al. 2010)."""
+"""Implausibility: the distances of a point's outputs from the targets, in standard deviations of
+all uncertainties: the emulator's, the seeds', the published number's and the model's (Vernon et al.
+2010)."""
 
 from __future__ import annotations
 
@@ -14,20 +15,20 @@ CUT = 3.0
 """Standard deviations beyond which a point is implausible: more than 95 % of any unimodal error
 lies within three (F. Pukelsheim, The American Statistician 48(2), 1994)."""
 OUTLIERS = 20
-"""One target of this many may be missed: with many, chance alone exceeds the cut now and then."""
+"""One in this many targets may be missed: among many, chance alone exceeds the cut now and then."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """What the runs of a wave have taught."""
+    """The targets, and the emulators that were fitted to the runs of a wave."""
 
     targets: Targets
     emulator: Emulator
     spread: Spread
     seeds: int
-    """Runs of every point, under common seeds."""
+    """Number of runs of every point, under common seeds."""
     published: float
-    """The variance of one published run, as a part of that of one of ours."""
+    """The variance of one published run divided by that of one simulated run."""
 
     def implausibility(self, points: np.ndarray, *, model: bool = True) -> np.ndarray:
         """The implausibility of every point and target; without `model`, deviations count only the
@@ -37,14 +38,15 @@ class Knowledge:
 
     def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
         """The implausibility of simulated points, without discrepancy (points × seeds × targets, in
-        the targets' units): there is no emulator in it. A run that failed is far away."""
+        the targets' units): it does not use the emulator. A run that failed is infinitely far
+        away."""
         mean = self.targets.scaled(runs).mean(axis=1)
         distance = self._distance(mean, self._known(points, model=False))
         return np.where(np.isfinite(distance), distance, np.inf)
 
     def _known(self, points: np.ndarray, model: bool) -> np.ndarray:
         """Variances of the seeds, of the published numbers and of the model."""
-        # Points share their seeds, so that the emulator does not see what those have in common.
+        # All points share their seeds, so the emulator cannot know the seeds' common error.
         seeds = self.spread(points) * (1.0 / self.seeds + self.published)
         return seeds + self.targets.noise**2 + (self.targets.discrepancy**2 if model else 0.0)
 
@@ -52,11 +54,12 @@ class Knowledge:
         return np.abs(self.targets.missed(mean)) / np.sqrt(np.maximum(variance, 1e-18))
 
     def score(self, points: np.ndarray) -> np.ndarray:
-        """The implausibility of every point: the largest but for a few of its targets'."""
+        """The implausibility of every point: the largest one of its targets after a few are left
+        out."""
         return ranked(self.implausibility(points))
 
 
 def ranked(implausibilities: np.ndarray) -> np.ndarray:
-    """The largest of every row, but for one in `OUTLIERS`."""
+    """The largest value of every row after the largest ones, one in `OUTLIERS`, are left out."""
     place = implausibilities.shape[1] // OUTLIERS
     return np.partition(implausibilities, -1 - place, axis=1)[:, -1 - place]

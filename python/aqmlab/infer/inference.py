@@ -1,4 +1,5 @@
-"""An inference from its files to its results: wave by wave, then the posterior and what follows."""
+"""An inference from its files to its results: waves, then the posterior, conflicts and
+predictions."""
 
 from __future__ import annotations
 
@@ -21,30 +22,31 @@ from .unknowns import Value
 from .waves import History, Wave
 
 FINALISTS = 8
-"""Points that are run again with more seeds, of which one becomes the inferred set."""
+"""Number of points that are run again with more seeds; one of them becomes the inferred set."""
 
 Notify = Callable[[Wave, int], None]
 
 
 @dataclass(frozen=True)
 class InferenceResult:
-    """All that an inference has found."""
+    """All results of an inference."""
 
     bench: Bench
     training: Training
     history: History
     posterior: Posterior
     values: dict[str, Value]
-    """The inferred set: the most likely of a few points by more runs."""
+    """The inferred set: the most likely one of `FINALISTS` points by runs with more seeds."""
     impossible: Impossible
     sensitivity: np.ndarray
     """Sobol' total indices: unknowns × targets."""
     whole: Training
-    """All rows of the training tables, those that a quick inference leaves out too."""
+    """The targets of all rows of the training tables, also of those that a quick inference leaves
+    out."""
     plain: np.ndarray
-    """Seeds × rows of `whole`, with the study's own values."""
+    """Numbers (seeds × targets of `whole`) with the study's own values."""
     inferred: np.ndarray
-    """Seeds × rows of `whole`, with the inferred set."""
+    """Numbers (seeds × targets of `whole`) with the inferred set."""
     predictions: list[Prediction]
 
     @property
@@ -65,8 +67,9 @@ def infer(
 ) -> InferenceResult:
     """Carries out an inference; finished runs of the laboratory's folder are not repeated.
 
-    Matrices of a few hundred rows take four times as long on two threads as on one (measured with
-    OpenBLAS), and their last digits depend on the number of threads.
+    Linear algebra is limited to one thread: with matrices of a few hundred rows two threads take
+    four times as long as one (measured with OpenBLAS), and the last digits depend on the number of
+    threads.
     """
     from threadpoolctl import threadpool_limits
 
@@ -138,8 +141,9 @@ def _inferred(
 def confirmed(
     training: Training, history: History, weighed: Posterior
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The points that seem the most likely by emulation or by few runs, and the logarithms of
-    their likelihoods with more seeds: the best of many by two seeds is also the luckiest."""
+    """The points that are the most likely by emulation or by few runs, and the logarithms of their
+    likelihoods with more seeds, since the best of many points under two seeds is partly so by
+    luck."""
     points = posterior.finalists(history, weighed, FINALISTS)
     bench = training.bench
     sets = [bench.inference.unknowns.values(point) for point in points]
@@ -157,7 +161,7 @@ class Closer:
     notify: Notify
 
     def __call__(self, history: History, points: np.ndarray) -> History:
-        """All that is known with these points."""
+        """The history with these points simulated and the emulators fitted again."""
         seed = self.seed + len(history.waves)
         history = waves.closer(history, points, self.simulate, self.features, seed)
         self.notify(history.waves[-1], len(history.waves))
@@ -165,9 +169,8 @@ class Closer:
 
 
 def verified(history: History, closer: Closer, count: int, rounds: int, seed: int) -> History:
-    """All that is known after `rounds` rounds of `count` runs each at points where targets that
-    cannot
-    be met nearly are."""
+    """The history after `rounds` rounds of `count` points each, at which targets that seem
+    impossible are nearly met."""
     for _ in range(rounds):
         points = conflicts.to_simulate(history, count, seed)
         if not len(points):

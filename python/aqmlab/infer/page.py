@@ -1,4 +1,4 @@
-"""An inference as one HTML file that needs nothing else."""
+"""The results of an inference as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .verdicts import InferenceDocument
 
 
 def text(found: InferenceResult, described: InferenceDocument) -> str:
-    """The page of what was found."""
+    """The HTML text of the page."""
     return (
         environment()
         .get_template("infer.html.jinja")

@@ -1,4 +1,5 @@
-"""What an inference looks like: the posterior's corner plot, what matters, what is missed."""
+"""The figures of an inference: a corner plot of the posterior, sensitivities, and distances from
+the targets."""
 
 from __future__ import annotations
 
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
 
 BINS = 16
 MOST = 7
-"""Unknowns of a corner plot: those that matter most; more cannot be read."""
+"""Largest number of unknowns in a corner plot, those with the largest effects; more cannot be
+read."""
 
 
 def corner(unknowns: Sequence[Unknown], points: np.ndarray, best: np.ndarray) -> str:
     """The posterior of every unknown and of every pair, on the scales of their priors; the
     inferred set is a diamond, the prior a dotted line."""
     count = len(unknowns)
-    # A choice's mark stands in the middle of its field.
+    # The mark of a choice is drawn in the middle of its interval.
     places = [
         unknown.place(unknown.at(float(p))) for unknown, p in zip(unknowns, best, strict=True)
     ]
@@ -110,16 +112,16 @@ def matters(by_unknown: dict[str, dict[str, float]], titles: dict[str, str]) -> 
 
 
 FAR = 30.0
-"""Deviations beyond which it no longer matters how far a number is, or whether a run failed."""
+"""Larger distances, in standard deviations, and failed runs are drawn at this one."""
 
 
 def in_order(rows: Sequence[Mapping[str, Any]], column: str) -> list[float]:
-    """Sizes of these deviations, the smallest first; what is missing is far away."""
+    """The absolute values of these deviations in ascending order; missing ones count as `FAR`."""
     return sorted(min(abs(FAR if r[column] is None else r[column]), FAR) for r in rows)
 
 
 def distances(rows: Sequence[Mapping[str, Any]]) -> str:
-    """How far both sets lie from every number, in deviations of all that is unknown."""
+    """The distances of both sets from every number, in standard deviations of all uncertainties."""
     shown = [r for r in rows if r["inferred_implausibility"] is not None]
     with styled():
         figure, axes = new(6.4, 3.2)

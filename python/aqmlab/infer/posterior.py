@@ -1,9 +1,9 @@
-"""What remains, weighed: a likelihood on the emulator, and the posterior by tempering.
+"""The posterior of the unknowns: a likelihood by the emulator, sampled by tempering.
 
-Given the unknowns the targets are taken as jointly normal about the emulated means. Their
-covariance is that of the emulator (through its components), of the seeds (as runs show it, rows and
-metrics together), of the published numbers and of the model. A bound counts only for what lies
-beyond it.
+Given the unknowns, the targets are assumed to be jointly normal around the emulated means. Their
+covariance is the sum of those of the emulator (through its components), of the seeds (as runs show
+it, rows and metrics together), of the published numbers and of the model. A target that is a bound
+contributes only the distance beyond it.
 """
 
 from __future__ import annotations
@@ -17,12 +17,13 @@ from .waves import History
 
 PARTICLES = 1000
 CHUNK = 250
-"""Points at a time: a matrix of all targets for each is in memory."""
+"""Number of points that are evaluated together: each needs a covariance matrix of all targets in
+memory."""
 NEAR = 0.03
-"""How far a draw lies from a point that runs have confirmed: a deviation on the unit cube.
+"""Standard deviation, on the unit cube, of draws around a point that runs have confirmed.
 Constructed."""
 LEAST = 0.1
-"""The least part of the draws that is the emulator's. Constructed."""
+"""The smallest share of the draws that is from the emulator's posterior. Constructed."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +32,7 @@ class Posterior:
 
     points: np.ndarray
     best: np.ndarray
-    """The most likely of them, as emulated."""
+    """The most likely point."""
 
     def draws(self, count: int, seed: int) -> np.ndarray:
         """Some of its points, drawn at random."""
@@ -40,7 +41,8 @@ class Posterior:
 
 
 def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
-    """The posterior within what the waves have left, or, if nothing is, of the whole prior."""
+    """The posterior within the region that the waves have left, or in the whole prior if none is
+    left."""
     dimensions = history.points.shape[1]
     start = history.region.points if history.fits else sampling.uniform(particles, dimensions, seed)
     likelihood = Likelihood(history)
@@ -49,12 +51,12 @@ def weigh(history: History, seed: int, particles: int = PARTICLES) -> Posterior:
 
 
 def mixed(weighed: Posterior, points: np.ndarray, seen: np.ndarray, seed: int) -> Posterior:
-    """The posterior with what more seeds have shown of a few points (the logarithms of their
-    likelihoods by runs alone) mixed in.
+    """The posterior mixed with a few points whose likelihoods are known from runs with more seeds;
+    `seen` has their logarithms.
 
-    An emulator of few runs may be sure and wrong: it gave the most likely set of a study 0.3 %.
-    Each point has the weight that runs give it; the emulator's best point stands for its whole
-    posterior, the others for themselves and what lies near.
+    An emulator fitted to few runs may be wrong with great confidence: in one study it gave the most
+    likely set 0.3 %. Each point is weighted by its likelihood from runs; the emulator's best point
+    represents its whole posterior, the others themselves and their neighbourhoods.
     """
     known = np.isfinite(seen)
     if not known.any():
@@ -72,7 +74,7 @@ def mixed(weighed: Posterior, points: np.ndarray, seen: np.ndarray, seed: int) -
 
 
 class Likelihood:
-    """The logarithm of the density of the targets given the unknowns, but for a constant."""
+    """The logarithm of the density of the targets given the unknowns, up to a constant."""
 
     def __init__(self, history: History) -> None:
         self.knowledge = history.knowledge
@@ -81,14 +83,14 @@ class Likelihood:
         self.together = correlation(history)
 
     def __call__(self, points: np.ndarray) -> np.ndarray:
-        """At these points of the cube."""
+        """The log-likelihoods at these points of the cube, by emulation."""
         return np.concatenate(
             [self._of(part) for part in np.array_split(points, max(1, len(points) // CHUNK))]
         )
 
     def seen(self, points: np.ndarray, runs: np.ndarray) -> np.ndarray:
-        """At points that were simulated (points × seeds × targets, in the targets' units): no
-        emulator is in it. A run that failed has none."""
+        """The log-likelihoods of simulated points (points × seeds × targets, in the targets'
+        units), without the emulator. They are minus infinity for a failed run."""
         means = self.targets.scaled(runs).mean(axis=1)
         described = np.isfinite(means).all(axis=1)
         found = np.full(len(means), -np.inf)
@@ -109,8 +111,8 @@ class Likelihood:
         return self._density(found.mean, self._known(points, often) + emulated)
 
     def _known(self, points: np.ndarray, often: float) -> np.ndarray:
-        """Covariances of the seeds (so much of one run's), of the published numbers and of the
-        model."""
+        """Covariances of the seeds (`often` times those of one run), of the published numbers and
+        of the model."""
         deviations = np.sqrt(self.knowledge.spread(points) * often)
         seeds = self.together * deviations[:, :, None] * deviations[:, None, :]
         return self.fixed + seeds + 1e-12 * np.eye(len(self.fixed))
@@ -122,7 +124,7 @@ class Likelihood:
 
 
 def finalists(history: History, weighed: Posterior, count: int) -> np.ndarray:
-    """The most likely point as emulated, and the most likely of those that were simulated."""
+    """The most likely point by the emulator, and the most likely simulated points."""
     seen = Likelihood(history).seen(history.points, history.runs)
     first = history.points[np.argsort(-seen)[: count - 1]]
     return np.unique(np.vstack([weighed.best, first]), axis=0)

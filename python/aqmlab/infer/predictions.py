@@ -1,9 +1,9 @@
 """Posterior predictive intervals for tables and figures that have not been compared yet.
 
-Each is what some points of the posterior give, every one simulated under a seed of its own, so that
-an interval holds what is left unknown and what one run holds by chance; the model's discrepancy is
-added. Where our runs are shorter than the published ones their chance is larger, and the interval
-a little too wide.
+They are made from some points of the posterior, each simulated under a seed of its own. An interval
+thus covers the remaining uncertainty of the unknowns and the chance of one run; the model's
+discrepancy is added. If simulated runs are shorter than the published ones their variance is
+larger, and the interval a little too wide.
 """
 
 from __future__ import annotations
@@ -37,20 +37,20 @@ class Requested:
     id: str
     paper: str
     keys: Mapping[str, str]
-    """Axis to the name of its column."""
+    """The name of the column of each axis, by the axis's name."""
     places: Sequence[tuple[str, Mapping[str, object]]]
-    """Groups and which of their cells."""
+    """Groups, each with the values that select its cells."""
     metrics: Sequence[Metric]
 
     def cells(self, plan: Plan) -> list[Cell]:
-        """Its cells in a plan, each once."""
+        """The table's or figure's cells in a plan, each once."""
         found = [cell for group, where in self.places for cell in plan.of(group, where)]
         return list({(cell.group, *map(str, cell.axes.values())): cell for cell in found}.values())
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """The rows of a table or figure, tidy: one for each cell and metric."""
+    """The predictions for a table or figure: one row for each cell and metric."""
 
     id: str
     paper: str
@@ -64,7 +64,8 @@ class Prediction:
 
 
 def predict(bench: Bench, draws: Sequence[Values]) -> list[Prediction]:
-    """What these points of the posterior say of all that is to be predicted."""
+    """The predictions that these points of the posterior give for all requested tables and
+    figures."""
     requested = list(_requested(bench))
     if not requested:
         return []
@@ -78,7 +79,7 @@ def predict(bench: Bench, draws: Sequence[Values]) -> list[Prediction]:
 
 
 def _wanted(requested: Sequence[Requested]) -> Callable[[Plan], set[str]]:
-    """The scenarios of a plan that any of these looks at."""
+    """A function that selects the scenarios of a plan that any of these tables or figures needs."""
     return lambda plan: {cell.key for one in requested for cell in one.cells(plan)}
 
 
@@ -124,7 +125,7 @@ def _rows(
             if not axis or axis in cell.axes
         }
         for metric in requested.metrics:
-            # Counts are given for as long as a published run counted.
+            # Totals are scaled to the measured duration of a published run.
             longer = 1 / bench.published() if metric.name in bench.inference.predict.totals else 1.0
             values = [
                 longer * statistics.value(dataset.runs(cells[number])[0], metric)
@@ -138,8 +139,9 @@ def _rows(
 
 
 def predictive(sample: np.ndarray, model: float) -> tuple[float, float]:
-    """The ends between which one more number lies with 95 % probability, where some points of the
-    posterior gave these (each under a seed of its own) and `model` is the deviation of all else."""
+    """The ends between which one more number lies with 95 % probability. `sample` has the numbers
+    of some points of the posterior, each under a seed of its own; `model` is the standard deviation
+    of all else."""
     mean, spread = float(sample.mean()), float(sample.var(ddof=1)) * (1 + 1 / len(sample))
     half = student((1 + CONFIDENCE) / 2, len(sample) - 1) * math.sqrt(spread + model**2)
     return mean - half, mean + half
@@ -148,7 +150,8 @@ def predictive(sample: np.ndarray, model: float) -> tuple[float, float]:
 def _interval(
     bench: Bench, metric: Metric, cell: Cell, values: Sequence[float]
 ) -> dict[str, float]:
-    """Mean and the ends between which one published run lies with 95 % probability."""
+    """The mean, and the ends between which the number of one published run lies with 95 %
+    probability."""
     known = bench.inference.maybe_known(metric.name, cell.axes)
     sample = np.array([v for v in values if math.isfinite(v)])
     if len(sample) < 2:

@@ -1,9 +1,10 @@
-"""`reconstructed.toml`: what a paper's unstated choices most likely were, each with its evidence.
+"""`reconstructed.toml`: the most likely values of choices that a paper does not state, with
+evidence for each.
 
-A study with this file has two sets. *As printed* is `experiment.toml` alone: what the paper says,
-and this laboratory's defaults for the rest. *Reconstructed* gives the unknowns of `infer.toml` the
-values written here. Of every published number the file says how it stands to the set: it trained
-it, it was foretold before anybody had compared it, or it had been seen before.
+A study with this file has two sets. *As printed* is `experiment.toml` alone: values from the paper,
+and aqmlab's defaults for the rest. *Reconstructed* gives the unknowns of `infer.toml` the values
+written here. The file states how each published number relates to the set: the set was fitted to
+it, it was predicted before any comparison, or it was known before.
 """
 
 from __future__ import annotations
@@ -78,7 +79,7 @@ class Reconstruction:
         return None
 
     def of(self, table: str, metric: str, axes: Mapping[str, object]) -> Rows | None:
-        """What is said of a number; nothing if it had been seen before."""
+        """The entry for a published number; None if the number was known before."""
         fitting = [
             rows
             for rows in self.rows
@@ -95,7 +96,7 @@ def has(folder: Path) -> bool:
 
 
 def load(experiment: Experiment) -> Reconstruction:
-    """The reconstruction of an experiment; the first mistake is one sentence."""
+    """The reconstruction of an experiment; the first mistake raises a SpecError of one sentence."""
     path = experiment.folder / FILE
     try:
         found = shapes.read(Reconstruction, documents.read_toml(path))
@@ -112,8 +113,8 @@ def load(experiment: Experiment) -> Reconstruction:
 
 
 def front(experiment: Experiment) -> Experiment:
-    """The experiment with the reconstructed set, under its own name: what its report leads with.
-    A claim that does not hold is explained by what the set's own experiments showed."""
+    """The experiment with the reconstructed set, under its own name; the report leads with it. A
+    claim that does not hold is explained by what the set's own experiments showed."""
     unknowns = spec.load(experiment).unknowns
     values = sets.read(experiment, unknowns, NAME)
     changed, why = sets.altered(experiment, unknowns, values), load(experiment).why
@@ -132,7 +133,8 @@ def printed(experiment: Experiment) -> Experiment:
 
 
 def values(experiment: Experiment) -> list[dict[str, str]]:
-    """Every value of the set, for a reader: what is not known, what it is taken to be, and why."""
+    """Every value of the set for a reader: the unknown's title, its value, the evidence, and why it
+    is unknown."""
     found = load(experiment)
     known = {unknown.name: unknown for unknown in spec.load(experiment).unknown}
     return [

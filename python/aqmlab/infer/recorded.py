@@ -1,7 +1,7 @@
-"""`printed.json`: what the full runs of a study as it is printed gave.
+"""`printed.json`: the results of full runs of a study as printed.
 
-A report of the reconstructed set alone stands these numbers and verdicts, with their date, where a
-run of both sets has those of today. `python docs/score_cards.py` writes the file from a finished
+A report of the reconstructed set alone shows these numbers and verdicts, with their date, in place
+of new results of the printed set. `python docs/score_cards.py` writes the file from a finished
 study.
 """
 
@@ -21,8 +21,8 @@ NUMBERS = ("metric", "ours", "low", "high", "n", "paper")
 
 
 class Printed(TypedDict):
-    """What is kept of the `result.json` of full runs of the printed set: the rows of the tables
-    that have published numbers, and the verdicts of its claims."""
+    """The part of `result.json` of full runs of the printed set that is kept: the rows of tables
+    with published numbers, and the verdicts of the claims."""
 
     made: str
     commit: str
@@ -39,7 +39,7 @@ def of(experiment: Experiment) -> Printed | None:
 
 
 def document(result: StudyDocument, made: str) -> Printed:
-    """What is kept of the `result.json` of a printed study that was made on this day."""
+    """The part to keep of the `result.json` of a printed study; `made` is its day."""
     return {
         "made": made,
         "commit": result["versions"]["commit"],

@@ -1,1 +1,1 @@
-"""Kinds of figures, one a file; the list of them is in `aqmlab.figures`."""
+"""The kinds of figures, one in each file; `aqmlab.figures` lists them."""

@@ -54,7 +54,7 @@ def collect(
 
 
 def _jain(values: np.ndarray) -> float:
-    """Jain, Chiu and Hawe, 1984: (sum of x)² over n times the sum of x²."""
+    """Jain's fairness index (Jain, Chiu and Hawe, 1984): (sum of x)² over n times the sum of x²."""
     squares = float((values**2).sum())
     return float(values.sum()) ** 2 / (len(values) * squares) if squares else np.nan
 

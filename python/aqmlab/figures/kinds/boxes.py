@@ -24,7 +24,7 @@ WIDE = True
 SPREAD = 0.82
 """Share of a group's width that its boxes take."""
 STANDING = 10
-"""The most places of one series that stand side by side; more lie below each other."""
+"""Most boxes of a single series that are drawn side by side; more are drawn in rows."""
 LEAST = 0.5
 """A linear axis begins at 0 unless all values are above this share of the largest."""
 
@@ -75,7 +75,7 @@ def collect(
 
 
 def _panel(cells: Cells, x: str, metric: Metric) -> tuple[dict, int, int]:
-    """The boxes of a panel, how many runs have no value, and how many runs there are."""
+    """The boxes of a panel, the number of runs without a defined value, and the number of runs."""
     boxes_of: dict[str, dict[str, list[float]]] = {}
     places: dict[str, None] = {}
     missing = count = 0
@@ -98,7 +98,7 @@ def draw(
     data: dict, *, title: str = "", axis: str = "", legend: str = "", log: bool = False
 ) -> Figure:
     """One panel per entry of `data["panels"]`: `title`, `places` (the groups along the axis) and
-    `series`, each with a `label` and in `values` the sample of every place, which may be empty.
+    `series`, each with a `label` and in `values` the sample of every group, which may be empty.
 
     `axis` and `data["value"]` are the words at the axes; `log` makes that of the values
     logarithmic. Many places of a single series lie below each other, so that names can be read.
@@ -123,11 +123,12 @@ def draw(
 
 
 def _scaled(axis: Axis, panels: list[dict], log: bool) -> None:
-    """A logarithmic axis, or one from 0 unless that would squeeze all values into its end."""
+    """Scales an axis: logarithmic, or linear from 0 unless that would squeeze all values into its
+    end."""
     every = [v for panel in panels for s in panel["series"] for v in s["values"] if len(v)]
     values = np.concatenate(every)
     if log:
-        # Less than a decade has too few of the usual places.
+        # Less than a decade would have too few ticks at 1, 2 and 5.
         narrow = values.max() < 10 * values.min()
         decades(axis, subs=(1, 2, 3, 5, 7) if narrow else (1, 2, 5))
     elif 0 <= values.min() < LEAST * values.max() or not values.any():
@@ -141,7 +142,7 @@ def _handle(pen: Pen) -> Artist:
 
 
 def _standing(axes: Axes, panel: dict, looks: dict[str, Pen]) -> None:
-    """Boxes side by side."""
+    """Draws the boxes of a panel side by side."""
     width = SPREAD / len(looks)
     order = list(looks)
     single = len(looks) == 1
@@ -176,7 +177,7 @@ def _box(axes: Axes, at: float, sample: list[float], width: float, pen: Pen, wor
         capprops={"color": pen.colour, "linewidth": 0.9},
     )
     drawn["boxes"][0].set(**_fill(pen), linewidth=0.9)
-    # Where repetitions agree there is no box to be seen: the mark shows whose median it is.
+    # If all repetitions agree the box has no height: the marker still shows whose median it is.
     (mark,) = axes.plot([at], [middle], **look(pen, markersize=4.4, linestyle="none"))
     for artist in (drawn["boxes"][0], mark):
         hover(artist, _described(words, sample))
@@ -193,7 +194,8 @@ def _fill(pen: Pen) -> dict:
 
 
 def _lying(panels: list[dict], title: str, value: str, log: bool) -> Figure:
-    """A row for every place, a column for every panel: smallest to largest, quartiles, median."""
+    """Draws a row for every group and a column for every panel: lines for range and quartiles, a
+    marker for the median."""
     places = list(dict.fromkeys(place for panel in panels for place in panel["places"]))
     size = (1.4 + 6.2 * max(0.72, 1 - 0.5 / len(panels)), 1.0 + 0.185 * len(places))
     figure, row = grid(*size, 1, len(panels), title, sharey=True)

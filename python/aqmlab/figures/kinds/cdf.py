@@ -22,7 +22,7 @@ GRID_MS = np.arange(0.0, 2001.0, 5.0)
 HISTOGRAM = "response_histogram"
 TAIL_POINTS = 100
 FULL = 99.0
-"""Percent below which a curve has a tail that is worth showing."""
+"""A curve has a tail that is shown if it ends below this share, in percent."""
 
 
 def collect(
@@ -65,7 +65,7 @@ def collect(
 
 
 def _differences(others: dict[str, list], first: list, times: np.ndarray) -> list[dict]:
-    """Every curve minus the first, seed by seed."""
+    """The differences of the other curves from the first, paired by seed."""
     return [
         {"label": label} | band([a - b for a, b in zip(rows, first, strict=False)], times)
         for label, rows in others.items()
@@ -75,8 +75,8 @@ def _differences(others: dict[str, list], first: list, times: np.ndarray) -> lis
 def histograms(
     sample: Sample, table: str, traffic: list[int] | None
 ) -> list[dict[str, np.ndarray]]:
-    """The histograms of a cell's runs; none if one of them is empty, because a mean over the other
-    runs would be that of the lucky ones.
+    """The histograms of a cell's runs; an empty list if one run has no responses, because a mean
+    over the others would favour the successful runs.
     """
     found = sample.tables(table, traffic)
     return found if all(histogram["count"].any() for histogram in found) else []
@@ -90,7 +90,7 @@ def longest(histogram: dict[str, np.ndarray]) -> float:
 
 
 def shares_of(found: list[dict[str, np.ndarray]], times: np.ndarray) -> list[np.ndarray]:
-    """The percent of the responses within these times, of every seed."""
+    """The share in percent of the responses within each of these times, for every seed."""
     return [share_below(histogram, times) for histogram in found]
 
 
@@ -139,7 +139,7 @@ def _draw(axes: Axes, curve: dict, pen: Pen, place: tuple[int, int]) -> None:
 
 
 def _beyond(axes: Axes, curves: list[dict], pen_of: dict[str, Pen]) -> None:
-    """What takes longer than the axis, on a logarithmic one."""
+    """Draws the tails beyond the linear axis on a logarithmic one."""
     decades(axes.xaxis, unit=1000, subs=(1,))
     ends = curves[0]["tail"]["x_ms"]
     axes.set(xlim=(ends[0], ends[-1]), ylim=(0, 100))
@@ -153,7 +153,7 @@ def _beyond(axes: Axes, curves: list[dict], pen_of: dict[str, Pen]) -> None:
 
 
 def _below(row: np.ndarray, data: dict, pen_of: dict[str, Pen]) -> None:
-    """How far the other curves are from the one that is named."""
+    """Draws the differences of the other curves from `data["against"]`."""
     axes, differences = row[0], data["differences"]
     for empty in row[1:]:
         empty.set_axis_off()

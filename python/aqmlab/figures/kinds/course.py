@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 WIDE = True
 BINS = 150
-"""Parts of a run at most: more would be narrower than the lines."""
+"""Largest number of time bins of a run: more would be narrower than the lines."""
 PANELS = {
     "delay_ms": "delay (ms)",
     "packets": "queue (packets)",
     "drops": "drops (1/s)",
     "marks": "marks (1/s)",
 }
-"""What is drawn, and the words at its axis."""
+"""The columns that are drawn, with the labels of their axes."""
 
 
 def collect(cells: Cells, *, port: str | None = None) -> Drawing | None:
@@ -45,7 +45,7 @@ def collect(cells: Cells, *, port: str | None = None) -> Drawing | None:
 
 
 def _curve(sample: Sample, port: str | None) -> dict | None:
-    """The course of one cell's first run."""
+    """The time series of one cell's first run; None without recorded seconds of a port."""
     seconds = table(sample.runs[0], "seconds")
     if seconds is None or not len(seconds["time_s"]):
         return None
@@ -77,14 +77,14 @@ def _curve(sample: Sample, port: str | None) -> dict | None:
 
 
 def _sums(column: np.ndarray, width: int) -> np.ndarray:
-    """Sums over `width` seconds each; a rest that is no whole part is left out."""
+    """Sums over `width` seconds each; an incomplete last bin is left out."""
     whole = len(column) // width * width
     return column[:whole].astype(float).reshape(-1, width).sum(axis=1)
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
     """A panel for each name in `data["shown"]`; an entry of `data["curves"]` has `label`, `time_s`
-    and those columns. What lies before `data["warmup_s"]` is shown as discarded.
+    and these columns. The time before `data["warmup_s"]` is shaded, since it is not measured.
     """
     curves, shown = data["curves"], data["shown"] or ["delay_ms"]
     figure, places = grid(9.0, 1.0 + 1.35 * len(shown), len(shown), 1, title, sharex="col")

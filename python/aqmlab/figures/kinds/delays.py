@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 POINTS = 500
 GAP = 5.2
-"""The least distance of two labels at the axes, in percent of the axis."""
+"""Least vertical distance of two labels next to the axes, in percent of the axis."""
 
 
 def collect(
@@ -84,7 +84,7 @@ def draw(
     for index, (curve, pen) in enumerate(zip(curves, looks, strict=True)):
         x = np.concatenate([curve["x_ms"][:1], curve["x_ms"]])
         percent = np.concatenate([[0.0], curve["percent"]])
-        # curves are steep, so their markers are at equal distances upwards
+        # Curves are steep, so that their markers are equally spaced vertically.
         at = np.arange(8 + 12 * index / len(curves), percent[-1], 16)
         marks = np.unique(np.searchsorted(percent, at)).tolist()
         place = (index, len(curves))
@@ -99,7 +99,8 @@ def draw(
 
 
 def _named(axes: Axes, label: str, end: tuple[float, float], height: float, pen: Pen) -> None:
-    """A curve's name and its losses right of the axes, with a thin line from its end."""
+    """Writes a curve's name and its loss to the right of the axes, with a thin line from its
+    end."""
     along = axes.get_yaxis_transform()
     x, percent = end
     axes.plot(

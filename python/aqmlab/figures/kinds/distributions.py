@@ -19,9 +19,9 @@ LOWEST = 1e-6
 
 def draw(data: dict, *, title: str = "") -> Figure:
     """`data["variables"]` is a list of `name`, `unit` and `curve` (pairs of a value and the share
-    at or below it); `counted` if between two of these values there is none. One row of panels for
-    every unit: left the share at or below a value, right the share above it, both logarithmic,
-    where a power law is a straight line.
+    at or below it); `counted` if the variable takes only these values, so that the curve has steps.
+    One row of panels for every unit: left the share at or below a value, right the share above it,
+    both logarithmic, where a power law is a straight line.
     """
     units = list(dict.fromkeys(variable["unit"] for variable in data["variables"]))
     figure, rows = grid(9.0, 0.6 + 2.9 * len(units), len(units), 2, title)
@@ -48,8 +48,8 @@ def _draw(below, above, variable: dict, index: int) -> None:
     if x.size == 0:
         return
     line = {"color": style.colour, "linestyle": style.dash, "linewidth": 1.5}
-    # The distribution of counts rises in steps at its values, as that of a list of values or a
-    # constant does.
+    # The distribution of counts rises in steps at its values, as those of a list of values or of a
+    # constant do.
     steps = variable.get("counted") or variable["unit"] == "count" or x[0] == x[-1]
     how = "steps-post" if steps else "default"
     below.plot(np.r_[x[0], x], 100 * np.r_[0.0, p], drawstyle=how, **line)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 EVERY_S = 5
-"""Seconds that one point is the mean of (constructed)."""
+"""Seconds over which one point is a mean (constructed)."""
 
 
 def collect(
@@ -103,10 +103,10 @@ def draw(
 ) -> Figure:
     """Every entry of `data["curves"]` has `label`, `centre` and `median` (queueing delay in ms,
     goodput in Mbit/s) and `axes`, the two half axes as vectors in these units; `data["rate"]` is
-    what the line carries.
+    the line's rate in Mbit/s.
 
-    With `mark` only these labels have colour, the others stand behind; `log` makes the axis of
-    delays logarithmic. Every label stands at its median.
+    With `mark` only curves with these labels are coloured, the others are grey behind them; `log`
+    makes the axis of delays logarithmic. Every label stands at its median.
     """
     figure, axes = new(6.4, 4.4, title)
     rate = data.get("rate")
@@ -137,7 +137,8 @@ def _draw(axes: Axes, curve: dict, pen: Pen | None, log: bool, rate: float | Non
     angle = np.linspace(0, 2 * np.pi, 61)
     centre, half = np.array(curve["centre"]), np.array(curve["axes"])
     outline = centre + np.cos(angle)[:, None] * half[0] + np.sin(angle)[:, None] * half[1]
-    # A normal law knows no ends; delays have one at nothing and goodputs at the line's rate.
+    # A normal distribution has no bounds; delays are at least 0, and goodputs at most the line's
+    # rate.
     outline[:, 0] = np.maximum(outline[:, 0], 1e-3 if log else 0.0)
     outline[:, 1] = np.clip(outline[:, 1], 0.0, rate)
     x, y = curve["median"]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 WIDE = True
 HEIGHT = 0.72
-"""Inches a row."""
+"""Height of a row in inches."""
 
 
 class _Placed(TypedDict):
@@ -72,7 +72,8 @@ def _filled(text: str, values: Any) -> str:
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
-    """`data` has `boxes` and `arrows` as an entry has them, their texts complete."""
+    """`data` has `boxes` and `arrows` as in an entry, with values in place of the parameters'
+    names."""
     columns = [box["at"][0] for box in data["boxes"]]
     rows = [box["at"][1] for box in data["boxes"]]
     figure, axes = new(2.6 * (max(columns) + 1), HEIGHT * (max(rows) + 1) + 0.4, title)
@@ -87,7 +88,7 @@ def draw(data: dict, *, title: str = "") -> Figure:
 
 
 def _box(axes: Axes, box: Any) -> Any:
-    """A box: a test has an outline of dashes."""
+    """Draws a box; a test has a dashed outline."""
     outline = {"boxstyle": "round,pad=0.35", "facecolor": "white", "edgecolor": INK}
     dashes = {"linestyle": (0, (3, 2))} if box.get("test") else {}
     x, y = box["at"]
@@ -95,7 +96,7 @@ def _box(axes: Axes, box: Any) -> Any:
 
 
 def _arrow(axes: Axes, start: Any, end: Any, label: str) -> None:
-    """From the edge of a box to the edge of another, with a word half way."""
+    """Draws an arrow from the edge of a box to the edge of another, with its label half way."""
     (x, y), (to_x, to_y) = start.get_position(), end.get_position()
     axes.annotate(
         "",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MAP = "cividis"
 """A colour map that differs in brightness, for colour-blind readers and for print."""
 MOST = 12
-"""Number of columns up to which a field shows its number."""
+"""Largest number of columns with which the fields show their numbers."""
 AROUND = "PuOr_r"
 """A diverging colour map of two hues that colour-blind readers distinguish, pale in the middle."""
 FARTHEST = 4.0
@@ -57,8 +57,8 @@ def draw(
     data: dict, *, title: str = "", axis: str = "", axis_y: str = "", center: float | None = None
 ) -> Figure:
     """`data` has the labels `x` and `y`, `means` with a row for each of `y`, `value` (the words of
-    the colours) and `digits`; an undefined mean leaves its field empty. Around a `center` above
-    zero, that of a ratio, the colours go apart by the factor, and the first row is on top.
+    the colours) and `digits`; an undefined mean leaves its field empty. With a `center` above zero,
+    for ratios, the colours follow the logarithm of the factor from it, and the first row is on top.
     """
     across, up = data["x"], data["y"]
     means = np.ma.masked_invalid(np.asarray(data["means"], dtype=float))

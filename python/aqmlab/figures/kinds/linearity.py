@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNITS = {"KB/s": 1.0, "Mbit/s": 8 / 1000}
-"""One KB/s in these units."""
+"""The value of 1 KB/s in each unit."""
 
 
 def collect(

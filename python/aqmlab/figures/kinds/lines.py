@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 REACH = 1.5
-"""The axis ends at most so far above the largest mean, whatever an interval says."""
+"""The axis ends at this multiple of the largest mean at most, even if an interval is cut."""
 NUDGE = 0.008
-"""Share of the axis by which neighbours stand apart, so that their intervals are seen."""
+"""Share of the axis by which points of neighbouring curves are shifted, so that their intervals are
+visible."""
 
 
 def collect(cells: Cells, *, x: str, metric: str, label: str | None = None) -> Drawing | None:
@@ -76,7 +77,7 @@ def draw(
 
     `data["places"]`, unless None, are the labels at 0, 1, …; `axis` and `data["value"]` are the
     words at the axes; `log` makes the horizontal one logarithmic, `log_value` the vertical one
-    (what is not above zero is left out), `band` draws intervals as bands.
+    (values not above zero are left out), `band` draws intervals as bands.
     """
     figure, axes = new(title=title)
     curves = data["curves"]
@@ -102,7 +103,7 @@ def draw(
 
 
 def _upward(axes: Axes, curves: list[dict], log: bool) -> None:
-    """The vertical axis: its scale and ends."""
+    """Sets scale and ends of the vertical axis."""
     y, high = (
         np.concatenate([np.asarray(c[k], dtype=float) for c in curves]) for k in ("y", "high")
     )
@@ -117,7 +118,7 @@ def _upward(axes: Axes, curves: list[dict], log: bool) -> None:
 
 
 def _along(axes: Axes, xs: np.ndarray, places: list[str] | None, log: bool) -> None:
-    """The horizontal axis: its scale, ends and ticks."""
+    """Sets scale, ends and ticks of the horizontal axis."""
     if log:
         axes.set_xscale("log")
         axes.set_xlim(xs[0] / 1.1, xs[-1] * 1.1)
@@ -134,6 +135,6 @@ def _along(axes: Axes, xs: np.ndarray, places: list[str] | None, log: bool) -> N
 
 
 def _nudged(axes: Axes, x: np.ndarray, share: float) -> np.ndarray:
-    """Places moved along the axis by a share of its length."""
+    """Positions moved along the axis by a share of its length."""
     left, right = axes.get_xlim()
     return x * (right / left) ** share if axes.get_xscale() == "log" else x + share * (right - left)

@@ -42,7 +42,7 @@ def collect(cells: Cells, *, upto: int = 20, streams: list[int] | None = None) -
 
 
 def _distances(delay: np.ndarray) -> np.ndarray:
-    """From every loss to the next one, in the order of sending."""
+    """Distances from each loss to the next, in datagrams in the order of sending."""
     return np.diff(np.flatnonzero(delay == LOST))
 
 
@@ -50,7 +50,7 @@ def draw(data: dict, *, title: str = "", top: float = 0.0) -> Figure:
     """One panel per entry of `data["series"]`: `label`, `count` of pairs of losses at distances
     1, 2, … datagrams, and `beyond`, the pairs farther apart, which are given in words.
 
-    All panels have equal axes. Bars are cut at `top` (0: at none), with a break and their
+    All panels have equal axes. Bars are cut at `top` (0: none is cut), with a break and their
     counts written on them.
     """
     series = data["series"]
@@ -83,7 +83,7 @@ def draw(data: dict, *, title: str = "", top: float = 0.0) -> Figure:
 
 
 def _cut(axes: Axes, x: float, limit: float, count: str) -> None:
-    """A bar that goes on: two slanted white strokes through it, and its height."""
+    """Marks a bar that is cut: two slanted white strokes through it, and its count."""
     for height in (0.84, 0.89):
         ends = [(height - 0.02) * limit, (height + 0.02) * limit]
         axes.plot([x - 0.55, x + 0.55], ends, color="white", linewidth=1.8)

@@ -38,7 +38,7 @@ def collect(cells: Cells, *, port: str | None = None) -> Drawing | None:
 
 
 def _of(sample: Sample, port: str | None) -> dict | None:
-    """What is drawn of one cell; none where nothing waited in a recorded second."""
+    """The data of one cell; None if no second was recorded or a mean is undefined."""
     summaries = [run.summary for run in sample.runs]
     queue = port or next((s["studied_port"] for s in summaries if s.get("studied_port")), None)
     name = f"{queue}.{DELAY}"
@@ -69,8 +69,8 @@ def _number(value: object) -> float:
 
 
 def draw(data: dict, *, title: str = "") -> Figure:
-    """`data["cells"]`: of each its `label`, `ms` of every second, and mean, low and high of
-    `delay_ms` and `used_percent`."""
+    """An entry of `data["cells"]` has `label`, the delay `ms` of every second, and mean, low and
+    high end of `delay_ms` and `used_percent`."""
     figure, axes = grid(8.6, 3.3, 1, 2, title, width_ratios=(1.7, 1))
     over, against = axes[0]
     found = data["cells"]
@@ -92,7 +92,7 @@ def draw(data: dict, *, title: str = "") -> Figure:
             each.set_yscale("symlog", linthresh=10)
             each.yaxis.set_major_formatter("{x:,g}")
     against.set_ylim(0, None)
-    # An interval may leave what a share can be; the axis does not.
+    # An interval may exceed 0 to 100 %; the axis ends there.
     left, right = against.get_xlim()
     against.set_xlim(max(left, 0.0), min(right, 101.0))
     few(over.xaxis, 6)
@@ -103,7 +103,7 @@ def draw(data: dict, *, title: str = "") -> Figure:
 
 
 def _point(axes: Axes, cell: dict, pen: object) -> None:
-    """Mean delay against use, with both intervals."""
+    """Draws mean delay against utilisation, with both intervals."""
     (used, *across), (delay, *up) = cell["used_percent"], cell["delay_ms"]
     bars = [
         [[abs(mean - end)] if end == end else [0.0] for end in ends]

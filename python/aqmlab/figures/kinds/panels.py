@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 WIDE = True
 LABEL_WIDTH = 0.12
-"""Share of a panel's width that a label needs for itself."""
+"""Least spacing of labels as a share of a panel's width."""
 
 
 def collect(table: Rows, *, x: str, columns: str) -> Drawing | None:
@@ -71,8 +71,8 @@ def draw(data: dict, *, axis: str, title: str = "") -> Figure:
 
 
 def along(x: np.ndarray) -> np.ndarray:
-    """Where the places of an axis stand: by their numbers, or at equal distances where labels
-    would run into each other.
+    """Positions of values on an axis: the values themselves, or equal spacing if labels would
+    overlap.
     """
     gaps = np.diff(np.sort(np.unique(x)))
     if not len(gaps) or gaps.min() >= LABEL_WIDTH * np.ptp(x):
@@ -81,13 +81,13 @@ def along(x: np.ndarray) -> np.ndarray:
 
 
 def _top(cell: dict) -> float:
-    """The largest number of a panel."""
+    """The largest value, interval end or published number of a panel."""
     numbers = [*cell["ours"], *cell["high"], *(cell.get("paper") or [])]
     return float(np.nanmax(np.array(numbers, dtype=float), initial=0.0))
 
 
 def _ylim(row: dict) -> float:
-    """The upper end of a measure's axis; of percentages at most 100, whatever an interval says."""
+    """The upper end of a measure's axis; intervals of percentages are cut at 100 %."""
     top = max(map(_top, row["cells"]))
     return 1.12 * (min(top, 100.0) if row["unit"] == "%" else top) or 1.0
 

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 def draw(data: dict, *, title: str = "", reference: str = "") -> Figure:
     """`data` has `this` and perhaps `reference`, each with `time_s` and `packets` (the queue) and
-    `upper_ms` and `count` (the response-time histogram), and `ms_per_packet`, what a packet of
-    mean size takes on the line.
+    `upper_ms` and `count` (the response-time histogram), and `ms_per_packet`, the transmission time
+    of a packet of mean size.
     """
     figure, row = grid(7.6, 2.7, 1, 2, width_ratios=[1.25, 1])
     figure.set_layout_engine("constrained", wspace=0.07)

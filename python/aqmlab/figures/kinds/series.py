@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 BATCHES = 10
-"""Parts of the measured time whose means are compared."""
+"""Number of parts (batches) of the measured time whose means are compared."""
 SURE = 2.0
-"""Standard errors beyond which two thirds of a run differ by more than chance."""
+"""The first and last third of a run differ by more than chance if their means differ by more
+standard errors than this."""
 
 
 def collect(
@@ -57,7 +58,7 @@ def collect(
 
 
 def _trend(sample: np.ndarray) -> str:
-    """Whether the level still moves after the discarded part, in a sentence."""
+    """A sentence on whether the level still changes after the discarded part."""
     parts = [part.mean() for part in np.array_split(sample, BATCHES)] if len(sample) else []
     if len(sample) < BATCHES:
         return ""
@@ -79,7 +80,7 @@ def _trend(sample: np.ndarray) -> str:
 
 
 def draw(data: dict, *, axis: str, title: str = "", window: int = 60) -> Figure:
-    """`data["time_s"]` and `data["value"]`; what lies before `data["warmup_s"]` is shown as
+    """`data["time_s"]` and `data["value"]`; the time before `data["warmup_s"]` is shown as
     discarded. Seconds without a value are NaN and stay empty.
     """
     figure, axes = new(5.4, 3.0, title)
@@ -108,7 +109,7 @@ def draw(data: dict, *, axis: str, title: str = "", window: int = 60) -> Figure:
 
 
 def _discarded(axes: Axes, minutes: np.ndarray, end: float, top: float) -> None:
-    """The beginning that is not measured."""
+    """Shades the beginning, which is not measured."""
     if end <= minutes[0]:
         return
     axes.axvspan(minutes[0], end, color=SOFT, alpha=0.10, linewidth=0)
@@ -130,7 +131,8 @@ def rolling_mean(value: np.ndarray, window: int) -> np.ndarray:
 
 
 def _top(value: np.ndarray) -> float:
-    """Leaves room for the legend; a few enormous seconds do not flatten all the others."""
+    """The upper end of the axis, with room for the legend; the largest 0.5 % of the seconds may be
+    cut, so that they do not flatten the others."""
     good = value[np.isfinite(value)]
     if not len(good):
         return 1.0

@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 CORNERS: dict[str, Corner] = {"responses": "lower right", "bytes": "upper left"}
-"""Where a legend is likely to find room."""
+"""The corner of the axes that is likely to have room for a legend."""
 NOTHING = 0.1
-"""Percent below which a curve lies on the axis."""
+"""A curve below this share, in percent, counts as zero."""
 
 
 def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses") -> Drawing | None:
@@ -27,7 +27,7 @@ def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses"
     drawn, curves, half = [], [], {}
     for sample in cells.samples():
         found = sample.tables("response_sizes")
-        if not found or not all(t[weight].any() for t in found):  # no mean of the lucky ones
+        if not found or not all(t[weight].any() for t in found):  # the others are a biased sample
             continue
         edges = np.unique(np.concatenate([t["upto_bytes"].astype(float) for t in found]))
         mean, low, high = mean_band([_share(t, weight, edges) for t in found])
@@ -46,7 +46,7 @@ def collect(cells: Cells, *, weight: Literal["responses", "bytes"] = "responses"
 
 
 def _share(table: dict[str, np.ndarray], weight: str, edges: np.ndarray) -> np.ndarray:
-    """Percent at or below each of these edges."""
+    """The share, in percent, of responses (or bytes) at or below each of these sizes."""
     below = np.concatenate([[0.0], np.cumsum(table[weight].astype(float))])
     place = np.searchsorted(table["upto_bytes"].astype(float), edges, side="right")
     return 100 * below[place] / below[-1]
@@ -78,7 +78,8 @@ def draw(
 
 
 def _ends(curves: list[dict]) -> tuple[float, float]:
-    """From the last size with next to nothing below it, of all curves, to the largest."""
+    """Ends of the axis: the last size at which all curves are still near zero, and the largest
+    size."""
     first, last = [], []
     for curve in curves:
         x = np.asarray(curve["x_bytes"], dtype=float)

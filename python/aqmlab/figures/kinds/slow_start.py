@@ -49,13 +49,14 @@ def collect(
 def follow(
     service_s: float, rtt_s: float, w_q: float, max_th: float, initial_window: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time (s), packets that wait and their average at every arrival and begin of a transmission,
+    """Time (s), backlog (packets) and its average at every arrival and start of a transmission,
     until the average reaches `max_th`.
 
-    The packet being sent does not wait, and an arrival finds the queue without itself (as in
-    ns-2). The average is that of Floyd and Jacobson, 1993: w_q of every arrival's queue, and
-    for an idle time as many zeros as packets could have been sent in it. The bottleneck is the
-    only queue; a packet's acknowledgement comes back `rtt_s` after the end of its transmission.
+    The packet being sent does not wait, and an arrival samples the queue without itself (as in
+    ns-2). The average is that of Floyd and Jacobson, 1993: each arrival's sample has the weight
+    w_q, and an idle time counts as one sample of zero for each packet that could have been sent in
+    it. The bottleneck is the only queue; a packet's acknowledgement comes back `rtt_s` after the
+    end of its transmission.
     """
     due = [0.0] * initial_window
     begins: list[float] = []
@@ -83,7 +84,8 @@ def follow(
 def _over_time(
     arrivals: np.ndarray, begins: np.ndarray, averages: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The queue after every event up to the last arrival; the average of the arrival before."""
+    """Time, backlog after every event up to the last arrival, and the average as of the latest
+    arrival."""
     begins = begins[begins <= arrivals[-1]]
     time = np.concatenate([arrivals, begins])
     change = np.concatenate([np.ones(len(arrivals)), -np.ones(len(begins))])

@@ -59,13 +59,13 @@ def collect(
 
 
 def _number(scenario: Scenario, port: str) -> int:
-    """The port's place among the recorded ones, by which the table `trace` names it."""
+    """The port's index among the recorded queues, which identifies it in the table `trace`."""
     recorded = scenario.get("record", {}).get("queues")
     return recorded.index(port) if isinstance(recorded, list) and port in recorded else 0
 
 
 def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
-    """When packets were dropped at the port with this number, s."""
+    """Times (s) at which packets were dropped at the port with this index."""
     events = table(sample.runs[0], "trace")
     if events is None:
         return np.array([])
@@ -75,20 +75,22 @@ def _drops(sample: Sample, port: int, shown: np.ndarray) -> np.ndarray:
 
 
 def _discipline(scenario: Scenario, port: str) -> dict:
-    """The parameters of the port's discipline, if they are written down."""
+    """The parameters of the port's discipline; empty if the scenario does not list them."""
     link, direction = port.rsplit(".", 1)
     queue = next((one.get(direction) for one in scenario["link"] if one.get("name") == link), {})
     return queue if isinstance(queue, dict) else {}
 
 
 def _mean_bytes(scenario: Scenario, port: str) -> int | None:
-    """The mean packet in which a discipline that counts bytes has its average and thresholds."""
+    """Mean packet size (bytes) that is the unit of average and thresholds in a RED that counts
+    bytes; None otherwise."""
     known = _discipline(scenario, port)
     return known.get("mean_packet_bytes") if known.get("queue_in_bytes") else None
 
 
 def _levels(scenario: Scenario, port: str, requested: list) -> list[tuple[str, float]]:
-    """Levels as the figure states them, or as the discipline's parameters have them."""
+    """Labels and values of the requested levels: pairs as given, or parameters of the
+    discipline."""
     known = _discipline(scenario, port)
     levels = []
     for level in requested:
