@@ -14,7 +14,7 @@ use packet::{About, Backlog, DropReason, Instant, Packet, Rng};
 use crate::buffer::LIMIT;
 use crate::{Aqm, BufferLimit, Built, Entry, Fit, Judged, LimitOrder, PerFlowState, Verdict};
 
-/// What is handed to a registry.
+/// Registry entry of the discipline `agent`, for [`Registry::with`](crate::Registry::with).
 pub static AGENT: Entry = Entry {
     about: About {
         name: "agent",
@@ -51,7 +51,7 @@ struct Agent {
 
 impl Aqm for Agent {
     fn on_arrival(&mut self, _: &Packet, _: Backlog, _: Instant, rng: &mut Rng) -> Verdict {
-        // Drawn at every arrival: a change of p does not shift the draws that follow.
+        // One number is drawn at every arrival, so that a change of p does not shift later draws.
         if rng.uniform() < self.p { Verdict::Signal(DropReason::Early) } else { Verdict::Pass }
     }
     fn limit_order(&self) -> LimitOrder {

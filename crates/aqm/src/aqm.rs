@@ -7,32 +7,32 @@ use crate::{Admission, BufferLimit, Gate, Idle};
 /// What an algorithm decides about an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It may wait.
+    /// The packet may join the queue.
     Pass,
-    /// Its sender should slow down. The shell marks the packet if ECN is on and the packet can be
-    /// marked, and drops it otherwise.
+    /// A congestion signal. The shell marks the packet if ECN is on and the packet is ECN-capable,
+    /// and drops it otherwise.
     Signal(DropReason),
-    /// It must go, whatever its ECN field says.
+    /// The packet is dropped, whatever its ECN field says.
     Drop(DropReason),
 }
 
-/// When the physical limit is tested.
+/// Whether the buffer limit is tested before or after the algorithm's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LimitOrder {
-    /// First: an overflow draws no random number and moves no state but
-    /// [`Aqm::on_overflow`]'s (PI, PIE, BLUE, …).
+    /// The limit is tested first: an overflow draws no random number and changes no state except in
+    /// [`Aqm::on_overflow`] (PI, PIE, BLUE, …).
     BeforeJudge,
-    /// Last: the judge has already counted the packet and may have said "signal"
-    /// (the RED family).
+    /// The limit is tested last: the algorithm has already counted the packet and may have
+    /// signalled it (the RED family).
     AfterJudge,
 }
 
-/// An algorithm as a judge over numbers: it sees a packet's size and flow and what waits, and
-/// never holds a packet. ECN is not its business.
+/// An AQM algorithm. It decides on an arriving packet by the packet's size and flow and by the
+/// backlog, and never holds a packet. Its shell carries out the decision: a mark or a drop.
 ///
 /// Every method has a default; drop-tail needs none of them.
 pub trait Aqm: Send {
-    /// Judges `packet`, which finds `backlog` waiting (not counting itself, nor the packet being
+    /// Decides on `packet`, which finds `backlog` waiting (without itself and the packet being
     /// transmitted).
     fn on_arrival(
         &mut self,
@@ -49,20 +49,21 @@ pub trait Aqm: Send {
         LimitOrder::AfterJudge
     }
 
-    /// How a [`Verdict::Signal`] was carried out: the packet was marked (and waits), or is about
-    /// to be dropped. Not called if the packet overflows.
+    /// Reports how a [`Verdict::Signal`] was carried out: the packet was marked and queued, or is
+    /// about to be dropped. Not called if the buffer limit drops a packet that was to be marked.
     fn on_signalled(&mut self, _marked: bool) {}
 
-    /// The arrival did not fit; [`Aqm::on_dropped`] follows.
+    /// The buffer limit drops the arrival; a call of [`Aqm::on_dropped`] follows.
     fn on_overflow(&mut self, _backlog: Backlog, _now: Instant) {}
 
-    /// The clock by which its average ages while the line idles, if it has one. The next two
-    /// methods keep it: an arrival that is lost does not end the idle time.
+    /// The clock by which the algorithm's average ages while the line is idle, if it has one. The
+    /// defaults of [`Aqm::on_dropped`] and [`Aqm::on_idle`] keep it up to date: an arrival that is
+    /// dropped does not end the idle time.
     fn idle_clock(&mut self) -> Option<&mut Idle> {
         None
     }
 
-    /// The arrival is lost, for whatever reason, the judge's own verdict included.
+    /// The arrival is dropped, for whatever reason, the algorithm's own verdict included.
     fn on_dropped(&mut self, _why: DropReason) {
         if let Some(idle) = self.idle_clock() {
             idle.resume();
@@ -83,8 +84,8 @@ pub trait Aqm: Send {
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _backlog: Backlog, _now: Instant, _rng: &mut Rng) {}
 
-    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
-    /// one of this name that can be changed, and may have this value.
+    /// Changes a parameter during a run. Returns whether the algorithm has a parameter `name` that
+    /// can be changed, and accepts `value`.
     fn set(&mut self, _name: &str, _value: f64) -> bool {
         false
     }
@@ -93,31 +94,32 @@ pub trait Aqm: Send {
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// A judge with its buffer limit and its ECN switch: the shell that makes a [`Gate`] of an [`Aqm`].
+/// An AQM algorithm with its buffer limit and its ECN switch: the shell that makes a [`Gate`] of an
+/// [`Aqm`].
 ///
-/// This is where a signal at arrival becomes a mark or a drop; holders that judge elsewhere have
-/// it in their shell (`shells/`), never in an algorithm.
+/// Here a signal at arrival becomes a mark or a drop. Disciplines that decide elsewhere do this in
+/// a shell of their own (`shells/`), never in the algorithm.
 pub struct Judged<A> {
     judge: A,
     limit: BufferLimit,
     ecn: bool,
-    /// What cannot be marked passes.
+    /// Whether a signalled packet that cannot be marked is queued nevertheless (`nodrop`).
     lenient: bool,
 }
 
 impl<A: Aqm> Judged<A> {
-    /// `judge` in front of a buffer of `limit`; `ecn` allows marks in place of signalled drops.
+    /// The algorithm `judge` with a buffer `limit`; `ecn` allows marks in place of signalled drops.
     pub const fn new(judge: A, limit: BufferLimit, ecn: bool) -> Self {
         Judged { judge, limit, ecn, lenient: false }
     }
 
-    /// With `nodrop` a packet that is signalled and cannot be marked waits as if it had passed.
+    /// With `nodrop` a signalled packet that cannot be marked is queued as if it had passed.
     pub(crate) const fn lenient(mut self, nodrop: bool) -> Self {
         self.lenient = nodrop;
         self
     }
 
-    /// The algorithm, for a holder that reports more to it than a gate does.
+    /// The algorithm, for a discipline that reports more events to it than a gate does.
     pub(crate) const fn judge_mut(&mut self) -> &mut A {
         &mut self.judge
     }
@@ -190,7 +192,7 @@ mod tests {
     use super::*;
     use crate::Fit;
 
-    /// Returns the verdict that the test sets, and records its calls.
+    /// An algorithm that returns the verdict set by the test and records the calls that it gets.
     struct Puppet {
         verdict: Verdict,
         order: LimitOrder,
@@ -301,7 +303,7 @@ mod tests {
             admit(Verdict::Signal(DropReason::Early), AfterJudge, (true, Ecn::Ect0), 3);
         assert_eq!((admission, ecn), (overflow, Ecn::Ect0));
         assert_eq!(calls, "arrival, overflow, dropped overflow");
-        // A judge that drops has dropped: the full queue is not the cause.
+        // The algorithm's own drop comes first: its reason is reported, not an overflow.
         let (admission, _, _) =
             admit(Verdict::Drop(DropReason::Forced), AfterJudge, (true, Ecn::Ect0), 3);
         assert_eq!(admission, Admission::Dropped(DropReason::Forced));

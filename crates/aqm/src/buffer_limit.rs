@@ -10,9 +10,9 @@ pub enum Fit {
     /// (Linux `pfifo` and `bfifo`).
     #[default]
     Whole,
-    /// Some space must remain, into which the arrival's tail may overhang: up to B + MTU − 1
-    /// bytes wait (ns-2 RED; the first defect named in Järvinen et al., *Harsh RED*). For packets
-    /// the same as [`Fit::Whole`].
+    /// Some space must remain, but the arrival's tail may overhang it: up to B + MTU − 1 bytes wait
+    /// (ns-2 RED; the first defect named in Järvinen et al., *Harsh RED*). A limit in packets works
+    /// as with [`Fit::Whole`].
     Overhanging,
     /// Space must remain *after* the arrival: at most L − 1 packets and B − 1 bytes wait
     /// (ns-2 DropTail).

@@ -7,8 +7,8 @@ pub(crate) struct Text {
 }
 
 impl Text {
-    /// `head`, and behind it the names of the profiles that share a value, value by value:
-    /// `fj93, ns3: 5; ns2: 50.` Each row is a profile's name and its words.
+    /// `head`, followed by each value and the names of the profiles that have it: `fj93, ns3: 5;
+    /// ns2: 50.` Each row holds a profile's name and the description of its value.
     pub const fn of(head: &str, rows: &[[&str; 2]]) -> Self {
         let mut text = Text { bytes: [0; 640], length: 0 }.and(head);
         let mut row = 0;
@@ -47,7 +47,7 @@ impl Text {
     }
 }
 
-/// The first row whose words equal those of row `row`.
+/// Index of the first row whose description equals that of row `row`.
 const fn first_with(rows: &[[&str; 2]], row: usize) -> usize {
     let mut i = 0;
     while !same(rows[i][1], rows[row][1]) {
@@ -64,8 +64,8 @@ const fn same(a: &str, b: &str) -> bool {
     i == a.len() && i == b.len()
 }
 
-/// A meaning that ends with what each profile of a list takes: `by_profile!("What it is.",
-/// PROFILES, max_p)`. The member's `text` is the description of its value.
+/// The description of a parameter, ending with the default of each profile of a list:
+/// `by_profile!("What it is.", PROFILES, max_p)`. The member's `text` describes its value.
 macro_rules! by_profile {
     ($head:expr, $profiles:path, $member:ident) => {{
         const ROWS: [[&str; 2]; $profiles.len()] = {
@@ -83,7 +83,7 @@ macro_rules! by_profile {
 }
 pub(crate) use by_profile;
 
-/// The names of the profiles of a list, as a choice.
+/// The names of the profiles of a list, as the choices of a parameter.
 macro_rules! named {
     ($profiles:path) => {{
         const NAMES: [&str; $profiles.len()] = {
@@ -100,7 +100,7 @@ macro_rules! named {
 }
 pub(crate) use named;
 
-/// A default and its description.
+/// A default value with its description.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stated<T> {
     pub value: T,
@@ -117,7 +117,7 @@ impl<T> Stated<T> {
     }
 }
 
-/// A default that is described by its number, as written.
+/// A default value whose description is its literal.
 macro_rules! stated {
     ($value:literal) => {
         $crate::by_profile::Stated::new($value, stringify!($value))

@@ -1,4 +1,4 @@
-//! Holders of packets.
+//! The interface of queue disciplines, and a first-in, first-out queue behind a gate.
 
 use alloc::{boxed::Box, collections::VecDeque};
 
@@ -6,17 +6,18 @@ use packet::{Backlog, Event, Instant, Packet, Rng, TcpHeader};
 
 use crate::{Admission, Gate};
 
-/// What a discipline is handed at each call: the time, its random stream, and where to report.
+/// The context of a call: the time, the queue's random stream, and the receiver of events.
 pub struct Cx<'a> {
     /// The time of the call.
     pub now: Instant,
     /// The queue's own random stream.
     pub rng: &'a mut Rng,
-    /// Receives what happens to packets, in order.
+    /// Receives the events of packets (queued, marked, dropped), in order.
     pub out: &'a mut dyn FnMut(Event),
 }
 
-/// A queue discipline that holds its packets: all that a line, simulated or real, knows of.
+/// A queue discipline that holds its packets: the interface between a queue and its line, simulated
+/// or real.
 pub trait Discipline: Send {
     /// Takes in a packet: it is queued, or it (or another) is reported dropped.
     fn enqueue(&mut self, packet: Packet, cx: &mut Cx);
@@ -32,16 +33,16 @@ pub trait Discipline: Send {
     fn dequeue(&mut self, cx: &mut Cx) -> Option<Packet>;
     /// Packets and bytes that wait in the queue.
     fn backlog(&self) -> Backlog;
-    /// How many service flows it has queues for, each of which a line may serve by itself: a cable modem
-    /// requests and gets grants for each.
+    /// Number of service flows with a queue of their own. A line may serve each one separately: a
+    /// cable modem requests and gets grants for each.
     fn service_flows(&self) -> usize {
         1
     }
-    /// What waits in one of them.
+    /// Packets and bytes that wait in one service flow.
     fn flow_backlog(&self, _flow: usize) -> Backlog {
         self.backlog()
     }
-    /// The next packet of one of them, see [`Discipline::dequeue`].
+    /// Takes the next packet of one service flow; see [`Discipline::dequeue`].
     fn dequeue_flow(&mut self, _flow: usize, cx: &mut Cx) -> Option<Packet> {
         self.dequeue(cx)
     }
@@ -51,16 +52,16 @@ pub trait Discipline: Send {
     }
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _cx: &mut Cx) {}
-    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
-    /// one of this name that can be changed, and may have this value.
+    /// Changes a parameter during a run. Returns whether the discipline has a parameter `name` that
+    /// can be changed, and accepts `value`.
     fn set(&mut self, _name: &str, _value: f64) -> bool {
         false
     }
-    /// Shows inner state by name.
+    /// Shows inner state (average, probability, …) by name.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// One queue, first come, first served, behind a gate.
+/// A first-in, first-out queue behind a gate, which decides on each arrival.
 pub struct Fifo {
     gate: Box<dyn Gate>,
     packets: VecDeque<Packet>,

@@ -1,4 +1,4 @@
-//! What a discipline in the list is: its description, and how it is constructed.
+//! An entry of the registry of disciplines: a discipline's description and its constructor.
 
 use alloc::{boxed::Box, vec::Vec};
 use core::fmt;
@@ -8,8 +8,8 @@ use packet::params::{BadParams, Field, Params, Value};
 
 use crate::{Discipline, Fifo, Gate, Line, Table};
 
-/// Constructs a discipline for a line from parameters checked against its table. Fails with a
-/// sentence if the parameters contradict each other.
+/// Constructs a discipline for a line from parameters whose values have been checked one by one.
+/// Fails with a sentence if the parameters contradict each other.
 pub type Build = dyn Fn(&Params, &Line) -> Result<Built, BadParams> + Send + Sync;
 
 /// One discipline: what it is, its parameters, and how to construct it.
@@ -17,13 +17,13 @@ pub type Build = dyn Fn(&Params, &Line) -> Result<Built, BadParams> + Send + Syn
 pub struct Entry {
     /// Name, summary, year, source, deviations and parameters.
     pub about: About,
-    /// What it keeps of each flow.
+    /// State that the discipline keeps for each flow.
     pub per_flow: PerFlowState,
-    /// Its tables whose size parameters give.
+    /// Tables of the discipline whose size depends on parameters.
     pub tables: &'static [Table],
-    /// What it does to ECN-capable packets.
+    /// Treatment of ECN-capable packets.
     pub ecn: &'static str,
-    /// What its decisions count: packets, bytes or time, and what else is counted otherwise.
+    /// Unit of the discipline's decisions (packets, bytes or time), and further units that it uses.
     pub units: &'static str,
     /// Constructs a queue from checked parameters.
     pub build: &'static Build,
@@ -35,20 +35,20 @@ impl fmt::Debug for Entry {
     }
 }
 
-/// What a discipline keeps of each flow, which is what isolation costs in memory and time.
+/// State that a discipline keeps for each flow: the cost of flow isolation in memory and time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PerFlowState {
-    /// Nothing: its queues and its memory do not grow with the number of flows.
+    /// No state per flow: queues and memory do not grow with the number of flows.
     Nothing,
-    /// A state; flows share the queues.
+    /// A state for each flow; flows share the queues.
     State,
-    /// What a builder makes is a queue.
+    /// A queue for each flow or for each hash of flows.
     Queues,
 }
 
 impl PerFlowState {
-    /// What a packet may cost, in nanoseconds on one core: its enqueue, its dequeue and its part
-    /// of the periodic updates, in an [`Overload`](crate::Overload).
+    /// Largest cost of a packet in nanoseconds on one core, in an [`Overload`](crate::Overload):
+    /// its enqueue, its dequeue and its part of the periodic updates.
     pub const fn most_nanos(self) -> u32 {
         match self {
             PerFlowState::Nothing => 60,
@@ -57,17 +57,17 @@ impl PerFlowState {
     }
 }
 
-/// A constructed discipline: a gate where the decision at arrival is all there is, a holder of
-/// packets where it is not.
+/// A constructed discipline: a gate if it decides at arrival only, otherwise a discipline that
+/// holds its packets.
 pub enum Built {
-    /// Serves first come, first served behind this gate.
+    /// A gate, to be followed by a first-in, first-out queue.
     Gate(Box<dyn Gate>),
-    /// Holds its packets itself.
+    /// A discipline that holds its packets itself.
     Discipline(Box<dyn Discipline>),
 }
 
 impl Built {
-    /// A holder of packets in either case: a gate is put before a [`Fifo`].
+    /// A discipline that holds its packets, in either case: a gate is put before a [`Fifo`].
     pub fn into_discipline(self) -> Box<dyn Discipline> {
         match self {
             Built::Gate(gate) => Box::new(Fifo::new(gate)),
@@ -77,11 +77,11 @@ impl Built {
 }
 
 impl Entry {
-    /// Every parameter as [`Entry::build`] takes it on this line: what was written, and what the
-    /// profile, the line's rate or other parameters give where nothing was. Unset: there is no such
-    /// limit or threshold, or other parameters make it ineffective.
+    /// The value of every parameter that [`Entry::build`] uses on this line: the given value, or
+    /// the default that follows from the profile, the line's rate or other parameters. A value is
+    /// unset if there is no such limit or threshold, or if other parameters make it ineffective.
     ///
-    /// Written out as parameters of their own, they construct the same discipline.
+    /// Given explicitly, these values construct an equal discipline.
     ///
     /// # Errors
     /// As [`Entry::build`].

@@ -1,11 +1,11 @@
-//! A map from flows to small values, of fixed capacity or growing to the largest number of flows at a
-//! time: nothing is allocated per packet, and its order is a function of the flows and the seed alone.
+//! A map from flows to small values, of fixed capacity or growing with the number of flows. Nothing
+//! is allocated per packet, and the order of entries depends on the flows and the seed alone.
 
 use alloc::vec::Vec;
 
 use crate::shells::flows::hash;
 
-/// The map: open addressing with linear probing, at most half full.
+/// A hash table with open addressing and linear probing, at most half full.
 pub(crate) struct FlowTable<V> {
     slots: Vec<Option<(u64, V)>>,
     mask: usize,
@@ -16,17 +16,17 @@ pub(crate) struct FlowTable<V> {
     leaving: Vec<u64>,
 }
 
-/// Slots of a table that grows, at first.
+/// Initial number of slots of a growing table.
 const FEW: usize = 64;
 
 impl<V: Copy> FlowTable<V> {
-    /// Room for `capacity` flows.
+    /// A table with room for `capacity` flows.
     pub fn new(capacity: usize, seed: u64) -> Self {
         let size = (2 * capacity.max(1)).next_power_of_two();
         FlowTable { leaving: Vec::with_capacity(capacity), ..FlowTable::of(size, capacity, seed) }
     }
 
-    /// Room for as many flows as come.
+    /// A table that grows, for any number of flows.
     pub fn growing() -> Self {
         FlowTable::of(FEW, usize::MAX, 0)
     }
@@ -40,7 +40,7 @@ impl<V: Copy> FlowTable<V> {
         hash(flow, self.seed) as usize & self.mask
     }
 
-    /// Where `flow` is, or where it would be.
+    /// Index of the slot that holds `flow`, or of the free slot where it would be inserted.
     #[inline]
     fn find(&self, flow: u64) -> usize {
         let mut at = self.home(flow);
@@ -64,14 +64,14 @@ impl<V: Copy> FlowTable<V> {
         self.slots[self.find(flow)].map(|(_, value)| value)
     }
 
-    /// The flow's value, and how many slots were looked at to find it or that it is not there.
+    /// The flow's value, and the number of slots probed to find it or to find that it is absent.
     pub fn look_up(&mut self, flow: u64) -> (Option<&mut V>, u64) {
         let at = self.find(flow);
         let past = at.wrapping_sub(self.home(flow)) & self.mask;
         (self.slots[at].as_mut().map(|(_, value)| value), past as u64 + 1)
     }
 
-    /// Sets a flow's value, unless it is new and there is no room.
+    /// Sets a flow's value. Returns false if the flow is new and the table is full.
     pub fn insert(&mut self, flow: u64, value: V) -> bool {
         let mut at = self.find(flow);
         if self.slots[at].is_none() {
@@ -104,7 +104,7 @@ impl<V: Copy> FlowTable<V> {
             return;
         }
         self.len -= 1;
-        // Close the gap: what was pushed past it moves back.
+        // Closes the gap: entries displaced past it by collisions move back.
         let mut at = (hole + 1) & self.mask;
         while let Some((held, _)) = &self.slots[at] {
             let from_home = at.wrapping_sub(self.home(*held)) & self.mask;
@@ -116,7 +116,8 @@ impl<V: Copy> FlowTable<V> {
         }
     }
 
-    /// Changes every value, and forgets the flows for which `keep` is false.
+    /// Calls `keep` on every value, which may change it, and removes the flows for which it is
+    /// false.
     pub fn retain(&mut self, mut keep: impl FnMut(&mut V) -> bool) {
         if self.len == 0 {
             return;
@@ -132,7 +133,7 @@ impl<V: Copy> FlowTable<V> {
         }
     }
 
-    /// How many flows are held.
+    /// Number of flows in the table.
     pub const fn len(&self) -> usize {
         self.len
     }

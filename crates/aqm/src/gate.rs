@@ -1,13 +1,13 @@
-//! The decision at arrival.
+//! The interface of disciplines that decide at arrival only, and the line behind the queue.
 
 use packet::{Backlog, DropReason, Instant, Packet, Rate, Rng};
 
-/// The line behind the queue, as an algorithm may know it (RED ages its average by it).
+/// The line behind the queue, as far as an algorithm needs it (RED ages its average by the rate).
 #[derive(Clone, Copy, Debug)]
 pub struct Line {
     /// Transmission rate.
     pub rate: Rate,
-    /// Bytes of link-layer header that the sizes of packets include; 0 where they are IP's. Linux's
+    /// Bytes of link-layer header that packet sizes include; 0 if sizes are IP lengths. Linux's
     /// qdiscs count 14 on Ethernet (`hard_header_len`).
     pub header_bytes: u32,
 }
@@ -16,7 +16,7 @@ pub struct Line {
 const IP_MTU: u64 = 1_500;
 
 impl Line {
-    /// A line of this rate, before which sizes are those of IP packets.
+    /// A line with this rate; packet sizes are IP lengths.
     pub const fn of(rate: Rate) -> Self {
         Line { rate, header_bytes: 0 }
     }
@@ -27,22 +27,23 @@ impl Line {
     }
 }
 
-/// What becomes of an arriving packet.
+/// A gate's decision on an arriving packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Admission {
-    /// It joins the tail of the queue.
+    /// The packet joins the tail of the queue.
     Queued,
-    /// It joins the tail, marked "congestion experienced" (the gate has set the ECN field).
+    /// The packet joins the tail, marked "congestion experienced" (the gate has set the ECN field).
     Marked(DropReason),
-    /// It is dropped.
+    /// The packet is dropped.
     Dropped(DropReason),
 }
 
 /// A discipline that decides everything at arrival and serves first come, first served:
 /// drop-tail, the RED family, PI, REM, BLUE, …
 ///
-/// The holder calls [`Gate::admit`] once per arrival and [`Gate::on_idle`] when a departure leaves
-/// nothing to send, and runs due ticks ([`Gate::next_tick`]) before packet events of that instant.
+/// The queue behind the gate calls [`Gate::admit`] once per arrival and [`Gate::on_idle`] when the
+/// line finds nothing to send, and runs due ticks ([`Gate::next_tick`]) before packet events of
+/// that instant.
 pub trait Gate: Send {
     /// Decides on `packet`, which finds `backlog` waiting (not counting itself, nor the packet
     /// being transmitted). Sets `packet.ecn` if it marks.
@@ -65,8 +66,8 @@ pub trait Gate: Send {
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _backlog: Backlog, _now: Instant, _rng: &mut Rng) {}
 
-    /// Changes a parameter of a queue that works, from the next call on; answers whether it has
-    /// one of this name that can be changed, and may have this value.
+    /// Changes a parameter during a run. Returns whether the gate has a parameter `name` that can
+    /// be changed, and accepts `value`.
     fn set(&mut self, _name: &str, _value: f64) -> bool {
         false
     }

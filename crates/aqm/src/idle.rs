@@ -2,24 +2,25 @@
 
 use packet::{Duration, Instant, Rate};
 
-/// Since when the line idles, if it does.
+/// Clock of the line's idle time.
 ///
-/// A queue begins idle. An arrival ends the idle time, unless it is dropped: then the line stays
-/// idle, and there are two readings of what the next arrival ages the average by.
+/// The line is idle at first. An arrival ends the idle time, unless it is dropped: then the line
+/// stays idle, and two rules exist for how much the next arrival ages the average.
 ///
-/// - `end`, the programs': by the time since the dropped arrival, because their holder
-///   looks into the empty queue after each arrival and starts the clock anew (ns-2, ns-3, Linux).
-/// - `end_in_packets`, the papers': by the whole packets of the idle time that have not
-///   aged it yet. In the 1993 paper a dropped arrival leaves `q_time` alone. If it threw away the
-///   part of a packet since, an average above `max_th` would never fall again under arrivals
-///   closer together than a packet; read to the letter, the same time would count at each arrival.
+/// - `end`, as in ns-2, ns-3 and Linux: by the time since the dropped arrival, because their queues
+///   are dequeued after each arrival and, being empty, restart the clock.
+/// - `end_in_packets`, as in the papers: by the whole packet times of the idle time that have not
+///   aged the average yet. In the 1993 paper a dropped arrival leaves `q_time` alone. If it
+///   discarded the last part of a packet time, an average above `max_th` would never fall again
+///   under arrivals closer together than a packet time; read to the letter, the paper would count
+///   the idle time in full at each arrival.
 #[derive(Clone, Copy, Debug)]
 pub struct Idle {
     idle: bool,
     since: Instant,
-    /// Whole packets of the idle time that have been reported so far.
+    /// Whole packet times of the idle time by which the average has been aged so far.
     reported: u64,
-    /// Whether the arrival in hand found the line idle.
+    /// Whether the current arrival found the line idle.
     interrupted: bool,
 }
 
@@ -37,7 +38,7 @@ impl Idle {
         }
     }
 
-    /// A packet arrives: whether the line was idle.
+    /// Ends the idle time at an arrival. Returns whether the line was idle.
     #[inline]
     pub(crate) fn interrupt(&mut self) -> bool {
         self.interrupted = self.idle;
@@ -45,7 +46,8 @@ impl Idle {
         self.interrupted
     }
 
-    /// A packet arrives: how long the line was idle since the last one, if it was.
+    /// Ends the idle time at an arrival. Returns the time since it began or since the last arrival
+    /// in it; `None` if the line was not idle.
     #[inline]
     pub(crate) fn end(&mut self, now: Instant) -> Option<Duration> {
         self.interrupt().then(|| self.restart(now))
@@ -57,8 +59,8 @@ impl Idle {
         span
     }
 
-    /// A packet arrives: if the line was idle, how many whole packets of the idle time have not
-    /// been reported to an earlier arrival.
+    /// Ends the idle time at an arrival. Returns the whole packet times of the idle time that have
+    /// not been reported to an earlier arrival; `None` if the line was not idle.
     #[inline]
     pub(crate) fn end_in_packets(&mut self, now: Instant, clock: &PacketClock) -> Option<u64> {
         self.interrupt().then(|| self.report(now, clock))
@@ -77,33 +79,33 @@ impl Idle {
         self.idle.then(|| now.since(self.since))
     }
 
-    /// The packet in hand was dropped.
+    /// The arrival was dropped: the line is idle again if it was idle before.
     pub(crate) fn resume(&mut self) {
         self.idle = self.interrupted;
     }
 }
 
-/// How many packets the line could have sent in a span of time; exact in integers.
+/// Converts a time into the number of packets that the line could send in it, exactly in integers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PacketClock {
-    /// Packets per nanosecond as a fraction.
+    /// Numerator of the line's packets per nanosecond, of which `nanos` is the denominator.
     packets: u128,
     nanos: u128,
 }
 
 impl PacketClock {
-    /// Packets of `bytes` at `rate`.
+    /// The clock of a line that sends packets of `bytes` bytes at `rate`.
     pub const fn of_line(rate: Rate, bytes: u32) -> Self {
         PacketClock { packets: rate.bits_per_s() as u128, nanos: bytes as u128 * 8_000_000_000 }
     }
 
-    /// One packet per `time`, which is not zero.
+    /// A clock of one packet per `time`, which must not be zero.
     pub const fn of_time(time: Duration) -> Self {
         assert!(time.nanos() > 0, "a packet takes some time");
         PacketClock { packets: 1, nanos: time.nanos() as u128 }
     }
 
-    /// Whole packets in `span`.
+    /// Number of whole packets that fit into `span`.
     #[inline]
     pub fn packets_in(&self, span: Duration) -> u64 {
         let packets = u128::from(span.nanos()) * self.packets;

@@ -1,9 +1,9 @@
 //! Queue disciplines: what happens to packets while they wait for a line.
 //!
-//! Reading order: [`Aqm`] judges a packet (pass, signal, drop) and holds nothing; a [`Gate`] is an
-//! algorithm with its ECN rule and its [`BufferLimit`] ([`Judged`]), called once per arrival; a
-//! [`Discipline`] holds packets. One gate serves two holders: [`Fifo`], which keeps every packet,
-//! and the simulator's folded port, which only remembers departure times.
+//! Reading order: an [`Aqm`] decides on a packet (pass, signal, drop) and holds nothing; a [`Gate`]
+//! is an algorithm with its ECN rule and its [`BufferLimit`] ([`Judged`]), called once per arrival;
+//! a [`Discipline`] holds packets. One gate serves two kinds of queue: [`Fifo`], which keeps every
+//! packet, and the simulator's folded port, which only remembers departure times.
 //!
 //! [`ALGORITHMS`] lists every discipline with its parameters; [`find`] looks one up by name and
 //! its [`Entry::build`] constructs it from checked parameters. A [`Registry`] is that list with the

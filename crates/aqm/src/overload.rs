@@ -1,4 +1,4 @@
-//! The load by which the cost of a packet is measured, and under which allocations are counted.
+//! The load under which the cost of a packet is measured and allocations are counted.
 
 use alloc::boxed::Box;
 use core::hint::black_box;
@@ -10,7 +10,8 @@ use crate::{Cx, Discipline, Entry, Line};
 
 const FLOWS: u64 = 50;
 const BYTES: u32 = 1000;
-/// Eight arrivals for seven departures: what a queue can carry and an eighth that it must lose.
+/// Time between arrivals, in nanoseconds. Eight packets arrive while the line sends seven, so a
+/// queue must drop one in eight.
 const BETWEEN_ARRIVALS: u64 = 700_000;
 
 /// Fifty flows in a steady overload of a line of 10 Mbit/s: an ECN-capable packet of 1000 bytes
@@ -21,7 +22,7 @@ const BETWEEN_ARRIVALS: u64 = 700_000;
 pub struct Overload {
     queue: Box<dyn Discipline>,
     rng: Rng,
-    /// Packets after which all flows are others.
+    /// Number of packets after which all flows are replaced by new ones.
     lifetime: u32,
     next_id: u32,
     now: u64,
@@ -32,14 +33,14 @@ pub struct Overload {
 }
 
 impl Overload {
-    /// The line that the trials load: its rate.
+    /// The overloaded line, of 10 Mbit/s.
     pub const LINE: Line = Line::of(Rate::from_bits_per_s(10_000_000));
 
-    /// Packets after which a queue can be said to be in its steady state: the largest default
-    /// buffer, of some 15 000 packets, fills by one in eight of them.
+    /// Number of packets after which a queue is in its steady state: it grows by one packet in
+    /// eight, and the largest default buffer holds some 15 000.
     pub const WARM_UP: u32 = 160_000;
 
-    /// Before an empty queue.
+    /// An overload of `queue`, which is empty.
     pub fn new(queue: Box<dyn Discipline>) -> Self {
         Overload {
             queue,
@@ -59,13 +60,13 @@ impl Overload {
         Overload { lifetime: packets.max(1), ..self }
     }
 
-    /// Before the discipline of `entry` with its defaults; `None` if it refuses them.
+    /// An overload of the discipline of `entry` with its defaults; `None` if it refuses them.
     pub fn of_defaults(entry: &Entry) -> Option<Self> {
         let built = (entry.build)(&Params::defaults(entry.about.fields), &Overload::LINE).ok()?;
         Some(Overload::new(built.into_discipline()))
     }
 
-    /// The next `packets` arrivals, and all that happens between them.
+    /// Runs the next `packets` arrivals, and the departures and updates between them.
     pub fn run(&mut self, packets: u32) {
         let Overload { queue, rng, dropped, marked, .. } = self;
         let mut out = |event| match black_box(event) {

@@ -4,10 +4,12 @@ use packet::params::Kind;
 use packet::units::Unit;
 use packet::{Duration, Instant};
 
-/// A time between updates: below a microsecond they would be all that a processor does.
+/// Range of the time between updates, in seconds. Updates more often than every microsecond would
+/// take all of a processor's time.
 pub(crate) const PERIOD: Kind = Kind::from(Unit::Time, 1e-6, 1e3);
 
-/// Falls due at a first instant and every period after it, whether or not packets wait.
+/// A timer that falls due at a first instant and every period after it, whether or not packets
+/// wait.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticker {
     period: Duration,
@@ -15,12 +17,12 @@ pub(crate) struct Ticker {
 }
 
 impl Ticker {
-    /// Due at `period`, `2 period`, … (a period of no time at all becomes a nanosecond).
+    /// A timer due at `period`, `2 period`, … (a period of zero becomes one nanosecond).
     pub(crate) fn every(period: Duration) -> Self {
         let period = period.max(Duration::from_nanos(1));
         Ticker { period, next: Instant::ZERO + period }
     }
-    /// This clock with its first tick at `first`.
+    /// This timer with its first tick at `first`.
     pub(crate) fn first_at(self, first: Duration) -> Self {
         Ticker { next: Instant::ZERO + first, ..self }
     }
@@ -28,11 +30,11 @@ impl Ticker {
     pub(crate) const fn period(&self) -> Duration {
         self.period
     }
-    /// When it falls due next.
+    /// Time at which the next update is due.
     pub(crate) const fn next(&self) -> Instant {
         self.next
     }
-    /// The update that was due has been done.
+    /// Records that the due update has been done: the next one is due a period later.
     pub(crate) fn done(&mut self) {
         self.next += self.period;
     }

@@ -4,18 +4,18 @@
 
 use packet::math;
 
-/// Gains of the controller: a probability per packet of queue, at each update.
+/// Gains of the controller, in probability per packet of queue and per update.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PiGains {
-    /// Gain of the present queue's distance from the target.
+    /// Gain of the present queue's deviation from the target.
     pub a: f64,
-    /// Gain of the previous queue's; below `a` by the integral term.
+    /// Gain of the previous queue's deviation; smaller than `a` by the integral term.
     pub b: f64,
     /// Time between updates, in seconds, for which `a` and `b` hold.
     pub period: f64,
 }
 
-/// The sampling time of the paper's example: 160 per second.
+/// Sampling period of the paper's example, in seconds: 160 updates per second.
 pub const PI_PERIOD: f64 = 1.0 / 160.0;
 
 /// Gains that keep the loop stable with at least `flows` (N⁻) long TCP flows, a line of `capacity`
@@ -51,11 +51,11 @@ pub(crate) struct PiLaw {
 }
 
 impl PiLaw {
-    /// At rest: no probability, no queue.
+    /// A controller at rest: signal probability 0, previous queue 0.
     pub(crate) const fn new(a: f64, b: f64, q_ref: f64) -> Self {
         PiLaw { a, b, q_ref, q_old: 0.0, p: 0.0 }
     }
-    /// An update that finds a queue of `q` packets.
+    /// Updates the probability for a queue of `q` packets.
     pub(crate) fn update(&mut self, q: f64) {
         let step = self.a * (q - self.q_ref) - self.b * (self.q_old - self.q_ref);
         self.p = (self.p + step).clamp(0.0, 1.0);
@@ -87,8 +87,8 @@ mod tests {
         }
     }
 
-    /// With the published gains and a queue 200 packets too long, 0.0036 at once and 8.5 s to
-    /// 0.02.
+    /// With the published gains, a queue 200 packets above its target raises p to 0.0036 at once,
+    /// and to 0.02 after 8.5 s.
     #[test]
     fn the_integral_is_slow() {
         let mut law = PiLaw { q_old: 200.0, ..PiLaw::new(1.822e-5, 1.816e-5, 200.0) };

@@ -1,39 +1,39 @@
-//! The controller of PIE (RFC 8033 and Linux): a probability from a queueing delay, and the test
-//! of an arrival. How the delay is measured is not its business.
+//! The controller of PIE (RFC 8033 and Linux): it derives a signal probability from a queueing
+//! delay, which its caller measures, and decides on arrivals.
 
 use packet::{Duration, Rng};
 
-/// Constants of the controller, and where Linux differs.
+/// Constants of the controller, and switches for what Linux does differently.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PieRules {
     /// Target delay, in seconds.
     pub target: f64,
-    /// Time between updates.
+    /// Time between updates of the probability.
     pub period: Duration,
-    /// Gain of the delay's distance from the target, in Hz.
+    /// Gain of the delay's deviation from the target, in Hz.
     pub alpha: f64,
-    /// Gain of the delay's growth, in Hz.
+    /// Gain of the delay's change since the last update, in Hz.
     pub beta: f64,
-    /// How long after a quiet time nothing is dropped.
+    /// Burst allowance: time for which nothing is signalled after a quiet period.
     pub max_burst: Duration,
     /// A backlog of at most this many bytes is never signalled (Linux: one byte less).
     pub spared_bytes: u64,
-    /// Whether a step up is at most 2 % once p is 10 %.
+    /// Whether p rises by at most 0.02 per update once it is at least 0.1.
     pub capped: bool,
-    /// Whether signals are kept apart by an accumulated probability.
+    /// Whether signals are spaced by an accumulated probability (the RFC's derandomization).
     pub derandomised: bool,
-    /// Whether the details are those of Linux.
+    /// Whether details follow Linux instead of the RFC.
     pub linux: bool,
 }
 
-/// The state of one queue.
+/// PIE's state of one queue.
 #[derive(Clone, Debug)]
 pub(crate) struct PieCore {
     rules: PieRules,
-    /// The probability of a signal (Linux: beyond 1 as certain as at 1, but it takes as long to come
-    /// down as it took to get there).
+    /// Probability of a signal. In Linux it may exceed 1, up to 256: signals are certain from 1 on,
+    /// but p needs time to fall below 1 again.
     pub p: f64,
-    /// The delay at the last update (Linux: as of the last measurement), in seconds.
+    /// Queueing delay at the last update, in seconds (Linux: at the last measurement).
     pub delay: f64,
     delay_old: f64,
     accumulated: f64,
@@ -43,7 +43,7 @@ pub(crate) struct PieCore {
 /// Linux counts p in units of 2^-56 in 64 bits, and sets it to 1 only when these overflow.
 const LINUX_BOUND: f64 = 256.0;
 
-/// What p divides a step by: small probabilities take small steps.
+/// Divisor of a step of p: a small p changes in small steps (RFC 8033, section 4.2).
 pub(crate) fn step_divisor(p: f64) -> f64 {
     match p {
         p if p < 1e-6 => 2048.0,
@@ -57,22 +57,24 @@ pub(crate) fn step_divisor(p: f64) -> f64 {
 }
 
 impl PieCore {
-    /// Changes the target delay, in seconds.
+    /// Changes the target delay, in seconds. Returns whether `name` is the target and `value`
+    /// positive.
     pub fn set(&mut self, name: &str, value: f64) -> bool {
         let known = name == "target" && value > 0.0;
         self.rules.target = if known { value } else { self.rules.target };
         known
     }
 
-    /// At rest, with its burst allowance.
+    /// A controller at rest, with its full burst allowance.
     pub fn new(rules: PieRules) -> Self {
         let burst = rules.max_burst;
         PieCore { rules, p: 0.0, delay: 0.0, delay_old: 0.0, accumulated: 0.0, burst }
     }
 
-    /// The update of every period, at a delay of `delay` seconds; `measured` is whether a delay of
-    /// zero says that the queue is empty. Returns whether a quiet time has restored the burst
-    /// allowance.
+    /// The update of every period, at a queueing delay of `delay` seconds. `measured` is whether a
+    /// delay of zero is a valid reading, with which p may decay (in Linux only of an empty queue).
+    /// Returns whether the queue is quiet: the caller then restores the burst allowance by
+    /// [`PieCore::renew`].
     pub fn update(&mut self, delay: f64, measured: bool) -> bool {
         let PieRules { target, alpha, beta, linux, .. } = self.rules;
         let old = self.delay_old;
@@ -99,7 +101,7 @@ impl PieCore {
         self.p == 0.0 && delay < target / 2.0 && old < target / 2.0
     }
 
-    /// A quiet time restores the burst allowance (Linux: and clears what has accumulated).
+    /// Restores the burst allowance (Linux: also clears the accumulated probability).
     pub fn renew(&mut self) {
         self.burst = self.rules.max_burst;
         if self.rules.linux {
@@ -107,7 +109,7 @@ impl PieCore {
         }
     }
 
-    /// Part of the burst allowance has passed.
+    /// Subtracts `time` from the burst allowance.
     pub fn spend_burst(&mut self, time: Duration) {
         self.burst = Duration::from_nanos(self.burst.nanos().saturating_sub(time.nanos()));
     }
@@ -138,12 +140,12 @@ impl PieCore {
         hit
     }
 
-    /// A packet of this queue was dropped at arrival.
+    /// A packet of this queue was dropped at arrival: the accumulated probability is cleared.
     pub fn dropped(&mut self) {
         self.accumulated = 0.0;
     }
 
-    /// Shows inner state by name.
+    /// Shows inner state (probability, delay, …) by name.
     pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         show("p", self.p);
         show("qdelay", self.delay);
@@ -311,10 +313,11 @@ mod tests {
             core.burst = Duration::ZERO;
             core
         };
-        // Two mean packets: the RFC spares them, Linux spares less than that.
+        // A backlog of two mean packets: the RFC spares it, Linux spares only less than that.
         assert!(!sure(false).signals(2000, &mut rng) && sure(false).signals(2001, &mut rng));
         assert!(!sure(true).signals(1999, &mut rng) && sure(true).signals(2000, &mut rng));
-        // Low delay spares while p is below 20 %: the RFC's of the last update, Linux's present.
+        // A low delay spares packets while p is below 0.2: in the RFC the delay of the last update,
+        // in Linux the latest one.
         let low = PieCore { p: 0.199, accumulated: 8.5, delay_old: 0.0, ..sure(false) };
         assert!(!low.clone().signals(9000, &mut rng));
         assert!(PieCore { p: 0.2, ..low }.signals(9000, &mut rng));

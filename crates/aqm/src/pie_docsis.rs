@@ -1,5 +1,6 @@
-//! DOCSIS-PIE (RFC 8034), of PIE and of Low Latency DOCSIS: the controller of a cable modem, which sleeps while the buffer is less
-//! than a third full, scales p by packet size, and knows its line's rate.
+//! DOCSIS-PIE (RFC 8034), for PIE and for Low Latency DOCSIS: the controller of a cable modem. It
+//! sleeps while less than a third of the buffer is in use, scales p by packet size, and knows its
+//! line's rate.
 
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
 
@@ -7,22 +8,23 @@ use crate::periodic::Ticker;
 use crate::pie_core::step_divisor;
 use crate::{Aqm, LimitOrder, Verdict};
 
-/// How long all must be quiet before the controller goes to sleep (BURST_RESET_TIMEOUT).
+/// Quiet time after which the controller goes to sleep (BURST_RESET_TIMEOUT).
 const SLEEP_AFTER: Duration = Duration::from_secs(1);
 const MEAN_BYTES: f64 = 1024.0;
-/// Above this probability per mean packet even the smallest packet (64 bytes) has 85 %.
+/// Largest p of a mean packet: at it the smallest packet (64 bytes) is dropped with 0.85.
 const P_MAX: f64 = 0.85 * MEAN_BYTES / 64.0;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Less than a third of the buffer has been in use.
+    /// Asleep: no arrival has found a third of the buffer in use since the controller went to
+    /// sleep.
     Inactive,
-    /// No drop yet, or quiet for so long.
+    /// Awake without drops: the time for which the queue has been quiet.
     Quiescent(Duration),
     Active,
 }
 
-/// Numbers that the user may change.
+/// Parameters of the controller.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
     pub target: f64,
@@ -60,7 +62,7 @@ impl Docsis {
         }
     }
 
-    /// The periodic update at a delay in seconds.
+    /// The periodic update, at a queueing delay of `delay` seconds.
     pub(crate) fn update(&mut self, delay: f64) {
         let period = self.ticker.period();
         if self.burst > Duration::ZERO {
@@ -103,7 +105,7 @@ impl Docsis {
         self.p = self.p.clamp(0.0, P_MAX);
     }
 
-    /// The probability of a packet of `size` bytes.
+    /// Drop probability of a packet of `size` bytes.
     fn of_size(&self, size: u32) -> f64 {
         (self.p * f64::from(size) / MEAN_BYTES).min(0.85)
     }
@@ -135,7 +137,8 @@ impl Docsis {
 }
 
 impl Docsis {
-    /// Whether an arrival of `size` bytes that finds `bytes` is dropped. The first one begins a burst allowance.
+    /// Whether an arrival of `size` bytes is dropped that finds `bytes` waiting. The first drop
+    /// after a quiet time begins a burst allowance.
     pub(crate) fn drops_arrival(&mut self, size: u32, bytes: u64, rng: &mut Rng) -> bool {
         let drops = self.drops(size, bytes, rng);
         if drops && matches!(self.state, State::Quiescent(_)) {
@@ -145,12 +148,12 @@ impl Docsis {
         drops
     }
 
-    /// A packet was dropped.
+    /// A packet was dropped: the accumulated probability is cleared.
     pub(crate) fn cleared(&mut self) {
         self.accumulated = 0.0;
     }
 
-    /// The probability of a packet of mean size.
+    /// Drop probability of a packet of mean size (1024 bytes).
     pub(crate) const fn p(&self) -> f64 {
         self.p
     }
@@ -226,7 +229,7 @@ mod tests {
             controller.update(delay);
             assert!((controller.p - expected).abs() < 1e-9, "{} is not {expected}", controller.p);
         }
-        // The scaling goes on above 10 %, where the cap does not hide it: downwards.
+        // Steps are scaled up from 0.1 on. Upwards the cap hides it, so steps down are tested.
         for (p, factor) in
             [(0.1, 2.0), (0.5, 2.0), (1.0, 8.0), (5.0, 8.0), (10.0, 32.0), (12.0, 32.0)]
         {
@@ -297,7 +300,7 @@ mod tests {
 
     #[test]
     fn it_is_quiet_below_half_the_target_twice_in_a_row() {
-        // 5 ms; the last pair is as quiet as it takes.
+        // Half of the target is 5 ms: only the last pair of delays lies below it.
         for (old, delay, quiet) in [
             (0.007, 0.007, false),
             (0.007, 0.001, false),
@@ -325,7 +328,8 @@ mod tests {
 
     #[test]
     fn a_short_queue_is_spared_while_p_is_small() {
-        // RFC 8034: below half the target with p below 0.2, and up to two mean packets.
+        // RFC 8034 spares packets below half of the target while p is below 0.2, and a backlog of
+        // up to two mean packets.
         let mut rng = Rng::named(1, "docsis");
         for (delay, p, bytes, drops) in [
             (0.004, 0.1, 60_000, false),
@@ -348,7 +352,7 @@ mod tests {
             Docsis { numbers, p: 0.3, delay: 0.1, state: State::Active, ..docsis() };
         let mut rng = Rng::named(1, "docsis");
         let drops = (0..10_000).filter(|_| controller.drops(1024, 60_000, &mut rng)).count();
-        // Five standard deviations of 46.
+        // The bounds are five standard deviations, of 46 drops each, from the mean.
         assert!((2_770..3_230).contains(&drops), "{drops}");
     }
 }

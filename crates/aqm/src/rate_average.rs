@@ -3,25 +3,27 @@
 
 use packet::{Instant, math};
 
-/// Bytes per second, averaged with weight e^(-T/K) over a time T between packets: it does not depend
-/// on how a burst is cut into packets, as an average by packets would.
+/// Average rate in bytes per second: after a time T between packets its old value counts with
+/// weight e^(-T/K). Unlike an average over packets, it does not depend on how a burst is cut into
+/// packets.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateAverage {
     bytes_per_s: f64,
-    /// When the last packet was counted; none yet.
+    /// Time at which the last packet was counted; `None` before the first.
     last: Option<Instant>,
     /// The time constant K, in seconds.
     over: f64,
 }
 
 impl RateAverage {
-    /// Nothing has been counted; the time constant is `seconds`, at least a nanosecond.
+    /// An average without packets, with a time constant of `seconds`, at least a nanosecond.
     pub const fn over(seconds: f64) -> Self {
         RateAverage { bytes_per_s: 0.0, last: None, over: seconds.max(1e-9) }
     }
 
-    /// Counts a packet of `bytes`: (1 - e^(-T/K)) bytes/T + e^(-T/K) times the average before. Where
-    /// no time has passed since the last one, or there was none, the limit for T to 0: bytes/K more.
+    /// Counts a packet of `bytes` bytes: the new average is (1 - e^(-T/K)) bytes/T plus e^(-T/K)
+    /// times the old one. If no time has passed since the last packet, or there was none, it grows
+    /// by bytes/K, the limit for T to 0.
     pub fn add(&mut self, bytes: u32, now: Instant) {
         let passed = self.last.map_or(0.0, |last| now.since(last).secs_f64());
         self.last = Some(now);
@@ -39,13 +41,13 @@ impl RateAverage {
         self.bytes_per_s
     }
 
-    /// The average as a packet of no bytes would find it, in bytes/s.
+    /// The average decayed until `now`, in bytes/s.
     pub fn at(&self, now: Instant) -> f64 {
         let passed = self.last.map_or(0.0, |last| now.since(last).secs_f64());
         self.bytes_per_s * math::exp(-passed / self.over)
     }
 
-    /// When the last packet was counted.
+    /// Time at which the last packet was counted.
     pub const fn last(&self) -> Option<Instant> {
         self.last
     }

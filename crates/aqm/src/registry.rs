@@ -9,7 +9,7 @@ use crate::algorithms::{
 };
 use crate::entry::Entry;
 
-/// Every discipline, in the order of the documentation. A new one adds its line here.
+/// Every discipline, in the order of the documentation. A new discipline adds its line here.
 pub static ALGORITHMS: &[Entry] = &[
     // Unmanaged.
     drop_tail::ENTRY,
@@ -25,14 +25,14 @@ pub static ALGORITHMS: &[Entry] = &[
     rio_ps::ENTRY,
     avq::ENTRY,
     dctcp_step::ENTRY,
-    // Controllers of the queue.
+    // Controllers of the queue length.
     pi::ENTRY,
     rem::ENTRY,
     blue::ENTRY,
     dcn::ENTRY,
     afd::ENTRY,
     green::ENTRY,
-    // Judges of the time in the queue.
+    // Decisions by sojourn time.
     codel::ENTRY,
     cobalt::ENTRY,
     // A queue per flow.
@@ -42,7 +42,7 @@ pub static ALGORITHMS: &[Entry] = &[
     fq_pie::ENTRY,
     cake::ENTRY,
     hhf::ENTRY,
-    // Guards against flows that do not yield.
+    // Protection against unresponsive flows.
     choke::ENTRY,
     csfq::ENTRY,
     red_pd::ENTRY,
@@ -63,8 +63,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     Registry::ours().find(name)
 }
 
-/// What a user's own discipline unwinds with where it cannot go on: a sentence. Its calls have
-/// no room for an error, because those of ours never fail.
+/// Panic payload, a sentence, with which a user's own discipline ends if it cannot go on. The calls
+/// of a discipline return no errors, because this crate's disciplines never fail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed(pub String);
 
@@ -80,10 +80,10 @@ impl Registry {
         Registry { own: Vec::new() }
     }
 
-    /// These as well.
+    /// The disciplines of this crate and those of `own`.
     ///
     /// # Errors
-    /// A name that is taken.
+    /// The first name of `own` that is already taken.
     pub fn with(own: &[&'static Entry]) -> Result<Self, &'static str> {
         let mut all = Registry::ours();
         for entry in own {
@@ -95,7 +95,7 @@ impl Registry {
         Ok(all)
     }
 
-    /// All of them, this crate's first.
+    /// All disciplines, this crate's first.
     pub fn entries(&self) -> impl Iterator<Item = &'static Entry> {
         ALGORITHMS.iter().chain(self.own.iter().copied())
     }
@@ -105,7 +105,7 @@ impl Registry {
         self.entries().map(|entry| entry.about.name).collect()
     }
 
-    /// The one called `name`.
+    /// The discipline called `name`.
     pub fn find(&self, name: &str) -> Option<&'static Entry> {
         self.entries().find(|entry| entry.about.name == name)
     }

@@ -1,6 +1,6 @@
-//! How much memory the tables take that a discipline allocates for itself. It is requested before
-//! the discipline is constructed, so that a number too large is an error and does not end the
-//! process.
+//! Memory for the tables that a discipline allocates. Whether there is room for them is tested
+//! before the discipline is constructed, so that a size too large is reported as an error and does
+//! not end the process.
 
 use alloc::{format, vec::Vec};
 
@@ -8,29 +8,29 @@ use packet::params::{BadParams, Params};
 
 use crate::{Built, Entry, Line};
 
-/// A table of a discipline whose size parameters give: every one that can grow beyond a megabyte.
-/// Hash tables have two to four slots a row.
+/// A table of a discipline whose size depends on parameters; every table that can exceed a megabyte
+/// has one. Hash tables have two to four slots per row.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
-    /// The parameters whose product is the number of its rows, and what they are if not given.
+    /// Parameters whose product is the number of rows, each with its default.
     pub rows: &'static [(&'static str, u64)],
-    /// Bytes of a row, at most (held by a test).
+    /// Largest size of a row, in bytes (checked by a test).
     pub row: u64,
 }
 
-/// Tables below this size, in bytes, are allocated without asking the system for room first.
+/// Size in bytes up to which tables are allocated without a test whether there is room.
 const LITTLE: u64 = 1 << 20;
 
 impl Entry {
-    /// Bytes that the tables of this discipline take at most, whatever waits in it.
+    /// Largest size of the discipline's tables in bytes, whatever its backlog.
     pub fn table_bytes(&self, params: &Params) -> u64 {
         self.tables.iter().map(|table| table.rows(params).saturating_mul(table.row)).sum()
     }
 
-    /// [`Entry::build`], if the allocator has room for the tables.
+    /// Calls [`Entry::build`] if the allocator has room for the tables.
     ///
     /// # Errors
-    /// As `build`; and where there is no room, with the parameter that needs it.
+    /// As `build`; and if there is no room, an error at the parameter that needs most of it.
     pub fn construct(&self, params: &Params, line: &Line) -> Result<Built, BadParams> {
         let bytes = self.table_bytes(params);
         let there = |bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok();
@@ -40,7 +40,7 @@ impl Entry {
         (self.build)(params, line)
     }
 
-    /// The sentence about tables for which there is no memory.
+    /// The error for tables that do not fit into memory.
     pub fn no_room(&self, params: &Params) -> BadParams {
         let bytes = |table: &&Table| table.rows(params).saturating_mul(table.row);
         let largest = self.tables.iter().max_by_key(bytes);
@@ -63,7 +63,7 @@ impl Table {
     }
 }
 
-/// Reads the parameter without leaving a note of it in the parameters.
+/// The value of a parameter or its default, which is not noted among the effective values.
 fn number(params: &Params, (name, usual): &(&'static str, u64)) -> u64 {
     if params.given(name) { params.whole(name) } else { *usual }
 }

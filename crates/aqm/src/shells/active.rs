@@ -1,14 +1,13 @@
-//! State of the flows that have packets in a queue, and of no others.
+//! State of active flows: those that have packets in a queue.
 
 use alloc::vec::Vec;
 
 use crate::flow_table::FlowTable;
 
-/// One state per active flow. Memory grows to the largest number of flows at a time, and no
-/// further.
+/// One state per active flow. Memory grows with the largest number of flows active at one time.
 pub(crate) struct Active<S> {
     index: FlowTable<u32>,
-    /// Each state with the flow that has it; a free place has none.
+    /// Slots, each with a flow and its state; the flow of a free slot is `None`.
     states: Vec<(Option<u64>, S)>,
     free: Vec<u32>,
 }
@@ -30,7 +29,8 @@ impl<S: Default> Active<S> {
         self.states.get_mut(place as usize).map(|(_, state)| state)
     }
 
-    /// Every active flow's state, with its place; the order depends on nothing but what happened.
+    /// The state of every active flow, with the index of its slot; the order depends only on the
+    /// calls made so far.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (usize, &mut S)> {
         let places = self.states.iter_mut().enumerate();
         places.filter_map(|(place, (flow, state))| flow.is_some().then_some((place, state)))
@@ -40,7 +40,7 @@ impl<S: Default> Active<S> {
         &mut self.states[place].1
     }
 
-    /// Forgets the flows for which `keep` is false.
+    /// Removes the flows for which `keep` is false.
     pub fn retain(&mut self, mut keep: impl FnMut(&mut S) -> bool) {
         for (place, (flow, state)) in self.states.iter_mut().enumerate() {
             if let Some(name) = *flow
@@ -53,7 +53,7 @@ impl<S: Default> Active<S> {
         }
     }
 
-    /// The state of `flow`, which becomes active if it was not.
+    /// The state of `flow`, which becomes active with a default state if it was not active.
     pub fn enter(&mut self, flow: u64) -> &mut S {
         let place = match (self.index.get(flow), self.free.pop()) {
             (Some(place), free) => {
@@ -75,7 +75,7 @@ impl<S: Default> Active<S> {
         &mut self.states[place as usize].1
     }
 
-    /// Forgets `flow`.
+    /// Removes `flow`.
     pub fn leave(&mut self, flow: u64) {
         if let Some(place) = self.index.get(flow) {
             self.index.remove(flow);

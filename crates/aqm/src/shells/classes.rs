@@ -1,5 +1,5 @@
-//! One queue of packets in classes: first come, first served, with an algorithm that is notified of
-//! departures too, so that it knows what waits of each class and since when nothing does.
+//! A first-in, first-out queue of packets in classes. Its algorithm is notified of departures too,
+//! so that it knows the backlog of each class and since when the queue has been empty.
 
 use alloc::collections::VecDeque;
 
@@ -7,10 +7,10 @@ use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use crate::{Cx, Discipline, Verdict};
 
-/// The most classes there are.
+/// Largest number of classes.
 pub(crate) const CLASSES: usize = 16;
 
-/// What waits, in all and of each class.
+/// Backlog in total and of each class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Waiting {
     pub total: Backlog,
@@ -33,11 +33,11 @@ impl Waiting {
     }
 }
 
-/// A judge of arriving packets that knows their classes. ECN is not its business.
+/// An algorithm that decides on arriving packets and knows their classes. Its shell marks or drops.
 pub(crate) trait ClassJudge: Send {
     /// The class of an arriving packet, below [`CLASSES`]; called once per packet.
     fn class_of(&mut self, packet: &Packet, now: Instant) -> usize;
-    /// Judges a packet of `class`, which finds `waiting`.
+    /// Decides on a packet of `class`, which finds `waiting`.
     fn on_arrival(
         &mut self,
         packet: &Packet,
@@ -48,9 +48,9 @@ pub(crate) trait ClassJudge: Send {
     ) -> Verdict;
     /// Whether there is room for a packet of `bytes`; called last.
     fn has_room(&self, class: usize, bytes: u32, waiting: &Waiting) -> bool;
-    /// The arrival is lost, for whatever reason.
+    /// The arrival is dropped, for whatever reason.
     fn on_dropped(&mut self, _class: usize, _why: DropReason) {}
-    /// A packet of `class` began its transmission and left `waiting`.
+    /// A packet of `class` left the queue for transmission; `waiting` is what remains.
     fn on_departure(&mut self, _class: usize, _waiting: &Waiting, _now: Instant) {}
     /// The line finished its last packet at `now` and found the queue empty.
     fn on_idle(&mut self, _now: Instant) {}
@@ -60,11 +60,11 @@ pub(crate) trait ClassJudge: Send {
     }
     /// The algorithm's periodic update.
     fn on_tick(&mut self, _now: Instant) {}
-    /// Shows inner state by name.
+    /// Shows inner state (average, probability, …) by name.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// The queue behind such a judge.
+/// A first-in, first-out queue behind a [`ClassJudge`].
 pub(crate) struct ClassFifo<J> {
     judge: J,
     ecn: bool,

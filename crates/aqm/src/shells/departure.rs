@@ -1,4 +1,4 @@
-//! Judges of packets that leave: CoDel and its kin, in one queue or in one queue per flow.
+//! Algorithms that decide at departure, such as CoDel, in one queue or in one queue per flow.
 
 use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
@@ -6,9 +6,10 @@ use super::bypass::Bypass;
 use super::pool::{Pool, Queue};
 use crate::{BufferLimit, Cx, Discipline, Verdict};
 
-/// An algorithm as a judge of packets taken from the head of one queue. ECN is not its business.
+/// An AQM algorithm that decides on packets taken from the head of one queue. Its shell marks or
+/// drops.
 pub(crate) trait AtDeparture: Send {
-    /// Judges `packet`, just taken from the head; `left` is what it leaves behind.
+    /// Decides on `packet`, just taken from the head; `left` is the backlog behind it.
     fn on_departure(
         &mut self,
         packet: &Packet,
@@ -17,12 +18,12 @@ pub(crate) trait AtDeparture: Send {
         rng: &mut Rng,
     ) -> Verdict;
 
-    /// How the last [`Verdict::Signal`] was carried out. If the packet was dropped, the next one
-    /// is judged in the same instant.
+    /// Reports how the last [`Verdict::Signal`] was carried out. If the packet was dropped, the
+    /// algorithm decides on the next one at this instant.
     fn on_signalled(&mut self, _marked: bool, _now: Instant) {}
 
-    /// Whether a packet that is delivered unmarked ought to be marked if it can be: a second,
-    /// gentler threshold that never drops, and works whether or not signals may mark.
+    /// Whether a packet that is delivered unmarked should be marked if it is ECN-capable: a second,
+    /// gentler threshold that never drops, and that applies whether or not signals may mark.
     fn hints(&self, _packet: &Packet, _now: Instant) -> bool {
         false
     }
@@ -36,10 +37,11 @@ pub(crate) trait AtDeparture: Send {
     /// `packets` were taken from this queue's head and dropped to make room.
     fn on_cut(&mut self, _packets: u32, _now: Instant) {}
 
-    /// Its state in a number, and the name of the largest of them where there are many.
+    /// A number for how strongly the algorithm signals (a count or a probability), and the name of
+    /// the gauge that shows the largest one of many queues.
     fn strength(&self) -> (&'static str, f64);
 
-    /// Shows inner state by name.
+    /// Shows inner state (count, probability, …) by name.
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
@@ -48,14 +50,14 @@ pub(crate) trait AtDeparture: Send {
 pub(crate) struct Rules {
     /// Whether a signal may mark.
     pub ecn: bool,
-    /// Whether the last packet of a queue is delivered even where it ought to be dropped.
+    /// Whether the last packet of a queue is delivered even if the algorithm drops it.
     pub keep_last: bool,
 }
 
-/// The next packet of `queue` that its judge lets pass. `others` waits elsewhere and is counted
-/// in what a packet leaves behind.
+/// Takes the next packet of `queue` that its algorithm lets pass, and drops those before it.
+/// `others` is the backlog of other queues, which is added to the backlog behind a packet.
 ///
-/// This is the one place where a signal at departure becomes a mark or a drop.
+/// Only here does a signal at departure become a mark or a drop.
 pub(crate) fn next_packet<J: AtDeparture>(
     judge: &mut J,
     pool: &mut Pool,
@@ -100,8 +102,8 @@ fn mark(packet: &mut Packet, why: DropReason, cx: &mut Cx) {
     (cx.out)(Event::Marked { id: packet.id, why });
 }
 
-/// One queue, first come, first served, with a judge at its head. The limit is tested at arrival
-/// and nothing else is.
+/// A first-in, first-out queue with an algorithm at its head. Only the buffer limit is tested at
+/// arrival.
 pub(crate) struct DepartureFifo<J> {
     judge: J,
     limit: BufferLimit,
@@ -118,7 +120,7 @@ impl<J: AtDeparture> DepartureFifo<J> {
         DepartureFifo { judge, limit, rules, bypass, pool, queue: Queue::new() }
     }
 
-    /// This queue with a way past it.
+    /// This queue with a [`Bypass`] while it is empty.
     pub fn bypassed(self, bypass: Bypass) -> Self {
         DepartureFifo { bypass, ..self }
     }

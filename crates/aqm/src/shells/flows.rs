@@ -1,4 +1,4 @@
-//! Which queue a flow's packets wait in.
+//! The hash that assigns flows to queues.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::random::{GOLDEN, mix};
@@ -8,8 +8,8 @@ use packet::units::Unit;
 /// own.
 pub const HASH_SEED_FIELD: &str = "hash_seed";
 
-/// `hash_seed`, of every discipline that hashes flows. Who runs replications hands in one drawn
-/// from the run's seed ([`HASH_SEED_FIELD`]), so that they average over the hash.
+/// Parameter `hash_seed` of every discipline that hashes flows. A caller that runs replications
+/// draws it from the run's seed ([`HASH_SEED_FIELD`]), so that their mean averages over the hash.
 pub(crate) const HASH_SEED: Field = Field::new(
     HASH_SEED_FIELD,
     Kind::whole(Unit::None, 0, 1 << 53),

@@ -1,4 +1,4 @@
-//! Holders of packets that serve several disciplines.
+//! Queues that several disciplines share.
 
 pub(crate) mod active;
 pub(crate) mod bypass;

@@ -1,5 +1,6 @@
-//! One queue per flow with a judge in each: the scheduler of FQ-CoDel (T. Høiland-Jørgensen,
-//! P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018), for any judge.
+//! One queue per flow, with an AQM algorithm in each: the scheduler of FQ-CoDel (T.
+//! Høiland-Jørgensen, P. McKenney, D. Taht, J. Gettys, E. Dumazet, RFC 8290, 2018), for any
+//! algorithm.
 //!
 //! Flows are hashed into queues, which are served by deficit round robin; a queue that was empty
 //! gets one turn before all others, so flows that send little do not wait behind those that
@@ -16,14 +17,14 @@ use super::pool::{Pool, Queue};
 use crate::periodic::Ticker;
 use crate::{Admission, Cx, Discipline};
 
-/// The judge of one of the queues, at both of its ends.
+/// The AQM algorithm of one of the queues, at arrival and at departure.
 pub(crate) trait QueueJudge: Send {
-    /// Decides on an arrival that finds `own` in its queue.
+    /// Decides on an arrival; `own` is the backlog of its queue.
     fn admit(&mut self, _packet: &mut Packet, _own: Backlog, _cx: &mut Cx) -> Admission {
         Admission::Queued
     }
-    /// Takes the next packet to send from `queue`; `others` waits in other queues, if they are
-    /// to be counted.
+    /// Takes the next packet to send from `queue`. `others` is the backlog of the other queues, or
+    /// zero if the algorithm sees its own queue only.
     fn take(
         &mut self,
         pool: &mut Pool,
@@ -31,25 +32,26 @@ pub(crate) trait QueueJudge: Send {
         others: Backlog,
         cx: &mut Cx,
     ) -> Option<Packet>;
-    /// An arrival was refused, because all queues together hold enough.
+    /// An arrival was dropped because all queues together had reached the limit.
     fn on_refused(&mut self, _now: Instant) {}
-    /// `packets` were dropped from the head to make room.
+    /// `packets` were dropped from this queue's head to make room.
     fn on_cut(&mut self, _packets: u32, _now: Instant) {}
-    /// The periodic update; `own` waits in its queue. Returns whether it is at rest: further
-    /// updates would change nothing as long as the queue is empty.
+    /// The periodic update; `own` is the backlog of the queue. Returns whether the algorithm is at
+    /// rest: further updates would change nothing as long as the queue is empty.
     fn on_tick(&mut self, _own: Backlog) -> bool {
         true
     }
-    /// Its state in a number, and the name of the largest of them.
+    /// A number for how strongly the algorithm signals, and the name of the gauge of the largest
+    /// one.
     fn strength(&self) -> (&'static str, f64);
 }
 
-/// A judge at departure as one of many.
+/// An algorithm that decides at departure, in one of many queues.
 pub(crate) struct Leaving<J> {
     pub judge: J,
     /// How its verdicts are carried out.
     pub rules: Rules,
-    /// Whether it cares that packets were dropped to make room.
+    /// Whether the algorithm is notified of packets dropped to make room.
     pub learns_of_cuts: bool,
 }
 
@@ -73,13 +75,13 @@ impl<J: AtDeparture> QueueJudge for Leaving<J> {
     }
 }
 
-/// What happens when the queues hold too much.
+/// What happens to arrivals when the queues exceed their common limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overload {
-    /// Before it is judged, an arrival is dropped.
+    /// An arrival is dropped before its algorithm decides on it.
     Refuse,
-    /// After it is queued, the queue with most bytes drops half of them from its head, at most a
-    /// batch.
+    /// After an arrival is queued, the queue with most bytes drops half of its bytes from its head,
+    /// at most a batch of packets.
     Cut {
         /// Most packets dropped at once.
         batch: u32,
@@ -91,21 +93,22 @@ pub(crate) enum Overload {
 pub(crate) struct Settings {
     pub flows: usize,
     pub seed: u64,
-    /// Bytes per turn.
+    /// Bytes per turn of a queue.
     pub quantum: u64,
-    /// Packets in all queues.
+    /// Limit of all queues together, in packets.
     pub limit: u64,
-    /// Bytes in all queues.
+    /// Limit of all queues together, in bytes.
     pub limit_bytes: u64,
-    /// Beyond either limit.
+    /// Rule for arrivals beyond either limit.
     pub overload: Overload,
-    /// Whether an emptied new queue waits in turn only behind others (Linux); otherwise always.
+    /// Whether an emptied new queue moves to the old list only if others are on it (Linux);
+    /// otherwise it always does.
     pub forgets_if_alone: bool,
-    /// Whether algorithms see the backlog of all queues together, and not of their own.
+    /// Whether algorithms see the backlog of all queues together instead of their own queue's.
     pub judges_see_all: bool,
 }
 
-/// Which list a queue is on.
+/// The scheduler's list on which a queue is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum On {
     None,
@@ -118,11 +121,11 @@ struct Flow<J> {
     queue: Queue,
     deficit: i64,
     on: On,
-    /// Whether updates may change its judge.
+    /// Whether the queue gets periodic updates.
     awake: bool,
 }
 
-/// See the module.
+/// The discipline that the module describes, with an algorithm `J` in each queue.
 pub(crate) struct PerFlow<J> {
     settings: Settings,
     bypass: Bypass,
@@ -132,12 +135,12 @@ pub(crate) struct PerFlow<J> {
     old: VecDeque<u32>,
     total: Backlog,
     ticker: Option<Ticker>,
-    /// Queues whose updates are due; the others are at rest.
+    /// Queues that get periodic updates; the others are at rest.
     awake: Vec<u32>,
 }
 
 impl<J: QueueJudge> PerFlow<J> {
-    /// Empty queues, each with a judge of its own.
+    /// Empty queues, each with an algorithm that `judge` constructs.
     pub fn new(settings: Settings, judge: impl Fn() -> J) -> Self {
         let flow = |_| Flow {
             judge: judge(),
@@ -160,13 +163,13 @@ impl<J: QueueJudge> PerFlow<J> {
         }
     }
 
-    /// This discipline with periodic updates of every queue, used or not (but not of idle ones,
-    /// where an update changes nothing).
+    /// This discipline with periodic updates of every queue, except queues at rest, where an update
+    /// would change nothing.
     pub fn ticking(self, ticker: Ticker) -> Self {
         PerFlow { ticker: Some(ticker), ..self }
     }
 
-    /// These queues with a way past them.
+    /// This discipline with a [`Bypass`] while it is empty.
     pub fn bypassed(self, bypass: Bypass) -> Self {
         PerFlow { bypass, ..self }
     }
@@ -192,7 +195,7 @@ impl<J: QueueJudge> PerFlow<J> {
         }
     }
 
-    /// The queue with most bytes, the lowest number among equals.
+    /// Index of the queue with most bytes; among equals the lowest.
     fn fattest(&self) -> Option<u32> {
         let bytes = |index: u32| self.flows[index as usize].queue.backlog().bytes;
         let listed = self.new.iter().chain(&self.old).copied();
@@ -215,7 +218,7 @@ impl<J: QueueJudge> PerFlow<J> {
         self.subtract(before, after);
     }
 
-    /// Whether the queues with `packets` more packets of `size` bytes hold too much.
+    /// Whether `packets` more packets and `size` more bytes would exceed a limit of the queues.
     fn over_full_with(&self, packets: u32, size: u32) -> bool {
         let waiting = self.bypass.backlog(self.total).packets;
         u64::from(waiting + packets) > self.settings.limit
@@ -229,7 +232,7 @@ impl<J: QueueJudge> PerFlow<J> {
         Backlog { packets: self.total.packets - own.packets, bytes: self.total.bytes - own.bytes }
     }
 
-    /// Puts the first queue of the list it is on at the end of the old list.
+    /// Moves `index`, the first queue of its list, to the end of the old list.
     fn first_to_old(&mut self, index: u32) {
         match self.flows[index as usize].on {
             On::New => self.new.pop_front(),
@@ -239,7 +242,8 @@ impl<J: QueueJudge> PerFlow<J> {
         self.old.push_back(index);
     }
 
-    /// The first queue of its list is empty.
+    /// Takes `index`, an empty queue at the front of its list, from the list or puts it on the old
+    /// one.
     fn emptied(&mut self, index: u32) {
         let new = self.flows[index as usize].on == On::New;
         if new && !(self.settings.forgets_if_alone && self.old.is_empty()) {
@@ -342,7 +346,7 @@ impl<J: QueueJudge> Discipline for PerFlow<J> {
 mod tests {
     use super::*;
 
-    /// A judge that lets all pass.
+    /// An algorithm that lets every packet pass.
     struct Idle;
 
     impl QueueJudge for Idle {

@@ -20,7 +20,7 @@ pub(crate) struct Pool {
     free: Vec<u32>,
 }
 
-/// A queue whose packets lie in a [`Pool`]; it must always be used with the one pool.
+/// A queue whose packets lie in a [`Pool`]; it must always be used with that pool.
 #[derive(Clone, Debug)]
 pub(crate) struct Queue {
     head: u32,
@@ -59,7 +59,8 @@ impl Pool {
             }
             None => {
                 self.nodes.push(node);
-                // All may be free one day: nothing is to grow then.
+                // All nodes may become free; the room for them is reserved now, so that nothing
+                // grows then.
                 self.free.reserve(self.nodes.capacity());
                 (self.nodes.len() - 1) as u32
             }
@@ -77,7 +78,7 @@ impl Pool {
         self.nodes.get(queue.head as usize)?.packet.as_ref()
     }
 
-    /// The packet at the head of `queue`, to be changed but for its length.
+    /// The packet at the head of `queue`, to be modified; its size must not change.
     pub fn head_mut(&mut self, queue: &Queue) -> Option<&mut Packet> {
         self.nodes.get_mut(queue.head as usize)?.packet.as_mut()
     }
@@ -87,7 +88,7 @@ impl Pool {
         self.nodes.get(queue.tail as usize)?.packet.as_ref()
     }
 
-    /// The place of the packet at the tail of `queue`, which it keeps until it leaves.
+    /// Index of the packet at the tail of `queue`, valid until the packet leaves.
     pub fn tail_place(&self, queue: &Queue) -> Option<u32> {
         (queue.tail != NONE).then_some(queue.tail)
     }
@@ -120,7 +121,7 @@ impl Pool {
         Some(packet)
     }
 
-    /// The packets of `queue` from its head, each with its place.
+    /// The packets of `queue` from its head, each with its index.
     pub fn iter(&self, queue: &Queue) -> impl Iterator<Item = (u32, &Packet)> {
         let mut place = queue.head;
         core::iter::from_fn(move || {
@@ -131,7 +132,7 @@ impl Pool {
         })
     }
 
-    /// Takes the packet at `place` of `queue`, which no other queue has.
+    /// Takes the packet with index `place`, which must be in `queue`.
     pub fn remove(&mut self, queue: &mut Queue, place: u32) -> Option<Packet> {
         let node = self.nodes.get_mut(place as usize)?;
         let packet = node.packet.take()?;

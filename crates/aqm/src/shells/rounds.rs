@@ -20,14 +20,14 @@ const NONE: u32 = u32::MAX;
 pub(crate) enum Victim {
     /// A packet of the longest queue (LQD).
     Longest,
-    /// A packet of the queue that a one-entry register holds for the longest (ALQD).
+    /// A packet of the queue that a register of one entry holds to be the longest (ALQD).
     Registered,
     /// A packet of a queue above its equal share, chosen uniformly (RND).
     Random,
     Arrival,
 }
 
-/// How flows find their queues.
+/// Assignment of flows to queues.
 pub(crate) enum Flows {
     Each(FlowTable<u32>),
     Hashed { seed: u64 },
@@ -35,13 +35,13 @@ pub(crate) enum Flows {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Buffer {
-    /// Its size, in packets or bytes.
+    /// Size of the buffer, in packets or bytes.
     pub limit: u64,
-    /// Whether it is measured in bytes.
+    /// Whether the buffer is measured in bytes, not packets.
     pub in_bytes: bool,
-    /// Who makes room.
+    /// Choice of the packet to drop when the buffer is over-full.
     pub victim: Victim,
-    /// Whether the victim queue loses its head, and not its tail.
+    /// Whether the victim queue drops from its head, not from its tail.
     pub front: bool,
 }
 
@@ -49,7 +49,7 @@ struct Flow {
     id: u64,
     queue: Queue,
     deficit: u64,
-    /// Whether it has had its quantum in this visit.
+    /// Whether the queue has got its quantum for the current turn.
     credited: bool,
     next: u32,
     prev: u32,
@@ -62,31 +62,31 @@ impl Flow {
     }
 }
 
-/// See the module.
+/// Deficit round robin over queues that share a buffer, as the module describes.
 pub(crate) struct Rounds {
     pool: Pool,
     which: Flows,
     flows: Vec<Flow>,
-    /// Entries of `flows` without a flow.
+    /// Indices of the entries of `flows` that no flow uses.
     vacant: Vec<u32>,
-    /// Flows with packets, in the order of service.
+    /// Ends of the list of flows with packets, which is in the order of service.
     first: u32,
     last: u32,
     active: u32,
     quantum: u64,
     buffer: Buffer,
-    /// ALQD's longest queue, and its length when it was last looked at.
+    /// ALQD's register: the index of the longest queue, and its length when it was last recorded.
     register: (u32, u64),
     total: Backlog,
 }
 
 impl Rounds {
-    /// Every flow has a queue of its own.
+    /// A discipline in which every flow has a queue of its own.
     pub fn per_flow(quantum: u64, buffer: Buffer) -> Self {
         Rounds::new(Flows::Each(FlowTable::growing()), Vec::new(), quantum, buffer)
     }
 
-    /// Flows share `queues` queues by a hash.
+    /// A discipline in which flows share `queues` queues by a hash.
     pub fn hashed(queues: usize, seed: u64, quantum: u64, buffer: Buffer) -> Self {
         let flows = (0..queues).map(|_| Flow::new()).collect();
         Rounds::new(Flows::Hashed { seed }, flows, quantum, buffer)
@@ -108,7 +108,7 @@ impl Rounds {
         }
     }
 
-    /// The entry for `flow`'s queue.
+    /// Index in `flows` of the queue of `flow`, which gets one if it has none.
     fn entry(&mut self, flow: u64) -> u32 {
         match &mut self.which {
             Flows::Hashed { seed } => (hash(flow, *seed) % self.flows.len() as u64) as u32,
@@ -155,7 +155,7 @@ impl Rounds {
         self.active -= 1;
     }
 
-    /// The flow has no packets left.
+    /// Takes a flow without packets from the list.
     fn leave(&mut self, entry: u32) {
         self.unlink(entry);
         let flow = self.flow(entry);
@@ -175,7 +175,7 @@ impl Rounds {
         if self.buffer.in_bytes { backlog.bytes } else { u64::from(backlog.packets) }
     }
 
-    /// The queue of `entry` has changed.
+    /// Updates ALQD's register after a change of the queue of `entry`.
     fn note(&mut self, entry: u32) {
         if self.buffer.victim != Victim::Registered {
             return;
@@ -195,7 +195,7 @@ impl Rounds {
         })
     }
 
-    /// The longest queue, the first to be served among equals.
+    /// The longest queue; among equals the first to be served.
     fn longest(&self) -> u32 {
         let mut longest = (NONE, 0);
         for entry in self.in_order() {

@@ -1,4 +1,4 @@
-//! A first-come-first-served queue whose judge also learns how long packets wait.
+//! A first-in, first-out queue whose algorithm also gets the sojourn times of packets.
 
 use alloc::collections::VecDeque;
 
@@ -6,11 +6,12 @@ use packet::{Backlog, DropReason, Duration, Ecn, Event, Instant, Packet, Rng};
 
 use crate::{Admission, Aqm, Cx, Discipline, Gate, Judged};
 
-/// A judge that decides at arrival by what it learns at departures (PIE, PI2), or decides there
-/// too (REM as ns-2 marks).
+/// An algorithm that decides at arrival by what it observes at departures (PIE, PI2), or also marks
+/// at departure (REM as in ns-2).
 pub(crate) trait Watcher: Aqm {
-    /// `packet` waited for `sojourn` and is now transmitted; `left` waits behind it. Whether it
-    /// should be marked if it can be: at this end of the queue a signal never drops.
+    /// `packet` waited for `sojourn` and is now transmitted; `left` is the backlog behind it.
+    /// Returns whether the packet should be marked if it is ECN-capable: at departure a signal
+    /// never drops.
     fn on_departure(
         &mut self,
         _packet: &Packet,
@@ -21,14 +22,15 @@ pub(crate) trait Watcher: Aqm {
     ) -> bool {
         false
     }
-    /// An update is due; the head of the queue has waited for `age` (zero if there is none).
+    /// Called before a periodic update; the head of the queue has waited for `age` (zero if there
+    /// is none).
     fn before_tick(&mut self, _age: Duration) {}
 }
 
-/// The queue. It takes the time of each arrival itself.
+/// The queue, which records the arrival time of each packet itself.
 pub(crate) struct Watched<A> {
     shell: Judged<A>,
-    /// Whether marks at departure are allowed; those at arrival are the shell's business.
+    /// Whether marks at departure are allowed; the shell has its own switch for marks at arrival.
     ecn: bool,
     packets: VecDeque<(Packet, Instant)>,
     backlog: Backlog,
