@@ -3,22 +3,23 @@
 //! need more ports than one address has. IPv6 has the numbers of IPv4 below a unique local prefix
 //! (RFC 4193).
 //!
-//! The addresses are not configured one by one: a namespace takes its whole prefix for its own.
+//! The addresses are not configured one by one: a local route makes the whole prefix of a side
+//! local to its namespace.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use sim::topology::Side;
 
-/// Addresses of each machine.
+/// Number of addresses of each machine.
 pub const LANES: u8 = 128;
 
-/// Bits of the prefix of a side.
+/// Length of the prefix of a side in bits, by [`Family`].
 pub const PREFIX_BITS: [u8; 2] = [9, 64];
 
-/// The /48 of ours: 40 bits that are "qmlab".
+/// The /48 prefix of all our IPv6 addresses: fd00::/8 and the 40-bit global ID "qmlab" in ASCII.
 const UNIQUE_LOCAL: [u16; 3] = [0xfd71, 0x6d6c, 0x6162];
 
-/// The two families.
+/// An address family.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Family {
     /// IPv4.
@@ -33,7 +34,7 @@ impl Family {
     pub const ALL: [Family; 2] = [Family::V4, Family::V6];
 }
 
-/// The side as a number: clients 0, servers 1.
+/// The index of a side: clients 0, servers 1.
 pub const fn index(side: Side) -> u8 {
     match side {
         Side::Clients => 0,
@@ -41,12 +42,12 @@ pub const fn index(side: Side) -> u8 {
     }
 }
 
-/// The side that has this number.
+/// The side with this index.
 pub const fn side(index: u8) -> Side {
     if index == 0 { Side::Clients } else { Side::Servers }
 }
 
-/// The address of a machine; each of its lanes (below [`LANES`]) has one.
+/// The address of a machine on side `of` with the number `lane` (below [`LANES`]).
 pub fn address(family: Family, of: Side, machine: u16, lane: u8) -> IpAddr {
     debug_assert!(lane < LANES);
     let [high, low] = machine.wrapping_add(1).to_be_bytes();
@@ -60,13 +61,13 @@ pub fn address(family: Family, of: Side, machine: u16, lane: u8) -> IpAddr {
     }
 }
 
-/// The prefix of a side: address and bits.
+/// The prefix of a side: its address and its length in bits.
 pub fn prefix(family: Family, of: Side) -> (IpAddr, u8) {
     let first = address(family, of, u16::MAX, 0);
     (first, PREFIX_BITS[family as usize])
 }
 
-/// Whose address it is; `None` if it is none of ours.
+/// The side and the number of the machine that has this address; `None` for a foreign address.
 pub fn machine(address: IpAddr) -> Option<(Side, u16)> {
     match address {
         IpAddr::V4(v4) => {

@@ -16,25 +16,25 @@ use crate::device::Device;
 use crate::header::{Facts, corrupt, mark};
 use crate::router::{Departed, Router};
 
-/// Room for the largest packet of a device.
+/// Size of a packet buffer in bytes, above the device's MTU.
 const ROOM: usize = 2_048;
-/// Packets taken from a device at a time, before what is due is sent.
+/// Most packets read from a device at a time, before packets that are due are sent.
 const BATCH: usize = 32;
 
-/// Counts of packets that were no part of the run as it was meant.
+/// Counts of packets at the router's devices.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Account {
-    /// Packets taken from both devices and given to the core.
+    /// Packets read from both devices and passed to the core.
     pub received: u64,
-    /// Packets handed to the devices.
+    /// Packets that the devices accepted.
     pub sent: u64,
-    /// Packets for which a device had no room: lost, but by no queue.
+    /// Packets that a device had no room for: dropped, but not by a queue of the scenario.
     pub refused: u64,
-    /// Packets between addresses that are not ours (a kernel's own multicast), left out.
+    /// Packets whose addresses are not of the run's machines (a kernel's own multicast); discarded.
     pub foreign: u64,
 }
 
-/// Takes what is received and sent, with its time, for a capture file.
+/// Callback with each packet that leaves the links and its departure time, for a capture file.
 pub type Tap = Box<dyn FnMut(Instant, &[u8]) + Send>;
 
 /// The router between two devices, the clients' and the servers'.
@@ -49,7 +49,7 @@ pub struct Bridge<D> {
 }
 
 impl<D: Device> Bridge<D> {
-    /// A bridge between these devices; `tap` sees what leaves the links.
+    /// A bridge between these devices; `tap` gets each packet that leaves the links.
     pub fn new(router: Router, devices: [D; 2], tap: Option<Tap>) -> Bridge<D> {
         Bridge {
             router,
@@ -62,9 +62,9 @@ impl<D: Device> Bridge<D> {
         }
     }
 
-    /// Sends what is due at `now`, and takes what has arrived. `clock` gives the time of each
-    /// packet taken; `announced` reads new announcements when a flow is unknown. Returns whether
-    /// there may be more to take.
+    /// Sends packets that are due, and reads packets that have arrived. `clock` gives the arrival
+    /// time of each packet; `announced` reads new announcements when a packet's flow is unknown.
+    /// Returns whether more packets may wait at a device.
     ///
     /// # Errors
     /// If a device is gone.
@@ -82,22 +82,22 @@ impl<D: Device> Bridge<D> {
             }
             more |= taken == BATCH;
         }
-        // What became due while packets were taken.
+        // Sends what became due while packets were read.
         self.release(clock())?;
         Ok(more)
     }
 
-    /// When something is due next.
+    /// Time of the router's next event.
     pub fn next(&self) -> Option<Instant> {
         self.router.next()
     }
 
-    /// A connection is about to begin.
+    /// Registers a connection or stream before its first packet.
     pub fn announce(&mut self, of: &Announcement) {
         self.router.announce(of);
     }
 
-    /// Everything up to and including `now` happens, and what leaves is sent.
+    /// Runs the router's events up to and including `now`, and sends the packets that leave it.
     fn release(&mut self, now: Instant) -> io::Result<()> {
         self.router.advance(now);
         self.router.take_done(&mut self.done);
@@ -116,7 +116,7 @@ impl<D: Device> Bridge<D> {
         Ok(())
     }
 
-    /// Sends what was delivered to its device, with what was changed on its way.
+    /// Sends a delivered packet to its device; first applies its mark or corruption to the bytes.
     fn hand_on(&mut self, delivered: &Departed, now: Instant) -> io::Result<()> {
         let Departed::Delivered { id, at, to, marked, corrupted } = *delivered else {
             return Ok(());
@@ -139,7 +139,7 @@ impl<D: Device> Bridge<D> {
         Ok(())
     }
 
-    /// Takes a packet from the device of a side. Returns whether there was one.
+    /// Reads a packet from the device of a side. Returns whether there was one.
     fn take(
         &mut self,
         from: Side,
@@ -168,12 +168,12 @@ impl<D: Device> Bridge<D> {
         Ok(true)
     }
 
-    /// Counts of packets that did not pass the queues as they should.
+    /// Counts of packets at the devices so far.
     pub fn account(&self) -> Account {
         self.account
     }
 
-    /// How late packets were handed on.
+    /// How late packets were handed to their device after their departure time, ns.
     pub fn lateness(&self) -> &LogHistogram {
         &self.lateness
     }
@@ -183,18 +183,18 @@ impl<D: Device> Bridge<D> {
         &self.devices
     }
 
-    /// The devices, to put something into them.
+    /// The devices, mutable.
     pub fn devices_mut(&mut self) -> &mut [D; 2] {
         &mut self.devices
     }
 
-    /// The core, when the run is over.
+    /// The core; called when the run is over.
     pub fn into_router(self) -> Router {
         self.router
     }
 }
 
-/// Whether a packet goes from a host of its side to one of the other.
+/// Whether a packet goes from a machine of side `from` to a machine of the other side.
 fn is_ours(from: Side, facts: &Facts) -> bool {
     let side = |address| addresses::machine(address).map(|(side, _)| side);
     side(facts.from.ip()) == Some(from) && side(facts.to.ip()) == Some(from.other())

@@ -1,4 +1,4 @@
-//! What a live run needs of this machine, and how far the machine reaches.
+//! Checks whether this machine has what a live run needs, and measures its limits.
 
 use std::net::UdpSocket;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,16 +19,17 @@ use crate::netns::end_system::EndSystem;
 use crate::priority::{self, Precedence};
 use crate::system;
 
-/// How often the timer is tried, and how long it sleeps.
+/// Number of sleeps that measure the timer's lateness, and the length of each.
 const NAPS: usize = 200;
 const NAP: Duration = Duration::from_millis(3);
-/// How long packets are moved for their rate.
+/// How long packets are moved to measure the rate, ns.
 const RUSH_NS: u64 = 400_000_000;
-/// Payload of these packets: full-size ones.
+/// UDP payload of these packets in bytes: with headers they fill an MTU of 1,500 bytes.
 const PAYLOAD: usize = 1_472;
 
-/// The preconditions as `[{name, ok, found, remedy}]` under `needs`, and under `limits` what was
-/// measured: `packets_per_s` through the router's devices, and the lateness of its timer.
+/// The preconditions as `[{name, ok, found}]` under `needs`, and the measured limits under
+/// `limits`:
+/// `packets_per_s` through the router's devices, and the lateness of its timer.
 pub fn check() -> Value {
     let mut needs = Vec::new();
     let mut need = |name: &str, found: Result<String, String>| {
@@ -110,7 +111,8 @@ fn clock() -> Result<String, String> {
     if grain.tv_sec > 0 || grain.tv_nsec > 1_000 { Err(text) } else { Ok(text) }
 }
 
-/// A run goes on without it, so it is never missing.
+/// Whether real-time scheduling is allowed, as a sentence. It is no precondition: runs go on
+/// without.
 fn real_time() -> String {
     match priority::try_real_time() {
         Ok(()) => "allowed: runs stay in time beside other work".into(),
@@ -120,7 +122,8 @@ fn real_time() -> String {
     }
 }
 
-/// How late a sleep ends that is ended as the router's are.
+/// Lateness of sleeps that end as the router's do: by a timer shortly before the time, then by
+/// polling the clock.
 fn naps() -> LogHistogram {
     let spin = 60_000;
     let precedence = Precedence::ask();
@@ -138,7 +141,7 @@ fn naps() -> LogHistogram {
     late
 }
 
-/// Full-size packets per second from one namespace to the other through this process.
+/// Measures how many full-size packets per second this process moves between the namespaces.
 fn rush(
     ((clients, from), (servers, to)): (
         (Namespace, std::os::fd::OwnedFd),
@@ -155,7 +158,7 @@ fn rush(
         scope.spawn(|| {
             let packet = [0; PAYLOAD];
             while !over.load(Ordering::Relaxed) {
-                // Until the other side has reported that no socket listens, and after.
+                // Errors are ignored: no socket listens at the target, which ICMP may report.
                 let _ = socket.send_to(&packet, target);
             }
         });

@@ -1,14 +1,14 @@
-//! The clock of a live run: the only place of the router's that reads one.
+//! The clock of a live run: the only module of the router that reads the system's time.
 
 use packet::{Duration, Instant};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Nanoseconds of `CLOCK_MONOTONIC`.
+/// The reading of `CLOCK_MONOTONIC`, ns.
 pub fn monotonic_ns() -> u64 {
     ns(clock_gettime(ClockId::Monotonic))
 }
 
-/// Processor time of the calling thread.
+/// Processor time that the calling thread has used.
 pub fn thread_cpu() -> Duration {
     Duration::from_nanos(ns(clock_gettime(ClockId::ThreadCPUTime)))
 }
@@ -17,14 +17,14 @@ fn ns(time: Timespec) -> u64 {
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
-/// Time since the begin of a run.
+/// Reads `CLOCK_MONOTONIC` as time since the begin of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     begin_ns: u64,
 }
 
 impl Clock {
-    /// The clock of a run that begins at `begin_ns`; before that it shows time zero.
+    /// The clock of a run that begins when `CLOCK_MONOTONIC` reads `begin_ns`; zero before that.
     pub fn new(begin_ns: u64) -> Clock {
         Clock { begin_ns }
     }
@@ -35,7 +35,7 @@ impl Clock {
     }
 }
 
-/// A span as the system wants it.
+/// A duration as a `struct timespec` for system calls.
 pub fn timespec(span: Duration) -> Timespec {
     Timespec {
         tv_sec: (span.nanos() / 1_000_000_000) as i64,

@@ -1,54 +1,54 @@
-//! What a part of a run and the router say to each other, in messages over a pair of local sockets
-//! that keeps their bounds (`SOCK_SEQPACKET`), made before the part is started.
+//! Messages between the router and a program of users. They go over a pair of local sockets that
+//! keeps message boundaries (`SOCK_SEQPACKET`), made before the program is started.
 //!
-//! A part says [`Message::Ready`] when it can be reached (its servers listen), the router answers
-//! [`Message::Begin`] with the instant that is the run's time zero. From then on the part announces
-//! each connection *before* it calls `connect`, and each stream before its first datagram: its
-//! first packet then finds the announcement with the router, however late that reads it.
+//! The program sends [`Message::Ready`] when its servers listen; the router answers with
+//! [`Message::Begin`], which holds the run's time zero. From then on the program announces each
+//! connection *before* it calls `connect`, and each stream before its first datagram. So the
+//! announcement waits in the socket when the router reads the first packet.
 
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
 use packet::Duration;
 
-/// TCP's and UDP's numbers in IP headers.
+/// The transport protocol of a flow, by its number in IP headers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Protocol {
-    /// A connection.
+    /// A TCP connection.
     Tcp = 6,
-    /// A stream of datagrams, or two that belong together, there and back.
+    /// A stream of datagrams, or a pair of streams, one in each direction.
     Udp = 17,
 }
 
 /// A connection or stream that is about to begin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Announcement {
-    /// Its protocol.
+    /// Transport protocol of the flow.
     pub protocol: Protocol,
-    /// Who opens it: the local address of the socket that connects or sends.
+    /// Local address and port of the socket that connects or sends first.
     pub opener: SocketAddr,
-    /// Whom it is opened to.
+    /// Address and port that it connects or sends to.
     pub acceptor: SocketAddr,
-    /// Place of its group in the scenario.
+    /// Index of its group in the scenario.
     pub group: u16,
-    /// The user or flow that opens it, counted over all groups as the simulator does.
+    /// Number of the source that opens it, counted over all groups as in the simulator.
     pub source: u32,
     /// Round-trip propagation time, drawn by the opener.
     pub round_trip: Duration,
 }
 
-/// A message.
+/// A message between the router and a program of users.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Message {
-    /// From a part: it can be reached.
+    /// From a program: its servers listen.
     Ready,
-    /// To a part: the run's time zero, in nanoseconds of `CLOCK_MONOTONIC`.
+    /// To a program: the run's time zero, in nanoseconds of `CLOCK_MONOTONIC`.
     Begin(u64),
-    /// From a part: a connection or stream is about to begin.
+    /// From a program: a connection or stream is about to begin.
     Announce(Announcement),
 }
 
-/// Bytes of the longest message.
+/// Length of the longest message in bytes.
 pub const LONGEST: usize = 52;
 
 const READY: u8 = 1;
@@ -56,7 +56,7 @@ const BEGIN: u8 = 2;
 const ANNOUNCE: u8 = 3;
 
 impl Message {
-    /// Its bytes, and how many they are.
+    /// The encoded message in a buffer, and its length in bytes.
     pub fn encode(&self) -> ([u8; LONGEST], usize) {
         let mut out = [0; LONGEST];
         let length = match self {
@@ -83,7 +83,7 @@ impl Message {
         (out, length)
     }
 
-    /// The message that these bytes are; `None` if they are none.
+    /// Decodes a message; `None` if the bytes are malformed.
     pub fn decode(bytes: &[u8]) -> Option<Message> {
         match (*bytes.first()?, bytes.len()) {
             (READY, 1) => Some(Message::Ready),
@@ -105,7 +105,8 @@ impl Message {
     }
 }
 
-/// An address takes 18 bytes; one of IPv4 is written as one of IPv6 (RFC 4291 section 2.5.5.2).
+/// Writes address and port in 18 bytes; IPv4 as an IPv4-mapped IPv6 address (RFC 4291 section
+/// 2.5.5.2).
 fn put(out: &mut [u8], of: SocketAddr) {
     let ip = match of.ip() {
         IpAddr::V4(v4) => v4.to_ipv6_mapped(),

@@ -1,17 +1,17 @@
-//! Where packets come from and go to: one device for each side of the links.
+//! Devices that the router reads packets from and sends packets to, one for each side of the links.
 
 use std::collections::VecDeque;
 use std::io;
 
-/// A device that takes and gives whole IP packets.
+/// A device that sends and receives whole IP packets.
 pub trait Device {
-    /// The next packet, if there is one: how many bytes of `into` it takes.
+    /// Reads the next packet into `into`. Returns its length in bytes; `None` if no packet waits.
     ///
     /// # Errors
     /// As the system says, if the device is gone.
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>>;
 
-    /// Hands a packet on. `false` if the device has no room for it.
+    /// Sends a packet. Returns `false` if the device has no room for it.
     ///
     /// # Errors
     /// As the system says, if the device is gone.
@@ -21,11 +21,11 @@ pub trait Device {
 /// A device in memory, for tests.
 #[derive(Debug, Default)]
 pub struct Memory {
-    /// What will be received.
+    /// Packets that will be received.
     pub incoming: VecDeque<Vec<u8>>,
-    /// What was sent.
+    /// Packets that were sent.
     pub outgoing: Vec<Vec<u8>>,
-    /// Packets for which there is no room.
+    /// Number of further packets that the device refuses.
     pub refuses: usize,
 }
 
@@ -59,7 +59,7 @@ mod tun {
 
     use super::Device;
 
-    /// A TUN device, opened without waiting.
+    /// A TUN device with non-blocking reads and writes.
     #[derive(Debug)]
     pub struct Tun(OwnedFd);
 

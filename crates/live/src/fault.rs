@@ -1,8 +1,8 @@
-//! What can go wrong in a live run, in a sentence.
+//! Errors of a live run, each a sentence for the user.
 
 use std::fmt::Display;
 
-/// Why a live run cannot be, or has failed: a sentence that says what to do.
+/// Why a live run cannot start, or has failed: a sentence that also says what to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault(pub String);
 
@@ -12,7 +12,7 @@ impl Display for Fault {
     }
 }
 
-/// The sentence of an error of the system while it was to do something.
+/// Turns an error of a system call into a sentence; `what` names the action that failed.
 pub fn doing<E: Display>(what: &'static str) -> impl Fn(E) -> Fault {
     move |error| {
         Fault(format!(

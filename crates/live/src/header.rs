@@ -1,8 +1,9 @@
-//! The headers of a packet, as far as the router needs them: source, destination, length, code
-//! point, and what its TCP header says of data and acknowledgements. And the changes that are made to a packet on its way:
-//! the mark "congestion experienced", with the checksum updated, and a wrong bit.
+//! Reads the header fields that the router needs: source, destination, length, DSCP and ECN field,
+//! and the TCP header. Also makes the changes to a packet in flight: a CE mark, with the IPv4
+//! checksum updated, and a corrupted bit.
 //!
-//! It is separate from the reader of `capture`, which extracts what a study of connections needs;
+//! The crate `capture` has another parser, which extracts all that an analysis of connections
+//! needs;
 //! this one runs for every packet of a live run.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -10,13 +11,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use capture::flags;
 use packet::{Ecn, TcpHeader};
 
-/// Protocol numbers.
+/// IP protocol numbers of TCP and UDP.
 const TCP: u8 = 6;
 const UDP: u8 = 17;
-/// Extension headers of IPv6 in front of the transport: hop-by-hop, routing, destination.
+/// IPv6 extension headers that are skipped: hop-by-hop options, routing, destination options.
 const EXTENSIONS: [u8; 3] = [0, 43, 60];
 
-/// What the router knows of a packet.
+/// Header fields of a packet that the router uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// IP length in bytes.
@@ -25,9 +26,9 @@ pub struct Facts {
     pub ecn: Ecn,
     /// Differentiated services code point.
     pub dscp: u8,
-    /// Protocol above IP.
+    /// Protocol number of the transport.
     pub protocol: u8,
-    /// Sender; port 0 where there are none, and of fragments.
+    /// Address and port of the sender. Ports are 0 in fragments and in protocols without ports.
     pub from: SocketAddr,
     /// Address and port of the receiver.
     pub to: SocketAddr,
@@ -35,47 +36,48 @@ pub struct Facts {
     pub segment: Option<Segment>,
 }
 
-/// What a TCP header says.
+/// Fields of a TCP header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Segment {
     /// Sequence number.
     pub seq: u32,
     /// Acknowledgement number.
     pub ack: u32,
-    /// The twelve bits of [`capture::flags`].
+    /// The flags as bits of [`capture::flags`].
     pub flags: u16,
     /// Bytes of payload.
     pub payload: u32,
-    /// What a queue that filters acknowledgements reads.
+    /// The fields that an ACK filter reads.
     pub queue_header: TcpHeader,
 }
 
 impl Segment {
-    /// Whether it has any of these flags.
+    /// Whether the segment has any of these flags.
     pub fn has(&self, flags: u16) -> bool {
         self.flags & flags != 0
     }
 
-    /// How far in sequence space it reaches: SYN and FIN count one each (RFC 9293 section 3.4).
+    /// The sequence number after the segment's last; SYN and FIN take one each (RFC 9293 section
+    /// 3.4).
     pub fn end(&self) -> u32 {
         let ends = [flags::SYN, flags::FIN].iter().filter(|&&flag| self.has(flag)).count() as u32;
         self.seq.wrapping_add(self.payload).wrapping_add(ends)
     }
 }
 
-/// What IP's header says.
+/// Fields of an IP header.
 struct Ip {
     bytes: usize,
     class: u8,
     protocol: u8,
     from: IpAddr,
     to: IpAddr,
-    /// Where the transport's header begins; none in a fragment.
+    /// Offset of the transport header in bytes; `None` in a fragment.
     above: Option<usize>,
 }
 
 impl Facts {
-    /// Reads a packet; `None` if it is no whole packet of IPv4 or IPv6.
+    /// Parses a packet; `None` if it is not a complete IPv4 or IPv6 packet.
     pub fn read(packet: &[u8]) -> Option<Facts> {
         let ip = match packet.first()? >> 4 {
             4 => four(packet)?,
@@ -104,7 +106,8 @@ fn four(packet: &[u8]) -> Option<Ip> {
     if header < 20 || bytes < header || bytes > packet.len() {
         return None;
     }
-    // All but the first fragment lack the transport's header; the first would be another flow.
+    // Only the first fragment has the transport header: with its ports it would be another flow
+    // than the others.
     let whole = u16::from_be_bytes([head[6], head[7]]) & 0x3fff == 0;
     let address = |at: usize| Ipv4Addr::from([head[at], head[at + 1], head[at + 2], head[at + 3]]);
     Some(Ip {
@@ -154,13 +157,13 @@ fn segment(data: &[u8]) -> Option<Segment> {
     Some(Segment { seq: number(head, 4), ack, flags, payload, queue_header })
 }
 
-/// The 32-bit number at `at`, which must be there.
+/// The 32-bit number at offset `at`. Panics if the bytes end before it.
 fn number(bytes: &[u8], at: usize) -> u32 {
     u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
 }
 
-/// What a queue that filters acknowledgements reads, from the header and its options. A malformed
-/// option ends the list, as in Linux.
+/// The fields that an ACK filter reads, from the header and its options. A malformed option ends
+/// the list, as in Linux.
 fn queue_header(mut options: &[u8], ack: u32, flags: u16, payload: u32) -> TcpHeader {
     let has = |flag: u16| flags & flag != 0;
     let mut header = TcpHeader {
@@ -187,7 +190,7 @@ fn queue_header(mut options: &[u8], ack: u32, flags: u16, payload: u32) -> TcpHe
     header
 }
 
-/// Reads one option: SACK (RFC 2018), timestamps (RFC 7323), MD5 (RFC 2385), or another.
+/// Reads one option: SACK (RFC 2018), timestamps (RFC 7323), MD5 (RFC 2385), or any other kind.
 fn read_option(header: &mut TcpHeader, kind: u8, body: &[u8]) {
     match (kind, body.len()) {
         (5, bytes) if bytes % 8 == 0 => {
@@ -199,8 +202,8 @@ fn read_option(header: &mut TcpHeader, kind: u8, body: &[u8]) {
     }
 }
 
-/// Marks a packet "congestion experienced". The checksum of IPv4's header is mended by what has
-/// changed (RFC 1624, equation 3); IPv6 has none.
+/// Sets CE in the ECN field. The IPv4 header checksum is updated incrementally (RFC 1624,
+/// equation 3); an IPv6 header has none.
 pub fn mark(packet: &mut [u8]) {
     match packet.first().map(|byte| byte >> 4) {
         Some(4) if packet.len() >= 20 => {
@@ -216,8 +219,9 @@ pub fn mark(packet: &mut [u8]) {
     }
 }
 
-/// Corrupts a packet: the last bit of its payload is wrong, or of the transport's header where there is no payload. The
-/// checksum of TCP, UDP or ICMP finds it (RFC 1071: it finds every wrong bit), and the receiver discards the packet.
+/// Corrupts a packet: inverts its last bit, which is payload or, without payload, transport header.
+/// The checksum of TCP, UDP or ICMP detects every single wrong bit (RFC 1071), so that the
+/// receiver discards the packet.
 pub fn corrupt(packet: &mut [u8]) {
     if let Some(last) = packet.last_mut() {
         *last ^= 1;
@@ -254,7 +258,7 @@ mod tests {
 
     #[test]
     fn a_mended_checksum_is_that_of_the_marked_header() {
-        // Every identification, so that every checksum is met, whatever carries.
+        // Every value of the identification field, so that every checksum and every carry occurs.
         for identification in 0..=u16::MAX {
             for class in [0, 1, 2, 3, 0xb9] {
                 let mut packet = ipv4(class, identification);
@@ -268,7 +272,7 @@ mod tests {
 
     #[test]
     fn a_checksum_finds_the_wrong_bit_of_whatever_packet() {
-        // A payload of each word, after which the sum over all is right.
+        // A payload with each 16-bit word and its checksum, so that the sum over all is zero.
         for word in 0..=u16::MAX {
             let mut payload = word.to_be_bytes().to_vec();
             payload.extend([3, 1]);

@@ -4,12 +4,16 @@
 //! Linux kernel's. Two network namespaces, one for each side of the links, are joined by a router
 //! in user space. Reading order:
 //!
-//! * [`router`]: the core. Facts about a packet and its time of arrival go in, decisions and times of
-//!   departure come out; no clock, no I/O, around the simulator's own ports. It is built everywhere.
+//! * [`router`]: the core, around the simulator's own ports. Header fields of a packet and its
+//!   arrival
+//!   time go in; decisions and departure times come out. It has no clock and no I/O, and is built
+//!   on
+//!   every platform.
 //! * [`addresses`]: which address each machine of a scenario has.
-//! * [`control`]: what a part of a run (users, servers) reports to the router, above all the
+//! * [`control`]: what a program of a run (users, servers) reports to the router, above all the
 //!   round-trip time of a connection before its first packet.
-//! * `device`, `netns`, `run` (Linux): where packets come from, the namespaces, and the loop with a clock.
+//! * `device`, `netns`, `run` (Linux): TUN devices, network namespaces, and the main loop with a
+//!   clock.
 //! * `users` (Linux): the simulator's applications over the kernel's sockets.
 
 pub mod addresses;

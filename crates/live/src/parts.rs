@@ -1,4 +1,5 @@
-//! The programs of a run: users and servers, and the commands that the caller runs behind the link.
+//! Starts and supervises the programs of a run: programs of users, servers, and commands that the
+//! caller runs behind the link.
 
 use std::fs::File;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
@@ -20,51 +21,52 @@ use crate::control::{LONGEST, Message};
 use crate::fault::{Fault, doing};
 use crate::netns::Namespace;
 
-/// Environment variables by which a program of users finds its sockets, as numbers of files.
+/// Environment variable with the file descriptor of a program's socket to the router.
 pub const CONTROL: &str = "AQMLAB_LIVE_CONTROL";
-/// The socket to the program of this pair on the other side.
+/// Environment variable with the file descriptor of the socket to the pair's program on the other
+/// side.
 pub const PARTNER: &str = "AQMLAB_LIVE_PARTNER";
 
-/// A program to be started.
+/// Description of a program to be started.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
-    /// What it is called in messages.
+    /// Name of the program in messages.
     pub name: String,
-    /// In whose namespace.
+    /// Side in whose namespace it runs.
     pub side: Side,
     /// Program and arguments.
     pub argv: Vec<String>,
-    /// Programs of users of one number, one on each side, are connected with each other and the
-    /// router; others, with no number, know nothing of it.
+    /// Number of its pair: the two programs of users of one pair, one on each side, are connected
+    /// to each other and to the router. `None` for all other programs.
     pub pair: Option<u8>,
-    /// Where its standard error goes; the supervisor's own without.
+    /// File for its standard error; `None` to inherit the supervisor's streams.
     pub errors: Option<PathBuf>,
-    /// Files that it gets from the supervisor, by number.
+    /// File descriptors that it inherits from the supervisor.
     pub files: Vec<RawFd>,
     /// Whether its standard input is a pipe that ends when the supervisor ends.
     pub tied: bool,
     /// Whether the run is over when it ends.
     pub ends_run: bool,
-    /// User and group that it runs as, where they are not the supervisor's.
+    /// User and group that it runs as, if not the supervisor's.
     pub identity: Option<(u32, u32)>,
 }
 
-/// A program that runs.
+/// A program that was started.
 pub struct Running {
-    /// What it is.
+    /// Description of the program.
     pub part: Part,
     child: Child,
-    /// To a program of users.
+    /// The router's end of the socket to a program of users.
     pub control: Option<OwnedFd>,
-    /// How it ended, if it has: its exit code, or 128 and the signal's number.
+    /// Exit code if it has ended; 128 plus the signal's number if a signal ended it.
     pub code: Option<i32>,
 }
 
 impl Part {
-    /// Reads one of a specification.
+    /// Reads the description of a program from a run's specification.
     ///
     /// # Errors
-    /// A sentence, if something is missing.
+    /// A sentence, if a field is missing.
     pub fn read(json: &Value) -> Result<Part, Fault> {
         let missing = |key: &str| Fault(format!("a part of the run lacks {key}"));
         let text = |key: &str| json[key].as_str().map(str::to_owned);
@@ -90,8 +92,8 @@ impl Part {
     }
 }
 
-/// Starts programs, each in the namespace of its side. The two of a pair are connected to each
-/// other.
+/// Starts programs, each in the namespace of its side. The two programs of a pair get connected
+/// sockets.
 ///
 /// # Errors
 /// A sentence that names the program that cannot be started.
@@ -120,10 +122,10 @@ fn local_pair(kind: SocketType) -> Result<(OwnedFd, OwnedFd), Fault> {
         .map_err(doing("make a socket"))
 }
 
-/// Starts a program in a namespace; one of a pair with its socket to the other.
+/// Starts a program in a namespace; `partner` is the socket to the other program of its pair.
 ///
 /// # Errors
-/// A sentence that names it.
+/// A sentence that names the program that cannot be started.
 pub fn start_one(
     part: &Part,
     namespace: &Namespace,
@@ -151,7 +153,7 @@ pub fn start_one(
         kept.extend([partner, other]);
         control = Some(own);
     }
-    // Programs of users choose the congestion control of their sockets.
+    // Programs of users need this capability to choose any congestion control for their sockets.
     let able = if control.is_some() { CapabilitySet::NET_ADMIN } else { CapabilitySet::empty() };
     let files = kept.iter().map(AsRawFd::as_raw_fd).chain(part.files.iter().copied()).collect();
     crate::system::confine(&mut command, files, able);
@@ -167,10 +169,10 @@ impl Running {
         Pid::from_child(&self.child)
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     ///
     /// # Errors
-    /// A sentence, if the system does not say.
+    /// A sentence, if the system call fails.
     pub fn has_ended(&mut self) -> Result<bool, Fault> {
         use std::os::unix::process::ExitStatusExt;
         if self.code.is_none() {
@@ -180,7 +182,8 @@ impl Running {
         Ok(self.code.is_some())
     }
 
-    /// Whether it ends within this many tenths of a second.
+    /// Waits at most this many tenths of a second for the program's end. Returns whether it has
+    /// ended.
     ///
     /// # Errors
     /// As [`Running::has_ended`].
@@ -194,7 +197,7 @@ impl Running {
         self.has_ended()
     }
 
-    /// Why it failed, if it did: its last line of errors.
+    /// The last line of standard error of a program of users that has failed.
     pub fn failure(&self) -> Option<Fault> {
         let code = self.code.filter(|&code| code != 0 && self.part.pair.is_some())?;
         let said = self.part.errors.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
@@ -204,19 +207,19 @@ impl Running {
         Some(Fault(format!("{} stopped: {why}", self.part.name)))
     }
 
-    /// Ends it, if it has not ended.
+    /// Kills the program if it has not ended.
     pub fn stop(&mut self) {
         if self.code.is_none() {
-            // It may end meanwhile.
+            // An error means that it has ended meanwhile.
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
     }
 
-    /// Waits until the part reports that it can be reached.
+    /// Waits until a program of users reports that its servers listen.
     ///
     /// # Errors
-    /// A sentence, if the part ends or does not report within `most`.
+    /// A sentence, if the program ends or does not report within `most`.
     pub fn wait_until_ready(&mut self, most: Duration) -> Result<(), Fault> {
         let steps = most.as_millis() / 2;
         for _ in 0..steps {
@@ -232,10 +235,10 @@ impl Running {
         Err(Fault(format!("{} did not get ready within {} s", self.part.name, most.as_secs())))
     }
 
-    /// Sends it the time when the run begins.
+    /// Sends a program of users the time when the run begins, ns of `CLOCK_MONOTONIC`.
     ///
     /// # Errors
-    /// A sentence, if it does not read.
+    /// A sentence, if the message cannot be sent.
     pub fn begin(&self, at_ns: u64) -> Result<(), Fault> {
         let Some(control) = &self.control else { return Ok(()) };
         let (bytes, length) = Message::Begin(at_ns).encode();
@@ -244,7 +247,7 @@ impl Running {
             .map_err(doing("send a program its start time"))
     }
 
-    /// The next message from it, if there is one.
+    /// The next message from the program, if there is one.
     pub fn receive(&self) -> Option<Message> {
         let mut bytes = [0; LONGEST + 1];
         match recv(self.control.as_ref()?, &mut bytes, RecvFlags::DONTWAIT) {

@@ -1,10 +1,10 @@
 //! Scheduling priority: a packet is forwarded when it is due only if the router runs then.
 //!
 //! Real-time scheduling (`SCHED_FIFO`, sched(7)) needs root or a limit (`ulimit -r`); without it a
-//! run goes on as before and says so. Three things keep the machine usable: the priorities are the
-//! lowest there are, the kernel leaves a twentieth of each processor to others whatever a real-time
-//! program does, and a router that is [overloaded](OVERLOAD) returns to ordinary scheduling by
-//! itself. A defect that neither sleeps nor returns is ended by the kernel (`ENDLESS_US`).
+//! run uses ordinary scheduling and reports so. Three things keep the machine usable: the
+//! priorities are the lowest there are, the kernel leaves a twentieth of each processor to other
+//! programs, and a router that is [overloaded](OVERLOAD) returns to ordinary scheduling. The kernel
+//! ends a program that by a defect never sleeps (`ENDLESS_US`).
 
 use std::io;
 use std::num::NonZeroU64;
@@ -15,17 +15,18 @@ use serde_json::{Value, json};
 
 use crate::system::{Scheduling, schedule};
 
-/// The router's priority, the lowest but one: the router must run before end systems, and before
-/// nothing else.
+/// The router's `SCHED_FIFO` priority: above the users' programs, below all other real-time
+/// programs.
 const ROUTER: u8 = 2;
 /// The priority of the users' programs, if they are real-time programs.
 const USERS: u8 = 1;
-/// Share of a processor above which the router no longer pauses. The kernel reserves 0.05 for
-/// others (`sched_rt_runtime_us`), so more than 0.95 is not available.
+/// Share of a processor above which the router is overloaded. The kernel reserves 0.05 for other
+/// programs (`sched_rt_runtime_us`), so more than 0.95 is not available.
 pub const OVERLOAD: f64 = 0.94;
 /// Processor time without sleeping after which the kernel ends a real-time program, microseconds.
 const ENDLESS_US: u64 = 3_000_000;
-/// How much later than requested the kernel may wake a thread, so as to wake several at once, ns.
+/// Timer slack in ns: how much later than requested the kernel may wake a thread to wake several at
+/// once (prctl(2)).
 const SLACK_NS: u64 = 1;
 
 /// The priorities and limits that the calling process has obtained.
@@ -50,7 +51,7 @@ impl Precedence {
         let _ = setrlimit(Resource::Rttime, limit);
         let requested = schedule(None, Scheduling::RealTime(ROUTER));
         if requested.is_err() {
-            // The next best is a nice value, where that is allowed.
+            // The next best is a low nice value, which may be refused too.
             let _ = rustix::process::nice(-15);
         }
         Precedence {
@@ -70,8 +71,8 @@ impl Precedence {
         }
     }
 
-    /// Takes the share of a processor that the router used lately; gives up the router's priority
-    /// if the share is above [`OVERLOAD`].
+    /// Gives up the router's real-time priority if its recent `share` of a processor is above
+    /// [`OVERLOAD`]. `at_s` is the time of the run in seconds.
     pub fn watch(&mut self, share: f64, at_s: f64) {
         if self.real_time && self.given_up.is_none() && share > OVERLOAD {
             let ordinary = schedule(None, Scheduling::Ordinary).is_ok();
@@ -80,19 +81,20 @@ impl Precedence {
         }
     }
 
-    /// Returns to ordinary scheduling: what follows is not urgent.
+    /// Returns to ordinary scheduling and unlocks the memory, after the run's last packet.
     pub fn end(&self) {
         let _ = schedule(None, Scheduling::Ordinary);
         let _ = munlockall();
     }
 
-    /// A sentence, if the priority was given up.
+    /// A sentence for the run's report, if the priority was given up.
     pub fn doubt(&self) -> Option<String> {
         self.given_up.clone()
     }
 
-    /// `real_time`: the router's priority and the users', `null` where ordinary; `locked_memory`; and
-    /// `refused`, why there is no real-time scheduling.
+    /// The run's scheduling as JSON: `real_time` and `users_real_time`, the priorities of the
+    /// router and of the users' programs (`null` for ordinary scheduling); `locked_memory`; and
+    /// `refused`, the kernel's reason against real-time scheduling.
     pub fn account(&self) -> Value {
         json!({
             "real_time": self.real_time.then_some(ROUTER),
@@ -103,7 +105,7 @@ impl Precedence {
     }
 }
 
-/// The calling thread is woken at the time it requested, not together with other threads.
+/// Makes the kernel wake the calling thread at the time it requests, without the usual slack.
 pub fn wake_in_time() {
     // Kernels that refuse this have the usual slack of 50 us.
     let _ = rustix::thread::set_current_timer_slack(NonZeroU64::new(SLACK_NS));
@@ -112,7 +114,7 @@ pub fn wake_in_time() {
 /// Raises the limit of a resource as far as this process may.
 pub fn raise(resource: Resource) {
     let limit = getrlimit(resource);
-    // If it is refused, the calls that need the resource will report that.
+    // An error is ignored: the calls that need the resource will report it.
     let _ = setrlimit(resource, Rlimit { current: limit.maximum, ..limit });
 }
 

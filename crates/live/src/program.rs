@@ -1,5 +1,5 @@
-//! A program of users, started by a live run: finds its sockets in its environment and what it is to
-//! do in a line of JSON.
+//! Entry point of a program of users, which a live run starts. Its sockets are in environment
+//! variables; its task is a line of JSON.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,11 @@ use crate::parts::{CONTROL, PARTNER};
 use crate::system;
 use crate::users::{Channels, Places, Program, Task};
 
-/// Carries out a task: `scenario`, `side`, `pair` (its number, and how many there are), `ipv6`, `log`.
+/// Carries out a task, given as JSON: `scenario`, `side`, `pair` (its number, and how many pairs
+/// there are), `ipv6`, and `log` (the file for facts).
 ///
 /// # Errors
-/// A sentence.
+/// A sentence on the first failure.
 pub fn users(text: &str) -> Result<(), Fault> {
     let json: Value = serde_json::from_str(text).map_err(|e| Fault(format!("no JSON: {e}")))?;
     let task = task(&json)?;

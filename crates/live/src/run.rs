@@ -1,4 +1,4 @@
-//! A live run from its namespaces to its outcome.
+//! Carries out a live run, from making its namespaces to its outcome.
 
 mod capture;
 pub mod drive;
@@ -28,15 +28,15 @@ use crate::priority::Precedence;
 use crate::router::Router;
 use crate::system;
 
-/// How long programs may take to begin.
+/// How long programs of users may take until their servers listen.
 const TO_BEGIN: Wall = Wall::from_secs(60);
-/// Between the word to begin and the begin.
+/// Time from sending [`Message::Begin`](crate::control::Message::Begin) to the run's time zero, ns.
 const NOTICE_NS: u64 = 5_000_000;
 
-/// Runs a specification.
+/// Carries out the live run that `spec` specifies.
 ///
 /// # Errors
-/// A sentence: what is missing, what a program said, or what the kernel refuses.
+/// A sentence: what is missing, why a program failed, or what the kernel refuses.
 pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     system::end_with_parent()?;
     let router = Router::new(&spec.scenario, spec.logged).map_err(|e| Fault(e.0))?;
@@ -72,9 +72,9 @@ pub fn run(spec: &Spec) -> Result<(Outcome, Honesty), Fault> {
     ended.and(captured).and_then(|()| report::finish(spec, drive, end, counters, busy))
 }
 
-/// From here on programs are started in a PID namespace whose first process is this one. It ends
-/// with us, and with it end all of them, also those that programs have started themselves. (No
-/// thread can be started any more.)
+/// Makes a PID namespace for all further programs, and starts its first process, the holder. When
+/// this process ends, the holder ends, and with it the kernel ends all processes of the namespace,
+/// also those that programs have started. (This process cannot start threads any more.)
 fn hold_programs(spec: &Spec, namespace: &Namespace) -> Result<Running, Fault> {
     system::unshare(UnshareFlags::NEWPID).map_err(doing("make a namespace of processes"))?;
     parts::start_one(&spec.holder, namespace, None)

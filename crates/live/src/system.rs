@@ -17,7 +17,8 @@ use rustix::thread::{
 
 use crate::fault::{Fault, doing};
 
-/// The request that makes a file of `/dev/net/tun` a device (`linux/if_tun.h`).
+/// The `struct ifreq` with which TUNSETIFF makes a file of `/dev/net/tun` a device
+/// (`linux/if_tun.h`).
 #[repr(C)]
 struct InterfaceRequest {
     name: [u8; 16],
@@ -26,13 +27,14 @@ struct InterfaceRequest {
 }
 
 const TUNSETIFF: Opcode = opcode::write::<i32>(b'T', 202);
-/// Packets of IP without a link header (IFF_TUN), nothing in front of them (IFF_NO_PI).
+/// Flags of a device: IP packets without a link header (IFF_TUN), with nothing before them
+/// (IFF_NO_PI).
 const TUN: u16 = 0x0001 | 0x1000;
 
 /// Opens a TUN device of this name in the calling thread's network namespace.
 ///
 /// # Errors
-/// As the kernel says: no `/dev/net/tun`, or no right to it.
+/// The kernel's error: no `/dev/net/tun`, or no permission.
 pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::CLOEXEC;
     let device = rustix::fs::open("/dev/net/tun", flags, Mode::empty())?;
@@ -44,30 +46,32 @@ pub fn open_tun(name: &str) -> io::Result<OwnedFd> {
     Ok(device)
 }
 
-/// The calling thread gets namespaces of its own.
+/// Gives the calling thread new namespaces (unshare(2)).
 ///
 /// # Errors
-/// As the kernel says: above all that the process may not.
+/// The kernel's error, in most cases that the process lacks the privilege.
 pub fn unshare(flags: UnshareFlags) -> io::Result<()> {
     debug_assert!(!flags.contains(UnshareFlags::FILES));
-    // SAFETY: only CLONE_FILES would take open files from under other threads.
+    // SAFETY: only CLONE_FILES would invalidate file descriptors of other threads.
     unsafe { rustix::thread::unshare_unsafe(flags) }?;
     Ok(())
 }
 
-/// How the kernel shares processors out.
+/// A scheduling policy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheduling {
-    /// As it does for everybody.
+    /// The default policy (`SCHED_OTHER`).
     Ordinary,
-    /// Before everybody who is ordinary or below this priority (`SCHED_FIFO`).
+    /// Real-time scheduling with this priority (`SCHED_FIFO`): before all ordinary programs and
+    /// those of lower priority.
     RealTime(u8),
 }
 
-/// Schedules a process of one thread, or the calling thread, so. Its children are ordinary.
+/// Sets the policy of a single-threaded process, or of the calling thread if `None`. Its children
+/// get the default policy.
 ///
 /// # Errors
-/// As the kernel says: above all that the caller may not.
+/// The kernel's error, in most cases that the caller lacks the privilege.
 pub fn schedule(process: Option<Pid>, how: Scheduling) -> io::Result<()> {
     let (policy, priority) = match how {
         Scheduling::Ordinary => (libc::SCHED_OTHER, 0),
@@ -75,19 +79,20 @@ pub fn schedule(process: Option<Pid>, how: Scheduling) -> io::Result<()> {
     };
     let wanted = libc::sched_param { sched_priority: priority.into() };
     let number = process.map_or(0, Pid::as_raw_pid);
-    // SAFETY: the kernel reads the parameter and keeps nothing of it.
+    // SAFETY: the kernel reads the parameter during the call and keeps no pointer to it.
     let answer = unsafe { libc::sched_setscheduler(number, policy, &raw const wanted) };
     if answer == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// The environment variable with the number of the process that started a supervisor.
+/// Environment variable with the process identifier of the command that started this supervisor.
 pub const PARENT: &str = "AQMLAB_LIVE_PARENT";
 
-/// The kernel ends this process when the one that started it ends, however that comes about. To be called from the
-/// process's first thread, and again after it has got new capabilities, which takes the order back (`prctl(2)`).
+/// Makes the kernel kill this process when its parent ends for whatever reason. Call it from the
+/// process's first thread, and again after a change of capabilities, which clears the setting
+/// (prctl(2)).
 ///
 /// # Errors
-/// A sentence, if it has ended already.
+/// A sentence, if the parent has ended already.
 pub fn end_with_parent() -> Result<(), Fault> {
     let Some(parent) = std::env::var(PARENT).ok().and_then(|number| number.parse().ok()) else {
         return Ok(());
@@ -98,8 +103,8 @@ pub fn end_with_parent() -> Result<(), Fault> {
     if now == Some(parent) { Ok(()) } else { Err(gone()) }
 }
 
-/// What is started with `command` has no capability but `able`, does not outlive the calling thread, and
-/// inherits these files under their numbers.
+/// Sets up `command`: the process has only the capabilities `able`, does not outlive the calling
+/// thread, and inherits these file descriptors under their numbers.
 pub fn confine(command: &mut Command, files: Vec<RawFd>, able: CapabilitySet) {
     // SAFETY: between fork and exec only system calls are made, none of which allocates.
     unsafe { command.pre_exec(move || bind(&files, able)) };
@@ -108,15 +113,15 @@ pub fn confine(command: &mut Command, files: Vec<RawFd>, able: CapabilitySet) {
 fn bind(files: &[RawFd], able: CapabilitySet) -> io::Result<()> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     for &file in files {
-        // SAFETY: it is open in the parent for as long as that starts programs.
+        // SAFETY: the parent keeps the file open while it starts programs.
         let file = unsafe { BorrowedFd::borrow_raw(file) };
         fcntl_setfd(file, FdFlags::empty())?;
     }
     keep_capabilities(able)
 }
 
-/// The file whose number an environment variable holds, one that [`confine`] let through. Call it
-/// once.
+/// The file whose descriptor an environment variable holds, inherited through [`confine`]. Call it
+/// once for each variable.
 pub fn inherited(variable: &str) -> Option<OwnedFd> {
     let number: RawFd = std::env::var(variable).ok()?.parse().ok()?;
     // Numbers 0 to 2 are the standard streams, which are not ours to close.
@@ -128,11 +133,11 @@ pub fn inherited(variable: &str) -> Option<OwnedFd> {
     Some(file)
 }
 
-/// A process that may not make namespaces gets a user namespace in which it may. It has to be the only
-/// thread of its process then. Users and groups keep their numbers, and so files their owners.
+/// Gives a process that may not make namespaces a user namespace in which it may. The process must
+/// have a single thread. User and group keep their numbers, so that files keep their owners.
 ///
 /// # Errors
-/// A sentence, if the kernel does not allow that either.
+/// A sentence, if the kernel does not allow a user namespace either.
 pub fn gain_capabilities() -> Result<(), Fault> {
     end_with_parent()?;
     let held =
@@ -141,7 +146,8 @@ pub fn gain_capabilities() -> Result<(), Fault> {
         return Ok(());
     }
     let (user, group) = (rustix::process::geteuid(), rustix::process::getegid());
-    // With a network of its own, to which a thread that enters another may come back.
+    // With a network namespace of its own: a thread that has entered another may come back only to
+    // one that belongs to this user namespace.
     unshare(UnshareFlags::NEWUSER | UnshareFlags::NEWNET).map_err(|error| {
         Fault(format!("a live run needs namespaces, and this user may not make any ({error}): start it as root, or have root allow user namespaces (sysctl user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0)"))
     })?;
@@ -157,15 +163,15 @@ pub fn gain_capabilities() -> Result<(), Fault> {
     end_with_parent()
 }
 
-/// From here on this thread, and what it starts, has no capabilities but `able`, whatever its user
-/// is.
+/// Drops all capabilities but `able`, for this thread and all processes that it starts, also as
+/// root.
 ///
 /// # Errors
 /// As the kernel says.
 pub fn keep_capabilities(able: CapabilitySet) -> io::Result<()> {
-    // A program that is executed by root would get all of them back.
+    // Without this, a program executed by root would get all capabilities back.
     set_no_new_privs(true)?;
     set_capabilities(None, CapabilitySets { effective: able, permitted: able, inheritable: able })?;
-    // And one that is executed by a user would lose them.
+    // Without this, a program executed by an ordinary user would lose them.
     able.iter().try_for_each(|one| Ok(configure_capability_in_ambient_set(one, true)?))
 }

@@ -1,16 +1,16 @@
-//! Hints about memory: to the processor, what is soon used ([`prefetch`]); to the operating system,
-//! what is so large that it should lie in huge pages ([`huge_pages`]).
+//! Hints about memory: to the processor, which data is used soon ([`prefetch`]); to the operating
+//! system, which vectors should use huge pages ([`huge_pages`]).
 //!
-//! A world of millions of users fits no cache, so that nearly all that an event touches comes from
-//! main memory; a hint lets it come earlier. It changes nothing that a program can read, and does nothing
-//! where a processor or a system has none. It has no safe form in the standard library: the `unsafe` of
-//! the simulator stands here alone.
+//! A simulation of millions of users fits in no cache, so most data of an event comes from main
+//! memory; a hint loads it earlier. Hints change no value that a program can read, and do nothing
+//! on processors or systems without them. The standard library has no safe form of them, so this
+//! crate has the only `unsafe` code of the simulator.
 
 mod pages;
 
 pub use pages::{huge_pages, push};
 
-/// Bytes that a processor fetches together (x86-64, most of AArch64).
+/// Size of a cache line in bytes (x86-64, most AArch64 processors).
 const LINE: usize = 64;
 
 /// Prefetches the cache lines of a value that will soon be used.
@@ -31,8 +31,8 @@ pub fn prefetch<T: ?Sized>(value: &T) {
 #[allow(unsafe_code)]
 fn prefetch_line(address: *const u8) {
     use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-    // SAFETY: a prefetch reads nothing that the program sees, and never faults, whatever the address;
-    // every x86-64 has the instruction.
+    // SAFETY: a prefetch has no effect that the program can see and never faults at any address;
+    // every x86-64 processor has the instruction.
     unsafe { _mm_prefetch(address.cast::<i8>(), _MM_HINT_T0) }
 }
 

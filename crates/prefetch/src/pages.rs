@@ -1,9 +1,9 @@
 //! Huge pages for vectors that take much memory.
 //!
-//! With pages of 4 KiB the processor's table of pages knows some megabytes; beyond, each line that comes
-//! from memory waits for its page's address first, which is two such waits in a virtual machine.
+//! With pages of 4 KiB the processor's TLB covers only some megabytes. Beyond, a cache miss first
+//! waits for the translation of its address, in a virtual machine for two translations.
 
-/// Vectors of at least this many bytes get huge pages: two pages of 2 MiB.
+/// Vectors of at least this many bytes get huge pages; it is the size of two huge pages of 2 MiB.
 const LARGE: usize = 4 << 20;
 
 /// Requests huge pages for the allocated capacity of a vector, if it is large. Call it before the
@@ -15,7 +15,7 @@ pub fn huge_pages<T>(vector: &Vec<T>) {
     }
 }
 
-/// Appends a value. A large vector that is full moves to twice the room, in huge pages.
+/// Appends a value. A large vector that is full moves to twice its capacity, in huge pages.
 #[inline]
 pub fn push<T>(vector: &mut Vec<T>, value: T) {
     if vector.len() == vector.capacity() {
@@ -39,13 +39,13 @@ fn grow<T>(vector: &mut Vec<T>) {
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code)]
 fn advise(first: *const u8, bytes: usize) {
-    /// The largest page of Linux that is not a huge one, bytes.
+    /// The largest base page size of Linux, bytes.
     const PAGE: usize = 1 << 16;
     let begin = first.addr().next_multiple_of(PAGE);
     let end = (first.addr() + bytes) / PAGE * PAGE;
     let place = first.wrapping_add(begin - first.addr()).cast_mut();
-    // SAFETY: the range lies within memory that a vector owns, and this advice changes nothing of what it
-    // holds. A system without huge pages refuses it, and all stays as it was.
+    // SAFETY: the range lies within memory that a vector owns, and this advice does not change its
+    // content. A system without huge pages refuses the call, which has no effect then.
     let _ = unsafe {
         rustix::mm::madvise(place.cast(), end - begin, rustix::mm::Advice::LinuxHugepage)
     };
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(nothing.len(), 10);
     }
 
-    /// What Linux says of the memory around an address, in the words of proc(5).
+    /// The `VmFlags` of the mapping that holds an address (proc(5)).
     #[cfg(target_os = "linux")]
     fn flags_of(address: usize) -> Option<String> {
         let maps = std::fs::read_to_string("/proc/self/smaps").ok()?;

@@ -1,14 +1,14 @@
-//! The bytes of packets on their way, by handle.
+//! The bytes of packets that are in the router, by handle.
 
 use std::collections::HashMap;
 
 use super::ROOM;
 use crate::router::is_copy;
 
-/// The bytes of a packet, and how many they are.
+/// A buffer with the bytes of a packet, and the packet's length in bytes.
 pub(super) type Body = (Box<[u8; ROOM]>, usize);
 
-/// The bytes of packets, and handles that are free.
+/// A slab of packet buffers, with a list of free handles. Copies have handles of the router's.
 #[derive(Default)]
 pub(super) struct Bodies {
     own: Vec<Body>,
@@ -17,7 +17,7 @@ pub(super) struct Bodies {
 }
 
 impl Bodies {
-    /// A handle with room for a packet.
+    /// Allocates a handle with a buffer for a packet.
     pub fn handle(&mut self) -> u32 {
         self.free.pop().unwrap_or_else(|| {
             self.own.push((Box::new([0; ROOM]), 0));
@@ -25,7 +25,7 @@ impl Bodies {
         })
     }
 
-    /// The bytes of a packet.
+    /// The buffer and the length of a packet.
     pub fn of(&mut self, id: u32) -> &mut Body {
         match is_copy(id) {
             true => self.copies.get_mut(&id).expect("a copy on its way"),
@@ -33,13 +33,13 @@ impl Bodies {
         }
     }
 
-    /// A packet was copied.
+    /// Stores the bytes of packet `id` for its copy, too.
     pub fn copy(&mut self, id: u32, copy: u32) {
         let body = self.of(id).clone();
         self.copies.insert(copy, body);
     }
 
-    /// A packet is on its way no longer.
+    /// Frees the handle of a packet that has left the router.
     pub fn release(&mut self, id: u32) {
         match is_copy(id) {
             true => drop(self.copies.remove(&id)),

@@ -1,4 +1,4 @@
-//! What a namespace is set to before anything runs in it.
+//! Kernel settings of a namespace, made before any program runs in it.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -9,22 +9,22 @@ use super::Metrics;
 use crate::fault::Fault;
 use crate::users::end_system::{settings, socket_options};
 
-/// Settings of a namespace.
+/// Kernel settings of a namespace for a scenario's end systems.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EndSystem {
-    /// Names below `/proc/sys/net/ipv4`, and values.
+    /// Values of sysctls, by the name below `/proc/sys/net/ipv4`.
     pub sysctls: BTreeMap<&'static str, String>,
     /// Metrics of the routes between the sides.
     pub metrics: Metrics,
-    /// What the kernel cannot imitate of the scenario's end systems, a sentence each.
+    /// Properties of the scenario's end systems that the kernel cannot imitate, a sentence each.
     pub missing: Vec<String>,
 }
 
 impl EndSystem {
-    /// What namespaces have to be set to for a scenario's end systems.
+    /// The settings that a scenario's end systems need.
     ///
     /// # Errors
-    /// A sentence, if its groups cannot have one kernel together.
+    /// A sentence, if the scenario's groups need different settings of one kernel.
     pub fn of(scenario: &Scenario) -> Result<EndSystem, Fault> {
         let of = settings(scenario).map_err(Fault)?;
         let first = scenario.traffic.first().map(|group| {
@@ -42,14 +42,14 @@ impl EndSystem {
         })
     }
 
-    /// Sets the calling thread's namespace.
+    /// Applies the settings to the calling thread's namespace.
     ///
     /// # Errors
-    /// A sentence that names what the kernel refuses.
+    /// A sentence with the setting that the kernel refuses.
     pub fn apply(&self) -> Result<(), Fault> {
         for (name, value) in &self.sysctls {
             let set = set(&format!("net/ipv4/{name}"), value);
-            // What an older kernel has not got, it does not do either.
+            // An older kernel without the sysctl does not have the feature either.
             let refused = set.err().filter(|error| error.kind() != ErrorKind::NotFound);
             if let Some(error) = refused {
                 return Err(Fault(format!(
@@ -61,7 +61,7 @@ impl EndSystem {
     }
 }
 
-/// Sets what a kernel may lack: where it does, there is nothing to set.
+/// Writes sysctls (paths below `/proc/sys`) that some kernels lack; errors are ignored.
 pub fn set_if_there(settings: &[(&str, &str)]) {
     for (name, value) in settings {
         let _ = set(name, value);

@@ -1,6 +1,6 @@
-//! Network namespaces without a name: a process that holds one open keeps it, and it is gone when
-//! the last such process ends, in whatever way. Nothing is left behind, and nothing of others is
-//! touched.
+//! Network namespaces without a name. A namespace exists while a process holds it open; the kernel
+//! removes it when the last such process ends, also by a crash. No cleanup is needed, and no other
+//! namespace is touched.
 
 pub mod end_system;
 mod netlink;
@@ -18,30 +18,31 @@ use crate::addresses::{Family, address, prefix};
 use crate::fault::{Fault, doing};
 use crate::system;
 
-/// The device towards the router, in every namespace.
+/// Name of the device towards the router, in every namespace.
 pub const DEVICE: &str = "aqm0";
-/// Largest IP packet (RFC 894).
+/// Largest IP packet in bytes (RFC 894).
 pub const MTU: u32 = 1_500;
-/// Packets that the device's ring takes before the router has read them. What does not fit is lost
-/// without a word, so it is large, and every run asserts that nothing was lost.
+/// Length of the device's ring: packets that wait until the router reads them. The device drops
+/// what does not fit, so the ring is long, and every run reports such drops.
 const RING: u32 = 10_000;
 
-/// A network namespace, held open.
+/// A network namespace that this process holds open.
 pub struct Namespace {
     handle: OwnedFd,
 }
 
-/// What the kernel counted at a namespace's device.
+/// The kernel's packet counters of a namespace's device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Packets that the router has sent into it, and those of them that were dropped.
+    /// Packets from the router into the namespace, and how many of them were dropped.
     pub received: [u64; 2],
-    /// Packets that came from its programs, and those of them that were dropped before the router.
+    /// Packets from the namespace's programs, and how many of them were dropped before the router.
     pub sent: [u64; 2],
 }
 
 impl Namespace {
-    /// A new namespace with the device towards the router, which is handed out, for hosts of `side`.
+    /// Makes a namespace for the machines of `side`. Returns it with the file of its device,
+    /// through which the router sends and receives.
     ///
     /// # Errors
     /// A sentence that names what is missing.
@@ -66,10 +67,10 @@ impl Namespace {
         made.join().map_err(|_| Fault("the thread that makes a namespace has failed".into()))?
     }
 
-    /// Does something in it: the calling thread goes there and comes back.
+    /// Runs a function in the namespace: the calling thread enters it and comes back.
     ///
     /// # Errors
-    /// A sentence, if the thread may not.
+    /// A sentence, if the thread may not enter the namespace.
     pub fn within<T>(&self, what: impl FnOnce() -> T) -> Result<T, Fault> {
         let move_to = |handle: &OwnedFd| {
             move_into_link_name_space(handle.as_fd(), Some(LinkNameSpaceType::Network))
@@ -82,10 +83,10 @@ impl Namespace {
         Ok(answer)
     }
 
-    /// What the kernel has counted at the device until now.
+    /// The kernel's counters of the device until now.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence, if the counters cannot be read.
     pub fn counters(&self) -> Result<Counters, Fault> {
         let text = self.within(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
         let text = text.map_err(doing("read the counters of a namespace"))?;
@@ -93,7 +94,8 @@ impl Namespace {
     }
 }
 
-/// The line of `/proc/net/dev` that is about our device: eight numbers received, eight sent.
+/// Parses the device's line of `/proc/net/dev`: eight receive counters, then eight transmit
+/// counters.
 fn counters(text: &str) -> Option<Counters> {
     let line = text.lines().find_map(|line| line.trim().strip_prefix(DEVICE)?.strip_prefix(':'))?;
     let numbers: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
@@ -101,23 +103,24 @@ fn counters(text: &str) -> Option<Counters> {
     Some(Counters { received: [at(1)?, at(3)?], sent: [at(9)?, at(11)?] })
 }
 
-/// Addresses, routes and settings of the calling thread's namespace.
+/// Sets addresses, routes and sysctls of the calling thread's namespace.
 fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
     let mut netlink = Netlink::open().map_err(doing("ask the kernel for a route"))?;
     let number =
         |netlink: &Netlink, name: &str| netlink.device(name).map_err(doing("find a device"));
     let (loopback, device) = (number(&netlink, "lo")?, number(&netlink, DEVICE)?);
-    // No address but ours, and no router advertisements or duplicate address detection.
+    // The kernel adds no addresses of its own: no link-local one, and none from router
+    // advertisements.
     set_if_there(&[
         ("net/ipv6/conf/all/accept_ra", "0"),
         ("net/ipv6/conf/aqm0/addr_gen_mode", "1"),
-        // A local prefix is enough to bind to in IPv4 alone.
+        // IPv4 sockets can bind to any address of a local route; IPv6 sockets need this setting.
         ("net/ipv6/ip_nonlocal_bind", "1"),
     ]);
     netlink.bring_up(loopback, 0, 0).map_err(doing("bring up the loopback device"))?;
     netlink.bring_up(device, RING, MTU).map_err(doing("bring up the device"))?;
-    // Where the kernel refuses, its own queue stays: the run's check of counters detects if it held
-    // any.
+    // If the kernel refuses, its default qdisc stays; the run's check of the counters finds packets
+    // that it dropped.
     let _ = netlink.without_queue(device);
     system.apply()?;
     for family in Family::ALL {
@@ -130,7 +133,7 @@ fn furnish(side: Side, system: &EndSystem) -> Result<(), Fault> {
         netlink.own(loopback, prefix(family, side)).map_err(doing("take addresses"))?;
         let mut add =
             |metrics: &Metrics| netlink.route(device, prefix(family, side.other()), own, metrics);
-        // A kernel without this congestion control: the check of end systems reports it.
+        // Without the congestion control, if the kernel lacks it: programs of users report that.
         let without = Metrics { congestion: None, ..system.metrics.clone() };
         add(&system.metrics).or_else(|_| add(&without)).map_err(doing("add a route"))?;
     }

@@ -1,5 +1,5 @@
-//! rtnetlink (RFC 3549), as far as a namespace needs it: a device is brought up, gets an address, and
-//! routes lead to it.
+//! The part of rtnetlink (RFC 3549) that a namespace needs: brings a device up, gives it an
+//! address, and adds routes.
 
 use std::io;
 use std::net::IpAddr;
@@ -13,7 +13,7 @@ const NEW_ADDRESS: u16 = 20;
 const NEW_ROUTE: u16 = 24;
 const NEW_QDISC: u16 = 36;
 const ERROR: u16 = 2;
-/// A request that is acknowledged and makes what is not there, in the place of what is.
+/// Flags of a request: NLM_F_REQUEST, NLM_F_ACK, NLM_F_REPLACE and NLM_F_CREATE.
 const REQUEST: u16 = 0x1 | 0x4 | 0x100 | 0x400;
 
 const UP: u32 = 1;
@@ -26,20 +26,20 @@ const UNICAST: u8 = 1;
 const TO_HOST: u8 = 2;
 const NO_DUPLICATE_DETECTION: u8 = 2;
 
-/// A connection to the kernel of the calling thread's network namespace.
+/// A netlink socket in the calling thread's network namespace.
 pub struct Netlink {
     socket: OwnedFd,
     sequence: u32,
 }
 
-/// What connections over a route begin with.
+/// Metrics of a route, which TCP connections over it use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
-    /// Segments; 0 for the kernel's own.
+    /// Initial congestion window in segments (`initcwnd`); 0 for the kernel's default.
     pub initial_window: u32,
-    /// Whether receivers acknowledge every segment at once.
+    /// Whether receivers acknowledge every segment at once (`quickack`).
     pub quick_acknowledgements: bool,
-    /// The congestion control of who chooses none.
+    /// Congestion control of sockets that do not choose one (`congctl`).
     pub congestion: Option<String>,
 }
 
@@ -59,7 +59,7 @@ impl Metrics {
     }
 }
 
-/// A request in the making.
+/// A netlink request under construction, without its length and sequence number.
 struct Request(Vec<u8>);
 
 impl Request {
@@ -102,7 +102,7 @@ fn bits(address: IpAddr) -> u8 {
 }
 
 impl Netlink {
-    /// Opens it.
+    /// Opens a netlink socket.
     ///
     /// # Errors
     /// As the kernel says.
@@ -111,10 +111,10 @@ impl Netlink {
         Ok(Netlink { socket, sequence: 0 })
     }
 
-    /// The number of a device.
+    /// The interface index of a device.
     ///
     /// # Errors
-    /// If there is none of that name.
+    /// If there is no device of that name.
     pub fn device(&self, name: &str) -> io::Result<u32> {
         Ok(rustix::net::netdevice::name_to_index(&self.socket, name)?)
     }
@@ -137,7 +137,7 @@ impl Netlink {
         }
     }
 
-    /// Brings a device up; with a length of its queue and the largest packet where they are not 0.
+    /// Brings a device up. Sets its queue length in packets and its MTU in bytes unless they are 0.
     ///
     /// # Errors
     /// As the kernel says.
@@ -156,7 +156,7 @@ impl Netlink {
         self.ask(request)
     }
 
-    /// Takes the queue of a device away: packets go to it at once.
+    /// Sets the qdisc `noqueue` on a device: packets go to the device at once.
     ///
     /// # Errors
     /// As the kernel says.
@@ -169,7 +169,7 @@ impl Netlink {
         self.ask(Request::new(NEW_QDISC, &body).attribute(1, b"noqueue\0"))
     }
 
-    /// Gives a device an address, alone in its network.
+    /// Adds an address to a device, with a prefix of full length (/32 or /128).
     ///
     /// # Errors
     /// As the kernel says.
@@ -180,7 +180,7 @@ impl Netlink {
         self.ask(Request::new(NEW_ADDRESS, &body).attribute(2, &octets).attribute(1, &octets))
     }
 
-    /// Everything in this prefix is an address of the namespace itself.
+    /// Adds a local route: every address of the prefix is one of the namespace itself.
     ///
     /// # Errors
     /// As the kernel says.
@@ -190,7 +190,8 @@ impl Netlink {
         self.ask(request.attribute(1, &octets(prefix)).number(4, loopback))
     }
 
-    /// A route to this prefix over a device, from `own` where a socket has no address yet.
+    /// Adds a route to this prefix over a device. `own` is the source address of sockets that are
+    /// not bound to one.
     ///
     /// # Errors
     /// As the kernel says.

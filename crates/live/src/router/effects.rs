@@ -1,4 +1,4 @@
-//! Packets at the effects of links.
+//! Packets at the effects of links, which lose, delay, corrupt or copy packets.
 
 use packet::{Instant, Packet};
 use sim::effect::{Fate, Passing};
@@ -9,7 +9,7 @@ use super::log;
 use super::packets::handle;
 use super::{Departed, Event, Router};
 
-/// Refuses channels.
+/// Refuses a scenario whose links have a channel (such as Wi-Fi).
 pub(super) fn refuse_channels(scenario: &Scenario) -> Result<(), ScenarioError> {
     match scenario.links.iter().position(|link| link.channel.is_some()) {
         Some(i) => Err(ScenarioError(format!(
@@ -20,7 +20,7 @@ pub(super) fn refuse_channels(scenario: &Scenario) -> Result<(), ScenarioError> 
 }
 
 impl Router {
-    /// A packet reaches an effect.
+    /// Passes a packet through the effect at `port`.
     pub(super) fn pass_effect(&mut self, packet: &Packet, port: u32) {
         let (id, now) = (packet.id, packet.arrived);
         let Port::Effect(place) = self.network.port(port) else { return };
@@ -52,7 +52,7 @@ impl Router {
         self.after_effect(port);
     }
 
-    /// Moves packets on that an effect has released.
+    /// Forwards the packets that an effect has released.
     fn after_effect(&mut self, port: u32) {
         loop {
             let Port::Effect(place) = self.network.port(port) else { return };
@@ -61,7 +61,7 @@ impl Router {
         }
     }
 
-    /// An effect has held a packet for as long as it may.
+    /// The hold time of a packet at an effect has expired.
     pub(super) fn release(&mut self, port: u32) {
         if let Port::Effect(place) = self.network.port(port) {
             place.release(self.now);
@@ -69,7 +69,7 @@ impl Router {
         self.after_effect(port);
     }
 
-    /// A packet leaves an effect at `at`.
+    /// Sends a packet from an effect to its next port or its host; it leaves the effect at `at`.
     fn go_on(&mut self, id: u32, at: Instant) {
         if at == self.now {
             return self.forward(id);

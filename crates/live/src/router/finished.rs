@@ -1,4 +1,4 @@
-//! What a router hands out when its run is over.
+//! The results of a router whose run is over.
 
 use sim::{Ended, Network, Outcome, Recorder, Reports, Scenario};
 
@@ -12,13 +12,13 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// Names of the ports that are queues, each with the log of its first arrivals.
+    /// The queue ports' names, each with the log of its first arrivals.
     pub fn logs(&self) -> impl Iterator<Item = (&str, &Log)> {
         let all = self.names.iter().map(String::as_str).zip(&self.logs).zip(self.network.ports());
         all.filter(|(_, port)| port.queue_meter().is_some()).map(|(named, _)| named)
     }
 
-    /// The outcome of the run: measurements of the ports, and of users what `recorder` recorded.
+    /// The outcome of the run: measurements of the ports, and those of the users from `recorder`.
     pub fn outcome(
         &self,
         scenario: &Scenario,
@@ -29,7 +29,8 @@ impl Finished {
         let names = self.names.iter().map(String::as_str);
         let all = names.zip(self.network.ports());
         let ports = all.clone().filter_map(|(name, port)| Some((name, port.queue_meter()?)));
-        // What the kernel discards does not come to the place where the simulator's hosts discard it.
+        // The simulator has a port at which hosts discard packets with wrong checksums. Here the
+        // kernel discards them, so the port's counts say nothing.
         let discard = self.network.discard().map(|port| port as usize);
         let effects = all.enumerate().filter(|(place, _)| Some(*place) != discard);
         let effects = effects.filter_map(|(_, (name, port))| Some((name, *port.effect_counts()?)));
@@ -46,20 +47,20 @@ impl Finished {
         })
     }
 
-    /// The outcome without any reports of users.
+    /// The outcome with measurements of the ports only.
     pub fn of_ports(&self, scenario: &Scenario) -> Outcome {
         let nobody = scenario.traffic.iter().map(|_| 0);
         self.outcome(scenario, Recorder::new(scenario, nobody, None), UserReports::default())
     }
 }
 
-/// What users reported apart from the recorder.
+/// What users reported besides the recorder's measurements.
 #[derive(Default)]
 pub struct UserReports {
-    /// What applications say of themselves.
+    /// The applications' own reports.
     pub reports: Reports,
-    /// Users and flows of all groups.
+    /// Number of sources of all groups.
     pub users: usize,
-    /// Requests without an answer at the end.
+    /// Number of requests without a complete reply at the end.
     pub open_requests: u64,
 }

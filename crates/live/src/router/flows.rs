@@ -1,5 +1,6 @@
-//! The connections and streams that cross the router: their numbers, owners and distances, and what
-//! of their past says whether a segment is a retransmission and an acknowledgement can be spared.
+//! The table of connections and streams that cross the router: their numbers, owners and round-trip
+//! times, and the sequence numbers that show whether a segment is a retransmission and whether an
+//! ACK filter may drop an acknowledgement.
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,47 +14,46 @@ use crate::addresses;
 use crate::control::{Announcement, Protocol};
 use crate::header::{Facts, Segment};
 
-/// How long a flow is remembered without a packet: longer than users read (a connection kept
-/// alive for them), and after its end as long as FINs are retransmitted.
+/// Time after a flow's last packet when it is deleted: for an open flow longer than users read
+/// between requests on a persistent connection, for an ended one as long as FINs are retransmitted.
 const FORGET: Duration = Duration::from_secs(900);
 const FORGET_ENDED: Duration = Duration::from_secs(120);
-/// Flows that are looked through for old ones at a time, for each new one.
+/// Number of flows that are checked for their age each time a flow is added.
 const SWEPT: usize = 4;
 
-/// A flow's name: protocol, the end on the clients' side, the end on the servers' side.
+/// Key of a flow: protocol number, socket address on the clients' side, that on the servers' side.
 type Key = (u8, SocketAddr, SocketAddr);
 
-/// What announced it, or would have.
+/// The source that a flow belongs to, and the flow's round-trip time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// Place of the group in the scenario.
+    /// Index of the group in the scenario.
     pub group: u16,
-    /// User or flow, counted over all groups.
+    /// Number of the source, counted over all groups.
     pub source: u32,
     /// Round-trip propagation time.
     pub round_trip: Duration,
 }
 
-/// A connection, or a pair of streams.
+/// A TCP connection, or a pair of datagram streams.
 #[derive(Clone, Copy, Debug)]
 pub struct Flow {
-    /// Its number, in the order in which flows appear.
+    /// Serial number, in the order in which flows appear.
     pub serial: u32,
-    /// Whose it is.
+    /// The source that it belongs to.
     pub owner: Owner,
-    /// Machines of the clients' and the servers' side.
+    /// Numbers of its machines on the clients' and on the servers' side.
     pub machines: [u16; 2],
-    /// Who opened it.
+    /// Side that sent the first packet.
     pub opener: Side,
     ended: bool,
     seen: Instant,
-    /// For each sending side: the sequence number up to which it has sent, and the one it has
-    /// acknowledged.
+    /// Highest sequence number sent by each side, and highest acknowledgement number.
     sent: [Option<u32>; 2],
     acked: [Option<u32>; 2],
 }
 
-/// Every flow that is remembered.
+/// The table of flows: a slab with an index by key.
 #[derive(Default)]
 pub struct Flows {
     numbers: HashMap<Key, u32>,
@@ -79,8 +79,8 @@ fn machine(of: SocketAddr) -> u16 {
 }
 
 impl Flow {
-    /// What a packet that `from` sends is to those who count, and to a queue that thins
-    /// acknowledgements.
+    /// Classifies a packet that side `from` sends, for measurements and for a queue that filters
+    /// acknowledgements. Updates the flow's sequence numbers.
     pub fn judge(&mut self, from: Side, facts: &Facts) -> (PacketClass, Ack) {
         let Some(segment) = &facts.segment else {
             return (PacketClass::new(Kind::Datagram, false), Ack::No);
@@ -96,7 +96,8 @@ impl Flow {
         (class(segment, retransmission), self.ack_filterable(from, bare, segment))
     }
 
-    /// As the simulator's connections: see `Connection::ack_filterable` there.
+    /// Whether an ACK filter may drop the segment for a newer one; the rule of the simulator's
+    /// `Connection::ack_filterable`.
     fn ack_filterable(&mut self, from: usize, bare: bool, segment: &Segment) -> Ack {
         let newer = self.acked[from].is_none_or(|acked| is_later(segment.ack, acked));
         if newer && segment.has(flags::ACK) {
@@ -125,7 +126,8 @@ fn class(segment: &Segment, retransmission: bool) -> PacketClass {
 }
 
 impl Flows {
-    /// A flow is about to be opened; an earlier flow with its addresses and ports is over.
+    /// Adds a flow that is about to be opened. It replaces an earlier flow of its addresses and
+    /// ports.
     pub fn announce(&mut self, now: Instant, of: &Announcement) {
         let opener = addresses::machine(of.opener.ip()).map_or(Side::Clients, |(side, _)| side);
         let key = key(of.protocol as u8, opener, of.opener, of.acceptor);
@@ -133,8 +135,9 @@ impl Flows {
         self.add(now, key, opener, Owner { group, source, round_trip });
     }
 
-    /// The flow of a packet that `from` sends. A flow that was not announced gets its owner from
-    /// `unknown`, which is called with its number and the machines of opener and acceptor.
+    /// The flow of a packet that side `from` sends. A flow that was not announced is added with the
+    /// owner that `unknown` returns; it is called with the flow's serial number, its opener's side,
+    /// and the machines of opener and acceptor.
     pub fn of(
         &mut self,
         now: Instant,
@@ -154,12 +157,12 @@ impl Flows {
         flow
     }
 
-    /// Whether a packet's flow is known.
+    /// Whether the table has a packet's flow.
     pub fn knows(&self, from: Side, facts: &Facts) -> bool {
         self.numbers.contains_key(&key(facts.protocol, from, facts.from, facts.to))
     }
 
-    /// How many are remembered.
+    /// Number of flows in the table.
     pub fn len(&self) -> usize {
         self.numbers.len()
     }
@@ -187,7 +190,7 @@ impl Flows {
         place
     }
 
-    /// Looks at some flows, each time at the next ones, and forgets the old ones among them.
+    /// Checks the next few flows in turn, and deletes those that are too old.
     fn forget(&mut self, now: Instant) {
         for _ in 0..SWEPT.min(self.flows.len()) {
             self.sweep = (self.sweep + 1) % self.flows.len();
@@ -202,7 +205,8 @@ impl Flows {
     }
 }
 
-/// Whether half of the round trip lies on each way, as the simulator has it for datagrams.
+/// Whether each direction has half of the round-trip time, as for datagrams in the simulator.
+/// Otherwise (TCP) all of it is on the way to the clients.
 pub fn is_split(protocol: u8) -> bool {
     protocol != Protocol::Tcp as u8
 }

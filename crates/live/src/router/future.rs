@@ -1,8 +1,8 @@
 //! The router's future events in the simulator's order: by time, then by the order within one
 //! instant.
 //!
-//! It is not the simulator's event queue: a driver with a clock reads when the next event is due,
-//! which a radix heap cannot say without advancing to it, and packets arrive at unforeseen times.
+//! It is not the simulator's event queue, a radix heap: that cannot give the time of its next event
+//! without advancing to it. Here packets arrive at unforeseen times before that event.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -10,22 +10,22 @@ use std::collections::BinaryHeap;
 use packet::Instant;
 use sim::event_queue::{Priority, order};
 
-/// What can happen.
+/// A future event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Event {
     /// A packet reaches the next port of its route.
     Arrive(u32),
     /// A port finishes a transmission.
     Finish(u32),
-    /// A port's discipline has scheduled a tick.
+    /// The periodic update of a port's discipline is due.
     Tick(u32),
-    /// A packet has its distance behind it.
+    /// A packet has passed the propagation delay behind its last port, and goes to its host.
     Deliver(u32),
-    /// An effect has held a packet for as long as it may.
+    /// The hold time of a packet at an effect expires.
     Release(u32),
 }
 
-/// Events to come. Those equal in time and order are served first come, first served.
+/// The queue of future events. Events with equal time and order are served in order of scheduling.
 #[derive(Default)]
 pub struct Future {
     events: BinaryHeap<Reverse<(Instant, u64, u64, Event)>>,
@@ -38,33 +38,33 @@ impl Future {
         self.events.push(Reverse((at, order, self.scheduled, event)));
     }
 
-    /// A transmission of `port` will end.
+    /// Schedules the end of a transmission at `port`.
     pub fn departure(&mut self, at: Instant, port: u32) {
         self.schedule(at, order(Priority::Departure, u64::from(port)), Event::Finish(port));
     }
 
-    /// The discipline of `port` will be called.
+    /// Schedules an update of the discipline of `port`.
     pub fn tick(&mut self, at: Instant, port: u32) {
         self.schedule(at, order(Priority::Tick, u64::from(port)), Event::Tick(port));
     }
 
-    /// The effect at `port` lets a packet go on that it has held.
+    /// Schedules the release of a packet that the effect at `port` holds.
     pub fn release(&mut self, at: Instant, port: u32) {
         self.schedule(at, order(Priority::Tick, u64::from(port)), Event::Release(port));
     }
 
-    /// A packet of `flow` will arrive somewhere.
+    /// Schedules the arrival of a packet of `flow` at a port or its host.
     pub fn arrival(&mut self, at: Instant, flow: u64, event: Event) {
         self.schedule(at, order(Priority::Arrival, flow), event);
     }
 
-    /// The first event up to and including `until`.
+    /// Removes the first event if it is due by `until`. Returns its time and the event.
     pub fn next(&mut self, until: Instant) -> Option<(Instant, Event)> {
         self.first().filter(|first| *first <= until)?;
         self.events.pop().map(|Reverse((at, _, _, event))| (at, event))
     }
 
-    /// When the first event is due.
+    /// Time of the first event.
     pub fn first(&self) -> Option<Instant> {
         self.events.peek().map(|Reverse((at, ..))| *at)
     }

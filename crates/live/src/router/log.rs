@@ -1,4 +1,4 @@
-//! The log of a port: what arrived and what became of it, for a replay without any network.
+//! The log of a port: its arrivals and what became of each, for a replay through the simulator.
 
 use packet::{Instant, Packet, TcpHeader};
 use record::PacketClass;
@@ -6,14 +6,14 @@ use record::PacketClass;
 /// What became of a packet at a port.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fate {
-    /// It waits or is being transmitted.
+    /// The packet waits or is being transmitted.
     #[default]
     Waits,
-    /// The queue dropped it.
+    /// The port dropped the packet.
     Dropped,
-    /// Its transmission ended.
+    /// The packet's transmission ended.
     Left {
-        /// Time of the event.
+        /// Time when the transmission ended.
         at: Instant,
         /// Whether the queue changed its ECN field.
         marked: bool,
@@ -27,7 +27,7 @@ pub struct Row {
     pub packet: Packet,
     /// Its TCP header, if the queue reads it.
     pub tcp: Option<TcpHeader>,
-    /// What it is to those who count.
+    /// Class of the packet in measurements.
     pub class: PacketClass,
     /// What became of it.
     pub fate: Fate,
@@ -40,7 +40,7 @@ pub struct Log {
     most: usize,
 }
 
-/// The row of a packet that is not logged.
+/// Stands for the row of a packet that is not logged.
 const NONE: u32 = u32::MAX;
 
 impl Log {
@@ -49,7 +49,7 @@ impl Log {
         Log { rows: Vec::new(), most: most.min(NONE as usize) }
     }
 
-    /// A packet arrives. Returns its row.
+    /// Logs an arrival, unless the log is full. Returns the index of its row.
     pub fn arrived(&mut self, packet: &Packet, tcp: Option<TcpHeader>, class: PacketClass) -> u32 {
         if self.rows.len() >= self.most {
             return NONE;
@@ -58,14 +58,14 @@ impl Log {
         (self.rows.len() - 1) as u32
     }
 
-    /// What became of the packet of a row.
+    /// Sets the fate of the packet of a row.
     pub fn became(&mut self, row: u32, fate: Fate) {
         if let Some(row) = self.rows.get_mut(row as usize) {
             row.fate = fate;
         }
     }
 
-    /// The rows.
+    /// The logged arrivals, in order.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }

@@ -1,11 +1,12 @@
-//! The core of the router: facts about packets and the times of their arrival go in; which packets are
-//! dropped, which leave, when and how marked comes out. No clock and no I/O: a driver hands in time,
-//! keeps the bytes, and carries out what is said.
+//! The core of the router: header fields of packets and their arrival times go in; drops,
+//! departures with their times, and marks come out. It has no clock and no I/O: a driver passes the
+//! time, keeps the packets' bytes, and carries out the decisions.
 //!
-//! The ports, their order at one instant and the delays are the simulator's ([`sim::Network`]). A
-//! transmission begins when the one before has ended or the packet has come, whichever is later, on
-//! the link's own time: `departure = max(arrival, departure before) + 8 L / R`. That a driver woke up
-//! late delays what it hands on, and nothing else.
+//! The ports, their order at one instant and the delays are the simulator's ([`sim::Network`]). The
+//! transmission of a packet of `L` bytes at `R` bit/s begins when the previous one has ended or
+//! when the packet has arrived, whichever is later:
+//! `departure = max(arrival, departure before) + 8 L / R`. These are computed times: a driver that
+//! wakes up late sends packets late, but changes no departure.
 
 mod effects;
 mod finished;
@@ -33,21 +34,23 @@ use crate::addresses;
 use crate::control::Announcement;
 use crate::header::Facts;
 
-/// What becomes of a packet, reported in the order in which it happens.
+/// What the core did with a packet, for the driver to carry out; in order of time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Departed {
-    /// An effect has sent a copy of it, which has the bytes that came. What becomes of either is reported later.
+    /// An effect copied the packet; the copy has the bytes that arrived. The fates of both are
+    /// reported later.
     Copied {
         /// The packet that was copied.
         id: u32,
-        /// The handle of the copy: the router's ([`is_copy`]), until it is delivered or dropped.
+        /// The handle of the copy, allocated by the router ([`is_copy`]) until it is delivered or
+        /// dropped.
         copy: u32,
     },
-    /// It goes on to its host.
+    /// The packet goes to its host now.
     Delivered {
-        /// The driver's handle, or that of a copy.
+        /// The driver's handle of the packet, or the router's handle of a copy.
         id: u32,
-        /// Time of the arrival.
+        /// Time when it arrives at its host.
         at: Instant,
         /// The side of its host.
         to: Side,
@@ -56,14 +59,14 @@ pub enum Departed {
         /// Whether an effect corrupted it, so that its checksum must be wrong.
         corrupted: bool,
     },
-    /// It was dropped; the handle is free.
+    /// The packet was dropped; the handle is free.
     Dropped {
-        /// The driver's handle, or that of a copy.
+        /// The driver's handle of the packet, or the router's handle of a copy.
         id: u32,
     },
 }
 
-/// A packet on its way.
+/// State of a packet in the router.
 #[derive(Clone, Copy)]
 struct InFlight {
     flow: u64,
@@ -72,27 +75,27 @@ struct InFlight {
     marked: bool,
     corrupted: bool,
     header: Header,
-    /// TCP header, for a TCP segment.
+    /// The TCP header fields that an ACK filter reads, if the packet is a TCP segment.
     tcp: Option<TcpHeader>,
     class: PacketClass,
     owner: (u16, u32),
     to: Side,
     client: u32,
-    /// Delay behind the last port.
+    /// Delay after the last port.
     last_hop_delay: Duration,
     route: u32,
     hop: u16,
-    /// Its row in the log of the port where it waits.
+    /// Row of the packet in the log of the port where it is.
     row: u32,
 }
 
-/// The router.
+/// The core of the router.
 pub struct Router {
     network: Network,
     names: Vec<String>,
     routes: Vec<Vec<u32>>,
     groups: Vec<Group>,
-    /// Machines of the clients' and the servers' side.
+    /// Number of machines on the clients' and on the servers' side.
     machines: [u32; 2],
     seed: u64,
     future: Future,
@@ -104,10 +107,11 @@ pub struct Router {
 }
 
 impl Router {
-    /// The router of a scenario, at rest. Each port keeps a log of its first `logged` arrivals.
+    /// The router of a scenario, at time zero. Each port keeps a log of its first `logged`
+    /// arrivals.
     ///
     /// # Errors
-    /// A sentence, if the scenario contradicts itself or has what only a simulation can have.
+    /// A sentence, if the scenario contradicts itself or has features that only a simulation has.
     pub fn new(scenario: &Scenario, logged: usize) -> Result<Router, ScenarioError> {
         if let Some(group) = scenario.traffic.iter().find(|group| !group.script.is_empty()) {
             return Err(ScenarioError(format!(
@@ -137,7 +141,7 @@ impl Router {
         Ok(router)
     }
 
-    /// A connection or stream is about to begin. Its first packet comes later.
+    /// Registers a connection or stream before its first packet.
     pub fn announce(&mut self, of: &Announcement) {
         let known = usize::from(of.group) < self.groups.len();
         if known {
@@ -145,13 +149,13 @@ impl Router {
         }
     }
 
-    /// Whether the flow of this packet is known: if not, its announcement may have to be read.
+    /// Whether the flow of this packet is known. If not, the driver reads new announcements first.
     pub fn knows(&self, from: Side, facts: &Facts) -> bool {
         self.flows.knows(from, facts)
     }
 
-    /// A packet that the driver calls `id` comes from a host of side `from` at `at`, not before the
-    /// last time that was passed. All events before `at` are served first.
+    /// A packet with the driver's handle `id` arrives at `at` from a host of side `from`. Times
+    /// must not decrease from call to call. Events up to `at` are served first.
     pub fn arrive(&mut self, at: Instant, id: u32, from: Side, facts: &Facts) {
         self.advance(at);
         let in_flight = self.enter(at, from, facts);
@@ -160,7 +164,7 @@ impl Router {
         self.forward(id);
     }
 
-    /// Everything up to and including `now` happens.
+    /// Serves all events up to and including `now`.
     pub fn advance(&mut self, now: Instant) {
         while let Some((at, event)) = self.future.next(now) {
             self.now = at;
@@ -183,17 +187,17 @@ impl Router {
         self.now = self.now.max(now);
     }
 
-    /// When [`Router::advance`] has something to do next.
+    /// Time of the next event that [`Router::advance`] serves.
     pub fn next(&self) -> Option<Instant> {
         self.future.first()
     }
 
-    /// What has become of packets since the last call.
+    /// Moves the reports on packets since the last call into `into`.
     pub fn take_done(&mut self, into: &mut Vec<Departed>) {
         into.append(&mut self.done);
     }
 
-    /// Flows that are remembered.
+    /// Number of flows in the table of flows.
     pub fn flows(&self) -> usize {
         self.flows.len()
     }
@@ -205,7 +209,7 @@ impl Router {
         Finished { network: self.network, names: self.names, logs: self.logs }
     }
 
-    /// What of a packet matters on its way.
+    /// The state of a packet that has just arrived: its flow, class, route and delay.
     fn enter(&mut self, at: Instant, from: Side, facts: &Facts) -> InFlight {
         let (groups, seed, machines) = (&self.groups, self.seed, self.machines);
         let unknown =
@@ -213,7 +217,8 @@ impl Router {
         let flow = self.flows.of(at, from, facts, unknown);
         let (class, ack) = flow.judge(from, facts);
         let group = &groups[usize::from(flow.owner.group)];
-        // The routes of a group are those of its own machines' packets, then of the others'.
+        // A group has two sets of routes: for packets from its own side, and for those from the
+        // other.
         let opened = from == flow.opener;
         let routes = &group.routes[usize::from(from != group.side)];
         let [client, server] = flow.machines;
@@ -224,7 +229,7 @@ impl Router {
         let tail = if is_split(facts.protocol) {
             Duration::from_nanos(flow.owner.round_trip.nanos() / 2)
         } else {
-            // The whole round trip lies at the clients' entrance.
+            // All of the round-trip time is a delay of the packets to the clients.
             if from == Side::Servers { flow.owner.round_trip } else { Duration::ZERO }
         };
         InFlight {
@@ -246,7 +251,7 @@ impl Router {
         }
     }
 
-    /// Moves a packet that is now at the entrance of a port, or past its last one.
+    /// Forwards a packet that is now at the entrance of a port, or past its last port.
     fn forward(&mut self, id: u32) {
         let mut at = self.now;
         while at == self.now {
@@ -281,7 +286,8 @@ impl Router {
         self.future.arrival(at, flow, Event::Arrive(id));
     }
 
-    /// Frees what an explicit port lost and schedules the end of the transmission it began.
+    /// After a call of an explicit port: frees the packets that it dropped, and schedules the end
+    /// of the transmission that it began.
     fn after_explicit(&mut self, port: u32, finish: Option<Instant>) {
         while let Some((id, arrived)) = self.network.take_lost() {
             self.on_drop(id, port, arrived);
@@ -309,7 +315,8 @@ impl Router {
         }
     }
 
-    /// A packet leaves its last port at `at`: its distance lies before it.
+    /// Schedules the delivery of a packet that leaves its last port at `at`, after its propagation
+    /// delay.
     fn deliver(&mut self, id: u32, at: Instant) {
         let in_flight = self.in_flight.of(id);
         let at = self.network.delayed(at, in_flight.last_hop_delay, || in_flight.client);
@@ -322,7 +329,8 @@ impl Router {
         }
     }
 
-    /// The queue of `port` has dropped a packet that had come at `arrived`.
+    /// Counts, logs and frees a packet that `port` has dropped and that had arrived there at
+    /// `arrived`.
     fn on_drop(&mut self, id: u32, port: u32, arrived: Instant) {
         let packet = self.in_flight.take(id);
         self.network.port(port).meter_mut().dropped_class(self.now, arrived, packet.class);
@@ -344,7 +352,8 @@ impl InFlight {
     }
 }
 
-/// The owner of a flow that was not announced: the first group, whose round-trip times it has too.
+/// The owner of a flow that was not announced: the first source of the first group. The round-trip
+/// time is drawn from that group's distribution.
 fn unannounced(
     groups: &[Group],
     seed: u64,

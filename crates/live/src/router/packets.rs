@@ -1,37 +1,38 @@
-//! The packets on their way: those that came, by handles of the driver, and copies, by handles of the router.
+//! The packets in the router: received ones with handles of the driver, copies with handles of the
+//! router.
 
 use super::InFlight;
 
-/// Handles from here on are those of copies.
+/// Handles from this number on are those of copies.
 const COPIES: u32 = 1 << 31;
 
-/// Whether a handle is that of a copy, which the router gave out.
+/// Whether a handle is that of a copy, allocated by the router.
 pub fn is_copy(handle: u32) -> bool {
     handle >= COPIES
 }
 
-/// The number of a packet within the router, even of one that came and odd of a copy: ports keep tables by it, so that it
-/// must be small.
+/// The packet's number within the router: even for received packets, odd for copies. Ports index
+/// tables by it, so it must be small.
 pub(super) fn number(handle: u32) -> u32 {
     handle.rotate_left(1)
 }
 
-/// The handle of a packet, by its number.
+/// The handle of the packet with this number.
 pub(super) fn handle(number: u32) -> u32 {
     number.rotate_right(1)
 }
 
-/// Packets on their way, by number.
+/// A slab of the packets in the router, by number.
 #[derive(Default)]
 pub(super) struct Packets {
     all: Vec<Option<InFlight>>,
-    /// Numbers of copies that are free, and how many were given out.
+    /// Free numbers of copies, and how many numbers of copies exist.
     free: Vec<u32>,
     copies: u32,
 }
 
 impl Packets {
-    /// A packet is on its way from now on.
+    /// Inserts a packet under its number.
     pub fn place(&mut self, number: u32, packet: InFlight) {
         let place = number as usize;
         if self.all.len() <= place {
@@ -41,7 +42,7 @@ impl Packets {
         self.all[place] = Some(packet);
     }
 
-    /// A copy of a packet is on its way from now on; its number.
+    /// Inserts a copy of a packet. Returns the copy's number.
     pub fn copy(&mut self, number: u32) -> u32 {
         let copied = *self.of(number);
         let copy = self.free.pop().unwrap_or_else(|| {
@@ -52,12 +53,12 @@ impl Packets {
         copy
     }
 
-    /// A packet, which is on its way.
+    /// The packet with this number. Panics if there is none.
     pub fn of(&mut self, number: u32) -> &mut InFlight {
         self.all[number as usize].as_mut().expect("a packet on its way")
     }
 
-    /// A packet, which is on its way no longer.
+    /// Removes the packet with this number. Panics if there is none.
     pub fn take(&mut self, number: u32) -> InFlight {
         let packet = self.all[number as usize].take().expect("a packet on its way");
         if is_copy(handle(number)) {

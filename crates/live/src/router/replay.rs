@@ -1,8 +1,9 @@
-//! Replays a log through the simulator: equal arrivals at a fresh port of this scenario must meet
-//! equal decisions, to the nanosecond.
+//! Replays a log through the simulator: equal arrivals at a fresh port of the scenario must have
+//! equal fates, with departure times equal to the nanosecond.
 //!
-//! The port is in the form that the simulator would choose. For the many disciplines that decide at
-//! arrival that is the folded one, which computes departures in another way than the router's ports do.
+//! The port has the form that the simulator would choose. For the many disciplines that decide at
+//! arrival that is the folded form, which computes departures at arrival, unlike the router's
+//! ports.
 
 use packet::Instant;
 use sim::port::{ExplicitPort, Offered, Port};
@@ -10,16 +11,18 @@ use sim::{Scenario, ScenarioError};
 
 use super::log::{Fate, Log};
 
-/// How a replay came out.
+/// Result of a replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
-    /// Arrivals offered again.
+    /// Number of arrivals replayed.
     pub arrivals: usize,
-    /// The first one with another fate: its number, and both fates, the log's first.
+    /// The first arrival with different fates: its row, the fate in the log, and that in the
+    /// replay.
     pub differs: Option<(usize, Fate, Fate)>,
 }
 
-/// Replays the log of the port called `name`. What waited at the end of the log, in either, is left out.
+/// Replays the log of the port called `name`. A packet that still waits at the end of the log or of
+/// the replay is not compared.
 ///
 /// # Errors
 /// A sentence, if the scenario contradicts itself.
@@ -56,7 +59,7 @@ pub fn replay(scenario: &Scenario, name: &str, log: &Log) -> Result<Replayed, Sc
     })
 }
 
-/// The fates of a log's packets at a port that holds them.
+/// The fates of a log's packets at an explicit port, which queues packets and serves events.
 fn event_by_event(port: &mut ExplicitPort, log: &Log) -> Vec<Fate> {
     let mut fates = vec![Fate::Waits; log.rows().len()];
     let mut finish = None;
@@ -66,13 +69,14 @@ fn event_by_event(port: &mut ExplicitPort, log: &Log) -> Vec<Fate> {
         let mut lost = |packet: packet::Packet| fates[packet.id as usize] = Fate::Dropped;
         finish = finish.or(port.offer(packet, row.tcp.as_ref(), row.class, &mut lost));
     }
-    // What the log's last arrivals met later lies beyond it: updates may have come in between.
+    // Later fates are not replayed: an update of the discipline may have come in between.
     let last = log.rows().last().map_or(Instant::ZERO, |row| row.packet.arrived);
     serve(port, &mut finish, last, log, &mut fates);
     fates
 }
 
-/// Ends transmissions and runs updates up to and including `until`, updates first.
+/// Ends transmissions and runs the discipline's updates up to and including `until`; at one instant
+/// updates come first.
 fn serve(
     port: &mut ExplicitPort,
     finish: &mut Option<Instant>,

@@ -1,4 +1,4 @@
-//! The capture of a run: what leaves the links, for Wireshark.
+//! The capture of a run: a file of the packets that leave the links, for Wireshark.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
@@ -10,22 +10,22 @@ use packet::Instant;
 use crate::bridge::Tap;
 use crate::fault::Fault;
 
-/// A file that is being written.
+/// A capture file that is being written.
 #[derive(Clone)]
 pub struct Capture(Arc<Mutex<State>>);
 
 struct State {
     out: BufWriter<File>,
     record: Vec<u8>,
-    /// The first thing that went wrong.
+    /// The first error in writing.
     broken: Option<io::Error>,
 }
 
 impl Capture {
-    /// A new file.
+    /// Creates a capture file and writes its header.
     ///
     /// # Errors
-    /// A sentence, if it cannot be made.
+    /// A sentence, if the file cannot be created.
     pub fn create(path: &Path) -> Result<Capture, Fault> {
         let file = File::create(path).map_err(|error| sentence(&error))?;
         let out = BufWriter::with_capacity(1 << 20, file);
@@ -35,7 +35,7 @@ impl Capture {
         capture.check().map(|()| capture)
     }
 
-    /// What takes packets.
+    /// A callback that writes packets into the file.
     pub fn tap(&self) -> Tap {
         let capture = self.clone();
         Box::new(move |at, packet| capture.with(|state| state.take(at, packet)))
@@ -44,15 +44,15 @@ impl Capture {
     /// Whether everything could be written so far.
     ///
     /// # Errors
-    /// A sentence, if not: a packet missing in a capture would go unnoticed.
+    /// A sentence, if not: nobody would notice that a packet is missing in the capture.
     pub fn check(&self) -> Result<(), Fault> {
         self.with(|state| state.broken.as_ref().map_or(Ok(()), |error| Err(sentence(error))))
     }
 
-    /// Writes what is left.
+    /// Writes buffered packets.
     ///
     /// # Errors
-    /// A sentence, if anything could not be written.
+    /// A sentence, if any packet could not be written.
     pub fn finish(&self) -> Result<(), Fault> {
         self.with(|state| {
             let broken = state.broken.take().or_else(|| state.out.flush().err());

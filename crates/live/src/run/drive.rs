@@ -1,5 +1,5 @@
-//! The loop of a run: moves packets when they are due, until the measured time is over and then
-//! until the programs have ended. The clock and the programs are parameters.
+//! The main loop of a run: moves packets when they are due, first until the end of the run, then
+//! until the programs have ended. The clock and the programs are type parameters.
 
 use packet::{Duration, Instant};
 use record::LogHistogram;
@@ -10,16 +10,17 @@ use crate::device::Device;
 use crate::fault::{Fault, doing};
 use crate::priority::Precedence;
 
-/// How long before something is due the loop stops sleeping: waking up takes that long.
+/// The loop sleeps until this long before its next event, then polls the clock: waking up may take
+/// that long.
 const SPIN: Duration = Duration::from_micros(60);
 /// How often the state of the programs is checked.
 const LOOK: Duration = Duration::from_millis(20);
-/// Over what time the router's load is measured.
+/// Interval over which the router's share of a processor is measured.
 const JUDGED: Duration = Duration::from_millis(1_000);
-/// How long programs may take to end after the run.
+/// How long programs of users may take to end after the run.
 const TO_END: Duration = Duration::from_millis(30_000);
 
-/// What surrounds the router: a clock, and programs that use it.
+/// The environment of the router: a clock, and the programs whose packets it forwards.
 pub trait Around<D> {
     /// Time since the run began.
     fn now(&self) -> Instant;
@@ -31,16 +32,17 @@ pub trait Around<D> {
     /// whether there are announcements.
     ///
     /// # Errors
-    /// A sentence, if the system cannot wait.
+    /// A sentence, if the system call fails.
     fn sleep(&mut self, devices: &[D; 2], most: Duration) -> Result<bool, Fault>;
 
-    /// Passes on what programs have announced.
+    /// Calls `notify` with each new announcement of the programs.
     fn poll_announcements(&self, notify: &mut dyn FnMut(&Announcement));
 
-    /// Checks the programs. Returns whether a program has ended that ends the run.
+    /// Checks the programs and the capture. Returns whether a program has ended whose end is the
+    /// end of the run.
     ///
     /// # Errors
-    /// What a program of users, or a capture, failed with.
+    /// A sentence, if a program of users has failed or the capture could not be written.
     fn look_after(&mut self) -> Result<bool, Fault>;
 
     /// Whether all programs of users have ended.
@@ -49,11 +51,11 @@ pub trait Around<D> {
     /// Ends all programs that still run.
     ///
     /// # Errors
-    /// A sentence, if the system does not say whether one has ended.
+    /// A sentence, if the system call fails.
     fn stop(&mut self) -> Result<(), Fault>;
 }
 
-/// Processor time that the router had used, and when.
+/// A reading of the processor time that the router has used, and its time.
 struct Load {
     at: Instant,
     used: Duration,
@@ -65,7 +67,7 @@ pub struct Drive<D, A> {
     pub bridge: Bridge<D>,
     /// The clock, and the programs of the run.
     pub programs: A,
-    /// By how much the loop was late at each step, sleep not counted.
+    /// How much later than it should have the loop reached each step, ns. Sleep is not counted.
     pub gaps: LogHistogram,
     /// The router's scheduling priority.
     pub precedence: Precedence,
@@ -79,20 +81,20 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         Drive { bridge, programs, gaps: LogHistogram::default(), precedence, load }
     }
 
-    /// Moves packets until `end`, or until a program has ended that ends the run. Returns when that
-    /// was.
+    /// Moves packets until `end`, or until the end of a program that ends the run. Returns the time
+    /// of the run's end.
     ///
     /// # Errors
-    /// What a program failed with, or what the system refuses.
+    /// A sentence, if a program or a system call has failed.
     pub fn run(&mut self, end: Instant) -> Result<Instant, Fault> {
         self.until(end, A::look_after)
     }
 
-    /// Waits after the measured time, which ended at `end`: packets still move until the users'
-    /// programs end by themselves; then all others are ended.
+    /// Moves packets after the run's `end` until the users' programs have ended by themselves; then
+    /// ends all other programs.
     ///
     /// # Errors
-    /// What a program failed with.
+    /// A sentence, if a program has failed, or those of users do not end in time.
     pub fn wait(&mut self, end: Instant) -> Result<(), Fault> {
         let waited = self.until(end + TO_END, |programs| {
             programs.look_after()?;
@@ -112,7 +114,7 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
         over: fn(&mut A) -> Result<bool, Fault>,
     ) -> Result<Instant, Fault> {
         let mut look = Instant::ZERO;
-        // When the loop should have continued.
+        // Time when the loop should have reached this step.
         let mut wanted = self.programs.now();
         loop {
             let now = self.programs.now();
@@ -139,14 +141,15 @@ impl<D: Device, A: Around<D>> Drive<D, A> {
                     // Announcements must be read, or the next sleep would end at once.
                     self.programs.poll_announcements(&mut |of| self.bridge.announce(of));
                 }
-                // A packet woke the loop: the exact time is unknown, but not later than the
-                // intended wake-up.
+                // The loop should have continued at the intended wake-up, or before it, when a
+                // packet arrived. The time of that is unknown: the gap counts from now then.
                 wanted = (now + rest).min(self.programs.now());
             }
         }
     }
 
-    /// Once in [`JUDGED`] the router's share of a processor decides whether it keeps its priority.
+    /// Once in each interval [`JUDGED`], measures the router's share of a processor, by which it
+    /// keeps or loses its real-time priority.
     fn judge_load(&mut self, now: Instant) {
         let span = now.since(self.load.at);
         if span >= JUDGED {

@@ -1,4 +1,4 @@
-//! The programs that run with the router, on the system's clock.
+//! The router's environment in a real run: the system's clock and the run's programs.
 
 use packet::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
@@ -12,18 +12,18 @@ use crate::device::Tun;
 use crate::fault::{Fault, doing};
 use crate::parts::Running;
 
-/// The code of a program that SIGKILL ended.
+/// The exit code of a program that SIGKILL ended.
 const KILLED: i32 = 128 + 9;
 
 /// The programs that run, and the run's clock.
 pub struct Programs {
-    /// The time since it began.
+    /// The clock of the run's time.
     pub clock: Clock,
-    /// The first process of their namespace: when it ends, all of them end.
+    /// The first process of the programs' PID namespace: when it ends, the kernel ends all of them.
     pub holder: Running,
     /// Users, servers, and the commands that the caller runs behind the link.
     pub running: Vec<Running>,
-    /// What leaves the links is written there.
+    /// Capture of the packets that leave the links.
     pub capture: Option<Capture>,
 }
 
@@ -74,7 +74,8 @@ impl Around<Tun> for Programs {
                 killed |= part.code == Some(KILLED);
             }
         }
-        // With the holder the kernel kills all programs, and these are seen to have ended before it is.
+        // When the holder is killed, the kernel kills all programs, and this process may see their
+        // end before the holder's.
         if over && killed && self.holder.ends_within(5)? {
             return Err(from_outside());
         }

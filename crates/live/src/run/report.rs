@@ -1,4 +1,4 @@
-//! How a live run ends: what was measured, and how far it can be believed.
+//! The results of a live run: its measures, and the conditions that show how far to trust them.
 
 use packet::{Duration, Instant};
 use serde_json::{Value, json};
@@ -13,24 +13,30 @@ use crate::router::replay::replay;
 use crate::router::{Finished, UserReports};
 use crate::users::{Collected, collect};
 
-/// Above this lateness of one packet in a hundred a run says so: distances are then no longer those
-/// of the scenario.
+/// Limit of the 99th percentile of the lateness, in seconds. Above it the run's report has a
+/// warning: round-trip times are no longer those of the scenario.
 const LATE_S: f64 = 0.000_5;
 
-/// How far a run can be believed, as JSON: `lateness_p50_s`, `lateness_p99_s`, `lateness_max_s` of
-/// packets handed on; `gap_p99_s`, `gap_max_s` between looks of the router when it was not asleep;
-/// `cpu_share` of one processor, and `users_cpu_share`, of users' programs on each side (`clients`,
-/// `servers`; `null` without users); `scheduling`, see
-/// [`Precedence::account`](crate::priority::Precedence::account); `packets`; `dropped_elsewhere`;
-/// `foreign`; `replayed`; `connects`, how many connections of users were established and how long
-/// `connect()` took (quantiles `p50_s`, `p90_s`, `p99_s` and `max_s`; the last three reveal a SYN
-/// that was retransmitted); `commands` (name and exit code); `cut_s`, if a program ended the run;
-/// `missing`, what the kernel cannot imitate of the end systems; and `flags`, a sentence for
-/// everything that is not as it should be.
+/// Conditions of a run that show how far to trust it, as JSON: `lateness_p50_s`, `lateness_p99_s`,
+/// `lateness_max_s` of packets handed to the devices; `gap_p99_s`, `gap_max_s`, how late the
+/// router's
+/// loop was at its steps, without sleep; `cpu_share`, the router's share of one processor, and
+/// `users_cpu_share`, that of the users' programs on each side (`clients`, `servers`; `null`
+/// without
+/// users); `scheduling`, see [`Precedence::account`](crate::priority::Precedence::account);
+/// `packets`, those received from the devices; `dropped_elsewhere`, those dropped by devices;
+/// `foreign`, those of other addresses; `replayed`, arrivals replayed through the simulator;
+/// `connects`, how many connections of users were established and how long `connect()` took
+/// (quantiles `p50_s`, `p90_s`, `p99_s` and `max_s`; a retransmitted SYN shows in the last three);
+/// `commands` (name and exit code); `cut_s`, the time if a program ended the run early; `missing`,
+/// properties of the end systems that the kernel cannot imitate; and `flags`, a warning sentence
+/// for
+/// each condition that is not met.
 #[derive(Clone, Debug)]
 pub struct Honesty(pub Value);
 
-/// Replays the logs, and gathers everything.
+/// Replays the logs, and makes the outcome and the report of a run that ended at `end`. `busy` is
+/// the processor time that the router used.
 pub fn finish(
     spec: &Spec,
     mut drive: Drive<Tun, Programs>,
@@ -78,7 +84,7 @@ pub fn finish(
     Ok((outcome, Honesty(honesty)))
 }
 
-/// A sentence for everything that is not as it should be.
+/// Warning sentences about drops by devices, lateness, and users that were stopped early.
 fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
     let mut out = Vec::new();
     if elsewhere > 0 {
@@ -97,7 +103,8 @@ fn doubts(elsewhere: u64, p99_s: f64, users_cut: bool) -> Vec<String> {
     out
 }
 
-/// Replays the log of every port through the simulator. Returns how many arrivals that were.
+/// Replays the log of every port through the simulator; a difference adds a warning to `flags`.
+/// Returns the number of arrivals replayed.
 fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<usize, Fault> {
     let mut arrivals = 0;
     for (name, log) in finished.logs().filter(|(name, _)| !name.starts_with("access")) {
@@ -110,13 +117,15 @@ fn check(spec: &Spec, finished: &Finished, flags: &mut Vec<String>) -> Result<us
     Ok(arrivals)
 }
 
-/// What is reported of users apart from their measures.
+/// What the run's report says of users: handshake times in seconds, and the processor time of the
+/// users' programs on each side.
 struct Beside {
     connect_s: Vec<f64>,
     worked: [Duration; 2],
 }
 
-/// What ports and users measured; of a run that was cut at `end`, or has no users, only the ports.
+/// The outcome with measurements of ports and users; only of ports, if the run has no users or was
+/// cut short at `end`.
 fn gather(
     spec: &Spec,
     finished: &Finished,
@@ -133,7 +142,8 @@ fn gather(
     Ok((finished.outcome(scenario, recorder, reported), Some(Beside { connect_s, worked })))
 }
 
-/// Times from the call of `connect()` until the connection was established.
+/// Number and quantiles of handshake times: from the call of `connect()` until the connection was
+/// established.
 fn connects(seconds: &[f64]) -> Value {
     let mut sorted = seconds.to_vec();
     sorted.sort_by(f64::total_cmp);

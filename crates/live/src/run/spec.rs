@@ -1,4 +1,4 @@
-//! What a live run is to be, as data.
+//! The specification of a live run.
 
 use std::path::PathBuf;
 
@@ -10,25 +10,27 @@ use crate::fault::Fault;
 use crate::netns::end_system::EndSystem;
 use crate::parts::Part;
 
-/// What a live run is to be.
+/// The specification of a live run.
 pub struct Spec {
-    /// The scenario, its loads calibrated into users.
+    /// The scenario. Offered loads have been calibrated into numbers of users.
     pub scenario: Scenario,
-    /// The specification as it was written.
+    /// The scenario's JSON.
     written: Value,
-    /// A program that does nothing and does not end: the first process of the programs' namespace.
+    /// A program that does nothing and does not end: the first process of the programs' PID
+    /// namespace.
     pub holder: Part,
-    /// Programs that are there before the run begins: users, and servers of one's own.
+    /// Programs started before the run begins: programs of users, and servers that the caller
+    /// provides.
     pub parts: Vec<Part>,
-    /// Programs that are started when it begins.
+    /// Commands that are started when the run begins.
     pub commands: Vec<Part>,
-    /// Files in which programs of users write down what they measure.
+    /// Files in which programs of users write their measurements.
     pub facts: Vec<PathBuf>,
-    /// What the namespaces are set to.
+    /// Kernel settings of the namespaces.
     pub end_system: EndSystem,
-    /// A capture of what leaves the links.
+    /// File for a capture of the packets that leave the links.
     pub pcap: Option<PathBuf>,
-    /// Arrivals of each port that are replayed after the run.
+    /// Number of arrivals at each port that are logged, and replayed after the run.
     pub logged: usize,
 }
 
@@ -36,7 +38,7 @@ impl Spec {
     /// Reads a specification: `scenario`, `holder`, `parts`, `commands`, `facts`, `pcap`, `logged`.
     ///
     /// # Errors
-    /// A sentence, of the scenario or of what is missing.
+    /// A sentence, if the scenario is wrong or a field is missing.
     pub fn from_json(text: &str) -> Result<Spec, Fault> {
         let json: Value = serde_json::from_str(text).map_err(|e| Fault(format!("no JSON: {e}")))?;
         let scenario =
@@ -57,11 +59,11 @@ impl Spec {
         })
     }
 
-    /// The scenario of a run that ended before its time: shorter, and without a warm-up if that was
-    /// not over.
+    /// The scenario of a run that was cut short at `end`: with that duration, and without the
+    /// warm-up if it was not over.
     ///
     /// # Errors
-    /// None that was not found before.
+    /// Those of reading a scenario; none is expected, as the longer one was read.
     pub(super) fn until(&self, end: Instant) -> Result<Scenario, Fault> {
         let mut shorter = self.written.clone();
         shorter["duration"] = format!("{} s", end.secs_f64()).into();

@@ -1,5 +1,5 @@
-//! The ends of connections that applications of the other side open: a server program that answers
-//! as its partner announces, as `sim`'s does.
+//! Accepted ends of connections, opened by applications of the other side: a server program that
+//! replies as the partner program announces. It acts as the servers of `sim` do.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,45 +16,45 @@ use super::partner::{Closing, PartnerMessage, When};
 use super::pipe::Pipe;
 use super::timers::Timer;
 
-/// A reply to come.
+/// A reply to be written.
 #[derive(Clone, Copy, Debug)]
 struct Reply {
     request_end: u64,
     bytes: u64,
     when: When,
-    /// When it was announced.
+    /// Time when it was announced.
     reported: Instant,
 }
 
-/// What the other program has said of a connection.
+/// What the partner program has announced about a connection.
 #[derive(Debug)]
 pub struct Plan {
     conn: ConnectionId,
     closing: Closing,
     replies: VecDeque<Reply>,
-    /// There is no further request.
+    /// The opener sends no further request.
     last: bool,
 }
 
-/// The end of a connection that accepted it.
+/// The accepting end of a connection.
 #[derive(Debug)]
 pub struct Acceptor {
     pub(super) pipe: Pipe,
     pub(super) group: u16,
     plan: Option<Plan>,
     from: SocketAddr,
-    /// Replies that the server program has begun to write.
+    /// Number of replies that the server program has begun to write.
     answered: u32,
-    /// Works on the oldest reply until then.
+    /// Time when the server program finishes preparing the oldest reply.
     ready: Option<Instant>,
-    /// When it last wrote.
+    /// Time when it last began to write a reply.
     wrote: Option<Instant>,
-    /// A timer is due then.
+    /// Time for which a timer is set.
     armed: Instant,
 }
 
 impl Acceptor {
-    /// When the oldest reply may be written, if its request has arrived.
+    /// Time when the oldest reply may be written; `None` while its request has not arrived.
     fn due(&mut self, now: Instant) -> Option<Instant> {
         let reply = *self.plan.as_ref()?.replies.front()?;
         if self.pipe.delivered < reply.request_end {
@@ -69,7 +69,8 @@ impl Acceptor {
         }
     }
 
-    /// Writes what is due by now. Returns the facts of it, and when the next reply is due.
+    /// Writes the replies that are due by `now`, and closes after the last. Returns the facts to
+    /// log, and when the next reply is due.
     fn answer(&mut self, now: Instant) -> (Vec<Fact>, Option<Instant>) {
         let mut facts = Vec::new();
         let next = loop {
@@ -107,7 +108,7 @@ impl Acceptor {
         }
     }
 
-    /// What is to be noted of it when it is over, or the run.
+    /// The fact to log when the connection or the run is over.
     pub(super) fn end(&self, at: Instant, over: bool) -> Option<Fact> {
         let conn = self.plan.as_ref()?.conn;
         Some(Fact::AcceptorEnd { conn, end: self.pipe.end(at, over) })
@@ -122,7 +123,7 @@ impl Driver {
         }
     }
 
-    /// A connection to a group has come.
+    /// A connection to a group's server was accepted.
     pub(super) fn accepted(
         &mut self,
         group: u16,
@@ -154,7 +155,7 @@ impl Driver {
         self.acceptor_reacts(place)
     }
 
-    /// The other program has said something of a connection.
+    /// Applies a message of the partner program about a connection.
     pub(super) fn plan(&mut self, word: PartnerMessage) -> io::Result<()> {
         let reported = self.clock.now();
         match word {
@@ -177,7 +178,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A connection is about to come, or has already.
+    /// Stores the plan of a connection that will arrive, or has already arrived.
     fn expect(&mut self, plan: Plan, from: SocketAddr) -> io::Result<()> {
         let conn = plan.conn;
         let Some(place) = self.unplanned.remove(&from) else {
@@ -204,11 +205,11 @@ impl Driver {
                 }
                 self.acceptor_reacts(place)
             }
-            None => Ok(()), // it is over
+            None => Ok(()), // the connection is over
         }
     }
 
-    /// Something happens at the socket.
+    /// Handles events of an accepted socket.
     pub(super) fn acceptor_happens(&mut self, place: Place, flags: EventFlags) -> io::Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
         let mut arrived = (0, 0);
@@ -224,7 +225,8 @@ impl Driver {
         self.acceptor_reacts(place)
     }
 
-    /// The server program: answers, closes.
+    /// Runs the server program: writes replies that are due, closes, and sets the timer for the
+    /// next reply.
     pub(super) fn acceptor_reacts(&mut self, place: Place) -> io::Result<()> {
         let now = self.now;
         let epoll = Arc::clone(&self.epoll);
@@ -237,7 +239,7 @@ impl Driver {
         if let Some(flags) = watch {
             epoll::modify(&*epoll, &acceptor.pipe.socket, EventData::new_u64(place), flags)?;
         }
-        // It may have become so while the watch was changed.
+        // The connection may have ended while the events to watch were changed.
         let over = over || (watch.is_some() && acceptor.pipe.over());
         facts.iter().for_each(|fact| self.log.note(fact));
         if over {

@@ -1,10 +1,10 @@
-//! The run's time, of one clock that all processes of the machine share.
+//! The run's time, from one clock that all processes of the machine share.
 
 use packet::Instant;
 use rustix::thread::{ClockId as SleepClock, clock_nanosleep_absolute};
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
-/// Nanoseconds of a second.
+/// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
 
 /// Reads `CLOCK_MONOTONIC` as time since the run began.
@@ -13,24 +13,24 @@ pub struct Clock {
     begin: u64,
 }
 
-/// The clock's own reading, ns.
+/// The reading of `CLOCK_MONOTONIC`, ns.
 pub fn monotonic_ns() -> u64 {
     let Timespec { tv_sec, tv_nsec } = clock_gettime(ClockId::Monotonic);
     tv_sec.unsigned_abs() * SECOND + tv_nsec.unsigned_abs()
 }
 
 impl Clock {
-    /// The run begins when the clock reads `begin` nanoseconds.
+    /// The clock of a run that begins when `CLOCK_MONOTONIC` reads `begin` nanoseconds.
     pub fn new(begin: u64) -> Self {
         Clock { begin }
     }
 
-    /// Since the run began; zero before.
+    /// Time since the run began; zero before that.
     pub fn now(&self) -> Instant {
         Instant::from_nanos(monotonic_ns().saturating_sub(self.begin))
     }
 
-    /// How long to wait for an instant; nothing if it is past.
+    /// Time from now until an instant; zero if it is past.
     pub fn until(&self, at: Instant) -> Timespec {
         let left = (self.begin.saturating_add(at.nanos())).saturating_sub(monotonic_ns());
         Timespec { tv_sec: (left / SECOND) as i64, tv_nsec: (left % SECOND) as i64 }

@@ -1,4 +1,5 @@
-//! Makes a run's measurements from the facts of all programs, with the recorder of a simulated run.
+//! Makes a run's measurements from the facts that all programs logged, with the recorder of the
+//! simulator.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -11,23 +12,23 @@ use sim::{ConnectionEnd, Recorder, Reports};
 
 use super::facts::{ConnectionId, End, Fact, RequestFact, read};
 
-/// What the programs of users measured.
+/// Measurements of the programs of users.
 pub struct Collected {
-    /// Everything but ports.
+    /// Recorder with all measurements except those of ports.
     pub recorder: Recorder,
-    /// What applications say of themselves.
+    /// The applications' own reports.
     pub reports: Reports,
-    /// Requests without an answer at the end.
+    /// Number of requests without a complete reply at the end.
     pub open_requests: u64,
-    /// Users and flows of all groups.
+    /// Number of sources of all groups.
     pub users: usize,
-    /// How long handshakes took, s, in order of time.
+    /// How long handshakes took, s, in the order of the logs.
     pub connect_s: Vec<f64>,
-    /// Processor time that all programs of each side have used.
+    /// Processor time that the programs of each side used, by [index](crate::addresses::index).
     pub worked: [Duration; 2],
 }
 
-/// A connection, of both ends' facts.
+/// A connection, assembled from the facts of both ends.
 #[derive(Default)]
 struct Connection {
     opened: u64,
@@ -37,13 +38,14 @@ struct Connection {
     requests: bool,
     /// What each end reported: the opener first, then the acceptor.
     ends: [Option<End>; 2],
-    /// Segments that the acceptor had retransmitted when it answered each request.
+    /// Number of segments that the acceptor had retransmitted when it began each reply, by the
+    /// reply's index.
     served: BTreeMap<u32, u32>,
     rows: Vec<u32>,
 }
 
 impl Connection {
-    /// When it was over: both ends have finished, or the opener has given up.
+    /// Time in ns when the connection was over: both ends had finished, or the opener had given up.
     fn over(&self) -> Option<u64> {
         match self.ends {
             [Some(opener), _] if opener.failed => Some(opener.at),
@@ -59,7 +61,7 @@ impl Connection {
         for end in self.ends.iter().flatten() {
             syn += end.syn_resent;
             // The kernel counts segments of all kinds and bytes of payload. A retransmission that
-            // was no SYN and carried no payload was a FIN; if data were retransmitted too, a FIN
+            // was not a SYN and carried no payload was a FIN; if data were retransmitted too, a FIN
             // cannot be distinguished from them.
             let later = end.resent.saturating_sub(end.syn_resent);
             *(if end.resent_bytes > 0 { &mut data } else { &mut fin }) += later;
@@ -67,7 +69,8 @@ impl Connection {
         Class::of(syn, fin, data)
     }
 
-    /// Whether the acceptor retransmitted something for this request.
+    /// Whether the acceptor retransmitted a segment between this reply's begin and the next
+    /// reply's.
     fn resent_for(&self, index: u32) -> bool {
         let before = if index == 0 { Some(0) } else { self.served.get(&index).copied() };
         let after = self.served.get(&(index + 1)).copied();
@@ -84,7 +87,7 @@ impl Connection {
     }
 }
 
-/// Something at an instant.
+/// An event that is reported to the recorder.
 enum Event {
     Fact(Fact),
     Over(ConnectionId),
@@ -94,7 +97,7 @@ fn at(ns: u64) -> Instant {
     Instant::from_nanos(ns)
 }
 
-/// When a fact is reported to the recorder; `None` for facts that are no events.
+/// Time in ns at which a fact is reported to the recorder; `None` for facts that are not events.
 fn time(fact: &Fact) -> Option<u64> {
     Some(match fact {
         Fact::Opened { at, .. }
@@ -116,10 +119,10 @@ fn time(fact: &Fact) -> Option<u64> {
     })
 }
 
-/// Reads the logs of all programs of a run.
+/// Reads the logs of all programs of a run and makes the measurements.
 ///
 /// # Errors
-/// If one cannot be read.
+/// If a log cannot be read.
 pub fn collect(scenario: &Scenario, logs: &[PathBuf]) -> io::Result<Collected> {
     let mut facts = Vec::new();
     for log in logs {
@@ -128,7 +131,7 @@ pub fn collect(scenario: &Scenario, logs: &[PathBuf]) -> io::Result<Collected> {
     Ok(of_facts(scenario, facts))
 }
 
-/// Collects from facts in memory.
+/// Makes the measurements from facts in memory.
 fn of_facts(scenario: &Scenario, facts: Vec<Fact>) -> Collected {
     let sources: Vec<usize> =
         scenario.traffic.iter().map(|group| group.sources().unwrap_or(0) as usize).collect();
@@ -183,7 +186,7 @@ struct Collector {
 }
 
 impl Collector {
-    /// What is known only at the end.
+    /// Stores a fact that is not an event.
     fn gather(&mut self, fact: Fact) {
         match fact {
             Fact::Served { conn, index, resent } => {
@@ -311,19 +314,19 @@ fn connection_end(of: &Connection) -> ConnectionEnd<'_> {
         source: of.source,
         class: of.class(),
         rows: &of.rows,
-        recoveries: Recoveries::default(), // the kernel counts them for all together
+        recoveries: Recoveries::default(), // the kernel counts those of all connections together
         delivered: of.delivered(),
     }
 }
 
-/// Datagrams on their way.
+/// Datagrams in flight.
 #[derive(Default)]
 struct Datagrams {
-    /// Streams by the recorder's numbers.
+    /// The recorder's number of each stream.
     streams: HashMap<ConnectionId, u32>,
-    /// When each was sent that has not arrived.
+    /// Send time of each datagram that has not arrived.
     travelling: BTreeMap<(ConnectionId, u64), Instant>,
-    /// Datagrams that arrived after the end of the run: they were in flight at its end.
+    /// Number of datagrams that arrived after the end of the run: they were in flight at its end.
     late: u64,
 }
 
@@ -349,7 +352,7 @@ impl Datagrams {
         }
     }
 
-    /// What never came was lost: the programs have waited for it after the run.
+    /// Records datagrams that never arrived as lost; the programs waited for them after the run.
     fn lose_the_rest(&mut self, recorder: &mut Recorder) {
         for ((stream, number), sent) in std::mem::take(&mut self.travelling) {
             if let Some(&of) = self.streams.get(&stream) {

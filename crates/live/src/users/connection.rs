@@ -1,4 +1,4 @@
-//! A connection as its opener sees it: what was requested over it, and what is still to come.
+//! The opening end of a connection: its requests, and the replies that are still expected.
 
 use std::collections::VecDeque;
 use std::os::fd::OwnedFd;
@@ -9,21 +9,21 @@ use traffic::Closes;
 use super::facts::{ConnectionId, Fact};
 use super::pipe::Pipe;
 
-/// A request, or what the other program writes without a request.
+/// A request with its reply, or a reply that the other program writes without a request.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exchange {
-    /// When its clock started.
+    /// Time from which the response time counts.
     pub(super) requested: Instant,
-    /// Segments this end had retransmitted by then.
+    /// Number of segments that this end had retransmitted by then.
     pub(super) resent: u32,
     pub(super) request_bytes: u32,
     pub(super) reply_bytes: u64,
-    /// Position in what arrives after the reply.
+    /// Offset of the reply's end in the bytes that arrive over the connection.
     reply_end: u64,
     pub(super) index: u32,
 }
 
-/// The end of a connection that opened it.
+/// The opening end of a connection.
 #[derive(Debug)]
 pub struct Opener {
     pub(super) pipe: Pipe,
@@ -36,20 +36,20 @@ pub struct Opener {
     pub(super) connected: Option<Instant>,
     pub(super) close_requested: bool,
     pub(super) exchanges: VecDeque<Exchange>,
-    /// How many there were.
+    /// Number of exchanges so far.
     requested: u32,
     /// Bytes that the application has written.
     pub(super) written: u64,
-    /// Bytes of all replies.
+    /// Bytes of all replies so far, also those still expected.
     pub(super) promised: u64,
-    /// The application waits until all is acknowledged.
+    /// Whether the application waits until all its data is acknowledged.
     pub(super) sent_pending: bool,
-    /// A timer looks for that.
+    /// Whether a timer is set that polls for these acknowledgements.
     pub(super) looks: bool,
 }
 
 impl Opener {
-    /// The end of a connection that is about to be opened.
+    /// The opening end of a new connection, before the handshake.
     pub(super) fn new(
         socket: OwnedFd,
         id: ConnectionId,
@@ -85,7 +85,7 @@ impl Opener {
         self.promised == 0 && (self.close_requested || self.written == u64::MAX)
     }
 
-    /// Whether the application still counts on it.
+    /// Whether the application still needs the connection, and must be notified if it fails.
     pub(super) fn expected(&self) -> bool {
         let once = matches!(self.closes, Closes::Acceptor | Closes::AcceptorToEnd);
         let may_send = !once && !self.close_requested;
@@ -105,7 +105,7 @@ impl Opener {
         all
     }
 
-    /// A further exchange.
+    /// Adds an exchange.
     pub(super) fn exchange(&mut self, at: Instant, request_bytes: u32, reply_bytes: u64) {
         let first = self.promised == 0;
         self.promised += reply_bytes;
@@ -120,7 +120,8 @@ impl Opener {
         self.requested += 1;
     }
 
-    /// Writes, closes when there is nothing more to write.
+    /// Writes what the socket takes, and closes if all is written and the connection is to be
+    /// closed.
     pub(super) fn pump(&mut self) {
         let closes = self.pipe.peer_closed || self.closing();
         self.pipe.write(closes);
@@ -129,12 +130,12 @@ impl Opener {
         }
     }
 
-    /// Requests without an answer.
+    /// Number of requests without a complete reply.
     pub(super) fn unanswered(&self) -> u64 {
         self.exchanges.iter().filter(|exchange| exchange.request_bytes > 0).count() as u64
     }
 
-    /// What is to be noted of it when it is over, or the run.
+    /// The fact to log when the connection or the run is over.
     pub(super) fn end(&self, at: Instant, over: bool) -> Fact {
         let connect = self.connected.map(|at| at.since(self.opened).nanos());
         let requests = self.promised > 0;

@@ -1,4 +1,4 @@
-//! One datagram: its name, and its ECN field as it was sent and as it came.
+//! Datagrams: the header that identifies them, and a socket that sends each with its ECN field.
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,20 +10,20 @@ use rustix::net::{SendFlags, sendto};
 use super::facts::ConnectionId;
 use super::sockets;
 
-/// Bytes of a datagram that name it; the shortest there are.
+/// Length in bytes of the header in a datagram's payload; also the shortest payload that is sent.
 pub const LEAST: usize = 12;
 
-/// Flag of a datagram: its stream's application is notified of its arrival.
+/// Flag in the header: the application that owns the stream is notified of the arrival.
 const NOTIFIES: u32 = 1 << 31;
 
-/// The name of a datagram, at its begin.
+/// The header of a datagram, at the start of its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Name {
     /// The stream it belongs to.
     pub stream: ConnectionId,
-    /// How many of the stream came before it.
+    /// Number of datagrams of the stream that were sent before it.
     pub number: u64,
-    /// Whether the stream's application is notified of its arrival.
+    /// Whether the application that owns the stream is notified of the arrival.
     pub notifies: bool,
 }
 
@@ -37,7 +37,7 @@ impl Name {
         out
     }
 
-    /// The name in a datagram's payload; `None` if the datagram is not one of ours.
+    /// Decodes the header of a payload; `None` if the payload is too short for one.
     pub fn decode(bytes: &[u8]) -> Option<Name> {
         let stream = u64::from_le_bytes(bytes.get(..8)?.try_into().ok()?);
         let number = u32::from_le_bytes(bytes.get(8..LEAST)?.try_into().ok()?);
@@ -55,7 +55,7 @@ pub struct Sender {
     socket: OwnedFd,
     at: SocketAddr,
     dscp: u8,
-    /// ECN field that the socket is set to.
+    /// ECN field that the socket currently sends.
     ecn: Ecn,
 }
 
@@ -65,8 +65,8 @@ impl Sender {
         Sender { socket, at, dscp, ecn: Ecn::NotEct }
     }
 
-    /// Sends a datagram of `bytes` bytes. One that the kernel does not take counts as sent and
-    /// lost.
+    /// Sends a datagram of `bytes` bytes. A datagram that the kernel does not take counts as sent
+    /// and lost.
     ///
     /// # Errors
     /// If the kernel does not take the ECN field.
@@ -100,7 +100,7 @@ mod tests {
     fn each_datagram_has_its_own_ecn_field() {
         for loopback in ["127.0.0.1:0", "[::1]:0"] {
             let at: SocketAddr = loopback.parse().expect("an address");
-            // A machine without IPv6 has nothing to show.
+            // Skips IPv6 on a machine without it.
             let Ok(receiver) = sockets::datagrams(at, 0) else { continue };
             let to = rustix::net::getsockname(&receiver).expect("a name");
             let to = SocketAddr::try_from(to).expect("an address");

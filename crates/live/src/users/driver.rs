@@ -1,4 +1,4 @@
-//! A program's loop: waits for sockets and times, and hands on what happens.
+//! The event loop of a program of users: waits for sockets and timers, and dispatches their events.
 
 use std::collections::HashMap;
 use std::io;
@@ -30,7 +30,7 @@ use crate::control::{Announcement, LONGEST, Message};
 
 const PARTNER: Place = 0;
 
-/// Everything of a program.
+/// State of a program of users.
 pub(super) struct Driver {
     pub epoll: Arc<OwnedFd>,
     pub clock: Clock,
@@ -49,25 +49,26 @@ pub(super) struct Driver {
     pub log: Log,
     pub partner: Partner,
     router: Option<OwnedFd>,
-    /// What is to come, by where from.
+    /// Plans of announced connections that have not arrived, by their source address.
     pub plans: HashMap<SocketAddr, Plan>,
-    /// Connections that arrived before they were announced, by their source address.
+    /// Connections that arrived before the partner announced them, by their source address.
     pub unplanned: HashMap<SocketAddr, Place>,
-    /// The place of each connection that was announced.
+    /// Where each announced connection is.
     pub expected: HashMap<ConnectionId, Expected>,
     pub scratch: Vec<u8>,
     next_serial: u64,
-    /// Payload that arrived in this second, by group; only if it is recorded.
+    /// The current second, and the payload bytes that arrived in it by group; only if goodput is
+    /// recorded.
     goodput: Option<(u64, Vec<u64>)>,
     counters: TcpCounters,
 }
 
-/// The place of a connection that was announced.
+/// Where an announced connection is.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Expected {
-    /// Still to come from here.
+    /// It has not arrived yet; its source address.
     From(SocketAddr),
-    /// The connection is in this place.
+    /// It has arrived; the handle of its slot.
     At(Place),
 }
 
@@ -111,7 +112,7 @@ impl Driver {
         Ok(driver)
     }
 
-    /// Makes this side reachable for the groups of the other.
+    /// Opens the server sockets of this side for groups whose applications are on the other side.
     fn listen(&mut self, task: &Task) -> io::Result<()> {
         let machines = task.scenario.network.whole(self.side.name()) as u32;
         for (number, group) in (0..).zip(&task.scenario.traffic) {
@@ -130,7 +131,7 @@ impl Driver {
                     self.watch(Slot::Datagrams(socket, number), EventFlags::IN)?;
                 }
             } else {
-                // A program of several has a listener at each machine's address of its own.
+                // With several pairs, each has and listens at its own address of every machine.
                 let options = self.groups.at(number).options.clone();
                 let machines = if task.pair.1 > 1 || matches!(self.places, Places::Loopback(_)) {
                     (0..machines).map(served).collect()
@@ -151,12 +152,12 @@ impl Driver {
         self.slots.at(place)
     }
 
-    /// The place may be used again.
+    /// Frees a slot for another use.
     pub fn free(&mut self, place: Place) {
         self.slots.free(place);
     }
 
-    /// A new place whose socket is watched.
+    /// Stores a slot and watches its socket for events. Returns the slot's handle.
     pub fn watch(&mut self, slot: Slot, flags: EventFlags) -> io::Result<Place> {
         let place = self.slots.place(slot);
         let epoll = Arc::clone(&self.epoll);
@@ -166,7 +167,7 @@ impl Driver {
         Ok(place)
     }
 
-    /// A number that no other connection or stream of the run has.
+    /// A new number, which no other connection or stream of the run has.
     pub fn next_id(&mut self) -> ConnectionId {
         self.next_serial += 1;
         let side = u64::from(crate::addresses::index(self.side));
@@ -181,7 +182,7 @@ impl Driver {
         Ok(())
     }
 
-    /// `bytes` bytes reached a program of a group.
+    /// Counts `bytes` of payload that reached a program for a group.
     pub fn arrived(&mut self, group: u16, bytes: u64) {
         let Some((second, sums)) = &mut self.goodput else { return };
         let now = self.now.nanos() / 1_000_000_000;
@@ -201,7 +202,7 @@ impl Driver {
         }
     }
 
-    /// Reports that it is ready, and waits for the time when the run begins.
+    /// Reports to the router that servers listen, and waits for the run's begin, in ns.
     pub fn wait_for_begin(&self) -> io::Result<u64> {
         let Some(router) = &self.router else {
             return Err(io::Error::other("there is no router to say when the run begins"));
@@ -216,7 +217,8 @@ impl Driver {
         }
     }
 
-    /// Runs to the end.
+    /// Runs the applications from `begin` (ns of `CLOCK_MONOTONIC`) to the end of the run, then
+    /// waits for late datagrams, and closes the log.
     pub fn run(mut self, begin: u64) -> io::Result<()> {
         self.clock = Clock::new(begin);
         self.timers.add(self.window.from, Timer::Measure);
@@ -239,8 +241,8 @@ impl Driver {
         self.log.finish()
     }
 
-    /// Serves what happens until an instant, applications too if the run is `on`. Returns whether the
-    /// partner is there still.
+    /// Serves events until an instant. While the run is `on`, that includes timers, connections and
+    /// applications; after it only datagrams are received. Returns whether the partner still runs.
     fn serve(&mut self, until: Instant, on: bool) -> io::Result<bool> {
         let mut events: Vec<Event> = Vec::with_capacity(512);
         loop {
@@ -294,7 +296,7 @@ impl Driver {
         }
     }
 
-    /// Something happens at a socket.
+    /// Handles events of the socket in a slot.
     fn happens(&mut self, place: Place, flags: EventFlags, on: bool) -> io::Result<()> {
         match self.at(place) {
             Some(Slot::Datagrams(..)) => self.read_datagrams(place, on),
@@ -332,7 +334,7 @@ impl Driver {
         }
     }
 
-    /// The partner has said something.
+    /// Handles a message of the partner program.
     fn on_message(&mut self, word: PartnerMessage, on: bool) -> io::Result<()> {
         match word {
             PartnerMessage::Received { stream, number, at, marked } if on => {
@@ -364,7 +366,7 @@ impl Driver {
         }
     }
 
-    /// The run is over: what is still open is noted as far as it went.
+    /// Logs the state of everything that is still open at the end of the run.
     fn end_run(&mut self) {
         if self.pair == 0 {
             self.log.note(&(TcpCounters::read() - self.counters).fact());

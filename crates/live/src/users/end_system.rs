@@ -1,9 +1,9 @@
-//! A scenario's end systems as the running kernel can imitate them: options of sockets, settings of
-//! the namespaces, and what can be neither.
+//! Maps a scenario's end systems to the running kernel: socket options, settings of the namespaces,
+//! and a list of properties that the kernel cannot imitate.
 //!
-//! Settings of a namespace hold for all groups, so groups must agree on them. What each does:
-//! Documentation/networking/ip-sysctl.rst of the kernel; what was seen of them: the window of 16,060 B
-//! under a buffer of 28,672 B, from which other windows are scaled.
+//! Settings of a namespace hold for all groups, so groups must agree on them. The kernel describes
+//! them in Documentation/networking/ip-sysctl.rst. One relation was measured: a receive buffer of
+//! 28,672 B gives a window of 16,060 B; buffers for other windows are scaled from that.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -16,11 +16,11 @@ use tcp::Profile;
 
 use super::kernel::set_tcp_option;
 
-/// Payload that may wait unsent in a socket before its program writes more, bytes. It is small, so
-/// that [`Action::Stop`](traffic::Action::Stop) finds little written that was not sent.
+/// TCP_NOTSENT_LOWAT: a program writes only while less than these bytes wait unsent in the socket.
+/// The limit is low, so that [`Action::Stop`](traffic::Action::Stop) leaves little unsent data.
 const UNSENT: i32 = 64 << 10;
 
-/// Congestion controls of ours by the kernel's names. BBR is the kernel's version 1.
+/// Names of our congestion controls, each with the kernel's name. The kernel's BBR is version 1.
 const CONTROLS: &[(&str, &str)] = &[
     ("reno", "reno"),
     ("rfc5681", "reno"),
@@ -39,15 +39,15 @@ const CONTROLS: &[(&str, &str)] = &[
 pub struct SocketOptions {
     /// The kernel's congestion control.
     pub congestion: String,
-    /// Segment size, where it is not the link's.
+    /// TCP_MAXSEG in bytes; `None` for the segment size of the MTU.
     pub segment: Option<u16>,
 }
 
 impl SocketOptions {
-    /// Sets them.
+    /// Sets the options on a socket.
     ///
     /// # Errors
-    /// If the kernel has not got such a congestion control.
+    /// A sentence, if the kernel does not have the congestion control; else the kernel's error.
     pub fn set(&self, socket: &OwnedFd) -> io::Result<()> {
         sockopt::set_tcp_congestion(socket, &self.congestion).map_err(|error| {
             let name = &self.congestion;
@@ -55,7 +55,7 @@ impl SocketOptions {
                 "this kernel lends no congestion control \"{name}\" ({error}); load it as root with modprobe tcp_{name}"
             ))
         })?;
-        // The simulator's ends do not hold back small segments.
+        // The simulator's senders do not use Nagle's algorithm.
         sockopt::set_tcp_nodelay(socket, true)?;
         set_tcp_option(socket, libc::TCP_NOTSENT_LOWAT, UNSENT)?;
         match self.segment {
@@ -65,42 +65,43 @@ impl SocketOptions {
     }
 }
 
-/// What namespaces of a scenario are to be set to.
+/// Settings for the namespaces of a scenario.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// Below `/proc/sys/net/ipv4`.
+    /// Values of sysctls, by the name below `/proc/sys/net/ipv4`.
     pub sysctls: BTreeMap<&'static str, String>,
-    /// First congestion window in segments (`initcwnd` of the routes), where it is not the kernel's.
+    /// Initial congestion window in segments (`initcwnd` of the routes); `None` for the kernel's
+    /// default.
     pub initial_window: Option<u32>,
-    /// Every segment is acknowledged at once (`quickack` of the routes).
+    /// Whether receivers acknowledge every segment at once (`quickack` of the routes).
     pub quick_acks: bool,
-    /// What the kernel cannot imitate, a sentence each.
+    /// Properties of the end systems that the kernel cannot imitate, a sentence each.
     pub missing: Vec<String>,
 }
 
-/// The options of sockets for a group with these end systems.
+/// The socket options for a group with this profile.
 pub fn socket_options(group: &Traffic, profile: &Profile) -> SocketOptions {
     let congestion = kernels(profile.control_name());
     let mss = group.tcp.whole("mss");
-    // With timestamps 12 B of it are the option's, in the kernel as here.
+    // The timestamps option takes 12 B of the segment size, in the kernel as in the simulator.
     let segment = (mss != 1_460).then_some(mss as u16);
     SocketOptions { congestion: congestion.unwrap_or("reno").to_owned(), segment }
 }
 
-/// No kernel has ends of QUIC.
+/// Refuses scenarios with QUIC, which the kernel does not have.
 ///
 /// # Errors
-/// A sentence, if a group is of QUIC, or its parameters contradict each other.
+/// A sentence, if a group uses QUIC or its parameters contradict each other.
 pub fn refuse_quic(scenario: &Scenario) -> Result<(), String> {
     tcp_groups(scenario).try_for_each(|group| end_system(group).map(drop))
 }
 
-/// The groups with connections.
+/// The groups that use connections, not datagrams.
 fn tcp_groups(scenario: &Scenario) -> impl Iterator<Item = &Traffic> {
     scenario.traffic.iter().filter(|group| !group.entry.datagrams)
 }
 
-/// What a group's end systems do, unless they are of QUIC.
+/// The profile of a group's end systems; an error if they use QUIC.
 fn end_system(group: &Traffic) -> Result<Profile, String> {
     let profile = group.end_system().map_err(|error| error.to_string())?;
     if profile.has_streams() {
@@ -112,15 +113,15 @@ fn end_system(group: &Traffic) -> Result<Profile, String> {
     Ok(profile)
 }
 
-/// The kernel's name of a congestion control of ours.
+/// The kernel's name for one of our congestion controls.
 fn kernels(control: &str) -> Option<&'static str> {
     CONTROLS.iter().find(|(ours, _)| *ours == control).map(|(_, kernels)| *kernels)
 }
 
-/// What the namespaces of a scenario are to be set to.
+/// The settings for the namespaces of a scenario.
 ///
 /// # Errors
-/// A sentence, if groups differ in what holds for a whole namespace, or are of QUIC.
+/// A sentence, if groups need different values of a setting, or use QUIC.
 pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
     refuse_quic(scenario)?;
     let mut all = Settings::default();
@@ -152,11 +153,11 @@ pub fn settings(scenario: &Scenario) -> Result<Settings, String> {
     Ok(all)
 }
 
-/// Reads a group's profile.
+/// Derives settings from a group's profile and parameters.
 struct Reader<'a> {
     group: &'a Traffic,
     tcp: &'a Params,
-    /// Its congestion control, by our name.
+    /// Our name of the group's congestion control.
     control: &'static str,
 }
 
@@ -206,11 +207,13 @@ impl Reader<'_> {
         self.tcp.switch_or("ecn", needs)
     }
 
-    /// The largest window: a receive buffer, of which the kernel offers a part.
+    /// Sets the receive buffer for the largest window; the kernel offers a part of the buffer as
+    /// window.
     fn window(&self, sysctls: &mut BTreeMap<&'static str, String>) {
         let bytes = self.tcp.whole("window_bytes");
         let grows = self.switch("autotuning");
-        // The profile's default: as far as the kernel's grows, whose bound may be another.
+        // A window that grows up to the profile's default needs no setting: the kernel's grows too,
+        // up to its own limit.
         let mut fields = self.group.profile.about.fields.iter();
         let usual = fields.find(|field| field.name == "window_bytes");
         if grows && usual.is_some_and(|field| field.default == Value::Whole(bytes)) {

@@ -1,5 +1,5 @@
-//! What a program of users writes down while it runs, one fact a line, in order of time;
-//! [`collect`](super::collect()) makes the run's measures of the logs of all programs.
+//! The log that a program of users writes while it runs: one fact a line, as JSON. From the logs of
+//! all programs [`collect`](super::collect()) makes the run's measures.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};
@@ -9,147 +9,151 @@ use packet::report::Impairment;
 use serde::{Deserialize, Serialize};
 use traffic::{ListenerReport, PingReport, Probe, Report, VideoCallReport, ViewerReport};
 
-/// A connection, by a number that no other one of the run has.
+/// Number of a connection or stream, unique in the run.
 pub type ConnectionId = u64;
 
-/// What one end of a connection has done, when it is over or the run is.
+/// State and counters of one end of a connection, when the connection or the run is over.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// When it finished; the end of the run, if it has not.
+    /// Time when it finished, ns; the end of the run, if it has not finished.
     pub at: u64,
-    /// Whether it has finished.
+    /// Whether it finished before the end of the run.
     pub over: bool,
     /// Whether the connection or request was given up.
     pub failed: bool,
     /// Payload bytes read in the measured interval.
     pub delivered: u64,
-    /// SYN or SYN-ACK retransmitted.
+    /// Number of retransmissions of its SYN or SYN-ACK.
     pub syn_resent: u32,
-    /// All segments retransmitted, these included (`tcpi_total_retrans`).
+    /// Number of all segments retransmitted, with those of the handshake (`tcpi_total_retrans`).
     pub resent: u32,
     /// Payload bytes retransmitted (`tcpi_bytes_retrans`).
     pub resent_bytes: u64,
-    /// Segments with payload sent (`tcpi_data_segs_out`).
+    /// Number of segments with payload sent (`tcpi_data_segs_out`).
     pub data_segments: u32,
 }
 
-/// A page, as the recorder of pages has it; times in ns.
+/// A page load that has ended; times in ns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PageFact {
-    /// When it began.
+    /// Time when the page load began.
     pub began: u64,
-    /// When its last reply came.
+    /// Time when its last reply was complete.
     pub ended: u64,
-    /// Requests.
+    /// Number of requests.
     pub objects: u32,
     /// Payload bytes of the replies.
     pub bytes: u64,
-    /// The user, numbered over all groups.
+    /// Number of the user, counted over all groups.
     pub user: u32,
-    /// The group of the user.
+    /// Index of the user's group.
     pub group: u16,
-    /// A request was given up.
+    /// Whether a request of the page was given up.
     pub failed: bool,
 }
 
 /// A request that has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestFact {
-    /// Its connection.
+    /// Number of its connection.
     pub conn: ConnectionId,
-    /// How many requests of the connection came before it.
+    /// Number of exchanges of the connection before this one.
     pub index: u32,
-    /// When its clock started: `connect()`, or the write on a connection already open.
+    /// Time from which the response time counts, ns: the call of `connect()` for the first request
+    /// of a connection, the write of the request for further ones.
     pub requested: u64,
-    /// When its reply was there.
+    /// Time when its reply was complete, ns.
     pub ended: u64,
-    /// Request payload.
+    /// Payload bytes of the request.
     pub request_bytes: u32,
-    /// Reply payload.
+    /// Payload bytes of the reply.
     pub reply_bytes: u64,
-    /// The opener retransmitted something meanwhile.
+    /// Whether the opener retransmitted a segment between these times.
     pub resent: bool,
     /// Whether the connection or request was given up.
     pub failed: bool,
 }
 
-/// A fact; all times are nanoseconds since the run began.
+/// An entry of the log; all times are nanoseconds since the run began.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Fact {
     /// A connection is opened.
     Opened { conn: ConnectionId, at: u64, client: u32, source: u32, group: u16 },
     /// A request is made.
     Requested { at: u64, group: u16, reply_bytes: u64 },
-    /// One has ended.
+    /// A request has its complete reply, or was given up.
     Ended(RequestFact),
-    /// A server has received a whole request; until now it has retransmitted `resent` segments.
+    /// A server begins to write a reply; it has retransmitted `resent` segments of the connection
+    /// so far.
     Served { conn: ConnectionId, index: u32, resent: u32 },
-    /// The opener's end of a connection; the flag says whether it requested replies.
+    /// The opener's end of a connection is over. `requests`: whether replies were expected over it;
+    /// `connect`: duration of the handshake, if it was completed.
     OpenerEnd { conn: ConnectionId, requests: bool, connect: Option<u64>, end: End },
-    /// The acceptor's end.
+    /// The acceptor's end of a connection is over.
     AcceptorEnd { conn: ConnectionId, end: End },
-    /// A page begins.
+    /// A user begins to load a page.
     PageBegins { at: u64, group: u16 },
-    /// A page is over.
+    /// A page load has ended.
     PageEnds(PageFact),
-    /// A transfer without replies is over.
+    /// A transfer of data without replies has ended.
     Transfer { started: u64, ended: u64, bytes: u64, user: u32, group: u16, failed: bool },
-    /// A stream of datagrams begins; `back` is its peer's.
+    /// A stream of datagrams begins. `back`: the peer of the source sends it.
     Stream { stream: ConnectionId, at: u64, group: u16, user: u32, back: bool },
     /// A datagram is sent.
     Sent { stream: ConnectionId, number: u64, at: u64 },
     /// A datagram arrives.
     Received { stream: ConnectionId, number: u64, at: u64 },
-    /// Payload has reached programs of a group in the second that begins then.
+    /// Payload bytes that reached programs of a group in the second that begins at `at`.
     Arrived { at: u64, group: u16, bytes: u64 },
-    /// What the kernel of the side counted in the measured interval.
+    /// TCP counters of the side's namespace over the measured interval.
     Kernel { timeouts: u64, fast_retransmits: u64, spurious_timeouts: u64, retransmitted: u64 },
-    /// Processor time that the program used from the begin of the run to its end, and its side's
-    /// [index](crate::addresses::index).
+    /// Processor time that the program used during the run, and the
+    /// [index](crate::addresses::index) of its side.
     Worked { side: u8, ns: u64 },
-    /// Requests without an answer at the end.
+    /// Number of requests without a complete reply at the end of the run.
     Unanswered { requests: u64 },
-    /// What an application says of itself.
+    /// An application's own report.
     Said { group: u16, user: u32, report: ReportFact },
 }
 
-/// A report; numbers that are not whole are written by their bits, so that none is lost.
+/// An application's report in the log's form. Floating-point numbers are written as their bits, so
+/// that they are read back exactly.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum ReportFact {
-    /// What the listener of a call received.
+    /// Reports of the listeners of a voice call, one for each direction.
     Call(Vec<ListeningFact>),
-    /// What the viewer of a video call received.
+    /// Reports of the viewers of a video call, one for each direction.
     VideoCall(Vec<WatchingFact>),
-    /// What the viewer of a video player saw.
+    /// Report of a video player.
     ViewerReport {
-        /// Until the picture moved, ns.
+        /// Time until playback started, ns; `None` if it never did.
         startup: Option<u64>,
-        /// Times the picture froze.
+        /// Number of stalls of playback.
         stalls: u64,
-        /// How long the picture stood still in all, ns.
+        /// Total duration of the stalls, ns.
         stalled: u64,
-        /// Changes of the bit rate.
+        /// Number of changes of the bit rate.
         switches: u64,
-        /// Segments fetched.
+        /// Number of video segments fetched.
         segments: u64,
-        /// Bit rates, and for how long each was seen, ns.
+        /// Bit rates, each with the time that it was played for, ns.
         seen: Vec<(u64, u64)>,
     },
-    /// A sender of echo requests.
+    /// Report of a sender of echo requests.
     Ping {
-        /// When each request left, ns.
+        /// Send time of each request, ns.
         sent: Vec<u64>,
-        /// Round trip of each, ns; none without an answer.
+        /// Round-trip time of each request, ns; `None` without a reply.
         round_trips: Vec<Option<u64>>,
-        /// The first request of the measured interval.
+        /// Index of the first request of the measured interval.
         measured_from: usize,
     },
-    /// A test of responsiveness: when each probe began, ns, whether it was a self probe, and its
-    /// times, ns.
+    /// Report of a responsiveness test. For each probe: its start time, whether it was a self
+    /// probe, and its durations for TCP, TLS and HTTP; times in ns.
     Probes(Vec<(u64, bool, [Option<u64>; 3])>),
 }
 
-/// What one listener received.
+/// Report of one listener of a voice call, in the log's form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ListeningFact {
     back: bool,
@@ -157,14 +161,15 @@ pub struct ListeningFact {
     bits: [u64; 4],
 }
 
-/// What one viewer of a video call saw.
+/// Report of one viewer of a video call, in the log's form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchingFact {
     back: bool,
-    /// Frames, lost ones, freezes, bytes sent and received, packets received, lost and marked.
+    /// Numbers of frames, frames lost, freezes, bytes sent, bytes received, and packets received,
+    /// lost and marked.
     counts: [u64; 8],
     delays: Vec<u64>,
-    /// Seconds of the call, and frozen ones.
+    /// Duration of the call and total duration of freezes in seconds, as bits of `f64`.
     bits: [u64; 2],
 }
 
@@ -300,20 +305,20 @@ impl WatchingFact {
 #[derive(Debug)]
 pub struct Log {
     out: BufWriter<File>,
-    /// The first error, reported at the end: users do not stop in the middle for it.
+    /// The first error in writing. It is reported at the end; the users' traffic goes on.
     broken: Option<io::Error>,
 }
 
 impl Log {
-    /// A new file.
+    /// Creates the file of a log.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If the file cannot be created.
     pub fn create(path: &Path) -> io::Result<Log> {
         Ok(Log { out: BufWriter::with_capacity(1 << 18, File::create(path)?), broken: None })
     }
 
-    /// Writes a fact.
+    /// Writes a fact as a line.
     pub fn note(&mut self, fact: &Fact) {
         if self.broken.is_none() {
             let written = serde_json::to_writer(&mut self.out, fact).map_err(io::Error::from);
@@ -321,24 +326,24 @@ impl Log {
         }
     }
 
-    /// Writes what is left.
+    /// Writes buffered facts.
     ///
     /// # Errors
-    /// If anything could not be written, from the first fact on.
+    /// The first error in writing any fact.
     pub fn finish(mut self) -> io::Result<()> {
         let broken = self.broken.take().or_else(|| self.out.flush().err());
         broken.map_or(Ok(()), |error| {
-            // On a full disk its room goes to the sentence about it.
+            // Empties the file: on a full disk this makes room for the error message.
             self.out.into_parts().0.set_len(0)?;
             Err(error)
         })
     }
 }
 
-/// The facts of a log.
+/// Reads the facts of a log.
 ///
 /// # Errors
-/// If it cannot be read, or a line of it.
+/// If the file cannot be read, or a line is malformed.
 pub fn read(path: &Path) -> io::Result<Vec<Fact>> {
     let lines = BufReader::new(File::open(path)?).lines();
     lines.map(|line| serde_json::from_str(&line?).map_err(io::Error::from)).collect()

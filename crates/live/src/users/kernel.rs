@@ -1,4 +1,4 @@
-//! What the kernel reports of a connection and of a namespace, beyond what `rustix` reads.
+//! System calls and kernel counters of connections and namespaces that `rustix` does not have.
 
 use std::fs;
 use std::io;
@@ -9,33 +9,33 @@ use rustix::io::Errno;
 
 use super::facts::Fact;
 
-/// What a socket has done (`struct tcp_info`).
+/// Some fields of a socket's `struct tcp_info`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpInfo {
-    /// Neither direction is open any more, all is acknowledged (state TCP_CLOSE).
+    /// Both directions are closed and all is acknowledged (state TCP_CLOSE).
     pub closed: bool,
-    /// Segments retransmitted: SYN, FIN, or with payload.
+    /// Number of segments retransmitted: SYN, FIN, or with payload.
     pub resent: u32,
-    /// Segments with payload sent.
+    /// Number of segments with payload sent.
     pub data_segments: u32,
     /// Payload bytes retransmitted.
     pub resent_bytes: u64,
 }
 
-/// Places in `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its end.
+/// Offsets in `struct tcp_info` (include/uapi/linux/tcp.h), which only ever grows at its end.
 const TOTAL_RETRANS: usize = 100;
 const DATA_SEGS_OUT: usize = 156;
 const BYTES_RETRANS: usize = 208;
 const LENGTH: usize = 216;
 
-/// The state of a connection that is no more, of `tcpi_state`, the first byte.
+/// Value TCP_CLOSE of `tcpi_state`, the first byte of the structure.
 const CLOSE: u8 = 7;
 
-/// What a TCP socket has done; nothing where the kernel will not say.
+/// Reads a socket's TCP_INFO; all fields are 0 if the call fails.
 pub fn tcp_info(socket: impl AsFd) -> TcpInfo {
     let mut info = [0_u8; LENGTH];
     let mut length = LENGTH as libc::socklen_t;
-    // SAFETY: the kernel writes at most `length` bytes into `info`, which is so long, and the file
+    // SAFETY: the kernel writes at most `length` bytes, the length of `info`, and the file
     // descriptor is borrowed for the call.
     #[allow(unsafe_code)]
     let result = unsafe {
@@ -60,8 +60,8 @@ pub fn tcp_info(socket: impl AsFd) -> TcpInfo {
     }
 }
 
-/// Bytes written to a TCP socket that are not acknowledged, a FIN counted as one; none where the
-/// kernel will not say.
+/// Number of bytes written to a TCP socket that are not acknowledged; a FIN counts as one. 0 if the
+/// call fails.
 pub fn unacknowledged(socket: impl AsFd) -> u64 {
     let mut bytes: libc::c_int = 0;
     // SAFETY: SIOCOUTQ (TIOCOUTQ) writes one int, and the file descriptor is borrowed for the call.
@@ -70,16 +70,16 @@ pub fn unacknowledged(socket: impl AsFd) -> u64 {
     if result == 0 { u64::from(bytes.unsigned_abs()) } else { 0 }
 }
 
-/// Receives a datagram: how many bytes of `into` it takes, and its ECN field as it came
-/// (`IP_RECVTOS`, `IPV6_RECVTCLASS`; not ECN-capable if the socket does not have this option).
+/// Receives a datagram into `into`. Returns its length in bytes and the ECN field of its header
+/// (`IP_RECVTOS`, `IPV6_RECVTCLASS`; Not-ECT if the socket does not have this option).
 ///
 /// # Errors
-/// The kernel's; `AGAIN` if there is none.
+/// The kernel's error; `AGAIN` if no datagram waits.
 pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno> {
-    // Room for one message of an int, aligned as the kernel writes them.
+    // Room for a control message with one int, aligned as the kernel requires.
     let mut control = [0_u64; 8];
     let mut place = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
-    // SAFETY: a header of zeros is one without address, places and messages.
+    // SAFETY: all zeros is a valid `msghdr`, without address, buffers and control messages.
     #[allow(unsafe_code)]
     let mut header: libc::msghdr = unsafe { std::mem::zeroed() };
     header.msg_iov = &raw mut place;
@@ -97,9 +97,9 @@ pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno>
     #[allow(unsafe_code)]
     let message = unsafe { libc::CMSG_FIRSTHDR(&raw const header).as_ref() };
     let Some(message) = message else { return Ok((bytes, Ecn::NotEct)) };
-    // A byte in IPv4, an int in IPv6: the lowest byte of either, by its place in memory.
+    // The traffic class is a byte in IPv4 and an int in IPv6.
     let six = message.cmsg_level == libc::IPPROTO_IPV6;
-    // SAFETY: the only control message requested has its data behind its header, a byte or an int.
+    // SAFETY: the only control message that was requested has a byte or an int after its header.
     #[allow(unsafe_code)]
     let class = unsafe {
         let data = libc::CMSG_DATA(message);
@@ -108,10 +108,10 @@ pub fn receive(socket: &OwnedFd, into: &mut [u8]) -> Result<(usize, Ecn), Errno>
     Ok((bytes, Ecn::of_traffic_class(class)))
 }
 
-/// Sets an option of TCP that is one int.
+/// Sets a TCP socket option whose value is one int.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn set_tcp_option(
     socket: impl AsFd,
     option: libc::c_int,
@@ -131,16 +131,16 @@ pub fn set_tcp_option(
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// What TCP of this network namespace has done since it was made (`/proc/net/netstat`, `snmp`).
+/// TCP counters of a network namespace since it was made (`/proc/net/netstat`, `/proc/net/snmp`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TcpCounters {
-    /// Retransmission timers that expired.
+    /// Number of retransmission timers that expired.
     pub timeouts: u64,
-    /// Recoveries begun by acknowledgements, with SACK or without.
+    /// Number of recoveries that acknowledgements started, with SACK or without.
     pub fast_retransmits: u64,
-    /// Timeouts found needless.
+    /// Number of timeouts found spurious.
     pub spurious_timeouts: u64,
-    /// Segments retransmitted.
+    /// Number of segments retransmitted.
     pub retransmitted: u64,
 }
 
@@ -153,7 +153,7 @@ impl TcpCounters {
         TcpCounters::parse(&text("netstat"), &text("snmp"))
     }
 
-    /// As a fact.
+    /// The counters as a fact for the log.
     pub fn fact(self) -> Fact {
         let TcpCounters { timeouts, fast_retransmits, spurious_timeouts, retransmitted } = self;
         Fact::Kernel { timeouts, fast_retransmits, spurious_timeouts, retransmitted }
@@ -183,7 +183,7 @@ impl std::ops::Sub for TcpCounters {
     }
 }
 
-/// A counter of a file of two lines for each group, names and numbers.
+/// Reads a counter from a file that has two lines for each group: names, then numbers.
 fn counter(text: &str, group: &str, name: &str) -> u64 {
     let mut lines = text.lines().filter(|line| line.split(' ').next() == Some(group));
     let (Some(names), Some(numbers)) = (lines.next(), lines.next()) else { return 0 };

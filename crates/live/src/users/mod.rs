@@ -1,12 +1,12 @@
 //! The simulator's applications over the kernel's sockets.
 //!
-//! A program of users lives on one side of the links and does two things there. It drives the
-//! applications of this side (`opener`) as `sim`'s hosts drive theirs: they get equal inputs, draw
-//! from equal streams of random numbers and so request equal actions. And it is the peer of the
-//! applications of the other side (`acceptor`). Two programs, one for each side, are partners
-//! (`partner`). They write what is measured as facts (`facts`), of which [`collect()`] makes what
-//! a simulated run hands out. What the kernel's TCP can imitate of an end system stands in
-//! [`end_system`].
+//! A program of users runs on one side of the links and has two tasks. It drives the applications
+//! of this side (`opener`) as `sim`'s hosts do: the applications get inputs, draw from the random
+//! streams of the simulation, and request actions. And it is the peer of the applications of the
+//! other side (`acceptor`). Two programs, one for each side, form a pair and exchange messages
+//! (`partner`). They log facts (`facts`), from which [`collect()`] makes the measures of a
+//! simulated run. [`end_system`] maps the end systems of a scenario to settings of the kernel's
+//! TCP.
 
 mod acceptor;
 mod clock;
@@ -41,45 +41,46 @@ pub use self::collect::{Collected, collect};
 pub use self::places::Places;
 use crate::priority::{raise, wake_in_time};
 
-/// How long after the run's end datagrams are still waited for.
+/// How long after the run's end programs still wait for datagrams.
 pub const GRACE: packet::Duration = packet::Duration::from_millis(1_000);
 
-/// What a program of users is to do.
+/// The task of a program of users.
 #[derive(Clone, Debug)]
 pub struct Task {
-    /// What is to be run, its loads calibrated into users.
+    /// The scenario. Offered loads have been calibrated into numbers of users.
     pub scenario: Scenario,
-    /// On which side of the links.
+    /// The program's side of the links.
     pub side: Side,
-    /// Which of the side's programs, and how many there are: sources are dealt out in turn.
+    /// Index of the program's pair, and the number of pairs. Sources are assigned to the pairs in
+    /// turn.
     pub pair: (u8, u8),
-    /// Where machines are.
+    /// How machines are given addresses.
     pub places: Places,
-    /// The file of its facts.
+    /// The file for the program's facts.
     pub log: PathBuf,
 }
 
 /// How a program is connected to the rest of the run.
 #[derive(Debug)]
 pub struct Channels {
-    /// To the router; none where there is none between the sides.
+    /// The socket to the router; `None` if the sides are not joined by a router.
     pub router: Option<OwnedFd>,
-    /// The socket to the program of this pair on the other side: a local stream socket.
+    /// The local stream socket to the pair's program on the other side.
     pub partner: OwnedFd,
 }
 
-/// A program that listens and is ready to begin.
+/// A program of users whose servers listen.
 pub struct Program {
     driver: driver::Driver,
 }
 
 impl Program {
-    /// Makes the applications and listens for those of the other side.
+    /// Makes the applications, and opens the server sockets for those of the other side.
     ///
     /// # Errors
-    /// A sentence: of the scenario, or the kernel's with what it was about.
+    /// A sentence, if the scenario is refused or a system call fails.
     pub fn new(task: &Task, channels: Channels) -> io::Result<Program> {
-        // One file is needed for each connection.
+        // Each connection needs a file descriptor.
         raise(Resource::Nofile);
         wake_in_time();
         Ok(Program { driver: driver::Driver::new(task, channels)? })
@@ -89,16 +90,16 @@ impl Program {
     /// `CLOCK_MONOTONIC`.
     ///
     /// # Errors
-    /// If the router is gone, or there is none.
+    /// If the router has ended, or the program is not connected to one.
     pub fn wait_for_begin(&self) -> io::Result<u64> {
         self.driver.wait_for_begin()
     }
 
-    /// Runs it; time zero is when `CLOCK_MONOTONIC` reads `begin` nanoseconds. Returns at the end
-    /// of the run, [`GRACE`] included, or when its partner ends before.
+    /// Runs the program. Time zero is when `CLOCK_MONOTONIC` reads `begin` nanoseconds. Returns
+    /// [`GRACE`] after the end of the run, or earlier when the partner program ends.
     ///
     /// # Errors
-    /// What the kernel refuses, or the file system.
+    /// If a system call fails, or the log cannot be written.
     pub fn run(self, begin: u64) -> io::Result<()> {
         self.driver.run(begin)
     }

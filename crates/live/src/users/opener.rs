@@ -1,4 +1,4 @@
-//! The ends of connections that the applications of this side open, driven as `sim`'s are.
+//! The ends of connections that the applications of this side open; they act as those of `sim` do.
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::sockets;
 use super::timers::Timer;
 use crate::control::{Announcement, Protocol};
 
-/// How often an application that waits for an acknowledgement polls for it; the kernel sends no
-/// event.
+/// Interval of polling for acknowledgements that an application waits for; the kernel has no event
+/// for them.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
 impl Driver {
@@ -28,7 +28,7 @@ impl Driver {
         }
     }
 
-    /// Does something with a source's connection of this number, if it still is.
+    /// Calls `act` with a source's connection of this number, if it still exists.
     pub(super) fn with_number(&mut self, source: u32, number: u32, act: impl FnOnce(&mut Opener)) {
         let place = self.sources[source as usize].connections[number as usize];
         if let Some(opener) = self.opener(place) {
@@ -36,7 +36,7 @@ impl Driver {
         }
     }
 
-    /// Opens a connection: draws its distance, announces it, connects.
+    /// Opens a connection: draws its round-trip time, announces it, connects.
     pub(super) fn open(
         &mut self,
         source: u32,
@@ -83,7 +83,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Writes into a connection; with `reply_bytes` it is a request.
+    /// Writes into a connection. If `reply_bytes` is not 0, the data is a request, and the partner
+    /// is to reply `service` after its arrival.
     pub(super) fn send(
         &mut self,
         source: u32,
@@ -118,7 +119,9 @@ impl Driver {
         self.pump(place)
     }
 
-    /// The other program will write by itself.
+    /// Lets the partner write `bytes` without a request, once `after` bytes have reached it and
+    /// `gap` has
+    /// passed since its last write.
     pub(super) fn script(
         &mut self,
         source: u32,
@@ -136,7 +139,7 @@ impl Driver {
         said.iter().for_each(|word| self.partner.enqueue(word));
     }
 
-    /// The application will send no more.
+    /// The application sends no more over a connection.
     pub(super) fn close(&mut self, source: u32, number: u32) -> io::Result<()> {
         let place = self.sources[source as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
@@ -148,7 +151,7 @@ impl Driver {
         self.pump(place)
     }
 
-    /// What the kernel has not taken is forgotten, and it closes.
+    /// Discards the data that the kernel has not taken, and closes the connection.
     pub(super) fn stop(&mut self, source: u32, number: u32) -> io::Result<()> {
         let place = self.sources[source as usize].connections[number as usize];
         let Some(opener) = self.opener(place) else { return Ok(()) };
@@ -165,7 +168,8 @@ impl Driver {
         self.keep_watch(place)
     }
 
-    /// Waits for what the socket now is to be waited for; looks for acknowledgements now and then.
+    /// Updates the events that the socket is watched for. Sets the timer that polls for
+    /// acknowledgements, if the application waits for them.
     fn keep_watch(&mut self, place: Place) -> io::Result<()> {
         let now = self.now;
         let Some(opener) = self.opener(place) else { return Ok(()) };
@@ -183,7 +187,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A timer has expired: notifies the application if all that it wrote is acknowledged, else sets the timer again.
+    /// The timer that polls for acknowledgements has expired: notifies the application if all its
+    /// data is acknowledged, else sets the timer again.
     pub(super) fn look(&mut self, place: Place) -> io::Result<()> {
         if let Some(opener) = self.opener(place) {
             opener.looks = false;
@@ -191,7 +196,7 @@ impl Driver {
         self.opener_reacts(place)
     }
 
-    /// Something happens at the socket.
+    /// Handles events of an opener's socket.
     pub(super) fn opener_happens(&mut self, place: Place, flags: EventFlags) -> io::Result<()> {
         let now = self.now;
         let mut scratch = std::mem::take(&mut self.scratch);
@@ -213,7 +218,8 @@ impl Driver {
         self.opener_reacts(place)
     }
 
-    /// The program: writes what waits, closes at end of file, notifies the application of replies.
+    /// Acts on a connection's new state: writes data that waits, closes after the peer, and
+    /// notifies the application of the handshake, replies, acknowledgements and failure.
     fn opener_reacts(&mut self, place: Place) -> io::Result<()> {
         let now = self.now;
         let Some(opener) = self.opener(place) else { return Ok(()) };
@@ -245,7 +251,7 @@ impl Driver {
         Ok(())
     }
 
-    /// A handshake has taken too long, if it is not over.
+    /// The time limit of a handshake has passed: gives the connection up if it is not established.
     pub(super) fn connect_expires(&mut self, place: Place) -> io::Result<()> {
         match self.opener(place) {
             Some(opener) if !opener.pipe.established => {
@@ -260,7 +266,7 @@ impl Driver {
         let ended = self.now.nanos();
         let Some(opener) = self.opener(place) else { return };
         if exchange.request_bytes == 0 {
-            return; // no reply was requested
+            return; // the reply had no request
         }
         let fact = Fact::Ended(RequestFact {
             conn: opener.id,
@@ -285,7 +291,7 @@ impl Driver {
         self.log.note(&Fact::Transfer { started, ended, bytes, user, group, failed });
     }
 
-    /// A connection was given up: its requests have failed.
+    /// Ends a connection that was given up: its requests have failed.
     fn fail(&mut self, place: Place) -> io::Result<()> {
         let Some(opener) = self.opener(place) else { return Ok(()) };
         let (source, number, conn) = (opener.source, opener.number, opener.id);
@@ -305,7 +311,7 @@ impl Driver {
         if expected { self.notify(source, Input::Failed { conn: number }, now) } else { Ok(()) }
     }
 
-    /// A connection is over.
+    /// Logs the end of a connection, and frees its slot.
     fn retire_opener(&mut self, place: Place) {
         let now = self.now;
         if let Some(opener) = self.opener(place) {

@@ -1,10 +1,9 @@
-//! Messages between the programs of both sides, outside the network: what is to come over a
-//! connection, and what has been received.
+//! Messages between the two programs of a pair, outside the emulated network: the requests and
+//! replies of a connection, and the arrivals of datagrams.
 //!
-//! The sizes of requests and replies are the scenario's to the byte, also where a request is
-//! shorter than anything that could be written into it, or where a reply has no request at all; so
-//! they are not said in band. The other program acts on such a message only when the bytes have
-//! arrived over the network.
+//! Requests and replies have the scenario's sizes to the byte. A request may be too short to hold
+//! its reply's size, and a reply may have no request at all, so sizes are not sent in band. The
+//! other program acts on a message only when the bytes have arrived over the network.
 
 use std::io;
 use std::net::SocketAddr;
@@ -16,14 +15,14 @@ use serde::{Deserialize, Serialize};
 
 use super::facts::ConnectionId;
 
-/// Who closes a connection; [`traffic::Closes`] as it is written.
+/// Which end closes a connection: [`traffic::Closes`] in messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Closing {
-    /// The acceptor with its reply; the opener may know the reply's end only by it.
+    /// The acceptor, after its reply. The opener may recognize the reply's end only by the FIN.
     Acceptor,
-    /// The acceptor with its reply to the request after which the opener said so.
+    /// The acceptor, after its reply to the last request, which [`PartnerMessage::Last`] marks.
     AcceptorLast,
-    /// The opener.
+    /// The opener closes first.
     Opener,
 }
 
@@ -37,32 +36,33 @@ impl From<traffic::Closes> for Closing {
     }
 }
 
-/// When a reply is written.
+/// Time when a reply is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum When {
-    /// This many ns after its request has arrived.
+    /// After this service time, ns, from the arrival of its request.
     Served(u64),
-    /// This many ns after the connection is established and all earlier replies have been handed
-    /// on.
+    /// This many ns after the connection is established and the kernel has taken all earlier
+    /// replies.
     Unrequested(u64),
-    /// This many ns after the last write, or since it was announced.
+    /// This many ns after the last reply was written; after the announcement if it is the first.
     Scripted(u64),
 }
 
-/// A message.
+/// A message to the partner program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum PartnerMessage {
-    /// A connection is about to come from this address.
+    /// A connection from this address is about to be opened.
     Open { conn: ConnectionId, from: SocketAddr, closing: Closing },
-    /// A reply of `bytes` bytes follows `request_end` bytes of the opener's.
+    /// Write a reply of `bytes` bytes after the first `request_end` bytes of the opener have
+    /// arrived.
     Reply { conn: ConnectionId, request_end: u64, bytes: u64, when: When },
-    /// There is no further request.
+    /// The opener sends no further request.
     Last { conn: ConnectionId },
-    /// The connection never came, or is given up.
+    /// The connection was given up, perhaps before it arrived.
     Gone { conn: ConnectionId },
     /// Send a datagram as the peer of a stream.
     SendDatagram(DatagramOrder),
-    /// Datagram `number` of the stream arrived, with a mark of congestion or without.
+    /// Datagram `number` of the stream arrived; `marked` if with CE.
     Received { stream: ConnectionId, number: u64, at: u64, marked: bool },
     /// The first source of a group has opened a connection or sent a datagram.
     GroupActive { group: u16, at: u64 },
@@ -71,21 +71,21 @@ pub enum PartnerMessage {
 /// A datagram to be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DatagramOrder {
-    /// Stream of the datagram.
+    /// Number of the datagram's stream.
     pub stream: ConnectionId,
-    /// How many of the stream came before it.
+    /// Number of datagrams of the stream that were sent before it.
     pub number: u64,
     /// Payload of the datagram, bytes.
     pub bytes: u32,
     /// The ECN field of its header.
     pub code_point: u8,
-    /// Who sends it.
+    /// Address of the socket that sends it.
     pub from: SocketAddr,
     /// Address that the datagram is sent to.
     pub to: SocketAddr,
 }
 
-/// The channel: a stream socket of the two programs alone.
+/// The channel to the partner: a local stream socket, with buffers for both directions.
 #[derive(Debug)]
 pub struct Partner {
     socket: OwnedFd,
@@ -94,26 +94,26 @@ pub struct Partner {
 }
 
 impl Partner {
-    /// One end of a pair of local stream sockets, which does not block.
+    /// A channel over one end of a pair of local stream sockets. No call blocks.
     pub fn new(socket: OwnedFd) -> Self {
         Partner { socket, out: Vec::new(), input: Vec::new() }
     }
 
-    /// To wait for it.
+    /// The file descriptor, to wait for messages.
     pub fn fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 
-    /// Says something with the next [`Partner::flush`].
+    /// Buffers a message for the next [`Partner::flush`].
     pub fn enqueue(&mut self, word: &PartnerMessage) {
         serde_json::to_writer(&mut self.out, word).expect("memory takes it");
         self.out.push(b'\n');
     }
 
-    /// Sends what waits, as far as the socket takes it.
+    /// Sends buffered messages, as far as the socket takes them.
     ///
     /// # Errors
-    /// If the other program is gone.
+    /// If the partner has ended.
     pub fn flush(&mut self) -> io::Result<()> {
         let mut sent = 0;
         while sent < self.out.len() {
@@ -129,10 +129,10 @@ impl Partner {
         Ok(())
     }
 
-    /// Everything that has been said since.
+    /// Returns all complete messages that have arrived since the last call.
     ///
     /// # Errors
-    /// If the other program is gone, or says what is no word.
+    /// If the partner has ended, or a message is malformed.
     pub fn receive(&mut self) -> io::Result<Vec<PartnerMessage>> {
         let mut chunk = [0; 1 << 16];
         let gone = loop {

@@ -1,4 +1,4 @@
-//! One end of a connection: bytes in, bytes out, and whether it has finished.
+//! The socket of one end of a connection: reading, writing, closing, and its state.
 
 use std::os::fd::OwnedFd;
 
@@ -11,40 +11,41 @@ use super::facts::End;
 use super::kernel::{self, tcp_info};
 use super::sockets::end_writing;
 
-/// What is written, over and over.
+/// The payload of all writes.
 static ZEROS: [u8; 1 << 16] = [0; 1 << 16];
-/// What one connection may hand over or take before the others have their turn: where nothing slows
-/// a connection down (loopback), it would never be done.
+/// Most bytes that one connection reads or writes before other connections have their turn. Without
+/// a limit a fast connection (loopback) would never let the others run.
 const TURN_BYTES: u64 = 1 << 18;
 
-/// The socket of one end.
+/// The socket of one end of a connection, with its state.
 #[derive(Debug)]
 pub struct Pipe {
     /// The socket.
     pub socket: OwnedFd,
     /// Whether the handshake is over.
     pub established: bool,
-    /// Bytes that the program has written and the kernel has not taken; `u64::MAX` never ends.
+    /// Bytes that the program has written and the kernel has not taken yet; `u64::MAX` for data
+    /// without end.
     pub unwritten: u64,
-    /// Bytes the kernel has taken.
+    /// Bytes that the kernel has taken.
     pub taken: u64,
-    /// Bytes that have arrived in order.
+    /// Bytes that have been read.
     pub delivered: u64,
     /// The other end has closed, and all it sent has been read.
     pub peer_closed: bool,
     /// This end has closed.
     pub shut: bool,
-    /// It was given up.
+    /// The connection has failed and was given up.
     pub failed: bool,
-    /// SYN or SYN-ACK retransmitted.
+    /// Number of retransmissions of this end's SYN or SYN-ACK.
     syn_resent: u32,
-    /// `delivered` when the measured interval began.
+    /// Value of `delivered` when the measured interval began.
     before: u64,
     watched: EventFlags,
 }
 
 impl Pipe {
-    /// An end; of one that opens the handshake is still to come.
+    /// An end over this socket. `established` is false for an opener, whose handshake is not over.
     pub fn new(socket: OwnedFd, established: bool, watched: EventFlags) -> Pipe {
         let mut pipe = Pipe {
             socket,
@@ -70,7 +71,7 @@ impl Pipe {
         self.syn_resent = tcp_info(&self.socket).resent;
     }
 
-    /// The handshake may be over.
+    /// Checks whether the handshake has succeeded or failed, after an event of the socket.
     pub fn look_for_handshake(&mut self) {
         match sockopt::socket_error(&self.socket) {
             Ok(Ok(())) => self.establish(),
@@ -78,9 +79,9 @@ impl Pipe {
         }
     }
 
-    /// Hands the kernel as much as it takes, or a turn's share: more at the next event. Where it
-    /// `closes` when all is written, the end waits for that (`MSG_MORE`), so that the FIN goes with it
-    /// as a simulated one does.
+    /// Writes as much as the kernel takes, at most about [`TURN_BYTES`]; more follows at the next
+    /// event. If the end `closes` after this data, the last write has `MSG_MORE`, so that the last
+    /// segment carries the FIN as in the simulator.
     pub fn write(&mut self, closes: bool) {
         let before = self.taken;
         let mine = |pipe: &Self| pipe.taken - before < TURN_BYTES;
@@ -102,7 +103,7 @@ impl Pipe {
         }
     }
 
-    /// Reads all there is, or a turn's share. Returns how many bytes came.
+    /// Reads all that has arrived, at most about [`TURN_BYTES`]. Returns the number of bytes read.
     pub fn read(&mut self, scratch: &mut [u8]) -> u64 {
         let before = self.delivered;
         while !self.peer_closed && !self.failed && self.delivered - before < TURN_BYTES {
@@ -117,7 +118,7 @@ impl Pipe {
         self.delivered - before
     }
 
-    /// Closes this end once all is written.
+    /// Closes this end if all data is written.
     pub fn close(&mut self) {
         if self.established && self.unwritten == 0 && !self.shut {
             self.shut = true;
@@ -125,25 +126,25 @@ impl Pipe {
         }
     }
 
-    /// Whether all that was written is acknowledged.
+    /// Whether all data that was written is acknowledged.
     pub fn acknowledged(&self) -> bool {
         self.established
             && self.unwritten == 0
             && kernel::unacknowledged(&self.socket) <= u64::from(self.shut)
     }
 
-    /// Segments retransmitted so far.
+    /// Number of segments that this end has retransmitted so far.
     pub fn resent(&self) -> u32 {
         tcp_info(&self.socket).resent
     }
 
-    /// Whether both directions are closed and acknowledged, or it has failed.
+    /// Whether both directions are closed and acknowledged, or the connection has failed.
     pub fn over(&self) -> bool {
         self.failed || (self.shut && self.peer_closed && tcp_info(&self.socket).closed)
     }
 
-    /// What to wait for, if that has changed. An end that waits for its last acknowledgement would
-    /// always be ready for something: only changes count then.
+    /// The events to watch for, if they have changed. A socket that is closed in both directions
+    /// and waits for its last acknowledgement always has an event (EPOLLHUP): it is edge-triggered.
     pub fn new_watch(&mut self) -> Option<EventFlags> {
         let mut flags = EventFlags::empty();
         if self.peer_closed && self.shut {
@@ -160,7 +161,7 @@ impl Pipe {
         changed.then_some(flags)
     }
 
-    /// The events that are watched first.
+    /// The events that a new opener is watched for.
     pub const FIRST_WATCH: EventFlags = EventFlags::IN.union(EventFlags::OUT);
 
     /// The measured interval begins.
@@ -168,7 +169,7 @@ impl Pipe {
         self.before = self.delivered;
     }
 
-    /// What it has done.
+    /// State and counters of this end for the log, at time `at`. `over`: whether it has finished.
     pub fn end(&self, at: Instant, over: bool) -> End {
         let info = tcp_info(&self.socket);
         End {

@@ -10,7 +10,7 @@ use crate::addresses::{self, Family};
 
 /// First port at which groups are served; lower ports belong to the system.
 const SERVED: u16 = 2_000;
-/// First port from which connections are opened.
+/// First local port of connections and streams that are opened.
 const OPENING: u16 = 10_000;
 
 /// How machines are given addresses.

@@ -1,22 +1,22 @@
-//! Which datagrams of a stream have come: a path may send copies, which the receiver discards by their numbers, as the
-//! simulator's does.
+//! Duplicate detection for datagrams: a path may copy packets, and receivers discard copies by
+//! their numbers, as in the simulator.
 
-/// How many of the last numbers are known: these words of bits.
+/// Size of the window of numbers, in words of 64 bits.
 const WORDS: usize = 16;
 const WINDOW: u64 = 64 * WORDS as u64;
 
-/// The last numbers that have come, in a window that slides (RFC 4303, section 3.4.3).
+/// The last numbers that have arrived, in a sliding window (RFC 4303, section 3.4.3).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Seen {
-    /// One more than the highest number.
+    /// One more than the highest number that has arrived.
     next: u64,
-    /// A bit for each number of the window, at its remainder.
+    /// A bit for each number of the window, at the number modulo the window.
     bits: [u64; WORDS],
 }
 
 impl Seen {
-    /// A datagram of this number has come. Returns whether none of its number came before; of one that is older than the
-    /// window that is taken to be so.
+    /// Records the arrival of a number. Returns whether it is the first arrival of this number;
+    /// numbers older than the window count as first.
     pub fn is_first(&mut self, number: u64) -> bool {
         if number + WINDOW < self.next {
             return true;
@@ -38,7 +38,7 @@ impl Seen {
     }
 }
 
-/// Word and bit of a number.
+/// Index of a number's word, and the mask of its bit.
 fn place(number: u64) -> (usize, u64) {
     ((number / 64) as usize % WORDS, 1 << (number % 64))
 }
@@ -54,7 +54,7 @@ mod tests {
         let first = numbers.map(|number| seen.is_first(number));
         let expected = [1, 1, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 1, 1].map(|first| first == 1);
         assert_eq!(first, expected);
-        // Older than the window: it cannot be known.
+        // Older than the window: counts as first.
         assert!(seen.is_first(900));
     }
 }

@@ -1,26 +1,26 @@
-//! Places of what a program waits for, by which events name it.
+//! Slab of the sockets that a program waits for; epoll events carry the handle of a slot.
 
 use std::os::fd::OwnedFd;
 
 use super::acceptor::Acceptor;
 use super::connection::Opener;
 
-/// What a file descriptor is of.
+/// What a file descriptor belongs to.
 pub(super) enum Slot {
-    /// Connections to a group come here.
+    /// A listening socket, and the index of the group that it serves.
     Listener(OwnedFd, u16),
-    /// Datagrams of a group come here.
+    /// A UDP socket, and the index of its group.
     Datagrams(OwnedFd, u16),
-    /// The other program speaks.
+    /// The channel to the partner program.
     Partner,
-    /// A connection of an application of this side.
+    /// A connection that an application of this side has opened.
     Opener(Box<Opener>),
-    /// A connection of one of the other side.
+    /// A connection that an application of the other side has opened.
     Acceptor(Box<Acceptor>),
 }
 
 impl Slot {
-    /// The socket that is watched.
+    /// The slot's socket; `None` for the partner's channel.
     pub fn socket(&self) -> Option<&OwnedFd> {
         match self {
             Slot::Listener(socket, _) | Slot::Datagrams(socket, _) => Some(socket),
@@ -31,11 +31,11 @@ impl Slot {
     }
 }
 
-/// The place of a slot, and how often it had been used before: events of an earlier use are known
-/// by it.
+/// Handle of a slot: its index, and its generation in the upper half, which shows events of an
+/// earlier use.
 pub(super) type Place = u64;
 
-/// All places. One that is free is used again.
+/// The slab of slots.
 #[derive(Default)]
 pub(super) struct Slots {
     slots: Vec<(u32, Option<Slot>)>,
@@ -43,7 +43,7 @@ pub(super) struct Slots {
 }
 
 impl Slots {
-    /// A new place.
+    /// Stores a slot. Returns its handle.
     pub fn place(&mut self, slot: Slot) -> Place {
         let index = self.free.pop().unwrap_or_else(|| {
             self.slots.push((0, None));
@@ -54,13 +54,13 @@ impl Slots {
         u64::from(*generation) << 32 | u64::from(index)
     }
 
-    /// What is at a place, if it still is.
+    /// The slot of a handle; `None` if it was freed.
     pub fn at(&mut self, place: Place) -> Option<&mut Slot> {
         let (generation, slot) = self.slots.get_mut(place as u32 as usize)?;
         if u64::from(*generation) == place >> 32 { slot.as_mut() } else { None }
     }
 
-    /// The place may be used again.
+    /// Frees a slot: its index may be used again, with the next generation.
     pub fn free(&mut self, place: Place) {
         let (generation, slot) = &mut self.slots[place as u32 as usize];
         *slot = None;
@@ -68,7 +68,7 @@ impl Slots {
         self.free.push(place as u32);
     }
 
-    /// What is at all places.
+    /// All slots in use.
     pub fn all(&mut self) -> impl Iterator<Item = &mut Slot> {
         self.slots.iter_mut().filter_map(|(_, slot)| slot.as_mut())
     }

@@ -1,4 +1,4 @@
-//! Sockets as the programs of users need them: they never block, and are closed when a program ends.
+//! Makes the sockets of programs of users, all non-blocking and close-on-exec.
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use rustix::net::{
 use super::end_system::SocketOptions;
 use super::places::Ports;
 
-/// Connections that may wait for `accept`.
+/// Number of connections that may wait for `accept`.
 const BACKLOG: i32 = 4_096;
 
 fn new(at: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
@@ -21,11 +21,11 @@ fn new(at: SocketAddr, kind: SocketType) -> io::Result<OwnedFd> {
     Ok(socket_with(family, kind, SocketFlags::NONBLOCK | SocketFlags::CLOEXEC, None)?)
 }
 
-/// What a socket sends has this traffic class from here on: DSCP and, of datagrams, the ECN field (of
-/// connections the kernel has its own).
+/// Sets the traffic class of the packets that a socket sends: the DSCP, and for UDP the ECN field
+/// (TCP sets its own).
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn set_class(socket: &OwnedFd, at: SocketAddr, class: u8) -> io::Result<()> {
     match at {
         SocketAddr::V4(_) => sockopt::set_ip_tos(socket, class)?,
@@ -34,7 +34,7 @@ pub fn set_class(socket: &OwnedFd, at: SocketAddr, class: u8) -> io::Result<()> 
     Ok(())
 }
 
-/// Sets the option by which a socket reports the traffic class of what it receives.
+/// Makes a socket report the traffic class of received packets.
 fn report_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
     match at {
         SocketAddr::V4(_) => sockopt::set_ip_recvtos(socket, true)?,
@@ -43,10 +43,10 @@ fn report_class(socket: &OwnedFd, at: SocketAddr) -> io::Result<()> {
     Ok(())
 }
 
-/// A listener of TCP at `at`, whose connections have these options.
+/// A listening TCP socket at `at`, whose connections have these options.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn listener(at: SocketAddr, options: &SocketOptions, dscp: u8) -> io::Result<OwnedFd> {
     let socket = new(at, SocketType::STREAM)?;
     sockopt::set_socket_reuseaddr(&socket, true)?;
@@ -57,10 +57,10 @@ pub fn listener(at: SocketAddr, options: &SocketOptions, dscp: u8) -> io::Result
     Ok(socket)
 }
 
-/// A socket of UDP at `at`.
+/// A UDP socket at `at`.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn datagrams(at: SocketAddr, dscp: u8) -> io::Result<OwnedFd> {
     let socket = new(at, SocketType::DGRAM)?;
     set_class(&socket, at, dscp << 2)?;
@@ -85,10 +85,10 @@ fn bind_next(
     Err(io::Error::other(format!("{at}: every port is taken; open fewer connections at once")))
 }
 
-/// A socket of UDP at a port of its own.
+/// A UDP socket at a new local port.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn sender(
     ports: &mut Ports,
     at: std::net::IpAddr,
@@ -97,10 +97,10 @@ pub fn sender(
     bind_next(ports, at, |own| datagrams(own, dscp))
 }
 
-/// A socket of TCP at a port of its own, about to connect.
+/// A TCP socket at a new local port, not connected yet.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn opener(
     ports: &mut Ports,
     at: std::net::IpAddr,
@@ -116,10 +116,10 @@ pub fn opener(
     })
 }
 
-/// Begins to connect.
+/// Starts to connect, without waiting for the handshake.
 ///
 /// # Errors
-/// The kernel's.
+/// The kernel's error.
 pub fn begin_connect(socket: &OwnedFd, to: SocketAddr) -> io::Result<()> {
     match connect(socket, &to) {
         Ok(()) | Err(Errno::INPROGRESS) => Ok(()),
@@ -127,8 +127,8 @@ pub fn begin_connect(socket: &OwnedFd, to: SocketAddr) -> io::Result<()> {
     }
 }
 
-/// Nothing more will be written.
+/// Closes the sending direction.
 pub fn end_writing(socket: impl AsFd) {
-    // It fails only on a connection that has failed, which the next event reports.
+    // The call fails only on a failed connection, which the next event reports.
     let _ = shutdown(socket, Shutdown::Write);
 }

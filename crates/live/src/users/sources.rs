@@ -1,4 +1,4 @@
-//! Groups and their sources: the inputs that applications get, and the actions that they request.
+//! Groups and their sources: gives applications their inputs, and carries out their actions.
 
 use std::io;
 
@@ -14,11 +14,11 @@ use super::facts::{Fact, PageFact};
 use super::partner::PartnerMessage;
 use super::timers::Timer;
 
-/// A group of the scenario, on whichever side.
+/// A group of the scenario, on either side.
 pub(super) struct LiveGroup {
     pub group: Group,
     pub options: SocketOptions,
-    /// How long a handshake may take.
+    /// Time limit of a handshake; `None` for the kernel's.
     pub connect_limit: Option<Duration>,
     population: Population,
     active: bool,
@@ -27,31 +27,32 @@ pub(super) struct LiveGroup {
 /// All groups, in the order of the scenario.
 pub(super) struct Groups(Vec<LiveGroup>);
 
-/// One user or sender of this program.
+/// A user or sender that this program runs.
 pub(super) struct Source {
     pub app: Box<dyn App>,
     pub group: u16,
-    /// His number over all groups.
+    /// Number of the source, counted over all groups.
     pub user: u32,
-    /// His number within the group.
+    /// Number of the source within its group.
     pub index: u32,
     pub machine: u32,
     pub rng: Rng,
-    /// Places of his connections, by the application's number.
+    /// Handles of its connections, by the application's number.
     pub connections: Vec<Place>,
-    /// His stream of datagrams.
+    /// Index of its datagram stream in [`Streams`](super::streams::Streams).
     pub stream: Option<usize>,
-    /// The distance of the connection opened next, if he has said so.
+    /// Round-trip time of the connection opened next, if the application has set it.
     pub next_round_trip: Option<Duration>,
-    /// When it was last notified.
+    /// Time of the last input to the application.
     last: Instant,
 }
 
 impl Groups {
-    /// The groups of a scenario.
+    /// Makes the groups of a scenario.
     ///
     /// # Errors
-    /// A sentence: parameters contradict each other, or the scenario needs what a live run cannot
+    /// A sentence, if parameters contradict each other, or the scenario needs what a live run
+    /// cannot
     /// do.
     pub fn new(task: &Task) -> Result<Groups, String> {
         let scenario = &task.scenario;
@@ -76,12 +77,12 @@ impl Groups {
         Ok(Groups(groups.collect()))
     }
 
-    /// A group.
+    /// The group with this index.
     pub fn at(&self, group: u16) -> &LiveGroup {
         &self.0[usize::from(group)]
     }
 
-    /// The sources of a program.
+    /// Makes the sources that this program runs.
     pub fn sources(&self, task: &Task) -> Vec<Source> {
         let (pair, pairs) = task.pair;
         let machines = task.scenario.network.whole(task.side.name()) as u32;
@@ -110,8 +111,8 @@ impl Groups {
 }
 
 impl Driver {
-    /// Notifies a source of something that happened at `at`, and carries out its actions. Times
-    /// that a source sees never go back.
+    /// Gives a source an input that occurred at `at`, and carries out its actions. Times that a
+    /// source gets never decrease.
     pub fn notify(&mut self, source: u32, input: Input, at: Instant) -> io::Result<()> {
         let mut actions = Vec::new();
         let of = &mut self.sources[source as usize];
@@ -169,8 +170,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A source of a group opens a connection or sends its first datagram. The start times of
-    /// groups that depend on this one are known now.
+    /// Called when a source opens a connection or sends its first datagram. At the first such event
+    /// of a group the groups that wait for it get their start times.
     pub fn on_group_active(&mut self, group: u16) {
         if !std::mem::replace(&mut self.groups.0[usize::from(group)].active, true)
             && !self.groups.at(group).group.dependents.is_empty()
@@ -181,7 +182,8 @@ impl Driver {
         }
     }
 
-    /// The groups of this side that wait for another's start, which was then, have their times.
+    /// Sets the start timers of this side's groups that wait for `group`, which became active at
+    /// `at`.
     pub fn start_dependents(&mut self, group: u16, at: Instant) {
         self.groups.0[usize::from(group)].active = true;
         let dependents = std::mem::take(&mut self.groups.0[usize::from(group)].group.dependents);
@@ -192,7 +194,7 @@ impl Driver {
         }
     }
 
-    /// Starts a group that has waited.
+    /// Starts the sources of a group that has waited for another group.
     pub fn begin_group(&mut self, group: u16) -> io::Result<()> {
         let now = self.now;
         (0..self.sources.len() as u32)
@@ -202,7 +204,7 @@ impl Driver {
             .try_for_each(|source| self.notify(source, Input::Start, now))
     }
 
-    /// The number of the client's machine of a connection between two machines.
+    /// The client's machine of a connection between a machine of this side and one of the other.
     pub fn client_of(&self, own: u32, peer: u32) -> u32 {
         if self.side == Side::Clients { own } else { peer }
     }

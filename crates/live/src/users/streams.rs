@@ -1,4 +1,4 @@
-//! Datagrams: numbered by who sends them, and noted by who gets them.
+//! Streams of datagrams: the sender numbers them, and the receiver logs arrivals.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,46 +18,46 @@ use super::seen::Seen;
 use super::{kernel, sockets};
 use crate::control::{Announcement, Protocol};
 
-/// The longest payload there is.
+/// Size of the receive buffer in bytes, above the longest UDP payload.
 const LONGEST: usize = 1 << 16;
 
-/// The stream of a source of this program.
+/// The stream of a source of this program, and the stream of its peer's datagrams.
 #[derive(Debug)]
 struct Stream {
     id: ConnectionId,
     sender: Sender,
     from: SocketAddr,
     to: SocketAddr,
-    /// Datagrams said, there and back.
+    /// Number of datagrams sent in each direction: by the source, and by its peer.
     said: [u64; 2],
 }
 
-/// All streams, and the sockets of those that are served here.
+/// All streams of this program's sources, and the sockets that serve the other side's streams.
 #[derive(Debug, Default)]
 pub(super) struct Streams {
     mine: Vec<Stream>,
-    /// Whose stream it is, by its number and by that of its answers.
+    /// Index of the source, by the number of its stream and by that of its peer's stream.
     member_of: HashMap<ConnectionId, u32>,
     served: HashMap<SocketAddr, Sender>,
-    /// What has come of each stream.
+    /// Numbers of datagrams that have arrived, by stream.
     seen: HashMap<ConnectionId, Seen>,
 }
 
 impl Streams {
-    /// Datagrams of a group come here, and are answered from here.
+    /// Registers the server socket at `at`, from which the peers of the other side's streams send.
     pub fn serve(&mut self, at: SocketAddr, socket: OwnedFd, dscp: u8) {
         self.served.insert(at, Sender::new(socket, at, dscp));
     }
 }
 
 impl Driver {
-    /// A source sends a datagram.
+    /// A source sends a datagram that the peer's application does not need to be notified of.
     pub(super) fn datagram(&mut self, source: u32, peer: u32, bytes: u32) -> io::Result<()> {
         let stream = self.stream_of(source, peer, false)?;
         self.send_forward(stream, bytes, Ecn::NotEct, false)
     }
 
-    /// A source, or his peer, says something in their conversation.
+    /// Sends a datagram of a two-way stream: from the source, or, if `back`, from its peer.
     pub(super) fn say(
         &mut self,
         source: u32,
@@ -101,7 +101,7 @@ impl Driver {
         Ok(())
     }
 
-    /// The other program has its application's peer say something here.
+    /// Sends a datagram as the peer of a stream of the other side, as the partner orders.
     pub(super) fn say_back(&mut self, of: &DatagramOrder) -> io::Result<()> {
         let DatagramOrder { stream, number, bytes, code_point, from, to } = *of;
         let at = self.clock.now().nanos();
@@ -114,7 +114,8 @@ impl Driver {
         Ok(())
     }
 
-    /// A source's stream: its first datagram draws its distance and announces it.
+    /// Index of a source's stream. At its first datagram, the round-trip time is drawn and the
+    /// stream announced to the router.
     fn stream_of(&mut self, source: u32, peer: u32, conversation: bool) -> io::Result<usize> {
         let of = &mut self.sources[source as usize];
         if let Some(stream) = of.stream {
@@ -152,7 +153,7 @@ impl Driver {
         Ok(stream)
     }
 
-    /// Reads all datagrams that have come to a socket.
+    /// Reads all datagrams that have arrived at a socket.
     pub(super) fn read_datagrams(&mut self, place: Place, on: bool) -> io::Result<()> {
         let mut scratch = std::mem::take(&mut self.scratch);
         while let Some(Slot::Datagrams(socket, group)) = self.at(place) {
@@ -197,7 +198,7 @@ impl Driver {
         }
     }
 
-    /// A datagram of this side's arrived on the other.
+    /// Notifies a source of this side that its datagram has arrived at the other side.
     pub(super) fn on_forwarded(
         &mut self,
         stream: ConnectionId,
