@@ -1,5 +1,5 @@
-//! Reno as three programs and standards have it: 4.4BSD, RFC 5681 and ns-2. The senders of their
-//! time call it directly (the field `reno` of their rules); others as any control.
+//! Reno in three versions: 4.4BSD, RFC 5681 and ns-2. The profiles of that time call it directly
+//! (the field `reno` of their rules); others use it as any control.
 
 use packet::{About, Instant};
 
@@ -48,35 +48,35 @@ pub(crate) const NS2: Entry = Entry {
     make: |_| Box::new(ClassicReno(Arithmetic::Ns2)),
 };
 
-/// Whose arithmetic.
+/// The program or standard whose arithmetic is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// 4.4BSD. A segment per ACK while cwnd <= ssthresh (equality included), else
     /// floor(MSS*MSS/cwnd) per ACK; at most 65,535 B, or the peer's window if that is scaled.
     /// Congestion leaves half the usable window in whole segments.
     Bsd,
-    /// RFC 5681: min(bytes acknowledged, MSS) while cwnd < ssthresh, else
-    /// max(1, floor(MSS*MSS/cwnd)) per ACK. Congestion leaves half of what is outstanding in the
-    /// network ([`in_network`]), without what limited transmit sent; nothing changes if the same
-    /// first byte times out again.
+    /// RFC 5681: min(bytes acknowledged, MSS) while cwnd < ssthresh, else max(1,
+    /// floor(MSS*MSS/cwnd)) per ACK. Congestion leaves half of FlightSize ([`in_network`]), without
+    /// what limited transmit sent; nothing changes if the same first byte times out again.
     Rfc,
     /// ns-2.35: a packet per ACK while cwnd < ssthresh, else the fraction 1/cwnd of one. Congestion
     /// leaves half the usable window, the threshold in whole packets, at least two.
     Ns2,
 }
 
-/// Reno with the arithmetic of one of them.
+/// Reno with one of these arithmetics.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassicReno(pub(crate) Arithmetic);
 
-/// Units of [`Window::fraction`] in a byte.
+/// Units of [`Window::fraction`] per byte.
 const FRACTIONS: f64 = 4_294_967_296.0;
 
-/// Largest window without the window-scale option.
+/// Largest window without the window-scale option, bytes.
 const UNSCALED: u64 = 65_535;
 
 impl ClassicReno {
-    /// `acked` new numbers were acknowledged by one ACK; `window`: the peer's, bytes.
+    /// Grows the window for one ACK of `acked` new bytes; `window` is the receive window of the
+    /// peer, bytes.
     #[inline]
     pub fn grow(self, win: &mut Window, window: u64, acked: u64) {
         let mss = win.mss();
@@ -101,9 +101,9 @@ impl ClassicReno {
         }
     }
 
-    /// A loss was noticed by duplicates; `extra` bytes went out by limited transmit. Reduces the
-    /// threshold; returns the window, not inflated: the threshold, in ns-2 half the window with its
-    /// fraction, at least one packet (`TcpAgent::slowdown`).
+    /// A loss was detected by duplicate acknowledgements; `extra` bytes were sent by limited
+    /// transmit. Reduces the threshold and returns the window before inflation: the threshold, or
+    /// in ns-2 half the window with its fraction, at least one packet (`TcpAgent::slowdown`).
     pub fn cut_at_loss(self, win: &mut Window, flight: &Flight, extra: u64) -> u64 {
         let halved = halved(win, flight);
         win.ssthresh = match self.0 {
@@ -113,17 +113,18 @@ impl ClassicReno {
         if self.0 == Arithmetic::Ns2 { halved } else { win.ssthresh }
     }
 
-    /// The retransmission timer expired: the threshold. `again`: of the same first byte.
+    /// The retransmission timer expired: reduces the threshold. `repeated` says that the same first
+    /// byte has timed out before.
     pub fn cut_at_timeout(self, win: &mut Window, flight: &Flight, repeated: bool) {
         if self.0 != Arithmetic::Rfc || !repeated {
             self.cut_at_loss(win, flight, 0);
         }
     }
 
-    /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it), which is
-    /// never more than before, and the threshold to at least two segments. As after a loss, RFC 5681
-    /// halves FlightSize, in which there are whole segments alone: the fraction by which the window has
-    /// grown beyond them is not out.
+    /// An ECN echo halves the window (RFC 3168 section 6.1.2; RFC 8511 leaves more of it) and never
+    /// raises it; the threshold is at least two segments. With [`EchoCut::AsLoss`] RFC 5681 halves
+    /// FlightSize, which holds whole segments only: the fraction of a segment by which the window
+    /// has grown is not in flight.
     pub(crate) fn cut_by_echo(self, win: &mut Window, flight: &Flight, cut: EchoCut) {
         let halved = halved(win, flight);
         win.ssthresh = match (cut, self.0) {
@@ -142,11 +143,11 @@ impl ClassicReno {
 }
 
 /// FlightSize, "the amount of outstanding data in the network" (RFC 5681 section 3.1), without
-/// `extra` bytes of limited transmit: what is not acknowledged, but at most the congestion window.
-/// That much is acknowledged out of order and stays outstanding while a repair is under way, and
-/// is no longer in the network; the window bounds what is, since in a recovery RFC 6675's pipe is
-/// held to it. The pipe itself would be too little: it leaves out what is known to be lost, which
-/// FlightSize counts (RFC 6675 section 5, step 4.2), and at a timeout it has run dry.
+/// `extra` bytes of limited transmit: the unacknowledged bytes, but at most the congestion window.
+/// In a recovery, bytes that were acknowledged out of order stay outstanding although they have
+/// left the network; the window bounds the rest, since RFC 6675 keeps its pipe within the window.
+/// The pipe itself would be too small: it leaves out lost data, which FlightSize counts (RFC 6675
+/// section 5, step 4.2), and is empty at a timeout.
 fn in_network(win: &Window, flight: &Flight, extra: u64) -> u64 {
     (flight.outstanding() - extra).min(win.cwnd)
 }
@@ -214,7 +215,8 @@ mod tests {
 
     #[test]
     fn ns2_keeps_the_fraction_that_whole_bytes_drop() {
-        // 100 segments of 1,000 B: 10 B for each acknowledgement, and a little less from then on.
+        // 100 segments of 1,000 B: the first acknowledgement adds 10 B, each later one a little
+        // less.
         let after = |arithmetic| {
             let (cwnd, ssthresh, mss) = (100_000, 0, 1_000);
             let mut win = Window { cwnd, ssthresh, mss, ..Window::default() };
@@ -260,7 +262,7 @@ mod tests {
 
     #[test]
     fn a_second_timeout_of_the_same_segment_halves_nothing_more() {
-        // RFC 5681 section 3.1, after equation 4; the kernels of the time cut again.
+        // RFC 5681 section 3.1, after equation 4; the BSD kernels of that time reduce again.
         for (arithmetic, left) in [(Arithmetic::Rfc, 5_000), (Arithmetic::Bsd, 4_000)] {
             let mut win = Window { cwnd: 8_000, mss: 1_000, ..Window::default() };
             let flight = Flight { una: 1, max: 8_001, window: 1 << 20 };

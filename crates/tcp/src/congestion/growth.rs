@@ -3,8 +3,8 @@
 
 use crate::send_state::Window;
 
-/// Slow start by what was acknowledged, up to ssthresh; returns what is left for congestion
-/// avoidance. In bytes (RFC 3465, without its limit L).
+/// Slow start in bytes (RFC 3465, without its limit L): grows the window by the acknowledged bytes
+/// up to ssthresh. Returns the acknowledged bytes left for congestion avoidance.
 pub(super) fn slow_start(win: &mut Window, acked: u64) -> u64 {
     if win.cwnd >= win.ssthresh {
         return acked;
@@ -20,16 +20,16 @@ pub(super) fn segments(win: &Window) -> u32 {
     (win.cwnd / win.mss()) as u32
 }
 
-/// Growth by whole segments.
+/// Window growth in whole segments.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Increase {
-    /// Segments acknowledged and not yet turned into one of the window (`snd_cwnd_cnt`).
+    /// Acknowledged segments that have not grown the window yet (`snd_cwnd_cnt`).
     count: u32,
 }
 
 impl Increase {
-    /// Linux's `tcp_slow_start`: a segment for each acknowledged, up to ssthresh; returns how many
-    /// are left for congestion avoidance.
+    /// Linux's `tcp_slow_start`: grows the window by a segment for each one acknowledged, up to
+    /// ssthresh. Returns the acknowledged segments left for congestion avoidance.
     pub fn slow_start(win: &mut Window, acked: u32) -> u32 {
         if win.cwnd >= win.ssthresh {
             return acked;
@@ -41,10 +41,10 @@ impl Increase {
         acked - used as u32
     }
 
-    /// Linux's `tcp_cong_avoid_ai`: a segment for every `w` acknowledged.
+    /// Linux's `tcp_cong_avoid_ai`: grows the window by a segment for every `w` acknowledged ones.
     pub fn add(&mut self, win: &mut Window, w: u32, acked: u32) {
         if self.count >= w {
-            // What was saved up while more were needed counts for one segment.
+            // Segments counted while more were needed grow the window by one only.
             self.count = 0;
             win.cwnd += win.mss();
         }
@@ -56,7 +56,7 @@ impl Increase {
         }
     }
 
-    /// Congestion: what was saved up is forgotten (`tcp_init_cwnd_reduction`, `tcp_enter_loss`).
+    /// Congestion: discards the count (`tcp_init_cwnd_reduction`, `tcp_enter_loss`).
     pub fn forget(&mut self) {
         self.count = 0;
     }
@@ -86,9 +86,10 @@ mod tests {
         (0..4).for_each(|_| increase.add(&mut f, 10, 2));
         assert_eq!((increase.count, f.cwnd), (8, 10_000));
         increase.add(&mut f, 10, 25);
-        // 33 are three segments and 3.
+        // 33 acknowledged segments grow the window by three, and 3 are left.
         assert_eq!((increase.count, f.cwnd), (3, 13_000));
-        // Fewer are needed now: the 3 count for one segment, once, and then 2 for one more.
+        // Now 2 are needed: the 3 that are left grow the window by one, and the 2 new ones by
+        // another.
         increase.add(&mut f, 2, 2);
         assert_eq!((increase.count, f.cwnd), (0, 15_000));
     }

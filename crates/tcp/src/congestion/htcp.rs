@@ -1,9 +1,10 @@
-//! H-TCP as Linux has it (`net/ipv4/tcp_htcp.c`; D. Leith, R. Shorten, *H-TCP: TCP for high-speed and long-distance
-//! networks*, PFLDnet 2004): the longer ago the last congestion, the faster the window grows, by
-//! 1 + 10 t + t²/4 segments per round trip from a second after it on, scaled to a round trip of 100 ms; and
-//! congestion leaves the share smallest/greatest round trip, 0.5 to 0.8, unless the rate has changed by a fifth.
+//! H-TCP as Linux has it (`net/ipv4/tcp_htcp.c`; D. Leith, R. Shorten, *H-TCP: TCP for high-speed
+//! and long-distance networks*, PFLDnet 2004). The window grows faster the longer ago the last
+//! congestion was: by 1 + 10 t + t²/4 segments per round trip, t counting from a second after it
+//! on, scaled to a round trip of 100 ms. Congestion leaves the smallest round-trip time over the
+//! greatest, 0.5 to 0.8, of the window, or half of it if the rate has changed by more than a fifth.
 //!
-//! All in integers: jiffies of 1 ms, alpha and beta in 1/128.
+//! All arithmetic is in integers: jiffies of 1 ms, alpha and beta in 1/128.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::{About, Duration, Instant};
@@ -45,7 +46,7 @@ const ALPHA_BASE: u64 = 1 << 7;
 const BETA_MIN: u64 = 1 << 6;
 const BETA_MAX: u64 = 102;
 
-/// What a reduction changes and an undo puts back.
+/// The variables that a reduction changes and an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Before {
     last_cong: u64,
@@ -59,20 +60,23 @@ struct Htcp {
     bandwidth_switch: bool,
     alpha: u64,
     beta: u64,
-    /// `modeswitch`: a congestion was seen, so that round trips decide about the next one.
+    /// `modeswitch`: a congestion was seen, so that round-trip times decide about the next
+    /// reduction.
     switched: bool,
     /// Segments acknowledged by the last acknowledgement, and since the window last grew (`snd_cwnd_cnt`).
     acked: u64,
     count: u64,
-    /// Jiffies; zero before the first round trip.
+    /// Smallest and greatest round-trip time, jiffies; zero before the first sample.
     min_rtt: u64,
     max_rtt: u64,
     /// When the last congestion ended, jiffies.
     last_cong: u64,
     undo: Option<Before>,
-    /// `packetcount` and `lasttime`: segments of the sample of the rate at hand, and when it began.
+    /// `packetcount` and `lasttime`: segments acknowledged in the current rate sample, and when it
+    /// began, jiffies.
     sample: (u64, u64),
-    /// `Bi`, its least and greatest since congestion, and the greatest before; segments/s.
+    /// `Bi`, the measured rate; its smallest and greatest value since congestion, and the greatest
+    /// value before that; segments/s.
     rate: u64,
     min_rate: u64,
     max_rate: u64,
@@ -107,7 +111,7 @@ impl Htcp {
         }
     }
 
-    /// `measure_rtt`: the greatest follows rises of at most 20 ms.
+    /// `measure_rtt`: the greatest round-trip time follows rises of at most 20 ms.
     fn measure_rtt(&mut self, rtt: u64, open: bool) {
         if self.min_rtt == 0 || rtt < self.min_rtt {
             self.min_rtt = rtt;
@@ -120,7 +124,7 @@ impl Htcp {
         }
     }
 
-    /// `measure_achieved_throughput`.
+    /// Linux's `measure_achieved_throughput`: measures round-trip time and rate.
     fn measure(&mut self, win: &Window, ack: &AckSample) {
         let (now, open) = (jiffies(ack.now), ack.ca_state == CaState::Open);
         let acked = ack.acked.div_ceil(win.mss());
@@ -154,7 +158,7 @@ impl Htcp {
         }
     }
 
-    /// `htcp_beta_update`.
+    /// Linux's `htcp_beta_update`: the share of the window that a congestion leaves.
     fn update_beta(&mut self) {
         if self.bandwidth_switch {
             let (new, old) = (self.max_rate, self.old_max_rate);
@@ -171,7 +175,7 @@ impl Htcp {
         }
     }
 
-    /// `htcp_alpha_update`.
+    /// Linux's `htcp_alpha_update`: the growth per round trip, from the time since congestion.
     fn update_alpha(&mut self, now: u64) {
         let mut since = now - self.last_cong;
         let mut factor = 1;
@@ -186,7 +190,7 @@ impl Htcp {
         self.alpha = 2 * factor * ((1 << 7) - self.beta);
     }
 
-    /// `htcp_reset`.
+    /// Linux's `htcp_reset`: saves the variables for an undo; the last congestion is now.
     fn reset(&mut self, now: u64) {
         let Htcp { last_cong, max_rtt, old_max_rate, .. } = *self;
         self.undo = Some(Before { last_cong, max_rtt, old_max_rate });
@@ -272,7 +276,8 @@ mod tests {
         Instant::ZERO + Duration::from_millis(milliseconds)
     }
 
-    /// alpha in segments per round trip, this time after the last congestion, with this smallest round trip.
+    /// alpha in segments per round trip, this time after the last congestion, for a smallest
+    /// round-trip time of `min_rtt` ms.
     fn alpha(milliseconds: u64, min_rtt: u64) -> f64 {
         let mut control = Htcp { min_rtt, ..htcp() };
         control.update_alpha(milliseconds);
@@ -281,9 +286,11 @@ mod tests {
 
     #[test]
     fn the_window_grows_faster_the_longer_ago_congestion_was() {
-        // 2 (1 - beta) (1 + 10 t + t²/4) with beta 1/2, t from the second on; scaled by 100 ms over the round trip.
+        // 2 (1 - beta) (1 + 10 t + t²/4) with beta 1/2, t from the second on; scaled by the
+        // round-trip time over 100 ms.
         assert_eq!([1_000, 2_000, 3_000, 11_000].map(|t| alpha(t, 100)), [1.0, 11.0, 22.0, 126.0]);
-        // At 200 ms twice as much, at 10 ms a tenth, as whole numbers (scale 4 and 80 of 8); never below one.
+        // At 200 ms twice as much as at 100 ms, at 10 ms a tenth, rounded down (scale 4 and 80 of
+        // 8); never below one.
         assert_eq!([200, 10].map(|rtt| alpha(3_000, rtt)), [44.0, 2.0]);
         assert_eq!(alpha(500, 10), 1.0);
     }
@@ -296,10 +303,11 @@ mod tests {
             control.on_congestion(&mut win, &Flight::default(), Cause::Loss, at(1_000));
             win.ssthresh / MSS
         };
-        // The first and second leave half: the rate has to be known from the congestion before, then the mode
-        // switches.
+        // The first and second congestion leave half: the first has no earlier rate to compare
+        // with, the second switches the mode.
         assert_eq!([left(&mut control), left(&mut control)], [50, 50]);
-        // Now min/max, where the greatest has faded twice: 70 x 128/96 is 93 of 128.
+        // Now min/max, the greatest round-trip time having been reduced twice: 70 x 128/96 is 93 of
+        // 128.
         assert_eq!(control.max_rtt, 96);
         assert_eq!(left(&mut control), 72);
         // A rate that has changed by more than a fifth: half.

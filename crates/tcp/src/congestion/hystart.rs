@@ -1,52 +1,52 @@
-//! HyStart as Linux has it (`hystart_update` of `tcp_cubic.c`; S. Ha, I. Rhee, *Taming the elephants:
-//! New TCP slow start*, Computer Networks 55(9), 2011): slow start ends when the acknowledgements of a
-//! round come close together for longer than half the smallest round trip, or when its round trips
-//! grow. RFC 9406's HyStart++ is [`super::hystart_plus`].
+//! HyStart as Linux has it (`hystart_update` of `tcp_cubic.c`; S. Ha, I. Rhee, *Taming the
+//! elephants: New TCP slow start*, Computer Networks 55(9), 2011). Slow start ends when the
+//! acknowledgements of a round come close together for longer than half the smallest round-trip
+//! time, or when the round-trip time grows. RFC 9406's HyStart++ is [`super::hystart_plus`].
 
 use packet::Instant;
 
 use super::control::AckSample;
 use crate::send_state::{Flight, Window};
 
-/// `hystart_low_window`: smaller windows, in segments, are left alone.
+/// `hystart_low_window`: windows below this number of segments are not checked.
 const LOW_WINDOW: u64 = 16;
-/// `hystart_ack_delta_us`: acknowledgements so close make a train, microseconds.
+/// `hystart_ack_delta_us`: acknowledgements at most this far apart make a train, microseconds.
 const CLOSE: u64 = 2_000;
-/// `HYSTART_MIN_SAMPLES`: round trips of a round that are taken before they are judged.
+/// `HYSTART_MIN_SAMPLES`: samples of a round before its smallest round-trip time is compared.
 const SAMPLES: u8 = 8;
-/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: the rise that alarms, an eighth of the smallest round
-/// trip within these bounds, microseconds.
+/// `HYSTART_DELAY_MIN` and `HYSTART_DELAY_MAX`: slow start ends at a rise by an eighth of the
+/// smallest round-trip time, within these bounds, microseconds.
 const MIN_RISE: u32 = 4_000;
 const MAX_RISE: u32 = 16_000;
 /// `hystart_ack_delay`: the time that four of the largest bursts take at the pacing rate, at most
-/// 1 ms. The largest burst is 64 KiB less a header (`sk_gso_max_size`).
+/// this, microseconds. The largest burst is 64 KiB less a header (`sk_gso_max_size`), bytes.
 const BURST: u64 = 65_536 - 320 - 1;
 const MAX_ACK_DELAY: u64 = 1_000;
 
 /// The state of one connection; times in microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
-    /// Slow start was ended; only a timeout starts the search anew.
+    /// HyStart has ended slow start; only a timeout starts the search again.
     found: bool,
     samples: u8,
-    /// Smallest round trip of this round; 0 for none.
+    /// Smallest round-trip time of this round; 0 before the first sample.
     least: u32,
     round_start: u64,
     /// The round ends when more than this is acknowledged.
     round_end: u64,
-    /// The last acknowledgement of the train.
+    /// When the last acknowledgement of the train arrived.
     last: u64,
 }
 
 impl HyStart {
-    /// The search begins, and with it a round.
+    /// The state at the start of a round, also of the first.
     pub fn begin(flight: &Flight, now: Instant) -> Self {
         let now = micros(now);
         HyStart { round_start: now, last: now, round_end: flight.max, ..HyStart::default() }
     }
 
-    /// A round trip of `delay` was measured in slow start, `delay_min` being the smallest: perhaps
-    /// ends slow start by setting `ssthresh`.
+    /// A round-trip time of `delay` was measured in slow start; `delay_min` is the smallest. Ends
+    /// slow start, if it is time, by setting `ssthresh`.
     pub fn on_sample(&mut self, win: &mut Window, ack: &AckSample, delay: u32, delay_min: u32) {
         if self.found {
             return;
@@ -58,7 +58,7 @@ impl HyStart {
             return;
         }
         let train = self.is_train(win, ack, delay_min);
-        // Both detections run.
+        // Both detectors run, since each updates its state.
         let rising = self.is_rising(delay, delay_min);
         if train || rising {
             self.found = true;
@@ -111,8 +111,8 @@ mod tests {
         Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
     }
 
-    /// At which of these instants, microseconds, acknowledgements with a round trip of `delay` end
-    /// slow start.
+    /// The first of these instants, microseconds, at which an acknowledgement with a round-trip
+    /// time of `delay` ends slow start.
     fn ends(
         hystart: &mut HyStart,
         (win, flight): (&mut Window, Flight),
@@ -147,7 +147,8 @@ mod tests {
     #[test]
     fn a_gap_of_more_than_two_milliseconds_breaks_the_train() {
         let (mut hystart, mut win) = (HyStart::default(), window_of(20));
-        // Every 2 ms up to 38 ms, which keeps it, then a microsecond too late.
+        // Acknowledgements every 2 ms up to 38 ms keep the train; the next one is a microsecond
+        // late.
         let instants = (0..200).map(|i| if i < 20 { i * 2_000 } else { 20_001 + i * 1_000 });
         assert_eq!(ends(&mut hystart, (&mut win, FLIGHT), 100_000, instants, false), None);
         let (mut hystart, mut win) = (HyStart::default(), window_of(20));
@@ -157,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_round_lasts_until_more_than_its_end_is_acknowledged() {
-        // hystart_update: after(tp->snd_una, ca->end_seq). At its end it goes on, to nine samples.
+        // hystart_update: after(tp->snd_una, ca->end_seq). At its end number the round still goes
+        // on, up to the ninth sample.
         let (mut hystart, mut win) = (HyStart::default(), window_of(16));
         hystart.round_end = 90_001;
         let at_its_end = Flight { una: 90_001, ..FLIGHT };
@@ -170,7 +172,8 @@ mod tests {
 
     #[test]
     fn a_rise_of_an_eighth_seen_nine_times_ends_slow_start() {
-        // 100 ms and an eighth: more than 112.5 ms, in each of the round, from the ninth on.
+        // The limit is 100 ms and an eighth, 112.5 ms. From the ninth sample of the round on, slow
+        // start ends if all of its samples are above.
         for (delay, end) in [(112_500, None), (112_501, Some(80_000))] {
             let (mut hystart, mut win) = (HyStart::default(), window_of(16));
             let instants = (0..20).map(|i| i * 10_000);
@@ -187,7 +190,7 @@ mod tests {
 
     #[test]
     fn an_offloaded_burst_delays_acknowledgements_by_four_of_its_times() {
-        // 10 MB in 10 ms, twice that in slow start: 4 x 65,215 B at 2 GB/s.
+        // 10 MB in 10 ms, twice that rate in slow start: 4 x 65,215 B at 2 GB/s.
         let mut win =
             Window { cwnd: 10_000_000, ssthresh: u64::MAX, mss: 1_000, ..Window::default() };
         let ack = AckSample { srtt: Duration::from_millis(10), ..testing::ack_sample(1_000) };
@@ -196,7 +199,8 @@ mod tests {
         win.cwnd = 13_043_200;
         let ack = AckSample { srtt: Duration::from_millis(100), ..ack };
         assert_eq!(ack_delay(&win, &ack), 999);
-        // From half the threshold on 120 % of the window go out in a round trip (`tcp_update_pacing_rate`).
+        // From half the threshold on, 120 % of the window is sent in a round trip
+        // (`tcp_update_pacing_rate`).
         let rate = |win: &Window| {
             super::super::control::linux_pacing_rate(
                 win,

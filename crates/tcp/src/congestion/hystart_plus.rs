@@ -1,14 +1,14 @@
-//! HyStart++ (RFC 9406): leaves the first slow start when round trips grow, before the buffer
-//! overflows. A first rise only slows the growth (conservative slow start); five rounds of it end
-//! slow start, a round trip below the one that alarmed takes the alarm back.
+//! HyStart++ (RFC 9406): leaves the first slow start when the round-trip time grows, before the
+//! buffer overflows. A first rise only slows the growth (conservative slow start). Five rounds of
+//! that end slow start; a round-trip time below the one that showed the rise resumes it.
 
 use packet::Duration;
 
 use super::control::AckSample;
 use crate::send_state::Window;
 
-/// RFC 9406 section 4.3: a rise of an eighth of the last round's smallest round trip, at least
-/// 4 ms and at most 16 ms, seen in at least eight samples of a round.
+/// RFC 9406 section 4.3: the round-trip time must rise by an eighth of the last round's smallest,
+/// at least 4 ms and at most 16 ms, and a round must have at least eight samples.
 const MIN_RISE: Duration = Duration::from_millis(4);
 const MAX_RISE: Duration = Duration::from_millis(16);
 const RISE_DIVISOR: u64 = 8;
@@ -35,7 +35,7 @@ enum Phase {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct HyStart {
     phase: Phase,
-    /// Smallest round trip of the last round and of this one.
+    /// Smallest round-trip time of the last round and of this one.
     last: Option<Duration>,
     current: Option<Duration>,
     samples: u32,
@@ -98,7 +98,7 @@ impl HyStart {
     }
 }
 
-/// How much longer a round trip must be to alarm.
+/// Rise of the round-trip time over the last round's smallest that starts conservative slow start.
 fn rise(last: Duration) -> Duration {
     Duration::from_nanos(last.nanos() / RISE_DIVISOR).clamp(MIN_RISE, MAX_RISE)
 }
@@ -118,7 +118,7 @@ mod tests {
         Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
     }
 
-    /// A round of `n` acknowledgements of a segment, all with this round trip.
+    /// A round of `n` acknowledgements of a segment each, all with this round-trip time.
     fn round(hystart: &mut HyStart, win: &mut Window, rtt: Duration, n: u32) {
         for i in 0..n {
             let ack =
@@ -148,7 +148,7 @@ mod tests {
         round(&mut hystart, &mut win, ms(80), 8);
         let before = win.cwnd;
         round(&mut hystart, &mut win, ms(90), 8);
-        // The eighth sample alarms and already grows by a quarter.
+        // The eighth sample shows the rise, and its own growth is already a quarter.
         assert_eq!(win.cwnd, before + 7 * MSS + MSS / 4);
         assert_eq!(hystart.phase, Phase::Conservative { baseline: ms(90), rounds: 0 });
         let before = win.cwnd;

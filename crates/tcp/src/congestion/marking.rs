@@ -1,5 +1,5 @@
-//! For the tests of controls that answer marks: a path that marks what it will, its acknowledgements
-//! a round trip later, and the part of the transport that notifies a control of marks.
+//! For the tests of controls that answer marks: a path that marks segments at random and
+//! acknowledges each a round trip later. It notifies the control of marks as the transport does.
 
 use std::collections::VecDeque;
 
@@ -9,21 +9,21 @@ use super::control::{AckSample, CaState, Cause, Control, Report};
 use super::testing::{MSS, ack_sample};
 use crate::send_state::{Flight, Window};
 
-/// A path with a fixed round trip, whatever the window, and an acknowledgement for every segment.
+/// A path with a fixed round-trip time at any window, and an acknowledgement for every segment.
 pub(super) struct Path {
     pub control: Box<dyn Control>,
     pub win: Window,
     flight: Flight,
     pub rtt: Duration,
     pub now: Instant,
-    /// Whether each segment on its way was marked.
+    /// Whether each segment in flight was marked, the oldest first.
     out: VecDeque<bool>,
     rng: Rng,
-    /// Up to where the path, as transport, has reduced the window.
+    /// Highest number sent when the window was last reduced.
     reduced: u64,
 }
 
-/// How a run went: means over its acknowledgements but the first quarter's.
+/// Results of a run: means over its acknowledgements without the first quarter of them.
 #[derive(Debug)]
 pub(super) struct Seen {
     /// Mean window over time, in segments.
@@ -49,8 +49,8 @@ impl Path {
         }
     }
 
-    /// Runs for `acks` acknowledgements; `mark` says with which probability a segment that goes
-    /// out is marked, from how many are out with it.
+    /// Runs for `acks` acknowledgements. `mark` gives the probability that a segment is marked,
+    /// from the number of segments in flight, itself included.
     pub fn run(&mut self, acks: u64, mark: impl Fn(usize) -> f64) -> Seen {
         let (mut marked, mut time, mut area) = (0, 0.0, 0.0);
         for ack in 0..acks {

@@ -1,10 +1,10 @@
 //! Congestion control: how fast a sender sends. One file per algorithm, one line each in
 //! [`registry`].
 //!
-//! The transport (loss detection, ECN, pacing) reports to a control what every acknowledgement says
-//! (a [`AckSample`]) and when congestion was noticed; the control keeps `cwnd` and `ssthresh` of the
-//! [`Window`], and may ask for a pacing rate. It is given everything it needs: it has no clock and
-//! never looks at segments. Windows and amounts are bytes.
+//! The transport (loss detection, ECN, pacing) passes an [`AckSample`] to the control for every
+//! acknowledgement and notifies it of congestion. The control sets `cwnd` and `ssthresh` of the
+//! [`Window`] and may set a pacing rate. These calls are its only input: it has no clock and never
+//! reads segments. Windows and amounts are in bytes.
 
 mod bbr;
 mod bbr3;
@@ -32,7 +32,7 @@ mod search;
 #[cfg(test)]
 #[path = "../../templates/control.rs"]
 #[allow(dead_code)] // only the registry reads it
-mod template; // what `make new-control` writes
+mod template; // the file that `make new-control` writes
 #[cfg(test)]
 mod testing;
 mod vegas;

@@ -1,4 +1,5 @@
-//! The list of congestion controls: one line each; and those that a user hands in.
+//! The registry of congestion controls: those of this crate, one line each, and those that a user
+//! adds.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -33,7 +34,7 @@ const CONTROLS: &[Entry] = &[
     super::scream::ENTRY,
 ];
 
-/// What they say of themselves.
+/// Description of each congestion control, in the order of [`CONTROLS`].
 const ABOUT: [&About; CONTROLS.len()] = {
     let mut about = [&CONTROLS[0].about; CONTROLS.len()];
     let mut i = 0;
@@ -44,10 +45,11 @@ const ABOUT: [&About; CONTROLS.len()] = {
     about
 };
 
-/// The kind of the parameter by which a profile offers them.
+/// Kind of the parameter by which a profile offers the congestion controls.
 pub(crate) const KIND: Kind = Kind::Variant(&ABOUT);
 
-/// A new control of ours called `name`, which a profile's table has checked, with parameters of its own.
+/// A new control of this crate called `name`, made from its own parameters; a profile's table has
+/// checked the name.
 fn make(name: &str, params: &Params) -> Box<dyn Control> {
     let named = |entry: &&Entry| entry.about.name == name;
     (CONTROLS.iter().find(named).expect("a profile names a listed control").make)(params)
@@ -80,8 +82,8 @@ impl fmt::Debug for OwnControl {
 #[derive(Clone, Debug, Default)]
 pub struct Controls {
     own: Vec<&'static OwnControl>,
-    /// The fields of each profile with the longer list of controls. They live as long as the
-    /// process.
+    /// Fields of each profile, by its name, with the user's controls among the choices. They live
+    /// as long as the process.
     fields: Arc<Mutex<BTreeMap<&'static str, &'static [Field]>>>,
 }
 
@@ -91,7 +93,7 @@ impl Controls {
         Controls::default()
     }
 
-    /// These as well.
+    /// The congestion controls of this crate, and `own` as well.
     ///
     /// # Errors
     /// A name that is taken.
@@ -106,12 +108,12 @@ impl Controls {
         Ok(all)
     }
 
-    /// What all of them say of themselves, this crate's first.
+    /// Descriptions of all controls, this crate's first.
     pub fn all(&self) -> impl Iterator<Item = &'static About> {
         ABOUT.into_iter().chain(self.own.iter().map(|own| &own.about))
     }
 
-    /// The fields of a profile, where these controls may be chosen.
+    /// The fields of a profile, in which any of these controls may be chosen.
     pub fn fields(&self, profile: &crate::Entry) -> &'static [Field] {
         let ours = profile.about.fields;
         if self.own.is_empty() {
@@ -128,10 +130,11 @@ impl Controls {
         })
     }
 
-    /// A new control called `name`, which a profile's table has checked, with parameters of its own.
+    /// A new control called `name`, made from its own parameters; a profile's table has checked the
+    /// name.
     ///
     /// # Errors
-    /// What a user's control refuses its parameters with.
+    /// The error with which a user's control refuses its parameters.
     pub fn make(&self, name: &str, params: &Params) -> Result<Box<dyn Control>, BadParams> {
         match self.own.iter().find(|own| own.about.name == name) {
             Some(own) => (own.make)(params),
@@ -140,7 +143,8 @@ impl Controls {
     }
 }
 
-/// What takes over in Linux where a control does not get the feedback it needs.
+/// The control to which Linux falls back if a connection lacks the ECN feedback that its own
+/// control needs.
 pub(crate) fn linux_reno() -> Box<dyn Control> {
     Box::new(super::reno::Reno::default())
 }

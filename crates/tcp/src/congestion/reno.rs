@@ -1,5 +1,6 @@
 //! Reno's congestion control as Linux has it (`tcp_reno_cong_avoid`, `tcp_reno_ssthresh`): RFC 5681
-//! in whole segments, counting what is acknowledged (RFC 3465, in slow start without its limit L).
+//! in whole segments, with growth by acknowledged segments (RFC 3465, in slow start without its
+//! limit L).
 
 use packet::{About, Instant};
 
@@ -67,8 +68,8 @@ mod tests {
 
     #[test]
     fn what_was_saved_up_waits_while_slow_start_takes_all() {
-        // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai. Nine of ten segments were
-        // saved up when a pause left a window of two.
+        // tcp_reno_cong_avoid: if (!acked) return, before tcp_cong_avoid_ai. Nine of the ten
+        // segments that grow the window were counted when a pause left a window of two.
         let mut win = Window { cwnd: 10_000, ssthresh: 10_000, mss: 1_000, ..Window::default() };
         let mut reno = Reno::default();
         reno.on_ack(&mut win, &ack_sample(9_000));

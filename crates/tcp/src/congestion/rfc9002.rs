@@ -1,15 +1,16 @@
-//! NewReno as QUIC has it: RFC 9002, section 7 and appendix B. Windows are bytes; slow start and congestion avoidance
-//! count what each acknowledged packet carried (the packets of an acknowledgement as equally long); congestion halves the window, a mark as a loss does.
+//! NewReno as QUIC has it: RFC 9002, section 7 and appendix B. Windows are bytes. Slow start and
+//! congestion avoidance count the bytes of each acknowledged packet (the packets of one
+//! acknowledgement as equally long); congestion, a loss or a mark, halves the window.
 //!
-//! What is the transport's there is the transport's here: that packets sent before the last reduction neither grow
-//! nor reduce the window again, the least window of two datagrams, persistent congestion.
+//! As in the RFC, the transport does the rest: packets sent before the last reduction neither grow
+//! nor reduce the window again, the least window is two datagrams, and persistent congestion.
 
 use packet::Instant;
 
 use super::control::{AckSample, Cause, Control};
 use crate::send_state::{Flight, Window};
 
-/// What `reno` means in profile `quic`.
+/// The control that is called `reno` in profile `quic`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rfc9002;
 
@@ -43,7 +44,7 @@ mod tests {
         (0..5).for_each(|_| Rfc9002.on_ack(&mut win, &ack));
         assert_eq!(win.cwnd, 24_000);
         (0..10).for_each(|_| Rfc9002.on_ack(&mut win, &ack));
-        // 1,200 x 1,200 B over a window that grows: 60 B at first.
+        // 1,200 x 1,200 B over the growing window: 60 B at first.
         assert!((25_150..=25_200).contains(&win.cwnd), "{}", win.cwnd);
         Rfc9002.on_ack(&mut win, &AckSample { window_limited: false, ..ack });
         Rfc9002.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);

@@ -1,6 +1,7 @@
-//! Vegas as Linux has it (`net/ipv4/tcp_vegas.c`). Unlike the paper's, which is [`super::vegas`]: what is queued is
-//! compared as window times (rtt - base)/base in whole segments, with the smallest round trip of the window; slow
-//! start grows in every round trip and ends at the measured rate; and outside of Linux's state Open it is Reno.
+//! Vegas as Linux has it (`net/ipv4/tcp_vegas.c`). It differs from the paper's, [`super::vegas`],
+//! in three points: queued segments are window x (rtt - base)/base, rounded down, where rtt is the
+//! smallest round-trip time of the window; slow start grows in every round trip and ends at the
+//! measured rate; and outside of Linux's state Open it is Reno.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -50,11 +51,11 @@ const NONE: Trips = Trips { base: u64::MAX, least: u64::MAX, count: 0 };
 
 #[derive(Clone, Debug)]
 struct VegasLinux {
-    /// `alpha`, `beta`, `gamma`, segments.
+    /// The bounds `alpha`, `beta` and `gamma`, segments.
     bounds: [u64; 3],
     reno: Reno,
     trips: Trips,
-    /// `doing_vegas_now`.
+    /// Vegas decides; otherwise Reno does (`doing_vegas_now`).
     on: bool,
     /// `beg_snd_nxt`: the window ends when more than this is acknowledged.
     end: u64,
@@ -70,13 +71,13 @@ impl VegasLinux {
         VegasLinux { bounds, reno, trips: NONE, on: true, end: 0, una: 1, state }
     }
 
-    /// `vegas_enable`.
+    /// Linux's `vegas_enable`: Vegas decides from now on; `next` is the end of its first window.
     fn enable(&mut self, next: u64) {
         (self.on, self.end) = (true, next);
         (self.trips.count, self.trips.least) = (0, u64::MAX);
     }
 
-    /// `tcp_vegas_pkts_acked`.
+    /// Linux's `tcp_vegas_pkts_acked`: enters a round-trip time.
     fn measure(&mut self, rtt: Option<Duration>) {
         let Some(rtt) = rtt else { return };
         let rtt = rtt.nanos() / 1_000 + 1;
@@ -92,7 +93,7 @@ impl VegasLinux {
         let slow_start = win.cwnd < win.ssthresh;
         let diff = cwnd * (rtt - base) / base;
         if slow_start && diff > gamma {
-            // The measured rate, rounded up.
+            // The window that the measured rate needs without a queue, rounded up.
             win.cwnd = win.cwnd.min((cwnd * base / rtt + 1) * mss);
             win.ssthresh = win.ssthresh.min(win.cwnd);
         } else if slow_start {
@@ -179,7 +180,8 @@ mod tests {
         VegasLinux::new(&Params::defaults(FIELDS))
     }
 
-    /// The decision about a window in segments, with a base of 100 ms and this round trip.
+    /// Window and threshold in segments after the decision, with a base round-trip time of 100 ms
+    /// and a smallest round-trip time of the window of `rtt_us`.
     fn judged(cwnd: u64, ssthresh: u64, rtt_us: u64) -> (u64, u64) {
         let mut win = Window {
             cwnd: cwnd * MSS,
@@ -221,7 +223,7 @@ mod tests {
             let ack = AckSample { flight, rtt, ..testing::ack_sample(2 * MSS) };
             control.on_ack(&mut win, &ack);
         }
-        // One round trip a window, and eight segments acknowledged: two windows of four.
+        // One round-trip sample per window, and eight segments acknowledged: two windows of four.
         assert_eq!(win.cwnd, 5 * MSS);
     }
 

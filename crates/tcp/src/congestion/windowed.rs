@@ -1,19 +1,20 @@
-//! The greatest value of a window of rounds: Nichols's filter (Linux's `lib/win_minmax.c`), the three
-//! best of ever later parts of the window.
+//! Nichols's filter for the greatest value of a window of rounds or of time (Linux's
+//! `lib/win_minmax.c`). It keeps the best value of the window and the best ones of two later parts
+//! of it.
 
-/// The filter; nothing is 0.
+/// The filter: three entries of a round (or time) and a value, which is 0 before the first.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct WindowedMax {
     best: [(u64, u64); 3],
 }
 
 impl WindowedMax {
-    /// The greatest value.
+    /// The greatest value of the window.
     pub fn get(&self) -> u64 {
         self.best[0].1
     }
 
-    /// `value` came in round `at`; what is older than `window` rounds is forgotten.
+    /// Enters the value of round (or time) `at`; values older than `window` rounds expire.
     pub fn update(&mut self, at: u64, value: u64, window: u64) {
         let new = (at, value);
         if value >= self.best[0].1 || at - self.best[2].0 > window {
@@ -52,7 +53,7 @@ mod tests {
             assert_eq!(filter.get(), 9, "round {at}");
         }
         filter.update(11, 1, 10);
-        // Rounds 3 and 7 had 3.
+        // The values of rounds 3 and 7 were 3.
         assert_eq!(filter.get(), 3);
         filter.update(40, 2, 10);
         assert_eq!(filter.get(), 2);
@@ -60,7 +61,7 @@ mod tests {
         assert_eq!(filter.get(), 5);
     }
 
-    /// What the filter says after these, in a window of twelve rounds.
+    /// The greatest value after these entries of round and value, in a window of twelve rounds.
     fn after(values: &[(u64, u64)]) -> u64 {
         let mut filter = WindowedMax::default();
         values.iter().for_each(|&(at, value)| filter.update(at, value, 12));
@@ -69,11 +70,12 @@ mod tests {
 
     #[test]
     fn the_second_best_comes_from_behind_the_first_quarter_and_the_third_from_the_second_half() {
-        // `minmax_subwin_update`: more than a quarter, more than a half, more than the window.
+        // `minmax_subwin_update`: the second best is replaced after more than a quarter of the
+        // window, the third after more than half, the best after more than the whole.
         assert_eq!(after(&[(0, 9), (3, 8), (4, 7), (12, 1)]), 9);
         assert_eq!(after(&[(0, 9), (3, 8), (4, 7), (13, 1)]), 7);
         assert_eq!(after(&[(0, 9), (4, 7), (6, 6), (7, 5), (13, 1), (17, 0)]), 5);
-        // The second is too old as well.
+        // The second best has expired as well.
         assert_eq!(after(&[(0, 9), (4, 7), (7, 5), (16, 1)]), 7);
         assert_eq!(after(&[(0, 9), (4, 7), (7, 5), (17, 1)]), 5);
     }
