@@ -1,4 +1,4 @@
-//! How long the requests of one group of users took, or those of all.
+//! Response times and sizes of the requests of one traffic group, or of all groups.
 
 use std::borrow::Cow;
 
@@ -18,7 +18,7 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
-    /// Answers to no request so far.
+    /// A recorder without requests.
     pub fn new(keep: Keep) -> Self {
         Answers { times: Times::new(keep), ..Answers::default() }
     }
@@ -29,13 +29,13 @@ impl Answers {
         self.requested_bytes += reply_bytes;
     }
 
-    /// A request has ended after `took_ns`.
+    /// Adds a request that ended `took_ns` nanoseconds after it was made.
     pub fn ended(&mut self, request: &Request, took_ns: u64) {
         self.times.add(took_ns, request.failed);
         self.reply_bytes += u64::from(request.reply_bytes);
     }
 
-    /// How long the requests took.
+    /// Response times of the requests.
     pub fn times(&self) -> &Times {
         &self.times
     }

@@ -9,7 +9,7 @@ use crate::{Column, Summary, Table, quantile};
 
 type Listener = Reported<ListenerReport>;
 
-/// One listener's row.
+/// The row of one listener in the table `calls`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Row {
     listener: Listener,
@@ -17,13 +17,13 @@ pub(crate) struct Row {
     rating: f64,
 }
 
-/// Every listener of every call.
+/// The recorder of calls: a row for each listener of each call.
 #[derive(Clone, Debug, Default)]
 pub struct Calls {
     rows: Vec<Row>,
 }
 
-/// R above which at most some users are dissatisfied (ITU-T G.109).
+/// The rating R from which on at most some users are dissatisfied (ITU-T G.109).
 const SATISFYING: f64 = 70.0;
 
 impl Listener {
@@ -35,8 +35,8 @@ impl Listener {
         self.not_played() as f64 / self.said as f64
     }
 
-    /// Mean run of packets not played, over that of as many independent losses (G.107 section
-    /// 7.5); at least 1, also where a queue spreads losses more evenly than chance.
+    /// Mean length of the runs of packets not played, divided by that of as many independent losses
+    /// (G.107 section 7.5); at least 1, also where a queue spreads losses more evenly than chance.
     fn burst_ratio(&self) -> f64 {
         if self.gaps == 0 {
             return 1.0;
@@ -57,9 +57,9 @@ impl Listener {
 }
 
 impl Calls {
-    /// Adds the listeners of one call of `user` in `group`; those to whom nothing was said leave
-    /// no row. What delay does to a conversation is decided by its round trip, so each is rated
-    /// with the mean of both directions.
+    /// Adds the listeners of one call of `user` in `group`; a listener to whom no packet was sent
+    /// has no row. The round trip decides how delay harms a conversation, so each listener is rated
+    /// with the mean delay of both directions.
     pub fn add(&mut self, group: u16, user: u32, reports: &[ListenerReport]) {
         let delays: Vec<f64> =
             reports.iter().map(|l| l.mouth_to_ear_s).filter(|s| s.is_finite()).collect();
@@ -71,13 +71,13 @@ impl Calls {
         }
     }
 
-    /// The numbers over all listeners, and, where there are several groups, of each: `groups` are
-    /// their names. None without a call.
+    /// Writes the measures over all listeners and, where there are several groups, of each group;
+    /// `groups` are their names. Writes nothing without a call.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         out.write_rows("voip_", MEASURES, &self.rows, |row| row.listener.group, groups);
     }
 
-    /// One row for each listener; none without a call.
+    /// A table with one row for each listener; none without a call.
     pub fn table(&self) -> Option<Table> {
         if self.rows.is_empty() {
             return None;
@@ -174,14 +174,16 @@ mod tests {
 
     #[test]
     fn both_ears_are_rated_with_half_the_round_trip() {
-        // 200 and 300 ms: both are rated with 250 ms, worked in the E-model's own tests.
+        // Delays of 200 and 300 ms: both listeners are rated with 250 ms, as in a test of the
+        // E-model.
         let mut calls = Calls::default();
         let ears = [listener(false, [100, 0, 0, 0], 0.2), listener(true, [100, 3, 2, 2], 0.3)];
         calls.add(0, 7, &ears);
         calls.add(1, 8, &[listener(false, [0; 4], f64::NAN)]);
         let ratings = column(&calls, "r");
         assert!((ratings[0] - 79.1771).abs() < 1e-4, "{ratings:?}");
-        // Runs of 2.5 packets at 5 %: 2.5 * 0.95 = 2.375 times chance.
+        // Runs of 2.5 packets at a loss of 5 %: 2.5 * 0.95 = 2.375 times those of independent
+        // losses.
         let worse = 79.1771 - 95.0 * 5.0 / (5.0 / 2.375 + 25.1);
         assert!((ratings[1] - worse).abs() < 1e-4, "{ratings:?}");
         assert_eq!(column(&calls, "burst_ratio"), [1.0, 2.375]);

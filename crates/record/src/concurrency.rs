@@ -1,9 +1,9 @@
-//! How many connections are open at once.
+//! Number of connections that are open at once.
 
 use crate::Summary;
 use crate::measure::{CONNECTIONS, Measure, whole};
 
-/// Open now, and most at any instant.
+/// Number of connections open now, and the largest number at any instant.
 #[derive(Clone, Copy, Debug, Default)]
 struct Peak {
     open: u32,
@@ -17,7 +17,7 @@ impl Peak {
     }
 }
 
-/// Counts open connections, over all and for each client machine, warm-up or not.
+/// Counts open connections, in total and for each client machine, in the warm-up too.
 #[derive(Clone, Debug)]
 pub struct Concurrency {
     all: Peak,
@@ -30,19 +30,19 @@ impl Concurrency {
         Concurrency { all: Peak::default(), clients: vec![Peak::default(); clients as usize] }
     }
 
-    /// A connection of this client machine is opened, by either side.
+    /// Counts a connection of this client machine that is opened, by either side.
     pub fn opened(&mut self, client: u32) {
         self.all.opened();
         self.clients[client as usize].opened();
     }
 
-    /// A connection of this client machine is over.
+    /// Removes a connection of this client machine that has ended.
     pub fn over(&mut self, client: u32) {
         self.all.open -= 1;
         self.clients[client as usize].open -= 1;
     }
 
-    /// The numbers.
+    /// Writes the measures.
     pub fn summarise(&self, out: &mut Summary) {
         out.write(MEASURES, self);
     }

@@ -1,17 +1,17 @@
-//! Windows, thresholds, round trips and gauges of senders' congestion controls over time.
+//! Windows, thresholds, round-trip times and gauges of senders' congestion controls over time.
 
 use packet::{Duration, Instant};
 
 use crate::{Column, Table};
 
-/// The sender of a connection at one instant.
+/// The state of a connection's sender at one instant.
 #[derive(Clone, Copy, Debug)]
 pub struct ControlState {
-    /// Group, counted in the order of the scenario.
+    /// Index of the traffic group in the scenario.
     pub group: u16,
     /// User or flow, numbered over all groups.
     pub user: u32,
-    /// The user's connection.
+    /// Number of the user's connection.
     pub connection: u32,
     /// Which end sends: 0 the one that opened the connection, 1 the one that accepted it.
     pub end: u8,
@@ -21,18 +21,18 @@ pub struct ControlState {
     pub ssthresh: u64,
     /// Bytes sent and not acknowledged.
     pub outstanding: u64,
-    /// Smoothed round trip; zero before the first sample.
+    /// Smoothed round-trip time; zero before the first sample.
     pub srtt: Duration,
 }
 
-/// One gauge: a value for each row; not a number in rows of controls that have no such gauge.
+/// One gauge: a value for each row, NaN in rows of congestion controls without this gauge.
 #[derive(Clone, Debug)]
 struct Gauge {
     name: &'static str,
     values: Vec<f64>,
 }
 
-/// Samples of all senders that have data out, equally spaced.
+/// Equally spaced samples of all senders that have data in flight.
 #[derive(Clone, Debug)]
 pub struct Controls {
     every: Duration,
@@ -43,7 +43,7 @@ pub struct Controls {
 }
 
 impl Controls {
-    /// None taken yet; the first is due at 0.
+    /// A recorder without samples; the first is due at time zero, the next ones after each `every`.
     pub fn new(every: Duration) -> Self {
         Controls {
             every,
@@ -59,7 +59,7 @@ impl Controls {
         self.next
     }
 
-    /// A sender at the instant that is due; `read` shows its gauges.
+    /// Adds the sample of a sender at the instant that is due; `read` reports its gauges.
     pub fn add(
         &mut self,
         state: ControlState,
@@ -81,12 +81,12 @@ impl Controls {
         });
     }
 
-    /// All senders of the instant were added.
+    /// Moves on to the next instant, after all senders were added.
     pub fn taken(&mut self) {
         self.next += self.every;
     }
 
-    /// A row for each sample.
+    /// A table with one row for each sample.
     pub fn table(mut self) -> Table {
         let whole = |of: fn(&ControlState) -> u64| Column::U64(self.rows.iter().map(of).collect());
         let real = |of: fn(&ControlState) -> f64| Column::F64(self.rows.iter().map(of).collect());

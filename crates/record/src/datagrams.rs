@@ -1,4 +1,4 @@
-//! Datagrams: what was sent, lost, and how late the rest came.
+//! Datagrams: how many were sent and lost, and how long the others took.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::{Column, LogHistogram, PerSecond, Summary, Table, Window};
 
 /// Delay written in the log for a lost datagram.
 const LOST: u64 = u64::MAX;
-/// Delay written in the log for a datagram still on its way at the end.
+/// Delay written in the log for a datagram still in flight at the end.
 const ON_ITS_WAY: u64 = u64::MAX - 1;
 
 /// One sender's measured datagrams: those sent within the window.
@@ -30,15 +30,15 @@ struct Stream {
     lost: u64,
     /// Packets from one loss to the next (1: neighbours).
     distances: Distances,
-    /// Sum of the differences of consecutive delays, ns, and how many.
+    /// Sum of the absolute differences of consecutive delays, ns, and their number.
     jitter: (u64, u64),
-    /// These differences without their sign.
+    /// Distribution of these differences.
     differences: Differences,
     /// Jitter as RFC 3550 smooths it, ns, and its sum over the arrivals.
     smoothed: (f64, f64),
 }
 
-/// Bins within 0.2 %.
+/// A histogram of differences between delays, exact within 0.2 %.
 type Differences = LogHistogram<8, 0>;
 
 /// The log of all datagrams. A datagram counts if it was sent in the measured interval.
@@ -61,7 +61,7 @@ struct Log {
     stream: Vec<u32>,
     sent: Vec<u64>,
     delay: Vec<u64>,
-    /// Row of each stream's datagrams by number.
+    /// For each stream, the rows of its datagrams by their numbers.
     rows: Vec<Vec<u32>>,
 }
 
@@ -74,16 +74,16 @@ impl Datagrams {
         Datagrams { window, deadline, groups, streams, log, keep: Keep::Everything, arriving }
     }
 
-    /// This log for an observed run: it adds delays of every second, and keeps no more of them than
-    /// `keep` says.
+    /// The log for an observed run: it also records the delays of every second, and keeps no more
+    /// delays than `keep` allows.
     pub fn watched(self, keep: Keep) -> Self {
         let arriving = vec![PerSecond::default(); self.groups.len()];
         Datagrams { keep, arriving, ..self }
     }
 
-    /// Adds a stream of `user`, numbered over all groups, in `group`, in the order of the scenario;
-    /// `back` if it is what the user's peer answers. Its number is returned: streams are numbered by
-    /// their first datagrams, which differ from seed to seed.
+    /// Adds a stream of `user` (numbered over all groups) in the group with index `group`; `back`
+    /// if the user's peer sends it. Returns the stream's number: streams are numbered in the order
+    /// of their first datagrams, which differs from seed to seed.
     pub fn stream(&mut self, group: u16, user: u32, back: bool) -> u32 {
         let delays = Sample::new(self.keep, &[self.deadline.nanos()]);
         let distances = Distances::new(self.keep);
@@ -95,7 +95,7 @@ impl Datagrams {
         (self.streams.len() - 1) as u32
     }
 
-    /// Datagram `number` (0, 1, …) of `stream` leaves its sender.
+    /// Records that datagram `number` (0, 1, …) of `stream` leaves its sender.
     pub fn sent(&mut self, stream: u32, number: u64, now: Instant) {
         if let Some(log) = &mut self.log {
             debug_assert_eq!(log.rows[stream as usize].len() as u64, number);
@@ -108,7 +108,7 @@ impl Datagrams {
         self.streams[stream as usize].sent += u64::from(self.window.contains(now));
     }
 
-    /// Datagram `number`, sent at `sent`, reaches its receiver.
+    /// Records that datagram `number`, sent at `sent`, reaches its receiver.
     pub fn received(&mut self, stream: u32, number: u64, sent: Instant, now: Instant) {
         let delay = now.since(sent).nanos();
         self.note(stream, number, delay);
@@ -131,7 +131,7 @@ impl Datagrams {
         stream.delays.add(delay);
     }
 
-    /// Datagram `number`, sent at `sent`, was dropped.
+    /// Records that datagram `number`, sent at `sent`, was dropped.
     pub fn lost(&mut self, stream: u32, number: u64, sent: Instant) {
         self.note(stream, number, LOST);
         if !self.window.contains(sent) {
@@ -139,7 +139,7 @@ impl Datagrams {
         }
         let stream = &mut self.streams[stream as usize];
         stream.lost += 1;
-        // A queue may drop a flow's packets in any order; distances are between numbers.
+        // A queue may drop a flow's packets in any order; a distance is a difference of numbers.
         if let Some(before) = stream.last_lost.replace(number) {
             stream.distances.add(number.abs_diff(before));
         }
@@ -165,7 +165,7 @@ impl Datagrams {
         sending.map(named).collect()
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the series of the seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.arriving.iter_mut().for_each(|series| series.forget_before(second));
     }
@@ -180,7 +180,7 @@ impl Datagrams {
         self.streams.is_empty()
     }
 
-    /// The figures of the measured interval, a group of figures for each group that has sent.
+    /// Writes the measures of the measured interval for each traffic group that has sent.
     pub fn summarise(&mut self, out: &mut Summary) {
         let mut groups = Summary::default();
         for (index, name) in self.groups.iter().enumerate() {
@@ -193,7 +193,7 @@ impl Datagrams {
         out.group("datagrams", groups);
     }
 
-    /// One row per stream.
+    /// A table with one row for each stream.
     pub fn table(&mut self) -> Table {
         let row = |stream| Together::figures(&mut [stream], self.deadline);
         let rows: Vec<Summary> = self.streams.iter_mut().map(row).collect();
@@ -215,8 +215,8 @@ impl Datagrams {
         Table { name: "streams", columns, every_s: None }
     }
 
-    /// The log of every datagram, if it was kept. Lost ones have the largest delay there is,
-    /// those on their way at the end the one below it.
+    /// The log of every datagram, if it was kept. A lost datagram has the largest possible delay,
+    /// one in flight at the end the largest but one.
     pub fn into_log(self) -> Option<Table> {
         let log = self.log?;
         let columns = vec![
@@ -228,7 +228,7 @@ impl Datagrams {
     }
 }
 
-/// The figures of a stream's row that are not counts.
+/// Measures in the row of a stream that are not counts.
 const FIGURES: [&str; 6] = [
     "loss_share",
     "delay_mean_s",
@@ -244,8 +244,8 @@ pub(crate) struct Together {
     lost: u64,
     /// One-way delays in ns, sorted.
     delays: Sample,
-    /// Delays above the least of their stream, ns, sorted. None for a lone stream that keeps every delay: there
-    /// they are its delays less the least of them.
+    /// Delays above the least of their stream, ns, sorted. None for a lone stream that keeps every
+    /// delay: there a variation is computed as a delay less the least one.
     variations: Option<Sample>,
     jitter: (u64, u64),
     smoothed: f64,
@@ -255,7 +255,7 @@ pub(crate) struct Together {
 }
 
 impl Together {
-    /// The figures of some streams, whose delays are sorted with it.
+    /// The measures of some streams together. Sorts the delays of each stream.
     fn figures(streams: &mut [&mut Stream], deadline: Duration) -> Summary {
         let mut all = Together { deadline, ..Together::default() };
         for stream in &mut *streams {
@@ -270,7 +270,7 @@ impl Together {
         }
         all.distances.sort();
         if let [stream] = streams {
-            // It lends its samples, which may be large.
+            // The stream lends its samples, which may be large, so that they need no copy.
             all.delays = std::mem::take(&mut stream.delays);
             all.variations = all.delays.is_bounded().then(|| all.delays.above_least());
             let summary = all.summary();
@@ -288,7 +288,7 @@ impl Together {
         all.summary()
     }
 
-    /// Datagrams that arrived or were lost.
+    /// Number of datagrams that arrived or were lost.
     fn settled(&self) -> f64 {
         (self.delays.count() + self.lost) as f64
     }

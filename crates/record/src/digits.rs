@@ -1,17 +1,18 @@
-//! Sorting whole numbers by their digits.
+//! Sorts whole numbers by their digits (radix sort).
 
-/// Bits of a digit: its counts fit in a processor's first cache.
+/// Bits of a digit: the counts of all values of a digit fit in a processor's first cache.
 const BITS: u32 = 11;
 const VALUES: usize = 1 << BITS;
 
-/// From this many values on, digits are quicker than comparisons.
+/// Number of values from which on sorting by digits is quicker than by comparisons.
 const MANY: usize = 4_096;
 
-/// Sorts `values`: many of them by the digits in which they differ, from the lowest on, each in one pass that keeps the order before it.
+/// Sorts `values`. Many values are sorted by the digits in which they differ, from the lowest digit
+/// on, each in one stable pass.
 pub(crate) fn sort(values: &mut Vec<u64>) {
     let differ = values.iter().fold(0, |all, value| all | (value ^ values[0]));
     let digits = (64 - differ.leading_zeros()).div_ceil(BITS);
-    // Each digit costs what a few comparisons do.
+    // A pass over one digit costs as much as a few comparisons of each value.
     if values.len() < MANY || digits > 4 {
         return values.sort_unstable();
     }

@@ -2,10 +2,10 @@
 
 use crate::sample::{Keep, Sample};
 
-/// Distances below this are counted; the others are a sample.
+/// Distances below this number are counted; longer ones are kept as a sample.
 const COUNTED: u64 = 1_024;
 
-/// How often each distance came.
+/// Distribution of the distances from one loss to the next.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Distances {
     /// How often each distance occurred, up to the longest one below [`COUNTED`].
@@ -14,7 +14,7 @@ pub(crate) struct Distances {
 }
 
 impl Distances {
-    /// None yet.
+    /// A distribution without distances; `keep` says how many of the long ones are kept.
     pub fn new(keep: Keep) -> Distances {
         Distances { counted: Vec::new(), others: Sample::new(keep, &[]) }
     }
@@ -38,24 +38,24 @@ impl Distances {
         }
     }
 
-    /// Adds all of another stream's.
+    /// Adds all distances of another stream.
     pub fn merge(&mut self, more: &Distances) {
         self.counted.resize(self.counted.len().max(more.counted.len()), 0);
         self.counted.iter_mut().zip(&more.counted).for_each(|(sum, n)| *sum += n);
         self.others.merge(&more.others);
     }
 
-    /// Sorts what is not counted; call it before reading any rank.
+    /// Sorts the sample of long distances; call it before reading any rank.
     pub fn sort(&mut self) {
         self.others.sort();
     }
 
-    /// How many there are.
+    /// Number of distances.
     pub fn count(&self) -> u64 {
         self.counted.iter().map(|&n| u64::from(n)).sum::<u64>() + self.others.count()
     }
 
-    /// The `rank`-th least, from 1.
+    /// The `rank`-th smallest distance, from 1.
     pub fn ranked(&self, rank: u64) -> u64 {
         let mut left = rank;
         for (distance, &n) in (0..).zip(&self.counted) {
@@ -67,7 +67,7 @@ impl Distances {
         self.others.ranked(left)
     }
 
-    /// How many are at most `limit`, below [`COUNTED`].
+    /// Number of distances that are at most `limit`, which is below [`COUNTED`].
     pub fn upto(&self, limit: usize) -> u64 {
         self.counted.iter().take(limit + 1).map(|&n| u64::from(n)).sum()
     }

@@ -1,9 +1,9 @@
-//! Times in which a queue took nothing: runs of arrivals that were all dropped.
+//! Runs of consecutive arrivals that a queue dropped: times in which it admitted nothing.
 
 use packet::Instant;
 
 /// Follows the runs of dropped arrivals and keeps the longest. A run lasts from its first drop to
-/// the next arrival that is taken (the "cutter" of Järvinen et al., *Harsh RED*).
+/// the next arrival that is admitted (the "cutter" of Järvinen et al., *Harsh RED*).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct DropRun {
     packets: u64,
@@ -18,7 +18,7 @@ impl DropRun {
     pub fn is_open(&self) -> bool {
         self.packets > 0
     }
-    /// An arrival was dropped.
+    /// Counts an arrival that was dropped.
     pub fn refused(&mut self, now: Instant) {
         if !self.is_open() {
             self.since = now;
@@ -26,23 +26,23 @@ impl DropRun {
         self.packets += 1;
         self.longest_packets = self.longest_packets.max(self.packets);
     }
-    /// An arrival was taken, or the run of the simulation is over.
+    /// Ends the run: an arrival was admitted, or the simulation ends.
     pub fn end(&mut self, now: Instant) {
         if self.is_open() {
             self.longest_ns = self.longest_ns.max(now.since(self.since).nanos());
             self.packets = 0;
         }
     }
-    /// The longest of this and another port's.
+    /// Takes the longest run of this port and of another one.
     pub fn merge(&mut self, more: &DropRun) {
         self.longest_ns = self.longest_ns.max(more.longest_ns);
         self.longest_packets = self.longest_packets.max(more.longest_packets);
     }
-    /// The longest time, in seconds.
+    /// Duration of the longest run, in seconds.
     pub fn longest_s(&self) -> f64 {
         self.longest_ns as f64 / 1e9
     }
-    /// The most packets.
+    /// Number of packets of the run that dropped most.
     pub fn longest_packets(&self) -> u64 {
         self.longest_packets
     }

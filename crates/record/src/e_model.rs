@@ -1,10 +1,10 @@
-//! The E-model: what a telephone conversation is worth, from its delay, its losses and its codec.
+//! The E-model: rates a telephone conversation by its delay, its losses and its codec.
 //!
 //! ITU-T Recommendation G.107 (06/2015), *The E-model: a computational model for use in
-//! transmission planning*. Equations and default values are recalled and were checked against an
-//! open implementation of the Recommendation, which gives R = 93.206208 at the defaults. Everything
-//! but delay, losses and codec keeps the defaults of its Table 2: handsets, room noise, an echo loss
-//! (TELR) of 65 dB. R lies between 0 and 93.2 then; the bounds of user satisfaction of
+//! transmission planning*. Equations and default values were written from memory and checked
+//! against an open implementation of the Recommendation, which gives R = 93.206208 at the defaults.
+//! Everything but delay, losses and codec keeps the defaults of its Table 2: handsets, room noise,
+//! an echo loss (TELR) of 65 dB. R then lies between 0 and 93.2; the bounds of user satisfaction of
 //! Recommendation G.109 are 90 (very satisfied), 80 (satisfied), 70 (some dissatisfied), 60 (many
 //! dissatisfied) and 50.
 
@@ -25,7 +25,7 @@ const NFOR: f64 = -64.0;
 const PS: f64 = 35.0;
 const PR: f64 = 35.0;
 
-/// What one listener's half of a conversation went through.
+/// The conditions of a conversation at one listener.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Conversation {
     /// One-way delay from mouth to ear in seconds, half of the round trip: T, Ta and Tr/2 of
@@ -33,9 +33,10 @@ pub struct Conversation {
     pub delay_s: f64,
     /// Share of the packets that were not played.
     pub loss_share: f64,
-    /// Mean length of the runs of packets not played, over that of independent losses; at least 1.
+    /// Mean length of the runs of packets not played, divided by that of independent losses; at
+    /// least 1.
     pub burst_ratio: f64,
-    /// The codec.
+    /// The impairment by the codec.
     pub codec: Impairment,
 }
 
@@ -64,7 +65,7 @@ pub fn mean_opinion_score(rating: f64) -> f64 {
     if rating >= 100.0 { 4.5 } else { score.max(1.0) }
 }
 
-/// The noise of everything together, No, dBm0p (section 7.2).
+/// Sum of all noise sources, No, dBm0p (section 7.2).
 fn noise() -> f64 {
     let power = |level: f64| pow(10.0, level / 10.0);
     let send = PS - SLR - DS - 100.0 + 0.004 * square(PS - SLR - RLR - DS - 14.0);
@@ -78,8 +79,8 @@ fn basic_ratio() -> f64 {
     15.0 - 1.5 * (SLR + noise())
 }
 
-/// Impairments simultaneous with the voice, Is (section 7.3): too loud, sidetone, quantisation.
-/// The sidetone holds the talker's echo, so the delay in ms matters a little.
+/// Impairments simultaneous with the voice, Is (section 7.3): excessive loudness, sidetone,
+/// quantisation. The sidetone contains the talker's echo, so the delay in ms matters a little.
 fn simultaneous(delay_ms: f64) -> f64 {
     let excess = (SLR + RLR + 0.2 * (64.0 + noise() - RLR)) / 8.0;
     let loudness = 20.0 * (root(excess, 8.0) - excess);
@@ -101,7 +102,7 @@ fn delay(ms: f64) -> f64 {
     talker_echo(ms) + listener_echo(2.0 * ms) + absolute_delay(ms)
 }
 
-/// Idte, of the one-way delay T; none below 1 ms.
+/// Impairment by the talker's echo, Idte, at the one-way delay T; 0 below 1 ms.
 fn talker_echo(ms: f64) -> f64 {
     if ms < 1.0 {
         return 0.0;
@@ -112,15 +113,15 @@ fn talker_echo(ms: f64) -> f64 {
     (half + sqrt(square(half) + 100.0) - 1.0) * (1.0 - exp(-ms))
 }
 
-/// Idle, of the round-trip delay Tr.
+/// Impairment by the listener's echo, Idle, at the round-trip delay Tr.
 fn listener_echo(round_trip_ms: f64) -> f64 {
     let level = 10.5 * (WEPL + 7.0) * pow(round_trip_ms + 1.0, -0.25);
     let half = (basic_ratio() - level) / 2.0;
     half + sqrt(square(half) + 169.0)
 }
 
-/// Idd, of the absolute delay Ta: too long even without echo. For the default delay sensitivity
-/// (sT = 1, mT = 100 ms).
+/// Impairment by a long absolute delay Ta, Idd, which is there without echo too. For the default
+/// delay sensitivity (sT = 1, mT = 100 ms).
 fn absolute_delay(ms: f64) -> f64 {
     if ms <= 100.0 {
         return 0.0;
@@ -156,7 +157,7 @@ mod tests {
 
     #[test]
     fn the_defaults_give_the_published_rating_and_score() {
-        // G.107 section 7.7: "R = 93.2"; the digits are an open implementation's.
+        // G.107 section 7.7: "R = 93.2"; the further digits are from an open implementation.
         close(rating(0.0, 0.0, 1.0, G711), 93.206_208, 1e-6);
         close(mean_opinion_score(93.2), 4.41, 0.005);
     }
@@ -173,7 +174,7 @@ mod tests {
 
     #[test]
     fn delay_costs_what_the_equations_say() {
-        // Worked by a second program, written apart from the equations.
+        // Computed by a second program that was written independently.
         let worked = [
             (50.0, 91.7562),
             (150.0, 89.5391),
@@ -200,7 +201,7 @@ mod tests {
         close(rating(0.0, 0.01, 1.0, G711), 89.5664, 1e-4);
         close(rating(0.0, 0.02, 1.0, G729A), 74.2062, 1e-4);
         close(rating(0.0, 0.0, 1.0, G729A), 93.2062 - 11.0, 1e-4);
-        // Twice as long runs: 95 * 5 / (2.5 + 25.1).
+        // Runs twice as long as by chance: 95 * 5 / (2.5 + 25.1).
         close(rating(0.0, 0.05, 2.0, G711), 93.2062 - 475.0 / 27.6, 1e-4);
         assert_eq!(rating(800.0, 1.0, 5.0, G729A), 0.0);
     }

@@ -1,12 +1,13 @@
-//! Connections as flows: what long ones got, and how senders found out about losses.
+//! Connections as flows: the goodput of long ones, and the recoveries of senders.
 
 use crate::measure::{BARE, BITS_PER_S, CONNECTIONS, Measure, SEGMENTS, real, whole};
 use crate::{Column, Summary, Table};
 
-/// A transfer without replies on a connection open over the whole measured interval, and what arrived of it in that time.
+/// A transfer without replies on a connection open over the whole measured interval, and the bytes
+/// of it that arrived in that time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LongFlow {
-    /// Group, counted in the order of the scenario.
+    /// Index of the traffic group in the scenario.
     pub group: u16,
     /// User or flow, numbered over all groups.
     pub source: u32,
@@ -16,19 +17,19 @@ pub struct LongFlow {
     pub to_opener: u64,
 }
 
-/// How often senders recovered, in the measured interval, over both ends of every connection.
+/// Recoveries of senders in the measured interval, over both ends of every connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recoveries {
-    /// Retransmission timers that expired.
+    /// Number of retransmission timers that expired.
     pub timeouts: u64,
-    /// Recoveries begun by duplicate or selective acknowledgements.
+    /// Number of recoveries begun by duplicate or selective acknowledgements.
     pub fast_retransmits: u64,
-    /// Timeouts found to have been needless (F-RTO, timestamps, an early acknowledgement), by
-    /// senders that look.
+    /// Number of timeouts found to have been needless (F-RTO, timestamps, an early
+    /// acknowledgement), by senders that detect this.
     pub spurious_timeouts: u64,
-    /// Reductions of the congestion window because of ECN.
+    /// Number of reductions of the congestion window because of ECN.
     pub ecn_reductions: u64,
-    /// Segments with payload retransmitted.
+    /// Number of retransmitted segments with payload.
     pub retransmitted: u64,
 }
 
@@ -62,7 +63,7 @@ pub(crate) static LONG: &[Measure<[f64]>] = &[
         "of their goodputs: 1 if all are equal, 1/n if one has all (Jain, Chiu and Hawe, 1984)"),
 ];
 
-/// What connections did as flows.
+/// The recorder of long flows and of senders' recoveries.
 #[derive(Clone, Debug, Default)]
 pub struct Flows {
     long: Vec<LongFlow>,
@@ -70,17 +71,17 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// A connection that was open over the whole measured interval.
+    /// Adds a connection that was open over the whole measured interval.
     pub fn long(&mut self, flow: LongFlow) {
         self.long.push(flow);
     }
 
-    /// Puts long flows in the order of their users, whatever order they were booked in.
+    /// Sorts the long flows by user, whatever the order in which they were added.
     pub fn sort(&mut self) {
         self.long.sort_by_key(|flow| flow.source);
     }
 
-    /// What a connection's ends did in the measured interval.
+    /// Adds the recoveries of a connection's ends in the measured interval.
     pub fn recovered(&mut self, by: Recoveries) {
         self.recoveries.timeouts += by.timeouts;
         self.recoveries.fast_retransmits += by.fast_retransmits;
@@ -100,7 +101,7 @@ impl Flows {
         out.write(LONG, self.goodputs(seconds).as_slice());
     }
 
-    /// One row per long flow.
+    /// A table with one row for each long flow; none without any.
     pub fn table(&self, seconds: f64) -> Option<Table> {
         let whole = |of: fn(&LongFlow) -> u64| Column::U64(self.long.iter().map(of).collect());
         let columns = vec![
@@ -115,7 +116,7 @@ impl Flows {
 }
 
 /// Jain's fairness index of shares: 1 if all are equal, 1/n if one has all (Jain, Chiu and Hawe,
-/// DEC-TR-301, 1984). Not a number without any.
+/// DEC-TR-301, 1984). NaN without shares.
 pub fn jain_index(shares: &[f64]) -> f64 {
     let sum: f64 = shares.iter().sum();
     let squares: f64 = shares.iter().map(|x| x * x).sum();

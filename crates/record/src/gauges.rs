@@ -1,4 +1,4 @@
-//! A discipline's inner state over time.
+//! Samples of a discipline's gauges, which show its inner state over time.
 
 use crate::measure::{Measure, Unit, figure};
 use crate::watch::QueueWatch;
@@ -39,7 +39,7 @@ pub(crate) static MEANS: &[Measure<Series>] = &[
 ];
 
 impl Gauges {
-    /// None taken yet.
+    /// A recorder without samples.
     pub fn new(settings: MeterSettings) -> Self {
         Gauges { settings, next: 0, measured: 0, series: Vec::new() }
     }
@@ -70,7 +70,7 @@ impl Gauges {
             debug_assert_eq!(series.name, name, "a discipline always shows the same gauges");
             place += 1;
             if let Some(watched) = &mut watched {
-                // Equal ones in a row: the first and the last say all.
+                // All these samples are equal, so the first and the last are enough.
                 let mut show =
                     |sample| watched.gauge(place - 1, name, first + sample * every, value);
                 (0..due).take(1).for_each(&mut show);
@@ -95,7 +95,7 @@ impl Gauges {
         self.series.iter().map(column).collect()
     }
 
-    /// Largest and mean sample of each gauge; not a number without samples.
+    /// Writes the largest and the mean sample of each gauge; NaN without samples.
     pub fn summarise(&self, out: &mut Summary) {
         let (mut max, mut mean) = (Summary::default(), Summary::default());
         for series in &self.series {

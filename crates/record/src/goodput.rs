@@ -1,4 +1,4 @@
-//! What arrives for the programs, second by second.
+//! Payload that arrives for applications, second by second.
 
 use std::ops::Range;
 
@@ -6,15 +6,15 @@ use packet::Instant;
 
 use crate::{Column, PerSecond};
 
-/// Payload that reached its receiver, per second and traffic group: of a stream of bytes when it
-/// is in order, so that nothing counts twice; of datagrams as they come.
+/// Payload that reached its receiver, per second and traffic group. Bytes of a stream count when
+/// they are in order, so that none counts twice; datagrams count when they arrive.
 #[derive(Clone, Debug)]
 pub struct Goodput {
     groups: Vec<(String, PerSecond)>,
 }
 
 impl Goodput {
-    /// Nothing yet, of groups with these names.
+    /// A recorder of groups with these names, without any payload.
     pub fn new(groups: impl Iterator<Item = String>) -> Self {
         Goodput { groups: groups.map(|name| (name, PerSecond::default())).collect() }
     }
@@ -24,14 +24,14 @@ impl Goodput {
         self.groups[usize::from(group)].1.add(at, bytes);
     }
 
-    /// One column of these seconds for each group.
+    /// For each group a column: payload bytes that arrived in each of these seconds.
     pub fn per_second(&self, seconds: Range<usize>) -> Vec<(String, Column)> {
         let column = |series: &PerSecond| Column::U64(series.rows(seconds.clone()));
         let named = |name: &String| format!("{name}.goodput_bytes");
         self.groups.iter().map(|(name, series)| (named(name), column(series))).collect()
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the series of the seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.groups.iter_mut().for_each(|(_, series)| series.forget_before(second));
     }

@@ -1,15 +1,16 @@
-//! Events in, tables and summaries out: what is measured at a queue, and of every request.
+//! Recorders: they turn events at queues and ends into tables and summaries.
 //!
 //! Reading order: a [`Meter`] sits at one port and sees every packet; a [`Requests`] log sees every
-//! request of every user, [`Pages`] the pages they belong to, a [`Datagrams`] log every datagram;
-//! [`Transfers`] are those without a reply; [`Flows`] are connections that last through the
-//! measured interval; [`Sources`] are users and flows that send requests; [`Calls`] are packets
-//! played to listeners, rated by the [`e_model`], [`Players`] what video players showed, [`Pings`] what echo requests took; [`Losses`]
-//! are lost segments, [`RoundTrips`] samples of TCP senders, [`Concurrency`] counts open connections, [`Goodput`] counts bytes that arrive
-//! in each second. All end as a [`Table`] or as measures of a [`Summary`].
+//! request of every user, [`Pages`] the pages to which requests belong, a [`Datagrams`] log every
+//! datagram; [`Transfers`] have no reply; [`Flows`] are connections that last through the measured
+//! interval; [`Sources`] are users and flows that send requests; [`Calls`] are packets played to
+//! listeners, rated by the [`e_model`]; [`Players`] are video players, [`Pings`] round trips of
+//! echo requests; [`Losses`] are lost segments, [`RoundTrips`] samples of TCP senders;
+//! [`Concurrency`] counts open connections, [`Goodput`] the bytes that arrive in each second. All
+//! end as a [`Table`] or as measures of a [`Summary`].
 //!
 //! What happens before the measured interval ([`Window`]) is shown in per-second series but does
-//! not enter the summary; only transfers and open connections count whenever they happen.
+//! not enter the summary; only transfers and open connections count over the whole run.
 
 mod answers;
 mod calls;
@@ -99,7 +100,7 @@ pub struct Window {
 }
 
 impl Window {
-    /// Whether `at` is measured.
+    /// Whether `at` lies in the measured interval.
     pub fn contains(&self, at: Instant) -> bool {
         self.from <= at && at <= self.to
     }
@@ -113,17 +114,17 @@ impl Window {
     }
 }
 
-/// A part of a whole; 0 of nothing.
+/// The quotient of `part` and `whole`; 0 if `whole` is 0.
 pub(crate) fn ratio(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }
 
-/// What a line offered in the measured interval.
+/// The capacity that a line offered in the measured interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Capacity {
-    /// Bits offered over its length, framing included.
+    /// Mean rate over the interval, framing included.
     pub mean_bits_per_s: f64,
-    /// The share that was used, if that is not the share of the time in which the line was busy: a
-    /// line whose rate changes is busy the longer for a packet the less it offers.
+    /// Share of the capacity that was used, where it differs from the share of time in which the
+    /// line was busy: while the rate of a line is low, a packet keeps it busy for longer.
     pub used: Option<f64>,
 }

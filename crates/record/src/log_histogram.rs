@@ -77,7 +77,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.longest = self.longest.max(more.longest);
     }
 
-    /// How many times were added.
+    /// Number of times (durations) that were added.
     pub fn count(&self) -> u64 {
         let inner = self.counts.iter().map(|&n| u64::from(n)).sum::<u64>();
         inner + u64::from(self.none) + u64::from(self.last)
@@ -104,8 +104,8 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         self.ranked_ns(crate::quantile::rank(self.count(), p)) / 1e9
     }
 
-    /// As [`LogHistogram::quantile_s`] of several shares in growing order, in one pass; `count` is how many
-    /// times there are.
+    /// As [`LogHistogram::quantile_s`] of several shares in growing order, in one pass; `count` is
+    /// the number of times in the histogram.
     pub fn quantiles_s<const N: usize>(&self, count: u64, shares: [f64; N]) -> [f64; N] {
         let mut bins = self.middles_f64();
         let (mut middle, mut seen) = (0.0, 0);
@@ -154,7 +154,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         ((bits >> (52 - BITS)) as usize).wrapping_sub(EXPONENT_OF_ONE << BITS)
     }
 
-    /// The first time of a bin, in ns, and how many nanoseconds it holds.
+    /// The lower edge of a bin and its width, in ns.
     fn edges(bin: usize) -> (u64, u64) {
         let (exponent, places) = (bin / Self::BINS, bin % Self::BINS);
         let first = (((Self::BINS + places) as u128) << exponent >> BITS) as u64;
@@ -169,7 +169,7 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         first + width / 2
     }
 
-    /// The middle of the times shorter than a unit, ns.
+    /// The middle of the bin of times shorter than a unit, ns.
     const MIDDLE_OF_NONE: u64 = (1 << UNIT) / 2;
 
     /// Every bin of at least a unit that is not empty, and the number of times in it.
@@ -189,14 +189,15 @@ impl<const BITS: u32, const UNIT: u32> LogHistogram<BITS, UNIT> {
         none.into_iter().chain(self.filled().map(move |(bin, n)| (longest(bin), n)))
     }
 
-    /// For every bin that is not empty: its middle, in ns, and the number of times in it.
+    /// For every bin that is not empty: its middle, in ns and at most the longest time, and the
+    /// number of times in it.
     pub fn middles(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE, self.none));
         let all = none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin), n)));
         all.map(|(middle, n)| (middle.min(self.longest), n))
     }
 
-    /// As [`LogHistogram::middles`], but the last middle is at most the longest time.
+    /// As [`LogHistogram::middles`], but a middle may exceed the longest time.
     fn middles_f64(&self) -> impl Iterator<Item = (f64, u32)> + '_ {
         let none = (self.none > 0).then_some((Self::MIDDLE_OF_NONE as f64, self.none));
         none.into_iter().chain(self.filled().map(|(bin, n)| (Self::middle_ns(bin) as f64, n)))
@@ -240,7 +241,7 @@ mod tests {
         assert!(longest.counts.len() < 64 * 256, "{} bins for any time", longest.counts.len());
     }
 
-    /// The longest time is in a bin of its own counter, whatever comes after it.
+    /// The bin of the longest time has a counter of its own, whatever times come after it.
     #[test]
     fn times_in_any_order_are_all_counted() {
         let mut times = Fine::default();

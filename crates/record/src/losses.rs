@@ -1,4 +1,4 @@
-//! Data lost on the way, and the episodes in which it was lost.
+//! Segments lost in the network, and the loss episodes of their senders.
 
 use crate::Summary;
 use crate::measure::{Measure, SEGMENTS, Unit, whole};
@@ -12,15 +12,15 @@ const EPISODES: Unit = Unit::of("episodes");
 /// measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Losses {
-    /// Segments dropped, retransmissions included.
+    /// Number of segments dropped, retransmissions included.
     pub segments: u64,
-    /// Lost segments that were retransmissions.
+    /// Number of lost segments that were retransmissions.
     pub retransmissions: u64,
-    /// Loss episodes.
+    /// Number of loss episodes.
     pub episodes: u64,
-    /// Loss episodes in which two or more different segments were dropped.
+    /// Number of loss episodes in which two or more different segments were dropped.
     pub multiple: u64,
-    /// Loss episodes in which a retransmission timer expired.
+    /// Number of loss episodes in which a retransmission timer expired.
     pub timeout: u64,
 }
 
@@ -42,7 +42,7 @@ pub(crate) static MEASURES: &[Measure<Losses>] = &[
 ];
 
 impl Losses {
-    /// The figures.
+    /// Writes the measures.
     pub fn summarise(&self, out: &mut Summary) {
         out.write(MEASURES, self);
     }

@@ -1,4 +1,4 @@
-//! What the numbers of a summary are: the registry of measures.
+//! The registry of measures: name, unit and meaning of each number of a summary.
 //!
 //! A recorder keeps a table of [`Measure`]s: the name, unit and meaning of each number, and the
 //! function that reads it. The summary, `aqmlab list measures`, `docs/results.md`, the console and
@@ -7,21 +7,21 @@
 
 use crate::{Figure, Summary};
 
-/// The unit of a number, and the one in which it is shown to people.
+/// The unit of a number, and the unit in which reports show it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unit {
     /// Unit of the number itself; empty for a number without a unit.
     pub name: &'static str,
-    /// As shown.
+    /// The unit in which the number is shown.
     pub shown: &'static str,
-    /// What the number is multiplied by to be shown.
+    /// Factor by which the number is multiplied to be shown.
     pub scale: f64,
-    /// Digits after the point, as shown.
+    /// Digits after the decimal point of the shown number.
     pub digits: u8,
 }
 
 impl Unit {
-    /// A unit that is shown as it is, whole.
+    /// A unit whose numbers are shown as they are, without decimals.
     pub const fn of(name: &'static str) -> Unit {
         Unit { name, shown: name, scale: 1.0, digits: 0 }
     }
@@ -47,16 +47,16 @@ pub(crate) const SECONDS: Unit = Unit::of("s").digits(2);
 pub(crate) const AS_MS: Unit = Unit::of("s").shown("ms", 1e3);
 pub(crate) const BITS_PER_S: Unit = Unit::of("bit/s").shown("Mbit/s", 1e-6).digits(2);
 
-/// What is known of a measure without a run.
+/// The description of a measure, which needs no run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Description {
-    /// Its name in a summary, after the place where it stands.
+    /// Name of the measure in a summary, after the prefix of its place there.
     pub name: &'static str,
-    /// What it is called in tables and figures, as in the middle of a sentence.
+    /// Label in tables and figures, worded as in the middle of a sentence.
     pub title: &'static str,
-    /// Its unit.
+    /// Unit of the measure.
     pub unit: Unit,
-    /// What it counts or measures, after its unit.
+    /// What is counted or measured, worded to follow the unit.
     pub meaning: &'static str,
     /// Whether the measure covers the whole run and not the measured interval.
     pub whole_run: bool,
@@ -64,16 +64,16 @@ pub struct Description {
     pub by_group: bool,
 }
 
-/// How a number is read off a recorder; a recorder may have none.
+/// The function that reads a number from a recorder; the recorder may not have it.
 enum Read<R: ?Sized + 'static> {
     Whole(fn(&R) -> u64),
     Real(fn(&R) -> f64),
     Figure(fn(&R) -> Option<Figure>),
 }
 
-/// One number of a summary, of the recorder or view `R`.
+/// One number of a summary, read from the recorder or view `R`.
 pub struct Measure<R: ?Sized + 'static> {
-    /// What it is.
+    /// Name, unit and meaning.
     pub about: Description,
     read: Read<R>,
 }
@@ -101,7 +101,7 @@ impl<R: ?Sized> Measure<R> {
     }
 }
 
-/// A count.
+/// A measure that is a count.
 pub const fn whole<R: ?Sized>(
     name: &'static str,
     unit: Unit,
@@ -112,7 +112,7 @@ pub const fn whole<R: ?Sized>(
     Measure::new(name, unit, title, Read::Whole(read), meaning)
 }
 
-/// A measured number.
+/// A measure that is a real number.
 pub const fn real<R: ?Sized>(
     name: &'static str,
     unit: Unit,
@@ -123,7 +123,7 @@ pub const fn real<R: ?Sized>(
     Measure::new(name, unit, title, Read::Real(read), meaning)
 }
 
-/// A word, or a number that may be missing.
+/// A measure that is a word, or a number that may be missing.
 pub const fn figure<R: ?Sized>(
     name: &'static str,
     unit: Unit,
@@ -135,7 +135,7 @@ pub const fn figure<R: ?Sized>(
 }
 
 impl Summary {
-    /// Every number of a table, read off `of`.
+    /// Writes every measure of a table, read from `of`.
     pub fn write<R: ?Sized>(&mut self, table: &[Measure<R>], of: &R) {
         self.write_where("", table, of, |_| true);
     }
@@ -145,7 +145,7 @@ impl Summary {
         self.write_where("", table, of, |about| about.by_group);
     }
 
-    /// The numbers that `wanted` names, under names that begin with `prefix`.
+    /// Writes the measures for which `wanted` is true, under names that begin with `prefix`.
     pub(crate) fn write_where<R: ?Sized>(
         &mut self,
         prefix: &str,
@@ -165,8 +165,8 @@ impl Summary {
 }
 
 impl Summary {
-    /// The numbers of all `rows` together, under names that begin with `prefix`, and of each group's
-    /// by themselves where there are several; nothing without a row.
+    /// Writes the measures of all `rows` together, under names that begin with `prefix`, and those
+    /// of each traffic group where there are several; writes nothing without a row.
     pub(crate) fn write_rows<T: Clone>(
         &mut self,
         prefix: &str,
@@ -195,16 +195,17 @@ impl Summary {
     }
 }
 
-/// A measure and where summaries have it.
+/// A measure, and the places in summaries at which it stands.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Listed {
     /// Prefixes of its name in a summary; the first is the usual place.
     pub places: Vec<&'static str>,
-    /// What it is.
+    /// Name, unit and meaning of the measure.
     pub about: Description,
 }
 
-/// The measures of a table, which stand at `places`, those of traffic groups at `groups` too.
+/// The measures of a table. All stand at `places`; those given by traffic group stand at `groups`
+/// too.
 pub fn list<R: ?Sized>(
     places: &[&'static str],
     groups: &'static str,

@@ -1,4 +1,4 @@
-//! What is measured at one port.
+//! The recorder of what happens at one port.
 //!
 //! The meter is lazy: queue samples and time averages are brought up to date when the queue is
 //! about to change, so an idle queue costs nothing and no sampling event exists.
@@ -33,10 +33,11 @@ pub use self::settings::MeterSettings;
 /// Counts within the measured interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Measured {
-    /// Known at the end of the run, and their bytes.
+    /// Number of departures and their bytes, known at the end of the run.
     departures: u64,
     departure_bytes: u64,
-    /// It wraps around in between, with a transmission that began before the measured interval.
+    /// Busy time of the line, ns. Until a transmission that began before the interval is added, it
+    /// may have wrapped around.
     busy_ns: u64,
     drops: [u64; DropReason::ALL.len()],
     drop_bytes: u64,
@@ -56,12 +57,12 @@ struct Measured {
 pub struct Meter {
     settings: MeterSettings,
     edges: Edges,
-    /// What arrived outside the measured interval, and in it: packets and bytes.
+    /// Arrivals outside the measured interval, and in it: packets by class, and bytes.
     arrived: [ClassCounts; 2],
     arrived_bytes: [u64; 2],
-    /// What was dropped in the whole run.
+    /// Packets and bytes dropped in the whole run.
     dropped: (u64, u64),
-    /// What is sent to an end after the measured interval: packets and bytes.
+    /// Packets and bytes whose transmission ends after the measured interval.
     outlasted: (u64, u64),
     measured: Measured,
     backlog: Backlog,
@@ -77,9 +78,9 @@ pub struct Meter {
     drop_run: DropRun,
     trace: Option<Box<PacketTrace>>,
     watched: Option<Box<QueueWatch>>,
-    /// Arrivals up to the last edge.
+    /// Arrivals of each second, up to the last edge (see [`Edges`]).
     arrivals: PerSecond,
-    /// Departures, their bytes, and how long they had waited, ns.
+    /// Departures of each second, their bytes, and the sum of their waiting times, ns.
     departed: PerSecond<3>,
     drops: PerSecond<{ DropReason::ALL.len() }>,
     /// Marks of each second, by reason.
@@ -87,7 +88,7 @@ pub struct Meter {
     fingerprint: Fingerprint,
     /// Capacity of the line in the measured interval; known at the end of the run.
     capacity: Option<Capacity>,
-    /// The delays of all classes together; known at the end of the run.
+    /// Queueing delays of all classes together; known at the end of the run.
     delays: Spread,
     /// Number of lines whose figures this meter holds together.
     copies: u32,
@@ -96,7 +97,7 @@ pub struct Meter {
 const NO_SAMPLE: u64 = u64::MAX;
 
 impl Meter {
-    /// A meter at an empty queue at time zero.
+    /// A meter of an empty queue at time zero.
     pub fn new(settings: MeterSettings) -> Self {
         let gauges = settings.gauges || settings.watch.is_some();
         let shown = gauges && settings.sample_every.is_some();
@@ -132,7 +133,8 @@ impl Meter {
         }
     }
 
-    /// A packet of `bytes` reaches the port. A sample of the same instant comes before the arrival.
+    /// Counts the arrival of a packet of `bytes` bytes. A sample due at this instant is taken
+    /// before it.
     #[inline]
     pub fn arrival(&mut self, now: Instant, bytes: u32, class: PacketClass) {
         self.sample_up_to(now.nanos() + 1);
@@ -144,13 +146,13 @@ impl Meter {
         self.arrived_bytes[measured] += u64::from(bytes);
     }
 
-    /// Until when arrivals that are dropped at once may be counted in any order: an edge of time is next. None, if what
-    /// happens is recorded one by one.
+    /// The next edge of time, until which arrivals that are dropped at once may be counted in any
+    /// order. None if events are recorded one by one.
     pub fn counts_alike_until(&self) -> Option<Instant> {
         (!self.watches()).then_some(self.edges.arrivals)
     }
 
-    /// The last arrival was not dropped on arrival.
+    /// Ends a run of drops: the last arrival was admitted.
     #[inline]
     pub fn admitted(&mut self, now: Instant) {
         if self.drop_run.is_open() {
@@ -165,7 +167,7 @@ impl Meter {
         }
     }
 
-    /// A packet that had come at `arrived` was dropped.
+    /// Counts the drop of a packet that had arrived at `arrived`.
     pub fn dropped(&mut self, now: Instant, arrived: Instant, bytes: u32, why: DropReason) {
         self.dropped.0 += 1;
         self.dropped.1 += u64::from(bytes);
@@ -177,7 +179,7 @@ impl Meter {
         }
     }
 
-    /// Counts the class of a dropped packet that had come at `arrived`; apart from
+    /// Counts the class of a dropped packet that had arrived at `arrived`. This is not a part of
     /// [`Meter::dropped`], because a queue does not know the class.
     pub fn dropped_class(&mut self, now: Instant, arrived: Instant, class: PacketClass) {
         if self.settings.window.contains(now) {
@@ -199,7 +201,7 @@ impl Meter {
         self.settings.window.contains(now)
     }
 
-    /// A packet was marked. `counts` says whether it arrived in the measured interval and had no
+    /// Counts a mark. `counts` says whether the packet arrived in the measured interval and had no
     /// mark of this queue yet.
     pub fn marked(&mut self, now: Instant, why: DropReason, counts: bool) {
         self.marks.count(now, why as usize);
@@ -209,8 +211,8 @@ impl Meter {
         }
     }
 
-    /// A packet of this class that had come at `arrived` and belongs to `flow` leaves the queue. Its
-    /// transmission lasts from `start`, later than now if a device holds others before it, until `finish`.
+    /// Counts a packet of `flow` that had arrived at `arrived` and leaves the queue. It is
+    /// transmitted from `start` (later than now if a device holds others before it) until `finish`.
     #[inline(always)]
     pub fn started(
         &mut self,
@@ -227,7 +229,7 @@ impl Meter {
         }
     }
 
-    /// As [`Meter::started`], of a packet that did not wait.
+    /// As [`Meter::started`], for a packet that did not wait.
     #[inline(always)]
     pub fn started_at_once(
         &mut self,
@@ -242,7 +244,8 @@ impl Meter {
         }
     }
 
-    /// Counts a packet that has waited for `waited` ns; returns whether it departs in the measured interval.
+    /// Counts a packet that has waited for `waited` ns. Returns whether it departs in the measured
+    /// interval.
     #[inline(always)]
     fn departs(
         &mut self,
@@ -265,7 +268,7 @@ impl Meter {
         self.edges.departing
     }
 
-    /// As [`Meter::started`], of a packet that a device takes which still holds others.
+    /// As [`Meter::started`], for a packet taken by a device that still holds others.
     #[cold]
     #[inline(never)]
     pub fn started_later(
@@ -280,21 +283,22 @@ impl Meter {
         self.started(start, finish, arrived, bytes, flow, class);
     }
 
-    /// What waits has just become `backlog`. A sample of the same instant comes after it.
+    /// Sets the backlog after a change at `now`. A sample due at this instant is taken after it.
     #[inline]
     pub fn queue(&mut self, now: Instant, backlog: Backlog) {
         self.sample_up_to(now.nanos());
         self.queue_grew(now, backlog);
     }
 
-    /// As [`Meter::queue`], by the arrival that was reported for this instant.
+    /// As [`Meter::queue`], after an arrival at this instant, of which [`Meter::arrival`] was
+    /// notified.
     #[inline]
     pub fn queue_grew(&mut self, now: Instant, backlog: Backlog) {
         self.change(now, backlog);
         self.peak_packets = self.peak_packets.max(backlog.packets);
     }
 
-    /// As [`Meter::queue`], by a departure.
+    /// As [`Meter::queue`], after a departure.
     #[inline]
     pub fn queue_shrank(&mut self, now: Instant, backlog: Backlog) {
         self.sample_up_to(now.nanos());
@@ -360,21 +364,22 @@ impl Meter {
         }
     }
 
-    /// Hands over what was sampled up to `now` and was not looked at yet; gauges are as new as
-    /// [`Meter::take_gauges`] has brought them. Nothing without [`MeterSettings::watch`].
+    /// Returns the samples up to `now` that no earlier snapshot returned; those of gauges go up to
+    /// the last [`Meter::take_gauges`]. Empty without [`MeterSettings::watch`].
     pub fn snapshot(&mut self, now: Instant) -> QueueSnapshot {
         self.sample_up_to(now.nanos());
         self.watched.as_mut().map(|watched| watched.drain(now)).unwrap_or_default()
     }
 
-    /// The run ends at `end`: so does the measured interval, if it was meant to be longer.
+    /// Ends the measured interval at `end`, where the run ends, if it was to be longer.
     pub fn cut(&mut self, end: Instant) {
         self.edges.look_again();
         self.settings.window.to = self.settings.window.to.min(end.max(self.settings.window.from));
         self.areas.end_at(self.settings.window.to);
     }
 
-    /// Brings samples and averages up to the end of the run; gauges by [`Meter::take_gauges`].
+    /// Completes samples and averages at the end of the run; [`Meter::take_gauges`] completes the
+    /// gauges.
     pub fn finish(&mut self) {
         let end = self.settings.window.to;
         self.sample_up_to(end.nanos());

@@ -1,10 +1,10 @@
-//! What a packet is to those who count packets.
+//! The classes by which packets are counted.
 
 /// What a packet carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum Kind {
-    /// No TCP segment.
+    /// A datagram: no TCP segment.
     Datagram,
     /// A SYN or SYN-ACK: it opens a connection.
     Syn,
@@ -16,44 +16,44 @@ pub enum Kind {
     Ack,
 }
 
-/// A packet's kind, whether it was sent before, the traffic group of its user and its DSCP. Four bytes:
-/// it travels with every packet.
+/// The kind of a packet, whether it is a retransmission, the traffic group of its user and its
+/// DSCP. It has four bytes, because every packet carries one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketClass(u32);
 
 impl PacketClass {
-    /// How many numbers [`PacketClass::index`] may give.
+    /// Number of values that [`PacketClass::index`] may have.
     const COUNT: usize = 16;
     pub(crate) const RETRANSMISSION: u32 = 8;
     pub(crate) const KIND: u32 = Self::RETRANSMISSION - 1;
     pub(crate) const GROUP_SHIFT: u32 = 4;
     pub(crate) const DSCP_SHIFT: u32 = 20;
 
-    /// The class of a packet of this kind, in the first group, with DSCP 0; `retransmission` if it
-    /// is one.
+    /// The class of a packet of this kind, in the first group, with DSCP 0; `retransmission` says
+    /// whether it is one.
     #[inline]
     pub const fn new(kind: Kind, retransmission: bool) -> Self {
         PacketClass(kind as u32 | (retransmission as u32) << 3)
     }
-    /// This class, of a user of the traffic group with this place in the scenario, from 0.
+    /// This class, for a user of the traffic group with index `group` in the scenario, from 0.
     #[inline]
     #[must_use]
     pub const fn of_group(self, group: u16) -> Self {
         PacketClass(self.0 & !(0xffff << Self::GROUP_SHIFT) | (group as u32) << Self::GROUP_SHIFT)
     }
-    /// This class, of a packet whose user gave it this DSCP, below 64.
+    /// This class, for a packet to which its user gave this DSCP, below 64.
     #[inline]
     #[must_use]
     pub const fn with_dscp(self, dscp: u8) -> Self {
         PacketClass(self.0 & !(63 << Self::DSCP_SHIFT) | (dscp as u32 & 63) << Self::DSCP_SHIFT)
     }
-    /// This class, of the group and with the DSCP of `owner`, which says nothing else.
+    /// This class, with the group and the DSCP of `owner`, whose other bits are 0.
     #[inline]
     #[must_use]
     pub const fn of(self, owner: PacketClass) -> Self {
         PacketClass(self.0 | owner.0)
     }
-    /// A group and a DSCP, for [`PacketClass::of`].
+    /// A class that holds a group and a DSCP only, for [`PacketClass::of`].
     pub const fn owner(group: u16, dscp: u8) -> Self {
         PacketClass(0).of_group(group).with_dscp(dscp)
     }
@@ -61,12 +61,12 @@ impl PacketClass {
     pub const fn dscp(self) -> u8 {
         (self.0 >> Self::DSCP_SHIFT) as u8
     }
-    /// The place of its traffic group in the scenario, from 0.
+    /// Index of the traffic group in the scenario, from 0.
     pub const fn group(self) -> u16 {
         (self.0 >> Self::GROUP_SHIFT) as u16
     }
-    /// All of it but whether it is a retransmission: the kind in the bits 0 to 2, then the group from bit
-    /// 4 and the DSCP from bit 20 on; bit 3 is 0.
+    /// All bits but the one for retransmissions: the kind in bits 0 to 2, the group from bit 4 and
+    /// the DSCP from bit 20 on; bit 3 is 0.
     #[inline]
     pub(crate) const fn of_any_turn(self) -> u32 {
         self.0 & !Self::RETRANSMISSION

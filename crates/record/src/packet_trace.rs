@@ -1,21 +1,21 @@
-//! Everything that happens to packets at a port, row by row.
+//! A trace of the events of packets at a port, with a row for each event.
 
 use packet::{Event, Instant};
 
 use crate::{Column, PacketClass, Table};
 
-/// Whose packet it is, and what it is.
+/// The class, the user and the length of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Who {
-    /// What it carries, whether it was sent before, and the group of its user.
+    /// Kind of the packet, whether it is a retransmission, and the group of its user.
     pub class: PacketClass,
-    /// Its user, numbered over all groups.
+    /// User of the packet, numbered over all groups.
     pub user: u32,
     /// IP length in bytes.
     pub bytes: u32,
 }
 
-/// What happened, with the table's code for it.
+/// The event of a row, with its code in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 enum What {
@@ -42,37 +42,37 @@ struct Row {
 pub struct TracedPacket {
     /// Time of the event.
     pub at: Instant,
-    /// 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
+    /// Code of the event: 0 arrived, 1 its transmission began, 2 dropped, 3 marked.
     pub what: u8,
-    /// Place of the cause in [`packet::DropReason::ALL`]; 255 for none.
+    /// Index of the cause in [`packet::DropReason::ALL`]; 255 for an event without a cause.
     pub why: u8,
-    /// Whose packet.
+    /// The class, the user and the length of the packet.
     pub who: Who,
-    /// Its number while it is on its way.
+    /// Number of the packet while it is in flight.
     pub id: u32,
 }
 
-/// Most rows that wait for an observer who has not read them; the older half is discarded then.
+/// Most rows kept for an observer who has not read them; then the older half is discarded.
 const MOST_SEEN: usize = 8_192;
 
-/// A packet at the port, or the last one that had its number.
+/// The packet at the port with a certain number, or the last one that had this number.
 #[derive(Clone, Copy, Debug, Default)]
 struct Guest {
     who: Who,
     waits: bool,
 }
 
-/// The trace of one port. Packets are known by the numbers their driver gives them.
+/// The trace of one port. Packets are identified by the numbers that their driver gives them.
 #[derive(Clone, Debug, Default)]
 pub struct PacketTrace {
     guests: Vec<Guest>,
     waiting: u32,
     rows: Vec<Row>,
-    /// Rows are kept only until the observer has read them.
+    /// Whether rows are kept only until the observer has read them.
     passing: bool,
-    /// The observer has switched the rows off.
+    /// Whether the observer has switched the rows off.
     unwatched: bool,
-    /// Rows that were looked at already.
+    /// Number of rows that the observer has read already.
     looked: usize,
 }
 
@@ -87,7 +87,7 @@ impl PacketTrace {
         self.unwatched = !on;
     }
 
-    /// Hands over the rows that were not looked at yet.
+    /// Returns the rows that the observer has not read yet.
     pub fn drain(&mut self) -> Vec<TracedPacket> {
         let seen = |r: &Row| TracedPacket {
             at: r.at,
@@ -104,7 +104,7 @@ impl PacketTrace {
         rows
     }
 
-    /// A packet reaches the port.
+    /// Records that a packet reaches the port.
     pub fn arrived(&mut self, now: Instant, id: u32, who: Who) {
         let place = id as usize;
         if self.guests.len() <= place {
@@ -113,13 +113,13 @@ impl PacketTrace {
         self.guests[place] = Guest { who, waits: false };
         self.note(now, id, What::Arrived, NO_CAUSE);
     }
-    /// Its transmission begins.
+    /// Records that the transmission of a packet begins.
     pub fn started(&mut self, now: Instant, id: u32) {
         self.leave(id);
         self.note(now, id, What::Started, NO_CAUSE);
     }
-    /// What a discipline reports: the packet may wait, was marked, or dropped on arrival or from
-    /// the queue.
+    /// Records an event that a discipline reports: the packet was queued, marked, or dropped on
+    /// arrival or from the queue.
     pub fn reported(&mut self, now: Instant, event: &Event) {
         match event {
             Event::Queued { id } => {
@@ -133,7 +133,7 @@ impl PacketTrace {
             }
         }
     }
-    /// How many packets wait.
+    /// Number of packets that wait.
     pub fn waiting(&self) -> u32 {
         self.waiting
     }
@@ -157,8 +157,8 @@ impl PacketTrace {
         self.rows.push(Row { at, what, why, who, queue, id });
     }
 
-    /// The traces of several ports as one table in order of time; what happens at one instant
-    /// stands port by port.
+    /// The traces of several ports as one table in order of time; events of one instant are in the
+    /// order of the ports.
     pub(crate) fn table(ports: &[&PacketTrace]) -> Table {
         let of_port = |(port, trace): (usize, &&PacketTrace)| {
             (0..trace.rows.len()).map(|row| (port as u32, row as u32)).collect::<Vec<_>>()

@@ -1,4 +1,4 @@
-//! Web pages: how long users waited for all files of a page.
+//! Web pages: the times in which all files of a page arrived.
 
 use packet::Instant;
 
@@ -13,13 +13,13 @@ pub struct PageLoad {
     pub began: Instant,
     /// When the last byte of its last file had arrived in order, or the last file was given up.
     pub ended: Instant,
-    /// Files, the main document included.
+    /// Number of files, the main document included.
     pub objects: u32,
     /// Payload bytes of the requested replies.
     pub bytes: u64,
     /// The user who fetched the page, numbered over all groups of the scenario.
     pub user: u32,
-    /// The user's group, in the order of the scenario.
+    /// Index of the user's group in the scenario.
     pub group: u16,
     /// Whether one of the page's files was given up.
     pub failed: bool,
@@ -34,11 +34,11 @@ pub struct PageSettings {
     pub log: bool,
     /// Names of the groups of the scenario, in order.
     pub groups: Vec<String>,
-    /// Whether all load times are kept.
+    /// Whether all load times are kept, or a bounded number.
     pub keep: Keep,
 }
 
-/// The pages of one group, or of all groups.
+/// Load times of the pages of one group, or of all groups.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Loads {
     begun: u64,
@@ -115,12 +115,12 @@ impl Pages {
         }
     }
 
-    /// A user of `group` has requested the first file of a page.
+    /// Counts a page of which a user of `group` has requested the first file.
     pub fn begun(&mut self, group: u16) {
         self.loads[usize::from(group)].begun += 1;
     }
 
-    /// A page has arrived whole or was given up.
+    /// Adds a page that has arrived whole or was given up.
     pub fn ended(&mut self, page: PageLoad) {
         let loads = &mut self.loads[usize::from(page.group)];
         loads.ended += 1;
@@ -152,7 +152,7 @@ impl Pages {
         }
     }
 
-    /// A row for every page of the whole run, if rows were kept and there are any.
+    /// A table with a row for every page of the whole run, if rows were kept and there are any.
     pub fn into_log(self) -> Option<Table> {
         let log = self.log.filter(|log| !log.is_empty())?;
         let u64s = |of: fn(&PageLoad) -> u64| Column::U64(log.iter().map(of).collect());
@@ -180,7 +180,7 @@ mod tests {
         Instant::from_nanos(ms * 1_000_000)
     }
 
-    /// Measures from 1 s to 10 s.
+    /// A log whose measured interval lasts from 1 s to 10 s.
     fn log_of(groups: &[&str], log: bool) -> Pages {
         let window = Window { from: at(1_000), to: at(10_000) };
         let groups = groups.iter().map(|&name| name.to_owned()).collect();
@@ -210,7 +210,7 @@ mod tests {
             log.begun(0);
             log.ended(page);
         }
-        log.begun(0); // not there at the end
+        log.begun(0); // not complete at the end
         let s = summary(&mut log);
         let counts = ["pages", "pages_failed", "pages_open_at_end"].map(|n| s.number(n));
         assert_eq!(counts, [3.0, 1.0, 1.0]);

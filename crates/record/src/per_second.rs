@@ -6,7 +6,7 @@ use packet::Instant;
 
 const SECOND: u64 = 1_000_000_000;
 
-/// `N` counters that change together, for every second of the run. Costs one comparison per event.
+/// `N` counters for every second of the run. An event costs one comparison.
 #[derive(Clone, Debug)]
 pub struct PerSecond<const N: usize = 1> {
     /// Sums of second `first` and of the later seconds that have ended.
@@ -32,37 +32,37 @@ impl<const N: usize> Default for PerSecond<N> {
 }
 
 impl<const N: usize> PerSecond<N> {
-    /// Counts of the whole run alone, if `seconds` is false: they take no memory for each second.
+    /// Counters that keep no seconds but only the whole run's sums, if `seconds` is false.
     pub fn kept(seconds: bool) -> Self {
         let end_of_current = if seconds { SECOND } else { u64::MAX };
         PerSecond { end_of_current, ..PerSecond::default() }
     }
 
-    /// Adds the whole run's counts of another one.
+    /// Adds the whole run's counts of another series.
     pub fn merge(&mut self, more: &Self) {
         let more = more.total();
         (0..N).for_each(|i| self.past[i] += more[i]);
     }
 
-    /// Adds `of` at `at`; times must not go back to an earlier second.
+    /// Adds `of` to the second of `at`; times must not go back to an earlier second.
     #[inline]
     pub fn add_all(&mut self, at: Instant, of: [u64; N]) {
         self.move_to(at);
         self.add_now(of);
     }
 
-    /// Adds `of` to the second under way.
+    /// Adds `of` to the current second.
     #[inline(always)]
     pub fn add_now(&mut self, of: [u64; N]) {
         (0..N).for_each(|i| self.current[i] += of[i]);
     }
 
-    /// When the second under way ends.
+    /// The end of the current second.
     pub fn ends(&self) -> Instant {
         Instant::from_nanos(self.end_of_current)
     }
 
-    /// The second of `at` is under way; times must not go back to an earlier one.
+    /// Makes the second of `at` the current one; times must not go back to an earlier second.
     #[inline]
     pub fn move_to(&mut self, at: Instant) {
         while at.nanos() >= self.end_of_current {
@@ -78,50 +78,50 @@ impl<const N: usize> PerSecond<N> {
         self.end_of_current += SECOND;
     }
 
-    /// All counts of the whole run.
+    /// All counts over the whole run.
     pub fn total(&self) -> [u64; N] {
         std::array::from_fn(|i| self.past[i] + self.current[i])
     }
 
-    /// One more of count `which`.
+    /// Adds one to counter `which` in the second of `at`.
     #[inline]
     pub fn count(&mut self, at: Instant, which: usize) {
         self.move_to(at);
         self.current[which] += 1;
     }
 
-    /// All counts of second `second`; none if it is forgotten or to come.
+    /// All counts of second `second`; zeros if it was discarded or has not begun.
     pub fn row(&self, second: usize) -> [u64; N] {
         let Some(place) = second.checked_sub(self.first) else { return [0; N] };
         let current = if place == self.over.len() { self.current } else { [0; N] };
         self.over.get(place).copied().unwrap_or(current)
     }
 
-    /// Forgets the seconds before this one, but never the last.
+    /// Discards the seconds before `second`, but never the current one.
     pub fn forget_before(&mut self, second: usize) {
         let over = second.saturating_sub(self.first).min(self.over.len());
         self.over.drain(..over);
         self.first += over;
     }
 
-    /// All counts together, of each of these seconds.
+    /// Sum of all counters in each of these seconds.
     pub fn sums(&self, seconds: Range<usize>) -> Vec<u64> {
         seconds.map(|i| self.row(i).iter().sum()).collect()
     }
 
-    /// Count `which` of each of these seconds.
+    /// Counter `which` in each of these seconds.
     pub fn column(&self, which: usize, seconds: Range<usize>) -> Vec<u64> {
         seconds.map(|i| self.row(i)[which]).collect()
     }
 }
 
 impl PerSecond {
-    /// Adds `n` at `at`; times must not go back to an earlier second.
+    /// Adds `n` to the second of `at`; times must not go back to an earlier second.
     pub fn add(&mut self, at: Instant, n: u64) {
         self.add_all(at, [n]);
     }
 
-    /// The counts of these seconds.
+    /// The count of each of these seconds.
     pub fn rows(&self, seconds: Range<usize>) -> Vec<u64> {
         self.column(0, seconds)
     }

@@ -8,7 +8,7 @@ use crate::reported::Reported;
 use crate::waits::{Spread, Waits};
 use crate::{Column, Summary, Table};
 
-/// A row: a sender.
+/// The report of one sender of echo requests.
 type Ping = Reported<PingReport>;
 
 impl Ping {
@@ -17,19 +17,20 @@ impl Ping {
     }
 }
 
-/// Every sender of echo requests.
+/// The recorder of all senders of echo requests.
 #[derive(Clone, Debug, Default)]
 pub struct Pings {
     senders: Vec<Ping>,
 }
 
 impl Pings {
-    /// Adds a sender, `user` of `group`.
+    /// Adds the report of a sender, `user` of `group`.
     pub fn add(&mut self, group: u16, user: u32, report: PingReport) {
         self.senders.push(Reported { group, user, report });
     }
 
-    /// The measures of each group that sent echo requests: `groups` are the names of all.
+    /// Writes the measures of each group that sent echo requests; `groups` are the names of all
+    /// groups.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         let mut all = Summary::default();
         for (index, name) in (0..).zip(groups) {
@@ -45,7 +46,7 @@ impl Pings {
         }
     }
 
-    /// A row for each request of the whole run; none without a sender.
+    /// A table with a row for each request of the whole run; none without a sender.
     pub fn table(&self) -> Option<Table> {
         let rows = || {
             self.senders
@@ -71,7 +72,8 @@ pub(crate) struct Together {
     sent: u64,
     trips: Spread,
     shortest: Option<Duration>,
-    /// Sum of the differences of consecutive answers' round trips, ns, and how many.
+    /// Sum of the absolute differences of consecutive answers' round-trip times, ns, and their
+    /// number.
     differences: (u64, u64),
 }
 

@@ -1,4 +1,4 @@
-//! Video players: what each viewer saw.
+//! Video players: start-up, stalls and bit rates of each viewer.
 
 use std::slice;
 
@@ -9,7 +9,7 @@ use crate::measure::{BARE, BITS_PER_S, Measure, SECONDS, SHARE, Unit, real, whol
 use crate::reported::Reported;
 use crate::{Column, Summary, Table, quantile};
 
-/// A row: a viewer.
+/// The report of one viewer.
 type Viewer = Reported<ViewerReport>;
 
 impl Viewer {
@@ -22,25 +22,26 @@ impl Viewer {
     }
 }
 
-/// Every viewer.
+/// The recorder of all viewers.
 #[derive(Clone, Debug, Default)]
 pub struct Players {
     viewers: Vec<Viewer>,
 }
 
 impl Players {
-    /// Adds a viewer, `user` of `group`.
+    /// Adds the report of a viewer, `user` of `group`.
     pub fn add(&mut self, group: u16, user: u32, report: ViewerReport) {
         self.viewers.push(Reported { group, user, report });
     }
 
-    /// The figures of all viewers together, and, where there are several groups, of each: `groups`
-    /// are their names. None without a viewer.
+    /// Writes the measures of all viewers together and, where there are several groups, of each
+    /// group; `groups` are their names. Writes nothing without a viewer.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         out.write_rows("video_", MEASURES, &self.viewers, |viewer| viewer.group, groups);
     }
 
-    /// A row for each viewer, and one for each of a viewer's bit rates; none without a viewer.
+    /// Two tables: a row for each viewer, and a row for each bit rate of each viewer; none without
+    /// a viewer.
     pub fn tables(&self) -> Vec<Table> {
         if self.viewers.is_empty() {
             return Vec::new();
@@ -90,7 +91,7 @@ impl Players {
     }
 }
 
-/// Ratios are of sums over the viewers.
+/// The measures of viewers; a ratio is the ratio of two sums over the viewers.
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<[Viewer]>] = &[
     whole("players", Unit::of("viewers"), "video, viewers", |viewers| viewers.len() as u64,
@@ -126,7 +127,7 @@ fn rebuffer_ratio(viewers: &[Viewer]) -> f64 {
     stalled / (sum(viewers, Viewer::played_s) + stalled)
 }
 
-/// Who has not seen the picture move has waited longer than anybody.
+/// A quantile of the start-up delay, which is infinite for viewers whose picture never moved.
 fn startup_s(viewers: &[Viewer], p: f64) -> f64 {
     let startup = |v: &Viewer| v.startup.map_or(f64::INFINITY, Duration::secs_f64);
     let mut startups: Vec<f64> = viewers.iter().map(startup).collect();

@@ -1,4 +1,4 @@
-//! Probes of tests of responsiveness: what `rpm` is computed from.
+//! Probes of responsiveness tests, from which `rpm` (round trips per minute) is computed.
 
 use packet::Duration;
 use packet::report::Probe;
@@ -6,19 +6,20 @@ use packet::report::Probe;
 use crate::reported::Reported;
 use crate::{Column, Table};
 
-/// Every test's probes.
+/// The recorder of the probes of all tests.
 #[derive(Clone, Debug, Default)]
 pub struct Probes {
     tests: Vec<Reported<Vec<Probe>>>,
 }
 
 impl Probes {
-    /// Adds a test, `user` of `group`.
+    /// Adds the probes of a test, `user` of `group`.
     pub fn add(&mut self, group: u16, user: u32, report: Vec<Probe>) {
         self.tests.push(Reported { group, user, report });
     }
 
-    /// A row for each probe of the whole run, not a number for what it does not have; none without a test.
+    /// A table with a row for each probe of the whole run, NaN for parts that a probe does not
+    /// have; none without a test.
     pub fn table(&self) -> Option<Table> {
         let rows =
             || self.tests.iter().flat_map(|of| of.report.iter().map(move |probe| (of, probe)));

@@ -9,9 +9,9 @@ pub fn quantile<T: Copy>(sorted: &[T], p: f64) -> T {
     sorted[rank(sorted.len() as u64, p) as usize - 1]
 }
 
-/// Which of `n` sorted values that is, from 1; also if there are none.
+/// The rank, from 1, of that value among `n` sorted ones; 1 if there are none.
 pub(crate) fn rank(n: u64, p: f64) -> u64 {
-    // n * p may land a rounding error above a whole number; that must not skip a rank.
+    // `n * p` may be a rounding error above a whole number, which must not skip a rank.
     let rank = (n as f64 * p - 1e-9).ceil().max(1.0) as u64;
     rank.min(n.max(1))
 }

@@ -1,4 +1,4 @@
-//! The list of all measures: one line a recorder's table.
+//! The list of all measures, with one line for each recorder's table.
 
 use crate::measure::{Listed, list};
 use crate::{

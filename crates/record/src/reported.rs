@@ -2,10 +2,10 @@
 
 use std::ops::Deref;
 
-/// What the application of a user of a group has reported.
+/// A report by the application of a user.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reported<T> {
-    /// Place of the group in the scenario.
+    /// Index of the user's group in the scenario.
     pub group: u16,
     /// The user, numbered over all groups.
     pub user: u32,

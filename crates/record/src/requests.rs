@@ -1,4 +1,4 @@
-//! Every request: when it was answered, how long it took, what was resent for it.
+//! The log of requests: when they were answered, how long they took, and what was retransmitted.
 
 use std::ops::Range;
 
@@ -11,19 +11,19 @@ use crate::sizes::Sizes;
 use crate::times::Times;
 use crate::{Column, Fingerprint, Keep, PerSecond, Summary, Table, WatchedResponses, Window};
 
-/// What a connection had to retransmit. Exclusive: a connection is in one class.
+/// The class of a connection by what it retransmitted. Each connection is in exactly one class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
     /// No segment was retransmitted.
     None = 0,
-    /// Only SYN or SYN-ACK.
+    /// Only SYNs or SYN-ACKs were retransmitted.
     Syn = 1,
-    /// Only bare FINs.
+    /// Only FINs without payload were retransmitted.
     Fin = 2,
-    /// Only segments with payload.
+    /// Only segments with payload were retransmitted.
     Data = 3,
-    /// More than one kind.
+    /// Segments of more than one kind were retransmitted.
     Combined = 4,
 }
 
@@ -41,24 +41,24 @@ impl Class {
     }
 }
 
-/// One answered (or failed) request.
+/// One request that was answered or failed.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// When its clock started: `connect()`, or the write on a connection already open.
+    /// When the request was made: `connect()`, or the write on a connection already open.
     pub requested: Instant,
     /// When the last byte of the reply had arrived in order, or the connection was given up.
     pub ended: Instant,
-    /// Request payload.
+    /// Payload of the request, bytes.
     pub request_bytes: u32,
-    /// Reply payload.
+    /// Payload of the reply, bytes.
     pub reply_bytes: u32,
     /// The user who sent it, numbered over all groups of the scenario.
     pub user: u32,
-    /// The user's group, in the order of the scenario.
+    /// Index of the user's group in the scenario.
     pub group: u16,
-    /// Either end of its connection retransmitted something from `requested` to `ended`.
+    /// Whether either end of the connection retransmitted something from `requested` to `ended`.
     pub retransmitted: bool,
-    /// Given up: counts as "over 3 s" (no other value is known).
+    /// Whether the request was given up; it counts as "over 3 s", since no time is known.
     pub failed: bool,
 }
 
@@ -74,20 +74,20 @@ struct Log {
     failed: Vec<u8>,
 }
 
-/// What is to be kept of requests.
+/// Settings of the log of requests.
 #[derive(Clone, Debug)]
 pub struct RequestSettings {
     /// The measured interval.
     pub window: Window,
-    /// Keep a row of every request, else only their statistics.
+    /// Whether to keep a row of every request, or only statistics.
     pub log: bool,
-    /// Each group of the scenario in order: its name if it sends requests.
+    /// Name of each group of the scenario, in order; none if it sends no requests.
     pub groups: Vec<Option<String>>,
-    /// Histogram of each group by itself.
+    /// Whether each group has a histogram of its own.
     pub by_group: bool,
-    /// Whether all response times are kept.
+    /// Whether all response times are kept, or a bounded number.
     pub keep: Keep,
-    /// Count them for an observer as well: [`Requests::watched`].
+    /// Whether responses are counted for an observer too: see [`Requests::watched`].
     pub watched: bool,
 }
 
@@ -96,7 +96,7 @@ pub struct RequestSettings {
 pub struct Requests {
     window: Window,
     log: Option<Log>,
-    /// Answers by group, with the groups' names in `names`.
+    /// Answers by group; the names of the groups are in `names`.
     answers: Vec<Answers>,
     names: Vec<Option<String>>,
     by_group: bool,
@@ -105,9 +105,9 @@ pub struct Requests {
     requested_bytes: PerSecond,
     answered: PerSecond,
     answered_ns: PerSecond,
-    /// Ended, by class.
+    /// Number of connections that have ended, by class.
     connections: [u64; 5],
-    /// Requests without an answer at the end of the run.
+    /// Number of requests without an answer at the end of the run.
     open: u64,
     sizes: Sizes,
     fingerprint: Fingerprint,
@@ -159,7 +159,7 @@ impl Requests {
         }
     }
 
-    /// A user of `group` makes a request for `reply_bytes`.
+    /// Counts a request for `reply_bytes` bytes by a user of `group`.
     pub fn requested(&mut self, now: Instant, group: u16, reply_bytes: u64) {
         self.requested.add(now, 1);
         self.requested_bytes.add(now, reply_bytes);
@@ -168,7 +168,7 @@ impl Requests {
         }
     }
 
-    /// A request has ended. Returns its row for [`Requests::classify`].
+    /// Adds a request that has ended. Returns its row for [`Requests::classify`].
     pub fn ended(&mut self, request: Request) -> u32 {
         let took = request.ended.since(request.requested).nanos();
         let word = request.ended.nanos() ^ (took << 20) ^ u64::from(request.user);
@@ -198,14 +198,14 @@ impl Requests {
         u32::try_from(log.ended.len() - 1).expect("fewer than 2^32 requests")
     }
 
-    /// Sets the retransmission class of a row: known only when the connection has ended.
+    /// Sets the retransmission class of a row, which is known only when the connection has ended.
     pub fn classify(&mut self, row: u32, class: Class) {
         if let Some(log) = &mut self.log {
             log.class[row as usize] = class as u8;
         }
     }
 
-    /// A connection has ended at `now`.
+    /// Counts a connection that ended at `now`.
     pub fn connection(&mut self, now: Instant, class: Class) {
         if self.window.contains(now) {
             self.connections[class as usize] += 1;
@@ -222,7 +222,7 @@ impl Requests {
         self.fingerprint.value()
     }
 
-    /// The figures of the measured interval; `open` requests had no answer at the end.
+    /// Writes the measures of the measured interval; `open` requests had no answer at the end.
     pub fn summarise(&mut self, open: u64, out: &mut Summary) {
         self.answers.iter_mut().for_each(Answers::sort);
         self.open = open;
@@ -265,7 +265,7 @@ impl Requests {
         table.into_table(self.by_group)
     }
 
-    /// Answered requests of the measured interval by the size of the reply.
+    /// A table of the answered requests of the measured interval by the size of the reply.
     pub fn by_size(&self) -> Table {
         self.sizes.table()
     }
@@ -284,7 +284,7 @@ impl Requests {
         ]
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the series of the seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         let all = [&mut self.requested, &mut self.requested_bytes, &mut self.answered];
         all.into_iter().chain([&mut self.answered_ns]).for_each(|s| s.forget_before(second));

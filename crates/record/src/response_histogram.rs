@@ -4,7 +4,7 @@
 use crate::times::Times;
 use crate::{Column, Table};
 
-/// The table being put together, block by block.
+/// The table while it is put together, block by block.
 #[derive(Default)]
 pub(crate) struct ResponseHistogram {
     group: Vec<u16>,
@@ -13,7 +13,7 @@ pub(crate) struct ResponseHistogram {
 }
 
 impl ResponseHistogram {
-    /// Adds the rows of these response times together.
+    /// Adds a block of rows: the histogram of all these response times together.
     pub fn block(&mut self, group: u16, times: &[&Times]) {
         let all = || times.iter().flat_map(|part| part.ns());
         let longest = all().max().copied().unwrap_or(0);
@@ -32,7 +32,7 @@ impl ResponseHistogram {
         self.count.extend(counts);
     }
 
-    /// The table, with the column `group` or without.
+    /// The table, with or without the column `group`.
     pub fn into_table(self, by_group: bool) -> Table {
         let mut columns = Vec::new();
         if by_group {

@@ -1,4 +1,4 @@
-//! Round-trip times of TCP, as senders sample them.
+//! Round-trip times of TCP, as its senders sample them.
 
 use packet::{Duration, Instant, Rounded};
 
@@ -10,14 +10,14 @@ use crate::waits::{Spread, Waits};
 /// The samples of one traffic group.
 #[derive(Clone, Debug, Default)]
 struct Trips {
-    /// How many samples of each rounded time there are, by its place: what they come to is computed at
+    /// Number of samples of each rounded time, by [`Rounded::place`]; statistics are computed at
     /// the end.
     rounded: Vec<u32>,
     /// Samples that are not rounded.
     exact: Waits,
-    /// The shortest of those.
+    /// The shortest of the samples that are not rounded, ns.
     shortest_exact_ns: Option<u64>,
-    /// Sum of the smoothed round-trip time after each sample.
+    /// Sum over the samples of the smoothed round-trip time after each, ns.
     smoothed_ns: u64,
 }
 
@@ -26,34 +26,35 @@ impl Trips {
         !self.rounded.is_empty() || self.exact.is_used()
     }
 
-    /// The first sample of a time longer than all others.
+    /// Adds the first sample of a rounded time that is longer than all before.
     #[cold]
     fn add_beyond(&mut self, sample: Rounded) {
         self.rounded.resize(sample.place() + 1, 0);
         self.rounded[sample.place()] = 1;
     }
 
-    /// Each rounded time of which there is a sample, in ns, and how many there are; the shortest first.
+    /// Each rounded time that has samples, in ns, and the number of its samples; the shortest
+    /// first.
     fn times(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         let counted = self.rounded.iter().enumerate().filter(|(_, n)| **n > 0);
         counted.map(|(place, n)| (Rounded::at(place).middle().nanos(), *n))
     }
 
-    /// All samples.
+    /// The distribution of all samples, rounded or not.
     fn samples(&self) -> Waits {
         let mut all = self.exact.clone();
         self.times().for_each(|(ns, n)| all.add_many(ns, n));
         all
     }
 
-    /// The shortest sample; [`u64::MAX`] without one.
+    /// The shortest sample, ns; [`u64::MAX`] without one.
     fn shortest_ns(&self) -> u64 {
         let rounded = self.times().next().map(|(ns, _)| ns);
         rounded.into_iter().chain(self.shortest_exact_ns).min().unwrap_or(u64::MAX)
     }
 }
 
-/// The figures of some samples.
+/// Statistics of some samples.
 pub(crate) struct TripFigures {
     spread: Spread,
     shortest_ns: u64,
@@ -61,7 +62,7 @@ pub(crate) struct TripFigures {
 }
 
 impl TripFigures {
-    /// The figures of these samples together.
+    /// The statistics of these samples together.
     fn of(trips: &[&Trips]) -> TripFigures {
         let samples: Vec<Waits> = trips.iter().map(|of| of.samples()).collect();
         let samples: Vec<&Waits> = samples.iter().collect();
@@ -82,7 +83,7 @@ impl TripFigures {
     }
 }
 
-/// The samples of every sender in the measured interval.
+/// The recorder of the round-trip samples of every TCP sender in the measured interval.
 #[derive(Clone, Debug)]
 pub struct RoundTrips {
     window: Window,
@@ -90,13 +91,13 @@ pub struct RoundTrips {
 }
 
 impl RoundTrips {
-    /// None yet; `groups` is the number of traffic groups.
+    /// A recorder without samples; `groups` is the number of traffic groups.
     pub fn new(window: Window, groups: usize) -> Self {
         RoundTrips { window, groups: vec![Trips::default(); groups] }
     }
 
-    /// A sender of a connection of this group took a sample that it keeps rounded, after which its
-    /// smoothed round-trip time is `smoothed`.
+    /// Adds a sample that its sender keeps rounded; `smoothed` is the sender's smoothed round-trip
+    /// time after it. The sender's connection belongs to `group`.
     #[inline]
     pub fn sampled_rounded(
         &mut self,
@@ -116,7 +117,7 @@ impl RoundTrips {
         trips.smoothed_ns += smoothed.nanos();
     }
 
-    /// As [`RoundTrips::sampled_rounded`], of a sample that is not rounded.
+    /// As [`RoundTrips::sampled_rounded`], for a sample that is not rounded.
     pub fn sampled(&mut self, now: Instant, group: u16, sample: Duration, smoothed: Duration) {
         let Some(trips) = self.groups.get_mut(usize::from(group)) else { return };
         if !self.window.contains(now) {
@@ -128,8 +129,9 @@ impl RoundTrips {
         trips.smoothed_ns += smoothed.nanos();
     }
 
-    /// Writes the measures of all groups together, and of each where several took samples; nothing
-    /// without a sample. `names` are those of the groups, in the order of the scenario.
+    /// Writes the measures of all groups together and, where several groups took samples, of each;
+    /// writes nothing without a sample. `names` are those of the groups, in the order of the
+    /// scenario.
     pub fn summarise(&self, names: &[&str], out: &mut Summary) {
         let used = self.groups.iter().zip(names).filter(|(trips, _)| trips.is_used());
         let (used, names): (Vec<&Trips>, Vec<&str>) = used.unzip();
@@ -214,7 +216,8 @@ mod tests {
         assert_eq!(found, [sample.secs_f64(); 4]);
     }
 
-    /// Counting rounded samples by their places comes to what adding their times one by one does.
+    /// Counting rounded samples by index gives the figures that adding their times one by one
+    /// gives.
     #[test]
     fn rounded_samples_are_what_their_times_are() {
         let window = Window { from: Instant::ZERO, to: Instant::NEVER };
@@ -228,7 +231,7 @@ mod tests {
             counted.sampled_rounded(Instant::ZERO, group, rounded, smoothed);
             added.sampled(Instant::ZERO, group, rounded.middle(), smoothed);
             if turn % 5 == 0 {
-                // The samples of a group whose senders keep further samples exactly.
+                // Senders of a group may keep some samples exactly.
                 counted.sampled(Instant::ZERO, group, sample, smoothed);
                 added.sampled(Instant::ZERO, group, sample, smoothed);
             }

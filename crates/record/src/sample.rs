@@ -3,7 +3,7 @@
 
 use crate::{LogHistogram, digits};
 
-/// How much of a run is kept.
+/// How much of the data of a run is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Keep {
     /// Everything that exact figures and tables need.
@@ -117,7 +117,7 @@ impl Sample {
         }
     }
 
-    /// The value of rank `rank` from the smallest, from 1.
+    /// The value of rank `rank`; the smallest value has rank 1.
     pub fn ranked(&self, rank: u64) -> u64 {
         match self {
             Sample::All(sorted) => sorted[rank as usize - 1],
@@ -127,8 +127,8 @@ impl Sample {
         }
     }
 
-    /// How far each value is above the smallest one, in the order of the values. Bins of a bounded
-    /// sample keep their width, so that a difference is within 0.2 % of the value.
+    /// The differences between each value and the smallest one, in the order of the values. Bins of
+    /// a bounded sample keep their width, so that a difference is within 0.2 % of the value.
     pub fn above_least(&self) -> Sample {
         match self {
             Sample::All(values) => {
@@ -182,7 +182,7 @@ impl Bounded {
         }
     }
 
-    /// Without the counts of values up to a limit.
+    /// As [`Sample::above_least`]. The counts of values up to a limit are left out.
     fn above_least(&self) -> Bounded {
         let above = |value: u64| value.saturating_sub(self.least);
         let mut bins = LogHistogram::default();
@@ -212,7 +212,8 @@ mod tests {
 
     const LIMITS: [u64; 2] = [1, 1_000_000_000];
 
-    /// `n` equal values in a sample that keeps all and in a bounded one.
+    /// A sample that keeps all values and a bounded one, with `n` random values that are equal in
+    /// both.
     fn both(n: u64) -> [Sample; 2] {
         let mut rng = Rng::named(1, "sample");
         let mut samples = [Keep::Everything, Keep::Bounded].map(|keep| Sample::new(keep, &LIMITS));

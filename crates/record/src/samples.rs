@@ -31,12 +31,12 @@ impl Samples {
         (self.sum_of_squares as f64 / self.n as f64 - self.mean() * self.mean()).max(0.0)
     }
 
-    /// A figure of the samples; not a number without any.
+    /// The given figure; NaN if there is no sample.
     fn figure(&self, figure: Figure) -> Option<Figure> {
         Some(if self.n == 0 { Figure::Real(f64::NAN) } else { figure })
     }
 
-    /// Mean, variance, least and largest; not a number without samples.
+    /// Writes the mean, variance, least and largest sample; NaN without samples.
     pub fn summarise(&self, out: &mut Summary) {
         out.write(MEASURES, self);
     }
@@ -54,10 +54,10 @@ pub(crate) static MEASURES: &[Measure<Samples>] = &[
         |s| s.figure(Figure::Whole(s.max.into())), "largest sample"),
 ];
 
-/// Kept samples: in two bytes each until one needs four.
+/// The kept samples, in two bytes each until one needs four.
 #[derive(Clone, Debug)]
 pub(crate) enum Kept {
-    /// As long as all are below 65,536.
+    /// Queue lengths that are all below 65,536 packets.
     Short(Vec<u16>),
     /// Queue lengths of which one exceeds 65,535 packets.
     Long(Vec<u32>),

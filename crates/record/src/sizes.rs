@@ -3,7 +3,7 @@
 use crate::log_histogram::LogHistogram;
 use crate::{Column, Request, Table};
 
-/// Answers of similar size.
+/// Counts and times of answers of similar size.
 #[derive(Clone, Debug, Default)]
 struct SizeBin {
     responses: u64,
@@ -26,7 +26,7 @@ impl Default for Sizes {
 }
 
 impl Sizes {
-    /// A request was answered after `took_ns`.
+    /// Adds a request that was answered after `took_ns`.
     pub fn answered(&mut self, request: &Request, took_ns: u64) {
         let bin = &mut self.bins[bin_of(request.reply_bytes)];
         bin.responses += 1;

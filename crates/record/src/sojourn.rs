@@ -1,4 +1,4 @@
-//! How long packets wait in a queue: the whole distribution, for each class of packets, in bounded
+//! Queueing delays of packets: the whole distribution, for each class of packets, in bounded
 //! memory.
 
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use crate::measure::{AS_MS, Measure, PACKETS, real, whole};
 use crate::waits::{Spread, Waits};
 use crate::{Column, Kind, PacketClass, Summary, Table};
 
-/// What distinguishes the delays of a queue: a packet's kind and group, its DSCP, and whether it is L4S
-/// as it arrives.
+/// The class by which the delays of a queue are distinguished: a packet's kind and group, its DSCP,
+/// and whether it is L4S as it arrives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DelayClass(u32);
 
 impl DelayClass {
-    /// In place of the bit that says whether a packet is a retransmission.
+    /// Bit of L4S packets; it has the position of the bit for retransmissions in [`PacketClass`].
     const L4S: u32 = PacketClass::RETRANSMISSION;
 
     /// The class of a packet that arrives with this code point of ECN. It is L4S if it
@@ -25,7 +25,7 @@ impl DelayClass {
         let l4s = u32::from(ecn.code_point() & 1) * Self::L4S;
         DelayClass(class.of_any_turn() | l4s)
     }
-    /// Where its histogram lies, unless its group sends packets with several DSCPs.
+    /// Index of the class's histogram, unless its group sends packets with several DSCPs.
     #[inline]
     fn place(self) -> usize {
         (self.0 & ((1 << PacketClass::DSCP_SHIFT) - 1)) as usize
@@ -39,40 +39,40 @@ impl DelayClass {
     fn dscp(self) -> u8 {
         (self.0 >> PacketClass::DSCP_SHIFT) as u8
     }
-    /// Number of its kind, in the order of [`Kind`].
+    /// Number of the packets' kind, in the order of [`Kind`].
     fn kind(self) -> u8 {
         (self.0 & PacketClass::KIND) as u8
     }
-    /// Classes are put in order by their group, then their DSCP, then whether they are L4S, then their kind.
+    /// The sort key of classes: group, then DSCP, then whether they are L4S, then kind.
     fn rank(self) -> (u16, u8, bool, u8) {
         (self.group(), self.dscp(), self.is_l4s(), self.kind())
     }
 }
 
-/// A histogram for the first class that came to its place.
+/// The histogram of the first class that got this index.
 #[derive(Clone, Debug, Default)]
 struct Slot {
     class: DelayClass,
     waits: Waits,
 }
 
-/// How long packets of every class waited in a queue.
+/// Queueing delays of the packets of every class.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sojourns {
     slots: Vec<Slot>,
-    /// Classes whose place another had taken: packets of one group with several DSCPs.
+    /// Histograms of classes whose index is taken: packets of one group with several DSCPs.
     others: Vec<Slot>,
-    /// None are kept.
+    /// Whether no delays are kept.
     off: bool,
 }
 
 impl Sojourns {
-    /// None yet; none ever unless they are to be `kept`.
+    /// A recorder without delays; it stays empty unless they are to be `kept`.
     pub fn kept(kept: bool) -> Self {
         Sojourns { off: !kept, ..Sojourns::default() }
     }
 
-    /// A packet of this class leaves the queue.
+    /// Adds a packet of this class that leaves the queue.
     #[inline(always)]
     pub fn add(&mut self, class: DelayClass, waited_ns: u64) {
         match self.slots.get_mut(class.place()) {
@@ -81,7 +81,7 @@ impl Sojourns {
         }
     }
 
-    /// As [`Sojourns::add`], of a packet that found the line idle.
+    /// As [`Sojourns::add`], for a packet that found the line idle.
     #[inline(always)]
     pub fn add_zero(&mut self, class: DelayClass) {
         match self.slots.get_mut(class.place()) {
@@ -98,7 +98,7 @@ impl Sojourns {
         }
     }
 
-    /// Where the delays of a class are, wherever that is.
+    /// The histogram of a class, wherever it is kept; a new one if there is none.
     fn slot(&mut self, class: DelayClass) -> &mut Slot {
         let place = class.place();
         if place >= self.slots.len() {
@@ -116,7 +116,7 @@ impl Sojourns {
         &mut self.others[found]
     }
 
-    /// Every class of which a packet left, in order.
+    /// The histograms of all classes of which a packet left, in order.
     fn classes(&self) -> Vec<&Slot> {
         let all = self.slots.iter().chain(&self.others);
         let mut used: Vec<&Slot> = all.filter(|slot| slot.waits.is_used()).collect();
@@ -124,13 +124,13 @@ impl Sojourns {
         used
     }
 
-    /// All classes together.
+    /// Statistics of all classes together.
     pub fn all(&self) -> Spread {
         let parts: Vec<&Waits> = self.classes().into_iter().map(|slot| &slot.waits).collect();
         Spread::of(&parts)
     }
 
-    /// Adds all of another queue's.
+    /// Adds all delays of another queue.
     pub fn merge(&mut self, more: &Sojourns) {
         for slot in more.classes() {
             self.slot(slot.class).waits.merge(&slot.waits);
@@ -154,7 +154,8 @@ impl Sojourns {
         self.by(BY_ECN, ecn, out);
     }
 
-    /// Classes with equal numbers together, under the names that go with them.
+    /// Writes the delays by the number and name that `of` gives to a class. Classes with an equal
+    /// number are taken together.
     fn by(&self, name: &str, of: impl Fn(DelayClass) -> (u32, String), out: &mut Summary) {
         let mut parts: BTreeMap<(u32, String), Vec<&Waits>> = BTreeMap::new();
         for slot in self.classes() {
@@ -248,7 +249,7 @@ const BY_KIND: &str = "queue_delay_by_kind";
 const BY_DSCP: &str = "queue_delay_by_dscp";
 const BY_ECN: &str = "queue_delay_by_ecn";
 
-/// Where the delays of a class stand in a summary.
+/// Prefixes of the delays of a class in a summary.
 pub(crate) const PLACES: &[&str] = &[
     "queue_delay_by_group.<group>.",
     "queue_delay_by_kind.<kind>.",

@@ -11,7 +11,7 @@ pub(crate) static MEASURES: &[Measure<[f64]>] = &[real(
     "of the goodputs in `sources`, as `jain_index`; only with `record.sources`",
 )];
 
-/// One user or flow, in the measured interval.
+/// Counts of one user or flow in the measured interval.
 #[derive(Clone, Copy, Debug)]
 struct Source {
     group: u16,
@@ -21,11 +21,11 @@ struct Source {
     delivered: u64,
 }
 
-/// Rows of users and flows, numbered over all groups.
+/// The recorder of users and flows, which are numbered over all groups.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
     rows: Vec<Source>,
-    /// The row of each user; `None` for those that send no requests.
+    /// The row of each user; `None` for users that send no requests.
     row_of: Vec<Option<u32>>,
 }
 
@@ -44,7 +44,7 @@ impl Sources {
         Some(&mut self.rows[row as usize])
     }
 
-    /// A request of `user` was answered in the measured interval.
+    /// Counts a request of `user` that was answered in the measured interval.
     pub fn answered(&mut self, user: u32, reply_bytes: u64) {
         if let Some(source) = self.of(user) {
             source.responses += 1;
@@ -52,7 +52,7 @@ impl Sources {
         }
     }
 
-    /// So much payload of a connection of `user` arrived in order at its ends in the measured
+    /// Adds payload of a connection of `user` that arrived in order at its ends in the measured
     /// interval.
     pub fn delivered(&mut self, user: u32, bytes: u64) {
         if let Some(source) = self.of(user) {
@@ -69,7 +69,7 @@ impl Sources {
         out.write(MEASURES, self.goodputs(seconds).as_slice());
     }
 
-    /// One row for each user or flow that sends requests.
+    /// A table with one row for each user or flow that sends requests.
     pub fn table(&self, seconds: f64) -> Table {
         let whole = |of: fn(&Source) -> u64| Column::U64(self.rows.iter().map(of).collect());
         let columns = vec![

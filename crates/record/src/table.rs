@@ -1,4 +1,4 @@
-//! What a run hands out: columns of numbers, and a summary.
+//! The results of a run: tables of columns of numbers, and a summary.
 
 /// One column of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub enum Column {
     U32(Vec<u32>),
     /// Times in nanoseconds, large counts.
     U64(Vec<u64>),
-    /// Anything else.
+    /// Real numbers.
     F64(Vec<f64>),
 }
 
@@ -30,7 +30,7 @@ impl Column {
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Type code in the manner of the array interface (`"<u4"`), and the values' bytes,
+    /// Type code in the manner of NumPy's array interface (`"<u4"`), and the values' bytes,
     /// little-endian.
     pub fn into_bytes(self) -> (&'static str, Vec<u8>) {
         fn gather<const N: usize>(values: impl Iterator<Item = [u8; N]>) -> Vec<u8> {
@@ -49,7 +49,7 @@ impl Column {
 /// Named columns of equal length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// The table's name.
+    /// Name of the table.
     pub name: &'static str,
     /// Column names and values.
     pub columns: Vec<(String, Column)>,
@@ -62,7 +62,7 @@ pub struct Table {
 pub enum Figure {
     /// A count.
     Whole(u64),
-    /// A measured number.
+    /// A real number.
     Real(f64),
     /// A word, such as a fingerprint.
     Text(String),
@@ -91,7 +91,7 @@ impl Summary {
     pub fn group(&mut self, name: &str, value: Summary) {
         self.0.push((name.to_owned(), Figure::Group(value)));
     }
-    /// The figure called `name`; a dotted name is looked up inside its group.
+    /// The figure called `name`; figures inside groups are not searched.
     pub fn get(&self, name: &str) -> Option<&Figure> {
         self.0.iter().find(|(n, _)| n == name).map(|(_, f)| f)
     }

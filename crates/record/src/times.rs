@@ -1,11 +1,11 @@
-//! How long things took that may also fail: failures last longer than anything else.
+//! Durations of what may also fail; a failure counts as longer than any duration.
 
 use crate::quantile::rank;
 use crate::sample::{Keep, Sample};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// Durations in ns; those that failed have none.
+/// Durations in ns, and the number of failures, which have no duration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     good: Sample,
@@ -13,12 +13,13 @@ pub(crate) struct Times {
 }
 
 impl Times {
-    /// None yet. Where they are bounded, [`Times::upto`] knows one, two and three seconds.
+    /// A recorder without durations. If it is bounded, [`Times::upto`] knows one, two and three
+    /// seconds.
     pub fn new(keep: Keep) -> Self {
         Times { good: Sample::new(keep, &[SECOND, 2 * SECOND, 3 * SECOND]), failed: 0 }
     }
 
-    /// Something has ended after `took_ns`.
+    /// Adds a duration, or a failure.
     pub fn add(&mut self, took_ns: u64, failed: bool) {
         if failed {
             self.failed += 1;
@@ -37,13 +38,13 @@ impl Times {
         self.good.sort();
     }
 
-    /// Times of responses that did not fail, in ascending order after [`Times::sort`]; empty if the
-    /// times are bounded.
+    /// Durations of what did not fail, in ascending order after [`Times::sort`]; empty if the
+    /// recorder is bounded.
     pub fn ns(&self) -> &[u64] {
         self.good.values()
     }
 
-    /// How many have ended, failed ones included.
+    /// Number of durations and failures.
     pub fn count(&self) -> u64 {
         self.good.count() + self.failed
     }
@@ -52,23 +53,23 @@ impl Times {
         self.failed
     }
 
-    /// Mean of those that did not fail, in seconds; not a number without any.
+    /// Mean of the durations, in seconds; NaN without any.
     pub fn mean_s(&self) -> f64 {
         self.good.sum() as f64 / 1e9 / self.good.count() as f64
     }
 
-    /// The time, in seconds, that `percent` percent do not exceed.
+    /// The time, in seconds, that `percent` percent of the durations and failures do not exceed.
     pub fn percentile_s(&self, percent: u32) -> f64 {
         self.quantile_s(f64::from(percent) / 100.0)
     }
 
-    /// How many transfers took at most this many seconds.
+    /// Number of durations of at most `seconds` seconds.
     pub fn upto(&self, seconds: u64) -> f64 {
         self.good.upto(seconds * SECOND) as f64
     }
 
-    /// A quantile in seconds: not a number without any, infinite where it falls among those that
-    /// failed, because these have no duration.
+    /// A quantile in seconds: NaN without any entry, infinite where it falls among the failures,
+    /// because these have no duration.
     pub fn quantile_s(&self, p: f64) -> f64 {
         match (self.count(), rank(self.count(), p)) {
             (0, _) => f64::NAN,

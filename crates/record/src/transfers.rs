@@ -14,17 +14,17 @@ pub struct Transfer {
     pub started: Instant,
     /// When the last acknowledgement arrived, or the connection was given up.
     pub ended: Instant,
-    /// Payload.
+    /// Payload, bytes.
     pub bytes: u64,
-    /// Who sent, numbered over all groups of the scenario.
+    /// The sender, numbered over all groups of the scenario.
     pub user: u32,
-    /// The number of the group.
+    /// Index of the sender's group in the scenario.
     pub group: u16,
     /// Whether the transfer was given up.
     pub failed: bool,
 }
 
-/// What became of one group's transfers.
+/// The outcome of one group's transfers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Burst {
     began: Instant,
@@ -54,12 +54,12 @@ pub struct Transfers {
 }
 
 impl Transfers {
-    /// None yet. Where they are bounded, no row is kept.
+    /// An empty log. A bounded one keeps no rows.
     pub fn new(keep: Keep) -> Self {
         Transfers { keep, ..Transfers::default() }
     }
 
-    /// A transfer has ended; in order of time.
+    /// Adds a transfer that has ended. Transfers must be added in the order of their ends.
     pub fn ended(&mut self, transfer: Transfer) {
         let took = transfer.ended.since(transfer.started).nanos();
         let word = transfer.ended.nanos() ^ (took << 20) ^ u64::from(transfer.user);
@@ -84,8 +84,9 @@ impl Transfers {
         (!self.bursts.is_empty()).then_some(self.fingerprint.value())
     }
 
-    /// The figures of one group, warm-up or not: its transfers that have finished or failed, and
-    /// the time from their first SYN to their last acknowledgement. `None` if none has ended.
+    /// The measures of one group over the whole run, warm-up included: its transfers that have
+    /// finished or failed, and the time from their first SYN to their last acknowledgement. `None`
+    /// if no transfer has ended.
     pub fn summarise(&self, group: u16) -> Option<Summary> {
         let burst = self.bursts.get(&group)?;
         let mut out = Summary::default();
@@ -93,7 +94,7 @@ impl Transfers {
         Some(out)
     }
 
-    /// A row for every transfer; nothing without any.
+    /// A table with a row for every transfer; none without rows.
     pub fn into_log(self) -> Option<Table> {
         if self.rows.is_empty() {
             return None;

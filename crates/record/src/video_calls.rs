@@ -1,4 +1,4 @@
-//! Video calls: what each viewer saw, how late it was, and what rate the network let through.
+//! Video calls: the frames that each viewer saw, their delays, and the rates sent and received.
 
 use packet::report::VideoCallReport;
 
@@ -6,30 +6,31 @@ use crate::measure::{AS_MS, BITS_PER_S, Measure, SHARE, Unit, real, whole};
 use crate::reported::Reported;
 use crate::{Column, Summary, Table, quantile, ratio};
 
-/// A row: a viewer.
+/// The report of one viewer.
 type VideoCallViewer = Reported<VideoCallReport>;
 
-/// Every viewer of every video call.
+/// The recorder of all viewers of video calls.
 #[derive(Clone, Debug, Default)]
 pub struct VideoCalls {
     watchers: Vec<VideoCallViewer>,
 }
 
 impl VideoCalls {
-    /// Adds a viewer of a call of `user` in `group`; one for whom no frame was made leaves no row.
+    /// Adds a viewer of a call of `user` in `group`; a viewer for whom no frame was made has no
+    /// row.
     pub fn add(&mut self, group: u16, user: u32, report: VideoCallReport) {
         if report.frames > 0 {
             self.watchers.push(Reported { group, user, report });
         }
     }
 
-    /// The numbers over all viewers, and, where there are several groups, of each: `groups` are
-    /// their names. None without a call.
+    /// Writes the measures over all viewers and, where there are several groups, of each group;
+    /// `groups` are their names. Writes nothing without a call.
     pub fn summarise(&self, groups: &[&str], out: &mut Summary) {
         out.write_rows("rtc_", MEASURES, &self.watchers, |watcher| watcher.group, groups);
     }
 
-    /// One row for each viewer; none without a call.
+    /// A table with one row for each viewer; none without a call.
     pub fn table(&self) -> Option<Table> {
         if self.watchers.is_empty() {
             return None;
@@ -60,7 +61,8 @@ impl VideoCalls {
     }
 }
 
-/// Quantiles are over the frames of all viewers, shares of the sums, rates the mean of a viewer.
+/// The measures of viewers. Quantiles are over the frames of all viewers, a share is a quotient of
+/// two sums over the viewers, and a rate is the mean over the viewers.
 #[rustfmt::skip]
 pub(crate) static MEASURES: &[Measure<[VideoCallViewer]>] = &[
     whole("viewers", Unit::of("viewers"), "video calls, viewers", |w| w.len() as u64,
@@ -97,7 +99,7 @@ fn whole_of(watchers: &[VideoCallViewer], of: impl Fn(&VideoCallViewer) -> u64) 
     watchers.iter().map(of).sum()
 }
 
-/// NaN if no frame was shown.
+/// The quantile `p` of the delays of frames shown, in seconds; NaN if no frame was shown.
 fn delay(watchers: &[VideoCallViewer], p: f64) -> f64 {
     let delays = watchers.iter().flat_map(|w| &w.delays);
     let mut delays: Vec<f64> = delays.map(|delay| delay.secs_f64()).collect();
@@ -133,7 +135,7 @@ mod tests {
 
     use super::*;
 
-    /// A viewer of 100 s who was shown frames with these delays, ms, and not two others.
+    /// The report of a call of 100 s: frames with these delays (ms) were shown, two were lost.
     fn watcher(group: u16, delays: &[u64], freezes: u64) -> VideoCallReport {
         VideoCallReport {
             back: false,

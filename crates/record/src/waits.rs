@@ -1,4 +1,5 @@
-//! Many times in bounded memory: quantiles within 0.8 %, mean and maximum exact.
+//! The distribution of many durations in bounded memory: quantiles within 0.8 %, mean and maximum
+//! exact.
 
 use crate::log_histogram::LogHistogram;
 
@@ -21,7 +22,7 @@ impl Waits {
         self.sum_ns += ns;
     }
 
-    /// Adds a packet that did not wait.
+    /// Adds a time of zero: a packet that did not wait.
     #[inline(always)]
     pub fn add_zero(&mut self) {
         self.times.add_zero();
@@ -39,12 +40,13 @@ impl Waits {
         self.sum_ns += more.sum_ns;
     }
 
-    /// Whether there is any.
+    /// Whether any time was added.
     pub fn is_used(&self) -> bool {
         !self.times.is_empty()
     }
 
-    /// The longest time that falls into a bin, and how many did, of every bin that is not empty.
+    /// For every bin that is not empty: the longest time that falls into it, ns, and the number of
+    /// times in it.
     pub fn bins(&self) -> impl Iterator<Item = (u64, u32)> + '_ {
         self.times.bins()
     }
@@ -53,19 +55,19 @@ impl Waits {
 /// Shares of the quantiles that summaries give.
 pub(crate) const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 
-/// The figures of times of one kind, or of several kinds together, computed once.
+/// Statistics of times of one kind, or of several kinds together, computed once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
-    /// How many there are.
+    /// Number of times.
     pub count: u64,
-    /// Exact; not a number if there is none.
+    /// The exact mean, in seconds; NaN if there is no time.
     pub mean_s: f64,
-    /// The quantiles of [`SHARES`], each within 0.8 % and never above the longest; NaN if there is
-    /// no sample.
+    /// The quantiles of [`SHARES`], in seconds, each within 0.8 % and never above the longest time;
+    /// NaN if there is no time.
     pub quantiles_s: [f64; SHARES.len()],
-    /// The mean of the shortest 95 %, within 0.8 %; not a number if there is none.
+    /// The mean of the shortest 95 %, in seconds, within 0.8 %; NaN if there is no time.
     pub trimmed_mean_s: f64,
-    /// Exact; not a number if there is none.
+    /// The exact maximum, in seconds; NaN if there is no time.
     pub longest_s: f64,
 }
 
@@ -76,7 +78,7 @@ impl Default for Spread {
 }
 
 impl Spread {
-    /// The figures of all these samples together.
+    /// The statistics of all these times together.
     pub fn of(parts: &[&Waits]) -> Spread {
         match parts {
             [one] => one.spread(),
@@ -88,7 +90,7 @@ impl Spread {
         }
     }
 
-    /// With the shortest of the times known, below which no quantile lies.
+    /// These statistics, with quantiles that are not below the shortest time.
     pub fn not_below(mut self, shortest_s: f64) -> Spread {
         if self.count > 0 {
             self.quantiles_s = self.quantiles_s.map(|s| s.max(shortest_s));
@@ -117,7 +119,7 @@ mod tests {
     use super::*;
     use crate::quantile;
 
-    /// Delays over nine decades; the bar of the histogram is 1 %.
+    /// Delays over nine decades; quantiles must be within the 0.8 % of the histogram's bins.
     #[test]
     fn quantiles_are_within_one_per_cent_of_the_exact_ones() {
         let mut exact: Vec<u64> = Vec::new();

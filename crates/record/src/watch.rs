@@ -4,14 +4,14 @@ use std::collections::VecDeque;
 
 use packet::{Duration, Instant};
 
-/// What a watched port keeps until the observer reads it.
+/// Settings of the samples that a watched port keeps until the observer reads them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WatchSettings {
     /// Length of the intervals of which the least and the largest sample are kept.
     pub bin: Duration,
 }
 
-/// Intervals kept until the observer reads them; beyond that the oldest are discarded.
+/// Most intervals kept until the observer reads them; beyond that the oldest are discarded.
 const MOST_BINS: usize = 4_096;
 
 /// The least and the largest sample in each of a series of equal intervals.
@@ -23,7 +23,7 @@ pub struct Bins {
     bins: VecDeque<[f64; 2]>,
 }
 
-/// Intervals that were read: start of the first, and least and largest sample of each.
+/// Intervals that an observer has read: start of the first, and least and largest sample of each.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Binned {
     /// Start of the first interval, in seconds.
@@ -51,7 +51,7 @@ impl Bins {
             (*least, *most) = (least.min(value), most.max(value));
             return;
         }
-        // In an interval without a sample the previous value still holds.
+        // An interval without a sample repeats the two values of the interval before it.
         let held = self.bins.back().copied().unwrap_or([value; 2]);
         self.bins.resize(place.min(MOST_BINS), held);
         self.bins.push_back([value; 2]);
@@ -74,19 +74,19 @@ impl Bins {
 
 /// Bins of response times in each decade, from one millisecond on.
 const BINS_A_DECADE: u32 = 20;
-/// Decades, up to 1000 s; longer responses and failed ones are counted in the last bin.
+/// Number of decades, up to 1000 s; longer responses and failed ones are counted in the last bin.
 const DECADES: u32 = 6;
 
 /// Response times of the measured interval so far, in bins.
 #[derive(Clone, Debug)]
 pub struct WatchedResponses {
-    /// Responses in each bin; the last bin also holds the failed ones.
+    /// Number of responses in each bin; the last bin also holds the failed ones.
     pub counts: Vec<u64>,
     /// Number of responses, failed ones included.
     pub total: u64,
-    /// Responses that took at most one second.
+    /// Number of responses that took at most one second.
     pub within_a_second: u64,
-    /// Requests that failed.
+    /// Number of requests that failed.
     pub failed: u64,
 }
 
@@ -101,7 +101,7 @@ impl WatchedResponses {
     /// Bins in each decade, the first from a millisecond on.
     pub const BINS_A_DECADE: u32 = BINS_A_DECADE;
 
-    /// A request has ended `ns` after it was made.
+    /// Adds a request that ended `ns` nanoseconds after it was made.
     pub fn add(&mut self, ns: u64, failed: bool) {
         let ms = (ns as f64 / 1e6).max(1.0);
         let decades = packet::math::ln(ms) / std::f64::consts::LN_10;
@@ -122,12 +122,12 @@ pub(crate) struct QueueWatch {
     gauges: Vec<(&'static str, Bins)>,
 }
 
-/// What an observer read of a port's samples.
+/// Samples of a port that an observer has read.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct QueueSnapshot {
-    /// Packets waiting.
+    /// Samples of the number of packets that wait.
     pub queue: Binned,
-    /// The discipline's gauges by name.
+    /// Samples of the discipline's gauges, by name.
     pub gauges: Vec<(&'static str, Binned)>,
 }
 
@@ -140,8 +140,8 @@ impl QueueWatch {
         self.queue.add(at_ns, f64::from(packets));
     }
 
-    /// Adds a sample of gauge number `place`, in the order in which the discipline shows its
-    /// gauges.
+    /// Adds a sample of the gauge with index `place`, in the order in which the discipline shows
+    /// its gauges.
     pub fn gauge(&mut self, place: usize, name: &'static str, at_ns: u64, value: f64) {
         if place == self.gauges.len() {
             self.gauges.push((name, Bins::new(self.settings.bin)));

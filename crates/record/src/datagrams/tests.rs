@@ -1,4 +1,4 @@
-//! Datagrams by hand.
+//! Tests of the datagram log; the expected numbers are worked by hand.
 
 use super::*;
 
@@ -87,7 +87,7 @@ fn delays_vary_above_the_least_of_their_own_stream() {
     }
 }
 
-/// A lone stream's delays are read where they are, and are there afterwards.
+/// The delays of a lone stream are read in place, and are still there afterwards.
 #[test]
 fn a_lone_stream_keeps_its_delays() {
     let mut log = five(Window { from: at(0), to: at(1_000) });
@@ -99,7 +99,7 @@ fn a_lone_stream_keeps_its_delays() {
     assert_eq!(format!("{:?}", first.columns), format!("{:?}", second.columns));
 }
 
-/// In bins a delay's variation is that of its bin above the exact least.
+/// With bins, the variation of a delay is the middle of its bin less the exact least delay.
 #[test]
 fn a_lone_bounded_stream_varies_above_its_exact_least() {
     let window = Window { from: at(0), to: at(1_000_000) };

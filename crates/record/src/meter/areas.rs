@@ -1,36 +1,36 @@
-//! The areas under the queue: its packets and bytes times how long they waited.
+//! Areas under the queue's length over time, in packets and in bytes, for its time averages.
 
 use packet::{Backlog, Instant};
 
 use super::Meter;
 
-/// The areas up to the last change, without the rectangles under the queue from time zero on, so that a change costs
-/// a product of its own size: up to `t` the areas are these plus `t` times the queue. Sums wrap around; what is
-/// counted in the end does not.
+/// The areas up to the last change of the queue, less the present queue times the instant of that
+/// change, so that a change costs one product: up to `t` the areas are these plus `t` times the
+/// present queue. Sums wrap around; the final results do not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Areas {
     packet_ns: u64,
     byte_ns: i128,
     /// The next edge of the measured interval: its beginning, then its end, then [`Instant::NEVER`].
     edge: Instant,
-    /// Whether the beginning is past.
+    /// Whether the measured interval has begun.
     begun: bool,
 }
 
 impl Areas {
-    /// None yet; the measured interval begins at `from`.
+    /// Areas of zero; the measured interval begins at `from`.
     pub fn new(from: Instant) -> Areas {
         Areas { packet_ns: 0, byte_ns: 0, edge: from, begun: false }
     }
 
-    /// The measured interval, if it is under way, ends at `to`.
+    /// Moves the end of the measured interval, if it is under way, to `to`.
     pub fn end_at(&mut self, to: Instant) {
         if self.begun && self.edge != Instant::NEVER {
             self.edge = to;
         }
     }
 
-    /// What waits changes at `now`.
+    /// Adds a change of the backlog at `now`.
     #[inline]
     fn change(&mut self, now: Instant, from: Backlog, to: Backlog) {
         let ns = now.nanos();
@@ -40,7 +40,7 @@ impl Areas {
         self.byte_ns = self.byte_ns.wrapping_add(i128::from(bytes) * i128::from(ns as i64));
     }
 
-    /// The areas up to `at`, while `backlog` has waited since the last change.
+    /// The areas up to `at`, where `backlog` has been the backlog since the last change.
     fn up_to(&self, at: Instant, backlog: Backlog) -> (u64, u128) {
         let ns = at.nanos();
         let packet_ns = u64::from(backlog.packets).wrapping_mul(ns);
@@ -50,7 +50,7 @@ impl Areas {
 }
 
 impl Meter {
-    /// What waits has just become `backlog`.
+    /// Sets the backlog after a change at `now`, and updates the areas.
     #[inline]
     pub(super) fn change(&mut self, now: Instant, backlog: Backlog) {
         if now > self.areas.edge {

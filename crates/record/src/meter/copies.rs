@@ -1,15 +1,15 @@
-//! Copies of a line, as homes have them: their figures together, and how they are spread over the copies.
+//! Copies of a line, as homes have them: their figures together, and the spread of the figures.
 
 use super::Meter;
 use crate::measure::{AS_MS, BARE, Measure, SHARE, Unit, real, whole};
 use crate::{Capacity, Column, Summary, Table, quantile, ratio};
 
 impl Meter {
-    /// The figures of several lines together: sums of counts and bytes, all delays, the largest queue and run
-    /// of drops, and means over the lines of rates, utilisation, capacity and queue.
+    /// A meter of several lines together: sums of counts and bytes, all delays, the largest queue
+    /// and run of drops, and means over the lines of rates, utilisation, capacity and queue.
     ///
     /// # Panics
-    /// If there is none.
+    /// If `copies` is empty.
     pub fn together(copies: &[&Meter]) -> Meter {
         let (first, others) = copies.split_first().expect("a link has a copy");
         let mut all = (*first).clone();
@@ -50,13 +50,13 @@ impl Meter {
     }
 }
 
-/// The copies of a line, each by its figures.
+/// The figures of each copy of a line.
 #[derive(Clone, Debug, Default)]
 pub struct Copies {
     rows: Vec<Row>,
 }
 
-/// One of them.
+/// The figures of one copy.
 #[derive(Clone, Copy, Debug)]
 struct Row {
     arrivals: u64,
@@ -72,7 +72,7 @@ struct Row {
 }
 
 impl Copies {
-    /// The copies' numbers from these meters, in order.
+    /// The figures of the copies with these meters, in order.
     pub fn of(copies: &[&Meter]) -> Copies {
         let row = |m: &&Meter| Row {
             arrivals: m.arrived[1].total(),
@@ -89,12 +89,13 @@ impl Copies {
         Copies { rows: copies.iter().map(row).collect() }
     }
 
-    /// How the figures are spread over the copies.
+    /// Writes how the figures are spread over the copies.
     pub fn summarise(&self, out: &mut Summary) {
         out.write(MEASURES, self);
     }
 
-    /// A row for each copy of several ports, `numbers` being those that the table of delays gives them.
+    /// A table with a row for each copy of several ports; ports have the numbers of the table of
+    /// delays.
     pub fn table<'a>(ports: impl Iterator<Item = (u32, &'a Copies)>) -> Option<Table> {
         let rows = |(port, of): (u32, &'a Copies)| {
             (0u32..).zip(&of.rows).map(move |(copy, row)| (port, copy, row))
@@ -118,7 +119,7 @@ impl Copies {
         (!all.is_empty()).then_some(Table { name: "copies", columns, every_s: None })
     }
 
-    /// The quantile over the copies of a figure, those left out that have none; not a number if none has.
+    /// The quantile `p` of a figure over the copies that have it; NaN if none has it.
     fn over(&self, p: f64, of: fn(&Row) -> f64) -> f64 {
         let mut all: Vec<f64> = self.rows.iter().map(of).filter(|value| !value.is_nan()).collect();
         all.sort_by(f64::total_cmp);

@@ -1,28 +1,28 @@
-//! The instants at which a port's counts are read: a second is over, the measured interval begins or is
-//! over. Between two of them a packet costs its counts and one comparison.
+//! Edges of time, at which a port's counts are read: the end of each second, the beginning and the
+//! end of the measured interval. Between two edges a packet costs its counts and one comparison.
 
 use packet::Instant;
 
 use super::Meter;
 use crate::packet_class::ClassCounts;
 
-/// The next of these instants, of arrivals and of departures.
+/// The next edges, of arrivals and of departures.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edges {
     /// The first arrival at this instant or later is the first after an edge.
     pub arrivals: Instant,
-    /// Whether what arrives before it lies in the measured interval.
+    /// Whether arrivals before that instant lie in the measured interval.
     pub arriving: bool,
     /// The first transmission that ends at this instant or later is the first after an edge.
     pub departures: Instant,
-    /// Whether what departs before it lies in the measured interval.
+    /// Whether departures before that instant lie in the measured interval.
     pub departing: bool,
-    /// What had departed before the measured interval began: packets, bytes and waiting time in ns.
+    /// Departures before the measured interval: packets, bytes and sum of waiting times in ns.
     departed_before: [u64; 3],
 }
 
 impl Edges {
-    /// Nothing is known of the time before the first packet.
+    /// Edges at time zero, so that the first packet computes the next ones.
     pub fn new() -> Edges {
         Edges {
             arrivals: Instant::ZERO,
@@ -33,14 +33,14 @@ impl Edges {
         }
     }
 
-    /// Looks at the clock anew with the next packet: the measured interval has another end.
+    /// Makes the next packet compute the edges anew: the end of the measured interval has moved.
     pub fn look_again(&mut self) {
         (self.arrivals, self.departures) = (Instant::ZERO, Instant::ZERO);
     }
 }
 
 impl Meter {
-    /// The first arrival after an edge comes at `now`.
+    /// Handles the first arrival after an edge, at `now`.
     #[cold]
     #[inline(never)]
     pub(super) fn arrives_after_edge(&mut self, now: Instant) {
@@ -56,15 +56,15 @@ impl Meter {
         self.edges.arrivals = turns.min(self.arrivals.ends());
     }
 
-    /// Adds to the second under way what has arrived since this was last called.
+    /// Adds the arrivals since the last call to the current second.
     fn count_arrivals(&mut self) {
         let all: u64 = self.arrived.iter().map(ClassCounts::total).sum();
         let [counted] = self.arrivals.total();
         self.arrivals.add_now([all - counted]);
     }
 
-    /// The first transmission after an edge lasts from `start` until `finish`. Returns whether it ends
-    /// within the run.
+    /// Handles the first transmission after an edge, from `start` until `finish`. Returns whether
+    /// it ends within the run.
     #[cold]
     #[inline(never)]
     pub(super) fn departs_after_edge(
@@ -86,7 +86,8 @@ impl Meter {
             false => window.from,
             true if start >= window.from => window.to,
             true => {
-                // The whole transmission will be added, and that of the next packet of its frame.
+                // The caller adds the whole transmission, so its part before the interval is taken
+                // off. The edge at zero does this for the next packet of the frame too.
                 let before = window.from.since(start).nanos();
                 self.measured.busy_ns = self.measured.busy_ns.wrapping_sub(before);
                 Instant::ZERO
@@ -97,7 +98,7 @@ impl Meter {
         true
     }
 
-    /// A transmission from `start` on ends after the measured interval.
+    /// Counts a transmission that begins at `start` and ends after the measured interval.
     fn outlasts(&mut self, start: Instant, bytes: u32) {
         let window = self.settings.window;
         self.outlasted.0 += 1;
@@ -105,7 +106,7 @@ impl Meter {
         self.measured.busy_ns += window.to.since(start.max(window.from)).nanos();
     }
 
-    /// The run is over: what was counted since the last edges gets its place.
+    /// Ends the run: stores what was counted since the last edges.
     pub(super) fn close_edges(&mut self) {
         self.count_arrivals();
         if self.edges.departing {

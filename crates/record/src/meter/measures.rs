@@ -1,4 +1,4 @@
-//! What a port's meter says at the end: its numbers, and its rows of seconds.
+//! The measures of a port's meter at the end of a run, and its series of seconds.
 
 use std::ops::Range;
 
@@ -97,7 +97,7 @@ const DELAY: &str = "quantile over packets of the time from arrival to the begin
      in the queue), within 0.8 %; null without departures";
 
 impl Meter {
-    /// Seconds in which this line, or each of its copies, was measured.
+    /// Length of the measured interval in seconds, times the number of copies of this line.
     pub(super) fn seconds(&self) -> f64 {
         self.settings.window.seconds() * f64::from(self.copies)
     }
@@ -139,12 +139,12 @@ impl Meter {
         self.sojourns.summarise(groups, out);
     }
 
-    /// The histograms of the queueing delays at several ports.
+    /// The table of the histograms of queueing delays at several ports.
     pub fn delays_table<'a>(ports: impl Iterator<Item = &'a Meter>) -> Table {
         Sojourns::table(ports.map(|meter| &meter.sojourns))
     }
 
-    /// The numbers of the measured interval.
+    /// Writes the measures of the measured interval.
     pub fn summarise(&self, out: &mut Summary) {
         out.write(MEASURES, self);
         if self.settings.sample_every.is_some() {

@@ -1,5 +1,5 @@
-//! What is read of a meter, while a run is under way or when it has ended: totals, samples, the trace
-//! of packets and the counts of a second.
+//! Values that are read from a meter during a run or after it: totals, samples, the trace of
+//! packets and the counts of a second.
 
 use packet::{Backlog, DropReason};
 
@@ -8,10 +8,11 @@ use crate::packet_class::ClassCounts;
 use crate::packet_trace::PacketTrace;
 use crate::{Column, Table};
 
-/// Packet counts of the whole run: what the conservation law is about.
+/// Packet counts of the whole run, for the check that every arrival is dropped, transmitted or
+/// waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Totals {
-    /// Packets and bytes that came in.
+    /// Packets and bytes that arrived.
     pub arrived: (u64, u64),
     /// Packets and bytes that were dropped.
     pub dropped: (u64, u64),
@@ -19,14 +20,14 @@ pub struct Totals {
     pub started: (u64, u64),
 }
 
-/// One second of a port.
+/// Counts of one second at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Second {
-    /// Departures, their IP bytes, and how long they had waited, ns.
+    /// Departures, their IP bytes, and the sum of their waiting times, ns.
     pub departures: [u64; 3],
-    /// Drops by cause.
+    /// Number of drops by reason, in the order of [`DropReason`].
     pub drops: [u64; DropReason::ALL.len()],
-    /// Marks by reason, in the order of [`MarkReason`](packet::MarkReason).
+    /// Number of marks by reason, in the order of [`MarkReason`](packet::MarkReason).
     pub marks: [u64; DropReason::ALL.len()],
 }
 
@@ -43,7 +44,7 @@ impl Meter {
     pub fn backlog(&self) -> Backlog {
         self.backlog
     }
-    /// Data packets that reached the port in the whole run.
+    /// Number of packets with payload that reached the port in the whole run.
     pub fn data_packets(&self) -> u64 {
         self.arrived.iter().map(ClassCounts::with_payload).sum()
     }
@@ -51,25 +52,25 @@ impl Meter {
     pub fn fingerprint(&self) -> u64 {
         self.fingerprint.value()
     }
-    /// How many packets wait by the trace; none without a trace.
+    /// Number of packets that wait according to the trace; none without a trace.
     pub fn traced_backlog(&self) -> Option<u32> {
         self.trace.as_ref().map(|trace| trace.waiting())
     }
-    /// The kept samples as columns: the queue in packets, named as the port, and its gauges.
+    /// The kept samples as columns: the queue in packets, under the port's name, and the gauges.
     pub fn samples(&self, port: &str) -> Vec<(String, Column)> {
         let queue = (port.to_owned(), self.kept.column());
         let gauges = self.gauges.iter().filter(|_| self.settings.gauges);
         let gauges = gauges.flat_map(|gauges| gauges.columns(port));
         std::iter::once(queue).chain(gauges).collect()
     }
-    /// What happened at several ports in order of time; none unless it was traced.
+    /// The traces of packets at several ports in order of time; none unless all were kept.
     pub fn trace<'a>(ports: impl Iterator<Item = &'a Meter>) -> Option<Table> {
         let kept = |port: &'a Meter| port.trace.as_deref().filter(|_| port.settings.trace);
         let traces: Option<Vec<&PacketTrace>> = ports.map(kept).collect();
         traces.map(|traces| PacketTrace::table(&traces))
     }
 
-    /// Discards what was kept of the seconds before this one.
+    /// Discards the series of the seconds before `second`.
     pub fn forget_before(&mut self, second: usize) {
         self.arrivals.forget_before(second);
         self.departed.forget_before(second);
@@ -77,7 +78,7 @@ impl Meter {
         self.marks.forget_before(second);
     }
 
-    /// What crossed the port, and was dropped and marked there, in second `second`.
+    /// Departures, drops and marks at the port in second `second`.
     pub fn second(&self, second: usize) -> Second {
         Second {
             departures: self.departed.row(second),

@@ -1,33 +1,33 @@
-//! What a meter is to record.
+//! Settings of a meter.
 
 use packet::Duration;
 
 use crate::Window;
 use crate::watch::WatchSettings;
 
-/// What a meter is to record.
+/// Settings of a meter: what it records.
 #[derive(Clone, Copy, Debug)]
 pub struct MeterSettings {
     /// The measured interval.
     pub window: Window,
-    /// Distance of queue samples, if the queue is sampled at all.
+    /// Time between samples of the queue; none if it is not sampled.
     pub sample_every: Option<Duration>,
     /// Whether to keep every sample (else only their statistics).
     pub keep_samples: bool,
     /// Whether the discipline's gauges are sampled with the queue.
     pub gauges: bool,
-    /// Whether to keep a row of everything that happens to packets.
+    /// Whether to keep a trace with a row for each event of each packet.
     pub trace: bool,
     /// Whether to keep the distribution of queueing delays, by class of packets.
     pub delays: bool,
-    /// Whether to keep what happened in every second.
+    /// Whether to keep counts of every second.
     pub seconds: bool,
     /// Samples to keep for an observer of the run, if there is one.
     pub watch: Option<WatchSettings>,
 }
 
 impl MeterSettings {
-    /// Counts and means of the measured interval alone.
+    /// Settings for counts and means of the measured interval alone.
     pub fn counts(window: Window) -> Self {
         Self {
             window,

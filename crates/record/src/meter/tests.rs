@@ -1,4 +1,4 @@
-//! A meter by hand: samples, averages, counts.
+//! Tests of the meter: samples, averages and counts that were worked by hand.
 
 use packet::Duration;
 
@@ -76,7 +76,8 @@ fn the_mean_over_time_is_of_the_measured_interval_alone() {
     }
 }
 
-/// Transmissions that begin before the measured interval, several of one frame, or end after it.
+/// Some transmissions begin before the measured interval, two of them in one frame; one ends after
+/// it.
 #[test]
 fn the_measured_part_of_a_transmission_counts() {
     let class = DelayClass::default();
@@ -109,7 +110,7 @@ fn the_measured_part_of_a_transmission_counts() {
     let column = |name: &str| &series.iter().find(|(of, _)| of == name).expect("a series").1;
     assert_eq!(column("p.arrivals"), &Column::U64(vec![4, 1, 2]));
     assert_eq!(column("p.departures"), &Column::U64(vec![1, 4, 1]));
-    // Of the run that is cut the last transmission is after the end.
+    // In the run that is cut at 2.9 s the last two transmissions are after the end.
     assert_eq!(figures(Some(2_900)).0, [5.0, 500.0, 2.0]);
     // A run that is cut in its warm-up has measured nothing.
     let mut m = meter(1_000, 3_000);

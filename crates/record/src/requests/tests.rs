@@ -18,7 +18,7 @@ fn request(requested: u64, ended: u64, failed: bool) -> Request {
     }
 }
 
-/// Measures from 1 s to 10 s, keeps rows.
+/// A log that keeps rows and measures from 1 s to 10 s.
 fn log_of(groups: &[Option<&str>], by_group: bool) -> Requests {
     Requests::new(RequestSettings {
         window: Window { from: at(1_000), to: at(10_000) },
@@ -62,11 +62,11 @@ fn groups_are_distinguished_where_several_request_replies() {
     let names = ["requests", "responses", "responses_failed", "response_bytes", "response_mean_s"];
     assert_eq!(names.map(|n| far.number(n)), [3.0, 3.0, 1.0, 3_000.0, 1.2]);
     assert_eq!((far.number("response_p50_s"), far.number("share_le_1s")), (1.5, 1.0 / 3.0));
-    // Requested, answered or not.
+    // Requested bytes count whether or not the request was answered.
     let requested = |of: &Summary| of.number("requested_bytes");
     assert_eq!((requested(far), requested(&s)), (3_000.0, 4_000.0));
     assert_eq!(far.number("response_p90_s"), f64::INFINITY);
-    // All together, in whatever order the groups come.
+    // The figures of all groups together do not depend on the order of the groups.
     assert_eq!((s.number("requests"), s.number("responses")), (4.0, 4.0));
     assert_eq!((s.number("response_p50_s"), s.number("response_p25_s")), (0.9, 0.2));
     let histogram = log.histogram();
