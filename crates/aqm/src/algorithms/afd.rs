@@ -75,11 +75,11 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The last sampled packets, by flow.
+/// The shadow buffer: the flows of the last sampled packets, and the number of entries of each.
 struct Shadow {
     entries: Vec<u64>,
     capacity: usize,
-    /// Where the oldest entry is, once all are in use.
+    /// Index of the oldest entry, once the buffer is full.
     oldest: usize,
     counts: FlowTable<u32>,
 }
@@ -247,7 +247,7 @@ mod tests {
         }
     }
 
-    /// Twenty-five matches among 500 entries of a 100 Mbit/s line are 5 Mbit/s.
+    /// 25 of 500 entries, on a line of 100 Mbit/s, stand for 5 Mbit/s.
     #[test]
     fn entries_measure_rates() {
         let mut shadow = Shadow::new(500);
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!((shadow.count(a), shadow.count(b), shadow.count(c)), (1, 2, 1));
         shadow.note(b);
         assert_eq!((shadow.count(a), shadow.count(b)), (0, 3));
-        // The entry that leaves may be of the flow that comes.
+        // The entry that leaves may belong to the flow that is added.
         let mut one = Shadow::new(1);
         one.note(a);
         one.note(a);

@@ -101,7 +101,8 @@ struct Aimd {
     low: f64,
     high: f64,
     settings: Rule,
-    /// When `max_p` last changed, or the first arrival; a spell inside the band does not move it.
+    /// Time of the last change of `max_p`, or of the first arrival. Time spent inside the band
+    /// between changes does not restart the interval.
     last: Option<Instant>,
 }
 

@@ -82,7 +82,7 @@ const FIELDS: &[Field] = &[
 ];
 
 struct Avq {
-    /// Counts packets or bytes, and so do the rates and sizes below.
+    /// Whether the queue counts bytes, not packets; the rates and sizes below have this unit.
     in_bytes: bool,
     /// Bits per unit, for the gauges.
     bits: f64,
@@ -91,8 +91,8 @@ struct Avq {
     wished: f64,
     alpha: f64,
     size: f64,
-    /// Whether the virtual capacity is bounded after an arrival is charged, and a dropped one is
-    /// not charged at all.
+    /// Whether the virtual capacity is bounded after an arrival is charged, and dropped arrivals
+    /// are not charged at all, as in ns-2.
     ns2: bool,
 
     queue: f64,
@@ -101,7 +101,8 @@ struct Avq {
     served: Option<Instant>,
     /// When the virtual capacity last grew.
     grown: Instant,
-    /// An arrival whose charge waits for the signal to be carried out.
+    /// Size and time of a signalled arrival in ns-2's profile, which is charged only if it is
+    /// marked.
     pending: Option<(f64, Instant)>,
 }
 
@@ -193,7 +194,7 @@ impl Aqm for Avq {
         self.pending = None;
     }
     fn on_overflow(&mut self, _backlog: Backlog, _now: Instant) {
-        self.settle(); // it was to be marked: all has moved before the limit is tested
+        self.settle(); // the packet was to be marked: it is charged before the limit is tested
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         let packet = if self.in_bytes { self.mean } else { 1.0 };
@@ -270,7 +271,8 @@ mod tests {
 
     #[test]
     fn ns2_does_not_charge_what_it_drops() {
-        // Arrivals at 0, 1 and 2 ms, the second dropped: the third grows by 2 ms.
+        // Arrivals at 0, 1 and 2 ms; if the second is dropped, the third grows the capacity by 2
+        // ms.
         let run = |marked| {
             let mut avq = Avq { size: 1.0, ..avq(12_500.0, 500.0, true) };
             arrive(&mut avq, 1000, 0);

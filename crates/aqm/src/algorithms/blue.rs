@@ -112,18 +112,18 @@ fn refusal(params: &Params, name: &str, why: &str) -> BadParams {
     BadParams::new(name, text)
 }
 
-/// The judge of the papers.
+/// BLUE as in the papers.
 struct Blue {
     freeze: Duration,
     d1: f64,
     d2: f64,
     repeat: bool,
-    /// More packets than this are a loss event.
+    /// Backlog in packets above which an arrival counts as a loss event.
     trigger: u64,
     p: f64,
-    /// The last change, or the first packet.
+    /// Time of the last change of `p`, or of the first packet.
     changed: Option<Instant>,
-    /// Since when the line is idle.
+    /// Start of the line's idle time, if it is idle.
     idle: Option<Instant>,
 }
 
@@ -146,7 +146,7 @@ impl Blue {
         self.changed.is_some_and(|changed| now.since(changed) > self.freeze)
     }
 
-    /// Something was lost.
+    /// A loss event: raises `p`, unless the freeze time since its last change has not passed.
     fn raise(&mut self, now: Instant) {
         if self.thawed(now) {
             self.p = (self.p + self.d1).min(1.0);
@@ -154,8 +154,8 @@ impl Blue {
         }
     }
 
-    /// What a line that stays idle has missed until `now`: it falls due when the clock allows, and
-    /// every freeze time after that.
+    /// Applies the decreases of `p` that fell due by `now` while the line stayed idle: one when the
+    /// freeze time after the last change has passed, and one per freeze time after that.
     fn catch_up(&mut self, now: Instant) {
         let changed = *self.changed.get_or_insert(now);
         let (Some(idle), true) = (self.idle, self.repeat) else { return };
@@ -253,7 +253,7 @@ mod tests {
         blue.catch_up(at(0.40));
         assert!((blue.p - 0.116).abs() < 1e-12, "{}", blue.p);
         assert_eq!(blue.changed, Some(at(0.35)));
-        // The line is still idle: nothing twice, and the next at 0.45.
+        // The line is still idle: no decrease is applied twice, and the next falls due at 0.45 s.
         blue.on_idle(at(0.40));
         blue.catch_up(at(0.45));
         assert!((blue.p - 0.116).abs() < 1e-12, "{}", blue.p);
@@ -267,7 +267,7 @@ mod tests {
             let mut blue = blue(true);
             blue.on_idle(at(0.20));
             blue.on_signalled(marked);
-            // Idle, it would have fallen at 0.30 and 0.40 as well.
+            // If the line is still idle, p also falls at 0.30 s and 0.40 s.
             blue.catch_up(at(0.45));
             assert!((blue.p - p).abs() < 1e-12, "{marked}: {}", blue.p);
         }

@@ -77,7 +77,7 @@ struct Flow {
 
 struct Bred {
     limit: u32,
-    /// W_m is the limit divided by N times this plus `besides`.
+    /// W_m is the limit divided by (N `per_flow` + `besides`), for N active flows.
     per_flow: f64,
     besides: f64,
     part_over_l2: f64,
@@ -88,7 +88,7 @@ struct Bred {
 }
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
-    // The judge tests the limit itself: an overflow moves the flow's gap.
+    // The algorithm tests the limit itself, because an overflow resets the flow's gap.
     let shell = Judged::new(Bred::new(params), BufferLimit::UNLIMITED, false);
     Ok(Built::Discipline(Box::new(Watched::new(shell, false))))
 }
@@ -113,7 +113,7 @@ impl Bred {
         f64::from(self.limit) / (active as f64 * self.per_flow + self.besides)
     }
 
-    /// l1 and l2, and the probabilities between them and above.
+    /// The levels l1 and l2, in packets, each with the drop probability from it on.
     fn levels(&self, part: f64) -> [(f64, f64); 2] {
         let l2 = part / self.part_over_l2;
         let l1 = l2 / self.l2_over_l1;
@@ -121,7 +121,7 @@ impl Bred {
         [(l1, p1), (l2, (self.p2_over_p1 * p1).min(1.0))]
     }
 
-    /// Why a packet of a flow that holds `queue` packets must go, if it must.
+    /// The reason to drop a packet of a flow that holds `queue` packets; `None` if it is accepted.
     fn dooms(&self, queue: u32, gap: u32, part: f64, rng: &mut Rng) -> Option<DropReason> {
         let (queue, gap) = (f64::from(queue), f64::from(gap));
         if queue >= part {
@@ -143,7 +143,7 @@ impl Aqm for Bred {
     ) -> Verdict {
         let known = self.flows.get(packet.flow).map(|flow| (flow.queue, flow.gap));
         let (queue, gap) = known.unwrap_or_default();
-        // A flow that was absent is one more, but holds nothing and passes whatever its part.
+        // A flow without packets is not counted in N; it passes whatever W_m is.
         let part = self.part(self.flows.len().max(1));
         let doomed =
             if !BufferLimit::of_packets(self.limit, Fit::Whole).admits(backlog, packet.bytes) {
@@ -200,7 +200,7 @@ mod tests {
         Bred::new(&Params::check(FIELDS, &raw).unwrap())
     }
 
-    /// How often, of 20 000 times, a packet of a flow in this state is dropped where W_m is 26.
+    /// Share of 20 000 trials in which a packet of a flow in this state is dropped, with W_m = 26.
     fn dropped(queue: u32, gap: u32) -> f64 {
         let (bred, mut rng) = (bred(), Rng::named(1, "bred"));
         let hits = (0..20_000).filter(|_| bred.dooms(queue, gap, 26.0, &mut rng).is_some());

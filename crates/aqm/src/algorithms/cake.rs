@@ -127,7 +127,7 @@ fn framing(params: &Params) -> Framing {
     Framing { overhead: params.whole("overhead"), least: params.whole("mpu"), cells }
 }
 
-/// See the module.
+/// The CAKE discipline.
 struct Cake {
     pool: Pool,
     /// Queues in each tin.
@@ -143,7 +143,7 @@ struct Cake {
     ingress: bool,
     ecn: bool,
     limit: u64,
-    /// The estimate that the rate follows, if it does.
+    /// With `autorate`: the estimate that the rate follows, and what is computed from it.
     autorate: Option<(Estimate, Plan)>,
     longest: Longest,
     total: Backlog,
@@ -152,8 +152,8 @@ struct Cake {
 }
 
 impl Cake {
-    /// Sends at `rate` bytes per second from now on (`cake_configure_rates` with `rate_adjust`): clocks and
-    /// turns of flows change, targets, intervals and the buffer do not.
+    /// Changes the rate to `rate` bytes per second (`cake_configure_rates` with `rate_adjust`):
+    /// clocks and turns of flows follow, but not targets, intervals and the buffer.
     fn set_rate(&mut self, scheme: Scheme, rate: u64) {
         for (tin, (rate, _)) in self.tins.iter_mut().zip(scheme.divide(rate)) {
             tin.set_rate(rate);
@@ -161,7 +161,7 @@ impl Cake {
         self.shaper.set_pace(Pace::of(rate));
     }
 
-    /// `bytes` have been taken in, which may show another rate (`cake_reconfigure`).
+    /// Adds `bytes` to the rate estimate and adopts its new rate, if any (`cake_reconfigure`).
     fn measure(&mut self, bytes: u64, now: Instant) {
         let Some((estimate, plan)) = &mut self.autorate else { return };
         let Some(rate) = estimate.arrival(bytes, now) else { return };
@@ -182,7 +182,7 @@ impl Cake {
         }
     }
 
-    /// A packet in `queue` was dropped for the sake of others, which is charged behind the link.
+    /// Drops a packet taken from `queue`; with `ingress` the clocks are charged for it.
     fn give_up(&mut self, tin: usize, queue: usize, packet: Packet, why: DropReason, cx: &mut Cx) {
         let left = self.tins[tin].lanes[queue].queue.backlog().bytes;
         self.uncount(tin, queue, &packet, left);
@@ -193,8 +193,8 @@ impl Cake {
         (cx.out)(Event::Dropped { packet, why });
     }
 
-    /// A packet has been put at the tail of `queue`, which may make an earlier one unnecessary.
-    /// Returns the bytes of that one.
+    /// Drops an acknowledgement that the packet just put at the tail of `queue` supersedes. Returns
+    /// its bytes, or 0.
     fn thin(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> u64 {
         let own = &mut self.tins[tin].lanes[queue].queue;
         let victim = self.acks.victim(&self.pool, own);
@@ -254,7 +254,7 @@ impl Cake {
         if self.shaper.shapes() { self.first_in_time(now) } else { self.first_in_turn() }
     }
 
-    /// The last of the tins within their shares, or else the one that will be first.
+    /// The last tin that is within its share, or else the one that will be so first.
     fn first_in_time(&self, now: Instant) -> usize {
         let mut best = (0, Instant::NEVER);
         for (number, tin) in self.tins.iter().enumerate() {
@@ -266,7 +266,7 @@ impl Cake {
         best.0
     }
 
-    /// Deficit round robin.
+    /// The next tin by deficit round robin, if there is no rate.
     fn first_in_turn(&mut self) -> usize {
         let mut at = self.current;
         loop {
@@ -281,8 +281,8 @@ impl Cake {
         }
     }
 
-    /// The next packet that leaves `queue`, whose turn it is. None if nothing was there, or if
-    /// one was dropped and charged, so that it is perhaps another queue's turn.
+    /// Takes the next packet that leaves `queue`, whose turn it is. `None` if the queue was empty,
+    /// or if a packet was dropped and charged, so that it may be another queue's turn.
     #[inline]
     fn take(&mut self, tin: usize, queue: usize, cx: &mut Cx) -> Option<Packet> {
         let name = (tin * self.queues + queue) as u32;
@@ -332,7 +332,7 @@ impl Cake {
     }
 }
 
-/// Charges the clocks with `size` bytes on the link that leave or are dropped.
+/// Charges both clocks for `size` bytes on the link, sent or dropped.
 #[inline]
 fn charge(shaper: &mut Shaper, clock: &mut TinClock, size: u64, sent: bool, now: Instant) {
     if shaper.shapes() {

@@ -7,9 +7,9 @@
 //! arrivals, and as many of its waiting packets. An arrival that does not match is RED's business.
 //! No state is kept per flow.
 //!
-//! Two profiles, with a judge each in [`judges`]: `paper` counts and spaces as RED's own paper and
-//! draws among the packets that wait; `linux` is `sch_choke` in its integers, whose queue keeps a
-//! hole where a packet was removed and whose draw may have to be repeated.
+//! Two profiles, each with an algorithm in [`judges`]: `paper` counts and spaces signals as RED's
+//! own paper and draws among the packets that wait; `linux` is `sch_choke` in its integers, whose
+//! queue keeps a hole where a packet was removed and whose draw may have to be repeated.
 
 mod judges;
 mod queue;
@@ -52,7 +52,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: &build,
 };
 
-/// `CHOKE_MAX_QUEUE`.
+/// Largest limit in packets: `CHOKE_MAX_QUEUE` of Linux.
 const LINUX_LIMIT: u64 = 128 * 1024 - 1;
 
 const FIELDS: &[Field] = &[
@@ -117,7 +117,7 @@ fn settings(params: &Params, line: &Line, linux: bool) -> Result<Settings, BadPa
     let given = |name| params.given(name).then(|| params.real(name));
     let (min, max) = (given("min_th"), given("max_th"));
     let (min_th, max_th) = if linux {
-        // tc's choke: not from min_th, unlike its red.
+        // In tc's choke max_th does not follow from min_th, unlike in its red.
         let max = max.unwrap_or((params.whole("limit") / 4).max(1) as f64);
         (min.unwrap_or_else(|| packet::math::floor(max / 3.0)), max)
     } else {
@@ -144,7 +144,7 @@ fn settings(params: &Params, line: &Line, linux: bool) -> Result<Settings, BadPa
     })
 }
 
-/// The holder: it draws the candidate and removes it.
+/// The discipline, which draws a waiting packet and removes it if the arrival matches it.
 struct Choke<J> {
     shell: Judged<J>,
     queue: Queue,
@@ -155,7 +155,7 @@ impl<J: Sampler> Choke<J> {
         Choke { shell, queue: Queue::new(holes) }
     }
 
-    /// Draws a waiting packet and takes it away if it is of `flow`.
+    /// Draws a waiting packet, and removes it if it is of `flow`.
     fn match_of(&mut self, flow: u64, cx: &mut Cx) -> Option<Packet> {
         let place = self.queue.draw(cx.rng)?;
         if self.queue.flow_at(place) == flow { Some(self.queue.remove(place)) } else { None }

@@ -9,13 +9,13 @@
 //! `drop_next`, serves as the timer before the first signal and between signals, and the count
 //! of signals falls again, step by step, once packets are on time.
 //!
-//! Here it judges one queue, first come, first served. The programs differ:
+//! Here it is the AQM of one first-in, first-out queue. The implementations differ:
 //!
 //! | | `linux` | `ns3` |
 //! |---|---|---|
-//! | a stay is too long above | target, 1.5 and 4 transmission times of an `mtu` | target |
+//! | a sojourn time is too long above | target, 1.5 and 4 transmission times of an `mtu` | target |
 //! | the last packet of the queue | is never dropped | may be dropped |
-//! | BLUE's probability grows | at overflows | at overflows, and above a stay of 400 ms |
+//! | BLUE's probability grows | at overflows | at overflows, and above a sojourn time of 400 ms |
 //! | before a queue's first signal | no interval passes | an interval passes |
 
 pub(crate) mod alternation;
@@ -167,14 +167,14 @@ fn limit(params: &Params, linux: bool) -> BufferLimit {
     BufferLimit::of_bytes(params.whole_or("limit_bytes", 1_500_000), Fit::Whole)
 }
 
-/// The state of the queue.
+/// COBALT's state of the queue.
 #[derive(Clone, Debug)]
 struct Cobalt {
     law: Alternation,
     numbers: Numbers,
-    /// Whether the last packet is kept.
+    /// Whether the rules are Linux's, which never drop the last packet of the queue.
     linux: bool,
-    /// What BLUE said of the packet that is being signalled.
+    /// Whether BLUE drops the packet that CoDel is signalling.
     coin: bool,
 }
 
@@ -189,7 +189,7 @@ impl AtDeparture for Cobalt {
         let sojourn = now.since(packet.arrived);
         let visit = self.law.visit(&self.numbers, sojourn, 0, now, rng);
         self.coin = visit.coin;
-        // The last packet is kept in spite of the coin, but may still be marked.
+        // The last packet is kept even if BLUE drops it, but CoDel may still mark it.
         let kept = self.linux && left.packets == 0;
         if visit.signal && (!visit.coin || kept) {
             return Verdict::Signal(DropReason::Early);

@@ -11,9 +11,9 @@
 //!
 //! | | `rfc8289` | `linux` | `ns3` | `ns2` |
 //! |---|---|---|---|---|
-//! | too little waits to judge if the rest of the queue is | ≤ `mtu` | ≤ `mtu` | < `mtu` | ≤ the largest packet seen (256 at first) |
-//! | signals if late by `interval` | or more | more | more | or more |
-//! | an empty queue ends | delay and state | delay and state | state | delay and state |
+//! | no signal if bytes behind are | ≤ `mtu` | ≤ `mtu` | < `mtu` | ≤ largest packet (256 first) |
+//! | the first signal if late for | ≥ `interval` | > `interval` | > `interval` | ≥ `interval` |
+//! | an empty queue resets | the timer and the dropping state | both | the dropping state | both |
 //! | first count of a new series | delta rule | delta rule | delta rule | last − 1 |
 //! | after a mark within a series | counts from the plan | from the plan | from now | cannot mark |
 //! | 1/√count | exact | Newton, 16 bits | Newton, 16 bits | exact |
@@ -96,13 +96,13 @@ const FIELDS: &[Field] = &[
     BYPASS,
 ];
 
-/// `target`, in CoDel and in the disciplines built on it.
+/// Parameter `target` of CoDel and of the disciplines built on it.
 pub(crate) const TARGET: Field =
     Field::new("target", Kind::from(Unit::Time, 0.0, 1e3), Value::Real(0.005))
         .meaning("Time in the queue that is acceptable for good.")
         .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
-/// `interval`, with the default that the disciplines built on CoDel share.
+/// Parameter `interval`, with the default that the disciplines built on CoDel share.
 pub(crate) const INTERVAL: Field = Field::new("interval", TIME, Value::Real(0.1))
     .meaning(
         "How long every packet must have stayed too long before the first signal: about the \
@@ -110,7 +110,7 @@ pub(crate) const INTERVAL: Field = Field::new("interval", TIME, Value::Real(0.1)
     )
     .source("RFC 8289 section 4.3 (recalled); read: Linux, ns-3, ns-2.35");
 
-/// `ce_threshold`, which is off by default.
+/// Parameter `ce_threshold`, which is off by default.
 pub(crate) const CE_THRESHOLD: Field = Field::new(
     "ce_threshold",
     Kind::from(Unit::Time, 0.0, 1e3),
@@ -122,7 +122,7 @@ pub(crate) const CE_THRESHOLD: Field = Field::new(
 )
 .source("read: Linux TCA_CODEL_CE_THRESHOLD");
 
-/// The traffic classes for which `ce_threshold` holds, in FQ-CoDel.
+/// Parameter `ce_threshold_selector` of FQ-CoDel: the traffic class for which `ce_threshold` holds.
 pub(crate) const CE_THRESHOLD_SELECTOR: Field =
     Field::new("ce_threshold_selector", Kind::whole(Unit::None, 0, 255), Value::Whole(0))
         .meaning(
@@ -132,7 +132,7 @@ pub(crate) const CE_THRESHOLD_SELECTOR: Field =
         )
         .source("read: Linux TCA_FQ_CODEL_CE_THRESHOLD_SELECTOR, since 5.16");
 
-/// The mask of the selector.
+/// Parameter `ce_threshold_mask`: the mask of the selector.
 pub(crate) const CE_THRESHOLD_MASK: Field = Field::new(
     "ce_threshold_mask",
     Kind::whole(Unit::None, 0, 255),
@@ -198,7 +198,7 @@ mod tests {
     use packet::params::Raw;
     use packet::{Ecn, Event, Header, Instant, Packet, Rate, Rng};
 
-    /// Drops among ten packets of 100 B that come at once and are sent 50 ms apart.
+    /// Number of drops among ten packets of 100 B that arrive at once and leave 50 ms apart.
     fn drops(profile: &str) -> u32 {
         let given = [("profile".to_string(), Raw::Text(profile.into()))];
         let params = Params::check(FIELDS, &given).unwrap();

@@ -8,18 +8,19 @@ use crate::by_profile::{Stated, stated};
 pub(super) struct Profile {
     /// The name users write.
     pub name: &'static str,
-    /// The RED underneath, whose judge, mean packet and limits it has.
+    /// The RED profile underneath, which gives the algorithm, the mean packet size and the limits.
     pub underneath: &'static family::Profile,
-    /// Whether queue, thresholds and limit are counted in bytes, where there is a choice.
+    /// Unit of queue, thresholds and limit, where there is a choice: packet or byte.
     pub units: Stated<&'static str>,
     pub max_p: Stated<f64>,
-    /// No step down from here on, but at most 0.01.
+    /// Value of `max_p` from which on it does not step down; at most 0.01.
     pub bottom: Stated<fn(&Given) -> f64>,
-    /// What the average remembers.
+    /// Rule for the weight of the average where `w_q` is not given.
     pub automatic_w_q: Stated<&'static str>,
-    /// Packets that may wait, where the average may reach this threshold.
+    /// Default limit in packets, as a function of `max_th`.
     pub limit: Stated<fn(f64) -> f64>,
-    /// What a signal at or above `max_th` does, with the gentle curve and without.
+    /// What a signal does to an ECN-capable packet while the average is at or above `max_th`: with
+    /// the gentle curve, and without.
     pub above_max: [&'static str; 2],
 }
 

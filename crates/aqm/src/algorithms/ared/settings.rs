@@ -1,4 +1,4 @@
-//! From what the user wrote and what the profile says to plain numbers.
+//! Computes the numbers of adaptive RED from the user's parameters and the profile's defaults.
 
 use alloc::format;
 
@@ -10,11 +10,11 @@ use super::profiles::Profile;
 use crate::algorithms::family::{self, Given, PacketClock, Program, Switch, band};
 use crate::{BufferLimit, Line};
 
-/// Everything a judge and its rule are constructed from.
+/// Everything from which the algorithm and its rule for `max_p` are constructed.
 pub(super) struct Settings {
     pub base: family::Settings,
     pub rule: Rule,
-    /// Whether a signal from max_th on drops what could be marked.
+    /// Whether a signal drops even ECN-capable packets while the average is at or above `max_th`.
     pub drops_above_max: bool,
 }
 
@@ -66,24 +66,26 @@ struct Requested<'a> {
 }
 
 impl Requested<'_> {
-    /// Whether its rule is that of Linux: on a timer, with fixed numbers, in bytes, without a gentle curve.
+    /// Whether the profile follows Linux: a timer, fixed numbers, a queue in bytes, no gentle
+    /// curve.
     fn is_linux(&self) -> bool {
         self.profile.underneath.program == Program::Linux
     }
 
-    /// Whether `use_mark_p` may stand in place of a rule above `max_th`.
+    /// Whether the profile has ns-2's `use_mark_p` as an alternative to a rule above `max_th`.
     fn may_use_mark_p(&self) -> bool {
         matches!(self.profile.underneath.use_mark_p, Switch::Free(_))
     }
 
-    /// What the profile's rules may look at.
+    /// The values from which the profile computes its defaults.
     fn given(&self, min_th: Option<f64>, max_th: Option<f64>) -> Given {
         let limit_bytes = if self.is_linux() { self.limit_bytes(max_th.unwrap_or(0.0)) } else { 0 };
         let (rate, mean) = (self.rate, self.mean());
         Given { rate, mean, min_th, max_th, limit_bytes, clock: PacketClock::of_line(rate, mean) }
     }
 
-    /// Notes thresholds, switches and choices, and parameters that have no effect because of them.
+    /// Notes the effective thresholds, switches and choices, and which parameters have no effect
+    /// because of them.
     fn note(&self, base: &family::Settings, above: Option<&'static str>) {
         let (params, linux) = (self.params, self.is_linux());
         params.settle("min_th", Value::Real(base.min_th));
@@ -95,7 +97,7 @@ impl Requested<'_> {
         }
         let units = if base.queue_in_bytes { "byte" } else { "packet" };
         params.settle("units", if linux { Value::Unset } else { Value::Choice(units) });
-        // min_th and w_q, which they set, stand for them.
+        // These two only set min_th and w_q, which are noted in their place.
         params.ignore("target_delay");
         params.ignore("automatic_w_q");
         if !(self.profile.underneath.refers_to_largest_packet() && base.queue_in_bytes) {
@@ -183,10 +185,11 @@ impl Requested<'_> {
         self.is_linux() || self.choice("units").unwrap_or(self.profile.units.value) == "byte"
     }
 
-    /// The rule above max_th; none where ns-2's `use_mark_p` takes its place.
+    /// The rule above max_th; `None` if ns-2's `use_mark_p` takes its place.
     fn above_max(&self, gentle: bool) -> Result<Option<&'static str>, BadParams> {
         let given = self.choice("ecn_above_max");
-        // Without use_mark_p the random test of ns-2 marks up to its certain drops.
+        // Without use_mark_p, ns-2's random test marks up to the average at which drops are
+        // certain.
         let default = self.profile.above_max[usize::from(!gentle)];
         if given == Some("mark_in_gentle") && !gentle {
             return self.refuse(
@@ -311,7 +314,7 @@ mod tests {
         assert!((w_q - 7.99968e-5).abs() < 1e-10 && (min, max) == (31.25, 93.75), "{w_q}");
         let (w_q, min, max) = numbers(10_000_000, &[]);
         assert!((w_q - 7.99680e-4).abs() < 1e-9 && (min, max) == (5.0, 15.0), "{w_q}");
-        // ns-2's other two rules.
+        // The other two rules of ns-2 for w_q.
         let (w_q, ..) = numbers(10_000_000, &[("automatic_w_q", "ten-rtt")]);
         assert!((w_q - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-12);
         let (w_q, ..) = numbers(100_000, &[("automatic_w_q", "ten-rtt")]);

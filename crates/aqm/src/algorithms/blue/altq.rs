@@ -1,6 +1,6 @@
-//! BLUE as in ALTQ (`altq_blue.c`): the probability in thousandths, up by 125 and down by 1; the
-//! coin first, then the limit, with a random victim; the idle time noticed by the arrival that
-//! ends it. It holds its packets, since the victim may be any of them.
+//! BLUE as in ALTQ (`altq_blue.c`). The probability is in thousandths, up by 125 and down by 1. The
+//! random test comes before the limit, which drops a random packet. The arrival that ends an idle
+//! time changes the probability. The discipline holds its packets, since any may be the victim.
 
 use alloc::collections::VecDeque;
 
@@ -18,8 +18,8 @@ pub(super) struct AltqBlue {
     packets: VecDeque<Packet>,
     backlog: Backlog,
     pmark: u32,
-    /// The last change, or the start of the idle time, whichever was later; none before the first
-    /// packet.
+    /// Time of the last change of `pmark` or of the start of the idle time, whichever was later;
+    /// `None` before the first packet.
     last: Option<Instant>,
     idle: bool,
 }
@@ -38,7 +38,8 @@ impl AltqBlue {
         }
     }
 
-    /// An arrival ends an idle time.
+    /// Ends an idle time at an arrival: one above `hold` lowers the probability by a thousandth, one
+    /// of two seconds or more sets it to a thousandth.
     fn resume(&mut self, now: Instant) {
         self.idle = false;
         let Some(last) = self.last else {

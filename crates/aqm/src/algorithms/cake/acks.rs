@@ -11,17 +11,17 @@ use packet::{Ack, TcpHeader};
 
 use crate::shells::pool::{Pool, Queue};
 
-/// How much it drops.
+/// How many acknowledgements the filter drops.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
     No,
-    /// One acknowledgement for each that comes, if two are waiting that it makes unnecessary.
+    /// Drops the oldest acknowledgement for each new one that supersedes at least two.
     Filter,
-    /// Also a single one, if it is the last before the one that comes.
+    /// Also drops a single superseded one, if it is the last packet before the new one.
     Aggressive,
 }
 
-/// The filter, with the headers of what waits.
+/// The ACK filter, with the TCP headers of the waiting packets.
 pub(super) struct AckFilter {
     mode: Mode,
     /// The TCP header of each waiting packet, by the packet's index in the pool; `None` for a
@@ -30,7 +30,7 @@ pub(super) struct AckFilter {
 }
 
 impl AckFilter {
-    /// The filter called so.
+    /// The filter in the mode called `name`.
     pub fn named(name: &str) -> Self {
         let mode = match name {
             "filter" => Mode::Filter,
@@ -55,8 +55,8 @@ impl AckFilter {
         self.headers[place] = header.copied();
     }
 
-    /// The place of the acknowledgement in `queue` that the packet just put at its tail makes
-    /// unnecessary: the oldest of its flow.
+    /// Index in the pool of the acknowledgement to drop from `queue`: the oldest one that the
+    /// packet just put at its tail supersedes, of the flow of that packet.
     pub fn victim(&self, pool: &Pool, queue: &Queue) -> Option<u32> {
         if self.mode == Mode::No || queue.backlog().packets < 2 {
             return None;
@@ -71,9 +71,9 @@ impl AckFilter {
         self.headers.get(place as usize)?.as_ref()
     }
 
-    /// `cake_ack_filter`. Any segment with ACK and without SYN makes room, data included. Where
-    /// ECE or CWR change, the acknowledgement before is the last that shows what they were: it
-    /// stays.
+    /// The rule of `cake_ack_filter`. Any segment with ACK and without SYN can supersede
+    /// acknowledgements, also one with data. Where ECE or CWR change, the acknowledgement before
+    /// the change is the last that shows the old flags, and it stays.
     fn by_headers(&self, pool: &Pool, queue: &Queue, newest: &TcpHeader) -> Option<u32> {
         if !newest.acks || newest.opens {
             return None;
@@ -102,8 +102,8 @@ impl AckFilter {
         (self.mode == Mode::Aggressive && adjacent).then_some(place)
     }
 
-    /// The rule where only [`Ack`] is known. An acknowledgement that must arrive, as one with other
-    /// ECN flags must, keeps those before it.
+    /// The rule where only [`Ack`] is known. An acknowledgement that must arrive, such as one with
+    /// other ECN flags, also protects those before it.
     fn by_summary(&self, pool: &Pool, queue: &Queue) -> Option<u32> {
         let tail = pool.tail(queue)?;
         if tail.header.ack != Ack::Newer {
@@ -129,7 +129,8 @@ impl AckFilter {
     }
 }
 
-/// `cake_tcph_may_drop`, and that it carries no data and acknowledges no more than `newest`.
+/// Whether a segment may be dropped for `newest` (`cake_tcph_may_drop`). It must also carry no data
+/// and acknowledge no more than `newest`.
 fn may_drop(header: &TcpHeader, newest: &TcpHeader) -> bool {
     let later = |(value, echo): (u32, u32)| {
         let (new_value, new_echo) = newest.stamps.unwrap_or_default();
@@ -144,8 +145,8 @@ fn may_drop(header: &TcpHeader, newest: &TcpHeader) -> bool {
 }
 
 /// Whether `newest` reports all that `older` does, and acknowledges or reports more
-/// (`cake_tcph_sack_compare`). A block below the acknowledgement number reports a duplicate
-/// (RFC 2883) and is never covered. Blocks count as covered by blocks alone.
+/// (`cake_tcph_sack_compare`). A block below the acknowledgement number reports a duplicate (RFC
+/// 2883) and is never covered. Only SACK blocks cover a block, not the acknowledgement number.
 fn covers(newest: &TcpHeader, older: &TcpHeader) -> bool {
     let (new, old) = (newest.sack.as_slice(), older.sack.as_slice());
     let within = |&(start, end): &(u32, u32)| {

@@ -1,56 +1,61 @@
-//! `autorate-ingress`: behind a link whose rate varies, the shaper follows an estimate of what comes through it.
+//! `autorate-ingress`: behind a link whose rate varies, the shaper follows an estimate of the rate
+//! at which packets arrive.
 //!
-//! The rate of what arrived is measured between two gaps that are longer than usual, so that a burst of an
-//! aggregating link counts whole; the average of it rises quickly and falls slowly, and the shaper has 15/16 of it.
+//! The arrival rate is measured between two gaps that are longer than usual, so that a burst of an
+//! aggregating link is counted as a whole. Its average rises quickly and falls slowly; the shaper
+//! sends at 15/16 of it.
 
 use packet::{Duration, Instant};
 
 use super::tins::{Scheme, TinNumbers, buffer};
 
-/// The longest time that counts as a gap, and the shortest between two changes of the rate.
+/// Longest time that is counted as a gap between packets.
 const LONGEST: Duration = Duration::from_secs(1);
+/// Shortest time between two changes of the shaper's rate.
 const REST: Duration = Duration::from_millis(250);
 
-/// What the queue makes of a rate.
+/// Settings from which the tins and the buffer of a rate are computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Plan {
     pub scheme: Scheme,
     pub mtu: u64,
     pub target: Duration,
     pub interval: Duration,
-    /// The buffer, unless it follows from the rate.
+    /// Limit of the buffer in bytes, if it does not follow from the rate.
     pub limit: Option<u64>,
 }
 
 impl Plan {
-    /// The numbers of each tin at `rate` bytes per second; 0: no limit.
+    /// The numbers of each tin at `rate` bytes per second; 0 stands for no limit.
     pub fn tins(self, rate: u64) -> impl Iterator<Item = TinNumbers> {
         let numbers = move |part| TinNumbers::new(part, self.mtu, self.target, self.interval);
         self.scheme.divide(rate).map(numbers)
     }
 
-    /// Bytes that may wait.
+    /// Limit of the buffer in bytes, at `rate` bytes per second.
     pub fn limit(&self, rate: u64) -> u64 {
         self.limit.unwrap_or_else(|| buffer(rate, self.mtu, self.interval))
     }
 }
 
-/// The estimate (`cake_enqueue`, CAKE_FLAG_AUTORATE_INGRESS).
+/// The estimate of the arrival rate (`cake_enqueue`, CAKE_FLAG_AUTORATE_INGRESS).
 #[derive(Clone, Debug)]
 pub(super) struct Estimate {
-    /// Bytes per second (`avg_peak_bandwidth`).
+    /// Average of the measured rate, in bytes per second (`avg_peak_bandwidth`).
     peak: u64,
     /// Average time between two packets, ns.
     gap: u64,
-    /// The last packet, if there was one, the begin of the measurement under way and its bytes.
+    /// Time of the last packet, if there was one.
     last: Option<Instant>,
+    /// Start of the measurement under way.
     began: Instant,
+    /// Bytes of the measurement under way.
     bytes: u64,
-    /// When the rate was changed, if it was.
+    /// Time of the last change of the shaper's rate, if there was one.
     changed: Option<Instant>,
 }
 
-/// A step of 2^-`shift` towards `sample`.
+/// The average after a step of 2^-`shift` of the difference towards `sample`.
 const fn towards(average: u64, sample: u64, shift: u32) -> u64 {
     average - (average >> shift) + (sample >> shift)
 }
@@ -62,13 +67,14 @@ impl Estimate {
         Estimate { peak: rate, gap: 0, last, began: Instant::ZERO, bytes: 0, changed }
     }
 
-    /// Bytes per second.
+    /// Average of the measured rate, in bytes per second.
     pub const fn peak(&self) -> u64 {
         self.peak
     }
 
-    /// `bytes` arrive. Returns the shaper's new rate, bytes per second, if it has one. The first packet ends a gap and a
-    /// measurement of what has lasted since the kernel began, in which next to nothing came.
+    /// Adds an arrival of `bytes` bytes. Returns the shaper's new rate in bytes per second, if it
+    /// changes. The first packet ends the longest gap and a measurement with a rate of 0: in the
+    /// kernel it has lasted since the start of the clock.
     pub fn arrival(&mut self, bytes: u64, now: Instant) -> Option<u64> {
         self.bytes += bytes;
         let first = self.last.is_none();
@@ -104,7 +110,7 @@ mod tests {
 
     #[test]
     fn the_first_packet_ends_a_long_silence() {
-        // 1,000,000 less 1/256 of it, and 15/16 of that.
+        // The estimate falls by 1/256 of 1,000,000 B/s, and the shaper sends at 15/16 of it.
         let mut estimate = Estimate::new(1_000_000);
         assert_eq!(estimate.arrival(1_500, ms(5)), Some((1_000_000 - 3_906) * 15 / 16));
         assert_eq!(estimate.peak(), 996_094);
@@ -112,7 +118,8 @@ mod tests {
 
     #[test]
     fn the_shaper_has_the_new_rate_at_once() {
-        // The first packet leaves 15/16 of 1,250,000 - 4,882 B/s: 1,000 B take 856,679 ns, where they took 800,000.
+        // After the first packet the shaper sends at 15/16 of 1,250,000 - 4,882 B/s: 1,000 B take
+        // 856,679 ns, not 800,000 ns.
         let raw =
             [("autorate".into(), Raw::Bool(true)), ("rate".into(), Raw::Text("10 Mbit/s".into()))];
         let params = Params::check(super::super::ENTRY.about.fields, &raw).unwrap();
@@ -150,7 +157,7 @@ mod tests {
 
     #[test]
     fn it_rises_quickly_and_falls_slowly() {
-        // A quarter of the way up, 1/256 of the way down.
+        // A step is a quarter of the way up and 1/256 of the way down.
         assert_eq!(towards(1_000, 2_000, 2), 1_250);
         assert_eq!(towards(256_000, 0, 8), 255_000);
     }

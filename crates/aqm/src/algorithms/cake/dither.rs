@@ -20,7 +20,7 @@ impl Dither {
     }
 }
 
-/// What a turn adds to a deficit.
+/// What a turn adds to a queue's deficit, in 2^-16 bytes; whole bytes with `dither`.
 #[inline]
 pub(super) fn added(dither: &mut Option<Dither>, share: u32) -> i64 {
     dither.as_mut().map_or(i64::from(share), |dither| dither.whole(share))
@@ -42,7 +42,7 @@ mod tests {
             sum += turn;
         }
         let mean = sum as f64 / (10_000 * BYTE) as f64;
-        // The deviation of the mean is 0.0043 B.
+        // The standard deviation of the mean is 0.0043 B.
         assert!((mean - 76.25).abs() < 0.017, "{mean}");
         assert_eq!(added(&mut None, share), 76 * BYTE + BYTE / 4);
     }

@@ -10,7 +10,7 @@ use crate::shells::flows::HASH_SEED;
 /// The range of `overhead` and `mpu`.
 const FEW_BYTES: Kind = Kind::whole(Unit::Bytes, 0, 256);
 
-/// Every parameter.
+/// Every parameter of CAKE.
 pub(super) const FIELDS: &[Field] = &[
     Field::new("rate", Kind::from(Unit::Rate, 512.0, 1e13), Value::Unset)
         .meaning(
@@ -128,7 +128,7 @@ pub(super) const FIELDS: &[Field] = &[
     HASH_SEED,
 ];
 
-/// Refuses what the ranges of the table cannot express.
+/// Refuses values and combinations that the ranges of single parameters do not exclude.
 pub(super) fn check(params: &Params) -> Result<(), BadParams> {
     if params.switch("autorate") && params.whole("tx_queues") > 1 {
         let why = "true is not possible here: with tx_queues the kernel refuses it; leave one out";

@@ -1,4 +1,4 @@
-//! Which queue a packet waits in, and how many busy queues its hosts have.
+//! Assignment of packets to queues, and the number of bulk queues of each host.
 
 use alloc::{vec, vec::Vec};
 
@@ -6,21 +6,21 @@ use packet::Packet;
 
 use crate::shells::flows::hash;
 
-/// Places that a tag may be found in.
+/// Number of slots in a set, any of which may hold a tag that hashes to the set.
 pub(super) const WAYS: usize = 8;
 
-/// Whose packets are kept apart.
+/// How packets are separated into queues, and queues into shares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Isolation {
-    /// Queues are separated by flow.
+    /// Whether each flow has a queue.
     flows: bool,
-    /// Queues, or with `flows` shares, by source host.
+    /// Whether queues, or with `flows` the shares of the rate, are separated by source host.
     source: bool,
     destination: bool,
 }
 
 impl Isolation {
-    /// The isolation called so.
+    /// The isolation called `name`.
     pub fn named(name: &str) -> Self {
         let (flows, source, destination) = match name {
             "flowblind" => (false, false, false),
@@ -35,16 +35,16 @@ impl Isolation {
         Isolation { flows, source, destination }
     }
 
-    /// Whether a source host's queues share one host's share.
+    /// Whether all queues of a source host together get one share.
     pub const fn shares_source(self) -> bool {
         self.flows && self.source
     }
-    /// Whether a destination host's queues share one host's share.
+    /// Whether all queues of a destination host together get one share.
     pub const fn shares_destination(self) -> bool {
         self.flows && self.destination
     }
 
-    /// The tag of the queue that `packet` belongs in; none where there is one queue for all.
+    /// Hash tag of the queue for `packet`; `None` if all packets share one queue.
     #[inline]
     pub fn tag(self, packet: &Packet, seed: u64) -> Option<u32> {
         if self.flows {
@@ -59,37 +59,38 @@ impl Isolation {
     }
 }
 
-/// The tag of the host that sent `packet`.
+/// Hash tag of the host that sent `packet`.
 pub(super) fn source_tag(packet: &Packet, seed: u64) -> u32 {
     hash(u64::from(packet.header.source), seed.wrapping_add(1)) as u32
 }
 
-/// The tag of the host that `packet` goes to.
+/// Hash tag of the host to which `packet` goes.
 pub(super) fn destination_tag(packet: &Packet, seed: u64) -> u32 {
     hash(u64::from(packet.header.destination), seed.wrapping_add(2)) as u32
 }
 
-/// The places of a set in the order in which a tag looks for room: its own first.
+/// Indices of the slots of a set, in the order in which they are searched for `tag`: from the slot
+/// it hashes to.
 pub(super) fn ways(tag: u32, places: usize) -> impl Iterator<Item = usize> {
     let direct = tag as usize % places;
     let set = direct - direct % WAYS;
     (0..WAYS).map(move |way| set + (direct + way) % WAYS)
 }
 
-/// Hosts of one direction, and how many bulk queues each has.
+/// Hosts of one direction (sources or destinations), and the number of bulk queues of each.
 pub(super) struct Hosts {
     tags: Vec<u32>,
     bulk: Vec<u16>,
 }
 
 impl Hosts {
-    /// No host is busy.
+    /// A table with `places` slots, without bulk queues.
     pub fn new(places: usize) -> Self {
         Hosts { tags: vec![0; places], bulk: vec![0; places] }
     }
 
-    /// The place of the host with `tag`: the one it has; otherwise one that no host uses; otherwise
-    /// the one its tag hashes to, which it then shares.
+    /// Index of the slot of the host with `tag`: its present one; otherwise one without bulk
+    /// queues; otherwise the one that its tag hashes to, which it then shares.
     pub fn place(&mut self, tag: u32) -> u16 {
         let places = self.tags.len();
         let known = ways(tag, places).find(|place| self.tags[*place] == tag);
@@ -100,18 +101,18 @@ impl Hosts {
         place as u16
     }
 
-    /// Bulk queues of the host at `place`.
+    /// Number of bulk queues of the host in slot `place`.
     #[inline]
     pub fn load(&self, place: u16) -> u16 {
         self.bulk[usize::from(place)]
     }
 
-    /// One of the host's queues has become bulk.
+    /// One more queue of the host has become bulk.
     pub fn add(&mut self, place: u16) {
         self.bulk[usize::from(place)] += 1;
     }
 
-    /// One of them no longer is.
+    /// One queue of the host is no longer bulk.
     pub fn remove(&mut self, place: u16) {
         self.bulk[usize::from(place)] -= 1;
     }

@@ -1,23 +1,24 @@
-//! Which queue is the longest: a heap with an index, kept up only while the buffer overflows.
+//! Finds the longest queue by a heap with an index, kept up to date only while the buffer
+//! overflows.
 
 use alloc::{vec, vec::Vec};
 
 const NONE: u32 = u32::MAX;
 
-/// How many packets may leave after an overflow until the heap is given up.
+/// Number of packets that may leave after an overflow before the heap is given up.
 const PATIENCE: u32 = 65_535;
 
 /// A max-heap of queues by their bytes; among equals the lowest number is above.
 pub(super) struct Longest {
-    /// Bytes and number.
+    /// Bytes and index of each queue with packets.
     heap: Vec<(u64, u32)>,
-    /// Place of each queue in the heap.
+    /// Index in the heap of each queue, or `NONE`.
     places: Vec<u32>,
-    /// Departures until the heap is given up; none while it is not kept.
+    /// Departures until the heap is given up; 0 while it is not kept up to date.
     patience: u32,
 }
 
-/// Whether `a` belongs above `b`.
+/// Whether `a` belongs above `b` in the heap.
 fn above(a: (u64, u32), b: (u64, u32)) -> bool {
     a.0 > b.0 || (a.0 == b.0 && a.1 < b.1)
 }
@@ -27,13 +28,13 @@ impl Longest {
         Longest { heap: Vec::with_capacity(queues), places: vec![NONE; queues], patience: 0 }
     }
 
-    /// Whether it must be notified of changes.
+    /// Whether the heap is kept up to date, so that it must be notified of changes.
     #[inline]
     pub const fn is_kept(&self) -> bool {
         self.patience > 0
     }
 
-    /// The longest of all queues, whose bytes are `lengths` in order.
+    /// Index of the longest queue; `lengths` are the bytes of all queues in order.
     pub fn find(&mut self, lengths: impl Iterator<Item = u64>) -> Option<u32> {
         if !self.is_kept() {
             self.heap.clear();
@@ -46,13 +47,13 @@ impl Longest {
         self.heap.first().map(|(_, queue)| *queue)
     }
 
-    /// A packet has left.
+    /// Counts a departure: after enough of them without an overflow the heap is given up.
     #[inline]
     pub const fn departure(&mut self) {
         self.patience = self.patience.saturating_sub(1);
     }
 
-    /// `queue` holds `bytes`.
+    /// Records that `queue` now holds `bytes` bytes.
     pub fn change(&mut self, queue: u32, bytes: u64) {
         let place = self.places[queue as usize];
         if bytes == 0 {
@@ -79,7 +80,7 @@ impl Longest {
         }
     }
 
-    /// Moves the entry at `place` to where it belongs.
+    /// Moves the entry at index `place` of the heap to where it belongs.
     fn settle(&mut self, mut place: usize) {
         let entry = self.heap[place];
         while place > 0 && above(entry, self.heap[(place - 1) / 2]) {

@@ -1,10 +1,10 @@
-//! CAKE on every queue of a device with several, all of which share one rate (`cake_mq` of Linux 7.3's
-//! `sch_cake`): each sends at its part of the rate, which is that rate among as many as are active.
+//! CAKE on every transmit queue of a multi-queue device (`cake_mq` of Linux 7.3's `sch_cake`). The
+//! queues share one rate: each sends at that rate divided by the number of active queues.
 //!
-//! A queue looks which others are when the device wants a packet of it, at most once every 200 µs: those that hold
-//! packets, or have sent one since it last looked. The parts of two may therefore be more than the rate for
-//! a while, or less. Targets, intervals and the buffer stay those of the whole rate; the turns of flows
-//! follow the part.
+//! A queue counts the active ones when the device requests a packet from it, at most once every 200
+//! µs: those that hold packets, or have sent one since its last count. The rates of all queues may
+//! therefore add up to more or less than the whole for a while. Targets, intervals and the buffer
+//! stay those of the whole rate; the turns of flows follow the queue's part.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -15,51 +15,52 @@ use super::tins::Scheme;
 use crate::shells::flows::hash;
 use crate::{Cx, Discipline};
 
-/// `sync_time` of `cake_config_init`.
+/// Shortest time between two counts of the active queues: `sync_time` of `cake_config_init`.
 const SYNC: Duration = Duration::from_micros(200);
 
-/// Makes the hash that chooses a device's queue another one than those of the queues' own.
+/// Makes the hash that chooses the transmit queue differ from the hashes within the queues.
 const TX_HASH: u64 = 0x7478_7175_6575_6573;
 
-/// One queue of the device.
+/// One transmit queue of the device.
 struct TxQueue {
     cake: Cake,
-    /// When it last looked who is active (`last_checked_active`), if it ever did.
+    /// Time at which this queue last counted the active ones (`last_checked_active`), if it did.
     looked: Option<Instant>,
-    /// When it last sent a packet (`last_active`).
+    /// Time at which this queue last sent a packet (`last_active`).
     sent: Option<Instant>,
-    /// The device tries it next time: a packet came, one left, or its shaper's time is over.
+    /// Whether the device tries this queue next: a packet arrived or left, or its shaper's wait
+    /// ended.
     due: bool,
 }
 
-/// See the module.
+/// The discipline of a device with several transmit queues.
 pub(super) struct Multiqueue {
     queues: Vec<TxQueue>,
     scheme: Scheme,
-    /// Bytes per second of all together; 0 for no limit.
+    /// Rate of all queues together, in bytes per second; 0 for no limit.
     rate: u64,
-    /// Which one the device serves next, if it can send.
+    /// Index of the queue that the device serves next, if that can send.
     turn: usize,
-    /// How many the queue that looked last found active, itself included.
+    /// Number of active queues at the last count, the counting queue included.
     active: u32,
     seed: u64,
 }
 
 impl Multiqueue {
-    /// These, at most `rate` bytes per second together.
+    /// A discipline with these CAKEs, which send at most `rate` bytes per second together.
     pub fn new(cakes: Vec<Cake>, scheme: Scheme, rate: u64, seed: u64) -> Self {
         let idle = |cake| TxQueue { cake, looked: None, sent: None, due: false };
         let queues = cakes.into_iter().map(idle).collect();
         Multiqueue { queues, scheme, rate, turn: 0, active: 0, seed: seed ^ TX_HASH }
     }
 
-    /// The device's queue of a flow, as `skb_tx_hash` spreads them.
+    /// Index of the transmit queue for a packet's flow, which `skb_tx_hash` spreads.
     fn place(&self, packet: &Packet) -> usize {
         let hashed = u128::from(hash(packet.flow, self.seed));
         ((hashed * self.queues.len() as u128) >> 64) as usize
     }
 
-    /// A queue takes its part of the rate, if it is time to look for others.
+    /// Sets a queue's part of the rate, if it is time to count the active queues again.
     fn share(&mut self, own: usize, now: Instant) {
         let looked = self.queues[own].looked;
         if self.rate == 0 || looked.is_some_and(|at| now.since(at) < SYNC) {
@@ -148,7 +149,7 @@ impl Discipline for Multiqueue {
     }
 }
 
-/// The discipline over these queues; a single queue is a plain CAKE.
+/// The discipline over these CAKEs; a single one stays a plain CAKE.
 pub(super) fn built(
     mut cakes: Vec<Cake>,
     scheme: Scheme,

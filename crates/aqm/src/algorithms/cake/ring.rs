@@ -1,4 +1,4 @@
-//! Lists of queues that any of them may leave.
+//! Circular, doubly linked lists of queues, from which any queue can be removed.
 
 const NONE: u32 = u32::MAX;
 

@@ -1,5 +1,5 @@
-//! The queues of one tin in turn: DRR++ with sparse, bulk and decaying queues, and turns that
-//! are smaller where a host has many bulk queues.
+//! The order in which a tin's queues are served: DRR++ with sparse, bulk and decaying queues, and
+//! turns that are smaller where a host has many bulk queues.
 
 use alloc::{vec, vec::Vec};
 
@@ -13,39 +13,40 @@ use super::ring::{Node, Ring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Set {
     Idle,
-    /// It has not used up its first turn.
+    /// The queue has not used up its first turn.
     Sparse,
-    /// It used its turn up and is empty: it takes turns, but is counted as sparse.
+    /// The queue used up its first turn and is empty: it takes turns, but still counts as sparse.
     SparseWait,
-    /// It takes turns.
+    /// The queue takes turns with the others.
     Bulk,
-    /// It is empty, and its law has yet to come to rest.
+    /// The queue is empty, and its AQM state has yet to come to rest.
     Decaying,
 }
 
-/// A queue as the rotation knows it.
+/// The scheduler's state of a queue.
 #[derive(Clone, Debug)]
 struct Turn {
-    /// What it may still send, in 2^-16 bytes.
+    /// Bytes that the queue may still send, in units of 2^-16 byte.
     deficit: i64,
-    /// Its share of the turn, valid if no load has changed since it was computed.
+    /// Size of a turn in 2^-16 bytes, valid while no host's number of bulk queues changes.
     share: u32,
-    /// Places of its hosts.
+    /// Slots of the queue's hosts in `sources` and `destinations`.
     source: u16,
     destination: u16,
     set: Set,
 }
 
-/// A byte of deficit.
+/// One byte in units of a deficit.
 pub(super) const BYTE: i64 = 1 << 16;
 
-/// See the module.
+/// The scheduler of a tin's queues.
 pub(super) struct Rotation {
     turns: Vec<Node<Turn>>,
-    /// Whose queue it is, or last was.
+    /// Hash tag of the flow or host that each queue belongs to, or last did.
     tags: Vec<u32>,
     new: Ring,
-    /// The queues that take turns, from the `begin`th to the last and on from the first.
+    /// The queues that take turns, in the order of service: from index `begin` to the end, then
+    /// from the start.
     old: Vec<u32>,
     begin: usize,
     decaying: Ring,
@@ -54,21 +55,23 @@ pub(super) struct Rotation {
     isolation: Isolation,
     sources: Hosts,
     destinations: Hosts,
-    /// A turn in 2^-16 bytes, by how many bulk queues the busier host has.
+    /// Size of a turn in 2^-16 bytes, by the number of bulk queues of the busier host.
     shares: Vec<u32>,
-    /// Whether a load has changed since the turns of the old list were looked up.
+    /// Whether a host's number of bulk queues has changed since the turns of `old` were computed.
     stale: bool,
     seed: u64,
     dither: Option<Dither>,
 }
 
-/// A turn of `quantum` bytes in 2^-16 bytes, by how many bulk queues the busier host has.
+/// Sizes of a turn of `quantum` bytes, in 2^-16 bytes, by the number of bulk queues of the busier
+/// host.
 fn shares(queues: usize, quantum: u32) -> Vec<u32> {
     (0..=queues as u32).map(|load| (quantum << 16) / load.max(1)).collect()
 }
 
 impl Rotation {
-    /// Idle `queues`, a multiple of [`super::hosts::WAYS`], with turns of `quantum` bytes.
+    /// A scheduler of `queues` idle queues, a multiple of [`super::hosts::WAYS`], with turns of
+    /// `quantum` bytes.
     pub fn new(queues: usize, quantum: u32, isolation: Isolation, seed: u64) -> Self {
         let idle = Turn { deficit: 0, share: 0, source: 0, destination: 0, set: Set::Idle };
         Rotation {
@@ -90,13 +93,13 @@ impl Rotation {
         }
     }
 
-    /// Turns are of whole bytes, rounded at random.
+    /// This scheduler with turns of whole bytes, rounded at random.
     pub fn dithered(self) -> Self {
         let dither = Some(Dither::new(self.seed));
         Rotation { dither, ..self }
     }
 
-    /// Turns of `quantum` bytes from now on.
+    /// Changes the turns to `quantum` bytes.
     pub fn set_quantum(&mut self, quantum: u32) {
         if self.shares[1] != quantum << 16 {
             self.shares = shares(self.turns.len(), quantum);
@@ -104,32 +107,32 @@ impl Rotation {
         }
     }
 
-    /// Queues that have packets, or have not yet been found empty.
+    /// Number of queues that have packets, or have not yet been found empty.
     #[inline]
     pub const fn busy(&self) -> u32 {
         self.sparse + self.bulk
     }
-    /// Queues that take turns.
+    /// Number of queues that take turns.
     pub const fn bulk(&self) -> u32 {
         self.bulk
     }
-    /// Queues that are served first.
+    /// Number of queues that are served before those that take turns.
     pub const fn sparse(&self) -> u32 {
         self.sparse
     }
-    /// Empty queues that are kept in mind.
+    /// Number of empty queues whose AQM state has yet to come to rest.
     pub const fn decaying(&self) -> usize {
         self.decaying.len()
     }
 
-    /// All queues on a list: the law of any other is at rest.
+    /// All queues on a list; the AQM state of any other queue is at rest.
     pub fn listed(&self) -> impl Iterator<Item = usize> {
         let rings = [&self.new, &self.decaying];
         let queues = rings.into_iter().flat_map(|ring| ring.queues(&self.turns));
         queues.chain(self.old.iter().copied()).map(|queue| queue as usize)
     }
 
-    /// The queue for `packet`.
+    /// Index of the queue for `packet`.
     #[inline]
     pub fn place(&mut self, packet: &Packet) -> usize {
         let Some(tag) = self.isolation.tag(packet, self.seed) else { return 0 };
@@ -149,7 +152,8 @@ impl Rotation {
             return queue;
         }
         let free = ways(tag, queues).find(|queue| self.turns[*queue].value.set == Set::Idle);
-        // No room: it shares the queue it would have had, which is henceforth called its own.
+        // No queue is free: the packet shares the queue its tag hashes to, which takes over the
+        // tag.
         let queue = free.unwrap_or(tag as usize % queues);
         self.tags[queue] = tag;
         let is_bulk = self.turns[queue].value.set == Set::Bulk;
@@ -173,7 +177,7 @@ impl Rotation {
         }
     }
 
-    /// A bulk queue counts for its hosts.
+    /// Counts a bulk queue for its hosts.
     fn count(&mut self, queue: usize) {
         self.stale = true;
         let Turn { source, destination, .. } = self.turns[queue].value;
@@ -196,7 +200,8 @@ impl Rotation {
         }
     }
 
-    /// Looks a queue's turn up: a part of the quantum for each bulk queue of its busier host.
+    /// Computes a queue's turn: the quantum divided by the number of bulk queues of its busier
+    /// host.
     #[inline]
     fn share(&mut self, queue: usize) -> u32 {
         let turn = &mut self.turns[queue].value;
@@ -231,12 +236,12 @@ impl Rotation {
         self.count(queue);
     }
 
-    /// The next queue to serve, where `holds` says which have packets. A decaying queue is tried
-    /// only `first`, or if there are no others.
+    /// The next queue to serve; `holds` returns whether a queue has packets. A decaying queue is
+    /// tried only in the `first` call of a dequeue, or if there are no others.
     #[inline]
     pub fn next(&mut self, first: &mut bool, holds: impl Fn(usize) -> bool) -> Option<usize> {
         if core::mem::take(first) && !self.decaying.is_empty() {
-            // It was found empty within its turn, and sent nothing since.
+            // This queue was found empty within its turn, and has sent nothing since.
             return self.decaying.first().map(|queue| queue as usize);
         }
         while let Some(queue) = self.new.first() {
@@ -249,7 +254,7 @@ impl Rotation {
         self.next_old().or(self.decaying.first()).map(|queue| queue as usize)
     }
 
-    /// The next queue of those that take turns.
+    /// The next queue among those that take turns.
     #[inline]
     fn next_old(&mut self) -> Option<u32> {
         let first = *self.old.get(self.begin)?;
@@ -273,7 +278,7 @@ impl Rotation {
         }
     }
 
-    /// The first of those that take turns leaves them.
+    /// Takes the first of the queues that take turns from their list.
     fn leave_old(&mut self) {
         self.old.remove(self.begin);
         if self.begin == self.old.len() {
@@ -281,7 +286,7 @@ impl Rotation {
         }
     }
 
-    /// `queue` takes turns, after all others.
+    /// Adds `queue` to those that take turns, behind all others.
     fn join_old(&mut self, queue: u32) {
         self.old.insert(self.begin, queue);
         self.begin += 1;
@@ -290,7 +295,7 @@ impl Rotation {
         }
     }
 
-    /// A queue that used up its first turn waits for the others.
+    /// Moves a queue that used up its first turn to those that take turns.
     fn end_first_turn(&mut self, queue: usize, holds: bool) {
         if holds {
             self.sparse -= 1;
@@ -304,13 +309,14 @@ impl Rotation {
         self.join_old(queue as u32);
     }
 
-    /// `queue` sent `bytes`, or is charged with them.
+    /// Charges `queue` for `bytes` that it sent or that were dropped.
     #[inline]
     pub fn charge(&mut self, queue: usize, bytes: u64) {
         self.turns[queue].value.deficit -= bytes as i64 * BYTE;
     }
 
-    /// `queue`, the next one, was found empty; `rests` says whether its law does.
+    /// Records that `queue`, the next to serve, is empty; `rests` is whether its AQM state is at
+    /// rest.
     pub fn emptied(&mut self, queue: usize, rests: bool) {
         let set = self.turns[queue].value.set;
         match set {
@@ -335,7 +341,7 @@ impl Rotation {
     }
 }
 
-/// Gives `queues` their turns up to the first that may send, and says which of them that is.
+/// Gives `queues` their turns up to the first that may send. Returns the index of that one.
 #[inline]
 fn pass(turns: &mut [Node<Turn>], dither: &mut Option<Dither>, queues: &[u32]) -> Option<usize> {
     queues.iter().position(|queue| {
@@ -355,7 +361,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_comes_back_to_its_idle_queue_is_counted_for_its_hosts() {
-        // `cake_hash`: a queue with an equal tag keeps its place; its hosts are looked up anew.
+        // `cake_hash`: a queue with an equal tag keeps its slot. If it is idle, its hosts are
+        // looked up.
         let header = Header { source: 3, destination: 4, ..Header::default() };
         let (ecn, arrived) = (Ecn::NotEct, Instant::ZERO);
         let packet = Packet { id: 0, flow: 7, bytes: 1_500, ecn, arrived, header };

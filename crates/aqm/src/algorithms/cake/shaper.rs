@@ -1,19 +1,19 @@
-//! The shaper: a virtual clock without a bucket, and the clocks that say which tin is above its
-//! share.
+//! The shaper, which is a virtual clock without a token bucket, and the clocks that show which tin
+//! is above its share.
 
 use packet::{Duration, Instant};
 
-/// The least rate that is kept, in bytes per second, so that every queue moves on in the end.
+/// Lowest rate of a shaper, in bytes per second, at which every queue moves on in the end.
 const LEAST_RATE: u64 = 64;
 
-/// How long a byte takes, in 2^-32 ns; nothing at an unlimited rate.
+/// Time that a byte takes, in 2^-32 ns; 0 at an unlimited rate.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace(u64);
 
 impl Pace {
     pub const UNLIMITED: Pace = Pace(0);
 
-    /// The pace of `rate` bytes per second; 0: none.
+    /// The pace of `rate` bytes per second; 0 stands for no limit.
     pub fn limited(rate: u64) -> Self {
         if rate > 0 { Pace::of(rate) } else { Pace::UNLIMITED }
     }
@@ -24,62 +24,62 @@ impl Pace {
         Pace(per_byte as u64)
     }
 
-    /// How long `bytes` take in 2^-32 ns.
+    /// Time that `bytes` bytes take, in 2^-32 ns.
     #[inline]
     fn exact(self, bytes: u64) -> u128 {
         u128::from(bytes) * u128::from(self.0)
     }
 
-    /// How long `bytes` take, in whole nanoseconds.
+    /// Time that `bytes` bytes take, in whole nanoseconds.
     #[inline]
     pub fn time_for(self, bytes: u64) -> Duration {
         Duration::from_nanos((self.exact(bytes) >> 32) as u64)
     }
 }
 
-/// When the next packet may leave.
+/// The shaper's clock: when the next packet may leave.
 #[derive(Clone, Debug)]
 pub(super) struct Shaper {
     pace: Pace,
     next: Instant,
-    /// Nanoseconds of `next` after the point, in 2^-32 ns: the rate is exact in the long run.
+    /// Fraction of a nanosecond of `next`, in 2^-32 ns: it keeps the rate exact in the long run.
     fraction: u32,
-    /// When it may leave in any case. Drops that are charged to the link (`ingress`) do not move
-    /// this clock, so they can never take more than a third of the rate.
+    /// Time at which the next packet may leave in any case. Drops that are charged to the link
+    /// (`ingress`) do not move this clock, so they can never take more than a third of the rate.
     failsafe: Instant,
 }
 
 impl Shaper {
-    /// Ready at once.
+    /// A shaper that is ready to send.
     pub const fn new(pace: Pace) -> Self {
         Shaper { pace, next: Instant::ZERO, fraction: 0, failsafe: Instant::ZERO }
     }
 
-    /// What comes next takes its time at this pace.
+    /// Changes the pace of the packets that follow.
     pub const fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
     }
 
-    /// Whether it holds anything back at all.
+    /// Whether the shaper limits the rate at all.
     pub const fn shapes(&self) -> bool {
         self.pace.0 > 0
     }
 
-    /// A packet comes to an empty buffer: unused time is lost.
+    /// A packet arrives at an empty buffer: unused time is lost.
     pub fn wake(&mut self, now: Instant) {
         if self.next < now {
             (self.next, self.fraction, self.failsafe) = (now, 0, now);
         }
     }
 
-    /// Until when nothing may leave, if that is later than `now`.
+    /// Time until which nothing may leave, if it is later than `now`.
     #[inline]
     pub fn blocked(&self, now: Instant) -> Option<Instant> {
         let until = self.next.min(self.failsafe);
         (until > now).then_some(until)
     }
 
-    /// `bytes` leave or are dropped.
+    /// Charges the clock for `bytes` that leave (`sent`) or are dropped.
     #[inline]
     pub fn charge(&mut self, bytes: u64, sent: bool) {
         let time = self.pace.exact(bytes) + u128::from(self.fraction);
@@ -92,7 +92,7 @@ impl Shaper {
     }
 }
 
-/// Until when a tin has used up its share of the rate.
+/// The clock of a tin: until when it has used up its share of the rate.
 #[derive(Clone, Debug)]
 pub(super) struct TinClock {
     pace: Pace,
@@ -100,28 +100,28 @@ pub(super) struct TinClock {
 }
 
 impl TinClock {
-    /// Below its share.
+    /// The clock of a tin that is within its share.
     pub const fn new(pace: Pace) -> Self {
         TinClock { pace, next: Instant::ZERO }
     }
 
-    /// What comes next takes its time at this pace.
+    /// Changes the pace of the packets that follow.
     pub const fn set_pace(&mut self, pace: Pace) {
         self.pace = pace;
     }
 
-    /// A packet comes to an empty tin.
+    /// A packet arrives at an empty tin: its unused share is lost.
     pub fn wake(&mut self, now: Instant) {
         self.next = self.next.max(now);
     }
 
-    /// When it was, or is, within its share.
+    /// Time from which on the tin is within its share.
     pub const fn next(&self) -> Instant {
         self.next
     }
 
-    /// `bytes` leave or are dropped. A tin may be at most one packet ahead of its share, even if it
-    /// is served for long because the others are empty.
+    /// Charges the tin for `bytes` that leave or are dropped. It may be at most one packet ahead of
+    /// its share, even if it is served for long because the others are empty.
     pub fn charge(&mut self, bytes: u64, now: Instant) {
         let time = self.pace.time_for(bytes);
         if self.next < now {
@@ -154,7 +154,7 @@ mod tests {
             sent.push(now.nanos() / 1000 - 5_000_000);
         }
         assert_eq!(sent, [0, 1000, 2000, 3000], "no burst");
-        // A packet that comes before its time neither gains nor loses.
+        // A packet that arrives before its time neither gains nor loses.
         shaper.wake(us(5_003_500));
         assert_eq!(shaper.blocked(us(5_003_500)), Some(us(5_004_000)));
     }
@@ -189,7 +189,7 @@ mod tests {
         tin.wake(us(10));
         tin.charge(5, us(10));
         assert_eq!(tin.next(), us(15));
-        tin.charge(5, us(11)); // would be at 20; 11 + 5 is all it may
+        tin.charge(5, us(11)); // 20 by its share, but it may be at most 5 ahead of 11
         assert_eq!(tin.next(), us(16));
         tin.charge(5, us(40)); // late: it makes up for that
         assert_eq!(tin.next(), us(21));

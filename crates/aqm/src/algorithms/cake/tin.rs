@@ -1,4 +1,4 @@
-//! One tin: its queues, each with a law, in rotation.
+//! One tin of CAKE: its queues, each with its AQM state, and their scheduler.
 
 use alloc::vec::Vec;
 
@@ -9,27 +9,27 @@ use super::shaper::TinClock;
 use super::tins::TinNumbers;
 use crate::shells::pool::Queue;
 
-/// A queue and its law.
+/// A queue and its AQM state.
 #[derive(Clone, Debug)]
 pub(super) struct Lane {
     pub queue: Queue,
     pub law: Alternation,
 }
 
-/// See the module.
+/// A tin with its queues, its scheduler and its clock.
 pub(super) struct Tin {
     pub numbers: TinNumbers,
     pub lanes: Vec<Lane>,
     pub rotation: Rotation,
     pub clock: TinClock,
-    /// What it may still send before the next tin's turn, where there is no rate.
+    /// Bytes that the tin may still send before the next tin's turn, if there is no rate.
     pub deficit: i64,
-    /// Bytes that wait.
+    /// Bytes that wait in the tin.
     pub bytes: u64,
 }
 
 impl Tin {
-    /// With `dithers`, turns are of whole bytes.
+    /// An empty tin; with `dithers` its queues' turns are whole bytes.
     pub fn new(
         numbers: TinNumbers,
         queues: usize,
@@ -49,14 +49,14 @@ impl Tin {
         }
     }
 
-    /// Another rate, bytes per second.
+    /// Changes the tin's rate, in bytes per second.
     pub fn set_rate(&mut self, rate: u64) {
         self.numbers.set_rate(rate);
         self.clock.set_pace(self.numbers.pace);
         self.rotation.set_quantum(self.numbers.flow_quantum);
     }
 
-    /// All of another rate.
+    /// Replaces all numbers of the tin by those of another rate.
     pub fn set_numbers(&mut self, numbers: TinNumbers) {
         self.clock.set_pace(numbers.pace);
         self.rotation.set_quantum(numbers.flow_quantum);

@@ -1,4 +1,4 @@
-//! Tins: which packets go where, and what share of the rate each has.
+//! The division of packets into tins, and the share of the rate that each tin has.
 
 use packet::Duration;
 
@@ -16,7 +16,7 @@ pub(super) enum Scheme {
 }
 
 impl Scheme {
-    /// The scheme called so.
+    /// The scheme called `name`.
     pub fn named(name: &str) -> Self {
         match name {
             "besteffort" => Scheme::BestEffort,
@@ -43,7 +43,8 @@ impl Scheme {
         }
     }
 
-    /// Share of the rate as numerator and shift, and quantum where there is no rate, of each tin.
+    /// For each tin, the binary shift of the rate that gives its share, and its quantum in bytes if
+    /// there is no rate. Empty for the schemes of eight tins.
     fn shares(self) -> &'static [(u32, i64)] {
         match self {
             Scheme::BestEffort => &[(0, 65_535)],
@@ -53,7 +54,7 @@ impl Scheme {
         }
     }
 
-    /// The rate in bytes per second and the quantum of each tin, of a whole rate of `rate`.
+    /// Rate in bytes per second and quantum in bytes of each tin, if CAKE sends at `rate`.
     pub fn divide(self, rate: u64) -> impl Iterator<Item = (u64, i64)> {
         // Eight tins have 7/8 of the one before, rounded down each time.
         let eighths = |(rate, quantum): &(u64, i64)| Some((rate * 7 / 8, quantum * 7 / 8));
@@ -64,7 +65,7 @@ impl Scheme {
     }
 }
 
-/// Background 1, streaming 2, delay-sensitive 3, the rest 0.
+/// The tin in diffserv4: background 1, streaming 2, delay-sensitive 3, the rest 0.
 const fn diffserv4(dscp: u8, background: bool, voice: bool) -> usize {
     if background {
         return 1;
@@ -78,7 +79,7 @@ const fn diffserv4(dscp: u8, background: bool, voice: bool) -> usize {
     }
 }
 
-/// From the least effort, 0, to network control, 7.
+/// The tin in diffserv8: from the least effort, 0, to network control, 7.
 const fn diffserv8(dscp: u8, background: bool, network: bool) -> usize {
     if background {
         return if dscp == 1 { 0 } else { 1 };
@@ -94,13 +95,13 @@ const fn diffserv8(dscp: u8, background: bool, network: bool) -> usize {
     }
 }
 
-/// What the queues of one tin have in common.
+/// Numbers that the queues of one tin have in common.
 #[derive(Clone, Debug)]
 pub(super) struct TinNumbers {
     pub pace: Pace,
-    /// Bytes per turn among the tins, where there is no rate.
+    /// Bytes per turn of the tin, if there is no rate.
     pub quantum: i64,
-    /// Bytes per turn of a queue whose hosts have no other.
+    /// Bytes per turn of a queue that is the only bulk queue of its hosts.
     pub flow_quantum: u32,
     pub law: Numbers,
 }
@@ -119,7 +120,7 @@ impl TinNumbers {
         TinNumbers { pace, quantum, flow_quantum, law }
     }
 
-    /// Another rate, for the clock and the turns alone.
+    /// Changes the rate of the clock and of the queues' turns alone.
     pub fn set_rate(&mut self, rate: u64) {
         (self.pace, self.flow_quantum) = (Pace::of(rate), flow_quantum(rate));
     }

@@ -8,13 +8,14 @@ use packet::{Backlog, DropReason, Instant, Packet, Rate, Rng, math};
 use crate::algorithms::family::{Ageing, Average, Idle, PacketClock, log_weight, space_signals};
 use crate::{Aqm, Verdict};
 
-/// A judge that takes in an arrival before it decides on it, so that a match can come between.
+/// An algorithm that updates its average before it decides on an arrival, so that CHOKe's
+/// comparison can come in between.
 pub(super) trait Sampler: Aqm {
-    /// Updates the average. Returns whether it is above min_th.
+    /// Updates the average for an arrival. Returns whether it is above min_th.
     fn sample(&mut self, backlog: Backlog, now: Instant) -> bool;
 }
 
-/// What both judges are constructed from.
+/// Settings of both algorithms.
 pub(super) struct Settings {
     pub min_th: f64,
     pub max_th: f64,
@@ -39,12 +40,12 @@ impl Settings {
     }
 }
 
-/// The judge of profile `paper`.
+/// The algorithm of profile `paper`: RED in real numbers.
 pub(super) struct InReals {
     average: Average,
     min: f64,
     max: f64,
-    /// max_p per packet of average above min_th.
+    /// Probability p_b per packet of the average above min_th.
     slope: f64,
     certain: Verdict,
     /// Packets since the last signal; −1 outside the band.
@@ -104,13 +105,13 @@ impl Aqm for InReals {
     }
 }
 
-/// The judge of profile `linux`. It counts packets where `sch_red` counts bytes, so the excess
-/// over min_th is a whole number of packets.
+/// The algorithm of profile `linux`: RED in integers. It counts packets where `sch_red` counts
+/// bytes, so the excess over min_th is a whole number of packets.
 pub(super) struct InIntegers {
     idle: Idle,
     ageing: Ageing,
     log_weight: u32,
-    /// Average in packets, times 1/w_q. So are the thresholds.
+    /// Average in packets, times 1/w_q, as are `min` and `max`.
     avg: u64,
     min: u64,
     max: u64,
@@ -118,7 +119,7 @@ pub(super) struct InIntegers {
     slope: u32,
     certain: Verdict,
     count: i64,
-    /// c·(avg − min_th) at which the next signal is due (`qR`).
+    /// Value of count·(avg − min_th) at which the next signal is due (`qR`).
     due: u64,
 }
 

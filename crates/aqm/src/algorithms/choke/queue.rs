@@ -1,19 +1,21 @@
-//! A first-come-first-served queue from which packets are taken at random places.
+//! A first-in, first-out queue from which packets at random indices can be removed.
 
 use alloc::collections::VecDeque;
 
 use packet::{Backlog, Packet, Rng};
 
-/// The queue. Removal closes ranks, which moves at most half of it, or leaves a hole.
+/// The queue. A removal either closes the gap, which moves at most half of the queue, or leaves a
+/// hole.
 pub(super) struct Queue {
-    /// Never begins with a hole.
+    /// Packets and holes (`None`) of the queue, which never begins with a hole.
     places: VecDeque<Option<Packet>>,
     backlog: Backlog,
     holes: bool,
 }
 
 impl Queue {
-    /// An empty queue; `holes`: removal leaves a hole until the head of the queue reaches it.
+    /// An empty queue. With `holes`, a removed packet leaves a hole until the queue's head reaches
+    /// it.
     pub const fn new(holes: bool) -> Self {
         Queue { places: VecDeque::new(), backlog: Backlog { packets: 0, bytes: 0 }, holes }
     }
@@ -36,8 +38,8 @@ impl Queue {
         Some(packet)
     }
 
-    /// The place of a waiting packet: uniform over the packets; among holes, the first of three
-    /// uniform draws over all places that hits a packet, else the head.
+    /// Index of a random packet: uniform over the packets; with holes the first of three uniform
+    /// draws over all slots that hits a packet, else the head.
     pub fn draw(&self, rng: &mut Rng) -> Option<usize> {
         if self.places.is_empty() {
             return None;
@@ -51,12 +53,12 @@ impl Queue {
         Some(0)
     }
 
-    /// The flow of the packet at `place`.
+    /// The flow of the packet at index `place`.
     pub fn flow_at(&self, place: usize) -> u64 {
         self.places[place].as_ref().expect("a packet was drawn").flow
     }
 
-    /// Takes the packet at `place`.
+    /// Takes the packet at index `place`.
     pub fn remove(&mut self, place: usize) -> Packet {
         let here = if self.holes {
             self.places[place].take()
@@ -126,7 +128,7 @@ mod tests {
         assert_eq!(queue.draw(&mut Rng::named(1, "empty")), None);
     }
 
-    /// Shares of 60 000 draws; five standard errors are at most 0.01.
+    /// Share of 60 000 draws that hit each slot; five standard errors are at most 0.01.
     fn shares(queue: &Queue) -> Vec<f64> {
         let mut rng = Rng::named(1, "draws");
         let mut hits = vec![0u32; queue.places.len()];
@@ -141,7 +143,7 @@ mod tests {
         let mut ranks = filled(false);
         ranks.remove(5);
         assert!(shares(&ranks).iter().all(|share| (share - 1.0 / 9.0).abs() < 0.01));
-        // Holes at 1..=5: three draws miss with probability 1/8, and then the head is it.
+        // Holes at 1..=5: three draws miss with probability 1/8, and then the head is chosen.
         let mut gaps = filled(true);
         for place in 1..=5 {
             gaps.remove(place);

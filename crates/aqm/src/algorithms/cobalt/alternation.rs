@@ -1,34 +1,34 @@
-//! The state machine of one queue: CoDel and BLUE, with one clock.
+//! COBALT's state machine of one queue: CoDel and BLUE, with one clock.
 
 use packet::{Duration, Instant, Rng, math};
 
 use super::roots::inverse_root;
 
-/// Constants, shared by the queues of one rate.
+/// Constants that the queues of one rate share.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Numbers {
-    /// Stay that is acceptable for good.
+    /// Sojourn time that is acceptable for good.
     pub target: Duration,
-    /// How long packets must stay too long before the first signal.
+    /// How long sojourn times must stay too long before the first signal.
     pub interval: Duration,
     /// Transmission time of the largest packet, or zero where the rate is not known.
     pub mtu_time: Duration,
-    /// Stay above which BLUE acts as if the queue were full.
+    /// Sojourn time above which BLUE acts as if the queue were full.
     pub blue_threshold: Duration,
     /// What an overflow adds to the drop probability.
     pub p_inc: f64,
-    /// What an empty queue takes from it.
+    /// What an empty queue subtracts from the drop probability.
     pub p_dec: f64,
-    /// Roots as Linux has them.
+    /// Whether reciprocal roots are computed in Linux's integers.
     pub linux: bool,
 }
 
-/// No such threshold.
+/// A threshold that is never exceeded.
 pub(crate) const NEVER: Duration = Duration::from_nanos(u64::MAX);
 
 impl Numbers {
-    /// `target` and `interval` where the largest packet lasts `mtu_time`: a slow line's own
-    /// transmission times are no sign of a queue.
+    /// Constants of a queue whose largest packet takes `mtu_time`. `target` and `interval` are
+    /// stretched on slow lines, where long transmission times are no sign of a queue.
     pub fn at_rate(target: Duration, interval: Duration, mtu_time: Duration) -> Self {
         let stretched = target.max(Duration::from_nanos(mtu_time.nanos() * 3 / 2));
         Numbers {
@@ -42,41 +42,41 @@ impl Numbers {
         }
     }
 
-    /// Whether a packet that stayed for `sojourn` stayed too long, where `bulk_flows` others each
-    /// want two packets' time.
+    /// Whether `sojourn` is too long: longer than the target, and than the transmission time of
+    /// four packets or of two for each of `bulk_flows` other flows.
     fn too_long(&self, sojourn: Duration, bulk_flows: u64) -> bool {
         let packets = (2 * bulk_flows).max(4);
         sojourn > self.target && sojourn > self.mtu_time * packets
     }
 }
 
-/// What a packet at the head has to expect.
+/// Decisions on the packet at the head of the queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visit {
-    /// CoDel signals it.
+    /// Whether CoDel signals the packet.
     pub signal: bool,
-    /// BLUE drops it.
+    /// Whether BLUE drops the packet.
     pub coin: bool,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Alternation {
     count: u32,
-    /// 2^32 over its root when it last rose or fell; zero before that, as in Linux, where a queue's
-    /// first signal therefore waits for no interval.
+    /// 2^32/√count as of the last step of the count. It is zero before the first step, as in Linux,
+    /// so that a queue's first signal waits for no interval.
     inverse_root: u32,
     dropping: bool,
-    /// Whether the last visit was later than planned even for the next signal.
+    /// Whether the last visit came later than even the next signal was planned.
     late: bool,
-    /// When the next signal is due, or the first one after it is armed.
+    /// Time at which the next signal is due; before a series, the timer of its first signal.
     drop_next: Instant,
     p_drop: f64,
-    /// When that was last changed.
+    /// Time of the last change of `p_drop`.
     changed: Option<Instant>,
 }
 
 impl Alternation {
-    /// A queue that was never used.
+    /// The state of a queue that was never used.
     pub const fn new() -> Self {
         Alternation {
             count: 0,
@@ -89,20 +89,21 @@ impl Alternation {
         }
     }
 
-    /// Signals in the series.
+    /// CoDel's count of signals.
     pub const fn count(&self) -> u32 {
         self.count
     }
-    /// BLUE's probability.
+    /// BLUE's drop probability.
     pub const fn p_drop(&self) -> f64 {
         self.p_drop
     }
-    /// Whether packets stay too long.
+    /// Whether CoDel is in its dropping state: the last packet stayed too long, or the buffer
+    /// overflowed.
     pub const fn dropping(&self) -> bool {
         self.dropping
     }
 
-    /// Whether the law has forgotten earlier congestion: both its parts are at their start.
+    /// Whether earlier congestion is forgotten: CoDel and BLUE are both at their start.
     pub fn at_rest(&self, now: Instant) -> bool {
         self.p_drop == 0.0 && self.count == 0 && now >= self.drop_next
     }
@@ -126,7 +127,8 @@ impl Alternation {
         self.count > 0 && now.nanos() >= self.drop_next.nanos()
     }
 
-    /// A packet that stayed for `sojourn` is at the head. [`Alternation::settle`] must follow.
+    /// Decides on the packet at the head, which stayed for `sojourn`. [`Alternation::settle`] must
+    /// follow.
     #[inline]
     pub fn visit(
         &mut self,
@@ -144,7 +146,7 @@ impl Alternation {
         Visit { signal, coin }
     }
 
-    /// The part of COBALT that CoDel contributes: drops by sojourn time.
+    /// CoDel's part: whether the packet is signalled because sojourn times are too long.
     #[inline]
     fn signals(&mut self, numbers: &Numbers, too_long: bool, now: Instant) -> bool {
         let mut due = self.due(now);
@@ -167,15 +169,15 @@ impl Alternation {
         while due {
             self.count_to(self.count - 1);
             self.drop_next = self.after(self.drop_next, numbers);
-            self.late = false; // or the count is zero, and it is not read
+            self.late = false; // if the count falls to zero, `late` is not read
             due = self.due(now);
         }
         false
     }
 
-    /// The packet last visited was dropped, or was to be and is only kept because it is the last;
-    /// or it was not. An idle clock follows the time, and one that is behind catches up by drops
-    /// alone.
+    /// Completes a visit; `dropped` is whether the packet was dropped, or kept only because it is
+    /// the last. With a count of zero the clock follows the time. A clock that is behind catches up
+    /// by drops only; a packet that is not dropped sets it to `now`.
     #[inline]
     pub fn settle(&mut self, numbers: &Numbers, dropped: bool, now: Instant) {
         if self.count == 0 {
@@ -185,7 +187,7 @@ impl Alternation {
         }
     }
 
-    /// Whether the probability may change again.
+    /// Whether BLUE's probability may change again: its last change is longer ago than the target.
     fn may_change(&self, numbers: &Numbers, now: Instant) -> bool {
         self.changed.is_none_or(|at| now.since(at) > numbers.target)
     }
@@ -237,7 +239,8 @@ mod tests {
         at.nanos() as f64 / 1e6
     }
 
-    /// A packet that stayed so long is visited and, if signalled, dropped: whether it was.
+    /// Visits a packet that stayed `sojourn` ms, at `at` ms, and drops it if it is signalled.
+    /// Returns whether it was.
     fn visit(law: &mut Alternation, at: u64, sojourn: u64) -> bool {
         let mut rng = Rng::named(1, "alternation");
         let visit = law.visit(&numbers(), MS * sojourn, 0, ms(at), &mut rng);
@@ -288,7 +291,7 @@ mod tests {
         let numbers = Numbers::at_rate(MS * 5, MS * 100, Duration::ZERO);
         let mut law = Alternation::new();
         let mut rng = Rng::named(1, "alternation");
-        // Waits of 2^-32 of the interval, rounded down: one ns short of 100 ms, of 100 ms / sqrt 2.
+        // Waits are in 2^-32 of the interval, rounded down: 1 ns less than 100 ms and 100 ms/√2.
         for (at, sojourn, signal, count, next) in [
             (0, 1, false, 0, 100_000_000),
             (50, 6, false, 1, 50_000_000),
@@ -311,13 +314,13 @@ mod tests {
         assert!(!visit(&mut law, 300, 20));
         assert_eq!((law.dropping(), law.count(), law.drop_next), (true, 1, ms(300)));
         assert!(visit(&mut law, 301, 20));
-        // Sch_cake: only where the schedule is more than zero.
+        // As in sch_cake, a visit is late only if it is after `drop_next`, not at it.
         let mut law = Alternation { drop_next: ms(300), ..Alternation::new() };
         assert!(!visit(&mut law, 300, 20));
         assert_eq!((law.count(), law.drop_next), (1, ms(400)));
     }
 
-    /// A packet that stayed 20 ms is visited at 500 ms by a clock that is far behind.
+    /// Visits a packet that stayed 20 ms, at 500 ms, with a clock that is far behind.
     fn catch_up(p_drop: f64, dropped: bool) -> (Visit, Instant) {
         let mut law = Alternation {
             count: 1,
@@ -334,7 +337,7 @@ mod tests {
 
     #[test]
     fn a_clock_that_is_behind_catches_up_by_drops_only() {
-        // Count 2 follows 100 ms by 70.711 ms, still long ago.
+        // The signal with count 2 was due 70.711 ms after 100 ms, which is still long ago.
         let next = Instant::from_nanos(170_710_678);
         let signalled = |coin| Visit { signal: true, coin };
         assert_eq!(catch_up(0.0, true), (signalled(false), next));

@@ -1,6 +1,6 @@
-//! One over the root of a count in 32 bits, as `sch_cake` has it.
+//! The reciprocal square root of a count in 32 bits, as in `sch_cake`.
 
-/// 2^32 over the root of the count, of 0 as of 1, as `sch_cake` has them ready.
+/// Table of 2^32/√count by count, as in `sch_cake`; the entry of 0 is that of 1.
 const ROOTS: [u32; 16] = [
     4_294_967_295,
     4_294_967_295,
@@ -20,13 +20,13 @@ const ROOTS: [u32; 16] = [
     1_108_955_788,
 ];
 
-/// 2^32 over the root of a count: beyond the table one step of Newton's from the last count's.
+/// 2^32/√count; beyond the table one Newton step from `last`, the value of the last count.
 pub(super) fn inverse_root(count: u32, last: u32) -> u32 {
     if let Some(known) = ROOTS.get(count as usize) {
         return *known;
     }
     let square = (u64::from(last) * u64::from(last)) >> 32;
-    // A quarter of it, so that the product has room.
+    // A quarter of the term, so that the product fits into 64 bits.
     let rest = (3u64 << 32).wrapping_sub(u64::from(count) * square) >> 2;
     (rest.wrapping_mul(u64::from(last)) >> 31) as u32
 }

@@ -7,7 +7,8 @@ fn packet(id: usize, flow: u64, ack: Ack) -> Packet {
     Packet { id, flow, bytes: 40, ecn: Ecn::NotEct, arrived, header }
 }
 
-/// A filter over a queue of these packets, each with its header, if it has one.
+/// Id of the packet that the filter drops from a queue of these packets, each with its TCP header
+/// if it has one.
 fn victim_of(mode: Mode, packets: &[(Packet, Option<TcpHeader>)]) -> Option<usize> {
     let (mut pool, mut queue) = (Pool::default(), Queue::new());
     let mut filter = AckFilter { mode, headers: Vec::new() };
@@ -111,7 +112,7 @@ fn what_carries_anything_else_stays() {
     for later in [stamped(old, 6, 7), stamped(old, 5, 8)] {
         assert_eq!(victims(&[later, stamped(new, 5, 7)]), kept, "{later:?}");
     }
-    // What comes may carry data; a SYN and what acknowledges nothing make no room.
+    // The new segment may carry data. A SYN or a segment without ACK supersedes nothing.
     assert_eq!(victims(&[old, TcpHeader { payload: 100, ..new }]), [None, Some(0)]);
     for new in [TcpHeader { opens: true, ..new }, TcpHeader { acks: false, ..new }] {
         assert_eq!(victims(&[old, new]), kept);
@@ -128,7 +129,7 @@ fn the_last_acknowledgement_before_ece_or_cwr_change_stays() {
     assert_eq!(victims(&[plain(1), echo(2), plain(3)]), [None, None]);
     assert_eq!(victims(&[plain(1), plain(2), echo(3), plain(4)]), [Some(0); 2]);
     assert_eq!(victims(&[plain(1), echo(2), at(3, true, true), plain(4)]), [None, None]);
-    // One that must stay but has the same flags ends nothing.
+    // An acknowledgement that must stay, but has equal flags, does not end the search.
     let duplicate = acks(1, &[(0, 1)]);
     assert_eq!(victims(&[plain(1), duplicate, plain(2), plain(3)]), [Some(0); 2]);
 }
