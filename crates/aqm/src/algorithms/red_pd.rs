@@ -8,7 +8,8 @@
 //! packets, and falls when it no longer does; it rises faster if the flow does not respond.
 //!
 //! Follows ns-2.35 `queue/red-pd.cc` and the scripts that steer it (`tcl/ex/red-pd`), but for
-//! what `ENTRY.deviations` says. [`lists`] is the work of an interval, [`flow`] one flow's account.
+//! what `ENTRY.deviations` says. [`lists`] works at the end of an interval, [`flow`] is one flow's
+//! account.
 
 mod fields;
 mod flow;
@@ -82,17 +83,17 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     }))
 }
 
-/// What has become of the packet in hand.
+/// What has happened to the current arrival.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Fate {
-    /// Nothing yet, in RED's eyes.
+    /// The pre-filter let it pass, and RED has not signalled it.
     Passed,
     Signalled,
     /// The pre-filter dropped it.
     Filtered,
 }
 
-/// The judge, before RED's.
+/// RED-PD: the pre-filter with the RED `inner` behind it.
 struct RedPd<J> {
     inner: J,
     min: f64,
@@ -100,11 +101,11 @@ struct RedPd<J> {
     ledger: Ledger,
     close_at: Instant,
     relax_at: Option<Instant>,
-    /// The packet in hand: its flow, its size, its fate.
+    /// Flow, size in bytes and fate of the current arrival.
     flow: u64,
     bytes: u64,
     fate: Fate,
-    /// For gauges: how many flows are monitored, and the largest P_f.
+    /// For gauges: number of monitored flows, and the largest of their P_f.
     monitored: u32,
     largest: f64,
 }
@@ -127,7 +128,7 @@ impl<J: Early> RedPd<J> {
         }
     }
 
-    /// Whether the pre-filter drops the packet.
+    /// Whether the pre-filter drops the current arrival, which finds `queue` packets waiting.
     fn filters(&mut self, queue: u32, rng: &mut Rng) -> bool {
         let busy = queue > 1;
         let congested = busy && self.inner.average() >= self.min;
@@ -145,7 +146,7 @@ impl<J: Early> RedPd<J> {
         false
     }
 
-    /// RED dropped the packet in hand, or would have.
+    /// Counts the current arrival as lost: RED signalled it, or it overflowed.
     fn loses(&mut self) {
         self.fate = Fate::Signalled;
         self.ledger.lost += self.bytes;
@@ -177,7 +178,7 @@ impl<J: Early> Aqm for RedPd<J> {
 
     fn on_dropped(&mut self, why: DropReason) {
         if self.fate == Fate::Filtered {
-            return; // RED has not seen it
+            return; // RED has not seen the packet
         }
         if self.fate == Fate::Passed {
             self.loses();
@@ -195,7 +196,7 @@ impl<J: Early> Aqm for RedPd<J> {
         if self.relax_at.take().is_some() {
             self.ledger.relax(now);
         } else {
-            // No interval is shorter than twice the least R, 1 ms.
+            // The interval lasts at least 2 R and R at least 1 ms, so it ends after the relaxing.
             self.close_at = now + self.ledger.close(now);
             self.relax_at = Some(now + RELAX_AFTER);
         }
@@ -214,7 +215,8 @@ impl<J: Early> Aqm for RedPd<J> {
 mod tests {
     use super::*;
 
-    /// RED-PD before a RED of thresholds 5 and 15 whose average is zero, with this `min`.
+    /// RED-PD with this `min` and `noidle`, before a RED with thresholds of 5 and 15 packets whose
+    /// average is zero.
     fn red_pd(min: f64, noidle: bool) -> RedPd<Paper> {
         let rtt = Duration::from_millis(40);
         let rules = Rules { often: 3, lists: 5, rtt, longest: 100, tests: true };

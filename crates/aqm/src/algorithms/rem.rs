@@ -3,9 +3,9 @@
 //!
 //! The idea in five lines. The line has a price that rises while packets arrive faster than they
 //! leave (x > c) or more of them wait than should (b > b*), and falls otherwise: it measures
-//! congestion apart from queue and loss. A packet is signalled with 1 − φ^(−price), so that over a
-//! path of several lines the share of unsignalled packets is φ^(−sum of the prices), from which a
-//! sender can read the sum.
+//! congestion separately from queue length and loss. A packet is signalled with probability
+//! 1 − φ^(−price), so that over a path of several lines the share of unsignalled packets is
+//! φ^(−sum of the prices), from which a sender can read the sum.
 //!
 //! Follows ns-2.35 `queue/rem.cc` but for the place of the signal (`profile`).
 
@@ -119,26 +119,26 @@ const FIELDS: &[Field] = &[
     ECN,
 ];
 
-/// The judge. It tests the limit itself: arrivals that do not fit count in the price.
+/// REM. It tests the limit itself, since arrivals that do not fit count in the price too.
 struct Rem {
     gamma: f64,
     alpha: f64,
     phi: f64,
     inw: f64,
     b_star: f64,
-    /// Packets that the line can send between updates.
+    /// Mean packets that the line can send between two updates.
     c: f64,
-    /// Mean packet size where bytes are counted.
+    /// Mean packet size in bytes with `queue_in_bytes`, else none.
     mean: Option<f64>,
     limit: BufferLimit,
     /// Whether the signal test is made at departure.
     late: bool,
-    /// Whether a queue of at most one packet is never signalled.
+    /// Whether a packet is never signalled while at most one waits.
     spares: bool,
     ticker: Ticker,
     /// Arrivals since the last update, in packets or bytes.
     arrivals: u64,
-    /// Their average per interval, in packets.
+    /// Average number of arrivals between two updates, in packets.
     x: f64,
     price: f64,
     p: f64,
@@ -205,7 +205,7 @@ impl Rem {
         self.x = (1.0 - self.inw) * self.x + self.inw * arrivals;
         let mismatch = self.x - self.c + self.alpha * (queue - self.b_star);
         let price = (self.price + self.gamma * mismatch).max(0.0);
-        // An idle line rests at a price of zero: spare it the power.
+        // On an idle line the price stays at zero: the power need not be computed.
         if price != self.price {
             self.price = price;
             self.p = 1.0 - math::pow(self.phi, -price);
@@ -270,7 +270,7 @@ mod tests {
     use super::*;
     use packet::Rate;
 
-    /// 100 Mbit/s of 1000-byte packets, updated every 2 ms: c = 25.
+    /// REM on a line of 100 Mbit/s with 1000-byte packets, updated every 2 ms: c = 25.
     fn rem() -> Rem {
         let line = Line::of(Rate::from_bits_per_s(100_000_000));
         let rem = Rem::new(&Params::defaults(FIELDS), &line, false);

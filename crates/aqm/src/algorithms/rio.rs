@@ -2,12 +2,12 @@
 //! Delivery Service*, IEEE/ACM Transactions on Networking 6(4), 1998).
 //!
 //! The idea in five lines. Packets within a customer's profile are tagged In, the others Out, and
-//! both wait in one queue. In packets are judged by the average number of In packets, Out packets
-//! by the average of all, with lower thresholds and a higher probability: when the queue grows,
-//! Out packets go first, and as long as In traffic alone does not fill the link, In packets are
-//! hardly dropped.
+//! both wait in one queue. In packets are signalled by the average number of In packets, Out
+//! packets by the average of all, with lower thresholds and a higher probability: when the queue
+//! grows, Out packets are dropped first, and as long as In traffic alone does not fill the link, In
+//! packets are hardly dropped.
 //!
-//! | profile | judge |
+//! | profile | algorithm |
 //! |---|---|
 //! | `paper` | [`in_out`]: each average has its own idle clock; In arrivals update both averages, Out arrivals that of all |
 //! | `ns2` | [`in_out`] with the defects of ns-2.35: Out arrivals update no average, and one idle clock serves two flags |
@@ -54,7 +54,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 const COUNT: Kind = Kind::whole(Unit::Count, 0, 1_000_000);
 
-/// A field whose default is the profile's business.
+/// A parameter whose default depends on the profile.
 const fn by_profile(name: &'static str, kind: Kind, meaning: &'static str) -> Field {
     Field::new(name, kind, Value::Unset)
         .meaning(meaning)
@@ -141,7 +141,7 @@ const FIELDS: &[Field] = &[
         .source("read: ns-2.35 setbit_"),
 ];
 
-/// Which class a flow is of.
+/// Number of classes of flows, and how many of them are In or of medium drop precedence.
 #[derive(Clone, Copy, Debug)]
 struct Classes {
     all: u64,
@@ -155,7 +155,7 @@ impl Classes {
         let medium = params.whole_or("medium_classes", u64::from(altq));
         let ins = params.whole("in_classes");
         if ins + medium <= all || !(params.given("in_classes") || params.given("medium_classes")) {
-            // What begins beyond the last class is empty.
+            // Default numbers of In and medium classes are cut to the classes that exist.
             let ins = ins.min(all);
             let medium = medium.min(all - ins);
             params.settle("in_classes", Value::Whole(ins));
@@ -189,7 +189,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
         let ns2 = profile == "ns2";
         let [ins, out] = in_and_out(params, line)?;
         let ins = Ns::new(&ins);
-        // In ns-2 a certain drop clears the counts of In alone.
+        // In ns-2 a certain drop clears the count of In packets, but not that of Out packets.
         let out = Ns::new(&Settings { ns1_compat: ns2, ..out });
         Box::new(ClassFifo::new(InOut::new(classes, ins, out, ns2, limit), ecn))
     }))

@@ -101,14 +101,14 @@ struct Seen {
     last: Instant,
 }
 
-/// The edge: how many packets each active flow has sent.
+/// The edge: it counts the packets of each active flow and tags them Short or Long.
 struct Edge {
     flows: Active<Seen>,
-    /// `L_t`.
+    /// `L_t`: the packets of a flow that are tagged Short.
     short_length: u64,
     ratio: f64,
     by_packets: bool,
-    /// Short and long packets since the last step.
+    /// Number of Short and of Long packets since the last step of `L_t`.
     packets: (u64, u64),
     silence: Duration,
     ticker: Ticker,
@@ -141,7 +141,8 @@ impl Edge {
     }
 }
 
-/// `L_t` after a step in which `short` and `long` flows were seen.
+/// `L_t` after a step from `length`, by the numbers of short and long flows (or packets) and the
+/// target `ratio` of both.
 fn moved(length: u64, short: u64, long: u64, ratio: f64) -> u64 {
     if short == 0 && long == 0 {
         return length;

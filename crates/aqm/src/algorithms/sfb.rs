@@ -3,12 +3,12 @@
 //!
 //! The idea in five lines. Every flow is hashed into one bin of each of L levels; a bin counts its
 //! waiting packets and raises its probability when they are many, lowers it when there are none.
-//! A packet's probability is the least of its L bins': a flow that yields shares bins with one
-//! that does not, but hardly all of them. A flow whose every bin has reached certainty does not
-//! yield, and is limited to a small rate. Now and then the hash functions change, so that no flow
-//! is punished for long because of its neighbours.
+//! A packet's probability is the least of its L bins': a responsive flow shares bins with an
+//! unresponsive one, but hardly all of them. A flow all of whose bins have reached probability 1 is
+//! unresponsive, and is limited to a small rate. Now and then the hash functions change, so that no
+//! flow is punished for long because of those that share its bins.
 //!
-//! Three profiles: `lab` follows Linux's `sch_sfb` in real numbers with an honest token bucket;
+//! Three profiles: `lab` follows Linux's `sch_sfb` in real numbers with an exact token bucket;
 //! `linux` has its 16-bit probabilities and the quirk of its bucket; `paper` has two levels of 23
 //! bins, no drops of packets that could be marked below certainty, and no limit of a bin.
 
@@ -56,7 +56,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: &build,
 };
 
-/// Which source to follow.
+/// The source that the algorithm follows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Profile {
     Lab,
@@ -64,7 +64,7 @@ enum Profile {
     Paper,
 }
 
-/// `SFB_MAX_PROB` as a share of 2^16.
+/// Linux's `SFB_MAX_PROB`, 65,535, as a share of 2^16.
 const LINUX_TOP: f64 = 65_535.0 / 65_536.0;
 
 fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
@@ -79,7 +79,8 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(Watched::new(Judged::new(judge, limit, ecn), ecn))))
 }
 
-/// The filter's size; its bins are digits of one 64-bit hash, which must not run out.
+/// The filter's levels and bins per level. A flow's bins are digits of one 64-bit hash, so that
+/// their number is bounded.
 fn size(params: &Params, profile: Profile) -> Result<(usize, u64), BadParams> {
     let (levels, bins) = if profile == Profile::Paper { (2, 23) } else { (8, 16) };
     let (levels, bins) = (params.whole_or("L", levels), params.whole_or("N", bins));
@@ -97,21 +98,21 @@ fn size(params: &Params, profile: Profile) -> Result<(usize, u64), BadParams> {
 struct Sfb {
     bins: Bins,
     rule: Rule,
-    /// Waiting packets in the emptiest bin from which on an arrival is dropped.
+    /// Number of packets in the emptiest of a flow's bins from which on its arrivals are dropped.
     max: u32,
-    /// p_min from which on the penalty box holds a flow.
+    /// p_min, the least probability of a flow's bins, from which on the flow is in the penalty box.
     top: f64,
-    /// p_min above which a hit may drop what could be marked.
+    /// p_min above which a signal may drop even an ECN-capable packet.
     half: f64,
     linux: bool,
     bucket: Bucket,
     rehash_interval: Duration,
     warmup_time: Duration,
-    /// Since when the current hash functions last.
+    /// When the current hash functions came into use; none before the first arrival.
     since: Option<Instant>,
     warm: bool,
-    /// The hash of the last arrival in each of the two sets of bins, as far as a set is in use; and
-    /// those of the packets that wait, in their order.
+    /// Hashes of the last arrival in both sets of bins, 0 where it is in no bin of a set; and those
+    /// of the packets that wait, in their order.
     hashes: [u64; 2],
     waiting: VecDeque<[u64; 2]>,
     p_min: f64,
@@ -171,7 +172,7 @@ impl Sfb {
         })
     }
 
-    /// Changes the hash functions, or begins to prepare the next, when it is time.
+    /// Changes the hash functions at the end of their interval, or begins to warm up the next set.
     fn turn(&mut self, now: Instant) {
         let since = *self.since.get_or_insert(now);
         let age = now.since(since);
@@ -269,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_set_is_warmed_in_the_last_part_of_its_interval_and_then_changed() {
-        // sch_sfb.c: `time_after`, strictly.
+        // sch_sfb.c compares the times with `time_after`, which is strict.
         let mut sfb = Sfb::new(&Params::defaults(fields::FIELDS), Profile::Linux).unwrap();
         let (interval, warmup) = (sfb.rehash_interval, sfb.warmup_time);
         assert!(interval > warmup && warmup > Duration::ZERO);
@@ -288,7 +289,8 @@ mod tests {
 
     #[test]
     fn above_a_half_linux_drops_below_twice_the_excess() {
-        // sch_sfb.c: `r < (p_min - SFB_MAX_PROB / 2) * 2`. Numbers are drawn until one is equal.
+        // sch_sfb.c drops if `r < (p_min - SFB_MAX_PROB / 2) * 2`. Seeds are tried until a random
+        // number equals that bound.
         let of = |id| Packet {
             id,
             flow: 1,
@@ -305,7 +307,7 @@ mod tests {
                 let r = sfb.random(&mut rng.clone());
                 let (none, now) = (Backlog::default(), Instant::ZERO);
                 let verdict = sfb.on_arrival(&of(0), none, now, &mut rng);
-                // Full bins raise their probability; above the limit all would be dropped.
+                // Bins of 20 packets raise their probability; bins of 25 would drop every arrival.
                 while sfb.waiting.len() > 22 {
                     sfb.on_departure(&of(0), Duration::ZERO, none, now, &mut rng.clone());
                 }

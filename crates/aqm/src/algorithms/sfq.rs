@@ -114,7 +114,7 @@ const FIELDS: &[Field] = &[
     HASH_SEED,
 ];
 
-/// What only the kernel has, and of it what belongs to RED.
+/// Parameters that only profile `linux` has; those of RED in its queues are [`OF_RED`].
 const OF_LINUX: [&str; 4] = ["depth", "flows", "perturb", "bypass"];
 const OF_RED: [&str; 7] = [
     "red_max_th",
@@ -149,7 +149,7 @@ fn build_linux(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Discipline(Box::new(Sfq::new(params.whole("queues") as usize, settings, bypass))))
 }
 
-/// Whether it was written, and is more than a switch that is off.
+/// Whether the user wrote the parameter called `name`, unless as a switch that is off.
 fn is_set(params: &Params, name: &str) -> bool {
     params.given(name) && params.value(name) != Value::Switch(false)
 }
@@ -162,7 +162,7 @@ fn refused(params: &Params, name: &str) -> BadParams {
     BadParams::new(name, why)
 }
 
-/// RED in the queues, and whether it marks.
+/// RED's parameters for the queues and whether it may mark; none without `red_max_th`.
 fn early(params: &Params, line: &Line) -> Result<Option<(Law, bool)>, BadParams> {
     if !params.given("red_max_th") {
         return match OF_RED.into_iter().find(|name| is_set(params, name)) {

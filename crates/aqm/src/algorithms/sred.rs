@@ -1,10 +1,10 @@
 //! SRED, Stabilized RED (T. Ott, T. Lakshman, L. Wong, *SRED: Stabilized RED*, INFOCOM 1999).
 //!
-//! The idea in five lines. A list of "zombies" remembers flows that came by lately. Each arrival
+//! The idea in five lines. A list of "zombies" remembers flows of recent arrivals. Each arrival
 //! is compared with one drawn at random; a match is a hit, a miss may overwrite the zombie. With
 //! N equal flows one in N is a hit, so the average P of hits estimates 1/N without counting
-//! flows. The drop probability grows with the square of N, which holds the queue where it is
-//! whatever the load, and in the full form a hit's own is larger: it hits the heavy flows.
+//! flows. The drop probability grows with the square of N, which keeps the queue stable whatever
+//! the load. In the full form it is larger for a hit, so that heavy flows lose more packets.
 
 use alloc::{boxed::Box, vec::Vec};
 
@@ -72,7 +72,7 @@ struct Sred {
     p_max: f64,
     many: f64,
     limit: u64,
-    /// M, and the flows that came by, of which there are no more.
+    /// Largest number of zombies (M), and the zombies: flows of recent arrivals.
     size: usize,
     zombies: Vec<u64>,
     hit_rate: f64,
@@ -100,7 +100,8 @@ impl Sred {
         }
     }
 
-    /// Compares `flow` with a zombie, once there are enough. Returns whether it was a hit.
+    /// Compares `flow` with a random zombie once the list is full, and until then appends it.
+    /// Returns whether it was a hit.
     fn compare(&mut self, flow: u64, rng: &mut Rng) -> bool {
         if self.zombies.len() < self.size {
             self.zombies.push(flow);
@@ -116,7 +117,7 @@ impl Sred {
         hit
     }
 
-    /// The probability by the queue alone.
+    /// p_sred: the probability that follows from the queue's length alone.
     fn p_sred(&self, queue: u32) -> f64 {
         let queue = u64::from(queue);
         if 3 * queue >= self.limit {

@@ -7,8 +7,8 @@
 //! packet is signalled with a probability up to 1/MPD; above `max_th` it is dropped; the buffer
 //! is tested last.
 //!
-//! Not documented in anything read: when IOS updates its average, whether it ages while the line
-//! idles, and whether it spaces its drops. Each is a switch here, and so constructed.
+//! No source that was read says when IOS updates its average, whether it ages while the line idles,
+//! and whether it spaces its drops. Each is a switch here, with a constructed default.
 
 use alloc::{boxed::Box, format};
 
@@ -41,7 +41,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: &build,
 };
 
-/// Eight precedences and RSVP.
+/// Number of classes: eight IP precedences, and RSVP.
 const CLASSES: usize = 9;
 
 const THRESHOLD: Kind = Kind::above(Unit::Packets, 0.0, 4096.0);
@@ -151,9 +151,9 @@ const FIELDS: &[Field] = &[
 struct Class {
     min: f64,
     max: f64,
-    /// 1/MPD.
+    /// Probability of a signal where the average reaches `max`: 1/MPD.
     max_p: f64,
-    /// −1 below `min`.
+    /// Packets since the class's last signal, with `uniformise`; −1 below `min`.
     count: i64,
 }
 
@@ -232,7 +232,8 @@ fn classes(params: &Params, limit: u64) -> Result<[Class; CLASSES], BadParams> {
         let field = format!("min_th_{i}");
         let own = |name: &str| params.given(name).then(|| params.real(name));
         let own_max = own(&format!("max_th_{i}")).unwrap_or(max);
-        // Only a threshold that was written can contradict.
+        // A spaced default above max_th is lowered to it: only a threshold that the user wrote
+        // may be refused.
         let default = if params.given("min_th") || default <= own_max {
             default
         } else {

@@ -8,7 +8,7 @@ use crate::buffer::{ECN, LIMIT, PACKET_BYTES, PACKETS, PROBABILITY};
 
 const LISTS: Kind = Kind::whole(Unit::Count, 1, MOST_LISTS as u64);
 
-/// Every parameter.
+/// Every parameter of RED-PD.
 pub(super) const FIELDS: &[Field] = &[
     Field::new("K", LISTS, Value::Whole(3))
         .meaning("In how many of the last N lists a flow is monitored.")

@@ -1,15 +1,16 @@
-//! One flow's account: what it lost in each list, and how its drop probability moves.
+//! One flow's account: the bytes that it lost in each list, and how its drop probability moves.
 
 use packet::{Duration, Instant, math};
 
-/// Most lists that may be kept.
+/// Largest number of lists that may be kept.
 pub(super) const MOST_LISTS: usize = 16;
-/// Raises that are remembered for the test of responsiveness.
+/// Number of raises of P_f that are remembered for the test of responsiveness.
 const MEMORY: usize = 5;
-/// Largest step down.
+/// Largest step by which P_f is lowered.
 const STEP: f64 = 0.05;
 
-/// What happened to a flow by the time of a raise: its arrival rate and its loss rate.
+/// What a raise of P_f remembers of the interval: the flow's arrival rate in bytes per second and
+/// its loss rate, a share.
 type Past = (f64, f64);
 
 #[derive(Clone, Debug, Default)]
@@ -19,9 +20,9 @@ pub(super) struct Flow {
     pub arrived: u64,
     pub lost: u64,
     pub filtered: u64,
-    /// Bytes that RED dropped in each list it is in; 0: not in that list.
+    /// Bytes of the flow that RED dropped, in each list; 0 if the flow is not in the list.
     pub lists: [u64; MOST_LISTS],
-    /// P_f, if the flow is monitored.
+    /// The pre-filter's drop probability P_f for the flow, if it is monitored.
     pub p: Option<f64>,
     pub unresponsive: bool,
     /// Packets that survived the pre-filter since it dropped one.
@@ -32,19 +33,19 @@ pub(super) struct Flow {
     raises: usize,
 }
 
-/// The P_f of a newly monitored flow.
+/// The P_f of a newly monitored flow, whose share of the drop rate `u` is `r`.
 pub(super) fn first(r: f64, u: f64) -> f64 {
     r.min(2.0 * u).min(0.5)
 }
 
-/// P_f after a raise by `r`.
+/// P_f after a raise from `p` by `r`.
 pub(super) fn raised(p: f64, r: f64, unresponsive: bool) -> f64 {
     let factor = if unresponsive { 3.0 } else { 2.0 };
     let next = if r > p { factor * p } else { p + (factor - 1.0) * r };
     if next > 1.0 { 1.0 - (1.0 - p) / factor } else { next }
 }
 
-/// P_f after a step down; `None`: no longer monitored.
+/// P_f after a step down from `p`; `None`: the flow is no longer monitored.
 pub(super) fn relaxed(p: f64, unresponsive: bool) -> Option<f64> {
     let (factor, least) = if unresponsive { (1.5, 0.0025) } else { (2.0, 0.005) };
     if p <= least {
@@ -63,8 +64,8 @@ impl Flow {
         (entries.count(), self.lists.iter().sum())
     }
 
-    /// Whether its rate has not fallen with the square root of its losses, in most pairs of
-    /// remembered raises.
+    /// Whether the flow is unresponsive: in most pairs of remembered raises its arrival rate has
+    /// not fallen with the square root of its loss rate.
     fn does_not_respond(&self) -> bool {
         let past = &self.past[..self.raises.min(MEMORY)];
         let (mut good, mut bad) = (0, 0);
@@ -150,12 +151,12 @@ mod tests {
         let constant = [(1e6, 0.01), (1e6, 0.02), (1e6, 0.04), (1e6, 0.05)];
         assert!(!remembered(&constant[..2]).does_not_respond());
         assert!(remembered(&constant[..3]).does_not_respond());
-        // A rate that falls with the root of the losses is good enough.
+        // A flow whose rate falls with the square root of its losses responds.
         let yielding = constant.map(|(rate, p)| (rate * math::sqrt(0.01 / p), p));
         assert!(!remembered(&yielding).does_not_respond());
-        // Pairs with losses ten times apart say nothing.
+        // Pairs with loss rates more than ten times apart are not counted.
         assert!(!remembered(&[(1e6, 0.001), (1e6, 0.02), (1e6, 0.5)]).does_not_respond());
-        // One good pair needs four bad ones. The first rate was high.
+        // Each pair with a response needs four without. Here the rate fell after the first raise.
         let mixed = [(4e6, 0.01), (1e6, 0.02), (1e6, 0.021), (1e6, 0.022)];
         assert!(!remembered(&mixed).does_not_respond());
         // Only five raises are remembered: the sixth replaces the first.
@@ -166,14 +167,15 @@ mod tests {
 
     #[test]
     fn two_good_pairs_need_eight_bad_ones_and_at_the_root_a_pair_is_good() {
-        // From the first raise to the two at 0.02 the rate falls by more than the root of a half, to
-        // the others by less than theirs; with five pairs of a constant rate that makes 2 and 7.
+        // After the first raise the rate falls to 0.6. For the pairs with losses of 0.02 that is
+        // less than the square root of a half, a response; for those with 0.03 and 0.04 it is not
+        // enough. The five pairs of constant rate show no response: 2 pairs respond, 7 do not.
         let seven = [(1e6 / 0.6, 0.01), (1e6, 0.02), (1e6, 0.02), (1e6, 0.03), (1e6, 0.04)];
         assert!(!remembered(&seven).does_not_respond());
-        // Four times the losses, half the rate.
+        // Four times the losses and half the rate: exactly the square root, a response.
         let root = [(2e6, 0.01), (1e6, 0.04), (1e6, 0.04), (1e6, 0.04)];
         assert!(!remembered(&root).does_not_respond());
-        // Exactly ten times.
+        // Pairs with loss rates exactly ten times apart are not counted.
         let far = [(1e6, 0.1), (1e6, 1.0), (1e6, 1.0), (1e6, 1.0)];
         assert!(!remembered(&far).does_not_respond());
     }

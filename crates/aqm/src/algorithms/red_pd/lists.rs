@@ -1,4 +1,5 @@
-//! The work at the end of an interval: who lost most, who lost often, and what is done to them.
+//! The work at the end of an interval: it lists the flows that lost most bytes, and moves the drop
+//! probabilities of those that are listed often.
 
 use alloc::vec::Vec;
 
@@ -7,16 +8,16 @@ use packet::{Duration, Instant, math};
 use super::flow::{Flow, MOST_LISTS};
 use crate::shells::active::Active;
 
-/// RED drops at most this share of the bytes: no flow's probability is raised.
+/// Drop rate of an interval, a share of bytes, up to which no flow's probability is raised.
 const CALM: f64 = 0.001;
 /// Least time between changes of a flow's probability.
 const LEAST_PAUSE: Duration = Duration::from_millis(400);
-/// From the end of an interval to the relaxing of flows.
+/// Time from the end of an interval until drop probabilities are lowered.
 pub(super) const RELAX_AFTER: Duration = Duration::from_millis(1);
 
-/// What the lists are kept by.
+/// Parameters by which flows are listed and monitored.
 pub(super) struct Rules {
-    /// K of N lists make a flow one of high bandwidth.
+    /// Number of lists (K of the last N) in which a flow of high bandwidth must be.
     pub often: usize,
     pub lists: usize,
     pub rtt: Duration,
@@ -42,17 +43,17 @@ impl Rules {
 pub(super) struct Ledger {
     pub flows: Active<Flow>,
     rules: Rules,
-    /// Bytes in the interval, without what the pre-filter dropped.
+    /// Bytes that reached RED in the interval, and those of them that RED dropped or marked.
     pub arrived: u64,
     pub lost: u64,
-    /// The smoothed drop rate, after the first interval.
+    /// The smoothed drop rate of RED; none before the end of the first interval.
     ambient: Option<f64>,
-    /// Lists so far.
+    /// Number of lists written so far.
     turns: usize,
-    /// The last five intervals, the one that has just begun included.
+    /// Lengths of the last five intervals, including the one that has just begun.
     intervals: [Duration; 5],
     began: Instant,
-    /// Flows with losses, largest first: (bytes, index).
+    /// Flows with losses in the interval: bytes lost, and the flow's index.
     ranking: Vec<(u64, usize)>,
 }
 
@@ -81,19 +82,20 @@ impl Ledger {
         self.rules.interval(0.0)
     }
 
-    /// How many flows are monitored, and the largest P_f.
+    /// Number of monitored flows, and the largest of their P_f.
     pub fn monitored(&mut self) -> (u32, f64) {
         let all = self.flows.iter_mut().filter_map(|(_, flow)| flow.p);
         all.fold((0, 0.0), |(flows, largest), p| (flows + 1, p.max(largest)))
     }
 
-    /// The time of the last `n` intervals, or the least pause.
+    /// Length of the last `n` intervals together, at least [`LEAST_PAUSE`].
     fn pause(&self, n: usize) -> Duration {
         let of = |back: usize| self.intervals[(self.turns + 5 - back) % 5];
         (1..=n).fold(Duration::ZERO, |sum, back| sum + of(back)).max(LEAST_PAUSE)
     }
 
-    /// Updates the ambient drop rate: this interval's, and what raises are measured by.
+    /// Updates the ambient drop rate. Returns the interval's drop rate, and the lesser of both
+    /// rates, by which raises are measured.
     fn rates(&mut self) -> (f64, f64) {
         let rate = if self.arrived == 0 { 0.0 } else { self.lost as f64 / self.arrived as f64 };
         let ambient = self.ambient.map_or(rate, |old| 0.5 * rate + 0.5 * old);
@@ -139,7 +141,7 @@ impl Ledger {
         }
     }
 
-    /// The interval is over; the length of the next.
+    /// Ends the interval: writes its list and raises P_f of flows. Returns the next one's length.
     pub fn close(&mut self, now: Instant) -> Duration {
         let (rate, u) = self.rates();
         self.write_list();
@@ -154,7 +156,8 @@ impl Ledger {
         next
     }
 
-    /// Clears the interval's accounts, and forgets flows of which nothing needs to be known.
+    /// Clears the interval's accounts, and forgets flows without arrivals, lists, P_f or a recent
+    /// change of it.
     fn forget(&mut self, now: Instant) {
         let longest = self.rules.rtt * 40 + LEAST_PAUSE;
         self.flows.retain(|flow| {
@@ -164,7 +167,7 @@ impl Ledger {
         });
     }
 
-    /// Relaxes monitored flows that are in no list.
+    /// Lowers P_f of monitored flows that are in no list.
     pub fn relax(&mut self, now: Instant) {
         let pauses = [self.pause(3), self.pause(5)];
         for (_, flow) in self.flows.iter_mut() {
@@ -223,7 +226,7 @@ mod tests {
             interval(&mut ledger, turn, &[(1, 3000), (2, 1000), (3, third)]);
         }
         assert_eq!(ledger.monitored().0, 2);
-        // 4000 of 300 000 in the last interval; its mean with the earlier rate is larger.
+        // RED dropped 4000 of 300 000 bytes in the last interval; the smoothed rate is larger.
         let u = 4000.0 / 300_000.0;
         let p = |ledger: &mut Ledger, name| ledger.flows.get(name).unwrap().p;
         assert!((p(&mut ledger, 1).unwrap() - 1.5 * u).abs() < 1e-12);
@@ -272,7 +275,7 @@ mod tests {
         let p = |ledger: &mut Ledger, name| ledger.flows.get(name).unwrap().p.unwrap();
         let before = p(&mut ledger, 1);
         assert_eq!(before, p(&mut ledger, 2));
-        // Both are in three lists of five, and have rested for ten seconds.
+        // Both flows are in three lists of five, and no P_f has changed for ten seconds.
         interval(&mut ledger, 103, &[(1, 0), (2, 3000)]);
         assert_eq!(p(&mut ledger, 1), before);
         assert!(p(&mut ledger, 2) > before);

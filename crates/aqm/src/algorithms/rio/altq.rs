@@ -1,7 +1,7 @@
 //! ALTQ's RIO: three drop precedences, low, medium and high.
 //!
 //! State i averages the packets of precedence i and below. An arrival of precedence d updates the
-//! states from d on and is judged by state d; any drop clears the counts of the states from d on.
+//! states from d on and state d decides on it; any drop clears the counts of the states from d on.
 //! A state's idle clock starts with the departure that leaves none of its packets.
 
 use packet::{DropReason, Instant, Packet, Rng};
@@ -11,7 +11,7 @@ use crate::algorithms::family::Altq;
 use crate::shells::classes::{ClassJudge, Waiting};
 use crate::{Aqm, Verdict};
 
-/// Drop precedences.
+/// Number of drop precedences, each with a RED state.
 pub(super) const STATES: usize = 3;
 
 pub(super) struct Precedences {
@@ -26,7 +26,7 @@ impl Precedences {
     }
 }
 
-/// Packets of precedence `state` and below.
+/// Number of waiting packets of precedence `state` and below.
 fn length(waiting: &Waiting, state: usize) -> u32 {
     waiting.of[..=state].iter().map(|backlog| backlog.packets).sum()
 }

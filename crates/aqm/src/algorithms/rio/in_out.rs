@@ -1,5 +1,5 @@
-//! Two REDs on one queue: In packets are judged by the average of In packets, Out packets by the
-//! average of all.
+//! Two REDs on one queue: one decides on In packets by the average of In packets, the other on Out
+//! packets by the average of all.
 
 use alloc::format;
 
@@ -12,12 +12,12 @@ use crate::algorithms::family::{
 use crate::shells::classes::{ClassJudge, Waiting};
 use crate::{Aqm, Line, Verdict};
 
-/// The class of an In packet.
+/// Class number of In packets.
 pub(crate) const IN: usize = 0;
-/// The class of an Out packet.
+/// Class number of Out packets.
 pub(crate) const OUT: usize = 1;
 
-/// Whose idle clocks and updates.
+/// The idle clocks of both averages, and which arrivals update them.
 enum Clocks {
     /// Each average has its own clock; In arrivals update both, Out arrivals the total.
     Own { ins: Idle, all: Idle },
@@ -25,11 +25,12 @@ enum Clocks {
     Ns2 { since: Instant, ins: bool, all: bool, line: bool },
 }
 
-/// How long each queue was idle before an arrival, if it was: In's, and all.
+/// Idle time before an arrival, if there was one: without In packets, and without any packet.
 type Spans = (Option<Duration>, Option<Duration>);
 
 impl Clocks {
-    /// An arrival that updates; an In arrival, or an Out arrival with clocks of their own.
+    /// Ends the idle times at an arrival that updates averages: any with `Own` clocks, else an In
+    /// arrival.
     fn end(&mut self, class: usize, now: Instant) -> Spans {
         match self {
             Clocks::Own { ins, all } => {
@@ -46,7 +47,7 @@ impl Clocks {
     }
 }
 
-/// The settings of In and of Out, for disciplines that build on a simulator's RED.
+/// RED's settings for In and for Out packets, for disciplines that build on ns-2's RED.
 pub(crate) fn in_and_out(params: &Params, line: &Line) -> Result<[Settings; 2], BadParams> {
     Ok([
         settings(params, line, &NS2, "in", (15.0, 30.0, 0.02))?,
@@ -54,7 +55,7 @@ pub(crate) fn in_and_out(params: &Params, line: &Line) -> Result<[Settings; 2], 
     ])
 }
 
-/// The settings of the class whose fields begin with `name`.
+/// RED's settings for the class whose parameters have names that begin with `name`.
 pub(super) fn settings(
     params: &Params,
     line: &Line,
@@ -68,7 +69,7 @@ pub(super) fn settings(
     let w_q = params.real_or("w_q", if altq { 1.0 / 512.0 } else { 0.002 });
     let plain = plain(profile, band, w_q, real("max_p", max_p));
     Ok(if altq && !params.given("mean_packet_bytes") {
-        plain // 800 us
+        plain // with ALTQ's packet time of 800 us
     } else {
         let mean = params.whole_or("mean_packet_bytes", 500) as u32;
         Settings { clock: PacketClock::of_line(line.rate, mean), ..plain }
@@ -85,12 +86,12 @@ pub(crate) trait Tagger: Send {
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// The judge of both classes.
+/// RIO: the RED `ins` for In packets and the RED `out` for Out packets.
 pub(crate) struct InOut<T> {
     tagger: T,
     ins: Ns,
     out: Ns,
-    /// Where a hit drops even what could be marked.
+    /// Average of In and of Out from which on a signal drops even ECN-capable packets.
     max: [f64; 2],
     clocks: Clocks,
     limit: u64,
@@ -99,7 +100,7 @@ pub(crate) struct InOut<T> {
 }
 
 impl<T: Tagger> InOut<T> {
-    /// `ins` and `out` judge; `ns2` keeps the defects of ns-2.
+    /// RIO with the REDs `ins` and `out`; `ns2` keeps the defects of ns-2.
     pub fn new(tagger: T, mut ins: Ns, mut out: Ns, ns2: bool, limit: u64) -> Self {
         let clocks = if ns2 {
             Clocks::Ns2 { since: Instant::ZERO, ins: true, all: true, line: true }
@@ -158,7 +159,7 @@ impl<T: Tagger> ClassJudge for InOut<T> {
                 }
                 all.resume();
             }
-            // ns-2 looks into the empty queue after each arrival and starts its clock again.
+            // ns-2 finds the queue empty after the dropped arrival, and restarts its clock.
             Clocks::Ns2 { since, ins, all, line: true } => {
                 (*since, *ins, *all) = (now, true, true);
             }
@@ -216,7 +217,7 @@ mod tests {
 
     #[test]
     fn altq_has_a_weight_and_a_clock_of_its_own() {
-        // rio.c: W_WEIGHT 512, 800 us where nothing is said of packets; ns-2: 500 B of the line.
+        // rio.c: W_WEIGHT 512, and 800 us unless a packet size is given; ns-2: 500 B at line rate.
         for (profile, given, w_q, micros) in [
             (&ALTQ, &[][..], 1.0 / 512.0, 800.0),
             (&ALTQ, &[("mean_packet_bytes", 1_000.0)], 1.0 / 512.0, 400.0),
@@ -228,7 +229,7 @@ mod tests {
         }
     }
 
-    /// All packets are Out.
+    /// A tagger for which all packets are Out.
     struct Outside;
 
     impl Tagger for Outside {

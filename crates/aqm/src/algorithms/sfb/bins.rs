@@ -4,8 +4,8 @@ use alloc::{vec, vec::Vec};
 
 use crate::shells::flows;
 
-/// Linux's size, whose digits are bits and whose loops the compiler unrolls: a sixth fewer
-/// instructions for a packet.
+/// Linux's number of levels (and of bins in each). A bin's index is 4 bits of the hash and the
+/// compiler unrolls the loops: a sixth fewer instructions per packet.
 const USUAL_LEVELS: usize = 8;
 const USUAL_BINS: usize = 16;
 
@@ -14,7 +14,7 @@ const USUAL_BINS: usize = 16;
 pub(super) struct Rule {
     pub up: f64,
     pub down: f64,
-    /// Waiting packets from which on a bin is overloaded.
+    /// Number of waiting packets from which on a bin is overloaded.
     pub full: u32,
     /// Largest probability.
     pub top: f64,
@@ -36,14 +36,14 @@ impl Bin {
     }
 }
 
-/// Both sets: one in use, one for the hash functions to come.
+/// Both sets of bins: one in use, one for the next hash functions.
 pub(super) struct Bins {
     bins: Vec<Bin>,
     levels: usize,
     per_level: u64,
     seed: u64,
     salts: [u64; 2],
-    /// How many salts there have been.
+    /// Number of salts drawn so far.
     salted: u64,
     current: usize,
 }
@@ -62,7 +62,7 @@ impl Bins {
         }
     }
 
-    /// The set in use.
+    /// Index of the set in use.
     pub const fn current(&self) -> usize {
         self.current
     }
@@ -80,7 +80,7 @@ impl Bins {
         flows::hash(flow, self.salts[set]) | 1
     }
 
-    /// The bins of `hash` in `set`, one per level: its digits to the base N.
+    /// Visits the bins of `hash` in `set`, one per level: the digits of the hash to the base N.
     fn each(&mut self, set: usize, hash: u64, mut visit: impl FnMut(&mut Bin)) {
         let per_level = self.per_level as usize;
         let from = set * self.levels * per_level;
@@ -102,14 +102,14 @@ impl Bins {
         }
     }
 
-    /// A packet arrives: moves the probabilities of its bins. The least queue and the least
+    /// Moves the probabilities of an arrival's bins. Returns the least queue and the least
     /// probability among them.
     pub fn arrive(&mut self, set: usize, hash: u64, rule: Rule) -> (u32, f64) {
         let (mut queue, mut p) = (u32::MAX, f64::INFINITY);
         self.each(set, hash, |bin| {
             bin.arrive(rule);
             queue = queue.min(bin.queue);
-            p = if bin.p < p { bin.p } else { p }; // cheaper than `min`, which minds NaN
+            p = if bin.p < p { bin.p } else { p }; // cheaper than `min`, which handles NaN
         });
         (queue, p)
     }
@@ -137,8 +137,8 @@ mod tests {
 
     #[test]
     fn the_usual_size_has_the_digits_of_any_other() {
-        // Level by level it takes the digits that a filter of more levels takes, which needs more
-        // steps.
+        // A filter of 9 levels takes its digits by the general code. Its first 8 levels must be
+        // those of the usual size.
         let (mut usual, mut longer) = (Bins::new(8, 16, 5), Bins::new(9, 16, 5));
         for flow in 0..100 {
             let hash = usual.hash(flow, 0);
@@ -201,8 +201,8 @@ mod tests {
 
     #[test]
     fn false_penalties_are_as_frequent_as_published() {
-        // (1 - (1 - 1/N)^10)^L; innocents of a round share its filter, so errors are those of
-        // 2000 rounds: five of them are 0.015 and 0.0025.
+        // Expected: (1 - (1 - 1/N)^10)^L. The innocent flows of a round share one filter, so the
+        // sample is 2000 rounds: five standard errors are 0.015 and 0.0025.
         let found = punished(2, 23);
         assert!((found - 0.1288).abs() < 0.015, "{found}");
         let found = punished(8, 16);
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_filter_of_as_many_bins_has_its_own_levels() {
-        // Four levels of 32 bins are as many as eight of 16: a packet is in four of them.
+        // Four levels of 32 bins are as many bins as eight of 16, but a packet is in four of them.
         let mut bins = Bins::new(4, 32, 5);
         bins.shift([bins.hash(7, 0), 0], true);
         let level = |level: usize| bins.bins[32 * level..32 * (level + 1)].iter();

@@ -1,17 +1,17 @@
-//! The penalty box's tokens.
+//! The token bucket of SFB's penalty box.
 
 use packet::{Duration, Instant};
 
-/// A bucket that starts full.
+/// A token bucket that starts full.
 pub(super) struct Bucket {
     /// Tokens per second.
     rate: f64,
     burst: f64,
-    /// Linux's quirks: the bucket is looked after only when it is empty, and what has come in by
-    /// then is rounded down while its clock restarts; without a rate it holds nothing at all.
+    /// Whether it has Linux's quirks: the bucket is refilled only when it is empty, by a whole
+    /// number of tokens, while its clock restarts; without a rate it admits nothing.
     linux: bool,
     tokens: f64,
-    /// When it was filled last; its creation, at first.
+    /// Time of the last refill; at first that of the bucket's creation.
     since: Instant,
 }
 
@@ -20,7 +20,7 @@ impl Bucket {
         Bucket { rate, burst: burst as f64, linux, tokens: burst as f64, since: Instant::ZERO }
     }
 
-    /// Tokens left when it was looked at last.
+    /// Number of tokens left after the last call of [`Bucket::take`].
     pub const fn tokens(&self) -> f64 {
         self.tokens
     }
@@ -75,7 +75,7 @@ mod tests {
             let later = Instant::from_nanos(3_600_000_000_000);
             assert_eq!((0..30).filter(|_| bucket.take(later)).count(), 20);
         }
-        // No more than ten seconds' worth in Linux.
+        // Linux refills at most the tokens of ten seconds.
         let mut slow = Bucket::new(0.5, 20, true);
         assert_eq!((0..30).filter(|_| slow.take(Instant::ZERO)).count(), 20);
         let later = Instant::from_nanos(3_600_000_000_000);
@@ -84,7 +84,8 @@ mod tests {
 
     #[test]
     fn the_first_refill_counts_from_the_creation() {
-        // sch_sfb sets token_time when it is configured: after the first burst there is another.
+        // sch_sfb sets token_time when it is configured, so that the first refill after the first
+        // burst is a whole burst.
         let taken = |linux| {
             let mut bucket = Bucket::new(10.0, 20, linux);
             let late = Instant::from_nanos(60_000_000_000);

@@ -10,7 +10,7 @@ const COUNT: Kind = Kind::whole(Unit::Packets, 1, 100_000_000);
 const STEP: Kind = Kind::above(Unit::None, 0.0, 1.0);
 const TIME: Kind = Kind::from(Unit::Time, 0.0, 1e6);
 
-/// Every parameter.
+/// Every parameter of SFB.
 pub(super) const FIELDS: &[Field] = &[
     Field::new("profile", Kind::Choice(&["lab", "linux", "paper"]), Value::Choice("lab"))
         .meaning("The source to follow: lab (Linux in real numbers), linux, or paper.")

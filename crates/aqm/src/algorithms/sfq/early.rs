@@ -1,5 +1,5 @@
-//! RED in every queue of SFQ (`redflowlimit` of `tc`, SFQRED in the kernel): one law for all, an average and a
-//! count for each.
+//! RED in every queue of SFQ (`redflowlimit` of `tc`, SFQRED in the kernel): all queues share the
+//! parameters, and each has its own average and count.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -22,18 +22,20 @@ impl Early {
         Early { law, ecn, of: vec![Vars::NEW; queues] }
     }
 
-    /// The queue at this place was empty.
+    /// Resets RED's state of queue `at`, which was empty.
     pub fn begin(&mut self, at: u32) {
         self.of[at as usize] = Vars::NEW;
     }
 
-    /// Takes in a packet that finds `bytes` in a queue, without judging it.
+    /// Updates the average of queue `at` with a packet that finds `bytes` there, and decides
+    /// nothing.
     pub fn sample(&mut self, at: u32, bytes: u64) {
         self.law.sample(&mut self.of[at as usize], bytes);
     }
 
-    /// Judges a packet that finds others in its queue. A signal marks the queue's first packet if `front` and it
-    /// can be marked, else the arrival if it can; returns why the queue is to lose a packet if neither can.
+    /// Decides on a packet that finds others in its queue. A signal marks the queue's first packet
+    /// if `front` and it can be marked, else the arrival if it can be. Returns why the queue must
+    /// lose a packet, if it must.
     pub fn judge(
         &mut self,
         at: u32,

@@ -1,9 +1,10 @@
 //! SFQ as the kernel has it (`net/sched/sch_sfq.c` of Linux 6.12 and 7.3).
 //!
-//! How it differs: a queue may overdraw its turn by one packet, so that a short packet takes the
-//! next one along; of equally long queues, the one that reached its length last drops a packet; the
-//! number of queues, and of places in each, is fixed. With `perturb` the hash is drawn anew now and then, and what
-//! waits goes to the queues that it now belongs to.
+//! Differences from profile `paper`: a queue may overdraw its turn by one packet, so that a short
+//! packet takes the next one along; of equally long queues, the one that reached its length last
+//! drops a packet; the number of queues that hold packets, and of packets in each, is limited.
+//! With `perturb` the hash's seed is drawn anew now and then, and the packets that wait move to the
+//! queues of the new hash.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -19,25 +20,25 @@ use crate::{Cx, Discipline};
 
 const NONE: u32 = u32::MAX;
 
-/// The kernel's numbers, packets and bytes.
+/// Parameters of the kernel's SFQ, in packets and bytes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub limit: u32,
     /// Limit of one queue in packets (`depth`).
     pub depth: u32,
-    /// Queues with packets (`flows`), no more than `limit`.
+    /// Largest number of queues that hold packets (`flows`), no more than `limit`.
     pub flows: u32,
     pub quantum: i64,
-    /// The longest queue loses its first packet.
+    /// Whether the longest queue loses its first packet, and not its last.
     pub front: bool,
     pub seed: u64,
-    /// How often the hash is drawn anew, if it is.
+    /// Time between two draws of the hash's seed; none if it never changes.
     pub perturb: Option<Duration>,
-    /// RED in every queue, and whether it marks.
+    /// RED's parameters for every queue, if there is one, and whether it may mark.
     pub early: Option<(Law, bool)>,
 }
 
-/// A queue's links.
+/// A queue's links in a doubly linked list: indices of queues.
 #[derive(Clone, Copy, Debug)]
 struct Links {
     next: u32,
@@ -48,32 +49,33 @@ const UNLINKED: Links = Links { next: NONE, prev: NONE };
 
 struct Slot {
     queue: Queue,
-    /// Bytes that it may still send in this turn; below zero what it overdrew (`allot`).
+    /// Bytes that the queue may still send in this turn; below zero, those overdrawn (`allot`).
     allot: i64,
-    /// The next one to have its turn, in a circle.
+    /// Index of the queue whose turn is next, in a circle.
     next: u32,
     /// Links to the other queues of equal length (`dep`).
     peers: Links,
-    /// The kernel's place for it while it holds packets, by which a new hash goes through them.
+    /// The kernel's slot number while the queue holds packets; a rehash visits queues in its order.
     place: u32,
 }
 
-/// See the module.
+/// The kernel's SFQ, as the module's documentation describes it.
 pub(super) struct Sfq {
     settings: Settings,
     bypass: Bypass,
     pool: Pool,
     slots: Vec<Slot>,
-    /// The last one of the circle of turns; none where all is empty.
+    /// Index of the last queue in the circle of turns; `NONE` if nothing waits.
     tail: u32,
     active: u32,
-    /// For each length the queue that came to it last, and the greatest length (`cur_depth`).
+    /// For each length in packets the queue that reached it last, and the greatest length of all
+    /// (`cur_depth`).
     of_length: Vec<u32>,
     longest: u32,
     total: Backlog,
     early: Option<Early>,
-    /// Places of the kernel that are free, the next one last (`dep[0]`); and when the hash is drawn anew. Neither
-    /// without `perturb`.
+    /// Free slot numbers of the kernel, the next one to use last (`dep[0]`), and when the hash's
+    /// seed is drawn anew. Both are unused without `perturb`.
     free: Vec<u32>,
     redraw_at: Option<Instant>,
 }
@@ -107,7 +109,7 @@ impl Sfq {
         self.slots[at as usize].queue.backlog().packets
     }
 
-    /// `sfq_link`: the queue has come to its length.
+    /// `sfq_link`: enters queue `at` in the list of its new length.
     fn link(&mut self, at: u32) {
         let length = self.length(at) as usize;
         if length == 0 {
@@ -121,7 +123,7 @@ impl Sfq {
         self.longest = self.longest.max(length as u32);
     }
 
-    /// `sfq_unlink`: it is to leave this length.
+    /// `sfq_unlink`: removes queue `at` from the list of `length`, before its length changes.
     fn unlink(&mut self, at: u32, length: u32) {
         if length == 0 {
             return;
@@ -134,7 +136,7 @@ impl Sfq {
         if next != NONE {
             self.slot(next).peers.prev = prev;
         }
-        // Nothing else is so long: what this one comes to is.
+        // No other queue is as long. If this one grows, `link` raises the greatest length again.
         if self.longest == length && self.of_length[length as usize] == NONE {
             self.longest -= 1;
         }
@@ -161,7 +163,8 @@ impl Sfq {
         Some(packet)
     }
 
-    /// A queue loses its first packet for another; it has not come to its length anew.
+    /// Drops the first packet of queue `at` and appends `packet`. The length stays, and with it
+    /// the queue's position among equally long ones.
     fn replace_first(&mut self, at: u32, packet: Packet, why: DropReason, cx: &mut Cx) {
         let queue = &mut self.slots[at as usize].queue;
         let gone = self.pool.pop(queue);
@@ -173,7 +176,7 @@ impl Sfq {
         }
     }
 
-    /// A queue with its first packet goes to the end of the circle.
+    /// Puts queue `at`, which has just got its first packet, at the end of the circle.
     fn join(&mut self, at: u32) {
         let first = match self.tail {
             NONE => at,
@@ -189,7 +192,7 @@ impl Sfq {
         self.active += 1;
     }
 
-    /// The first of the circle is empty.
+    /// Removes the first queue of the circle, which is empty.
     fn leave(&mut self, first: u32) {
         let next = self.slots[first as usize].next;
         if next == first {
@@ -202,15 +205,15 @@ impl Sfq {
         self.active -= 1;
     }
 
-    /// The place of an empty queue is the next to be used.
+    /// Frees the kernel's slot number of an empty queue: it is the next to be used.
     fn freed(&mut self, at: u32) {
         if self.settings.perturb.is_some() {
             self.free.push(self.slots[at as usize].place);
         }
     }
 
-    /// `sfq_drop`: the longest queue loses a packet. It has two or more, since no more queues than
-    /// `limit` have any.
+    /// `sfq_drop`: the longest queue loses a packet. It has two or more, since at most `limit`
+    /// queues hold packets.
     fn drop_one(&mut self, cx: &mut Cx) {
         let victim = self.of_length[self.longest as usize];
         if let Some(packet) = self.take(victim, self.settings.front) {
@@ -224,7 +227,8 @@ impl Sfq {
         (hash(flow, self.settings.seed) % self.slots.len() as u64) as u32
     }
 
-    /// `sfq_enqueue` before the packet is taken in: why its queue is to lose a packet, if it is.
+    /// `sfq_enqueue` before the packet is queued. Returns why its queue must lose a packet, if it
+    /// must.
     fn congested(&mut self, at: u32, packet: &mut Packet, cx: &mut Cx) -> Option<DropReason> {
         let Sfq { settings, pool, slots, early, .. } = self;
         let queue = &slots[at as usize].queue;
@@ -235,7 +239,8 @@ impl Sfq {
         early.or((queue.backlog().packets >= settings.depth).then_some(DropReason::Overflow))
     }
 
-    /// `sfq_rehash`: takes all out, by places, and each goes to the queue of its flow by the hash of now.
+    /// `sfq_rehash`: takes all packets out, in the order of slot numbers, and puts each into the
+    /// queue of its flow by the new hash.
     fn rehash(&mut self, cx: &mut Cx) {
         let mut active: Vec<u32> = (0..self.slots.len() as u32).collect();
         active.retain(|&at| self.length(at) > 0);

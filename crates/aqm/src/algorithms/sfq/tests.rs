@@ -6,7 +6,8 @@ use packet::{Ecn, Event, Instant, Packet, Rate, Rng};
 use super::*;
 use crate::{Cx, Discipline};
 
-/// A queue, and the packets that it lost; a packet's name is its flow's, times 100, and its number.
+/// A queue and the packets that it dropped. A packet's id is 100 times its flow, plus its number
+/// within the flow.
 struct Trial {
     queue: Box<dyn Discipline>,
     rng: Rng,
@@ -32,7 +33,7 @@ impl Trial {
         self.comes(id, bytes, Ecn::NotEct);
     }
 
-    /// Returns the packet that it marks, if it does.
+    /// Lets a packet arrive. Returns the id of the packet that the queue marks, if there is one.
     fn comes(&mut self, id: u32, bytes: u32, ecn: Ecn) -> Option<u32> {
         let packet = Packet {
             id,
@@ -53,7 +54,7 @@ impl Trial {
         marked
     }
 
-    /// The periodic update, which is due at `seconds`.
+    /// Runs the periodic update, which must be due at `seconds`.
     fn tick(&mut self, seconds: u64) {
         let now = Instant::from_nanos(seconds * 1_000_000_000);
         assert_eq!(self.queue.next_tick(), Some(now));
@@ -94,7 +95,8 @@ fn in_linux_a_short_packet_takes_the_next_one_along() {
 
 #[test]
 fn in_linux_who_overdrew_has_less_of_its_next_turn() {
-    // Of 1,514: 1,000 and, for 514 are left, 1,514; -1,000. The next turn begins with 514: one packet.
+    // The first turn of 1,514 B sends 1,000 B and, since 514 B are left, 1,514 B more: 1,000 B are
+    // overdrawn. The next turn has 514 B: it sends 500 B and, since 14 B are left, 66 B more.
     let mut trial = Trial::new("linux", &[]);
     trial.arrive(101, 1_000);
     trial.arrivals(&[102]);
@@ -109,7 +111,8 @@ fn in_linux_of_equally_long_queues_the_one_loses_that_came_to_its_length_last() 
     let mut trial = Trial::new("linux", &[("limit", 4.0)]);
     assert_eq!(trial.arrivals(&[101, 102, 201, 202]), []);
     assert_eq!(trial.arrivals(&[301]), [202]);
-    // The first alone is longest; then its own second makes the third queue as long.
+    // Now flow 1 alone has two packets. Packet 302 makes flow 3's queue as long, then 203 flow 2's:
+    // each is dropped, since its queue reached that length last.
     assert_eq!(trial.arrivals(&[302]), [302]);
     assert_eq!(trial.arrivals(&[203]), [203]);
     assert_eq!(trial.queue.backlog().packets, 4);
@@ -124,7 +127,7 @@ fn in_linux_a_queue_and_the_number_of_queues_have_limits() {
     assert_eq!(trial.arrivals(&[101, 102, 103, 201, 301]), [103, 301]);
     assert_eq!(trial.leave(), [101, 201, 102]);
     assert_eq!(trial.arrivals(&[301, 401]), []);
-    // No more queues than packets may wait.
+    // With room for two packets, only two queues may hold any.
     let mut few = Trial::new("linux", &[("limit", 2.0)]);
     assert_eq!(few.arrivals(&[101, 201, 301]), [301]);
 }
@@ -134,7 +137,7 @@ fn in_linux_the_front_of_the_longest_queue_goes_if_set() {
     let settings = [("head_drop", 1.0), ("limit", 4.0), ("depth", 2.0)];
     let mut trial = Trial::new("linux", &settings);
     assert_eq!(trial.arrivals(&[101, 102, 201, 202, 301]), [201]);
-    // A full queue takes what comes for its first, and has not come to its length anew.
+    // A full queue drops its first packet for an arrival, and its length stays.
     trial.arrive(103, 100);
     assert_eq!(core::mem::take(&mut trial.lost), [101]);
     assert_eq!(trial.queue.backlog().bytes, 3 * 1_514 + 100);
@@ -153,20 +156,21 @@ fn limits_of_linux_are_refused_with_other_turns() {
     );
 }
 
-/// RED whose average is what waits: 1,000 B begin the band, 2,000 B end it.
+/// RED with w_q = 1, so that its average is the backlog; the band is from 1,000 B to 2,000 B.
 const RED: [(&str, f64); 4] =
     [("red_min_th", 1.0), ("red_max_th", 2.0), ("red_w_q", 1.0), ("queues", 65_536.0)];
 
 #[test]
 fn in_linux_every_queue_may_have_red_of_its_own() {
-    // sfq_enqueue: the first of a queue is not judged, the first in the band passes, from max_th on all go.
+    // sfq_enqueue: RED does not test a queue's first packet, the first in the band passes, and from
+    // max_th on all are dropped.
     let mut trial = Trial::new("linux", &RED);
     for id in [101, 102, 103, 201, 202, 203] {
         trial.arrive(id, 1_000);
     }
     assert_eq!(core::mem::take(&mut trial.lost), [103, 203]);
     assert_eq!(trial.leave(), [101, 102, 201, 202]);
-    // A queue that was empty remembers nothing.
+    // A queue that was empty begins with a new state of RED.
     trial.arrive(104, 1_000);
     trial.arrive(105, 1_000);
     assert_eq!(trial.lost, []);
@@ -199,7 +203,7 @@ fn in_linux_red_in_a_queue_marks_its_first_packet_or_what_comes() {
 
 #[test]
 fn in_linux_a_new_hash_takes_every_packet_along() {
-    // sfq_rehash goes through the kernel's places from the lowest, and the first queue has the highest.
+    // sfq_rehash visits the kernel's slots from the lowest, and the first queue got the highest.
     let settings = [("perturb", 10.0), ("queues", 65_536.0)];
     let mut trial = Trial::new("linux", &settings);
     assert_eq!(trial.arrivals(&[101, 201, 301, 102, 202]), []);
@@ -212,7 +216,8 @@ fn in_linux_a_new_hash_takes_every_packet_along() {
     let mut left = trial.leave();
     left.sort_unstable();
     assert_eq!(left, [101, 102, 201]);
-    // A place that becomes free is the next to be used: the third flow has that of the first, above the second's.
+    // A slot that becomes free is the next to be used: flow 3 gets the slot of flow 1, which is
+    // above that of flow 2.
     let mut trial = Trial::new("linux", &settings);
     trial.arrive(101, 66);
     trial.arrivals(&[201, 202]);
@@ -220,7 +225,8 @@ fn in_linux_a_new_hash_takes_every_packet_along() {
     trial.arrivals(&[301]);
     trial.tick(10);
     assert_eq!(trial.leave(), [201, 301, 202]);
-    // Two queues: of six flows some share one, and which do changes; where it is full, packets are lost.
+    // Six flows share two queues, and each new hash distributes them anew. A queue that would get
+    // more than `depth` packets drops the others.
     let narrow = [("perturb", 1.0), ("queues", 2.0), ("depth", 3.0)];
     let mut trial = Trial::new("linux", &narrow);
     let ids = [101, 201, 301, 401, 501, 601];
@@ -238,7 +244,8 @@ fn in_linux_a_new_hash_takes_every_packet_along() {
 
 #[test]
 fn in_linux_a_queue_that_a_new_hash_fills_forgets_who_had_it_before() {
-    // sfq_rehash, red_set_vars. An average that falls by an eighth a packet.
+    // sfq_rehash resets RED's state with red_set_vars. Without that the old average would fall by
+    // only an eighth per packet.
     let own = [("red_w_q", 0.125), ("queues", 2.0), ("perturb", 1.0)];
     let mut trial = Trial::new("linux", &[&RED[..2], &own[..]].concat());
     for second in (2..=40).step_by(2) {
