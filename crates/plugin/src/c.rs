@@ -1,13 +1,12 @@
-//! What passes between aqmlab and a user's program in C or Rust, and, where there are shared libraries,
-//! how one is called. The only place of this crate where pointers are raw.
+//! The C interface between aqmlab and a user's program in C or Rust, and, on systems with shared
+//! libraries, the calls into one. The only module of this crate with raw pointers.
 //!
-//! What a library promises by exporting `aqmlab_discipline` is what `aqmlab_plugin.h` says: the table
-//! and all that it points to live as long as the library, its functions keep to their signatures, and
-//! a state is used by one thread at a time. On our side: a library is never unloaded; every pointer
-//! that is handed over points to something that outlives the call; nothing of ours is borrowed while
-//! foreign code runs, except through those pointers; no panic of ours crosses a foreign frame. What
-//! cannot be tested is whether the foreign code itself keeps its memory in order: who runs it in a
-//! process of its own loses nothing but that.
+//! A library that exports `aqmlab_discipline` promises what `aqmlab_plugin.h` says: the table and
+//! all that it points to live as long as the library, its functions have the declared signatures,
+//! and one thread at a time uses a state. Our promises: a library is never unloaded; every pointer
+//! passed is valid until the call returns; foreign code can reach our data only through those
+//! pointers; no panic of ours unwinds through foreign code. Memory errors of the foreign code
+//! itself cannot be detected; in a process of its own, they damage only that process.
 #![allow(unsafe_code)]
 
 #[cfg(not(target_family = "wasm"))]

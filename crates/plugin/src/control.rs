@@ -1,5 +1,5 @@
-//! A user's own congestion control: what it is called, how it becomes one of the list, and what its
-//! answers are held to.
+//! A user's own congestion control: its description, its entry in the list of controls, and the
+//! checks of the windows that it sets.
 
 pub mod laws;
 #[cfg(not(target_family = "wasm"))]
@@ -22,40 +22,40 @@ use crate::c::control_types::{
 use crate::description::check_fields;
 use crate::{Pulse, fail};
 
-/// What a user's congestion control says of itself.
+/// The description of a user's congestion control.
 #[derive(Clone, Debug)]
 pub struct ControlDescription {
-    /// The name it is shown by.
+    /// Name in scenarios and results.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    /// Whom it follows, if anybody.
+    /// The paper or program that it follows, if any.
     pub source: &'static str,
-    /// Its parameters.
+    /// Parameters of the control.
     pub fields: Vec<Field>,
-    /// What it does itself, and what it needs.
+    /// Which tasks of the transport it does itself, and which features it needs.
     pub flags: ControlFlags,
 }
 
-/// Something that happened to a connection, apart from its acknowledgements.
+/// An event of a connection other than an acknowledgement or a lost segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Happened {
     /// The handshake is over.
     Open,
     /// Losses were found, and recovery has begun.
     Loss,
-    /// Marks were reported.
+    /// The peer has reported CE marks.
     Ecn,
     /// The retransmission timer expired.
     Timeout,
-    /// The last reduction was wrong.
+    /// The last reduction was spurious and has been undone.
     Undo,
-    /// A segment goes out after the program had nothing to send for this long.
+    /// A segment is sent after the application had nothing to send for this long.
     AppLimited(Duration),
 }
 
 impl Happened {
-    /// The method or function that is called.
+    /// Name of the method or function that is called for the event.
     pub fn call(self) -> &'static str {
         match self {
             Happened::Open => "on_open",
@@ -68,39 +68,40 @@ impl Happened {
     }
 }
 
-/// One connection's congestion control in some language. An error is the sentence that ends the run.
+/// One connection's congestion control, written in any language. An error is a sentence that ends
+/// the run.
 pub trait Calls: Send {
-    /// Something happened.
+    /// An event other than an acknowledgement or a lost segment.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn on(&mut self, what: Happened, window: &mut ControlWindow) -> Result<(), String>;
-    /// An acknowledgement came.
+    /// An acknowledgement arrived.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn on_ack(&mut self, window: &mut ControlWindow, ack: &ControlAck) -> Result<(), String>;
     /// A segment was found lost.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn on_lost(&mut self, window: &ControlWindow, lost: &ControlLost) -> Result<(), String>;
     /// Shows inner state by name.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) -> Result<(), String>;
 }
 
-/// Makes one connection's control, with the parameters that an end system chose.
+/// A factory of one connection's control, with the parameters of an end system.
 pub type Begin = dyn Fn() -> Result<Box<dyn Calls>, String> + Send + Sync;
 
 impl ControlDescription {
-    /// The control that `settle` makes: from checked parameters it answers with what makes one for
-    /// each connection.
+    /// The entry in the list of controls. `settle` makes a factory from checked parameters; the
+    /// factory makes the control of each connection.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// A sentence on what is wrong with the description.
     pub fn control(
         self,
         pulse: &Pulse,
@@ -131,13 +132,13 @@ impl ControlDescription {
     }
 }
 
-/// Gauges that a control in C or Rust may show.
+/// Most gauges that a control in C or Rust may show.
 const MOST_GAUGES: usize = 64;
 
-/// The flags of a control by the numbers of the header.
+/// Converts the header's numbers for flags and ECN mode.
 ///
 /// # Errors
-/// A number that means nothing.
+/// A sentence, if a number has no meaning.
 pub(crate) fn flags(flags: u32, ecn: u32) -> Result<ControlFlags, String> {
     let known = AQMLAB_OWN_WINDOW | AQMLAB_OWN_MARKS | AQMLAB_PACED | AQMLAB_RATES;
     if flags & !known != 0 {
@@ -159,13 +160,14 @@ pub(crate) fn flags(flags: u32, ecn: u32) -> Result<ControlFlags, String> {
     })
 }
 
-/// A user's congestion control as a sender knows it.
+/// Adapter: one connection's user-written control as a [`Control`].
 struct Own {
     name: &'static str,
     flags: ControlFlags,
     pulse: Pulse,
     begin: AssertUnwindSafe<Arc<Begin>>,
-    /// Begins with the connection. Only one thread at a time calls it; the lock is for the compiler.
+    /// The user's control, made at the first call. Only one thread at a time calls it; the lock is
+    /// there because the trait requires `Sync`.
     calls: Option<Mutex<Box<dyn Calls>>>,
     window: ControlWindow,
 }
@@ -176,7 +178,7 @@ impl fmt::Debug for Own {
     }
 }
 
-/// A copy is for a connection of its own, and begins as new.
+/// A clone serves another connection, so it starts with new state.
 impl Clone for Own {
     fn clone(&self) -> Self {
         let begin = AssertUnwindSafe(Arc::clone(&self.begin));
@@ -184,7 +186,7 @@ impl Clone for Own {
     }
 }
 
-/// A congestion window of 2^40 bytes is no window any more.
+/// Largest congestion window that a control may set, bytes; a larger one is an error of its code.
 const LARGEST: u64 = 1 << 40;
 
 impl Own {
@@ -197,7 +199,7 @@ impl Own {
         Own { name, flags, pulse, begin, calls: None, window: ControlWindow::default() }
     }
 
-    /// Makes a call about `win`, and holds what it sets against what a window may be.
+    /// Makes a call that may change `win`. Ends the run if the new windows are out of range.
     #[inline]
     fn call(
         &mut self,
@@ -251,7 +253,7 @@ impl Own {
     }
 }
 
-/// An acknowledgement as a user's control gets it.
+/// Converts an acknowledgement for a user's control.
 fn seen(ack: &AckSample) -> ControlAck {
     let rate = ack.rate.as_ref();
     ControlAck {

@@ -1,50 +1,50 @@
-//! The description of a user's discipline, and the registry's entry that is made of it.
+//! The description of a user's discipline, and the registry entry made from it.
 
 use aqm::buffer::{self, ECN, LIMIT, LIMIT_BYTES};
 use aqm::{Aqm, Build, Built, Entry, Judged, Line, PerFlowState};
 use packet::About;
 use packet::params::{BadParams, Field, Kind, Params, Value};
 
-/// Text of a description. It lives as long as the process, as the code that it describes does.
+/// Makes a text live as long as the process, as the entry that uses it does.
 pub fn text(text: &str) -> &'static str {
     Box::leak(text.to_owned().into_boxed_str())
 }
 
-/// What a user's discipline decides: only about arrivals, or about a queue of its own.
+/// Kind of a user's discipline: it decides about arrivals only, or keeps a queue of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Judging {
-    /// It decides about arrivals; the queue, its limit and the choice between mark and drop are the
-    /// simulator's.
+    /// It decides about arrivals. The simulator keeps the queue with its limit, and marks or drops.
     Admits,
-    /// It holds packets itself.
+    /// It keeps the queue itself.
     Holds,
 }
 
 /// The description of a user's discipline.
 #[derive(Clone, Debug)]
 pub struct Description {
-    /// Its name in scenarios and results.
+    /// Name in scenarios and results.
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
     /// The paper or program that it follows, if any.
     pub source: &'static str,
-    /// Its parameters.
+    /// Parameters of the discipline.
     pub fields: Vec<Field>,
-    /// Whether it only admits packets or holds them.
+    /// Kind of the discipline.
     pub judging: Judging,
 }
 
-/// Packets of the simulator's queue, for a discipline that only admits and gives no limit.
+/// Default limit of the simulator's queue in packets, for a discipline that only admits and gives
+/// no limit.
 const USUAL_LIMIT: u64 = 1_000;
 
 impl Description {
-    /// The entry of a discipline that only admits packets; `make` constructs it. Buffer and ECN
-    /// switch are the simulator's: the fields `limit`, `limit_bytes` and `ecn`, unless the
-    /// discipline gives `limit` or `ecn` other defaults.
+    /// The registry entry of a discipline that only admits packets; `make` constructs it. The
+    /// fields `limit`, `limit_bytes` and `ecn` of the simulator's buffer are added, unless the
+    /// discipline has fields of these names and kinds, with other defaults.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// A sentence on what is wrong with the description.
     pub fn judge<A: Aqm + 'static>(
         mut self,
         make: impl Fn(&Params, &Line) -> Result<A, BadParams> + Send + Sync + 'static,
@@ -72,10 +72,10 @@ impl Description {
         })))
     }
 
-    /// The entry of a discipline that holds packets, which `build` constructs.
+    /// The registry entry of a discipline that `build` constructs.
     ///
     /// # Errors
-    /// What is wrong with the description.
+    /// A sentence on what is wrong with the description.
     pub fn entry(self, build: &'static Build) -> Result<&'static Entry, String> {
         check_fields(self.name, &self.fields, "aqm", "the discipline")?;
         let about = About {
@@ -102,10 +102,11 @@ impl Description {
     }
 }
 
-/// Checks names and defaults; `taken` is the key that names `what` in a scenario.
+/// Checks the names and defaults of parameters. `taken` is the scenario's key for the name of
+/// `what`, which no parameter may have.
 ///
 /// # Errors
-/// What is wrong, in a sentence.
+/// A sentence on what is wrong.
 pub(crate) fn check_fields(
     name: &str,
     fields: &[Field],

@@ -1,38 +1,38 @@
-//! A user's discipline that holds packets: it gets their numbers, the packets stay here.
+//! A user's discipline that queues packets: it gets their numbers, the packets stay here.
 //!
-//! What it answers is believed only as far as it can be checked: a number that does not wait ends
-//! the run. So a packet can be neither lost, doubled nor invented, whatever the discipline does.
+//! Every number that it returns is checked: one without a waiting packet ends the run. So no
+//! discipline, however wrong, can lose, duplicate or invent packets.
 
 use aqm::{Cx, Discipline};
 use packet::{Backlog, DropReason, Ecn, Event, Instant, Packet, Rng};
 
 use crate::failed::fail;
 
-/// What a holder is handed at each call: the time, its random stream, what waits, and where it says
-/// what becomes of packets.
+/// Context of a call to a [`Holder`]: the time, its random stream, the backlog, and methods to drop
+/// and mark packets.
 pub struct Call<'a> {
     /// The time of the call.
     pub now: Instant,
     /// The queue's own random stream.
     pub rng: &'a mut Rng,
-    /// When the holder wants its next tick; the last value that was set stays.
+    /// Time of the holder's next tick; it stays as last set.
     pub next_tick: &'a mut Option<Instant>,
     waiting: &'a mut Waiting,
     out: &'a mut dyn FnMut(Event),
-    /// The number of the packet that arrives.
+    /// Number of the arriving packet, until it is dropped; `None` in other calls than `enqueue`.
     arriving: Option<u32>,
 }
 
 impl Call<'_> {
-    /// Packets and bytes that wait, the packet that arrives included.
+    /// Packets and bytes that wait, including an arriving packet.
     pub fn backlog(&self) -> Backlog {
         self.waiting.backlog
     }
 
-    /// A packet is given up.
+    /// Drops a packet.
     ///
     /// # Errors
-    /// No packet of that number waits.
+    /// A sentence, if no packet of that number waits.
     pub fn drop(&mut self, number: u32, why: DropReason) -> Result<(), String> {
         let packet = self.waiting.take(number).ok_or_else(|| none("dropped", number))?;
         if self.arriving == Some(number) {
@@ -42,10 +42,10 @@ impl Call<'_> {
         Ok(())
     }
 
-    /// A packet is marked "congestion experienced".
+    /// Sets CE in a packet.
     ///
     /// # Errors
-    /// No packet of that number waits, or its sender does not understand ECN.
+    /// A sentence, if no packet of that number waits, or the packet is Not-ECT.
     pub fn mark(&mut self, number: u32, why: DropReason) -> Result<(), String> {
         let packet = self.waiting.get(number).ok_or_else(|| none("marked", number))?;
         if !packet.ecn.can_be_marked() {
@@ -64,12 +64,11 @@ fn none(what: &str, number: u32) -> String {
     format!("it {what} packet {number}, which does not wait: each packet leaves once")
 }
 
-/// A user's discipline that holds packets by their numbers.
+/// A user's discipline that queues packets by their numbers.
 pub trait Holder: Send {
-    /// What it is called.
+    /// The discipline's name.
     fn name(&self) -> &str;
-    /// A packet arrives; its `id` is the number by which it is called here. It waits unless it is
-    /// dropped.
+    /// A packet arrives; its `id` is the number for it in all calls. It waits unless it is dropped.
     fn enqueue(&mut self, packet: &Packet, call: &mut Call);
     /// The number of the next packet to send, if there is one.
     fn dequeue(&mut self, call: &mut Call) -> Option<u32>;
@@ -79,7 +78,7 @@ pub trait Holder: Send {
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64));
 }
 
-/// The packets that wait, by number. A number is used again once its packet has left.
+/// A slab of the packets that wait, by number. A number is reused after its packet has left.
 #[derive(Default)]
 struct Waiting {
     slots: Vec<Option<Packet>>,
@@ -112,7 +111,7 @@ impl Waiting {
     }
 }
 
-/// A holder with its packets: a discipline as a line knows it.
+/// A [`Holder`] with its packets, as a complete discipline.
 pub struct Held<H> {
     holder: H,
     waiting: Waiting,
@@ -120,7 +119,7 @@ pub struct Held<H> {
 }
 
 impl<H: Holder> Held<H> {
-    /// An empty queue of `holder`, which wants its first tick at `next_tick`.
+    /// An empty queue of `holder`, whose first tick is at `next_tick`.
     pub fn new(holder: H, next_tick: Option<Instant>) -> Self {
         Held { holder, waiting: Waiting::default(), next_tick }
     }

@@ -1,10 +1,11 @@
-//! A user's own queue discipline or congestion control, whatever it is written in.
+//! Interface for a user's own queue discipline or congestion control, in any language.
 //!
-//! Reading order: [`Description`] (what it says of itself, and how that becomes an entry of the
-//! registry), [`Holder`] and [`Held`] (one that holds packets gives them numbers only: the packets
-//! stay here, and every number is checked), [`Failed`] (how a call that cannot go on ends the run),
-//! [`Pulse`] (whether a call has come back), `library` (a shared library as an entry), [`control`] (a
-//! congestion control, as an entry of that list) and `c`, the only place where pointers are raw. The adapter for Python stands in `crates/binding`.
+//! Reading order: [`Description`] (name, parameters and kind of a discipline, and its entry in the
+//! registry), [`Holder`] and [`Held`] (a discipline that queues packets by their numbers; the
+//! packets stay here, and every number is checked), [`Failed`] (how a failed call ends the run),
+//! [`Pulse`] (detects a call that does not return), `library` (a discipline in a shared library),
+//! [`control`] (a congestion control) and `c`, the only module with raw pointers. The adapter for
+//! Python is in `crates/binding`.
 
 mod c;
 pub mod control;
@@ -24,11 +25,12 @@ pub use failed::{Failed, fail};
 pub use held::{Call, Held, Holder};
 pub use pulse::Pulse;
 
-/// What a discipline in C is compiled against.
+/// Text of the C header for disciplines.
 pub const C_HEADER: &str = include_str!("../include/aqmlab_plugin.h");
-/// The interface for a user's own program in Rust: one file that uses nothing of this workspace.
+/// Source of the interface for disciplines in Rust: one file that uses nothing of this workspace.
 pub const RUST_INTERFACE: &str = include_str!("c/types.rs");
-/// What a congestion control in C is compiled against, besides [`C_HEADER`].
+/// Text of the C header for congestion controls, which includes [`C_HEADER`].
 pub const C_CONTROL_HEADER: &str = include_str!("../include/aqmlab_control.h");
-/// The interface for congestion controls in Rust, besides [`RUST_INTERFACE`]; its `super::types` is that.
+/// Source of the interface for congestion controls in Rust; its `super::types` is
+/// [`RUST_INTERFACE`].
 pub const RUST_CONTROL_INTERFACE: &str = include_str!("c/control_types.rs");

@@ -1,4 +1,4 @@
-//! A discipline in a shared library as an entry of the registry.
+//! Makes a registry entry from a discipline in a shared library.
 
 use std::path::Path;
 
@@ -16,15 +16,16 @@ use crate::c::types::{
 use crate::parameters::{Parameter, numbers};
 use crate::{Call, Description, Held, Holder, Judging, Pulse, fail};
 
-// A packet's fields cross as the numbers that the header gives them.
+// The library gets the ECN field as this number: it must be the header's constant.
 const _: () = assert!(
     Ecn::NotEct as u8 == 0 && Ecn::Ect1 as u8 == 1 && Ecn::Ect0 as u8 == 2 && Ecn::Ce as u8 == 3
 );
 
-/// The entry of the discipline in the library at `path`; `pulse` beats with its calls.
+/// The registry entry of the discipline in the library at `path`; `pulse` beats at each begin and
+/// end of a call.
 ///
 /// # Errors
-/// What is wrong with the library, in a sentence without its name.
+/// A sentence on what is wrong with the library, without its name.
 pub fn load(path: &Path, pulse: &Pulse) -> Result<&'static Entry, String> {
     let table = Table::open(path)?;
     let functions = table.get();
@@ -62,7 +63,7 @@ pub fn load(path: &Path, pulse: &Pulse) -> Result<&'static Entry, String> {
     }
 }
 
-/// A parameter of a table as a field of ours.
+/// Converts a parameter of a table into a field of the registry.
 pub(crate) fn field(of: &PluginParameter) -> Result<Field, String> {
     let parameter = Parameter {
         name: text(of.name),
@@ -96,7 +97,7 @@ fn make(
     Ok(Native { state, gauges, name, limit_first, pulse: pulse.clone() })
 }
 
-/// A queue's state in a library, as judge or as holder.
+/// One queue's state in a library, for a discipline that only admits or one that queues packets.
 struct Native {
     state: State,
     gauges: &'static [&'static str],
@@ -106,7 +107,7 @@ struct Native {
 }
 
 impl Native {
-    /// A call's answer, unless it did what ends the run.
+    /// The result of a call; ends the run if the call broke a rule of the interface.
     fn believed<T>(&self, what: &str, answer: Result<T, String>) -> T {
         answer.unwrap_or_else(|wrong| fail(format!("{}: in {what} {wrong}", self.name)))
     }

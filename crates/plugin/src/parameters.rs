@@ -1,11 +1,11 @@
-//! Parameters as a table in C gives them, and their values as they cross.
+//! Conversion of a C table's parameters into fields, and of parameter values into numbers for C.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
 
 use crate::c::types::{AQMLAB_CHOICE, AQMLAB_REAL, AQMLAB_SWITCH, AQMLAB_WHOLE};
 
-/// A parameter of a table, its texts read; see `PluginParameter`.
+/// A parameter of a table, with C strings converted; see `PluginParameter`.
 pub(crate) struct Parameter {
     pub(crate) name: &'static str,
     pub(crate) meaning: &'static str,
@@ -19,10 +19,10 @@ pub(crate) struct Parameter {
 }
 
 impl Parameter {
-    /// It as a field of ours.
+    /// Converts the parameter into a field.
     ///
     /// # Errors
-    /// Its unit or its kind is none.
+    /// A sentence, if its unit or its kind is unknown.
     pub(crate) fn field(&self) -> Result<Field, String> {
         let name = self.name;
         let unit = Unit::named(self.unit).ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Parameter {
     }
 }
 
-/// A value as it crosses; unset is no number.
+/// The number for a value: 0 or 1 for a switch, the index of a choice, NaN if unset.
 fn number((field, value): (&'static Field, Value)) -> f64 {
     match (value, field.kind) {
         (Value::Switch(v), _) => f64::from(u8::from(v)),
@@ -63,7 +63,7 @@ fn number((field, value): (&'static Field, Value)) -> f64 {
     }
 }
 
-/// The values as they cross.
+/// The numbers for all values, in the order of the fields.
 pub(crate) fn numbers(params: &Params) -> Vec<f64> {
     params.iter().map(number).collect()
 }

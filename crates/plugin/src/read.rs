@@ -1,4 +1,4 @@
-//! A description as JSON: how a discipline in a language with a runtime of its own says what it is.
+//! Reads descriptions in JSON, from languages with a runtime of their own (Python).
 
 use packet::params::{Field, Kind, Value};
 use packet::units::Unit;
@@ -10,12 +10,13 @@ use crate::control::ControlDescription;
 use crate::description::{Description, Judging, text};
 
 impl Description {
-    /// Reads {"name", "summary", "source", "judges", "fields"}; a field has "name", "meaning",
-    /// "source", "type" (switch, choice, whole or real), "unit", "default" (in base units; null:
-    /// none), and as its type needs "min", "max", "min_excluded" and "choices".
+    /// Reads the description of a discipline: {"name", "summary", "source", "judges", "fields"},
+    /// where "judges" is true if it only admits packets. A field has "name", "meaning", "source",
+    /// "type" (switch, choice, whole or real), "unit", "default" (in base units; null for none),
+    /// and by its type "min", "max", "min_excluded" and "choices".
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence on what is wrong with the description.
     pub fn read(json: &str) -> Result<Self, String> {
         let json: Json =
             serde_json::from_str(json).map_err(|why| format!("its description: {why}"))?;
@@ -31,11 +32,12 @@ impl Description {
 }
 
 impl ControlDescription {
-    /// Reads {"name", "summary", "source", "fields", "own_window", "own_marks", "paced", "rates", "ecn"};
-    /// a field is as that of a discipline, `ecn` is one of classic, dctcp and l4s.
+    /// Reads the description of a congestion control: {"name", "summary", "source", "fields",
+    /// "own_window", "own_marks", "paced", "rates", "ecn"}. Fields are as in [`Description::read`];
+    /// `ecn` is classic, dctcp or l4s.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// A sentence on what is wrong with the description.
     pub fn read(json: &str) -> Result<Self, String> {
         let json: Json =
             serde_json::from_str(json).map_err(|why| format!("its description: {why}"))?;

@@ -13,17 +13,18 @@ use super::types::{
 };
 use crate::held::Call;
 
-/// A table of a library that stays loaded.
+/// The table of a discipline in a library that stays loaded.
 #[derive(Clone, Copy)]
 pub struct Table(&'static Plugin);
 
 // SAFETY: a table is constant data; the library promises that its functions may be called from any
-// thread, one at a time for each state.
+// thread, with one thread at a time for each state.
 unsafe impl Send for Table {}
-// SAFETY: as above; nothing of a table changes.
+// SAFETY: as above; a table is constant.
 unsafe impl Sync for Table {}
 
-/// Version of the interface, and sizes of the table and of what its functions are given.
+/// Expected first members of a table: version of the interface, and sizes of the table, of a packet
+/// and of a call.
 const OURS: [u32; 4] = [
     AQMLAB_PLUGIN_VERSION,
     size_of::<Plugin>() as u32,
@@ -37,23 +38,23 @@ impl Table {
     /// Opens a library, for as long as the process lives.
     ///
     /// # Errors
-    /// What is wrong with the file, in a sentence without its name.
+    /// A sentence on what is wrong with the file, without its name.
     pub fn open(path: &Path) -> Result<Self, String> {
         let library = opened(path)?;
-        // SAFETY: the header gives this symbol this type.
+        // SAFETY: the header declares the symbol with this type.
         let entrance =
             unsafe { library.get::<Entrance>(b"aqmlab_discipline\0") }.map_err(|_| {
                 "it exports neither aqmlab_discipline nor aqmlab_control: see aqmlab_plugin.h or \
                  aqmlab_control.h"
                     .to_owned()
             })?;
-        // SAFETY: as the header promises.
+        // SAFETY: the header declares a function without arguments that may be called at any time.
         let table = unsafe { entrance() };
-        // SAFETY: a table of the interface, which begins with its version and its sizes.
+        // SAFETY: the library promises a constant table that begins with its version and sizes.
         unsafe { checked(table, "aqmlab_discipline", "aqmlab_plugin.h", OURS) }.map(Table)
     }
 
-    /// The table's numbers and functions.
+    /// The table.
     pub fn get(self) -> &'static Plugin {
         self.0
     }
@@ -63,7 +64,7 @@ impl Table {
         slice(self.0.parameters, self.0.parameter_count)
     }
 
-    /// The names of its gauges.
+    /// The names of the table's gauges.
     pub fn gauge_names(self) -> Vec<&'static str> {
         slice(self.0.gauge_names, self.0.gauge_count).iter().map(|name| text(*name)).collect()
     }
@@ -80,33 +81,34 @@ pub struct State {
     call: Box<PluginCall>,
 }
 
-// SAFETY: the library promises that a state may go from thread to thread; the call's pointers are
-// only valid while a call lasts.
+// SAFETY: the library promises that different threads may use a state, one at a time; the pointers
+// of `call` are only used during a call.
 unsafe impl Send for State {}
 
 impl Drop for State {
     fn drop(&mut self) {
         if let Some(destroy) = self.table.0.destroy {
-            // SAFETY: a state that `create` answered, destroyed once.
+            // SAFETY: `create` returned this state, and it is destroyed once.
             unsafe { destroy(self.state) };
         }
     }
 }
 
-/// What a holder may do during a call, where its functions find it.
+/// Target of the `owner` pointer during a call: the context in which `drop` and `mark` act, and the
+/// first error.
 struct Owner<'a, 'b> {
     call: &'a mut Call<'b>,
     wrong: Option<String>,
 }
 
-/// Why a call is refused: what a library that holds packets did against the rules of the interface.
+/// A sentence on the rule of the interface that a library broke during a call.
 pub type Misdeed = String;
 
 impl State {
-    /// A state for these values of the parameters.
+    /// Creates a state with these values of the parameters.
     ///
     /// # Errors
-    /// The sentence by which the library refuses them.
+    /// The library's reason for refusing the values, in a sentence.
     pub fn create(table: Table, values: &[f64], line: PluginLine) -> Result<Self, String> {
         let call = PluginCall {
             now_ns: 0,
@@ -122,7 +124,7 @@ impl State {
         let mut call = Box::new(call);
         let mut error = [0 as c_char; 400];
         let create = table.0.create.ok_or("its table has no function create")?;
-        // SAFETY: every pointer is to something that outlives the call, with the room that is said.
+        // SAFETY: every pointer is valid during the call, and `error` has the given size.
         let state =
             unsafe { create(values.as_ptr(), &line, &mut *call, error.as_mut_ptr(), error.len()) };
         if state.is_null() {
@@ -131,7 +133,7 @@ impl State {
         Ok(State { table, admit: table.0.admit.unwrap_or(pass), state, call })
     }
 
-    /// When it wants its next tick.
+    /// Time of the discipline's next tick.
     #[inline]
     pub fn next_tick(&self) -> Option<Instant> {
         let at = self.call.next_tick_ns;
@@ -147,8 +149,8 @@ impl State {
         call.packets = backlog.packets;
     }
 
-    /// Calls an algorithm's `admit`; returns its answer, and whether it tried what only holders may
-    /// do.
+    /// Calls an algorithm's `admit`. Returns its result, and whether it called `drop` or `mark`,
+    /// which only a discipline that queues packets may do.
     #[inline]
     pub fn admit(
         &mut self,
@@ -158,81 +160,81 @@ impl State {
         rng: &mut Rng,
     ) -> (i32, bool) {
         self.set_call(now, backlog, rng);
-        // SAFETY: a state of this table, and pointers that outlive the call.
+        // SAFETY: the state belongs to this table, and the pointers are valid during the call.
         let answer = unsafe { (self.admit)(self.state, seen(packet), &mut *self.call) };
         *rng = Rng::from_state(self.call.random);
         (answer, self.call.misuse != 0)
     }
 
-    /// Reports to an algorithm what became of a packet; the time is that of the last call unless
-    /// given.
+    /// Reports the fate of a packet to an algorithm; without `now` the call has the time of the
+    /// previous call.
     pub fn decided(&mut self, what: u8, why: u8, now: Option<Instant>) {
         let Some(decided) = self.table.0.decided else { return };
         if let Some(now) = now {
             self.call.now_ns = now.nanos();
         }
-        // SAFETY: a state of this table, and a pointer that outlives the call.
+        // SAFETY: the state belongs to this table, and the pointer is valid during the call.
         unsafe { decided(self.state, what, why, &mut *self.call) };
     }
 
-    /// Reports to an algorithm that the line is idle.
+    /// Reports to an algorithm that the line has become idle.
     pub fn idle(&mut self, now: Instant) {
         let Some(idle) = self.table.0.idle else { return };
         self.call.now_ns = now.nanos();
         (self.call.bytes, self.call.packets) = (0, 0);
-        // SAFETY: a state of this table, and a pointer that outlives the call.
+        // SAFETY: the state belongs to this table, and the pointer is valid during the call.
         unsafe { idle(self.state, &mut *self.call) };
     }
 
-    /// Ticks a judge.
+    /// Calls the `tick` of an algorithm that only admits packets.
     pub fn tick(&mut self, backlog: Backlog, now: Instant, rng: &mut Rng) {
         self.set_call(now, backlog, rng);
         self.call.next_tick_ns = AQMLAB_NEVER;
         if let Some(tick) = self.table.0.tick {
-            // SAFETY: a state of this table, and a pointer that outlives the call.
+            // SAFETY: the state belongs to this table, and the pointer is valid during the call.
             unsafe { tick(self.state, &mut *self.call) };
         }
         *rng = Rng::from_state(self.call.random);
     }
 
-    /// Hands a holder a packet.
+    /// Calls the `enqueue` of a discipline that queues packets.
     ///
     /// # Errors
-    /// What it did wrong.
+    /// The rule that the library broke.
     pub fn enqueue(&mut self, packet: &Packet, call: &mut Call) -> Result<(), Misdeed> {
         let Some(enqueue) = self.table.0.enqueue else { return Ok(()) };
         self.with(call, |state, table_call| {
-            // SAFETY: a state of this table, and pointers that outlive the call.
+            // SAFETY: the state belongs to this table, and the pointers are valid during the call.
             unsafe { enqueue(state, seen(packet), table_call) };
         })
     }
 
-    /// Gets the next packet's number from a holder.
+    /// Calls the `dequeue` of a discipline that queues packets. Returns the next packet's number.
     ///
     /// # Errors
-    /// The mistake of the library.
+    /// The rule that the library broke.
     pub fn dequeue(&mut self, call: &mut Call) -> Result<i64, Misdeed> {
         let Some(dequeue) = self.table.0.dequeue else { return Ok(types::AQMLAB_NOTHING) };
         self.with(call, |state, table_call| {
-            // SAFETY: a state of this table, and a pointer that outlives the call.
+            // SAFETY: the state belongs to this table, and the pointer is valid during the call.
             unsafe { dequeue(state, table_call) }
         })
     }
 
-    /// Ticks a holder.
+    /// Calls the `tick` of a discipline that queues packets.
     ///
     /// # Errors
-    /// What it did wrong.
+    /// The rule that the library broke.
     pub fn tick_holder(&mut self, call: &mut Call) -> Result<(), Misdeed> {
         self.call.next_tick_ns = AQMLAB_NEVER;
         let Some(tick) = self.table.0.tick else { return Ok(()) };
         self.with(call, |state, table_call| {
-            // SAFETY: a state of this table, and a pointer that outlives the call.
+            // SAFETY: the state belongs to this table, and the pointer is valid during the call.
             unsafe { tick(state, table_call) };
         })
     }
 
-    /// Makes a call during which a holder may drop and mark.
+    /// Makes a call during which the discipline may drop and mark packets.
     #[inline]
     fn with<T>(
         &mut self,
@@ -251,23 +253,23 @@ impl State {
         }
     }
 
-    /// Reads the gauges into `values`, which has room for all.
+    /// Reads the gauges into `values`, which must have room for all.
     pub fn gauges(&self, values: &mut [f64]) {
         assert!(values.len() >= self.table.0.gauge_count as usize, "room for every gauge");
         if let Some(gauges) = self.table.0.gauges {
-            // SAFETY: a state of this table, and room for as many numbers as it says it writes.
+            // SAFETY: the state belongs to this table, and `values` has room for all its gauges.
             unsafe { gauges(self.state, values.as_mut_ptr()) };
         }
     }
 }
 
-/// What stands for the `admit` of who holds packets.
+/// Placeholder for the `admit` of a discipline that queues packets.
 extern "C" fn pass(_: *mut c_void, _: *const PluginPacket, _: *mut PluginCall) -> i32 {
     types::AQMLAB_PASS
 }
 
 unsafe extern "C" fn give_up(call: *mut PluginCall, number: u32, why: u8) {
-    // SAFETY: the library hands on the pointer that it was handed.
+    // SAFETY: the library passes the `call` pointer that it got.
     unsafe { act(call, why, |call, why| call.drop(number, why)) }
 }
 
@@ -276,21 +278,22 @@ unsafe extern "C" fn mark(call: *mut PluginCall, number: u32, why: u8) {
     unsafe { act(call, why, |call, why| call.mark(number, why)) }
 }
 
-/// Carries out what the library requests during its call; the first mistake is kept.
+/// Drops or marks a packet as the library requests during a call; keeps the first error.
 unsafe fn act(
     call: *mut PluginCall,
     why: u8,
     what: impl FnOnce(&mut Call, DropReason) -> Result<(), String>,
 ) {
-    // SAFETY: the caller promises the pointer of a call of ours that lasts. Of it only this member
-    // and the next are touched: the library may hold pointers to others.
+    // SAFETY: the caller promises the pointer of a call that has not returned. Only the members
+    // `owner` and `misuse` are accessed here: the library may hold pointers to other members.
     let owner = unsafe { (*call).owner }.cast::<Owner>();
     if owner.is_null() {
         // SAFETY: as above.
         unsafe { (*call).misuse = 1 };
         return;
     }
-    // SAFETY: `with` put it there, it lives until that call returns, and nobody else uses it.
+    // SAFETY: `with` has set the pointer; its target lives until that call returns, and nothing
+    // else uses it.
     let owner = unsafe { &mut *owner };
     let of = |why: u8| DropReason::ALL.get(usize::from(why).wrapping_sub(1)).copied();
     let done = match of(why) {
@@ -302,7 +305,7 @@ unsafe fn act(
     }
 }
 
-// A packet begins as a library sees it, so none is copied.
+// A packet's memory begins with the layout of `PluginPacket`, so packets are passed without a copy.
 const _: () = assert!(
     offset_of!(Packet, flow) == offset_of!(PluginPacket, flow)
         && offset_of!(Packet, id) == offset_of!(PluginPacket, number)
@@ -316,7 +319,7 @@ const _: () = assert!(
         && align_of::<PluginPacket>() <= align_of::<Packet>()
 );
 
-/// A packet as a library sees it.
+/// Pointer to a packet for a library.
 #[inline]
 const fn seen(packet: &Packet) -> *const PluginPacket {
     ptr::from_ref(packet).cast()
@@ -327,7 +330,8 @@ mod tests {
     use super::super::types::*;
     use packet::{Ack, DropReason, Ecn};
 
-    /// Packets are read in place, and answers cast: the numbers of the header are ours.
+    /// Libraries read packets in place, and numbers are cast: the header's constants must equal
+    /// ours.
     #[test]
     fn numbers_that_cross_are_those_of_the_header() {
         let ecn = [AQMLAB_ECN_NOT_ECT, AQMLAB_ECN_ECT1, AQMLAB_ECN_ECT0, AQMLAB_ECN_CE];

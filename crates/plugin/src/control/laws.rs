@@ -1,5 +1,5 @@
-//! What every congestion control keeps, whatever happens to it: laws over random calls, without end
-//! systems. Laws over whole connections stand where scenarios are run.
+//! Property tests of congestion controls: laws that must hold under random calls, without end
+//! systems. Laws over whole connections are tested with scenarios.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,15 +10,15 @@ use tcp::{AckSample, CaState, Cause, Control, Controls, Flight, Lost, RateSample
 
 use crate::Failed;
 
-/// Connections of random calls for each set of parameters, and calls of each.
+/// Number of random connections for each set of parameters, and number of calls of each connection.
 const CONNECTIONS: u64 = 20;
 const CALLS: usize = 600;
 /// Segment size, bytes.
 const MSS: u64 = 1_448;
-/// How much later a shifted connection begins.
+/// How much later the connection begins in the second trace of the law of time.
 const SHIFT: Duration = Duration::from_secs(1 << 20);
 
-/// A law: its name, and what it says.
+/// A law: its name, the property in words, and its test on the random connection with a given seed.
 struct Law {
     name: &'static str,
     says: &'static str,
@@ -57,11 +57,12 @@ const LAWS: &[Law] = &[
 
 type Maker<'a> = dyn Fn() -> Result<Box<dyn Control>, String> + 'a;
 
-/// Checks the control called `name` over random calls; `notify` is called with the name of each step.
-/// Returns JSON: `name`, `sets` of parameters, and `checks` as those of a discipline.
+/// Checks the control called `name` over random calls; `notify` is called with the name of each
+/// law. Returns JSON: `name`, `sets`, the number of parameter sets, and `checks`, for each law its
+/// name, its words, and how it is broken or null.
 ///
 /// # Errors
-/// There is no such control: a sentence with those that there are.
+/// A sentence, if there is no such control.
 pub fn check(
     controls: &Controls,
     name: &str,
@@ -89,8 +90,8 @@ pub fn check(
 
 type Written = Vec<(String, Raw)>;
 
-/// The parameters that a control is checked with: its defaults, then every value of each choice and
-/// switch alone.
+/// Sets of parameters that a control is checked with: its defaults, then the defaults with each
+/// value of each choice and switch.
 fn sets(fields: &[Field]) -> Vec<Written> {
     let mut sets = vec![Vec::new()];
     for field in fields {
@@ -111,7 +112,7 @@ fn written(set: &Written) -> Json {
     Json::Object(shown.collect())
 }
 
-/// How a law is broken under a set of parameters, if it is.
+/// How a law is broken with a set of parameters; `None` if it holds.
 fn broken(
     law: &Law,
     controls: &Controls,
@@ -144,7 +145,7 @@ fn equal(first: &[(u64, u64)], other: &[(u64, u64)], what: &str) -> Result<(), S
     }
 }
 
-/// The windows after each of the random calls of a connection.
+/// Values of (cwnd, ssthresh) after each of the random calls of a connection.
 fn traced(make: &Maker, seed: u64, shift: Duration) -> Result<Vec<(u64, u64)>, String> {
     let mut path = Path::new(make()?, seed, shift);
     (0..CALLS)
@@ -159,7 +160,7 @@ fn traced(make: &Maker, seed: u64, shift: Duration) -> Result<Vec<(u64, u64)>, S
         .collect()
 }
 
-/// A loss in a window of 100 segments, and a timeout in another, must leave less.
+/// Tests that a loss, and in another connection a timeout, reduces a window of 100 segments.
 fn response(make: &Maker) -> Result<(), String> {
     for cause in [Cause::Loss, Cause::Timeout] {
         let mut path = Path::new(make()?, 1, Duration::ZERO);
@@ -179,7 +180,7 @@ fn response(make: &Maker) -> Result<(), String> {
     Ok(())
 }
 
-/// A connection of random calls: what a sender reports, without a sender.
+/// A random connection: makes the calls that a sender would make.
 struct Path {
     control: Box<dyn Control>,
     win: Window,
@@ -246,8 +247,8 @@ impl Path {
         self.rng.below(8)
     }
 
-    /// Congestion as a sender reports it: its lost segment before it, and after a timeout its window of
-    /// one segment.
+    /// Reports congestion as a sender does: first the lost segment, then the event; after a timeout
+    /// it sets cwnd to one segment.
     fn congestion(&mut self, cause: Cause) {
         let flight = self.flight();
         if cause != Cause::Mark {
@@ -323,7 +324,7 @@ mod tests {
         for about in tcp::controls() {
             let report = check(&Controls::ours(), about.name, &mut |_| {}).unwrap();
             for check in report["checks"].as_array().unwrap() {
-                // bbr3 draws the time of its next probe from the clock, in place of Linux's random numbers.
+                // bbr3 takes the time of its next probe from the clock; Linux draws it at random.
                 let excused = about.name == "bbr3" && check["name"] == "time";
                 assert!(check["broken"].is_null() != excused, "{}: {check}", about.name);
             }

@@ -1,4 +1,4 @@
-//! A congestion control in a shared library as one of the list.
+//! Makes an entry in the list of controls from a congestion control in a shared library.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,11 +14,11 @@ use crate::c::text;
 use crate::library::field;
 use crate::parameters::numbers;
 
-/// The congestion control of the library at `path`, or `None` if it has none; `pulse` beats with its
-/// calls.
+/// The congestion control of the library at `path`, or `None` if it has none; `pulse` beats at each
+/// begin and end of a call.
 ///
 /// # Errors
-/// What is wrong with the library, in a sentence without its name.
+/// A sentence on what is wrong with the library, without its name.
 pub fn load(path: &Path, pulse: &Pulse) -> Result<Option<&'static OwnControl>, String> {
     let Some(table) = Table::open(path)? else { return Ok(None) };
     let functions = table.get();

@@ -1,6 +1,7 @@
-//! A congestion control as a module of WebAssembly beside the simulator's, as a browser's tab has it.
-//! Its table is that of `aqmlab_control.h` where pointers have 32 bits; they point into its own memory,
-//! and functions are places in its own list of them. Nothing of it is believed before it is checked.
+//! A congestion control in a WebAssembly module of its own, as in a browser tab. Its table is that
+//! of `aqmlab_control.h` with pointers of 32 bits: they point into the module's own memory, and
+//! function pointers are indices in the module's function table. All values of the module are
+//! checked.
 
 use std::sync::Arc;
 
@@ -13,12 +14,12 @@ use crate::c::control_types::{AQMLAB_CONTROL_VERSION, ControlAck, ControlLost, C
 use crate::description::text;
 use crate::parameters::{Parameter, numbers};
 
-/// What a call is about, besides the window.
+/// Argument of a call besides the window.
 #[derive(Clone, Copy, Debug)]
 pub enum About<'a> {
-    /// Nothing else.
+    /// No other argument.
     Nothing,
-    /// Nanoseconds without anything to send.
+    /// Duration without data to send, in nanoseconds.
     Idle(u64),
     /// An acknowledgement.
     Ack(&'a ControlAck),
@@ -26,27 +27,28 @@ pub enum About<'a> {
     Lost(&'a ControlLost),
 }
 
-/// What has the module. An error is a sentence that goes on after the control's name.
+/// Access to the module through its host, such as a browser. An error is a sentence that continues
+/// after the control's name.
 pub trait Host: Clone + Send + Sync + 'static {
-    /// Where the table stands that its function `aqmlab_control` answers with.
+    /// Address of the table that the module's function `aqmlab_control` returns.
     ///
     /// # Errors
-    /// The function did not come back as it should.
+    /// A sentence, if the function fails.
     fn table(&self) -> Result<u32, String>;
-    /// Copies bytes out of its memory.
+    /// Copies bytes out of the module's memory.
     ///
     /// # Errors
-    /// They do not stand in it.
+    /// A sentence, if the range is not in its memory.
     fn read(&self, at: u32, into: &mut [u8]) -> Result<(), String>;
-    /// Calls its function `create`; the state is not null.
+    /// Calls the module's function `create`. Returns the address of the state, which is not null.
     ///
     /// # Errors
-    /// The sentence by which it refuses, or what went wrong.
+    /// The module's reason for refusing the values, or a sentence on what failed.
     fn create(&self, function: u32, values: &[f64]) -> Result<u32, String>;
-    /// Calls a function about the window, which it may set.
+    /// Calls a function that gets the window and may change it.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn call(
         &self,
         function: u32,
@@ -54,30 +56,30 @@ pub trait Host: Clone + Send + Sync + 'static {
         window: &mut ControlWindow,
         about: About,
     ) -> Result<(), String>;
-    /// Calls its function `gauges`.
+    /// Calls the module's function `gauges`.
     ///
     /// # Errors
-    /// What went wrong in it.
+    /// A sentence, if the call failed.
     fn gauges(&self, function: u32, state: u32, values: &mut [f64]) -> Result<(), String>;
-    /// Calls its function `destroy`.
+    /// Calls the module's function `destroy`.
     fn destroy(&self, function: u32, state: u32);
 }
 
-/// Bytes of the table.
+/// Size of the table in bytes, with 32-bit pointers.
 const TABLE: u32 = 96;
-/// Bytes of a parameter.
+/// Size of a parameter in bytes, with 32-bit pointers.
 const PARAMETER: u32 = 56;
-/// Bytes of a window.
+/// Size of a window in bytes.
 const WINDOW: u32 = size_of::<ControlWindow>() as u32;
-/// Bytes of an acknowledgement.
+/// Size of an acknowledgement in bytes.
 const ACK: u32 = size_of::<ControlAck>() as u32;
 
-/// Parameters that a control may have.
+/// Most parameters that a control may have.
 const MOST_PARAMETERS: u32 = 100;
-/// Bytes that a text of a table may have.
+/// Most bytes that a text of a table may have.
 const MOST_TEXT: u32 = 1_000;
 
-/// The functions of a table, as places in the module's list; 0 for none.
+/// The functions of a table, as indices in the module's function table; 0 for null.
 #[derive(Clone, Copy)]
 struct Functions {
     create: u32,
@@ -94,7 +96,7 @@ struct Functions {
 }
 
 impl Functions {
-    /// The functions at the last members of a table.
+    /// The functions from the last eleven members of a table.
     fn of(members: [u32; 11]) -> Self {
         let [create, destroy, on_open, on_ack, on_loss, on_ecn, rest @ ..] = members;
         let [on_timeout, on_undo, on_app_limited, on_lost, gauges] = rest;
@@ -113,7 +115,7 @@ impl Functions {
         }
     }
 
-    /// Refuses a table without those that a control must have.
+    /// Refuses a table without a function that every control must have.
     fn check(self, gauge_count: u32) -> Result<(), String> {
         let missing = [
             ("create", self.create == 0),
@@ -128,10 +130,10 @@ impl Functions {
     }
 }
 
-/// The congestion control of the module that `host` has.
+/// The congestion control of the module that `host` gives access to.
 ///
 /// # Errors
-/// What is wrong with it, in a sentence without its name.
+/// A sentence on what is wrong with the module, without its name.
 pub fn load<H: Host>(host: H) -> Result<&'static OwnControl, String> {
     let at = host.table()?;
     let head: [u32; 4] = words(&host, at)?;
@@ -187,7 +189,7 @@ pub fn load<H: Host>(host: H) -> Result<&'static OwnControl, String> {
     description.control(&Pulse::default(), settle)
 }
 
-/// Numbers of 32 bits at a place in the module's memory.
+/// Reads numbers of 32 bits at an address of the module's memory.
 fn words<const N: usize>(host: &impl Host, at: u32) -> Result<[u32; N], String> {
     let mut words = [0; N];
     let mut bytes = [0; 4];
@@ -198,7 +200,8 @@ fn words<const N: usize>(host: &impl Host, at: u32) -> Result<[u32; N], String> 
     Ok(words)
 }
 
-/// The text at a place in the module's memory, up to its zero byte; empty for null and for what is no UTF-8.
+/// Reads the text at an address of the module's memory, up to its zero byte; empty for null and for
+/// invalid UTF-8.
 fn text_at(host: &impl Host, at: u32) -> Result<&'static str, String> {
     let mut bytes = Vec::new();
     if at == 0 {
@@ -215,7 +218,7 @@ fn text_at(host: &impl Host, at: u32) -> Result<&'static str, String> {
     Err(format!("a text of its table has more than {MOST_TEXT} bytes: shorten it"))
 }
 
-/// The parameter at a place in the module's memory.
+/// Reads the parameter at an address of the module's memory.
 fn field(host: &impl Host, at: u32) -> Result<Field, String> {
     let [name, meaning, source, unit, choices] = words(host, at)?;
     let number = |offset: u32| {
