@@ -24,7 +24,8 @@ pub struct HostClock {
     pub fast: Duration,
 }
 
-/// Where within an instant we are: arrivals come first, then the slow tick, then the fast one.
+/// Phase in the processing of one instant: arrivals come first, then the slow tick, then the fast
+/// one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
     #[default]
@@ -40,7 +41,8 @@ pub(crate) struct Moment {
     pub phase: Phase,
 }
 
-/// The clocks of an endpoint's host, in a quarter of the memory: their first ticks come within 4 s, ns.
+/// The clocks of an endpoint's host ([`HostClock`]) in half of the memory: the instants of their
+/// first ticks as 32-bit numbers, ns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LocalClock {
     slow: u32,
@@ -72,12 +74,12 @@ impl Grid {
     /// A tick every `period`, the first at `phase` (modulo the period).
     fn new(phase: Duration, usual: Duration, period: Duration) -> Self {
         let period = period.nanos();
-        // The remainder is spared where the phase was drawn for this very period.
+        // A phase that was drawn for this period needs no division.
         let first = if period == usual.nanos() { phase.nanos() } else { phase.nanos() % period };
         Grid { first, period }
     }
 
-    /// Ticks strictly before `at`, or up to and including it.
+    /// Number of ticks before `at`, or, if `inclusive`, up to and including it.
     fn ticks(self, at: Instant, inclusive: bool) -> u64 {
         let reach = at.nanos().saturating_add(u64::from(inclusive));
         match reach.checked_sub(self.first + 1) {
@@ -86,7 +88,8 @@ impl Grid {
         }
     }
 
-    /// Dividing by a constant costs a fraction of dividing by a number.
+    /// Whole periods in `span` ns. The usual periods are constants, which makes the division
+    /// faster.
     fn whole_periods(self, span: u64) -> u64 {
         const SLOW_NS: u64 = SLOW.nanos();
         const FAST_NS: u64 = FAST.nanos();
@@ -97,19 +100,20 @@ impl Grid {
         }
     }
 
-    /// When the tick of this number comes, counted from 0.
+    /// The instant of tick `number`, counted from 0.
     fn tick(self, number: u64) -> Instant {
         Instant::from_nanos(self.first) + Duration::from_nanos(self.period) * number
     }
 
-    /// How often the host has counted round-trip and idle time up to `moment`. Inside a slow
-    /// tick timers run before the counting, so a timer's own sends still miss this tick.
+    /// Number of ticks up to `moment` at which the host has counted round-trip and idle times.
+    /// Within a tick the timers run first, so the stamp of a segment that a timer sends does not
+    /// include this tick.
     pub fn counts(self, moment: Moment) -> u64 {
         self.ticks(moment.at, moment.phase == Phase::Fast)
     }
 
-    /// When a timer of `n` ticks set at `moment` expires: at the n-th tick after it, the tick of
-    /// this very instant included if it is still to come.
+    /// When a timer of `n` ticks set at `moment` expires: at the n-th tick after it. A tick at that
+    /// instant counts if it has not been served yet.
     pub fn deadline(self, moment: Moment, n: u64) -> Instant {
         let done = self.ticks(moment.at, moment.phase != Phase::Events);
         self.tick(done.saturating_add(n) - 1)

@@ -1,7 +1,7 @@
-//! The state machine of RFC 9293: which state a connection is in, what a FIN and its acknowledgement
-//! make of it, and the timers of the states (a handshake's and TIME_WAIT's).
+//! The state machine of RFC 9293: the state of a connection, how a FIN and its acknowledgement
+//! change it, and the timers of its states (the handshake and TIME_WAIT).
 //!
-//! It knows neither windows nor data: those are the sender's and the receiver's.
+//! The sender and the receiver keep windows and data.
 
 use packet::Instant;
 
@@ -29,11 +29,11 @@ pub enum State {
     Closing,
     /// Closed by the peer first, then by this side; the FIN is not acknowledged.
     LastAck,
-    /// Closed by both; answers repeated FINs for a while.
+    /// Closed by both sides; answers repeated FINs for a while.
     TimeWait,
-    /// Over, in order.
+    /// Closed in order.
     Closed,
-    /// Given up: no connection in 75 s, or too many timeouts.
+    /// Failed: not established in time, too many timeouts, or reset by the peer.
     Failed,
 }
 
@@ -52,29 +52,29 @@ pub(crate) enum Transition {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Connection {
     pub state: State,
-    /// SYN or SYN-ACK was repeated.
+    /// This end's SYN or SYN-ACK was retransmitted.
     pub syn_repeated: bool,
-    /// Both SYNs said that selective acknowledgements are understood.
+    /// Both SYNs permitted selective acknowledgements (RFC 2018).
     pub sack: bool,
     /// Both SYNs carried a timestamp.
     pub stamps: bool,
-    /// What both SYNs agreed on, and what either role remembers of marks.
+    /// ECN: what both SYNs agreed on, and the state of this end as sender and receiver.
     pub ecn: EcnState,
-    /// Written by the program and not yet handed to TCP, bytes.
+    /// Bytes that the program has written and that are not yet handed to TCP.
     pub unwritten: u64,
     /// When the connection attempt or TIME_WAIT ends.
     pub conn_timer: Instant,
     pub syn: SynTimer,
 }
 
-/// The retransmission timer of a SYN or SYN-ACK, and its round trip.
+/// The retransmission timer of a SYN or SYN-ACK, and the measurement of its round-trip time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SynTimer {
     /// When the SYN is retransmitted.
     pub expires: Instant,
-    /// The stamp of its sending ([`RttRules::stamp`](crate::rtt::RttRules::stamp)), `u64::MAX` if
-    /// it is not timed: because it was retransmitted (Karn), or because round trips are not
-    /// measured.
+    /// Clock reading when the SYN was sent ([`RttRules::stamp`](crate::rtt::RttRules::stamp)),
+    /// `u64::MAX` if its round trip is not measured: because it was retransmitted (Karn's
+    /// algorithm), or by the profile's rules.
     pub sent: u64,
 }
 
@@ -100,13 +100,13 @@ impl Default for Connection {
 }
 
 impl Connection {
-    /// The earliest of its timers.
+    /// The earliest expiry of the connection's timers.
     #[inline]
     pub fn deadline(&self) -> Instant {
         self.conn_timer.min(self.syn.expires)
     }
 
-    /// The handshake is over.
+    /// Enters ESTABLISHED: the handshake is complete, and its timers stop.
     pub fn establish(&mut self) {
         self.state = State::Established;
         (self.conn_timer, self.syn.expires) = (Instant::NEVER, Instant::NEVER);
@@ -129,7 +129,7 @@ impl Connection {
         Transition::None
     }
 
-    /// All of this side is acknowledged, its FIN included.
+    /// All data of this side is acknowledged, its FIN included.
     pub fn on_fin_acked(&mut self) -> Transition {
         match self.state {
             State::FinWait1 => self.state = State::FinWait2,
@@ -140,13 +140,14 @@ impl Connection {
         Transition::None
     }
 
-    /// The connection is over, and no timer runs.
+    /// Ends the connection in `state` and stops its timers.
     pub fn end(&mut self, state: State) {
         self.state = state;
         (self.conn_timer, self.syn.expires) = (Instant::NEVER, Instant::NEVER);
     }
 
-    /// The timer of its state has expired: how the connection ends, if it does.
+    /// The timer of the connection's state has expired. Returns the final state if the connection
+    /// ends.
     pub fn on_conn_timer(&mut self) -> Option<State> {
         match self.state {
             State::TimeWait => Some(State::Closed),
@@ -163,7 +164,7 @@ impl Connection {
 mod tests {
     use super::*;
 
-    /// The states that a connection passes from `state` on.
+    /// The state of `connection` after each step.
     fn passes(
         mut connection: Connection,
         steps: &[fn(&mut Connection) -> Transition],
@@ -189,7 +190,7 @@ mod tests {
         assert_eq!(passes(open, &[close, acked, fin]), [FinWait1, FinWait2, TimeWait]);
         assert_eq!(passes(open, &[close, fin, acked]), [FinWait1, Closing, TimeWait]);
         assert_eq!(passes(open, &[fin, close, acked]), [CloseWait, LastAck, Closed]);
-        // What comes twice changes nothing.
+        // A FIN that comes twice changes nothing.
         assert_eq!(passes(open, &[fin, fin, acked]), [CloseWait, CloseWait, CloseWait]);
     }
 }

@@ -1,5 +1,5 @@
-//! One end of one connection of either transport. What a driver calls is this; which transport it is, the
-//! profile says.
+//! One end of one connection, of TCP or QUIC as its profile says: the interface that a driver
+//! calls.
 
 use std::sync::Arc;
 
@@ -28,7 +28,7 @@ pub enum Endpoint {
     Quic(Box<QuicEndpoint>),
 }
 
-/// Calls whichever it is.
+/// Evaluates an expression for the end of either transport.
 macro_rules! either {
     ($it:expr, $end:ident => $call:expr) => {
         match $it {
@@ -48,7 +48,7 @@ impl Endpoint {
         }
     }
 
-    /// As [`Endpoint::new`], keeping the heap buffers.
+    /// Makes the end as new ([`Endpoint::new`]), keeping its heap buffers.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
         match (&mut *self, &profile.quic) {
             (Endpoint::Tcp(end), None) => end.reset(profile, clock),
@@ -65,8 +65,8 @@ impl Endpoint {
         either!(self, end => end.connect(now));
     }
 
-    /// Appends `bytes` to what is to be sent; `u64::MAX` never ends. Also before the connection
-    /// is established.
+    /// Appends `bytes` to the data to be sent; `u64::MAX` is an endless transfer. It may be called
+    /// before the connection is established.
     ///
     /// # Panics
     /// After [`close`](Self::close).
@@ -74,8 +74,8 @@ impl Endpoint {
         either!(self, end => end.write(bytes, now));
     }
 
-    /// What has never been sent is not sent any more; returns the payload bytes that have been. To
-    /// close is a call of its own.
+    /// Discards the data that was never sent; returns the payload bytes that were sent. It does not
+    /// close the connection.
     pub fn stop_writing(&mut self, now: Instant) -> u64 {
         either!(self, end => end.stop_writing(now))
     }
@@ -91,8 +91,8 @@ impl Endpoint {
         either!(self, end => end.on_segment(segment, now));
     }
 
-    /// As [`Endpoint::on_segment`]; answers whether there is a sample of the round-trip time to take
-    /// ([`Endpoint::has_round_trip`]).
+    /// Processes a segment ([`Endpoint::on_segment`]); returns whether there is a sample of the
+    /// round-trip time to take ([`Endpoint::has_round_trip`]).
     #[inline]
     pub fn on_timed_segment(&mut self, segment: &Segment, now: Instant) -> bool {
         either!(self, end => {
@@ -107,8 +107,8 @@ impl Endpoint {
         either!(self, end => end.has_round_trip())
     }
 
-    /// The peer offers a receive window of `bytes`: what is out may reach so far beyond what it has
-    /// acknowledged. Before a call, and before a segment that carries it, it is the profile's own window.
+    /// Sets the peer's receive window to `bytes` beyond its last acknowledgement. Until this call,
+    /// or a segment that carries a window, the profile's own window is assumed.
     pub fn on_window(&mut self, bytes: u32, now: Instant) {
         either!(self, end => end.on_window(bytes, now));
     }
@@ -119,35 +119,37 @@ impl Endpoint {
         either!(self, end => end.next_timeout())
     }
 
-    /// Serves what is due at `now`; harmless if nothing is. If a deadline of order 0 and one of
-    /// order 1 are due, the first is served, and a segment it sends carries the acknowledgement
+    /// Serves the deadline that is due at `now`; does nothing if none is. If one of order 0 and one
+    /// of order 1 are due, the first is served, and a segment it sends carries the acknowledgement
     /// of the second.
     pub fn on_timeout(&mut self, now: Instant) {
         either!(self, end => end.on_timeout(now));
     }
 
-    /// The next segment to send, if any: call until `None` after every other call.
+    /// Returns the next segment to send, if any; to be called after every other call until it
+    /// returns `None`.
     pub fn poll_send(&mut self, now: Instant) -> Option<Segment> {
         let mut segment = None;
         self.poll_send_into(&mut segment, now);
         segment
     }
 
-    /// Whether [`Endpoint::poll_send`] may have a segment; where not, the call is idle.
+    /// Whether [`Endpoint::poll_send`] may have a segment; if not, it need not be called.
     #[inline]
     pub fn may_send(&self) -> bool {
         either!(self, end => end.may_send())
     }
 
-    /// As [`Endpoint::poll_send`], but writes the segment where it is to stay; `false` if there
-    /// is none. (Moving a segment just written costs as much as making it.)
+    /// Writes the next segment to send ([`Endpoint::poll_send`]) into `out`; returns `false` if
+    /// there is none. (Moving a segment would cost as much as making it.)
     #[inline]
     pub fn poll_send_into(&mut self, out: &mut impl Outbox, now: Instant) -> bool {
         either!(self, end => end.poll_send_into(out, now))
     }
 
-    /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
-    /// acknowledged: the driver then calls the other end's [`on_peer_closed`](Self::on_peer_closed).
+    /// Whether this end, by its profile, sends no FIN, and all it wrote before its close is
+    /// acknowledged: the driver then calls the other end's
+    /// [`on_peer_closed`](Self::on_peer_closed).
     #[inline]
     pub fn ended_without_fin(&self) -> bool {
         match self {
@@ -156,16 +158,16 @@ impl Endpoint {
         }
     }
 
-    /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
+    /// A peer that sends no FIN has closed, and all it wrote has arrived.
     pub fn on_peer_closed(&mut self, now: Instant) {
         if let Endpoint::Tcp(end) = self {
             end.on_peer_closed(now);
         }
     }
 
-    /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
-    /// it; what its sender keeps only if it `sends`. To be called a while before an event, and
-    /// after the endpoint was itself fetched.
+    /// Prefetches into the processor's cache the endpoint's data on the heap that most events use,
+    /// its sender's only if it `sends`. To be called some time before an event, when the endpoint
+    /// itself is in the cache.
     #[inline]
     pub fn fetch(&self, sends: bool) {
         match self {
@@ -174,7 +176,8 @@ impl Endpoint {
         }
     }
 
-    /// Fetches what a sender refers to, as [`fetch`](Self::fetch) does.
+    /// Prefetches what the sender's data on the heap points to, some time after
+    /// [`fetch`](Self::fetch).
     #[inline]
     pub fn fetch_more(&self) {
         if let Endpoint::Tcp(end) = self {
@@ -187,8 +190,8 @@ impl Endpoint {
     pub fn delivered(&self) -> u64 {
         either!(self, end => end.delivered())
     }
-    /// Payload bytes that have reached the program: those received in order, and of QUIC, whose streams do not
-    /// wait for each other, all received.
+    /// Payload bytes that have reached the program: with TCP those received in order, with QUIC all
+    /// received ones, since its streams do not wait for each other.
     #[inline]
     pub fn arrived(&self) -> u64 {
         match self {
@@ -196,15 +199,15 @@ impl Endpoint {
             Endpoint::Quic(end) => end.arrived(),
         }
     }
-    /// Whether the program can have read the payload bytes `from..to`, counted from 0: all below `to` in TCP, these
-    /// alone in QUIC, where they are a stream's.
+    /// Whether the program can have read the payload bytes `from..to`, counted from 0. TCP must
+    /// have received all bytes below `to`, QUIC only these, which belong to one stream.
     pub fn has(&self, from: u64, to: u64) -> bool {
         match self {
             Endpoint::Tcp(end) => end.delivered() >= to,
             Endpoint::Quic(end) => end.has(from, to),
         }
     }
-    /// Own payload bytes acknowledged.
+    /// Payload bytes sent by this end and acknowledged.
     pub fn acked(&self) -> u64 {
         either!(self, end => end.acked())
     }
@@ -219,7 +222,7 @@ impl Endpoint {
     pub fn state(&self) -> State {
         either!(self, end => end.state())
     }
-    /// What this endpoint has counted.
+    /// Counters of this endpoint's segments, retransmissions and timeouts.
     pub fn counters(&self) -> &Counters {
         either!(self, end => end.counters())
     }
@@ -231,7 +234,7 @@ impl Endpoint {
     pub fn ssthresh(&self) -> u64 {
         either!(self, end => end.ssthresh())
     }
-    /// Bytes (and FIN) sent and not acknowledged.
+    /// Sequence numbers sent and not acknowledged: one for each byte, and one for a FIN.
     #[inline]
     pub fn outstanding(&self) -> u64 {
         either!(self, end => end.outstanding())
@@ -244,21 +247,22 @@ impl Endpoint {
     pub fn snd_max(&self) -> u64 {
         either!(self, end => end.snd_max())
     }
-    /// Smoothed round trip; zero before the first sample.
+    /// Smoothed round-trip time; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         either!(self, end => end.srtt())
     }
-    /// Shows the inner state of its congestion control by name ([`Control::gauges`](crate::Control::gauges)).
+    /// Passes the inner state of the congestion control to `show`, by name
+    /// ([`Control::gauges`](crate::Control::gauges)).
     pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         either!(self, end => end.gauges(show));
     }
-    /// Retransmission timeout in force (of QUIC the probe timeout). With a tick clock a timer set to it lasts up to
-    /// one tick less.
+    /// Current retransmission timeout (with QUIC, the probe timeout). Where timers expire at ticks,
+    /// a timer set to it lasts up to one tick less.
     pub fn rto(&self) -> Duration {
         either!(self, end => end.rto())
     }
-    /// Whether the connection is still being opened on a host that remembers: it makes a
-    /// difference who delivers, see [`HostCache::deliver`](crate::HostCache::deliver).
+    /// Whether the connection is still being opened on a host with a cache of metrics: its segments
+    /// must then be delivered by [`HostCache::deliver`](crate::HostCache::deliver).
     #[inline]
     pub fn may_look_up(&self) -> bool {
         match self {
@@ -266,14 +270,15 @@ impl Endpoint {
             Endpoint::Quic(end) => end.awaits_ticket(),
         }
     }
-    /// An end of QUIC that is fresh resumes an earlier connection ([`HostCache::has_ticket`](crate::HostCache::has_ticket)).
+    /// Makes a fresh end of QUIC resume an earlier connection
+    /// ([`HostCache::has_ticket`](crate::HostCache::has_ticket)).
     pub fn resume(&mut self) {
         if let Endpoint::Quic(end) = self {
             end.resume();
         }
     }
-    /// Whether the metrics of this end are not yet in its host's cache and now may be; `over`: both ends have
-    /// closed, and the place is about to be used again.
+    /// Whether the metrics of this end are not yet in its host's cache and may be stored now.
+    /// `over`: both ends have closed, and this endpoint is about to be reused.
     #[inline]
     pub fn may_update_cache(&self, over: bool) -> bool {
         match self {
@@ -281,7 +286,7 @@ impl Endpoint {
             Endpoint::Quic(_) => false,
         }
     }
-    /// The connection's numbers at this moment, as Linux's `TCP_INFO` has them; none of QUIC.
+    /// A snapshot of the connection's state, like Linux's `TCP_INFO`; `None` for QUIC.
     pub fn tcp_info(&self) -> Option<TcpInfo> {
         match self {
             Endpoint::Tcp(end) => Some(end.tcp_info()),

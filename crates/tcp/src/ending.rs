@@ -1,4 +1,4 @@
-//! How a connection ends: by FINs and a TIME_WAIT, or without a word.
+//! How a connection ends: by FINs and a TIME_WAIT, or without any segment (ns-2's one-way agents).
 
 use packet::Instant;
 
@@ -9,15 +9,16 @@ use crate::profile::Ending;
 use crate::segment::Segment;
 
 impl TcpEndpoint {
-    /// Whether this end is of the kind that sends no FIN, and all it wrote before its close is
-    /// acknowledged: the driver then calls the other end's [`on_peer_closed`](Self::on_peer_closed).
+    /// Whether this end, by its profile, sends no FIN, and all it wrote before its close is
+    /// acknowledged: the driver then calls the other end's
+    /// [`on_peer_closed`](Self::on_peer_closed).
     #[inline]
     pub fn ended_without_fin(&self) -> bool {
         matches!(self.conn.state, State::FinWait2 | State::Closed)
             && self.profile.ending == Ending::Silent
     }
 
-    /// The peer, which sends no FIN, has closed, and all it wrote has arrived.
+    /// A peer that sends no FIN has closed, and all it wrote has arrived.
     pub fn on_peer_closed(&mut self, now: Instant) {
         let moment = self.call.event(now);
         if !std::mem::replace(&mut self.rx.peer_closed, true) {
@@ -32,14 +33,15 @@ impl TcpEndpoint {
         self.forget_marks_alone();
     }
 
-    /// All of this side is acknowledged, its FIN (where there is one) included.
+    /// All data of this side is acknowledged, and its FIN if it sends one.
     pub(crate) fn on_fin_acked(&mut self, moment: Moment) {
         let transition = self.conn.on_fin_acked();
         self.follow(transition, moment);
     }
 
-    /// The peer does not know the connection (RFC 9293 section 3.10.7.4): it is over at the number that is expected; one
-    /// elsewhere in the window is answered (RFC 5961 section 3.2), every other is forged.
+    /// Processes a reset (RFC 9293 section 3.10.7.4): with the expected sequence number it ends the
+    /// connection; elsewhere in the window it is answered by an ACK (RFC 5961 section 3.2); outside
+    /// the window it is ignored.
     #[cold]
     pub(crate) fn on_reset(&mut self, segment: &Segment) {
         if !segment.resets() {
@@ -57,7 +59,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Does what follows from a change of state. Where no FIN is sent there is no TIME_WAIT either.
+    /// Acts on a change of state. An end that sends no FIN has no TIME_WAIT either.
     fn follow(&mut self, transition: Transition, moment: Moment) {
         match transition {
             Transition::None => {}
@@ -70,7 +72,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Whether nothing remains to be acknowledged after the close.
+    /// Whether all data is acknowledged after the close, and the FIN if this end sends one.
     pub(crate) fn all_acknowledged(&self) -> bool {
         let snd = &self.tx.snd;
         match self.profile.ending {

@@ -1,4 +1,4 @@
-//! One end of one connection: its life from SYN to TIME_WAIT, and the joining of the parts.
+//! One end of one TCP connection: its life from SYN to TIME_WAIT, and how its parts work together.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::sender::{Sender, Transmitter};
 /// When [`TcpEndpoint::on_timeout`] is to be called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Deadline {
-    /// At this instant, after all packet arrivals of it.
+    /// The instant; the packet arrivals of that instant are served before.
     pub at: Instant,
     /// 0 for the slow clock (retransmission and connection timers), 1 for the fast one (delayed
     /// acknowledgements): at one instant all of order 0 come before all of order 1.
@@ -55,8 +55,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// As [`TcpEndpoint::new`], keeping the heap buffers.
-    // Part by part: an end made anew elsewhere would be moved here, and the old one away.
+    /// Makes the end as new ([`TcpEndpoint::new`]), keeping its heap buffers.
+    // Field by field, since assigning a new endpoint would copy the whole of it.
     pub fn reset(&mut self, profile: &Arc<Profile>, clock: HostClock) {
         let TcpEndpoint { conn, tx, rx, call, profile: of, clock: ticks, counters } = self;
         *conn = Connection::default();
@@ -83,8 +83,8 @@ impl TcpEndpoint {
         self.call.due = true;
     }
 
-    /// Appends `bytes` to what is to be sent; `u64::MAX` never ends. Also before the connection
-    /// is established.
+    /// Appends `bytes` to the data to be sent; `u64::MAX` is an endless transfer. It may be called
+    /// before the connection is established.
     ///
     /// # Panics
     /// After [`close`](Self::close).
@@ -94,8 +94,8 @@ impl TcpEndpoint {
         self.conn.unwritten = self.conn.unwritten.saturating_add(bytes);
     }
 
-    /// What has never been sent is not sent any more; returns the payload bytes that have been. To
-    /// close is a call of its own.
+    /// Discards the data that was never sent; returns the payload bytes that were sent. It does not
+    /// close the connection.
     pub fn stop_writing(&mut self, now: Instant) -> u64 {
         self.call.event(now);
         self.conn.unwritten = 0;
@@ -115,8 +115,8 @@ impl TcpEndpoint {
         self.tx.rtt.has_newest()
     }
 
-    /// A segment has arrived at a host that remembers this of the peer.
-    // Out of line: the one body of both ways to deliver.
+    /// Processes a segment that has arrived; `cached`: the host's metrics of earlier connections.
+    // Out of line: both ways to deliver a segment share this code.
     #[inline(never)]
     pub(crate) fn on_segment_cached(
         &mut self,
@@ -133,15 +133,15 @@ impl TcpEndpoint {
         }
     }
 
-    /// The peer offers a receive window of `bytes`: what is out may reach so far beyond what it has
-    /// acknowledged. Before a call, and before a segment that carries it, it is the profile's own window.
+    /// Sets the peer's receive window to `bytes` beyond its last acknowledgement. Until this call,
+    /// or a segment that carries a window, the profile's own window is assumed.
     pub fn on_window(&mut self, bytes: u32, now: Instant) {
         self.call.event(now);
         self.tx.snd.window = bytes;
         self.call.due = self.tx.sender.may_choose(&self.tx.snd);
     }
 
-    /// When the slow clock's timers and the fast one's are due next.
+    /// When the next timer of the slow clock and the next delayed acknowledgement are due.
     #[inline]
     pub fn deadlines(&self) -> (Instant, Instant) {
         (self.conn.deadline().min(self.tx.sender.deadline()), self.rx.ack_at)
@@ -157,8 +157,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Serves what is due at `now`; harmless if nothing is. If a deadline of order 0 and one of
-    /// order 1 are due, the first is served, and a segment it sends carries the acknowledgement
+    /// Serves the deadline that is due at `now`; does nothing if none is. If one of order 0 and one
+    /// of order 1 are due, the first is served, and a segment it sends carries the acknowledgement
     /// of the second.
     pub fn on_timeout(&mut self, now: Instant) {
         if self.conn.deadline() <= now || self.tx.sender.deadline() <= now {
@@ -188,9 +188,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// Fetches into the cache what the endpoint keeps apart from itself, as far as most events touch
-    /// it; what its sender keeps only if it `sends`. To be called a while before an event, and
-    /// after the endpoint was itself fetched.
+    /// Prefetches into the processor's cache the endpoint's data on the heap that most events use,
+    /// its sender's only if it `sends`. To be called some time before an event, when the endpoint
+    /// itself is in the cache.
     #[inline]
     pub fn fetch(&self, sends: bool) {
         self.rx.fetch();
@@ -199,7 +199,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Fetches what a sender refers to, as [`fetch`](Self::fetch) does.
+    /// Prefetches what the sender's data on the heap points to, some time after
+    /// [`fetch`](Self::fetch).
     #[inline]
     pub fn fetch_more(&self) {
         self.tx.sender.fetch_more();
@@ -209,7 +210,7 @@ impl TcpEndpoint {
     pub fn delivered(&self) -> u64 {
         self.rx.delivered()
     }
-    /// Own payload bytes acknowledged.
+    /// Payload bytes sent by this end and acknowledged.
     pub fn acked(&self) -> u64 {
         let fin = self.tx.snd.una > self.tx.snd.end;
         self.tx.snd.una.saturating_sub(1 + u64::from(fin))
@@ -223,7 +224,7 @@ impl TcpEndpoint {
     pub fn state(&self) -> State {
         self.conn.state
     }
-    /// What this endpoint has counted.
+    /// Counters of this endpoint's segments, retransmissions and timeouts.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
@@ -235,7 +236,7 @@ impl TcpEndpoint {
     pub fn ssthresh(&self) -> u64 {
         self.tx.snd.win.ssthresh
     }
-    /// Bytes (and FIN) sent and not acknowledged.
+    /// Sequence numbers sent and not acknowledged: one for each byte, and one for a FIN.
     pub fn outstanding(&self) -> u64 {
         self.tx.snd.outstanding()
     }
@@ -247,18 +248,18 @@ impl TcpEndpoint {
     pub fn snd_max(&self) -> u64 {
         self.tx.snd.max
     }
-    /// Smoothed round trip; zero before the first sample.
+    /// Smoothed round-trip time; zero before the first sample.
     pub fn srtt(&self) -> Duration {
         self.profile.rtt.smoothed(&self.tx.rtt)
     }
-    /// Shows the inner state of its congestion control by name.
+    /// Passes the inner state of the congestion control to `show`, by name.
     pub fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
         if let Some(control) = self.tx.sender.control() {
             control.gauges(show);
         }
     }
-    /// Retransmission timeout in force. With a tick clock a timer set to it lasts up to one tick
-    /// less.
+    /// Current retransmission timeout. Where timers expire at ticks, a timer set to it lasts up to
+    /// one tick less.
     pub fn rto(&self) -> Duration {
         self.profile.rtt.rto(&self.tx.rtt)
     }
@@ -270,7 +271,7 @@ impl TcpEndpoint {
         (self.tx.rtt.take_newest(), self.profile.rtt.smoothed(&self.tx.rtt))
     }
 
-    /// The sender, and what the other parts lend it for an event.
+    /// The sender, and references to the other parts that it needs for an event.
     #[inline(always)]
     pub(crate) fn lend(&mut self, moment: Moment) -> (&mut Sender, SendContext<'_>) {
         let TcpEndpoint { conn, tx, rx, profile, clock, counters, .. } = self;
@@ -300,12 +301,12 @@ impl TcpEndpoint {
     fn on_synchronised(&mut self, segment: &Segment, cached: &HostMetrics, moment: Moment) {
         self.call.due = true;
         self.take_synchronised(segment, cached, moment);
-        // A call that finds nothing need not be made.
+        // No output call is needed if there is nothing to send.
         self.call.due &= self.rx.ack_now || self.tx.sender.may_choose(&self.tx.snd);
     }
 
-    /// The receive window that an acknowledgement offers (`tcp_may_update_window`): of an older one none, of one
-    /// more to this number a larger.
+    /// Updates the peer's receive window (`tcp_may_update_window`): an older acknowledgement does
+    /// not change it, and one that repeats the last number may only enlarge it.
     #[inline]
     pub(crate) fn note_window(&mut self, ack: u64, window: u64) {
         let (snd, bytes) = (&mut self.tx.snd, u32::try_from(window).unwrap_or(u32::MAX));
@@ -326,7 +327,8 @@ impl TcpEndpoint {
             return self.on_reset(segment);
         }
         if segment.ack > self.tx.snd.max && self.conn.state != State::SynReceived {
-            // RFC 9293 section 3.10.7.4: answered, and nothing of it is taken.
+            // RFC 9293 section 3.10.7.4: it acknowledges data never sent; it is answered and
+            // dropped.
             self.rx.ack_now = true;
             return;
         }
@@ -343,7 +345,7 @@ impl TcpEndpoint {
                 return;
             }
             if self.profile.opening.syn_ack == SynAck::Cache {
-                // The socket is made only here: whatever befell the SYN-ACK is forgotten.
+                // The SYN cache makes the socket only now, without the timeouts of the SYN-ACK.
                 self.tx.rtt = self.profile.rtt.fresh();
                 self.start_from_route(cached, None);
             }
@@ -352,7 +354,7 @@ impl TcpEndpoint {
             self.begin_feedback();
             self.begin_sender(Some((segment, cached)), moment);
         } else {
-            // A fast retransmit of BSD is a call of its own.
+            // A fast retransmit of BSD makes an output call of its own.
             self.call.due = self.on_ack(segment, moment) == AfterAck::Output;
         }
         if self.call.closing && self.all_acknowledged() {
@@ -369,7 +371,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Data or a FIN of an open connection came.
+    /// Processes data or a FIN of an open connection.
     #[inline(always)]
     fn take_data(&mut self, segment: &Segment, moment: Moment) {
         let was_closed = self.rx.closed();
@@ -377,7 +379,7 @@ impl TcpEndpoint {
         self.rx.on_data(segment, &self.profile.ack, trip, self.clock.host(), moment);
         if self.rx.closed() && !was_closed {
             self.take_peer_close(moment);
-            // Nothing of its own is to follow.
+            // If this side has closed, no data of its own will carry the acknowledgement.
             self.rx.ack_now |= self.conn.state != State::CloseWait;
         }
     }

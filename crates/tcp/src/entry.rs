@@ -1,4 +1,4 @@
-//! What the list of end systems says of each.
+//! The entry of an end system in the list of them.
 
 use packet::About;
 use packet::params::{BadParams, Params};
@@ -9,9 +9,10 @@ use crate::profile::Profile;
 /// An end system of the list.
 #[derive(Clone, Copy, Debug)]
 pub struct Entry {
-    /// What it is, where its rules come from, its parameters.
+    /// Name, description, source of its rules, and parameters.
     pub about: About,
-    /// Makes the profile from checked parameters, which may choose one of these congestion controls.
+    /// Builds the profile from checked parameters, which may name one of the given congestion
+    /// controls.
     ///
     /// # Errors
     /// Parameters that are each in range but do not fit together.

@@ -1,10 +1,11 @@
-//! TCP end systems as state machines without clock and I/O: they take what arrives, and give what to send.
+//! TCP and QUIC end systems as state machines without clock and I/O: segments go in and come out by
+//! calls.
 //!
 //! An [`Endpoint`] is one side of one connection. A driver that owns the time calls it:
 //!
 //! 1. [`Endpoint::on_segment`], [`Endpoint::write`], [`Endpoint::close`], [`Endpoint::connect`]
 //!    or [`Endpoint::on_timeout`] report what happened;
-//! 2. after each of these, [`Endpoint::poll_send`] until it answers `None`;
+//! 2. after each of these, [`Endpoint::poll_send`] until it returns `None`;
 //! 3. [`Endpoint::next_timeout`] says when to call [`Endpoint::on_timeout`].
 //!
 //! At one instant the driver serves packet arrivals (and what programs do because of them) first,
@@ -14,9 +15,9 @@
 //! bundle of parts that a scenario may exchange one by one: recovery, windows, timeouts,
 //! acknowledgements, timestamps, ECN, F-RTO.
 //!
-//! Reading order: `endpoint` (the life of a connection, the joining of the parts), `handshake`,
-//! `output` (what to send), `sender` (acknowledgements and timeouts), `receiver`, `ending`; the
-//! parts are `window`, `rtt`, `recovery`, `ecn`, `spurious_rto` and `clock`;
+//! Reading order: `endpoint` (the life of a connection, and how its parts work together),
+//! `handshake`, `output` (what to send), `sender` (acknowledgements and timeouts), `receiver`,
+//! `ending`; the parts are `send_state`, `rtt`, `recovery`, `ecn`, `spurious_rto` and `clock`;
 //! `profile` bundles them, `profiles` has one file per system. Linux's senders do all of this in
 //! `rack_sender` and `recovery::rack`, with a control of `congestion`.
 

@@ -1,8 +1,8 @@
-//! The seam at which a way of sending plugs in: seven verbs, and what the connection lends at each.
+//! The interface of a sender: seven methods, and the context that the connection lends to each.
 //!
-//! An implementation keeps for itself what only it needs (its timers, which segment is timed, what it
-//! remembers of a timeout). The two of today are [`ClassicSender`](crate::classic_sender::ClassicSender) and
-//! [`RackSender`](crate::recovery::RackSender); [`Sender`](crate::sender::Sender) is their list.
+//! An implementation keeps its private state (timers, the segment that is timed, the last timeout).
+//! There are two, [`ClassicSender`](crate::classic_sender::ClassicSender) and
+//! [`RackSender`](crate::recovery::RackSender); a [`Sender`](crate::sender::Sender) is either.
 
 use packet::{Duration, Instant};
 
@@ -16,22 +16,23 @@ use crate::rtt::Rtt;
 use crate::segment::Segment;
 use crate::send_state::{Chunk, SendState};
 
-/// What sends the data of one end: retransmission timer, loss recovery and congestion control together.
+/// The sender of one end: retransmission timer, loss recovery and congestion control together.
 pub(crate) trait SendAlgorithm {
-    /// The handshake is over. `opening`: by this acknowledgement, on the side that accepted; the side that
-    /// connected has measured its SYN before.
+    /// The handshake is complete. `opening`: on the accepting side, the acknowledgement that
+    /// completed it; the connecting side has measured the round trip of its SYN before.
     fn begin(&mut self, cx: &mut SendContext, opening: Option<&Opening>);
 
-    /// A segment came that acknowledges no more than was sent.
+    /// Processes the acknowledgement of a segment, which covers no more than was sent.
     fn on_ack(&mut self, cx: &mut SendContext, segment: &Segment) -> AfterAck;
 
-    /// Its [`deadline`](Self::deadline) has come.
+    /// The sender's [`deadline`](Self::deadline) has come.
     fn on_timer(&mut self, cx: &mut SendContext) -> AfterTimer;
 
-    /// What may go out now; `call_idle`: nothing was outstanding when this output call began.
+    /// The chunk that may be sent now, if any; `call_idle`: nothing was outstanding when this
+    /// output call began.
     fn next(&mut self, cx: &mut SendContext, call_idle: bool) -> Option<Chunk>;
 
-    /// `chunk` goes out; `snd.max` is still what it was before.
+    /// `chunk` is sent; `snd.max` does not include it yet.
     fn on_sent(&mut self, cx: &mut SendContext, chunk: Chunk);
 
     /// When [`on_timer`](Self::on_timer) is to be called; [`Instant::NEVER`] if no timer runs.
@@ -44,18 +45,19 @@ pub(crate) trait SendAlgorithm {
 /// What the endpoint does after an acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterAck {
-    /// It sends what may go out.
+    /// Send what the windows allow.
     Output,
-    /// It sends the first unacknowledged segment and nothing else (a fast retransmit of BSD and ns-2).
+    /// Send the first unacknowledged segment and nothing else (the fast retransmit of BSD and
+    /// ns-2).
     Resend,
 }
 
 /// What the endpoint does after a sender's timer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AfterTimer {
-    /// It sends what may go out.
+    /// Send what the windows allow.
     Output,
-    /// A segment was sent as often as the profile allows: the connection has failed.
+    /// Give up: there were more timeouts in a row than the profile allows.
     GiveUp,
 }
 
@@ -63,15 +65,15 @@ pub(crate) enum AfterTimer {
 #[derive(Debug)]
 pub(crate) struct Opening<'a> {
     pub segment: &'a Segment,
-    /// What the host remembers of the peer.
+    /// The host's metrics of earlier connections to the peer.
     pub cached: &'a HostMetrics,
-    /// The stamp of the sending of the SYN-ACK, `u64::MAX` if it is not timed.
+    /// Clock reading when this end's SYN or SYN-ACK was sent, `u64::MAX` if it is not timed.
     pub syn_sent: u64,
 }
 
 impl Opening<'_> {
-    /// Measures the round trip of the SYN-ACK; `own_time`: by when it was sent, whatever a timestamp
-    /// says.
+    /// Measures the round trip of this end's SYN or SYN-ACK: by the echoed timestamp, or, if
+    /// `own_time` and where it is timed, by its sending time.
     pub fn sample(&self, cx: &mut SendContext, own_time: bool) {
         let rules = &cx.profile.rtt;
         let timed = self.syn_sent != u64::MAX;
@@ -82,7 +84,7 @@ impl Opening<'_> {
         }
     }
 
-    /// Begins with what the host remembers of the peer, where it is Linux.
+    /// Starts from the host's cached metrics of the peer, if the host is Linux.
     pub fn start_from_cached(&self, cx: &mut SendContext) {
         self.cached.start_linux(cx.profile, cx.rtt, cx.snd);
     }
@@ -99,7 +101,7 @@ pub(crate) struct SendContext<'a> {
     pub profile: &'a Profile,
     pub host: HostClock,
     pub moment: Moment,
-    /// The peer reports selectively.
+    /// Both ends agreed on selective acknowledgements.
     pub sack: bool,
     /// Segments carry timestamps.
     pub stamps: bool,
@@ -114,12 +116,12 @@ impl SendContext<'_> {
     pub fn rto(&self) -> Duration {
         self.profile.rtt.rto(self.rtt)
     }
-    /// When a retransmission timer expires that is set now.
+    /// When a retransmission timer set now expires.
     #[inline(always)]
     pub fn rexmt_deadline(&self) -> Instant {
         self.profile.rtt.deadline(self.rtt, self.host, self.moment)
     }
-    /// Reads what acknowledgements say of marks.
+    /// A reader of the ECN feedback in acknowledgements.
     pub fn echo_reader(&mut self) -> EchoReader<'_> {
         EchoReader::new(*self.ecn, || self.rx.marks())
     }

@@ -1,45 +1,46 @@
-//! The sender's numbers: what is acknowledged, sent, written, and how much may be out.
+//! The sender's sequence numbers (acknowledged, sent, written) and its windows.
 
 use packet::Instant;
 
-/// What a congestion control sets, and the unit in which it counts.
+/// The window and threshold that a congestion control sets, and the segment size.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Window {
     /// Congestion window, bytes.
     pub cwnd: u64,
     /// Slow-start threshold, bytes.
     pub ssthresh: u64,
-    /// What `cwnd` holds beyond whole bytes in ns-2, which counts fractions: 2^-32 B.
+    /// Fraction of a byte by which the window of ns-2 exceeds `cwnd`, in units of 2^-32 B.
     pub fraction: u32,
     /// Segment size, bytes.
     pub mss: u16,
-    /// The ACK at hand grows nothing: it carries an ECN echo (RFC 3168 section 6.1.2), or by ns-3's rule
-    /// a report from beyond a hole (`Rules::reports_hold_growth`).
+    /// The ACK being processed does not grow the window: it carries an ECN echo (RFC 3168 section
+    /// 6.1.2), or, by ns-3's rule, it reports new data beyond a hole
+    /// (`Rules::reports_hold_growth`).
     pub held: bool,
     /// The last reduction (`SendState::reduced`) answered an ECN echo, and no loss has been noticed since.
     pub by_echo: bool,
 }
 
 impl Window {
-    /// Segment size as a window quantity.
+    /// Segment size in bytes, in the type of the windows.
     pub fn mss(&self) -> u64 {
         u64::from(self.mss)
     }
 }
 
-/// What is out, as a congestion control sees it.
+/// The data in flight and the peer's window, as a congestion control sees them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flight {
-    /// Oldest unacknowledged number.
+    /// Oldest unacknowledged sequence number.
     pub una: u64,
-    /// Highest number ever sent, plus one.
+    /// Highest sequence number ever sent, plus one.
     pub max: u64,
     /// The peer's receive window, bytes.
     pub window: u32,
 }
 
 impl Flight {
-    /// Bytes (and FIN) sent and not acknowledged.
+    /// Sequence numbers sent and not acknowledged: one for each byte, and one for a FIN.
     pub fn outstanding(&self) -> u64 {
         self.max - self.una
     }
@@ -53,18 +54,19 @@ impl Flight {
 /// the data is n, the FIN follows the last byte.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SendState {
-    /// Oldest unacknowledged number.
+    /// Oldest unacknowledged sequence number.
     pub una: u64,
-    /// Next number to send; falls back to `una` when everything is retransmitted.
+    /// Next sequence number to send; falls back to `una` when everything is retransmitted.
     pub nxt: u64,
-    /// Highest number ever sent, plus one.
+    /// Highest sequence number ever sent, plus one.
     pub max: u64,
-    /// One past the last byte handed to TCP, which is the FIN's number.
+    /// Sequence number after the last byte handed to TCP, which is that of the FIN.
     pub end: u64,
     pub win: Window,
-    /// Highest number sent, plus one, when the window was last reduced.
+    /// Value of `max` when the window was last reduced.
     pub reduced: u64,
-    /// The last time that counts for the idle rule ([`IdleRule`](crate::profile::IdleRule)).
+    /// Time of the last activity that counts for the idle rule
+    /// ([`IdleRule`](crate::profile::IdleRule)).
     pub active_at: Instant,
     /// The peer's receive window, bytes.
     pub window: u32,
@@ -86,8 +88,8 @@ pub(crate) struct Chunk {
     fin: Fin,
 }
 
-/// Whether a chunk ends with the FIN. As wide as its length, so that a chunk has no bytes without
-/// meaning: these would be copied one by one wherever there may be none.
+/// Whether a chunk ends with the FIN. As wide as the chunk's length, so that a chunk has no padding
+/// bytes, which would make copies of an `Option<Chunk>` slow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
 enum Fin {
@@ -100,7 +102,7 @@ impl Chunk {
     pub fn new(seq: u64, len: u32, fin: bool) -> Self {
         Chunk { seq, len, fin: if fin { Fin::Yes } else { Fin::No } }
     }
-    /// Whether it ends with the FIN.
+    /// Whether the chunk ends with the FIN.
     #[inline]
     pub fn fin(self) -> bool {
         self.fin == Fin::Yes
@@ -111,29 +113,30 @@ impl Chunk {
 }
 
 impl SendState {
-    /// Segment size as a window quantity.
+    /// Segment size in bytes, in the type of the windows.
     pub fn mss(&self) -> u64 {
         self.win.mss()
     }
-    /// What is out.
+    /// The data in flight and the peer's window, for a congestion control.
     pub fn flight(&self) -> Flight {
         Flight { una: self.una, max: self.max, window: self.window }
     }
-    /// The peer's receive window among other amounts.
+    /// The peer's receive window in bytes, in the type of the windows.
     pub fn window(&self) -> u64 {
         u64::from(self.window)
     }
-    /// Bytes (and FIN) sent and not acknowledged.
+    /// Sequence numbers sent and not acknowledged: one for each byte, and one for a FIN.
     pub fn outstanding(&self) -> u64 {
         self.max - self.una
     }
-    /// Whether an ECN echo has reduced the window, and what was out then is not yet passed.
+    /// Whether the last reduction of the window answered an ECN echo, and no data sent after it is
+    /// acknowledged yet.
     pub fn in_cwr(&self) -> bool {
         self.win.by_echo && self.una <= self.reduced
     }
     /// Whether an ECN echo has reduced the window for the data that is now lost: loss and echo in
     /// one window of data are one reduction (RFC 3168 section 6.1.2). After a call the next loss
-    /// counts again, unless the state of the echo `lasts` (`Rules::cwr_state`).
+    /// reduces the window again, unless the state of the echo `lasts` (`Rules::cwr_state`).
     pub fn echo_covers_loss(&mut self, lasts: bool) -> bool {
         let covered = self.win.by_echo && self.una < self.reduced;
         if !(covered && lasts) {
@@ -145,17 +148,19 @@ impl SendState {
     pub fn idle(&self) -> bool {
         self.una == self.max
     }
-    /// Whether all that was written is acknowledged, and no FIN is to follow, as at a receiver.
+    /// Whether all written data is acknowledged and no FIN is queued, as at an end that only
+    /// receives.
     #[inline]
     pub fn is_through(&self) -> bool {
         self.una == self.end && !self.fin_queued
     }
-    /// Whether from `nxt` on there are bytes to send, or a FIN.
+    /// Whether there is data, or a FIN, to send from `nxt` on.
     #[inline]
     pub fn has_rest(&self) -> bool {
         self.nxt < self.end || (self.nxt == self.end && self.fin_queued)
     }
-    /// At most a segment from `seq` on, not beyond `limit`, with the FIN if it gets that far.
+    /// The chunk from `seq` on of at most a segment, not beyond `limit`, with the FIN if it ends
+    /// the data.
     pub fn chunk(&self, seq: u64, limit: u64) -> Chunk {
         let stop = limit.min(self.end).max(seq);
         let len = (stop - seq).min(self.mss()) as u32;
@@ -173,7 +178,7 @@ impl SendState {
             || chunk.seq + u64::from(chunk.len) <= self.una + window.min(self.window());
         ((chunk.len > 0 || chunk.fin()) && fits).then_some(chunk)
     }
-    /// Bytes of `chunk` sent beyond the congestion window, by limited transmit.
+    /// Length of `chunk` if it is new data beyond the congestion window (limited transmit), else 0.
     pub fn beyond_window(&self, chunk: Chunk) -> u64 {
         let new = chunk.seq >= self.max;
         let beyond = chunk.end() > self.una + self.win.cwnd;

@@ -1,5 +1,5 @@
-//! The senders to choose from. No other file distinguishes them: the endpoint and its other
-//! parts see the seven verbs of [`SendAlgorithm`].
+//! The two kinds of sender as one type. The endpoint and its other parts use the seven methods of
+//! [`SendAlgorithm`]; only header prediction (`predicted`) calls each kind directly.
 
 use packet::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::segment::Segment;
 use crate::send_algorithm::{AfterAck, AfterTimer, Opening, SendAlgorithm, SendContext};
 use crate::send_state::{Chunk, SendState};
 
-/// What sends the data of one end.
+/// The sender of one end: retransmission timer, loss recovery and congestion control.
 #[derive(Clone, Debug)]
 pub(crate) enum Sender {
     /// Loss recovery by duplicate acknowledgements, or by RFC 6675.
@@ -35,7 +35,7 @@ impl Transmitter {
         Transmitter { snd, rtt, sender: Sender::new(profile) }
     }
 
-    /// Makes it as new, keeping what is allocated.
+    /// Resets the state for a new connection, keeping allocated memory.
     pub fn renew(&mut self, profile: &Profile) {
         self.snd = profile.fresh_send_state();
         self.rtt = profile.rtt.fresh();
@@ -54,12 +54,12 @@ impl Sender {
         }
     }
 
-    /// Stands where a sender is taken out for a moment.
+    /// A stand-in while a sender is moved out of its variable.
     fn placeholder() -> Self {
         Sender::Classic(ClassicSender::placeholder())
     }
 
-    /// Makes it as new, keeping what is allocated.
+    /// Resets the state for a new connection, keeping allocated memory.
     pub fn renew(&mut self, profile: &Profile) {
         let control = &*profile.congestion;
         match (&mut *self, profile.recovery.kind) {
@@ -75,8 +75,8 @@ impl Sender {
         }
     }
 
-    /// Whether there is data or a FIN to choose from. Where not, an output call would find nothing but
-    /// an acknowledgement that is due: most calls of a receiver, and of a sender who has sent all.
+    /// Whether there may be data or a FIN to send. If not, an output call could only send an
+    /// acknowledgement, as at a receiver, or at a sender that has sent all its data.
     #[inline]
     pub fn may_choose(&self, snd: &SendState) -> bool {
         let in_order = match self {
@@ -87,7 +87,7 @@ impl Sender {
         some || snd.resend
     }
 
-    /// The classic sender, if it is one: the predicted path is its.
+    /// The classic sender, if this is one; header prediction calls it directly.
     #[inline(always)]
     pub fn classic(&mut self) -> Option<&mut ClassicSender> {
         match self {
@@ -96,7 +96,7 @@ impl Sender {
         }
     }
 
-    /// The sender with RACK, if it is one.
+    /// The RACK sender, if this is one.
     #[inline(always)]
     pub fn rack(&mut self) -> Option<&mut RackSender> {
         match self {
@@ -105,7 +105,7 @@ impl Sender {
         }
     }
 
-    /// Its congestion control; none of Reno that a classic sender calls directly.
+    /// The congestion control; `None` for the Reno that a classic sender calls directly.
     pub fn control(&self) -> Option<&dyn Control> {
         match self {
             Sender::Classic(classic) => classic.control.get(),
@@ -113,12 +113,12 @@ impl Sender {
         }
     }
 
-    /// Whether it knows of every segment when it was sent.
+    /// Whether the sender keeps the sending time of every segment in flight.
     pub fn keeps_records(&self) -> bool {
         matches!(self, Sender::Rack(_))
     }
 
-    /// What its scoreboard says; `None` of a sender that has none.
+    /// Counts from the sender's scoreboard; `None` for a sender without one.
     pub fn outstanding(&self) -> Option<Outstanding> {
         match self {
             Sender::Classic(_) => None,
@@ -126,7 +126,8 @@ impl Sender {
         }
     }
 
-    /// Whether nothing is known to be wrong (Linux's `TCP_CA_Open`), as far as it keeps such a state.
+    /// Whether the sender is in Linux's state `TCP_CA_Open` (no loss, mark or reordering is known);
+    /// always true for a sender without such states.
     pub fn is_calm(&self) -> bool {
         match self {
             Sender::Classic(_) => true,
@@ -134,7 +135,8 @@ impl Sender {
         }
     }
 
-    /// Where segments go down many as one: whether the one sent last was the last of several.
+    /// Whether the segment sent last ended a burst of several that is handed down as one packet;
+    /// `None` for a sender without bursts.
     #[inline]
     pub fn ends_burst(&self) -> Option<bool> {
         match self {
@@ -143,7 +145,7 @@ impl Sender {
         }
     }
 
-    /// A FIN that was sent is repeated by a bare acknowledgement: the retransmission timer runs.
+    /// A bare acknowledgement repeats a FIN that was sent: the retransmission timer must run.
     pub fn on_fin_repeated(&mut self, cx: &mut SendContext) {
         match self {
             Sender::Classic(classic) => classic.ensure_timer(cx),
@@ -151,7 +153,7 @@ impl Sender {
         }
     }
 
-    /// Nothing is sent any more, and no timer runs.
+    /// Stops all timers: nothing more is sent.
     pub fn stop(&mut self) {
         match self {
             Sender::Classic(classic) => classic.stop(),
@@ -159,8 +161,8 @@ impl Sender {
         }
     }
 
-    /// Fetches into the cache what it keeps apart, as far as most events touch it. To be called a while
-    /// before an event, and after the endpoint was itself fetched.
+    /// Prefetches into the processor's cache the sender's data on the heap that most events use. To
+    /// be called some time before an event, when the endpoint itself is in the cache.
     #[inline]
     pub fn fetch(&self) {
         if let Sender::Rack(rack) = self {
@@ -168,7 +170,7 @@ impl Sender {
         }
     }
 
-    /// Fetches what that refers to.
+    /// Prefetches what the sender's data on the heap points to.
     #[inline]
     pub fn fetch_more(&self) {
         if let Sender::Rack(rack) = self {
