@@ -3,23 +3,23 @@
 //! 1998; IEEE/ACM ToN 11(1), 2003).
 //!
 //! The idea in five lines. Routers at the edge measure each flow's rate r and write it on its
-//! packets as a label; routers in the core keep nothing of flows. They estimate the fair share alpha
-//! of the line and drop a packet with probability 1 - alpha/r: a flow is cut down to the fair share,
-//! and slower ones lose nothing. alpha follows from what arrives and what is accepted. Here the edge
-//! and the core are one router, so labels need no header.
+//! packets as a label; routers in the core keep no state of flows. They estimate the fair share
+//! alpha of the line and drop a packet with probability 1 - alpha/r: a flow is cut down to the fair
+//! share, and slower ones lose nothing. alpha follows from the rates of arriving and of accepted
+//! traffic. Here the edge and the core are one router, so labels need no header.
 //!
-//! The paper and the authors' program for ns-2 differ in one rule that decides over a lone flow:
+//! The paper and the authors' program for ns-2 differ in a rule that matters for a lone flow:
 //!
 //! | | `ns2` | `paper` |
 //! |---|---|---|
 //! | a window without congestion ends | alpha is forgotten while the queue is short: nothing is dropped | alpha is the largest label of the window |
 //! | alpha begins | with the largest label seen, when the queue is no longer short | at the line's rate |
-//! | the line is congested | if as much arrives as it takes | and the queue has been long since then |
-//! | overflows lower alpha | 30 times at most in a time of congestion | to three quarters in a window |
+//! | the line is congested | if arrivals reach its rate | if also the queue was long at first |
+//! | overflows lower alpha | at most 30 times per congestion | by at most a quarter per window |
 //! | alpha | at most the line's rate | without bound |
 //!
-//! With the paper's rule a flow that resumes after a silence meets the label of its last lone packets,
-//! some 100 byte/s, as its fair share, and loses nearly all it sends.
+//! With the paper's rule a flow that resumes after a silence has the label of its last lone
+//! packets, some 100 byte/s, as its fair share, and loses nearly all that it sends.
 
 use alloc::boxed::Box;
 
@@ -90,13 +90,13 @@ const FIELDS: &[Field] = &[
     LIMIT_BYTES,
 ];
 
-/// A flow's state is freed after this many time constants, when e^-10 of its rate is left.
+/// A flow's state is freed after this many time constants, when its rate has fallen to e^-10.
 const FORGOTTEN_AFTER: u64 = 10;
 
-/// Looking through the flows more often would be all that a processor does.
+/// Shortest time between two searches for silent flows: more would take all of a processor's time.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// One flow; its rate is that which an edge router would write on its packets.
+/// One flow; its rate is the label that an edge router would write on its packets.
 #[derive(Default)]
 struct Flow {
     rate: Option<RateAverage>,
@@ -117,7 +117,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     Ok(Built::Gate(Box::new(Judged::new(judge, buffer::limit(params, 100), false))))
 }
 
-/// What must wait, in packets or bytes, before the line is taken for congested.
+/// Backlog, in packets or bytes, from which on the line may count as congested.
 fn threshold(params: &Params) -> Backlog {
     let part = params.real("congested_from");
     let of = |limit: u64| (limit as f64 * part) as u64;
@@ -135,25 +135,26 @@ enum Rule {
     Paper,
 }
 
-/// The core router's estimate of the fair share: figure 3's estimate_alpha, or the program's.
+/// The core router's estimate of the fair share, by figure 3's estimate_alpha or the authors'
+/// program.
 struct FairShare {
     rule: Rule,
-    /// C. All rates are in bytes/s.
+    /// Capacity C of the line. All rates are in bytes/s.
     capacity: f64,
     /// A of the paper: the aggregate arrival rate.
     arrived: RateAverage,
     /// F of the paper: the rate of accepted traffic.
     accepted: RateAverage,
-    /// Infinite while nothing is to be dropped.
+    /// The fair share alpha, infinite while nothing is to be dropped.
     alpha: f64,
-    /// paper: the least that overflows may leave of alpha before it is computed anew.
+    /// paper: lowest value to which overflows may reduce alpha before it is computed again.
     floor: f64,
-    /// ns2: how often overflows may still lower alpha.
+    /// ns2: number of times that overflows may still lower alpha.
     reductions: u32,
     /// The largest label in a window without congestion.
     label_max: f64,
     congested: bool,
-    /// When the window began.
+    /// Start of the window.
     since: Instant,
     window: Duration,
     kept_at_overflow: f64,
@@ -174,7 +175,7 @@ impl FairShare {
             floor: 0.0,
             reductions: 0,
             label_max: 0.0,
-            // As in the program, whose first time of congestion needs no beginning.
+            // As in the authors' program, the line counts as congested at first.
             congested: rule == Rule::Ns2,
             since: Instant::ZERO,
             window: params.time("K_c"),
@@ -186,7 +187,8 @@ impl FairShare {
         share
     }
 
-    /// A packet with this label has arrived, found `backlog`, and was accepted or not.
+    /// Updates the estimate for a packet with this label, which found `backlog` and was accepted or
+    /// not.
     fn update(
         &mut self,
         packet: &Packet,
@@ -207,15 +209,16 @@ impl FairShare {
         }
     }
 
-    /// The program: alpha holds only from when the queue has become long until a whole window has
-    /// passed without congestion and the queue is short.
+    /// The rule of the authors' program: alpha holds from the time the queue is long until it is
+    /// short at the end of a window without congestion.
     fn estimate_as_ns2(&mut self, label: f64, full: bool, now: Instant) {
         if self.alpha.is_infinite() {
             if !full {
                 self.label_max = self.label_max.max(label);
                 return;
             }
-            // Half of the line where no label was seen: arbitrary, as the program says of it.
+            // Half of the line's rate if no label was seen: arbitrary, as a comment in the program
+            // says.
             let first = if self.label_max > 0.0 { self.label_max } else { self.capacity / 2.0 };
             (self.alpha, self.label_max) = (first, 0.0);
         }
@@ -237,7 +240,7 @@ impl FairShare {
         }
     }
 
-    /// How many steps of `overflow_step` take `overflow_most`, and one more: 30 in the program.
+    /// Number of steps of `overflow_step` that take `overflow_most`, plus one: 30 in the program.
     fn most_reductions(&self) -> u32 {
         let steps = math::ln(self.kept_at_least) / math::ln(self.kept_at_overflow);
         if steps.is_finite() { ((-math::floor(-steps)) as u32).saturating_add(1) } else { 1 }
@@ -263,7 +266,7 @@ impl FairShare {
         }
     }
 
-    /// A window is over: a new alpha, unless nothing was accepted.
+    /// Sets alpha at the end of a window, unless nothing was accepted.
     fn set(&mut self, alpha: f64, now: Instant) {
         if alpha.is_finite() {
             self.alpha = alpha;
@@ -314,7 +317,7 @@ impl Aqm for Csfq {
         self.flows.retain(|flow| flow.rate.is_some_and(recent));
     }
     fn gauges(&self, show: &mut dyn FnMut(&'static str, f64)) {
-        // While no fair share is known the authors' program shows 0.
+        // While no fair share is known, the authors' program shows 0.
         let alpha = self.share.alpha;
         show("alpha", if alpha.is_finite() { alpha * 8.0 } else { 0.0 });
         show("A", self.share.arrived.bytes_per_s() * 8.0);

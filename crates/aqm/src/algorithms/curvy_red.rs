@@ -5,8 +5,8 @@
 //! each, and the signals of both follow from the classic one; but no controller computes them. They
 //! grow with the classic queue's smoothed delay: linearly for scalable packets, which are marked
 //! where it exceeds one random number, and with the square for classic ones, where it must exceed
-//! the largest of two. The queue whose head has waited longer is served first, the scalable one with
-//! 50 ms in hand.
+//! the largest of two. The queue whose head has waited longer is served first; the scalable one has
+//! an advantage of 50 ms.
 
 use alloc::boxed::Box;
 
@@ -85,14 +85,14 @@ const FIELDS: &[Field] = &[
     },
 ];
 
-/// See the module.
+/// The discipline, with a classic and a scalable queue.
 struct CurvyRed {
     pool: Pool,
     classic: Queue,
     scalable: Queue,
     limit: BufferLimit,
     tshift: Duration,
-    /// Q_C, in seconds.
+    /// Q_C, the smoothed delay of the classic queue, in seconds.
     classic_delay: f64,
     gamma: f64,
     min_th: f64,
@@ -131,9 +131,9 @@ fn limit(params: &Params, line: &Line) -> BufferLimit {
     }
 }
 
-/// Whether `u` random numbers are all below `p`: whether p exceeds the largest of them.
+/// Whether `p` exceeds the largest of `u` random numbers.
 fn exceeds(p: f64, u: u32, rng: &mut Rng) -> bool {
-    // All are drawn, as maxrand does, so that the next packet's do not depend on this one's.
+    // All are drawn, as maxrand does, so that later packets' numbers do not depend on the result.
     p > (0..u).fold(0.0, |most, _| rng.uniform().max(most))
 }
 
@@ -142,14 +142,15 @@ impl CurvyRed {
         self.pool.head(queue).map_or(Duration::ZERO, |head| now.since(head.arrived))
     }
 
-    /// Whether the scalable queue is served: a FIFO in which its packets came `tshift` earlier.
+    /// Whether the scalable queue is served next: as in a FIFO in which its packets arrived
+    /// `tshift` earlier.
     fn scalable_turn(&self, now: Instant) -> bool {
         let earlier =
             || self.waited(&self.scalable, now) + self.tshift >= self.waited(&self.classic, now);
         !self.scalable.is_empty() && (self.classic.is_empty() || earlier())
     }
 
-    /// p_CL, or the root of p_C, by the range.
+    /// p_CL by the scalable queue's range, or the square root of p_C by the classic one's.
     fn probability(&self, range: f64) -> f64 {
         (self.classic_delay - self.min_th) / range
     }
@@ -242,18 +243,19 @@ mod tests {
     #[test]
     fn figure_9_and_10_by_hand() {
         let (mut dual, mut rng) = (queue(), Rng::named(1, "curvy"));
-        // 32 ms once: Q_C = 1 ms, half a millisecond above the threshold.
+        // One packet of 32 ms makes Q_C 1 ms, half a millisecond above the threshold.
         dual.signals_classic(Duration::from_millis(32), &mut rng);
         assert!((dual.classic_delay - 0.001).abs() < 1e-12);
         assert!((dual.probability(dual.range_c) - 0.001).abs() < 1e-12);
         assert!((dual.probability(dual.range_l) - 0.002).abs() < 1e-12);
-        // 250 ms of buffer at 10 Mbit/s.
+        // The buffer holds 250 ms at 10 Mbit/s.
         assert_eq!(dual.limit, BufferLimit::UNLIMITED.and_bytes(312_500));
     }
 
     #[test]
     fn classic_packets_are_signalled_with_the_square() {
-        // p = 0.3: one of two draws below it 0.09; 20,000 trials leave 0.2 points of deviation.
+        // Two draws are both below p = 0.3 with 0.09; 20,000 trials have a standard deviation of
+        // 0.002.
         let mut rng = Rng::named(2, "curvy");
         let share = |u: u32, rng: &mut Rng| {
             (0..20_000).filter(|_| exceeds(0.3, u, rng)).count() as f64 / 20_000.0

@@ -2,10 +2,10 @@
 //! *Differential Congestion Notification: Taming the Elephants*, ICNP 2004).
 //!
 //! The idea in five lines. Only long, fast flows have a rate that a signal can change; dropping a
-//! packet of a short one only delays it. A scoreboard counts the packets of candidate flows; one
-//! that reaches a threshold is moved to the table of high-bandwidth flows, and stays there while
-//! it sends that much per interval. A PI controller of the queue says how often their packets are
-//! dropped; packets of all other flows are dropped only by a full buffer. There are no marks.
+//! packet of a short one only delays it. A scoreboard counts the packets of candidate flows. A flow
+//! that reaches a threshold is moved to the table of high-bandwidth flows, and stays there while it
+//! sends that much per interval. A PI controller of the queue sets the drop probability of their
+//! packets; packets of all other flows are dropped only by a full buffer. There are no marks.
 //!
 //! The paper's text was not available: this is a reconstruction from its slides and abstract, and
 //! everything that they leave open is a parameter.
@@ -131,7 +131,7 @@ const FIELDS: &[Field] = &[
     LIMIT_BYTES,
 ];
 
-/// How a packet's probability depends on it and its flow.
+/// How a packet's drop probability depends on the packet and its flow.
 #[derive(Clone, Copy, Debug)]
 enum Weight {
     Uniform,
@@ -156,7 +156,7 @@ struct Dcn {
     queue_mean: Option<f64>,
     q_ref: f64,
     age_below_target: bool,
-    /// Whether a queue of at most one packet is never signalled.
+    /// Whether nothing is dropped early while at most one packet waits.
     spares: bool,
     decrement: u32,
     control: Ticker,
@@ -274,7 +274,7 @@ mod tests {
     use super::*;
     use packet::params::Raw;
 
-    /// A threshold of 3 packets.
+    /// DCN with a threshold of 3 packets.
     fn dcn(p: f64) -> Dcn {
         let raw = [("threshold".to_string(), Raw::Number(3.0))];
         let params = Params::check(FIELDS, &raw).unwrap();

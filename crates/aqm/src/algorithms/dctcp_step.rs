@@ -69,7 +69,7 @@ const FIELDS: &[Field] = &[
 ];
 
 struct Step {
-    /// In the unit in which the queue is measured.
+    /// The threshold K, in the unit in which the queue is measured.
     k: u64,
     in_bytes: bool,
     drops_not_ect: bool,
@@ -93,7 +93,7 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     ))))
 }
 
-/// K in packets.
+/// The threshold K in packets, given or computed from `rtt`.
 fn threshold(params: &Params, line: &Line, mean: u64) -> Result<u64, BadParams> {
     if !params.given("rtt") {
         return Ok(params.whole_or("K", 65));
@@ -119,7 +119,7 @@ impl Aqm for Step {
         _rng: &mut Rng,
     ) -> Verdict {
         let queue = if self.in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        // The one algorithm that reads the ECN field: its step applies to ECN-capable packets.
+        // No other algorithm reads the ECN field: the step applies to ECN-capable packets.
         if queue >= self.k && (self.drops_not_ect || packet.ecn.can_be_marked()) {
             return Verdict::Signal(DropReason::Forced);
         }

@@ -1,11 +1,14 @@
-//! Low Latency DOCSIS: the dual queue of a cable modem (DOCSIS 3.1, MULPI, annexes M to O) with queue protection (annex P;
-//! B. Briscoe, G. White, RFC 9957, 2026). Followed through CableLabs' ns-3 model (docsis-ns3), read for its rules.
+//! Low Latency DOCSIS: the dual queue of a cable modem (DOCSIS 3.1, MULPI, annexes M to O) with
+//! queue protection (annex P; B. Briscoe, G. White, RFC 9957, 2026). It follows CableLabs' ns-3
+//! model (docsis-ns3), which was read for its rules.
 //!
-//! The idea in five lines. Packets of scalable senders (ECT(1), CE) and of those that build no queue (DSCP 45) have a service flow of
-//! their own. The classic one has DOCSIS-PIE; the square root of its drop probability, doubled, marks the other, so that both kinds
-//! of senders share the contract's rate. That queue marks besides along a ramp of its own delay, which is estimated on arrival: of a virtual
-//! queue that drains at the contract's rate, since upstream packets wait for grants also where nothing is congested. A flow that marks
-//! itself too often while the delay is high is sent to the classic queue, packet by packet.
+//! The idea in five lines. Packets of scalable senders (ECT(1), CE) and of those that build no
+//! queue (DSCP 45) have a service flow of their own. The classic one has DOCSIS-PIE; the square
+//! root of its drop probability, doubled, marks the other, so that both kinds of senders share the
+//! contract's rate. The low-latency queue also marks along a ramp of its own delay, estimated on
+//! arrival from a virtual queue that drains at the contract's rate, since upstream packets wait for
+//! grants even without congestion. Packets of a flow that causes too many marks while the delay is
+//! high go to the classic queue.
 
 mod fields;
 mod low;
@@ -91,12 +94,13 @@ fn build(params: &Params, line: &Line) -> Result<Built, BadParams> {
     })))
 }
 
-/// Both service flows.
+/// The discipline, with both service flows.
 struct DocsisLld {
     controller: Docsis,
     ticker: Ticker,
-    /// Coupling, and the probability with which the low-latency queue is marked for the classic one.
+    /// Coupling factor.
     k: f64,
+    /// Probability with which the low-latency queue is marked on behalf of the classic queue.
     coupled: f64,
     low: Low,
     protection: Option<Protection>,
@@ -104,9 +108,9 @@ struct DocsisLld {
     classic: Queue,
     scalable: Queue,
     credit: Credit,
-    /// The largest share of the rate that the low-latency queue is counted with.
+    /// Largest share of the rate that is attributed to the low-latency queue.
     share: f64,
-    /// Bytes that left it since the last update.
+    /// Bytes that left the low-latency queue since the last update.
     sent_low: u64,
     buffer_bytes: u64,
     bytes_per_s: f64,
@@ -161,7 +165,7 @@ impl DocsisLld {
         Some(packet)
     }
 
-    /// The delay of the classic queue: its bytes at what the low-latency queue has left of the rate.
+    /// Delay of the classic queue in seconds: its bytes at the rate that the other queue leaves it.
     fn classic_delay(&mut self, period: Duration) -> f64 {
         let low = self.sent_low as f64 / period.secs_f64();
         self.sent_low = 0;

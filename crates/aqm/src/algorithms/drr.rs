@@ -3,15 +3,15 @@
 //! D. Stiliadis, A. Choudhury, *Design Considerations for Supporting TCP with Per-flow Queueing*,
 //! INFOCOM 1998).
 //!
-//! The idea in five lines. Each flow has a queue of its own; in its turn it may send as many
-//! bytes as one quantum and what it could not use of earlier ones allow. All queues share one
-//! buffer. If that is over-full, not the arrival is dropped but the head of the longest queue
-//! (LQD), of a queue believed to be the longest (ALQD: a register with one place), or of a random
-//! queue above its equal share (RND): who uses least loses least, and the sender of the victim
-//! learns of the loss one queueing time earlier.
+//! The idea in five lines. Each flow has a queue of its own; in its turn it may send a quantum of
+//! bytes and what it left unused of earlier ones. All queues share one buffer. If that is
+//! over-full, not the arrival is dropped but the head of the longest queue (LQD), of a queue
+//! believed to be the longest (ALQD: a register with one entry), or of a random queue above its
+//! equal share (RND): the flow that uses least loses least, and the sender of the victim learns of
+//! the loss one queueing time earlier.
 //!
-//! No parameters or tie rules of the 1998 paper are established; the state machine is ours: a
-//! flow's tie and turn are its place in the list of active flows.
+//! The parameters and tie rules of the 1998 paper are not established; the state machine is ours.
+//! Ties and turns follow the order of the list of active flows.
 
 use alloc::{boxed::Box, format};
 

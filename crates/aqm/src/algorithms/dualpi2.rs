@@ -3,18 +3,18 @@
 //! B. Briscoe, *PI2: A Linearized AQM for both Classic and Scalable TCP*, CoNEXT 2016).
 //!
 //! The idea in five lines. Scalable senders (ECT(1)) answer every mark a little, classic ones
-//! answer rare signals a lot: p for the ones is √p for the others. Each kind has a queue. One PI
-//! controller of the older queue's delay sets p'; the classic queue is signalled with p'², the
-//! scalable one marked with k·p', so that both kinds share the line although only the classic
-//! queue is long. The scalable queue is marked besides when it alone is late by a millisecond,
-//! and is served first, but never lets the classic one starve.
+//! answer rare signals a lot: a classic probability p corresponds to a scalable one of √p. Each
+//! kind has a queue. One PI controller of the delay of the older queue sets p'; the classic queue
+//! is signalled with p'², the scalable one marked with k·p', so that both kinds share the line
+//! although only the classic queue is long. The scalable queue is also marked when its own delay
+//! exceeds a millisecond, and is served first, but never lets the classic one starve.
 //!
 //! | | `rfc9332` | `linux` |
 //! |---|---|---|
 //! | signals | spaced by sums of probabilities | drawn at random |
 //! | own marks of the scalable queue | a ramp of the delay | a step |
 //! | overload | k·p' ≥ 1 | k·p' > 1 |
-//! | few packets | are signalled too, but not for their delay with one packet behind | are spared, below 2 MTU, but not from the step |
+//! | a short queue | no ramp with one packet behind | spared below 2 MTU, but not by the step |
 
 mod fields;
 mod signals;
@@ -98,15 +98,16 @@ fn build(params: &Params, _line: &Line) -> Result<Built, BadParams> {
         on_arrival: drop_enqueue,
         credit: Credit::new(mtu as i64, classic),
         limit: buffer::limit(params, 10_000),
-        // The RFC refuses whatever might not fit.
+        // The RFC drops an arrival if a packet of the largest size might not fit.
         counted_as: (!linux).then_some(mtu as u32),
     })))
 }
 
-/// For which packets of the scalable queue Linux's step counts: those that found enough others.
+/// Whether Linux's step applies to each packet of the scalable queue: only to packets that found
+/// enough others at arrival.
 struct Steps {
     least: u32,
-    /// One flag for each packet of the queue, if a limit on the step is set.
+    /// One flag for each packet of the queue, if the step needs a least number of packets.
     counts: VecDeque<bool>,
 }
 
@@ -126,7 +127,7 @@ impl Steps {
     }
 }
 
-/// Both queues.
+/// The discipline, with both queues.
 struct DualPi2 {
     signals: Signals,
     ticker: Ticker,
@@ -136,13 +137,13 @@ struct DualPi2 {
     steps: Steps,
     /// Whether ECT(0) goes to the scalable queue as well.
     any_ect: bool,
-    /// Whether NQB goes there too, and is spared.
+    /// Whether NQB packets go to the scalable queue too, and are spared there.
     nqb: bool,
-    /// The controller's signals are given on arrival.
+    /// Whether the controller's signals are given on arrival, not at departure.
     on_arrival: bool,
     credit: Credit,
     limit: BufferLimit,
-    /// The size that the limit takes an arrival for, if not its own.
+    /// Size in bytes that the limit assumes for every arrival; `None` stands for its own size.
     counted_as: Option<u32>,
 }
 
@@ -159,12 +160,12 @@ impl DualPi2 {
         }
     }
 
-    /// Whether it is in the scalable queue for its DSCP alone.
+    /// Whether the packet is in the scalable queue for its DSCP alone.
     fn is_spared(&self, packet: &Packet) -> bool {
         self.nqb && packet.header.dscp == NQB && !self.is_scalable(packet.ecn)
     }
 
-    /// The controller's signal to an arrival; the packet, if it stays.
+    /// Applies the controller's signal to an arrival. Returns the packet if it is not dropped.
     fn signal_arrival(&self, mut packet: Packet, which: Which, cx: &mut Cx) -> Option<Packet> {
         if self.is_spared(&packet) {
             return Some(packet);

@@ -1,4 +1,4 @@
-//! CoDel as a judge of one queue's head, for every discipline that has it.
+//! CoDel's decisions at the head of one queue, for every discipline that uses CoDel.
 
 use packet::params::Params;
 use packet::{Backlog, DropReason, Duration, Instant, Packet, Rng};
@@ -8,26 +8,26 @@ pub(crate) use super::{CE_THRESHOLD, CE_THRESHOLD_MASK, CE_THRESHOLD_SELECTOR, I
 use crate::Verdict;
 use crate::shells::departure::AtDeparture;
 
-/// When too little waits to judge a packet, however long it stayed.
+/// Test whether too few bytes wait for a signal, however long the packet stayed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Least {
-    /// It leaves no more than this many bytes.
+    /// The packet leaves no more than `least` bytes.
     AtMost,
-    /// It leaves fewer.
+    /// The packet leaves fewer than `least` bytes.
     Below,
-    /// It leaves no more than the largest packet seen.
+    /// The packet leaves no more bytes than the largest packet seen has.
     LargestSeen,
 }
 
-/// What of a time a program sees.
+/// Resolution in which an implementation measures times.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
-    /// All of it.
+    /// Exact times.
     Exact,
-    /// Whole units of 1,024 ns: of now, of a packet's arrival, of target, interval and threshold
-    /// (Linux `codel_get_time`, `CODEL_SHIFT`).
+    /// Times in whole units of 1,024 ns: the present time, a packet's arrival, target, interval and
+    /// threshold (Linux `codel_get_time`, `CODEL_SHIFT`).
     Units,
-    /// As `Units`, but of how long a packet stayed, not of when it came (ns-3 `Time2CoDel`).
+    /// As `Units`, but the sojourn time is cut, not the time of arrival (ns-3 `Time2CoDel`).
     UnitsOfStays,
 }
 
@@ -44,7 +44,7 @@ impl Clock {
             _ => Duration::from_nanos(span.nanos() >> UNIT << UNIT),
         }
     }
-    /// The time since `packet` arrived, as this clock measures it.
+    /// Sojourn time of `packet` so far, as this clock measures it.
     #[inline]
     fn stay(self, packet: &Packet, now: Instant) -> Duration {
         match self {
@@ -55,29 +55,32 @@ impl Clock {
     }
 }
 
-/// What distinguishes the programs.
+/// What distinguishes the implementations of CoDel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Profile {
-    /// The test against a queue too short to judge.
+    /// Test whether too few bytes wait for a signal.
     pub least: Least,
-    /// Whether the first signal needs more than an interval, not just one.
+    /// Whether packets must stay too long for more than an interval before the first signal;
+    /// otherwise one interval is enough.
     strictly_later: bool,
-    /// Whether an empty queue forgets since when packets stay too long.
+    /// Whether an empty queue resets the time since which packets stay too long.
     empty_resets: bool,
-    /// Whether a series that follows closely on another begins with how many signals that one
-    /// added, and not with one less than it ended with.
+    /// Whether a series soon after another begins with the number of signals that the other one
+    /// added; otherwise it begins with one less than the other one's last count.
     delta_rule: bool,
-    /// Whether the signal after a mark is planned from now, not from when that one was due.
+    /// Whether the signal after a mark is planned from now; otherwise from the time the mark was
+    /// due.
     plans_marks_from_now: bool,
-    /// What times are cut to; where they are, roots are Linux's approximations too.
+    /// Resolution of times. With whole units, roots are Linux's approximations too.
     clock: Clock,
-    /// Whether after 256 signals of one departure the next is planned from now and the packet goes
-    /// (`CODEL_MAX_DROPS_PER_DEQUEUE`), and no wait is shorter than a unit (`codel_control_law`).
+    /// Whether after 256 signals at one departure the packet passes and the next signal is planned
+    /// from now (`CODEL_MAX_DROPS_PER_DEQUEUE`), and no wait is shorter than a unit
+    /// (`codel_control_law`).
     bounded: bool,
 }
 
 impl Profile {
-    /// How roots are taken.
+    /// How reciprocal roots are computed.
     fn roots(self) -> Roots {
         match (self.clock, self.bounded) {
             (Clock::Exact, _) => Roots::Exact,
@@ -109,11 +112,11 @@ impl Profile {
         Profile { least: Least::LargestSeen, delta_rule: false, ..Profile::RFC8289 };
 }
 
-/// Which packet of one call is judged next.
+/// Which packet of one dequeue is decided on next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     First,
-    /// The packet behind the one whose drop began a series: it is delivered.
+    /// The packet behind the one whose drop began a series; it is delivered.
     BehindFirstDrop,
     /// The packet behind a later drop of a series.
     BehindDrop,
@@ -126,24 +129,24 @@ pub(crate) struct Control {
     target: Duration,
     interval: Duration,
     ce_threshold: Option<Duration>,
-    /// The threshold holds for packets whose traffic class, masked, is this: value and mask; for all with a
-    /// mask of 0 (and value of 0).
+    /// Value and mask of the traffic class of the packets for which `ce_threshold` holds; a mask
+    /// and a value of 0 stand for all packets.
     selector: (u8, u8),
     least: u64,
     law: Law,
     last_count: u32,
-    /// When packets will have stayed too long for an interval, if they do now.
+    /// Time at which packets will have stayed too long for an interval, if they stay too long now.
     first_above: Option<Instant>,
-    /// When the next signal of the series is, or would have been, due.
+    /// Time at which the next signal of the series is due, or would have been.
     drop_next: Option<Instant>,
     dropping: bool,
     next: Next,
-    /// Signals of the departure under way in a series, modulo 256.
+    /// Number of signals at the present departure within a series, modulo 256.
     at_once: u8,
 }
 
 impl Control {
-    /// A queue that has seen no packet, with the parameters `target`, `interval` and
+    /// The state of a queue that has seen no packet, with the parameters `target`, `interval` and
     /// `ce_threshold`; `least` is in bytes.
     pub fn new(profile: Profile, params: &Params, least: u64) -> Self {
         let time = |name| profile.clock.span(params.time(name));
@@ -166,8 +169,8 @@ impl Control {
         }
     }
 
-    /// The threshold for marks holds only for packets whose traffic class, masked by `mask`, is
-    /// `selector`; a `mask` of 0 lets it hold for all.
+    /// Restricts `ce_threshold` to packets whose traffic class, masked by `mask`, is `selector`;
+    /// with a `mask` of 0 it holds for all packets.
     pub fn selecting(self, selector: u8, mask: u8) -> Self {
         Control { selector: if mask == 0 { (0, 0) } else { (selector, mask) }, ..self }
     }
@@ -213,7 +216,7 @@ impl Control {
         let wanted = if self.profile.delta_rule {
             count.wrapping_sub(self.last_count)
         } else {
-            // One less than before, if that is at least one.
+            // ns-2 begins with one less than the last count, if that is at least one.
             count.saturating_sub(1)
         };
         let least = if self.profile.delta_rule { 2 } else { 1 };
@@ -258,7 +261,7 @@ impl AtDeparture for Control {
             return Verdict::Pass;
         }
         if self.profile.bounded && next == Next::BehindDrop && self.at_once == 0 {
-            // It fell far behind its plan.
+            // After 256 signals at this departure the plan begins anew from now.
             self.drop_next = Some(self.law.after(now));
             return Verdict::Pass;
         }
@@ -289,7 +292,8 @@ impl AtDeparture for Control {
     }
 
     fn on_empty(&mut self, _now: Instant) {
-        // Behind a drop, every program looks at the packet that is not there.
+        // Behind a drop, every implementation tests the next packet, finds none and resets the
+        // timer.
         if self.profile.empty_resets || self.next != Next::First {
             self.first_above = None;
         }

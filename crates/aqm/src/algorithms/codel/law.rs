@@ -1,18 +1,18 @@
-//! When the next signal is due: after `interval`/√count.
+//! CoDel's control law: the next signal is due after `interval`/√count.
 
 use packet::{Duration, Instant, math};
 
 /// The binary logarithm of Linux's unit of time, in ns (CODEL_SHIFT).
 pub(crate) const UNIT: u32 = 10;
 
-/// How a law takes roots.
+/// How the law computes reciprocal roots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Roots {
     Exact,
     /// Linux: one Newton step per signal.
     Newton,
-    /// Linux 7.3: as well, and no wait is shorter than a unit, where a short interval over a large root was
-    /// none before.
+    /// Linux 7.3: as `Newton`, but no wait is shorter than a unit. Before, a short interval over a
+    /// large root gave a wait of zero.
     NewtonOfOne,
 }
 
@@ -33,7 +33,7 @@ impl Law {
         Law { interval, count: 0, inverse_root: 0, roots }
     }
 
-    /// Signals in the series, as the law counts them.
+    /// Number of signals in the series, as the law counts them.
     pub const fn count(&self) -> u32 {
         self.count
     }
@@ -48,21 +48,22 @@ impl Law {
         }
     }
 
-    /// One more signal.
+    /// Counts one more signal.
     pub fn grow(&mut self) {
         self.count = self.count.wrapping_add(1);
         self.newton_step();
     }
 
-    /// Counts signals that another part of the discipline gave, so that the next ones are closer together.
+    /// Counts signals from another part of the discipline, so that the next ones are closer
+    /// together.
     pub fn add(&mut self, signals: u32) {
         self.count = self.count.wrapping_add(signals);
     }
 
-    /// When the signal after one at `t` is due.
+    /// Time at which the signal after one at `t` is due.
     pub fn after(&self, t: Instant) -> Instant {
         let interval = self.interval.nanos();
-        // Linux counts in units of 1,024 ns and forgets what is left over at every signal.
+        // Linux counts in units of 1,024 ns and discards the remainder at every signal.
         let units = || ((interval >> UNIT) * u64::from(self.inverse_root)) >> 16;
         let wait = match self.roots {
             Roots::Exact => {
@@ -75,15 +76,15 @@ impl Law {
         t + Duration::from_nanos(wait)
     }
 
-    /// x ← x(3 − count·x²)/2 in Linux's fixed point (codel_Newton_step). Starting from 1 at
-    /// count 1 it makes 0.5 of count 2, where 0.707 is exact, and recovers slowly.
+    /// x ← x(3 − count·x²)/2 in Linux's fixed point (codel_Newton_step). Starting from 1 at count 1
+    /// it yields 0.5 at count 2, where 0.707 is exact, and recovers slowly.
     fn newton_step(&mut self) {
         if self.roots == Roots::Exact {
             return;
         }
         let x = u64::from(self.inverse_root) << 16;
         let square = (x * x) >> 32;
-        // Wraps if the count has grown by more than the step can follow, in Linux too.
+        // Wraps if the count has grown by more than the step can follow, as in Linux.
         let value = (3u64 << 32).wrapping_sub(u64::from(self.count) * square) >> 2;
         let next = value.wrapping_mul(x) >> 31;
         self.inverse_root = (next as u32 >> 16) as u16;
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn linux_waits_in_whole_units() {
-        // 97,656 units in 100 ms, times 65,535 and then 32,769 of 65,536ths, each cut.
+        // 100 ms are 97,656 units. The waits are 65,535/65,536 and 32,769/65,536 of that, rounded
+        // down.
         let mut law = Law::new(Duration::from_millis(100), Roots::Newton);
         law.restart(1);
         let first = law.after(Instant::ZERO);
@@ -147,7 +149,7 @@ mod tests {
 
     #[test]
     fn signals_after_a_while() {
-        // Sums of 100 ms/√k within 1, 2, 5, 10 s of the first signal.
+        // Number of signals within 1, 2, 5 and 10 s of the first, by sums of 100 ms/√k.
         for (secs, signals) in [(1.0, 33), (2.0, 115), (5.0, 662), (10.0, 2574)] {
             let within = series(false, 3000).iter().filter(|ms| **ms <= secs * 1e3).count();
             assert_eq!(within + 1, signals, "{secs} s, with the first");

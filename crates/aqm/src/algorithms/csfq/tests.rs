@@ -7,8 +7,8 @@ fn with(given: &[(&str, &str)]) -> Params {
     Params::check(FIELDS, &given.iter().map(raw).collect::<Vec<_>>()).unwrap()
 }
 
-/// Constant flows of these shares of a 10 Mbit/s line for ten seconds: what of it each gets in
-/// the last nine, where the line takes whatever is accepted.
+/// Sends constant flows at these shares of a 10 Mbit/s line for ten seconds, without a queue.
+/// Returns the share of the line that each one gets in the last nine.
 fn accepted(rule: &str, shares: &[f64]) -> Vec<f64> {
     let line = Line::of(Rate::from_bits_per_s(10_000_000));
     let params = with(&[("congested_from", "0"), ("fair_share", rule)]);
@@ -41,7 +41,7 @@ fn accepted(rule: &str, shares: &[f64]) -> Vec<f64> {
 
 #[test]
 fn every_flow_gets_the_fair_share_and_no_more() {
-    // The fair share of a line with 0.1, 0.5 and 1.0 is 0.45.
+    // The fair share of a line with flows of 0.1, 0.5 and 1.0 is 0.45.
     for rule in ["ns2", "paper"] {
         let got = accepted(rule, &[0.1, 0.5, 1.0]);
         for (got, fair) in got.iter().zip([0.1, 0.45, 0.45]) {
@@ -70,7 +70,7 @@ fn without_congestion_nothing_is_lost() {
     }
 }
 
-/// What part of a burst at the line's rate is lost after lone packets 1.5 s apart.
+/// Share of a burst at 8 Mbit/s that a line of 10 Mbit/s loses after lone packets 1.5 s apart.
 fn lost_after_a_silence(rule: &str) -> f64 {
     let line = Line::of(Rate::from_bits_per_s(10_000_000));
     let Built::Gate(mut gate) = build(&with(&[("fair_share", rule)]), &line).unwrap() else {
@@ -84,7 +84,7 @@ fn lost_after_a_silence(rule: &str) -> f64 {
         let admission = gate.admit(&mut packet, Backlog::default(), arrived, &mut rng);
         f64::from(u8::from(admission != crate::Admission::Queued))
     };
-    // A second at the line's rate, then five lone packets.
+    // 0.8 s at the line's rate, then five lone packets.
     let before = (0..1_000).map(|n| 0.8 * f64::from(n));
     for ms in before.chain((0..5).map(|n| 5_000.0 + 1_500.0 * f64::from(n))) {
         lost(&mut gate, ms);

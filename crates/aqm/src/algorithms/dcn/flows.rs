@@ -12,7 +12,7 @@ use crate::shells::flows::hash;
 pub(super) enum Collision {
     /// The packet decrements the count of the flow that holds the slot; at 0 the slot becomes free.
     DecrementIncumbent,
-    /// The packet's flow takes the slot if the holder's count is at most 1, which is its own.
+    /// The packet's flow takes the slot if the holder's count is at most 1.
     ReplaceIfSmaller,
     /// The packet's flow gets an entry of its own, while the scoreboard has fewer entries than
     /// slots.
@@ -20,7 +20,7 @@ pub(super) enum Collision {
     Ignore,
 }
 
-/// Packets counted of a flow, and when the last one arrived.
+/// A flow's packet count, and the time of its last packet.
 #[derive(Clone, Copy, Debug)]
 struct Score {
     flow: u64,
@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(flows.fast.get_mut(7), None);
     }
 
-    /// One slot, taken by flow A: the effect of B's packets.
+    /// Effect of flow 2's packets on the only slot, which flow 1 holds.
     #[test]
     fn collisions() {
         let held = |collision, order: &[u64]| {

@@ -9,7 +9,7 @@ use crate::shells::flows::HASH_SEED;
 const MODEL: &str = "read: docsis-ns3";
 const DELAY: Kind = Kind::from(Unit::Time, 0.0, 1e3);
 
-/// Every parameter.
+/// Every parameter of Low Latency DOCSIS.
 pub(super) const FIELDS: &[Field] = &[
     Field::new("target", TIME, Value::Real(0.010))
         .meaning("Target delay of the classic queue (LATENCY_TARGET).")

@@ -1,18 +1,21 @@
-//! The low-latency queue's own signals: an estimate of its delay, and a ramp from it to a probability.
+//! The low-latency queue's own marks: an estimate of its delay, and a ramp to a probability.
 
 use packet::Instant;
 
-/// The largest frame, bytes: the ramp begins no earlier than two of them take, and the buffer keeps room for one.
+/// Largest frame in bytes: the ramp begins no earlier than the time of two, and the buffer keeps
+/// room for one.
 pub(super) const MOST_FRAME: u64 = 2_000;
-/// How often the virtual queue is aligned, s, and the weight of the average of the real one.
+/// Time between alignments of the virtual queue, in seconds.
 const ALIGN: f64 = 0.5e-3;
+/// Weight of a sample in the average length of the real queue.
 const WEIGHT: f64 = 1.0 / 128.0;
 
-/// From a delay to a probability.
+/// A ramp from a delay to a marking probability.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ramp {
+    /// Delay up to which nothing is marked, in seconds.
     pub start: f64,
-    /// The delay from which on all is marked, s.
+    /// Delay from which on all packets are marked, in seconds.
     pub full: f64,
 }
 
@@ -32,25 +35,28 @@ impl Ramp {
     }
 }
 
-/// The state of the queue's own signals.
+/// State of the low-latency queue's own marks.
 #[derive(Clone, Debug)]
 pub(super) struct Low {
     pub ramp: Ramp,
     bytes_per_s: f64,
     limit_bytes: u64,
-    /// For a virtual queue: the part of the real queue's delay that is a wait for grants, s.
+    /// With a virtual queue: the part of the real queue's delay that is a wait for grants, in
+    /// seconds.
     loop_delay: Option<f64>,
-    /// The delay estimated at the last arrival, s.
+    /// Delay estimated at the last arrival, in seconds.
     pub delay: f64,
     at: Instant,
-    /// Average length of the real queue, and since when it was not brought up to date, s.
+    /// Average length of the real queue, in bytes.
     average: f64,
+    /// Time for which the average was not updated, in seconds.
     behind: f64,
     sum: f64,
 }
 
 impl Low {
-    /// `loop_delay` is that of a virtual queue; without it the delay is that of the bytes that wait.
+    /// An idle queue. With `loop_delay` its delay is that of a virtual queue, otherwise that of the
+    /// bytes that wait.
     pub fn new(ramp: Ramp, bytes_per_s: f64, limit_bytes: u64, loop_delay: Option<f64>) -> Self {
         let (delay, at, average) = (0.0, Instant::ZERO, 0.0);
         Low {
@@ -66,7 +72,7 @@ impl Low {
         }
     }
 
-    /// The delay that an arrival finds, its own bytes included.
+    /// Delay that an arrival finds, its own bytes included, in seconds.
     pub fn arrival(&mut self, bytes: u32, waits: u64, now: Instant) -> f64 {
         let own = f64::from(bytes) / self.bytes_per_s;
         match self.loop_delay {
@@ -82,7 +88,8 @@ impl Low {
         self.delay
     }
 
-    /// The virtual queue is at least as long as what the real one holds beyond what waits for grants.
+    /// Aligns the virtual queue: it is at least as long as the real one without what waits for
+    /// grants.
     fn align(&mut self, waits: u64, passed: f64, loop_delay: f64) {
         self.behind += passed;
         while self.behind >= ALIGN {
@@ -96,14 +103,14 @@ impl Low {
         self.delay = self.delay.max(self.average / self.bytes_per_s - loop_delay);
     }
 
-    /// A packet whose delay was estimated goes elsewhere.
+    /// Takes back a packet whose delay was estimated, but that is not queued here.
     pub fn was_not_queued(&mut self, bytes: u32) {
         if self.loop_delay.is_some() {
             self.delay = (self.delay - f64::from(bytes) / self.bytes_per_s).max(0.0);
         }
     }
 
-    /// Whether the buffer takes the arrival.
+    /// Whether the buffer has room for the arrival.
     pub fn has_room(&self, waits: u64, bytes: u32) -> bool {
         let most = self.limit_bytes.saturating_sub(MOST_FRAME);
         let fits = waits + u64::from(bytes) <= self.limit_bytes;
@@ -113,7 +120,7 @@ impl Low {
         }
     }
 
-    /// Whether the sum of probabilities says that it is time to mark.
+    /// Adds `p` to the sum of probabilities since the last mark. Returns whether a mark is due.
     pub fn recur(&mut self, p: f64) -> bool {
         self.sum += p;
         let due = self.sum > 1.0;

@@ -1,47 +1,49 @@
-//! Queue protection (RFC 9957): a score for each flow of how much of the congestion is its own, and who is sent away when the
-//! delay is critical.
+//! Queue protection (RFC 9957): a score of each flow's part in the congestion, and the choice of
+//! packets that are redirected to the classic queue while the delay is critical.
 
 use packet::{Duration, Instant};
 
 use crate::shells::flows::hash;
 
-/// Buckets for flows (2^5), and one for those that find none.
+/// Number of buckets for flows, as a power of two; one more serves flows that find none.
 const BITS: u32 = 5;
 const BUCKETS: usize = 1 << BITS;
-/// Buckets in which a flow looks for its own.
+/// Number of buckets in which a flow looks for its own.
 const ATTEMPTS: u32 = 2;
-/// Congestion that a flow may cause for ever, bytes/s: its score ages by it (AGING).
+/// Rate at which a score ages, in bytes/s: congestion that a flow may cause for ever (AGING).
 const AGING: f64 = (1 << 19) as f64;
-/// A score is at most that (MAX_QLSCORE), s.
+/// Largest score, in seconds (MAX_QLSCORE).
 const MOST_SCORE: f64 = 5.0;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Bucket {
     flow: u64,
-    /// When the score has aged to nothing: the score is how far away that is.
+    /// Time at which the score has aged to zero; the score is the time left until then.
     expires: Instant,
 }
 
-/// The buckets.
+/// The buckets and thresholds of queue protection.
 #[derive(Clone, Debug)]
 pub(super) struct Protection {
     buckets: [Bucket; BUCKETS + 1],
     seed: u64,
-    /// The delay from which on flows are judged, s, and the product of it and a score above which a packet goes.
+    /// Delay above which packets are redirected, in seconds.
     critical: f64,
+    /// Product of delay and score above which a packet is redirected, in seconds squared.
     product: f64,
-    /// Packets sent away.
+    /// Number of packets redirected.
     pub sanctioned: u64,
 }
 
 impl Protection {
-    /// Judges from a delay of `critical` seconds on flows with a score of `score` seconds.
+    /// Queue protection that redirects packets above a delay of `critical` seconds; at that delay,
+    /// from a score of `score` seconds on.
     pub fn new(critical: f64, score: f64, seed: u64) -> Self {
         let buckets = [Bucket::default(); BUCKETS + 1];
         Protection { buckets, seed, critical, product: critical * score, sanctioned: 0 }
     }
 
-    /// The flow's bucket, or one that has expired, or that of all others.
+    /// The flow's bucket, or an expired one, or the one that the remaining flows share.
     fn pick(&mut self, flow: u64, now: Instant) -> &mut Bucket {
         let mut bits = hash(flow, self.seed);
         let mut expired = None;
@@ -64,7 +66,8 @@ impl Protection {
         bucket
     }
 
-    /// Whether a packet that finds this delay (s) and the queue's own probability goes to the classic queue.
+    /// Whether a packet is redirected to the classic queue; `native` is the queue's own probability
+    /// of a mark, and `delay` is in seconds.
     pub fn sanctions(
         &mut self,
         flow: u64,

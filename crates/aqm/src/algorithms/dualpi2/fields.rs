@@ -10,7 +10,7 @@ use crate::buffer::{GAIN, LIMIT, LIMIT_BYTES, PACKET_BYTES, TIME};
 const DELAY: Kind = Kind::from(Unit::Time, 0.0, 1e3);
 const COUNT: Kind = Kind::whole(Unit::Packets, 0, 1_000_000);
 
-/// Every parameter.
+/// Every parameter of DualPI2.
 pub(super) const FIELDS: &[Field] = &[
     Field::new("profile", Kind::Choice(&["rfc9332", "linux"]), Value::Choice("rfc9332"))
         .meaning("rfc9332: the RFC's appendix A; linux: sch_dualpi2.")
@@ -113,7 +113,7 @@ pub(super) const FIELDS: &[Field] = &[
     LIMIT_BYTES,
 ];
 
-/// The fields that a profile does not have.
+/// The parameters that a profile does not have.
 pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
     if linux {
         &["min_th", "range", "th_len"]
@@ -122,7 +122,7 @@ pub(super) const fn foreign(linux: bool) -> &'static [&'static str] {
     }
 }
 
-/// Refuses what the profile does not have.
+/// Refuses parameters that the profile does not have.
 pub(super) fn refuse_what_is_not_there(params: &Params) -> Result<(), BadParams> {
     let profile = params.choice("profile");
     let linux = profile == "linux";

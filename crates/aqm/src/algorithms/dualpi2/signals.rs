@@ -1,10 +1,10 @@
-//! The controller and what it signals to either queue.
+//! The controller, and its signals to both queues.
 
 use packet::{DropReason, Duration, Ecn, Rng};
 
 use crate::credit::Which;
 
-/// What becomes of a packet at its queue's head.
+/// The decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Pass,
@@ -22,15 +22,18 @@ pub(super) struct Numbers {
     pub beta: f64,
     /// Coupling factor.
     pub k: f64,
-    /// Nothing is signalled while less than this is left (Linux's step apart).
+    /// Bytes left in both queues below which nothing is signalled, except by Linux's step.
     pub spared_bytes: u64,
     pub drop_overload: bool,
-    /// Linux's threshold of the scalable queue's delay, and of its length instead.
+    /// Linux's step: sojourn time in the scalable queue above which a packet is marked.
     pub step: Duration,
+    /// Packets behind in the scalable queue above which a packet is marked, in place of `step`.
     pub step_packets: Option<u32>,
-    /// The RFC's ramp: its start and width, and the length of the queue up to which it is off.
+    /// Sojourn time in the scalable queue at which the RFC's ramp starts.
     pub min_th: Duration,
+    /// Width of the RFC's ramp.
     pub range: Duration,
+    /// Packets behind in the scalable queue up to which the RFC's ramp is off.
     pub th_len: u32,
 }
 
@@ -39,12 +42,13 @@ pub(super) struct Numbers {
 pub(super) struct Leaving {
     pub which: Which,
     pub ecn: Ecn,
-    /// How long it stayed.
+    /// Sojourn time of the packet.
     pub age: Duration,
-    /// Packets that it leaves in its own queue, and bytes in both.
+    /// Packets left in the packet's own queue.
     pub behind: u32,
+    /// Bytes left in both queues.
     pub left: u64,
-    /// Linux's step counts for it (`apply_step`).
+    /// Whether Linux's step applies to the packet (`apply_step`).
     pub stepped: bool,
 }
 
@@ -52,16 +56,17 @@ pub(super) struct Leaving {
 #[derive(Clone, Debug)]
 pub(super) struct Signals {
     numbers: Numbers,
-    /// p'.
+    /// The controller's probability p'.
     p: f64,
-    /// The delay at the last update, in seconds.
+    /// The older queue's delay at the last update, in seconds.
     delay: f64,
-    /// Sums of probabilities since the last signal, in the RFC's form.
+    /// Sum of the classic queue's probabilities since its last signal, in the RFC's form.
     classic_sum: f64,
+    /// Sum of the scalable queue's probabilities since its last signal, in the RFC's form.
     scalable_sum: f64,
 }
 
-/// Whether the sum of probabilities says that it is time (RFC 9332 A.1, `recur`).
+/// Adds `p` to the sum of probabilities. Returns whether a signal is due (RFC 9332 A.1, `recur`).
 fn recur(sum: &mut f64, p: f64) -> bool {
     *sum += p;
     let due = *sum > 1.0;
@@ -76,7 +81,7 @@ impl Signals {
         Signals { numbers, p: 0.0, delay: 0.0, classic_sum: 0.0, scalable_sum: 0.0 }
     }
 
-    /// The periodic update at a delay of the older queue of `delay` seconds.
+    /// The periodic update; `delay` is the older queue's delay, in seconds.
     pub fn update(&mut self, delay: f64) {
         let Numbers { target, alpha, beta, k, drop_overload, .. } = self.numbers;
         let most = if drop_overload { 1.0 } else { (1.0 / k).min(1.0) };
@@ -93,7 +98,8 @@ impl Signals {
         self.numbers.k * self.p
     }
 
-    /// The controller's signal to an arrival that finds `found` bytes, of profile `linux` with `drop_enqueue`.
+    /// The controller's signal to an arrival that finds `found` bytes, for profile `linux` with
+    /// `drop_enqueue`.
     pub fn judge_arrival(&self, which: Which, ecn: Ecn, found: u64, rng: &mut Rng) -> Action {
         match which {
             Which::Classic => self.linux_classic(ecn, found, rng),
@@ -101,7 +107,7 @@ impl Signals {
         }
     }
 
-    /// What is left to a departure then: the step.
+    /// The only signal at departure with `drop_enqueue`: the step.
     pub fn judge_step(&self, packet: Leaving) -> Action {
         let late = packet.which == Which::Scalable
             && packet.stepped
@@ -109,7 +115,7 @@ impl Signals {
         if late { Action::Mark } else { Action::Pass }
     }
 
-    /// What happens to a packet.
+    /// The decision on a packet at departure.
     #[inline]
     pub fn judge(&mut self, packet: Leaving, rng: &mut Rng) -> Action {
         let Leaving { which, ecn, age, behind, left, stepped } = packet;
@@ -125,12 +131,12 @@ impl Signals {
         }
     }
 
-    /// Linux's `do_step_aqm`.
+    /// Whether a packet is beyond the step (Linux `do_step_aqm`).
     fn over_step(&self, behind: u32, age: Duration) -> bool {
         self.numbers.step_packets.map_or(age > self.numbers.step, |most| behind > most)
     }
 
-    /// Two draws below p'.
+    /// Whether two random numbers are both below p'.
     fn squared(&self, rng: &mut Rng) -> bool {
         rng.uniform() < self.p && rng.uniform() < self.p
     }
@@ -186,7 +192,7 @@ impl Signals {
         if recur(&mut self.scalable_sum, p) { Action::Mark } else { Action::Pass }
     }
 
-    /// The scalable queue's own probability.
+    /// Probability of the scalable queue's own marks.
     fn ramp(&self, behind: u32, age: Duration) -> f64 {
         let Numbers { min_th, range, th_len, .. } = self.numbers;
         if behind <= th_len || age <= min_th {
@@ -310,7 +316,7 @@ mod tests {
 
     #[test]
     fn classic_overload_begins_at_one_over_k_squared() {
-        // k = 3: a ninth.
+        // With k = 3 overload begins at a classic probability of 1/9.
         for (p, forced) in [(0.33, false), (0.34, true)] {
             let mut signals = Signals { p, ..signals(0.15, 3.0) };
             signals.numbers.k = 3.0;

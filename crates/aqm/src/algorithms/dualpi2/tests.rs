@@ -27,7 +27,7 @@ fn nine_scalable_packets_then_one_classic() {
         order.push(if which == Which::Classic { 'C' } else { 'L' });
     }
     assert_eq!(order, "LLLLLLLLLCLLLLLLLLLC");
-    // Alone a queue pays nothing, and an empty link forgets.
+    // A queue that is alone pays no credit, and an empty link resets the credit.
     let empty = Queue::new();
     assert_eq!(credit.turn(&classic, &empty), Some((Which::Classic, 0)));
     assert_eq!(credit.turn(&empty, &scalable), Some((Which::Scalable, 0)));
@@ -58,8 +58,8 @@ fn any_ect_lets_ect0_into_the_scalable_queue() {
     assert_eq!([false, true].map(scalable), [2.0, 3.0]);
 }
 
-/// Signals at arrivals and at departures of 4,000 packets of 1,500 B that come twice as fast as they go,
-/// with profile `linux`.
+/// Number of signals at arrivals and at departures with profile `linux`, for 4,000 packets of 1,500
+/// B that arrive twice as fast as they leave.
 fn signals(switch: &str, ecn: Ecn) -> (u32, u32) {
     use packet::params::Raw;
     let pairs = [("profile", Raw::Text("linux".into())), (switch, Raw::Bool(true))];
@@ -89,7 +89,7 @@ fn signals(switch: &str, ecn: Ecn) -> (u32, u32) {
 
 #[test]
 fn drop_enqueue_signals_arrivals_and_leaves_the_step_to_departures() {
-    // `drop_overload` is on by default: the switch that changes nothing.
+    // `drop_overload` is on by default, so that this switch changes nothing.
     let usual = signals("drop_overload", Ecn::Ect0);
     assert!(usual.0 == 0 && usual.1 > 100, "{usual:?}");
     let early = signals("drop_enqueue", Ecn::Ect0);
@@ -100,12 +100,13 @@ fn drop_enqueue_signals_arrivals_and_leaves_the_step_to_departures() {
 
 #[test]
 fn non_queue_building_packets_are_spared_only_where_that_is_switched_on() {
-    // DSCP 45 without ECN, or with ECT(0): the classic queue, or the scalable one without a signal.
+    // DSCP 45 with Not-ECT or ECT(0): in the classic queue it is signalled, in the scalable one
+    // not.
     for ecn in [Ecn::NotEct, Ecn::Ect0] {
         assert!(signals("drop_overload", ecn).1 > 100, "{ecn:?}");
         assert_eq!(signals("nqb", ecn), (0, 0), "{ecn:?}");
     }
-    // What is scalable is marked in any case.
+    // Packets of scalable senders are marked in any case.
     assert!(signals("nqb", Ecn::Ect1).1 > 100);
 }
 

@@ -2,8 +2,9 @@ use super::*;
 
 #[test]
 fn linux_drops_no_more_than_256_packets_at_one_departure() {
-    // codel_dequeue of Linux 7.3: a series whose plan is an hour old catches up at once; before 7.x
-    // until the queue is short, then by 256, after which the packet goes and the plan begins anew.
+    // A series whose plan is an hour old catches up at one departure: in Linux 6.12 until the queue
+    // is short, in 7.3 (codel_dequeue) by at most 256 drops, after which the packet passes and the
+    // plan begins anew.
     for (profile, most) in [(Profile::LINUX, 256), (Profile::LINUX_6_12, 1_000)] {
         let params = Params::defaults(super::super::FIELDS);
         let mut control = Control::new(profile, &params, 1500);
@@ -34,7 +35,7 @@ fn linux_drops_no_more_than_256_packets_at_one_departure() {
 
 #[test]
 fn a_series_soon_after_another_begins_with_what_that_one_added() {
-    // RFC 8289 section 5.5: less than 16 intervals of 100 ms after it.
+    // RFC 8289 section 5.5: the count goes on if less than 16 intervals of 100 ms have passed.
     for (late_ms, count, wait_ns) in
         [(1000, 6, 40_824_829), (1599, 6, 40_824_829), (1600, 1, 100_000_000)]
     {
@@ -51,8 +52,8 @@ fn a_series_soon_after_another_begins_with_what_that_one_added() {
 }
 #[test]
 fn linux_and_ns3_see_whole_units_of_1024_ns() {
-    // Above the target from 1,023 ns on, which is unit 0: an interval of 97,656 units later the
-    // delay must be longer still, at unit 97,657.
+    // The delay is first above the target 1,023 ns into a unit, which counts as the unit's start.
+    // The interval is 97,656 whole units, and the first signal comes later than that: after 97,657.
     let params = Params::defaults(super::super::FIELDS);
     let packet = |arrived: u64| Packet {
         id: 0,
@@ -73,7 +74,7 @@ fn linux_and_ns3_see_whole_units_of_1024_ns() {
         assert!(!late(begin) && !late(last - 1), "{profile:?}");
         assert!(late(last), "{profile:?}");
     }
-    // 4,882 units are the target: Linux cuts arrival and departure, ns-3 the stay.
+    // The target is 4,882 units: Linux cuts arrival and departure to units, ns-3 the sojourn time.
     let stays = |profile: Profile, arrived, left| {
         profile.clock.stay(&packet(arrived), Instant::from_nanos(left)).nanos() / 1_024
     };
@@ -82,7 +83,7 @@ fn linux_and_ns3_see_whole_units_of_1024_ns() {
 
 #[test]
 fn a_threshold_for_some_marks_the_packets_of_its_class() {
-    // Linux since 5.16: 1 under the mask 3 is ECT(1), whatever the code point above it.
+    // Linux since 5.16: a selector of 1 with mask 3 is ECT(1), whatever the DSCP.
     let given = [("ce_threshold".to_string(), packet::params::Raw::Text("1 ms".into()))];
     let params = Params::check(super::super::FIELDS, &given).unwrap();
     let hints = |selector, mask, ecn| {
@@ -126,7 +127,7 @@ fn an_emptied_queue_forgets_since_when_packets_stay_too_long_but_in_ns3() {
     {
         let mut control = Control::new(profile, &params, 1500);
         assert!(!control.too_long(&packet(ms(0)), 9000, ms(10)));
-        // Other queues are served: this one is empty when its turn comes, and then is not.
+        // Other queues are served: this one is empty when its turn comes, and gets packets later.
         control.on_empty(ms(11));
         assert_eq!(control.too_long(&packet(ms(100)), 9000, ms(120)), signals, "{profile:?}");
     }
