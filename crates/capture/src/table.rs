@@ -56,7 +56,7 @@ struct Chain {
     newest: u32,
 }
 
-/// The table of open connections; the index of an entry in its slab is reused.
+/// The table of open connections. Entries are kept in a slab, where indices are reused.
 pub struct Table {
     places: HashMap<Key, u32>,
     entries: Vec<Option<Box<Entry>>>,

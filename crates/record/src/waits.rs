@@ -58,7 +58,7 @@ pub(crate) const SHARES: [f64; 5] = [0.5, 0.9, 0.95, 0.99, 0.999];
 /// Statistics of times of one kind, or of several kinds together, computed once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spread {
-    /// Number of times.
+    /// Number of durations.
     pub count: u64,
     /// The exact mean, in seconds; NaN if there is no time.
     pub mean_s: f64,

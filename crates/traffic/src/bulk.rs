@@ -1,4 +1,4 @@
-//! Bulk senders: one connection each, as much as the network takes.
+//! Bulk senders with one connection each, which send as much as the network carries.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -7,10 +7,10 @@ use packet::{About, Duration};
 use crate::entry::{Entry, Group, Population};
 use crate::{Action, App, AppCx, Closes, Input};
 
-/// The one connection of a bulk sender.
+/// Number of the only connection of a bulk sender.
 const CONN: u32 = 0;
 
-/// Opens one connection and sends, with no reply, endlessly or a given number of bytes. A failed
+/// Opens one connection and sends without a reply, endlessly or a given number of bytes. A failed
 /// connection is not tried again.
 #[derive(Debug)]
 pub struct Bulk {
@@ -25,13 +25,13 @@ pub struct Bulk {
 enum Stage {
     Waiting,
     Sending,
-    /// Stopped, or the connection has failed.
+    /// The sender was stopped, or its connection has failed.
     Over,
 }
 
 impl Bulk {
-    /// A sender to machine `peer` that begins this long after the run; `bytes` of `u64::MAX`
-    /// never end, unless it stops after `lasts`.
+    /// A sender to machine `peer` that begins `starts_after` after the run's start. With `bytes` of
+    /// [`u64::MAX`] it never ends, unless it stops after `lasts`.
     pub fn new(peer: u32, starts_after: Duration, bytes: u64, lasts: Option<Duration>) -> Self {
         Bulk { peer, starts_after, bytes, lasts, stage: Stage::Waiting }
     }
@@ -68,7 +68,7 @@ impl App for Bulk {
     }
 }
 
-/// What the registry says of bulk senders.
+/// The entry for bulk senders in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "bulk",
@@ -104,7 +104,7 @@ static FIELDS: &[Field] = &[
         .source("constructed"),
 ];
 
-/// The flows of a group.
+/// Builds the flows of a group.
 ///
 /// # Errors
 /// If either side has no machine.

@@ -11,7 +11,7 @@ use packet::{About, Duration, Rng};
 use crate::bulk::Bulk;
 use crate::entry::{Entry, Group, Population};
 
-/// What the registry says of bursts.
+/// The entry for bursts in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "burst",
@@ -40,7 +40,7 @@ static FIELDS: &[Field] = &[
         .source("read: the start of the later burst is random; constructed: how"),
 ];
 
-/// The flows of a burst.
+/// Builds the flows of a burst.
 ///
 /// # Errors
 /// If either side has no machine.

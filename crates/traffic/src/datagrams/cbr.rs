@@ -1,5 +1,5 @@
-//! Constant bit rate: equal datagrams at equal distances, at distances that vary a little, or at the
-//! instants of a Poisson process.
+//! Constant bit rate: equal datagrams at equal intervals, at intervals that vary a little, or at
+//! the instants of a Poisson process.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -8,18 +8,18 @@ use packet::{About, Duration, Instant, Rng};
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::entry::{Entry, Group, Population};
 
-/// How the times between datagrams are drawn, about their mean.
+/// How the times between datagrams are distributed.
 #[derive(Clone, Debug)]
 enum Spacing {
-    /// All are equal to the mean.
+    /// All times are equal to the mean.
     Constant,
-    /// They are uniform within this share of the mean, above and below it.
+    /// Times are uniform within this share of the mean, above and below it.
     Jitter(f64, Rng),
-    /// Distances of packets are exponentially distributed.
+    /// Times are exponentially distributed.
     Poisson(Rng),
 }
 
-/// As many datagrams as a `burst` has, every `gap` on average.
+/// Sends `burst` datagrams at once, every `gap` on average.
 struct Cbr {
     burst: u64,
     gap: Duration,
@@ -42,7 +42,7 @@ impl Pattern for Cbr {
     }
 }
 
-/// What the registry says of constant-rate senders.
+/// The entry for constant-rate senders in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "cbr",
@@ -61,7 +61,7 @@ pub const ENTRY: Entry = Entry {
     build,
 };
 
-/// Rate (bit/s of payload) and payload bytes of the presets.
+/// Rate (bit/s of payload) and payload bytes of a preset.
 fn preset(name: &str) -> (f64, u64) {
     match name {
         "audio" => (64e3, 200),

@@ -1,5 +1,5 @@
-//! Senders of datagrams: most do not listen and go at their own pace, whatever the network does to
-//! them; video calls adapt.
+//! Senders of datagrams. Most go at their own pace, whatever the network does to their datagrams;
+//! video calls adapt.
 
 pub mod cbr;
 pub mod on_off;
@@ -32,7 +32,7 @@ struct Lifetime {
 }
 
 impl Lifetimes {
-    /// The fields of [`Lifetimes::new`].
+    /// The parameters that [`Lifetimes::new`] reads.
     const FIELDS: [Field; 3] = [
         Field::new("start", Kind::from(Unit::Time, 0.0, 1e9), Value::Real(0.0))
             .meaning("When the first sender may begin.")
@@ -79,11 +79,11 @@ impl Lifetime {
     }
 }
 
-/// When the datagrams of a sender leave.
+/// The instants at which the datagrams of a sender leave.
 trait Pattern: Send {
-    /// The sender begins at `now`, with a datagram.
+    /// Prepares the pattern: the sender begins at `now`, with a datagram.
     fn begin(&mut self, _now: Instant) {}
-    /// How many leave at each of its instants.
+    /// Number of datagrams that leave at each instant.
     fn at_once(&self) -> u64 {
         1
     }
@@ -91,7 +91,7 @@ trait Pattern: Send {
     fn next(&mut self, now: Instant) -> Instant;
 }
 
-/// Sends equal datagrams.
+/// A sender of equal datagrams.
 struct Sender<P> {
     peer: u32,
     bytes: u32,
@@ -128,7 +128,7 @@ impl<P: Pattern> App for Sender<P> {
     }
 }
 
-/// Senders of datagrams with `bytes` of payload.
+/// Builds senders of datagrams with `bytes` bytes of payload.
 ///
 /// # Errors
 /// If either side has no machine.

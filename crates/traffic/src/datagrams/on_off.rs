@@ -1,4 +1,5 @@
-//! On-off sources: at a constant rate for a random time, then silent for a random time.
+//! On-off sources, which send at a constant rate for a random time and are then silent for a random
+//! time.
 
 use packet::params::{BadParams, Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -7,7 +8,7 @@ use packet::{About, Duration, Instant, Rng, math};
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::entry::{Entry, Group, Population};
 
-/// How long a period lasts.
+/// The distribution of the length of a period.
 #[derive(Clone, Copy, Debug)]
 enum Period {
     Exponential {
@@ -29,17 +30,17 @@ impl Period {
                 least * math::pow(1.0 - rng.uniform(), -1.0 / shape)
             }
         };
-        // A century stands for the tail's end.
+        // The tail of the distribution ends at about a century.
         Duration::from_secs_f64(seconds.min(3e9))
     }
 }
 
-/// A datagram every `gap` while it is on. Periods shorter than a gap send nothing but their first.
+/// Sends a datagram every `gap` while it is on; in a period shorter than a gap, only the first one.
 struct OnOff {
     gap: Duration,
     on: Period,
     off: Period,
-    /// End of the period in which it is on.
+    /// End of the current on period.
     until: Instant,
     rng: Rng,
 }
@@ -59,7 +60,7 @@ impl Pattern for OnOff {
     }
 }
 
-/// What the registry says of on-off senders.
+/// The entry for on-off senders in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "on-off",

@@ -9,20 +9,20 @@ use crate::entry::{Entry, Group, Population};
 use crate::report::{PingReport, Report};
 use crate::{Action, App, AppCx, Input};
 
-/// One sender of echo requests; the peer answers each at once with as many bytes.
+/// One sender of echo requests; the peer answers each at once with an equal number of bytes.
 #[derive(Debug)]
 struct Ping {
     peer: u32,
     bytes: u32,
     interval: Duration,
     lifetime: Lifetime,
-    /// When each request left.
+    /// Time at which each request left.
     sent: Vec<Instant>,
-    /// Which request each answer is of: the peer answers in the order of arrival.
+    /// For each answer, the number of its request: the peer answers in the order of arrival.
     answered: Vec<u64>,
-    /// The round trip of each request; none while it is missing.
+    /// Round-trip time of each request; none while its answer is missing.
     round_trips: Vec<Option<Duration>>,
-    /// The first request of the measured interval.
+    /// Index of the first request of the measured interval.
     measured_from: usize,
 }
 
@@ -70,7 +70,7 @@ impl App for Ping {
     }
 }
 
-/// What the registry says of pings.
+/// The entry for pings in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "ping",

@@ -12,13 +12,13 @@ use packet::{About, Duration, Instant};
 use super::{Lifetimes, PAYLOAD, Pattern, RATE, gap, senders};
 use crate::entry::{Entry, Group, Population};
 
-/// A datagram every `gap` in the first `burst` of every `period`.
+/// Sends a datagram every `gap` in the first `burst` of every `period`.
 #[derive(Clone, Copy)]
 struct Pulse {
     gap: Duration,
     burst: Duration,
     period: Duration,
-    /// Begin of the burst it is in.
+    /// Begin of the current burst.
     pulse: Instant,
 }
 
@@ -36,7 +36,7 @@ impl Pattern for Pulse {
     }
 }
 
-/// What the registry says of pulsing senders.
+/// The entry for pulsing senders in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "pulse",

@@ -31,7 +31,7 @@ impl Distribution for Constant {
 pub struct Uniform {
     /// The smallest value.
     pub low: f64,
-    /// Above every value.
+    /// The upper bound, above every value.
     pub high: f64,
 }
 
@@ -61,10 +61,10 @@ impl Distribution for Uniform {
     }
 }
 
-/// Exponentially distributed.
+/// The exponential distribution.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exponential {
-    /// The mean.
+    /// Mean of the distribution.
     pub mean: f64,
 }
 

@@ -9,7 +9,7 @@ const SUM_TOLERANCE: f64 = 1e-6;
 /// A distribution over finitely many values.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Discrete {
-    /// Value and probability of it or a smaller one; the last probability is exactly 1.
+    /// Each value, with the probability of it or a smaller one; the last probability is exactly 1.
     steps: Vec<(f64, f64)>,
 }
 
@@ -18,8 +18,8 @@ impl Discrete {
     /// increasing order of value. The probabilities are normalised.
     ///
     /// # Errors
-    /// What is not a number, a negative probability, values that do not grow, or a sum that
-    /// differs from 1 by more than 1e-6; with the line of the text.
+    /// If a cell is not a number, a probability is negative, values do not grow, or the sum differs
+    /// from 1 by more than 1e-6; with the line of the text.
     pub fn parse(text: &str) -> Result<Self, BadTable> {
         let rows = rows(text, [Some("value"), Some("prob")])?;
         Discrete::from_rows(rows.iter().map(|row| (row.cells, row.line)))

@@ -21,7 +21,7 @@ impl Mixture {
     /// normalised.
     ///
     /// # Errors
-    /// The sum, if it is another one; a negative weight counts as none at all.
+    /// The sum of the weights, if it is not 1. A negative weight counts as 0.
     pub fn new(parts: Vec<(Arc<dyn Distribution>, f64)>) -> Result<Self, f64> {
         let sum: f64 = parts.iter().map(|&(_, weight)| weight.max(0.0)).sum();
         if (sum - 1.0).abs() > 1e-6 {
@@ -117,7 +117,7 @@ mod tests {
 
     #[test]
     fn the_first_running_sum_above_u_decides() {
-        // As in a list of values.
+        // The rule is that of a list of values.
         let of = mixture(&[(1.0, 0.5), (3.0, 0.5)]);
         for (u, value) in [(0.0, 1.0), (0.499, 1.0), (0.5, 3.0), (0.999, 3.0)] {
             assert!((of.quantile(u) - value).abs() < 1e-9, "{u}: {}", of.quantile(u));

@@ -1,8 +1,8 @@
-//! What sizes, counts and times are drawn from.
+//! Distributions from which sizes, counts and times are drawn.
 //!
 //! Every distribution is sampled with one uniform number for one value (by inversion; a mixture
 //! picks its part with the same number). So two runs that differ in one distribution still use
-//! their random numbers in step. [`read`] makes one from what a scenario says.
+//! their random numbers in step. [`read`] builds one from a field of a scenario.
 
 mod closed;
 mod discrete;
@@ -47,19 +47,19 @@ pub trait Distribution: fmt::Debug + Send + Sync {
     /// The exact mean; infinite where there is none.
     fn mean(&self) -> f64;
 
-    /// What values less than `x` contribute to the mean.
+    /// The part of the mean that values less than `x` contribute.
     fn mean_below(&self, x: f64) -> f64;
 
     /// The variance; infinite where there is none.
     fn variance(&self) -> f64;
 
-    /// The mean of the smaller of a value and `cap`: it settles in samples where the mean of a
-    /// heavy tail does not.
+    /// The mean of the smaller of a value and `cap`: its estimate from samples converges where that
+    /// of the mean of a heavy tail does not.
     fn capped_mean(&self, cap: f64) -> f64 {
         self.mean_below(cap) + cap * (1.0 - self.below(cap))
     }
 
-    /// The value that a uniform number stands for. Unlike the quantile it need not grow with it.
+    /// The value for the uniform number `u`. Unlike the quantile it need not grow with `u`.
     fn value(&self, u: f64) -> f64 {
         self.quantile(u)
     }
@@ -75,12 +75,12 @@ pub trait Distribution: fmt::Debug + Send + Sync {
     }
 }
 
-/// What is left, at an instant chosen at random, of an interval with this distribution: the
-/// equilibrium residual life of renewal theory (W. Feller, *An Introduction to Probability
-/// Theory and Its Applications*, volume 2, section XI.4). Long intervals are more likely to be
-/// met, so an interval is drawn in proportion to its length, by rejection; the expected number
-/// of draws is the largest value over the mean. Where that is too many, the distribution function
-/// of the residual life, the capped mean over the mean, is inverted instead.
+/// The rest, at an instant chosen at random, of an interval with this distribution: the equilibrium
+/// residual life of renewal theory (W. Feller, *An Introduction to Probability Theory and Its
+/// Applications*, volume 2, section XI.4). Long intervals are more likely to be met, so an interval
+/// is drawn in proportion to its length, by rejection; the expected number of draws is the largest
+/// value over the mean. Where that is too many, the distribution function of the residual life, the
+/// capped mean over the mean, is inverted instead.
 pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
     const MOST_DRAWS: f64 = 1_000.0;
     let (largest, mean) = (distribution.quantile(1.0 - f64::EPSILON), distribution.mean());
@@ -93,7 +93,7 @@ pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
     }
     loop {
         let (u, least) = (rng.uniform(), rng.uniform() * largest);
-        // Most are too short at the first glance.
+        // Most draws are rejected by the bound, which is cheaper to compute than the value.
         if least < distribution.at_most(u) {
             let length = distribution.value(u);
             if least < length {
@@ -103,7 +103,7 @@ pub fn residual(distribution: &dyn Distribution, rng: &mut Rng) -> f64 {
     }
 }
 
-/// The last number between `low` and `high` that is not `beyond`.
+/// The largest number between `low` and `high` for which `beyond` is false.
 fn bisect(mut low: f64, mut high: f64, beyond: impl Fn(f64) -> bool) -> f64 {
     loop {
         let middle = 0.5 * (low + high);
@@ -132,8 +132,8 @@ pub(crate) fn numeric_variance(of: &dyn Distribution) -> f64 {
     (0..STEPS).map(cell).sum()
 }
 
-/// A drawn size times `scale`, as whole bytes: rounded half up, at least 1, at most what a size may
-/// be written as.
+/// A drawn size times `scale`, as whole bytes: rounded half up, at least 1, at most the largest
+/// size that a scenario may give.
 pub fn whole_bytes(drawn: f64, scale: f64) -> u64 {
     const MOST: u64 = Unit::Bytes.most() as u64;
     // The cast truncates what is positive and gives 0 for the rest.

@@ -105,7 +105,7 @@ pub struct LogNormal {
 }
 
 impl LogNormal {
-    /// The one with this mean and standard deviation.
+    /// The log-normal distribution with this mean and standard deviation.
     pub fn with_mean(mean: f64, sd: f64) -> Self {
         let square = math::ln(1.0 + (sd / mean) * (sd / mean));
         LogNormal { mu: math::ln(mean) - 0.5 * square, sigma: math::sqrt(square) }

@@ -1,4 +1,4 @@
-//! Heavy tails with a formula.
+//! Heavy-tailed distributions with a formula.
 
 use packet::math;
 
@@ -49,14 +49,14 @@ impl Distribution for Pareto {
 /// `RandomVariable/ParetoII`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Lomax {
-    /// Where the power law begins.
+    /// The scale, at which the power law begins.
     pub scale: f64,
     /// The tail index.
     pub shape: f64,
 }
 
 impl Lomax {
-    /// The first distribution, which lies `scale` higher.
+    /// Pareto's first distribution, whose values are larger by `scale`.
     fn pareto(&self) -> Pareto {
         Pareto { min: self.scale, shape: self.shape }
     }

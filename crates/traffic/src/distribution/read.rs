@@ -1,4 +1,4 @@
-//! From what a scenario says to a distribution.
+//! Reads distributions from the fields of a scenario.
 //!
 //! A distribution is written as one value (`"15 s"`, `4000`), as the name of a shipped table
 //! (`"mah_reply_bytes"`), or as a table with `dist` and its parameters:
@@ -111,7 +111,7 @@ fn named(field: &str, name: &str, unit: Unit) -> Result<Shared, BadParams> {
     Ok(table.distribution())
 }
 
-/// The parameters of one distribution.
+/// The parameters that a scenario gives for one distribution.
 struct Reader<'a> {
     path: &'a str,
     fields: &'a [(String, Raw)],
@@ -186,7 +186,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Exactly one of two parameters: the first or the second.
+    /// The value of one of two parameters, of which exactly one must be given; whether it is the
+    /// first.
     fn either(&self, first: &str, second: &str) -> Result<(bool, f64), BadParams> {
         match (self.get(first), self.get(second)) {
             (Some(_), Some(_)) => {
@@ -206,8 +207,8 @@ impl Reader<'_> {
         Ok(Arc::new(Uniform { low, high }))
     }
 
-    /// The shape of a power law, refused where it has no mean and nothing bounds it. The shape of a
-    /// distribution that is given by its mean or by `other`.
+    /// The shape of a power law that is given by its mean or by `other`. A shape of at most 1 has
+    /// no mean: it is refused with a mean, and if nothing bounds the values.
     fn tail_index(&self, by_mean: bool, other: &str) -> Result<f64, BadParams> {
         let shape = self.positive("shape", Unit::None)?;
         if shape <= 1.0 && by_mean {
@@ -349,7 +350,7 @@ impl Reader<'_> {
         self.list(name)?.iter().enumerate().map(row).collect()
     }
 
-    /// `at_least`, `at_most`, `times`, `plus`.
+    /// Applies `at_least`, `at_most`, `times` and `plus`.
     fn shaped(&self, mut distribution: Shared) -> Result<Shared, BadParams> {
         let low = self.given("at_least", self.unit)?;
         let high = self.given("at_most", self.unit)?;
@@ -375,7 +376,7 @@ fn number(at: &str, raw: &Raw) -> Result<f64, BadParams> {
     quantity(at, raw, Unit::None)
 }
 
-/// The parameters of a distribution apart from those that all distributions have.
+/// The parameters of a distribution besides those that all distributions have.
 fn allowed(name: &str) -> &'static [&'static str] {
     match name {
         "constant" => &["value"],

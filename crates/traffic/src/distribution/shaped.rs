@@ -45,13 +45,13 @@ impl Distribution for Truncated {
     }
 }
 
-/// Another distribution's values, with those above a limit put at it: the limit has a probability of
-/// its own.
+/// Another distribution's values, of which those above a limit are replaced by it: the limit has a
+/// probability of its own.
 #[derive(Clone, Debug)]
 pub struct Capped {
-    /// What is drawn.
+    /// The distribution whose values are capped.
     pub inner: Arc<dyn Distribution>,
-    /// The largest value.
+    /// The limit, which is the largest value.
     pub most: f64,
 }
 
@@ -76,11 +76,11 @@ impl Distribution for Capped {
 /// Another distribution's values times a factor plus a constant.
 #[derive(Clone, Debug)]
 pub struct Affine {
-    /// What is drawn.
+    /// The distribution whose values are transformed.
     pub inner: Arc<dyn Distribution>,
     /// The factor, above 0.
     pub times: f64,
-    /// What is added.
+    /// The constant that is added.
     pub plus: f64,
 }
 

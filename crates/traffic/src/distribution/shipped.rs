@@ -8,15 +8,15 @@ use super::{Discrete, Distribution, Table};
 
 type Parsed = LazyLock<Arc<dyn Distribution>>;
 
-/// One table.
+/// One table that ships with the crate.
 pub struct Shipped {
     /// The name by which a scenario draws from it.
     pub name: &'static str,
-    /// A shorter name, or the name again.
+    /// A shorter name, or `name` again.
     pub short: &'static str,
     /// Unit of its values.
     pub unit: Unit,
-    /// The file, comments included.
+    /// Content of the file, comments included.
     pub text: &'static str,
     parsed: &'static Parsed,
 }
@@ -77,7 +77,7 @@ tables! {
     UNC_SERVERS: Discrete of Count, "unc_servers_per_page", "unc_servers_per_page";
 }
 
-/// The table of that name, long or short.
+/// The table with this long or short name.
 pub fn find(name: &str) -> Option<&'static Shipped> {
     TABLES.iter().find(|table| table.name == name || table.short == name)
 }

@@ -4,19 +4,19 @@ use packet::math;
 
 use super::Distribution;
 
-/// Where byte counts are cut for a mean that settles: 1 MB.
+/// Limit at which byte counts are capped for a mean that converges in samples: 1 MB.
 pub const CAP_BYTES: f64 = 1e6;
 
-/// The numbers of one distribution.
+/// Statistics of one distribution.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// The exact mean; infinite where there is none.
     pub mean: f64,
     /// The standard deviation; infinite where there is none.
     pub sd: f64,
-    /// The mean of values cut at [`CAP_BYTES`].
+    /// The mean of values capped at [`CAP_BYTES`].
     pub capped_mean: f64,
-    /// Share and quantile.
+    /// Shares and their quantiles.
     pub quantiles: Vec<(f64, f64)>,
 }
 
@@ -24,7 +24,7 @@ impl Summary {
     /// The shares whose quantiles are given.
     pub const SHARES: [f64; 9] = [0.01, 0.05, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999];
 
-    /// The numbers of `of`.
+    /// Computes the statistics of `of`.
     pub fn of(of: &dyn Distribution) -> Self {
         Summary {
             mean: of.mean(),
@@ -50,7 +50,7 @@ mod tests {
 
     #[test]
     fn a_curve_is_dense_up_to_one_in_a_million() {
-        // A uniform distribution's value is its share.
+        // For the uniform distribution from 0 to 1, each value is its share.
         let curve = Summary::curve(&Uniform { low: 0.0, high: 1.0 });
         assert_eq!(curve.len(), 562);
         assert!(curve.iter().all(|&(value, share)| value == share));

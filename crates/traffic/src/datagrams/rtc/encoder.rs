@@ -15,15 +15,15 @@ const LEAST: f64 = 0.1;
 /// The encoder's parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Encoding {
-    /// Frames in a second (FPS).
+    /// Frames per second (FPS).
     pub frame_rate: f64,
-    /// Between two changes of the rate (tau_v).
+    /// Least time between two changes of the rate (tau_v).
     latency: Duration,
     /// A change of the rate by more than this share is abrupt.
     abrupt: f64,
-    /// Size of the large frame, mean frames (K_B over B0).
+    /// Size of the large frame, as a multiple of the mean frame (K_B over B0).
     burst_size: f64,
-    /// Frames of a burst, the large one included (K_d).
+    /// Number of frames of a burst, the large one included (K_d).
     burst_frames: u64,
     /// Scales of the Laplace distributions (SCALE_B, SCALE_t).
     size_scale: f64,
@@ -68,23 +68,23 @@ impl Encoding {
     }
 }
 
-/// One frame.
+/// One video frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Frame {
     pub bytes: u32,
-    /// From this frame to the next.
+    /// Time from this frame to the next.
     pub until_next: Duration,
 }
 
-/// One encoder.
+/// One video encoder.
 #[derive(Debug)]
 pub(super) struct Encoder {
     encoding: Encoding,
-    /// What it makes, bit/s.
+    /// Present rate of the video, bit/s.
     rate: f64,
-    /// When it may change that again.
+    /// Earliest time of the next change of the rate.
     reacts: Instant,
-    /// Frames of the burst that are still to come.
+    /// Number of frames of the burst that are still to come.
     burst: u64,
     rng: Rng,
 }
@@ -96,7 +96,7 @@ impl Encoder {
         Encoder { encoding, rate, reacts: Instant::ZERO, burst, rng }
     }
 
-    /// The next frame, while the control wants `target` bit/s.
+    /// Makes the next frame, while the control allows `target` bit/s.
     pub fn frame(&mut self, target: f64, now: Instant) -> Frame {
         self.follow(target, now);
         let mean = self.rate / 8.0 / self.encoding.frame_rate;
@@ -116,7 +116,7 @@ impl Encoder {
         self.reacts = now + self.encoding.latency;
     }
 
-    /// The frame's size, mean frames.
+    /// Size of the next frame, as a multiple of the mean frame.
     fn size(&mut self) -> f64 {
         let Encoding { burst_size, burst_frames, size_scale, .. } = self.encoding;
         match self.burst {
@@ -129,7 +129,7 @@ impl Encoder {
         }
     }
 
-    /// 1, and a number from the Laplace distribution of this scale.
+    /// 1 plus a random number from the Laplace distribution of this scale; at least [`LEAST`].
     fn about_one(&mut self, scale: f64) -> f64 {
         let laplace = self.rng.exponential(scale) - self.rng.exponential(scale);
         (1.0 + laplace).max(LEAST)
@@ -163,10 +163,10 @@ mod tests {
         let mut bytes =
             |target, ms| encoder.frame(target, Instant::ZERO + Duration::from_millis(ms)).bytes;
         (0..8).for_each(|_| assert!(bytes(1e6, 0) > 2_800));
-        assert_eq!(bytes(1.2e6, 1_000), 5_000); // taken up at once: nothing was before
+        assert_eq!(bytes(1.2e6, 1_000), 5_000); // taken up at once: no change was before
         assert_eq!(bytes(0.6e6, 1_199), 5_000); // ignored
         assert_eq!(bytes(0.9e6, 1_200), 3_750);
-        assert_eq!(bytes(1.8e6, 2_000), 24_300); // 3.24 times 7,500: it has doubled
+        assert_eq!(bytes(1.8e6, 2_000), 24_300); // 3.24 times 7,500: the rate has doubled
     }
 
     #[test]

@@ -25,17 +25,17 @@ use crate::{Action, App, AppCx, Input};
 /// What the calls of a group have in common.
 #[derive(Clone, Debug)]
 struct Settings {
-    /// As it is at the begin of a call.
+    /// The control in the state that it has at the begin of a call.
     control: Box<dyn Control>,
     video: Video,
     encoding: Encoding,
-    /// Length of an RTP packet at most.
+    /// Largest length of an RTP packet, bytes.
     packet: u32,
     ecn: Ecn,
     both_ways: bool,
 }
 
-/// One direction: video this way, reports the other way.
+/// One direction of a call: video goes this way, reports go the other way.
 #[derive(Debug)]
 struct Direction {
     back: bool,
@@ -43,7 +43,7 @@ struct Direction {
     receiver: Receiver,
 }
 
-/// A call, both ends of it.
+/// A video call with both its ends.
 #[derive(Debug)]
 pub struct VideoCall {
     settings: Settings,
@@ -51,16 +51,16 @@ pub struct VideoCall {
     lifetime: Lifetime,
     rngs: [Rng; 2],
     directions: Vec<Direction>,
-    /// What is under way to the peer, and back.
+    /// Contents of the datagrams in flight to the peer, and back.
     wires: [Wire; 2],
-    /// The next time it will be woken.
+    /// Time of the next wake-up that is scheduled.
     armed: Instant,
-    /// When the measured part of it began.
+    /// Begin of the measured part of the call.
     from: Instant,
 }
 
 impl VideoCall {
-    /// Both encoders' frames are apart by a drawn part of a frame.
+    /// Begins the call. The frames of both encoders are offset by a random part of a frame's time.
     fn begin(&mut self, now: Instant) {
         let Settings { control, video, encoding, packet, both_ways, .. } = &self.settings;
         for back in [false, true].into_iter().take(1 + usize::from(*both_ways)) {
@@ -112,7 +112,7 @@ impl VideoCall {
     }
 
     fn on_datagram(&mut self, back: bool, number: u64, marked: bool, now: Instant) {
-        // Index of a direction: 0 is the one that every call has.
+        // Index of a direction in `directions`: 0 is the one that every call has.
         let of = |back: bool| usize::from(back);
         match self.wires[of(back)].receive(number) {
             Some(Parcel::Media(media)) => {
@@ -185,7 +185,7 @@ impl App for VideoCall {
     }
 }
 
-/// What the registry says of video calls.
+/// The entry for video calls in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "rtc-video",
@@ -246,8 +246,10 @@ static FIELDS: [Field; 18] = [
     Lifetimes::FIELDS[2],
 ];
 
+/// The properties of the video of a group's calls.
+///
 /// # Errors
-/// If the rates are in no order.
+/// If the least rate is above the largest one, or the first rate is not between them.
 fn video(params: &Params, control: &Chosen) -> Result<Video, BadParams> {
     let (least, most) = (params.real("min_rate"), params.real("max_rate"));
     if least > most {

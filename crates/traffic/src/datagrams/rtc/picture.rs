@@ -6,31 +6,31 @@ use packet::{Duration, Instant};
 
 use crate::report::Shown;
 
-/// Frames whose mean duration says what a freeze is.
+/// Number of the latest frames whose mean duration defines a freeze.
 const RECENT: usize = 30;
-/// What a freeze is longer by than the mean, where that is short.
+/// Least time by which a freeze exceeds that mean.
 const MARGIN: Duration = Duration::from_millis(150);
 
-/// The screen. A frame is shown when its last packet is there.
+/// The viewer's screen. A frame is shown when its last packet has arrived.
 #[derive(Debug, Default)]
 pub(super) struct Picture {
     last: Option<Instant>,
     /// Durations of the latest frames.
     recent: VecDeque<Duration>,
-    /// The measured interval's begin.
+    /// Begin of the measured interval.
     from: Instant,
     delays: Vec<Duration>,
     delay_sum: Duration,
     freezes: u64,
     frozen_s: f64,
-    /// The number after the last frame shown.
+    /// Number after that of the last frame shown.
     next: u64,
-    /// Frames that one after them was shown instead of.
+    /// Number of frames that were not shown although a later one was.
     lost: u64,
 }
 
 impl Picture {
-    /// Frame `number`, made at `made`, is shown. It counts if it was made in the measured interval.
+    /// Shows frame `number`, made at `made`. It counts if it was made in the measured interval.
     pub fn shown(&mut self, number: u64, made: Instant, now: Instant) {
         self.lost += number - self.next;
         self.next = number + 1;
@@ -60,14 +60,14 @@ impl Picture {
         frames > 0 && lasted * frames >= (sum * 3).max(sum + MARGIN * frames)
     }
 
-    /// The measured interval begins.
+    /// Begins the measured interval.
     pub fn measure(&mut self, now: Instant) {
         (self.from, self.freezes, self.frozen_s, self.lost) = (now, 0, 0.0, 0);
         self.delays.clear();
         self.delay_sum = Duration::ZERO;
     }
 
-    /// Freezes and for how long, a freeze that lasts at `until` included.
+    /// Number of freezes and their duration in seconds; a freeze that lasts at `until` is included.
     pub fn freezes(&self, until: Instant) -> (u64, f64) {
         match self.last {
             Some(last) if self.is_freeze(until.since(last)) => {
@@ -78,7 +78,7 @@ impl Picture {
         }
     }
 
-    /// Frames that were never complete while one after them was.
+    /// Number of frames that were never complete while a later one was.
     pub fn lost(&self) -> u64 {
         self.lost
     }
@@ -89,7 +89,7 @@ impl Picture {
         Shown { viewers: 1, frames: self.delays.len() as u64, delay: self.delay_sum, still }
     }
 
-    /// From making to showing, of each frame of the measured interval that was shown.
+    /// For each frame of the measured interval that was shown: the time from making to showing it.
     pub fn delays(&self) -> &[Duration] {
         &self.delays
     }
@@ -136,7 +136,8 @@ mod tests {
 
     #[test]
     fn the_thirtieth_frame_before_still_counts() {
-        // One of 300 ms and 29 of 33: a mean of 41.9 ms. 29 of 33 and one of 183: 38.
+        // One frame of 300 ms and 29 of 33 ms have a mean of 41.9 ms; without the first one it is
+        // 33 ms.
         let mut picture = Picture::default();
         let mut now = 0;
         for (number, lasts) in [0, 300].into_iter().chain([33; 29]).enumerate() {

@@ -1,12 +1,13 @@
-//! Who watches: puts frames together and reports every packet to the sender (RFC 8888).
+//! The receiver of a video call: it puts frames together and reports every packet to the sender
+//! (RFC 8888).
 
 use packet::{Duration, Instant};
 
 use super::picture::Picture;
 use super::sender::Media;
 
-/// Bytes of an RFC 8888 report on one stream without its blocks of packets: header and reporter 8,
-/// stream 4, range of numbers 4, timestamp 4 (section 3.1).
+/// Bytes of an RFC 8888 report on one stream without the blocks of its packets: header and reporter
+/// 8, stream 4, range of numbers 4, timestamp 4 (section 3.1).
 const REPORT: u32 = 20;
 
 /// One arrived packet in a report.
@@ -17,16 +18,18 @@ pub(super) struct Arrival {
     pub marked: bool,
 }
 
-/// A report.
+/// A feedback report.
 #[derive(Clone, Debug)]
 pub(super) struct Report {
     pub made: Instant,
-    /// In order, those of the report before once more: one lost report costs nothing.
+    /// Packets in order of their numbers. Those of the previous report are repeated, so that the
+    /// loss of one report does no harm.
     pub arrivals: Vec<Arrival>,
 }
 
 impl Report {
-    /// Length of its RTCP packet: two bytes for each number of its range, filled up to four.
+    /// Length of the RTCP packet in bytes: two for each number of its range, padded to a multiple
+    /// of four.
     pub fn bytes(&self) -> u32 {
         let number = |arrival: Option<&Arrival>| arrival.map_or(0, |arrival| arrival.number);
         let range = number(self.arrivals.last()) - number(self.arrivals.first()) + 1;
@@ -34,7 +37,7 @@ impl Report {
     }
 }
 
-/// What came since the measured interval began.
+/// Counts of packets since the measured interval began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Receiving {
     pub packets: u64,
@@ -45,17 +48,17 @@ pub(super) struct Receiving {
 
 #[derive(Debug)]
 pub(super) struct Receiver {
-    /// Between two reports at least.
+    /// Least time between two reports.
     interval: Duration,
-    /// When the next report is made; never while there is nothing to report.
+    /// Time of the next report; never while there is nothing to report.
     next_report: Instant,
     last_report: Instant,
     /// Packets first reported in the last report, and packets not reported yet.
     reported: Vec<Arrival>,
     fresh: Vec<Arrival>,
-    /// The number after the last packet that came.
+    /// Number after that of the last packet that arrived.
     next: u64,
-    /// The frame in work, and how many of its packets are there.
+    /// Number of the frame that is incomplete, and how many of its packets have arrived.
     frame: u64,
     parts: u32,
     pub picture: Picture,
@@ -78,12 +81,12 @@ impl Receiver {
         }
     }
 
-    /// When it has something to do.
+    /// Time at which the next report is due.
     pub fn due(&self) -> Instant {
         self.next_report
     }
 
-    /// A packet arrives, later in number than all before.
+    /// Processes a packet that arrives; its number is above that of all before.
     pub fn on_media(&mut self, media: &Media, marked: bool, now: Instant) {
         self.done.packets += 1;
         self.done.bytes += u64::from(media.bytes);
@@ -115,7 +118,7 @@ impl Receiver {
         Some(Report { made: now, arrivals })
     }
 
-    /// The measured interval begins.
+    /// Begins the measured interval.
     pub fn measure(&mut self, now: Instant) {
         self.done = Receiving::default();
         self.picture.measure(now);

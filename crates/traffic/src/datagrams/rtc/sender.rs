@@ -1,5 +1,5 @@
-//! Who sends video: the encoder, the buffer that shapes its frames to a rate, and the control that
-//! says the rate.
+//! The sender of video: an encoder, a buffer that paces its frames, and the congestion control that
+//! sets the rate.
 
 use std::collections::VecDeque;
 
@@ -15,17 +15,17 @@ const RTP: u32 = 12;
 /// One RTP packet of a frame.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Media {
-    /// How many were sent before it.
+    /// Number of packets that were sent before it.
     pub number: u64,
-    /// Length of the RTP packet.
+    /// Length of the RTP packet, bytes.
     pub bytes: u32,
-    /// Which frame it is of, how many packets that has, and when it was made.
+    /// Number of the frame, the number of its packets, and the time at which it was made.
     pub frame: u64,
     pub parts: u32,
     pub made: Instant,
 }
 
-/// What was done since the measured interval began.
+/// Counts since the measured interval began.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sending {
     pub frames: u64,
@@ -36,16 +36,17 @@ pub(super) struct Sending {
 pub(super) struct Sender {
     encoder: Encoder,
     control: Box<dyn Control>,
-    /// Length of an RTP packet at most.
+    /// Largest length of an RTP packet, bytes.
     most: u32,
-    /// When the next frame is made; never once the video is over.
+    /// Time at which the next frame is made; never once the video is over.
     next_frame: Instant,
     frames: u64,
-    /// Packets that wait for the pacer, their bytes, and when the next may go.
+    /// Packets that wait for the pacer, their bytes, and the time from which the next may go.
     buffer: VecDeque<Media>,
     buffered: u64,
     next_send: Instant,
-    /// Packets that no report has covered yet, from number `first` on: length and when sent.
+    /// Packets that no report has covered yet, from number `first` on: length in bytes and time of
+    /// sending.
     outstanding: VecDeque<(u32, Instant)>,
     first: u64,
     pub done: Sending,
@@ -69,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// When it has something to do.
+    /// Time at which the next frame or packet is due.
     pub fn due(&self) -> Instant {
         self.next_frame.min(self.may_send())
     }
@@ -90,7 +91,7 @@ impl Sender {
         let frame = self.encoder.frame(self.control.rates(self.buffered).encoder, now);
         let parts = frame.bytes.div_ceil(self.most - RTP);
         for part in 0..parts {
-            // As equal as whole bytes are.
+            // The packets are equal but for a byte.
             let bytes = frame.bytes / parts + u32::from(part < frame.bytes % parts) + RTP;
             let media = Media { number: 0, bytes, frame: self.frames, parts, made: now };
             self.buffer.push_back(media);
@@ -101,7 +102,7 @@ impl Sender {
         self.next_frame = now + frame.until_next;
     }
 
-    /// What has waited for too long is never sent.
+    /// Discards packets that have waited for too long.
     fn give_up(&mut self, now: Instant) {
         let patience = self.control.patience();
         while self.buffer.front().is_some_and(|media| now.since(media.made) > patience) {
@@ -110,12 +111,12 @@ impl Sender {
         }
     }
 
-    /// No frame comes any more.
+    /// Ends the video: no further frame is made.
     pub fn end(&mut self) {
         self.next_frame = Instant::NEVER;
     }
 
-    /// The packet that pacer and window let go, if one may.
+    /// Takes the packet that pacer and window let go now, if there is one.
     pub fn send(&mut self, now: Instant) -> Option<Media> {
         if self.may_send() > now {
             return None;
@@ -131,7 +132,8 @@ impl Sender {
         Some(media)
     }
 
-    /// A report has come. Packets that it leaves out, up to the last packet that arrived, are lost.
+    /// Processes a report. Packets that it leaves out, up to the last packet that arrived, are
+    /// lost.
     pub fn on_report(&mut self, report: &Report, now: Instant) {
         let Some(last) = report.arrivals.last().filter(|last| last.number >= self.first) else {
             return; // an earlier report covered all of it
@@ -162,7 +164,7 @@ mod tests {
     use super::*;
     use crate::datagrams::rtc::encoder::{self, Encoding};
 
-    /// A rate that nothing changes; packets are given up after a second.
+    /// A control with a constant rate; packets are given up after a second.
     #[derive(Clone, Debug)]
     struct Fixed(f64);
 
@@ -188,8 +190,8 @@ mod tests {
 
     #[test]
     fn a_frame_is_cut_into_equal_packets_of_the_allowed_length() {
-        // RFC 3550's header leaves 1,188 B: of 13,635 B 12 packets, of 14,268 B 13, though of
-        // 1,212 B each 12 would do.
+        // RFC 3550's header leaves 1,188 B of a packet: 13,635 B take 12 packets, 14,268 B take 13.
+        // If the header came on top of 1,200 B, 12 would do.
         for (frame, parts) in [(13_635, 12), (14_268, 13)] {
             let mut sender = sender(f64::from(frame) * 240.0 / 3.24);
             sender.film(Instant::ZERO);

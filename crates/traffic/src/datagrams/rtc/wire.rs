@@ -1,4 +1,4 @@
-//! What the datagrams of one direction carry: the network carries numbers and lengths alone.
+//! Contents of the datagrams of one direction; the network itself carries numbers and lengths only.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ pub(super) enum Parcel {
     Report(Report),
 }
 
-/// Datagrams that were sent and have not arrived yet, from number `first` on.
+/// Contents of datagrams that were sent and have not arrived yet, from number `first` on.
 #[derive(Debug, Default)]
 pub(super) struct Wire {
     first: u64,
@@ -20,12 +20,12 @@ pub(super) struct Wire {
 }
 
 impl Wire {
-    /// The next datagram carries this.
+    /// Adds the content of the next datagram.
     pub fn say(&mut self, parcel: Parcel) {
         self.parcels.push_back(parcel);
     }
 
-    /// What datagram `number` carries; nothing where a later one has overtaken it.
+    /// The content of datagram `number`; none if a later one has overtaken it.
     pub fn receive(&mut self, number: u64) -> Option<Parcel> {
         let lost = number.checked_sub(self.first)? as usize;
         drop(self.parcels.drain(..lost));

@@ -23,7 +23,7 @@ const RTP: u32 = 12;
 struct Codec {
     /// Bytes of speech in a second.
     bytes_per_s: f64,
-    /// What the coder waits for beyond a packet's speech.
+    /// Time for which the coder waits beyond the speech of a packet.
     look_ahead: Duration,
     /// Equipment impairment and packet-loss robustness, Ie and Bpl.
     impairment: Impairment,
@@ -44,7 +44,7 @@ fn codec(name: &str) -> Codec {
     }
 }
 
-/// One direction of a call.
+/// One direction of a call: its talker and the buffer of its listener.
 #[derive(Debug)]
 struct Voice {
     back: bool,
@@ -52,7 +52,7 @@ struct Voice {
     buffer: PlayoutBuffer,
 }
 
-/// A call, both ends of it.
+/// A call with both its ends.
 #[derive(Debug)]
 pub struct Call {
     peer: u32,
@@ -67,7 +67,7 @@ pub struct Call {
 }
 
 impl Call {
-    /// Both talkers' packets leave one grid apart by a drawn part of a packet.
+    /// Begins the call. The packets of both talkers are offset by a random part of a packet's time.
     fn begin(&mut self, now: Instant) {
         for back in [false, true].into_iter().take(1 + usize::from(self.both_ways)) {
             let mut rng = self.rngs[usize::from(back)].clone();
@@ -125,7 +125,7 @@ impl App for Call {
     }
 }
 
-/// What the registry says of calls.
+/// The entry for calls in the registry.
 pub const ENTRY: Entry = Entry {
     about: About {
         name: "voip",

@@ -1,4 +1,5 @@
-//! Who listens: a playout buffer that makes equal distances again of what the network delivers.
+//! A listener's playout buffer, which plays packets at equal intervals again after the network has
+//! delayed them differently.
 
 use std::collections::VecDeque;
 
@@ -7,7 +8,7 @@ use packet::{Duration, Instant};
 
 use crate::report::ListenerReport;
 
-/// A packet that has not come after this long never will.
+/// A packet that has not arrived after this time counts as lost.
 const GIVEN_UP: Duration = Duration::from_secs(10);
 /// Weight of the past in the adaptive buffer's estimates (Ramjee et al., algorithm 1).
 const PAST: f64 = 0.998_002;
@@ -17,11 +18,11 @@ const PAST: f64 = 0.998_002;
 pub(super) struct Playout {
     /// Time in the buffer of a spurt's first packet, s.
     pub buffer: f64,
-    /// Whether the delay is estimated instead, the buffer being only the first guess.
+    /// Whether the delay is estimated instead; `buffer` is then only the first guess.
     pub adaptive: bool,
 }
 
-/// One packet said.
+/// One packet that the talker sent.
 #[derive(Clone, Copy, Debug)]
 struct Said {
     at: Instant,
@@ -43,7 +44,8 @@ struct Counts {
     late: u64,
     lost: u64,
     gaps: u64,
-    /// Sums over those that came, and over those that were played.
+    /// Sum of the network delays and number of the packets that arrived; sum of the playout delays
+    /// of those that were played, s.
     network_ns: u128,
     came: u64,
     playout_s: f64,
@@ -56,18 +58,18 @@ struct Estimate {
     variation: f64,
 }
 
-/// One listener, at a playout buffer.
+/// The playout buffer of one listener.
 #[derive(Debug)]
 pub(super) struct PlayoutBuffer {
     playout: Playout,
     estimate: Option<Estimate>,
-    /// The spurt being played, and from the mouth's packet to its playing, s.
+    /// The spurt being played, and the time from sending a packet to playing it, s.
     playing: Option<(u32, f64)>,
     spurt: u32,
-    /// Packets whose fate is not yet counted, in order; the number of the first.
+    /// Packets whose fate is not yet counted, in order, and the number of the first one.
     waiting: VecDeque<Said>,
     first: u64,
-    /// The first packet of the measured interval.
+    /// Number of the first packet of the measured interval.
     measured_from: u64,
     in_gap: bool,
     counts: Counts,
@@ -88,16 +90,16 @@ impl PlayoutBuffer {
         }
     }
 
-    /// A packet leaves the mouth, perhaps the first of a spurt.
+    /// Records that the talker sends a packet, perhaps the first of a spurt.
     pub fn said(&mut self, begins: bool, now: Instant) {
         self.spurt += u32::from(begins);
         self.waiting.push_back(Said { at: now, spurt: self.spurt, fate: None });
         self.settle(now);
     }
 
-    /// Packet `number` arrives.
+    /// Records that packet `number` arrives.
     pub fn received(&mut self, number: u64, now: Instant) {
-        // One that was given up is counted as lost already.
+        // A packet that was given up is counted as lost already.
         let Some(place) = number.checked_sub(self.first) else { return };
         let said = self.waiting[place as usize];
         let delay = now.since(said.at);
@@ -112,8 +114,8 @@ impl PlayoutBuffer {
         self.settle(now);
     }
 
-    /// The delay at which packets of this spurt are played; set by its first one to come. One
-    /// overtaken by a later spurt is judged by that one's.
+    /// The playout delay of the packets of a spurt, s; it is set by the first of them that arrives.
+    /// A packet that a later spurt has overtaken gets the delay of that spurt.
     fn playout_of(&mut self, spurt: u32, delay: f64) -> f64 {
         let Playout { buffer, adaptive } = self.playout;
         let estimate = self.estimate.get_or_insert(Estimate { delay, variation: buffer / 4.0 });
@@ -159,7 +161,7 @@ impl PlayoutBuffer {
         self.in_gap = gap;
     }
 
-    /// The measured interval begins with the next packet.
+    /// Begins the measured interval with the next packet.
     pub fn measure(&mut self) {
         self.measured_from = self.first + self.waiting.len() as u64;
         self.counts = Counts::default();
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_spurt_is_played_so_long_after_its_first_packet_came() {
-        // First 30 ms, so 90 ms for the spurt: 91 ms is late, 90 is not.
+        // The first packet takes 30 ms, so the spurt is played at 90 ms: 91 ms is late, 90 is not.
         let delays = [30, 90, 91, 40, 120].map(Some);
         let listened = listen(FIXED, &[0], &delays);
         assert_eq!((listened.said, listened.late, listened.lost, listened.gaps), (5, 2, 0, 2));
@@ -276,7 +278,7 @@ mod tests {
         let listened = buffer.report(true, 0.02, G729A, at(10_010));
         assert_eq!((listened.said, listened.lost, listened.gaps), (1, 1, 1));
         assert!(listened.mouth_to_ear_s.is_nan() && listened.network_s.is_nan());
-        // One that comes after all does not count twice.
+        // A packet that arrives after all does not count twice.
         buffer.said(false, at(10_030));
         buffer.received(1, at(10_040));
         assert_eq!(buffer.report(true, 0.02, G729A, at(10_050)).lost, 2);

@@ -1,23 +1,23 @@
-//! Who talks: packets at equal distances, in spurts of speech with pauses between.
+//! A talker: packets at equal intervals, in spurts of speech with pauses between.
 
 use packet::{Duration, Instant, Rng};
 
-/// How a group's talkers talk.
+/// The speech of a group's talkers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpeechModel {
-    /// Speech in one packet.
+    /// Duration of the speech in one packet.
     pub packet: Duration,
     /// Mean length of a spurt and of a pause, s.
     pub talk: f64,
     pub pause: f64,
-    /// Whether pauses are sent too.
+    /// Whether packets are sent in pauses too.
     pub sends_pauses: bool,
 }
 
 #[derive(Debug)]
 pub(super) struct Talker {
     model: SpeechModel,
-    /// When the next packet leaves.
+    /// Time at which the next packet leaves.
     pub next: Instant,
     /// Packets left of this spurt, and then of the pause that follows.
     speech: u64,
@@ -32,8 +32,8 @@ impl Talker {
         Talker { model, next: begin, speech, silence: 0, rng }
     }
 
-    /// The packet due at `next` leaves. Returns whether the listener may adjust its playout delay,
-    /// because a talk spurt begins.
+    /// Sends the packet that is due at `next`. Returns whether the listener may adjust its playout
+    /// delay, because a talk spurt begins.
     pub fn speak(&mut self) -> bool {
         let begins = self.speech > 0 && self.silence == 0;
         if begins {
@@ -57,7 +57,7 @@ impl Talker {
 }
 
 impl SpeechModel {
-    /// How many packets a period of this mean lasts: exponential, at least one. Its mean is
+    /// Number of packets that a period of this mean lasts: exponential, at least one. Its mean is
     /// that of the period and half a packet more.
     fn packets(&self, mean: f64, rng: &mut Rng) -> u64 {
         let packets = rng.exponential(mean) / self.packet.secs_f64();

@@ -16,7 +16,7 @@ use self::arrival::{Arrivals, Filtering};
 use self::overuse::{Detecting, Detector};
 use super::{Control, Entry, Feedback, Rates, Video};
 
-/// The entry in the registry.
+/// The entry for GCC in the registry.
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "gcc",
@@ -105,7 +105,7 @@ const FIELDS: &[Field] = &[
 /// `kLimitNumPackets`).
 const FEW: u64 = 20;
 
-/// The loss-based controller of section 6.
+/// The loss-based controller of the draft's section 6.
 #[derive(Clone, Debug)]
 struct LossBound {
     low: f64,

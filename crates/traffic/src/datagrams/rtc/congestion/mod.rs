@@ -1,5 +1,5 @@
-//! Congestion control of a video call: how fast a sender may send. One file each, one line each in
-//! [`CONTROLS`].
+//! Congestion controls of video calls, which decide how fast a sender may send. Each has a file and
+//! a line in [`CONTROLS`].
 //!
 //! All controls run at the sender and use one kind of feedback: the receiver reports of every
 //! packet when it arrived and whether it was marked (RFC 8888).
@@ -16,69 +16,69 @@ use packet::{About, Duration, Instant};
 /// What a receiver has reported about one packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observed {
-    /// Length of the RTP packet.
+    /// Length of the RTP packet, bytes.
     pub bytes: u32,
     pub sent: Instant,
-    /// When it arrived; of those that are lost nothing.
+    /// Time of arrival; none if the packet was lost.
     pub arrived: Option<Instant>,
     pub marked: bool,
 }
 
-/// One report, as its reader sees it.
+/// One feedback report, as the sender reads it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Feedback<'a> {
-    /// When it is read.
+    /// Time at which the sender reads the report.
     pub now: Instant,
-    /// When it was made.
+    /// Time at which the receiver made the report.
     pub made: Instant,
-    /// There and back, without the time that the receiver kept it.
+    /// Round-trip time, without the time for which the receiver held the report.
     pub round_trip: Duration,
     /// Packets reported for the first time, in the order in which they were sent; the last one has
     /// arrived.
     pub packets: &'a [Observed],
 }
 
-/// What a control allows.
+/// The rates that a control allows.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Rates {
-    /// To the encoder, bit/s.
+    /// Rate of the encoder, bit/s.
     pub encoder: f64,
-    /// To the pacer, bit/s.
+    /// Rate of the pacer, bit/s.
     pub pacer: f64,
 }
 
 /// What every control must know of the video.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Video {
-    /// The rates that the encoder can make, bit/s.
+    /// Least and largest rate of the encoder, bit/s.
     pub least: f64,
     pub most: f64,
-    /// The rate to begin with, bit/s.
+    /// Initial rate, bit/s.
     pub start: f64,
-    /// Frames in a second.
+    /// Frames per second.
     pub frame_rate: f64,
-    /// Between two reports.
+    /// Time between two reports.
     pub feedback: Duration,
-    /// Length of an RTP packet at most, bytes.
+    /// Largest length of an RTP packet, bytes.
     pub packet: u32,
 }
 
 /// One sender's congestion control.
 pub(super) trait Control: Debug + Send + Sync {
-    /// One like it, for another sender.
+    /// A copy of this control, for another sender.
     fn copy(&self) -> Box<dyn Control>;
 
-    /// A frame is about to be made, while `buffered` bytes wait at the sender: an instant that comes
-    /// whether there are reports or not.
+    /// Called before each frame is made, while `buffered` bytes wait at the sender; this happens
+    /// whether or not there are reports.
     fn on_frame(&mut self, _buffered: u64, _now: Instant) {}
 
-    /// A packet of `bytes` bytes leaves.
+    /// Called when a packet of `bytes` bytes leaves.
     fn on_sent(&mut self, _bytes: u32, _now: Instant) {}
 
-    /// A report has come.
+    /// Called when a report has arrived.
     fn on_feedback(&mut self, feedback: &Feedback);
 
-    /// What it allows while `buffered` bytes wait at the sender.
+    /// The rates that the control allows while `buffered` bytes wait at the sender.
     fn rates(&self, buffered: u64) -> Rates;
 
     /// The earliest time at which the window admits a packet of `bytes` bytes, if no report comes
@@ -87,7 +87,8 @@ pub(super) trait Control: Debug + Send + Sync {
         Instant::ZERO
     }
 
-    /// How long a packet may wait at the sender before it is given up; without a window for ever.
+    /// Longest time that a packet may wait at the sender before it is given up; unlimited without a
+    /// window.
     fn patience(&self) -> Duration {
         Duration::from_nanos(u64::MAX)
     }
@@ -99,7 +100,7 @@ impl Clone for Box<dyn Control> {
     }
 }
 
-/// What the list says of a control.
+/// The entry for a control in the list of controls.
 #[derive(Debug)]
 struct Entry {
     about: About,
@@ -113,7 +114,7 @@ struct Entry {
 /// Every control, in the order of the documentation.
 const CONTROLS: &[Entry] = &[nada::ENTRY, gcc::ENTRY, scream::ENTRY];
 
-/// What they say of themselves.
+/// The descriptions of all controls.
 const ABOUT: [&About; CONTROLS.len()] = {
     let mut about = [&CONTROLS[0].about; CONTROLS.len()];
     let mut i = 0;
@@ -124,7 +125,7 @@ const ABOUT: [&About; CONTROLS.len()] = {
     about
 };
 
-/// The parameter that chooses one.
+/// The kind of the parameter that chooses a control.
 pub(super) const KIND: Kind = Kind::Variant(&ABOUT);
 
 /// A control with its parameters, as the parameter `congestion` chooses it.

@@ -11,7 +11,7 @@ use packet::{About, Instant};
 use self::observer::{Observer, Observing};
 use super::{Control, Entry, Feedback, Rates, Video};
 
-/// The entry in the registry.
+/// The entry for NADA in the registry.
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "nada",

@@ -1,6 +1,6 @@
 //! SCReAM, RFC 8298 (I. Johansson and Z. Sarker, December 2017): a congestion window that keeps the
-//! queueing delay at a target, as LEDBAT's does, packets that wait at the sender for the window, and
-//! a rate for the encoder that keeps those few. Times are seconds.
+//! queueing delay at a target, as LEDBAT's does, packets that wait at the sender for the window,
+//! and an encoder's rate with which few packets wait. Times are seconds.
 
 mod media;
 mod window;
@@ -13,7 +13,7 @@ use self::media::{Media, MediaRate};
 use self::window::{Window, Windowing};
 use super::{Control, Entry, Feedback, Rates, Video};
 
-/// The entry in the registry.
+/// The entry for SCReAM in the registry.
 pub(super) const ENTRY: Entry = Entry {
     about: About {
         name: "scream",

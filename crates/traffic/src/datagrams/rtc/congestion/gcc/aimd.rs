@@ -1,5 +1,5 @@
-//! The rate control of draft-ietf-rmcat-gcc-02 section 5.5: additive or multiplicative increase, and
-//! decrease to a share of what arrives.
+//! The rate control of draft-ietf-rmcat-gcc-02 section 5.5: additive or multiplicative increase,
+//! and decrease to a share of what arrives.
 
 use std::collections::VecDeque;
 
@@ -9,23 +9,24 @@ use packet::{Duration, Instant, math};
 use super::super::{Feedback, Video};
 use super::overuse::Usage;
 
-/// A rate grows to this multiple of what arrives at most.
+/// Largest rate to which the control grows, as a multiple of the received rate.
 const HEADROOM: f64 = 1.5;
 /// Additive increase applies to rates within this many standard deviations of the mean.
 const CLOSE: f64 = 3.0;
 /// Weight of a new sample of the link's capacity: smoothing by 0.95.
 const WEIGHT: f64 = 0.05;
-/// Bounds of the deviation of the capacity, of its square over its mean, bit/s, and its begin
+/// Bounds of the capacity's variance divided by its mean, bit/s; the first is its initial value too
 /// (libwebrtc's `LinkCapacityEstimator`).
 const DEVIATION: [f64; 2] = [400.0, 2_500.0];
-/// The response time without the round trip, s.
+/// Response time of the control without the round trip, s.
 const RESPONSE: f64 = 0.1;
-/// Frames a second and bits a packet that the expected size of a packet is made of.
+/// Frames a second, and bits of a full packet, from which the expected size of a packet is
+/// computed.
 const FRAMES: f64 = 30.0;
 const PACKET_BITS: f64 = 1_200.0 * 8.0;
 const LEAST_STEP: f64 = 1_000.0;
 
-/// The parameters of this part, see the table of GCC's.
+/// Parameters of the rate control; the table of GCC's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Increasing {
     window: Duration,
@@ -51,7 +52,7 @@ enum State {
 }
 
 impl State {
-    /// The table of section 5.5.
+    /// The next state, by the table of section 5.5.
     fn after(self, usage: Usage) -> State {
         match (usage, self) {
             (Usage::Over, _) => State::Decrease,
@@ -61,11 +62,11 @@ impl State {
     }
 }
 
-/// What the link carried when its delay grew: a smoothed mean and deviation.
+/// Received rate at which the delay grew: its smoothed mean and deviation, bit/s.
 #[derive(Clone, Copy, Debug)]
 struct Capacity {
     mean: f64,
-    /// Square of the deviation over the mean, bit/s.
+    /// Variance divided by the mean, bit/s.
     deviation: f64,
 }
 
@@ -90,9 +91,9 @@ pub(super) struct Aimd {
     increasing: Increasing,
     video: Video,
     state: State,
-    /// A_hat, bit/s.
+    /// The delay-based rate A_hat, bit/s.
     rate: f64,
-    /// Arrivals of the window: when, and bytes.
+    /// Arrivals within the window: the time and the bytes of each packet.
     arrivals: VecDeque<(Instant, u32)>,
     capacity: Option<Capacity>,
     updated: Option<Instant>,
@@ -115,7 +116,7 @@ impl Aimd {
         self.rate
     }
 
-    /// A report, and what the detector calls the use of the network.
+    /// Updates the rate by a report and the signal of the over-use detector.
     pub fn on_feedback(&mut self, feedback: &Feedback, usage: Usage) {
         let arrived = feedback.packets.iter().filter_map(|p| p.arrived.map(|at| (at, p.bytes)));
         self.arrivals.extend(arrived);
@@ -131,7 +132,7 @@ impl Aimd {
         self.rate = self.rate.clamp(self.video.least, self.video.most);
     }
 
-    /// R_hat: bits of the window over its length.
+    /// Received rate R_hat, bit/s: bits that arrived within the window, divided by its length.
     fn receiving(&mut self, now: Instant) -> f64 {
         let old = |(at, _): &(Instant, u32)| now.since(*at) > self.increasing.window;
         while self.arrivals.front().is_some_and(old) {

@@ -8,14 +8,14 @@ use packet::{Duration, Instant, math};
 
 use super::super::Observed;
 
-/// Groups whose distances say how often groups come (K).
+/// Number of the latest groups from whose spacing the frequency of groups is computed (K).
 const RECENT: usize = 5;
 /// Standard deviations beyond which a measurement counts as an outlier.
 const OUTLIER: f64 = 3.0;
-/// A burst of arrivals is one group for this long at most (libwebrtc's `kMaxBurstDuration`).
+/// Longest time for which a burst of arrivals is one group (libwebrtc's `kMaxBurstDuration`).
 const LONGEST_BURST: Duration = Duration::from_millis(100);
 
-/// The parameters of this part, see the table of GCC's.
+/// Parameters of the arrival-time model; the table of GCC's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Filtering {
     burst: Duration,
@@ -44,15 +44,15 @@ struct Group {
     last_arrived: Instant,
 }
 
-/// The measurement that a complete group of packets gives.
+/// The estimate after a complete group of packets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Estimate {
     /// Estimated delay gradient (m_hat), ms: time between the arrivals of two groups minus time
     /// between their sending.
     pub gradient_ms: f64,
-    /// Between the sending of the two groups, ms.
+    /// Time between the sending of the two groups, ms.
     pub apart_ms: f64,
-    /// When the group had arrived.
+    /// Time at which the last packet of the group arrived.
     pub at: Instant,
 }
 
@@ -66,7 +66,7 @@ pub(super) struct Arrivals {
     pub(super) filter: Kalman,
 }
 
-/// The scalar Kalman filter of section 5.3; everything in milliseconds.
+/// The scalar Kalman filter of section 5.3; its times are milliseconds.
 #[derive(Clone, Debug)]
 pub(super) struct Kalman {
     pub estimate: f64,
@@ -75,7 +75,7 @@ pub(super) struct Kalman {
 }
 
 impl Kalman {
-    /// A measurement (d(i)), where the noise's variance keeps so much of itself (alpha).
+    /// Filters a measurement (d(i)); `alpha` is the weight of the old variance of the noise.
     pub fn measure(&mut self, measured: f64, state_noise: f64, alpha: f64) {
         let limit = OUTLIER * self.noise.sqrt();
         let residual = measured - self.estimate;
@@ -134,7 +134,8 @@ impl Arrivals {
     }
 }
 
-/// Section 5.2: sent within the burst time; or arrived right behind, earlier than it was sent behind.
+/// Whether a packet belongs to a group (section 5.2): sent within the burst time of the first one,
+/// or arrived within the burst time of the last one, by less than it was sent after that.
 fn belongs(group: &Group, sent: Instant, arrived: Instant, burst: Duration) -> bool {
     let behind = arrived.since(group.last_arrived);
     let together = sent.since(group.first_sent) <= burst;

@@ -1,19 +1,20 @@
-//! The over-use detector, draft-ietf-rmcat-gcc-02 section 5.4: an estimate against a threshold that
-//! follows it.
+//! The over-use detector, draft-ietf-rmcat-gcc-02 section 5.4: compares the estimate with a
+//! threshold that adapts to it.
 
 use packet::Instant;
 use packet::params::Params;
 
 use super::arrival::Estimate;
 
-/// An estimate so far beyond the threshold does not move it, ms.
+/// An estimate that exceeds the threshold by more than this does not move it, ms.
 const FAR_MS: f64 = 15.0;
 /// Bounds of the threshold, ms.
 const BOUNDS_MS: [f64; 2] = [6.0, 600.0];
-/// Between two groups, what counts of the time at most, ms (libwebrtc's `kMaxTimeDeltaMs`).
+/// Longest time between two groups that counts for the threshold, ms (libwebrtc's
+/// `kMaxTimeDeltaMs`).
 const LONGEST_MS: f64 = 100.0;
 
-/// What the network's use is called.
+/// The signal of the detector: how the network is used.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Usage {
     Normal,
@@ -21,7 +22,7 @@ pub(super) enum Usage {
     Under,
 }
 
-/// The parameters of this part, see the table of GCC's.
+/// Parameters of the detector; the table of GCC's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Detecting {
     deltas: u32,
@@ -74,12 +75,13 @@ impl Detector {
         self.usage
     }
 
-    /// A group's estimate.
+    /// Updates the signal and the threshold by the estimate of a group.
     pub fn estimated(&mut self, estimate: &Estimate) {
         self.groups = (self.groups + 1).min(self.detecting.deltas.max(1));
         let amplified_ms = f64::from(self.groups) * estimate.gradient_ms;
         if amplified_ms > self.threshold_ms {
-            // Where within the first group the delay went above is unknown: half of it counts.
+            // It is unknown when within the first group the delay exceeded the threshold: half
+            // counts.
             self.above_ms += estimate.apart_ms * if self.above == 0 { 0.5 } else { 1.0 };
             self.above += 1;
             let long = self.above_ms > self.detecting.overuse_ms && self.above > 1;

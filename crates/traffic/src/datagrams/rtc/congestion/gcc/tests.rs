@@ -1,4 +1,4 @@
-//! The rules of the draft, worked by hand.
+//! Tests of the draft's rules; the expected numbers are worked by hand.
 
 use super::arrival::Kalman;
 use super::overuse::Usage;
@@ -75,7 +75,8 @@ fn detector(deltas: f64) -> Detector {
 
 #[test]
 fn over_use_lasts_and_does_not_fall() {
-    // The letter of the draft: the estimate itself. 8 ms a group, half of it for the first.
+    // To the letter of the draft the estimate is not multiplied. Each group counts for 8 ms, the
+    // first for half of them.
     let mut letter = detector(1.0);
     letter.estimated(&estimate(13.0, 0));
     assert_eq!(letter.usage(), Usage::Normal);
@@ -87,14 +88,14 @@ fn over_use_lasts_and_does_not_fall() {
     assert_eq!(letter.usage(), Usage::Normal);
     letter.estimated(&estimate(-14.0, 32));
     assert_eq!(letter.usage(), Usage::Under);
-    // 6 ms a group: 3 and 6 ms are not longer than 10 ms, another 6 are.
+    // 6 ms for each group: 3 and 6 ms are not longer than 10 ms, with another 6 ms they are.
     let mut shorter = detector(1.0);
     let apart = |n: u64| arrival::Estimate { apart_ms: 6.0, ..estimate(13.0, 6 * n) };
     (0..2).for_each(|n| shorter.estimated(&apart(n)));
     assert_eq!(shorter.usage(), Usage::Normal);
     shorter.estimated(&apart(2));
     assert_eq!(shorter.usage(), Usage::Over);
-    // The number of groups multiplies it, from the second on.
+    // The estimate is multiplied by the number of groups, from the second one on.
     let mut usual = detector(60.0);
     (0..6).for_each(|n| usual.estimated(&estimate(1.0, 8 * n)));
     assert_eq!(usual.usage(), Usage::Normal); // 2, 3 ... 7 ms
@@ -112,9 +113,9 @@ fn the_threshold_follows_the_estimate() {
     letter.estimated(&estimate(-3.25, 20)); // K_d
     close(letter.threshold_ms(), 13.25 - 0.00018 * 10.0 * 10.0);
     let before = letter.threshold_ms();
-    letter.estimated(&estimate(before + 15.1, 30)); // too far
+    letter.estimated(&estimate(before + 15.1, 30)); // too far beyond the threshold
     close(letter.threshold_ms(), before);
-    letter.estimated(&estimate(0.0, 100_000)); // 100 ms of it count
+    letter.estimated(&estimate(0.0, 100_000)); // 100 ms of the time count
     close(letter.threshold_ms(), before - 0.00018 * before * 100.0);
     for n in 0..100_000 {
         letter.estimated(&estimate(0.0, 100_100 + 100 * n));
@@ -131,8 +132,8 @@ fn the_rate_grows_by_8_percent_a_second_until_the_delay_grew() {
     let mut rate = aimd(1e6);
     close(rate.update(0.1, 0.1, 1e6, false), 1e6 * 1.08_f64.powf(0.1));
     let mut rate = aimd(1e6);
-    close(rate.update(5.0, 0.1, 1e6, false), 1.08e6); // a second of it counts
-    // 1.5 of what arrives at most; that does not lower it.
+    close(rate.update(5.0, 0.1, 1e6, false), 1.08e6); // one second of the five counts
+    // The rate grows to 1.5 of what arrives at most; this bound does not lower it.
     let mut rate = aimd(1e6);
     close(rate.update(1.0, 0.1, 0.7e6, false), 1.05e6);
     close(rate.update(1.0, 0.1, 0.2e6, false), 1.05e6);
@@ -145,10 +146,11 @@ fn after_over_use_it_is_85_percent_of_what_arrived_and_grows_by_half_a_packet() 
     // A frame has 28,333 bits in three packets of 9,444; the response time is 200 ms.
     let packet = 0.85e6 / 30.0 / 3.0;
     close(rate.update(0.1, 0.1, 0.85e6, false), 0.85e6 + 0.25 * packet);
-    // Three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s: another line. By factors again.
+    // More than three deviations above the mean, 3 sqrt(400 * 1e6) = 60 kbit/s, it is another line,
+    // and the rate grows by factors again.
     let before = rate.rate();
     close(rate.update(0.1, 0.1, 1.061e6, false), before * 1.08_f64.powf(0.1));
-    // It never rises by over-use.
+    // Over-use never raises the rate.
     close(aimd(0.5e6).update(0.1, 0.1, 1e6, true), 0.5e6);
 }
 
@@ -178,7 +180,7 @@ fn losses_move_the_rate_only_below_2_and_above_10_percent() {
 
 #[test]
 fn a_group_ends_where_packets_arrive_as_far_apart_as_they_were_sent_or_after_100_ms() {
-    // 5 ms behind in sending and in arriving: not closer, a group of its own.
+    // A packet sent 5 ms behind that arrives 5 ms behind is not closer: it is a group of its own.
     let mut arrivals = Arrivals::new(Filtering::read(&params()));
     for (sent, arrived) in [(0, 20_000), (4_000, 24_000), (9_000, 29_000)] {
         assert!(arrivals.packet(&observed(sent, arrived)).is_none());
@@ -217,7 +219,7 @@ fn over_use_is_beyond_the_threshold_for_longer_than_10_ms_and_in_two_groups() {
         }
         letter.usage()
     };
-    // At the threshold nothing is beyond it.
+    // An estimate at the threshold is not beyond it.
     assert_eq!([usage(12.5, 8.0, 9), usage(-12.5, 8.0, 9)], [Usage::Normal; 2]);
     // Half of the first group's time counts: 2 + 4 + 4 ms are no more than 10 ms, 2.25 + 4.5 + 4.5
     // are.

@@ -1,5 +1,5 @@
-//! The receiver's part of NADA, RFC 8698 sections 4.2 and 5.1: queueing delay, losses, marks and the
-//! receiving rate, read off every packet.
+//! The receiver's part of NADA, RFC 8698 sections 4.2 and 5.1: queueing delay, losses, marks and
+//! the receiving rate, computed from every packet.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use super::super::Observed;
 /// Weights of the loss intervals from the newest on (RFC 5348 section 5.4).
 const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 
-/// The parameters of this part, see the table of NADA's.
+/// Parameters of the receiver's part; the table of NADA's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Observing {
     log_window: Duration,
@@ -36,7 +36,7 @@ impl Observing {
         }
     }
 
-    /// Queueing delay as it counts while there are losses (d_tilde), (1).
+    /// Queueing delay as it counts while there are losses (d_tilde), equation (1).
     pub fn warp(&self, d_queue: f64) -> f64 {
         if d_queue < self.q_th {
             return d_queue;
@@ -61,7 +61,7 @@ struct Counts {
     bytes: u64,
     lost: u64,
     marked: u64,
-    /// With a queueing delay of QEPS and more.
+    /// Packets with a queueing delay of QEPS and more.
     queued: u64,
 }
 
@@ -75,19 +75,19 @@ impl Counts {
     }
 }
 
-/// The intervals between loss events, packets (RFC 5348 section 5).
+/// The intervals between loss events, in packets (RFC 5348 section 5).
 #[derive(Clone, Debug, Default)]
 struct LossIntervals {
     /// Loss intervals that have ended, in packets, the newest first.
     closed: VecDeque<u64>,
-    /// Packets since the last event began; before the first one, of the call.
+    /// Packets since the last loss event began; before the first event, since the call began.
     open: u64,
-    /// When the packet was sent whose loss began the last event.
+    /// Time at which the packet was sent whose loss began the last event.
     began: Option<Instant>,
 }
 
 impl LossIntervals {
-    /// A packet sent at `sent`, perhaps lost.
+    /// Adds a packet sent at `sent`, which may be lost.
     fn packet(&mut self, sent: Instant, lost: bool, round_trip: Duration) {
         let apart = |began: Instant| sent > began + round_trip;
         if lost && self.began.is_none_or(apart) {
@@ -116,11 +116,12 @@ pub(super) struct Observer {
     taps: VecDeque<Duration>,
     window: VecDeque<Seen>,
     sum: Counts,
-    /// Lost packets, to be noted when the next one arrives: when they were sent.
+    /// Lost packets that are counted when the next packet arrives: the times at which they were
+    /// sent.
     missing: Vec<Instant>,
     intervals: LossIntervals,
     round_trip: Duration,
-    /// Smoothed shares.
+    /// Smoothed shares of lost and of marked packets.
     pub p_loss: f64,
     pub p_mark: f64,
 }
@@ -141,7 +142,7 @@ impl Observer {
         }
     }
 
-    /// One packet more, in the order of sending: "on receiving a media packet".
+    /// Adds one packet, in the order of sending: "on receiving a media packet".
     pub fn packet(&mut self, packet: &Observed) {
         let Some(at) = packet.arrived else { return self.missing.push(packet.sent) };
         for sent in std::mem::take(&mut self.missing) {
@@ -171,7 +172,7 @@ impl Observer {
         self.sum.each(&seen.counts, |a, b| a + b);
     }
 
-    /// Forgets what lies before the window that ends at `now`.
+    /// Removes what lies before the window that ends at `now`.
     fn expire(&mut self, now: Instant) {
         let out = |seen: &Seen| now.since(seen.at) > self.observing.log_window;
         while let Some(seen) = self.window.front().copied().filter(out) {
@@ -180,7 +181,7 @@ impl Observer {
         }
     }
 
-    /// It is now `now` at the receiver, and a round trip takes so long.
+    /// Sets the receiver's time to `now`, and the round-trip time.
     pub fn at(&mut self, now: Instant, round_trip: Duration) {
         self.expire(now);
         self.round_trip = round_trip;
@@ -191,12 +192,12 @@ impl Observer {
         self.sum.lost == 0 && self.sum.queued == 0
     }
 
-    /// bit/s (r_recv, section 5.1.4).
+    /// The receiving rate, bit/s (r_recv, section 5.1.4).
     pub fn receiving_rate(&self) -> f64 {
         8.0 * self.sum.bytes as f64 / self.observing.log_window.secs_f64()
     }
 
-    /// Queueing delay, warped while a loss is no longer ago than loss_exp.
+    /// Queueing delay in seconds, warped while the last loss is not longer ago than loss_exp.
     pub fn warped_delay(&self) -> f64 {
         let d_queue = self.taps.iter().min().map_or(0.0, |queue| queue.secs_f64());
         let recent = |mean: f64| self.intervals.open as f64 <= self.observing.multi_loss * mean;

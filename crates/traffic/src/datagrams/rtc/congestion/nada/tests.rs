@@ -1,4 +1,4 @@
-//! The equations of RFC 8698, worked by hand.
+//! Tests of the equations of RFC 8698; the expected numbers are worked by hand.
 
 use super::super::Observed;
 use super::*;
@@ -41,7 +41,7 @@ fn equation_1_warps_above_the_threshold() {
 fn equation_2_squares_shares_of_losses_and_marks() {
     // 20 + 2 (0.03 / 0.01)^2 + 10 (0.02 / 0.01)^2 ms.
     close(settings().signal(0.020, 0.03, 0.02), 0.020 + 0.018 + 0.040);
-    // Losses of 10 % would be 1 s.
+    // Losses of 10 % would add 1 s, more than the bound of 0.5 s.
     close(settings().signal(0.020, 0.0, 0.1), 0.5);
 }
 
@@ -53,7 +53,7 @@ fn equations_3_and_4_ramp_up() {
     close(sender.rate, 400e3 * 1.15625);
     sender.ramp_up(10.0, 460e3);
     close(sender.rate, 400e3 * 1.15625); // 462,250 is less: the rate never falls here
-    // GAMMA_MAX of 0.1 bounds it.
+    // GAMMA_MAX of 0.1 bounds the step.
     let mut sender = nada(150e3);
     sender.settings.gamma_max = 0.1;
     sender.ramp_up(0.0, 400e3);
@@ -78,14 +78,14 @@ fn equations_5_to_7_follow_the_signal() {
 #[test]
 fn equations_11_to_14_share_the_senders_buffer() {
     let rates = nada(500e3).rates(500);
-    // 0.1 * 8 * 500 * 30 = 12 kbit/s, below the 25 of 5 %.
+    // 0.1 * 8 * 500 * 30 = 12 kbit/s, less than 5 % of the rate, 25 kbit/s.
     assert_eq!(rates, Rates { encoder: 488e3, pacer: 512e3 });
     assert_eq!(nada(500e3).rates(50_000), Rates { encoder: 475e3, pacer: 525e3 });
     assert_eq!(nada(1.5e6).rates(50_000).pacer, 1.5e6);
     assert_eq!(nada(150e3).rates(50_000).encoder, 150e3);
 }
 
-/// Reports of packets sent every 10 ms from `from` ms on, each `one_way` ms under way.
+/// Reports packets sent every 10 ms from `from` ms on, each with a one-way delay of `one_way` ms.
 fn feed_back(sender: &mut Nada, from: u64, one_way: u64, fates: &[Fate]) {
     let observed = |(i, fate): (usize, &Fate)| {
         let sent = at(from + 10 * i as u64);

@@ -1,5 +1,5 @@
-//! SCReAM's media rate control, RFC 8298 section 4.1.3: the encoder's rate, by what waits at the
-//! sender.
+//! SCReAM's media rate control, RFC 8298 section 4.1.3: the encoder's rate, computed from the data
+//! that waits at the sender.
 
 use std::collections::VecDeque;
 
@@ -9,14 +9,14 @@ use packet::{Duration, Instant};
 use super::super::Video;
 use super::window::{Congestion, Window};
 
-/// Rates of the encoder of which the median is taken: 10 s of them.
+/// Number of the encoder's rates of which the median is taken: those of 10 s.
 const MEDIAN_SAMPLES: usize = 50;
-/// Growth near the rate of the last congestion, as a share of the usual, and how fast it becomes
-/// the usual with the distance.
+/// Least share of the usual growth, which applies near the rate of the last congestion, and the
+/// factor by which the share rises with the relative difference from that rate.
 const LEAST_SCALE: f64 = 0.2;
 const SCALE: f64 = 4.0;
 
-/// The parameters of this part, see the table of SCReAM's.
+/// Parameters of the media rate control; the table of SCReAM's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Media {
     interval: Duration,
@@ -45,7 +45,7 @@ impl Media {
     }
 }
 
-/// Bits a second, of the last interval.
+/// Rates in the last interval, bit/s.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Measured {
     pub transmit: f64,
@@ -62,7 +62,7 @@ pub(super) struct MediaRate {
     pub(super) last_max: f64,
     sent: u64,
     acked: u64,
-    /// What waited at the sender when the interval began, bytes.
+    /// Bytes that waited at the sender when the interval began.
     waited: u64,
     medias: VecDeque<f64>,
     adjusted: Option<Instant>,
@@ -95,7 +95,7 @@ impl MediaRate {
         self.acked += u64::from(bytes);
     }
 
-    /// A loss or a mark lowers the rate at once.
+    /// Lowers the rate at once, after a loss or a mark.
     pub fn congested(&mut self, event: Congestion) {
         self.last_max = self.target;
         let beta = match event {
@@ -106,14 +106,14 @@ impl MediaRate {
         self.target = (beta * self.target).max(self.video.least);
     }
 
-    /// The change at the end of an interval, if one is over.
+    /// Changes the rate at the end of an interval, if one is over.
     pub fn adjust(&mut self, waiting: u64, window: &Window, now: Instant) {
         let last = *self.adjusted.get_or_insert(now);
         if now.since(last) < self.media.interval {
             return;
         }
         let rate = |bytes: u64| 8.0 * bytes as f64 / now.since(last).secs_f64();
-        // What the encoder made was sent or waits.
+        // What the encoder made was either sent or still waits.
         let made = (self.sent + waiting).saturating_sub(self.waited);
         let measured =
             Measured { transmit: rate(self.sent), acked: rate(self.acked), media: rate(made) };

@@ -1,4 +1,4 @@
-//! The rules of RFC 8298, worked by hand.
+//! Tests of the rules of RFC 8298; the expected numbers are worked by hand.
 
 use super::media::Measured;
 use super::window::Congestion;
@@ -18,13 +18,14 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// A packet of 1,000 B sent at `sent`, ms, whose way takes `forward` ms; lost without.
+/// A packet of 1,000 B sent at `sent` ms with a one-way delay of `forward` ms; lost if that is
+/// none.
 fn observed(sent: u64, forward: Option<u64>) -> Observed {
     let arrived = forward.map(|forward| at(sent + forward));
     Observed { bytes: 1_000, sent: at(sent), arrived, marked: false }
 }
 
-/// A report that is read at `now`, ms, after a round trip of 100 ms.
+/// Delivers a report at `now` ms, with a round-trip time of 100 ms.
 fn feed_back(sender: &mut Scream, now: u64, packets: &[Observed]) {
     let round_trip = Duration::from_millis(100);
     sender.on_feedback(&Feedback { now: at(now), made: at(now), round_trip, packets });
@@ -55,11 +56,11 @@ fn the_window_follows_the_delay_as_in_ledbat() {
     // A trend of 0.2 ends the fast increase. At half of the target: gain 1, off target 0.5.
     assert_eq!(sender.window.detect_congestion(0.05, 0.2, 2_000.0), Some(Congestion::Delay));
     close(sender.window.cwnd, 20_000.0 + 0.5 * 2_000.0 * 1_000.0 / 20_000.0);
-    // At twice the target.
+    // At twice the target the window shrinks.
     sender.window.cwnd = 20_000.0;
     assert_eq!(sender.window.detect_congestion(0.2, 0.0, 2_000.0), None);
     close(sender.window.cwnd, 20_000.0 - 2_000.0 * 1_000.0 / 20_000.0);
-    // 1.1 of the most in flight, and no growth of a window that is not used.
+    // The window is at most 1.1 of the most bytes in flight, and does not grow if it is not used.
     sender.window.cwnd = 40_000.0;
     sender.window.detect_congestion(0.0, 0.0, 2_000.0);
     close(sender.window.cwnd, 22_000.0);
@@ -81,7 +82,8 @@ fn a_loss_leaves_80_percent_of_the_window_and_a_mark_90_once_a_round_trip() {
     (0..20).for_each(|_| sender.on_sent(1_000, at(130)));
     sender.window.detect_congestion(0.1, 0.0, 0.0);
     feed_back(&mut sender, 220, &[observed(30, None), observed(40, Some(150))]); // at the target
-    assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd); // 100 ms: still the first congestion event
+    // Within 100 ms the second loss belongs to the first congestion event.
+    assert!(sender.window.cwnd > 15_999.0, "{}", sender.window.cwnd);
     sender.window.cwnd = 16_000.0;
     let marked = Observed { marked: true, ..observed(50, Some(50)) };
     feed_back(&mut sender, 240, &[marked]);
@@ -111,7 +113,7 @@ fn the_trend_is_the_average_times_the_autocorrelation() {
     let average = 0.5 * (1.0 - 0.9_f64.powi(10));
     // Ten zeros and ten halves: all are 0.25 from their mean; of 19 products 18 are positive.
     close(sender.window.trend, average * 17.0 / 20.0);
-    // Not more often.
+    // A sample is taken every 50 ms, not more often.
     let before = sender.window.trend;
     feed_back(&mut sender, 649, &[observed(600, Some(350))]);
     close(sender.window.trend, before);
@@ -125,15 +127,15 @@ fn the_trend_is_the_average_times_the_autocorrelation() {
 #[test]
 fn the_target_rises_beside_others_and_falls_again() {
     let mut sender = scream();
-    // A steady delay of 200 ms: variance nought, so that the target follows.
+    // A steady delay of 200 ms has no variance, so that the target follows it.
     feed_back(&mut sender, 20, &[observed(0, Some(50))]);
     (1..300).for_each(|n| feed_back(&mut sender, 20 + 20 * n, &[observed(20 * n, Some(250))]));
     close(sender.window.target, 0.2);
-    // With losses 1.5 of it, and 0.4 s at most.
+    // With losses the target is 1.5 of the delay, and 0.4 s at most.
     sender.window.lossy(0.01);
     feed_back(&mut sender, 6_100, &[observed(6_050, Some(250))]);
     close(sender.window.target, 0.3);
-    // 0 and 200 ms in turns are a variance of 1: it falls by a tenth at a time.
+    // Delays of 0 and 200 ms in turns have a variance of 1: the target falls by a tenth at a time.
     sender.window.lossy(0.0);
     let mut before = 0.0;
     for n in 0..200 {
@@ -151,7 +153,7 @@ fn the_target_rises_beside_others_and_falls_again() {
 fn the_window_lets_a_packet_more_go_below_the_target_and_one_after_silence() {
     let mut sender = scream();
     (0..4).for_each(|ms| {
-        assert_eq!(sender.opens(1_000), Instant::ZERO); // 3,000 B and a packet
+        assert_eq!(sender.opens(1_000), Instant::ZERO); // the window of 3,000 B and a packet
         sender.on_sent(1_000, at(ms));
     });
     assert_eq!(sender.opens(1_000), at(203));
@@ -178,28 +180,28 @@ fn the_rate_ramps_up_and_heeds_what_waits() {
     // Fast increase: 200 kbit/s a second, for 0.2 s.
     sender.media.change(measured, 0.0, &sender.window);
     close(sender.media.target, 440e3);
-    // Where congestion was: a fifth of it.
+    // At the rate of the last congestion: a fifth of that growth.
     sender.media.last_max = sender.media.target;
     sender.media.change(measured, 0.0, &sender.window);
     close(sender.media.target, 448e3);
-    // Half of the target a second at most.
+    // The growth in a second is at most half of the target.
     (sender.media.target, sender.media.last_max) = (200e3, 1.0);
     sender.media.change(measured, 0.0, &sender.window);
     close(sender.media.target, 220e3);
-    // Otherwise what waits counts: 30 ms of it scales by 0.95 as well.
+    // Otherwise what waits counts: 30 ms of waiting data scale the rate by 0.95 as well.
     sender.window.fast_increase = false;
     (sender.media.target, sender.media.last_max) = (800e3, 1.0);
     sender.media.change(measured, 30e3, &sender.window);
     close(sender.media.target, 840e3 * 0.95);
     close(sender.media.last_max, 840e3);
     sender.media.last_max = 1.0;
-    // Down to what is carried less what waits, and not below the least rate.
+    // The rate falls to what is carried less what waits, and not below the least rate.
     sender.media.target = 800e3;
     sender.media.change(measured, 300e3, &sender.window);
     close(sender.media.target, 700e3 * 0.95);
     sender.media.change(measured, 2e6, &sender.window);
     close(sender.media.target, 150e3);
-    // Twice what is carried at most.
+    // The rate is twice what is carried at most.
     let little = Measured { transmit: 100e3, acked: 90e3, media: 80e3 };
     let mut sender = scream();
     sender.media.change(little, 0.0, &sender.window);
@@ -231,7 +233,7 @@ fn growth_near_the_rate_of_the_last_congestion_is_slower() {
         (sender.media.target, sender.media.last_max) = (target, 400e3);
         sender.media.change(measured, 0.0, &sender.window);
         close(sender.media.target, target + 40e3 * scale);
-        // Without the fast increase what is carried beyond the target grows by that share.
+        // Without the fast increase, the step towards what is carried is scaled by that share.
         let mut sender = scream();
         sender.window.fast_increase = false;
         (sender.media.target, sender.media.last_max) = (target, 400e3);
@@ -258,7 +260,7 @@ fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
         sender.media.change(measured, queued, &sender.window);
         close(sender.media.target, (800e3 - queued) * scale);
     }
-    // The memory of a trend of 0.5: one and a half of what is carried at most.
+    // With a remembered trend of 0.5 the rate is at most one and a half of what is carried.
     let mut sender = scream();
     sender.window.remember_trend(0.5);
     sender.media.target = 1e6;
@@ -271,13 +273,13 @@ fn a_trend_of_the_delay_slows_what_is_carried_and_bounds_the_rate() {
 fn the_rate_is_bounded_by_the_median_of_50_rates_of_the_encoder() {
     let measured = |media| Measured { transmit: 100e3, acked: 100e3, media };
     let mut sender = scream();
-    // 25 of 400 kbit/s and 25 of 200: the larger of the two in the middle.
+    // 25 rates of 400 kbit/s and 25 of 200: the larger of the two in the middle counts.
     for n in 0..50 {
         sender.media.target = 1.5e6;
         sender.media.change(measured(if n < 25 { 400e3 } else { 200e3 }), 0.0, &sender.window);
     }
     close(sender.media.target, 800e3);
-    // The first one is forgotten.
+    // The first of these rates has left the window.
     sender.media.target = 1.5e6;
     sender.media.change(measured(200e3), 0.0, &sender.window);
     close(sender.media.target, 400e3);

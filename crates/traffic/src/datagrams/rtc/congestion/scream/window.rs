@@ -8,24 +8,24 @@ use packet::{Duration, Instant};
 
 use super::super::{Feedback, Video};
 
-/// Samples of the delay's share of its target, and how often they are taken.
+/// Number of samples of the delay divided by its target, and the time between two samples.
 const TREND_SAMPLES: usize = 20;
 const SAMPLED_EVERY: Duration = Duration::from_millis(50);
-/// Samples of the delay of which the variance is taken, and those of which the mean is.
+/// Number of samples of the delay from which its variance is computed, and from which its mean is.
 const VARIANCE_SAMPLES: usize = 200;
 const MEAN_SAMPLES: usize = 50;
-/// What the most bytes in flight are taken of.
+/// Time over which the most bytes in flight are taken.
 const FLIGHT_WINDOW: Duration = Duration::from_secs(5);
-/// Share of round trips with a loss above which others fill the queue, and the weight of a round
-/// trip in it (the weight as Ericsson's implementation has it, recalled).
+/// Share of round trips with a loss above which other flows are taken to fill the queue, and the
+/// weight of a round trip in this share (the weight as Ericsson's implementation has it, recalled).
 const LOSSY: f64 = 0.002;
 const LOSS_WEIGHT: f64 = 0.01;
-/// Variance of the delay, of its least target, below which the target may follow it.
+/// Variance of the delay divided by its least target, below which the target may follow the delay.
 const STABLE: f64 = 0.2;
-/// Weight of a new round trip (RFC 6298).
+/// Weight of a new round-trip time in the smoothed one (RFC 6298).
 const RTT_WEIGHT: f64 = 0.125;
 
-/// What happened, once in a round trip at most.
+/// A congestion event; there is at most one in a round trip.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Congestion {
     Loss,
@@ -34,7 +34,7 @@ pub(super) enum Congestion {
     Delay,
 }
 
-/// The parameters of this part, see the table of SCReAM's.
+/// Parameters of the congestion window; the table of SCReAM's parameters explains them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Windowing {
     target_lo: f64,
@@ -71,7 +71,8 @@ impl Windowing {
     }
 }
 
-/// The greatest number of bytes in flight within a sliding window of time: pairs of time and bytes, in order of falling bytes.
+/// The largest number of bytes in flight within a sliding window of time: pairs of time and bytes,
+/// in order of falling bytes.
 #[derive(Clone, Debug, Default)]
 struct MostInFlight(VecDeque<(Instant, f64)>);
 
@@ -109,9 +110,10 @@ pub(super) struct Window {
     pub(super) trend: f64,
     /// The trend's recent maximum (qdelay_trend_mem).
     trend_mem: f64,
-    /// When the trend was above its lower bound, or a congestion event was.
+    /// Last time at which the trend was not below its lower bound, or at which there was a
+    /// congestion event.
     troubled: Instant,
-    /// Delays over their least target.
+    /// Latest delays, each divided by the least target; the newest is first.
     delays: VecDeque<f64>,
     loss_event_rate: f64,
     lost_in_round: bool,
@@ -147,19 +149,20 @@ impl Window {
         }
     }
 
-    /// A packet leaves.
+    /// Counts a packet that leaves.
     pub fn sent(&mut self, bytes: u32, now: Instant) {
         self.in_flight += f64::from(bytes);
         self.most.note(self.in_flight, now);
     }
 
-    /// Whether the send window lets a packet go: strict above the target, else one packet more.
+    /// Whether the send window lets a packet go. Above the delay's target the window is strict,
+    /// otherwise one packet more may go.
     pub fn has_room(&self, bytes: u32) -> bool {
         let slack = if self.qdelay <= self.target { self.windowing.mss } else { 0.0 };
         self.in_flight + f64::from(bytes) <= self.cwnd + slack
     }
 
-    /// The pacer's rate, bit/s; none before the first report.
+    /// The pacer's rate, bit/s; 0 before the first report.
     pub fn pace(&self) -> f64 {
         self.s_rtt.map_or(0.0, |s_rtt| 8.0 * self.cwnd / s_rtt)
     }
@@ -168,14 +171,14 @@ impl Window {
         self.trend_mem
     }
 
-    /// Takes a report in. Returns the congestion that it shows.
+    /// Processes a report. Returns the congestion event that it shows.
     pub fn on_feedback(&mut self, feedback: &Feedback) -> Option<Congestion> {
         let now = feedback.now;
         self.measure(feedback);
         let lost = feedback.packets.iter().any(|packet| packet.arrived.is_none());
         let marked = feedback.packets.iter().any(|packet| packet.marked);
         let bytes: f64 = feedback.packets.iter().map(|packet| f64::from(packet.bytes)).sum();
-        // What was in flight counts as it was before the report.
+        // The window follows the bytes in flight as they were before the report.
         let flight = self.in_flight;
         self.in_flight = (self.in_flight - bytes).max(0.0);
         self.newly_acked += bytes;
@@ -216,7 +219,8 @@ impl Window {
         }
     }
 
-    /// The delay's trend: its average times its autocorrelation at one sample.
+    /// Samples the delay and computes its trend: its average times its autocorrelation at one
+    /// sample.
     fn sample(&mut self, now: Instant) {
         let Windowing { weight, trend_lo, .. } = self.windowing;
         let fraction = self.qdelay / self.target;
@@ -254,7 +258,8 @@ impl Window {
         self.newly_acked = 0.0;
     }
 
-    /// The window without a congestion event.
+    /// Changes the window after a report without a loss or a mark. Returns an event if the delay
+    /// ends the fast increase.
     fn follow(&mut self, flight: f64) -> Option<Congestion> {
         let Windowing { trend_th, gain, mss, head_room, min_cwnd, .. } = self.windowing;
         let acked = std::mem::take(&mut self.newly_acked);
