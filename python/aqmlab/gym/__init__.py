@@ -1,11 +1,11 @@
-"""Queues as environments of Gymnasium: an agent is the discipline of a port, or tunes one.
+"""Queues as environments of Gymnasium: an agent acts as the discipline of a port, or tunes one.
 
     import aqmlab.gym                                   # pip install aqmlab[gym]
     env = aqmlab.gym.AqmEnv("household.toml", action=aqmlab.gym.Probability(limit=500))
     observation, info = env.reset(seed=1)
     observation, reward, terminated, truncated, info = env.step([0.01])
 
-docs/gym.md says what is observed, what may be done, and what a reward is.
+docs/gym.md describes observations, actions and rewards.
 """
 
 from __future__ import annotations

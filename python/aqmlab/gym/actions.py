@@ -1,4 +1,4 @@
-"""What an agent may do to a queue in every step."""
+"""The actions of an agent: the number that it sets at a queue before every step."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Probability:
     agent sets."""
 
     limit: int = 1000
-    """Packets that the queue holds at most."""
+    """Largest number of packets in the queue."""
     ecn: bool = False
     """Whether ECN-capable packets are marked instead of dropped."""
     high: float = 1.0
@@ -51,7 +51,7 @@ class Probability:
     low: float = 0.0
     first: float = 0.0
 
-    def queue(self, written: Any) -> Any:  # noqa: ARG002 - the agent replaces what was there
+    def queue(self, written: Any) -> Any:  # noqa: ARG002 - the agent's queue replaces it
         """A queue controlled by the agent, in place of the scenario's."""
         return {"aqm": "agent", "limit": self.limit, "ecn": self.ecn}
 

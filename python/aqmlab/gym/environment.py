@@ -1,4 +1,4 @@
-"""The environment: a scenario whose time is moved in equal steps."""
+"""The environment: a scenario that is simulated in steps of equal length."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ OBSERVED = (
     "marks_per_s",
     "action",
 )
-"""What an observation holds, in order: what waits now; packets, IP bits and mean wait of what left
-in the last step (the wait of the step before, where nothing did); what was dropped and marked; and
-the action in force."""
+"""The numbers of an observation, in order: the backlog now; rates of arrivals, departures and IP
+bits in the last step; the mean queueing delay of its departures (the earlier value if nothing
+departed); rates of drops and marks; and the action in force."""
 LARGEST_SEED = 2**31
 
 
 class AqmEnv(gymnasium.Env[Numbers, Numbers]):
     """One queue of a scenario as an environment for an agent.
 
-    `scenario` is a TOML file or a mapping as `aqmlab.run` takes them, its users and flows given by
-    their number. `port` is `<link>.forward` or `<link>.reverse`, the first link's forward direction
-    if not given. A step lasts `interval_s`; an episode is truncated at the scenario's end. Without
-    a `reward` it is `ThroughputAndDelay` of the link's rate. `trust` permits programs that a file
+    `scenario` is a TOML file or a mapping as for `aqmlab.run`, with numbers of users and flows, not
+    loads. `port` is `<link>.forward` or `<link>.reverse`, the first link's forward direction if not
+    given. A step lasts `interval_s`; an episode is truncated at the scenario's end. The default
+    `reward` is `ThroughputAndDelay` with the link's rate. `trust` permits programs that a file
     names (see docs/how-to/share.md).
     """
 
@@ -71,7 +71,7 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
             read = _read(scenario)
         self._scenario, self._port, link = _steered(read, port, self._action)
         self._reward = reward or ThroughputAndDelay(_capacity(link, self._port))
-        engine.World(self._scenario)  # what is wrong is said now
+        engine.World(self._scenario)  # raises errors in the scenario now
         self.action_space = Box(self._action.low, self._action.high, (1,), np.float32)
         self.observation_space = Box(0.0, np.inf, (len(OBSERVED),), np.float32)
         self._world: engine.World | None = None
@@ -80,8 +80,9 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Numbers, dict[str, Any]]:
-        """Begins a run. Its seed is drawn from the environment's stream, which `seed` begins anew;
-        `options={"run_seed": n}` gives it: any agent then serves the users of that seed."""
+        """Begins a run. Its seed is drawn from the environment's random numbers, which `seed`
+        restarts; `options={"run_seed": n}` sets the run's seed instead, so that different agents
+        serve equal users."""
         super().reset(seed=seed)
         drawn = int(self.np_random.integers(LARGEST_SEED))
         run_seed = (options or {}).get("run_seed", drawn)
@@ -91,7 +92,7 @@ class AqmEnv(gymnasium.Env[Numbers, Numbers]):
         return _numbers(seen), {"run_seed": run_seed}
 
     def step(self, action: Any) -> tuple[Numbers, float, bool, bool, dict[str, Any]]:
-        """Sets the number, advances by a step, and returns what was observed meanwhile."""
+        """Sets the agent's number, advances by a step, and returns the observation after it."""
         if self._world is None:
             raise SpecError("the environment has not begun: call reset() before step()")
         value = float(np.asarray(action, dtype=np.float64).reshape(-1)[0])
@@ -117,7 +118,7 @@ def _numbers(seen: Mapping[str, float]) -> Numbers:
 
 
 def _read(scenario: str | os.PathLike[str] | Mapping[str, Any]) -> dict[str, Any]:
-    """The scenario of a file or a mapping; an experiment's is in its table `scenario`."""
+    """The scenario of a file or a mapping: its table `scenario` if it has one, else all of it."""
     if isinstance(scenario, Mapping):
         document: Mapping[str, Any] = inline_tables(copy.deepcopy(scenario), Path(), by_user=True)
     else:
@@ -150,7 +151,7 @@ def _steered(
 
 
 def _capacity(link: Mapping[str, Any], port: str) -> float:
-    """bit/s of the port's direction."""
+    """The rate of the port's direction, bit/s."""
     reverse = port.endswith(".reverse") and "reverse_rate" in link
     rate = link.get("reverse_rate" if reverse else "rate")
     if rate is None:

@@ -1,7 +1,7 @@
-"""Points of the unit cube: space-filling ones, those below a level, those of a density.
+"""Samples points of the unit cube: space-filling designs, regions below a level, densities.
 
 Every prior here is uniform on the unit cube (an unknown maps its coordinate to its own range or
-choices), so that a move is judged by what it is after alone.
+choices), so that the prior's density cancels in every acceptance rule.
 """
 
 from __future__ import annotations
@@ -12,20 +12,22 @@ import numpy as np
 from scipy.stats import qmc
 
 Score = Callable[[np.ndarray], np.ndarray]
-"""One number for every point (row)."""
+"""A function that gives one number for every point (row)."""
 
 KEPT = 0.2
-"""The part of the points that survives a level of subset simulation."""
+"""The share of the points that is kept at a level of subset simulation."""
 MOVES = 8
-"""Random-walk moves of every point after each level."""
+"""Number of random-walk moves of every point after each level."""
 LEVELS = 30
-"""Most levels: a region of 0.2^30 of the prior is empty."""
+"""Largest number of levels: a region smaller than 0.2^30 of the prior counts as empty."""
 FLAT = 0.01
-"""A level that sinks by less than this part of itself is at the bottom."""
+"""If a level is lower than the one before by less than this share of itself, the minimum has been
+reached."""
 
 
 def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Space-filling points: the best of some scrambled Latin hypercubes by their least distance."""
+    """Space-filling points: of four optimised Latin hypercubes the one with the largest least
+    distance between points."""
     rng = np.random.default_rng(seed)
     trials = [
         qmc.LatinHypercube(dimensions, rng=rng, optimization="random-cd").random(count)
@@ -35,7 +37,7 @@ def filling(count: int, dimensions: int, seed: int) -> np.ndarray:
 
 
 def uniform(count: int, dimensions: int, seed: int) -> np.ndarray:
-    """Many points of the whole cube, more even than random ones (scrambled Sobol' points)."""
+    """Scrambled Sobol' points of the whole cube, which are more even than random points."""
     power = int(np.ceil(np.log2(max(count, 2))))
     return qmc.Sobol(dimensions, rng=np.random.default_rng(seed)).random_base2(power)[:count]
 
@@ -49,7 +51,8 @@ def _least_distance(points: np.ndarray) -> float:
 def spread(points: np.ndarray, count: int, taken: np.ndarray, seed: int) -> np.ndarray:
     """`count` of the points, each as far as possible from those chosen before and from `taken`.
 
-    They are chosen among a few times as many random ones: of all, only corners would be taken.
+    They are chosen from a random subset three times as large; from all points mostly corners would
+    be taken.
     """
     if len(points) <= count:
         return points
@@ -70,8 +73,8 @@ def below(score: Score, level: float, count: int, dimensions: int, seed: int) ->
     """Points whose score is at most `level`, by subset simulation.
 
     S. K. Au, J. L. Beck, Estimation of small failure probabilities in high dimensions by subset
-    simulation, Probabilistic Engineering Mechanics 16(4), 2001: each level is the fifth of the
-    points with the lowest scores, from which random walks fill up that part of the cube.
+    simulation, Probabilistic Engineering Mechanics 16(4), 2001: each level keeps the fifth of the
+    points with the lowest scores, and random walks from these fill that part of the cube.
     """
     rng = np.random.default_rng(seed)
     points = uniform(count, dimensions, seed)
@@ -93,14 +96,15 @@ def below(score: Score, level: float, count: int, dimensions: int, seed: int) ->
 
 
 class Region:
-    """What subset simulation found: points, their scores, and their share of the prior."""
+    """The result of subset simulation: points, their scores, and the share of the prior that they
+    represent."""
 
     def __init__(self, points: np.ndarray, scores: np.ndarray, share: float) -> None:
         self.points, self.scores, self.share = points, scores, share
 
     @property
     def empty(self) -> bool:
-        """Whether no point reaches the level; the points are then the nearest ones."""
+        """Whether no point has reached the level; the points are then those that came nearest."""
         return self.share == 0.0
 
 
@@ -125,7 +129,8 @@ def _refilled(
 def moved(here: np.ndarray, points: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """A random-walk move of every point, as wide as the cloud, reflected at the cube's faces.
 
-    A tenth of the coordinates is drawn anew, so that a choice among several can be left.
+    Each coordinate is drawn anew with probability 0.1, so that a walk can leave one of several
+    choices.
     """
     width = np.maximum(points.std(axis=0), 0.01) * rng.choice([0.1, 0.5, 1.2], size=(len(here), 1))
     there = here + width * rng.standard_normal(here.shape)
@@ -137,10 +142,12 @@ def moved(here: np.ndarray, points: np.ndarray, rng: np.random.Generator) -> np.
 def tempered(
     points: np.ndarray, log_density: Score, count: int, seed: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Points of a density and their logarithms, from points of the prior.
+    """A sample from a density, starting from points of the prior; and the logarithm of the density
+    at each point.
 
     Sequential Monte Carlo with tempering (P. Del Moral, A. Doucet, A. Jasra, JRSS B 68(3), 2006):
-    the density's power grows from 0 to 1 in steps that keep half of the effective sample.
+    the power of the density grows from 0 to 1 in steps that keep an effective sample of half of the
+    points.
     """
     rng = np.random.default_rng(seed)
     here = points[rng.integers(len(points), size=count)]
@@ -160,7 +167,8 @@ def tempered(
 
 
 def _step(value: np.ndarray, power: float) -> tuple[float, np.ndarray]:
-    """The next power and the weights that lead there: half of the effective sample is kept."""
+    """The next power of the density, and the weights for it: the effective sample is half of the
+    points."""
 
     def weights(at: float) -> np.ndarray:
         raw = (at - power) * (value - value.max())

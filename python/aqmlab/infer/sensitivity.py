@@ -1,4 +1,4 @@
-"""How much each unknown matters: Sobol' indices of the emulator (SALib)."""
+"""The effect of each unknown: Sobol' total indices by the emulator (SALib)."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import numpy as np
 from .implausibility import Knowledge
 
 BASE = 512
-"""Points of the sequence; each unknown adds as many runs of the emulator."""
+"""Number of points of the Sobol' sequence; each unknown adds this number of evaluations of the
+emulator."""
 
 
 def total(knowledge: Knowledge, names: list[str]) -> np.ndarray:
-    """Total indices (unknowns × targets) over the prior: the part of a target's variance that
+    """Total indices (unknowns × targets) over the prior: the share of a target's variance that
     would remain if all other unknowns were known.
 
     A. Saltelli et al., Computer Physics Communications 181(2), 2010.

@@ -1,4 +1,4 @@
-"""A set of values of the unknowns, put into an experiment: a variant of its own, never mixed."""
+"""Applies a set of values of the unknowns to an experiment, which becomes a study of its own."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .unknowns import Unknowns, Value, Values
 
 
 def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Experiment:
-    """An experiment with these values in every scenario; loads are calibrated with those of them
-    that say so. What the axes of a group vary themselves is left to them; why a claim does not hold
-    is known of the scenarios as they are written, and so is left out."""
+    """An experiment with these values in every scenario. Loads are calibrated with the values of
+    unknowns marked `calibrates`. Fields that a group's axes vary keep the axis values. Known
+    reasons why a claim fails are removed, since they refer to the original scenarios."""
 
     def calibrating(scenario: Scenario) -> Scenario:
         return unknowns.applied(scenario, values, calibrating=True)
@@ -32,7 +32,8 @@ def altered(experiment: Experiment, unknowns: Unknowns, values: Values) -> Exper
 
 
 def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Value]:
-    """The values of the set NAME.toml of an experiment's folder, each within its unknown's."""
+    """The values in the file NAME.toml of an experiment's folder, each checked against its
+    unknown's range or choices."""
     path = experiment.folder / f"{name}.toml"
     if not path.is_file():
         raise SpecError(
@@ -48,7 +49,7 @@ def read(experiment: Experiment, unknowns: Unknowns, name: str) -> dict[str, Val
 
 
 def places(experiment: Experiment, inference: spec.Inference) -> np.ndarray:
-    """The points of the sets with which an inference begins: sets × unknowns."""
+    """The coordinates of the sets with which an inference begins: sets × unknowns."""
     unknowns = inference.unknowns
     points = [
         _place(experiment, unknowns, name, read(experiment, unknowns, name))

@@ -1,4 +1,4 @@
-"""`infer.toml`: what is to be met, what is not known, how much is simulated."""
+"""`infer.toml`: the targets, the unknowns with their priors, and the number of runs."""
 
 from __future__ import annotations
 
@@ -136,11 +136,11 @@ class Inference:
 
     @property
     def unknowns(self) -> Unknowns:
-        """The cube."""
+        """The unknowns as coordinates of the unit cube."""
         return Unknowns(self.unknown)
 
     def known(self, metric: str, axes: Mapping[str, object]) -> Noise:
-        """How well a metric is known in a row."""
+        """The noise of a metric in a row; SpecError if no entry states it."""
         found = self.maybe_known(metric, axes)
         if found is None:
             raise SpecError(
@@ -149,7 +149,8 @@ class Inference:
         return found
 
     def maybe_known(self, metric: str, axes: Mapping[str, object]) -> Noise | None:
-        """The published noise of a metric that is not to be met, which need not be known."""
+        """The noise of a metric in a row, from the last fitting entry; None if no entry states
+        it."""
         fitting = [n for n in self.noise if metric in n.metrics and matches(axes, n.where)]
         return fitting[-1] if fitting else None
 
@@ -166,7 +167,8 @@ def load(experiment: Experiment) -> Inference:
 
 
 def read(document: Mapping[str, object], path: Path) -> Inference:
-    """The objects of a document; the first mistake is one sentence."""
+    """The inference that a document describes; the first mistake raises a SpecError of one
+    sentence."""
     try:
         document = dict(document)
         document["unknown"] = _named(document.get("unknown", {}))

@@ -1,4 +1,4 @@
-"""What is to be met: one number each, how well it is known, and how well a model can know it."""
+"""The targets: numbers or bounds to be met, each with its noise and the model's discrepancy."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 
 SHARED = 0.5
-"""Correlation of the model's discrepancy between rows of one metric: what a model lacks, it lacks
-in every row. Constructed."""
+"""Correlation of the model's discrepancy between rows of one metric, since a defect of a model
+affects all rows. Constructed."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """A number of a table, or bounds of one, in the metric's unit."""
+    """A number of a published table, or its bounds, in the metric's unit."""
 
     row: str
     metric: str
@@ -23,16 +23,16 @@ class Target:
     high: float
     """The number itself, or the upper bound; infinite where there is none."""
     noise: float = 0.0
-    """Standard deviation of the published number about what its laboratory would have found on
-    average, beyond that of the seeds: rounding, and whatever else is known."""
+    """Standard deviation of the published number around the mean of many such measurements, without
+    that of seeds: rounding, and other known errors."""
     discrepancy: float = 0.0
-    """Standard deviation of the simulator about the laboratory even with the right values."""
+    """Standard deviation between the simulator with the true values and the measured system."""
     log: bool = False
-    """Whether it is compared by its logarithm."""
+    """Whether logarithms are compared."""
 
     @property
     def name(self) -> str:
-        """How a reader finds it."""
+        """Metric and row of the target, for a reader."""
         return f"{self.metric} ({self.row})"
 
     @property
@@ -42,7 +42,7 @@ class Target:
 
 
 class Targets:
-    """All of them, on the scales on which they are compared."""
+    """All targets, on the linear or logarithmic scales on which they are compared."""
 
     def __init__(self, each: Sequence[Target]) -> None:
         self.each = list(each)
@@ -68,12 +68,13 @@ class Targets:
         return np.where(self.log, np.exp(np.where(self.log, values, 0.0)), values)
 
     def _slope(self, target: Target) -> float:
-        """What a small deviation becomes on the scale of comparison."""
+        """The factor that converts a small deviation to the scale of comparison."""
         size = target.low if np.isfinite(target.low) else target.high
         return 1.0 / max(size, _least(target)) if target.log else 1.0
 
     def missed(self, mean: np.ndarray) -> np.ndarray:
-        """How far means lie beyond the numbers or their bounds; 0 within bounds, with its sign."""
+        """The differences of means from the numbers or from the bounds that they exceed; 0 within
+        bounds."""
         return np.where(
             mean < self.low, mean - self.low, np.where(mean > self.high, mean - self.high, 0.0)
         )
@@ -88,5 +89,6 @@ class Targets:
 
 
 def _least(target: Target) -> float:
-    """The smallest value of a logarithmic target that differs from zero."""
+    """The smallest value of which a logarithm is taken for a target; smaller ones are raised to
+    it."""
     return max(target.noise, target.discrepancy, 1e-9)

@@ -1,8 +1,9 @@
-"""A study with two sets, reported once: the reconstructed one leads, the printed one is beside it.
+"""A study with two sets of values, reported once: results of the reconstructed set come first,
+those of the printed set are shown next to them.
 
-Both are carried out as studies of their own, each with its folder. What is joined is their results:
-to every published number and every claim comes what the other set says of it, and how the number
-stands to the set (trained, foretold, seen before).
+Both are carried out as studies of their own, each with its folder. Their results are joined: every
+published number and every claim gets the printed set's result, and how the number relates to the
+reconstructed set (trained, foretold, seen before).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ STANDINGS = (TRAINED, FORETOLD, SEEN)
 
 
 def alteration(name: str) -> Callable[[Experiment], Experiment]:
-    """What makes of a study the one with the set NAME."""
+    """A function that changes a study into the one with the set NAME."""
     if name == PRINTED:
         return reconstruction.printed
     return lambda experiment: sets.named(experiment, name)
@@ -62,8 +63,9 @@ def carry_out(name: str, *, figure: str | None = None, **how: Any) -> StudyResul
 def assumed(name: str, set_: str, *, figure: str | None = None, **how: Any) -> StudyResult:
     """As `command.carry_out` with the set SET alone.
 
-    Where it is the reconstructed one and the study's folder has what the printed one gave in full
-    runs (`printed.json`), that stands beside it, and results go where those of both sets go.
+    If SET is the reconstructed one and the study's folder has recorded results of full runs of the
+    printed set (`printed.json`), these are joined to the result, which goes into the folder of both
+    sets.
     """
     experiment = load(name, **how.get("given") or {})
     beside = recorded.of(experiment) if set_ == NAME and figure is None else None
@@ -78,7 +80,7 @@ def assumed(name: str, set_: str, *, figure: str | None = None, **how: Any) -> S
 def _joined(
     experiment: Experiment, front: StudyResult, printed: StudyDocument | Printed
 ) -> StudyResult:
-    """The reconstructed study with the printed one beside it, written down."""
+    """Joins the printed set's results to those of the reconstructed study, and writes them."""
     assert front.result is not None and front.result.report is not None
     joined = join(experiment, front.result.report, printed)
     with reported(front.folder):
@@ -99,7 +101,8 @@ def _folder(name: str, quick: bool, out: Path | None, within: bool) -> Path:
 def join(
     experiment: Experiment, front: StudyDocument, printed: StudyDocument | Printed
 ) -> StudyDocument:
-    """The result of the reconstructed set with that of the printed one beside it."""
+    """The result of the reconstructed set, with the printed set's added to its claims and
+    tables."""
     result = without(front)
     said = reconstruction.load(experiment)
     other = {claim["id"]: claim for claim in printed.get("claims", [])}
@@ -142,7 +145,8 @@ def _tables(
     printed: Mapping[str, Mapping[str, Any]],
     of_printed: Settings,
 ) -> Iterator[TableOfSets]:
-    """How many published numbers of each table are near, by their standing; marks every row."""
+    """The number of published numbers of each table that are near, by how they relate to the set;
+    also adds this relation and the deviation to every row."""
     inference = spec.load(experiment)
     settings = experiment.setting(result["quick"])
     longer, other_longer = (deviations.longer(inference, s) for s in (settings, of_printed))

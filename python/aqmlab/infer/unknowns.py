@@ -1,6 +1,6 @@
-"""Unknowns: what the paper does not say, with the values that it may have had.
+"""Unknowns: parameters that the paper does not state, with the values that they may have had.
 
-Each takes a coordinate of the unit cube, on which its prior is uniform: a range (perhaps on a
+Each is a coordinate of the unit cube, on which its prior is uniform: a range (perhaps on a
 logarithmic scale), a list of values, or a list of variants that set several fields.
 """
 
@@ -23,13 +23,14 @@ from aqmlab.simulator.forms import Scenario, Traffic, without
 Value = Any
 """A value of an unknown: a number, a text with its unit, or the name of a variant."""
 Values = Mapping[str, Value]
-"""Values by unknown: a set."""
+"""A set of values, by the unknown's name."""
 _QUANTITY = re.compile(r"\s*([-+0-9.eE]+)\s*(.*?)\s*")
 _DIGITS = 4
-"""Digits of a value that is drawn from a range: what a person could have set."""
+"""Significant digits of a value from a range, as a person might have set it."""
 
 OTHERS = 32
-"""Sets of values drawn at random, with which fields are looked for that only some of them have."""
+"""Number of random sets of values that are tried to find fields which exist only with some
+values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +110,7 @@ class Unknown:
 
     @property
     def choices(self) -> Sequence[Value]:
-        """Its values, or the names of its variants; nothing of a range."""
+        """The values, or the names of the variants; empty for a range."""
         return [v.name for v in self.variants] if self.variants else list(self.values)
 
     def _ends(self) -> tuple[float, float, str]:
@@ -123,7 +124,7 @@ class Unknown:
         return low, high, unit
 
     def at(self, place: float) -> Value:
-        """Its value at a coordinate: a number, a text with its unit, the name of a variant."""
+        """The value at a coordinate: a number, a text with its unit, or the name of a variant."""
         if not self.range:
             return self.choices[min(int(place * len(self.choices)), len(self.choices) - 1)]
         low, high, unit = self._ends()
@@ -150,7 +151,8 @@ class Unknown:
         return (number - low) / (high - low)
 
     def features(self, places: np.ndarray) -> np.ndarray:
-        """Coordinates as an emulator sees them: points × 1, or × choices without an order."""
+        """Inputs of an emulator for these coordinates: points × 1, or points × choices if the
+        choices have no order."""
         count = len(self.choices)
         if not count:
             return (2 * places - 1)[:, None]
@@ -160,12 +162,13 @@ class Unknown:
         return np.eye(count)[chosen]
 
     def changes(self, value: object) -> Mapping[str, object]:
-        """The fields that a value sets, still with names and braces."""
+        """The fields that a value sets, as paths that may contain names, stars and braces."""
         variant = next((v for v in self.variants if v.name == value), None)
         return variant.set if variant is not None else dict.fromkeys(self.paths, value)
 
     def applied(self, scenario: Scenario, value: object, own: Collection[str] = ()) -> Scenario:
-        """A scenario with this value; fields at `own` paths stay, unless it is a factor of them."""
+        """A scenario with this value. Fields at `own` paths are not changed, unless the unknown is
+        a factor."""
         changed = without(scenario)
         if self.removed_with is not None and value != self.removed_with:
             return changed
@@ -183,7 +186,7 @@ class Unknown:
         return changed
 
     def touches(self, scenarios: Sequence[Scenario]) -> bool:
-        """Whether some value of it changes some of these scenarios."""
+        """Whether some value of the unknown changes some of these scenarios."""
         return any(
             self.places(scenario, path)
             for scenario in scenarios
@@ -194,7 +197,8 @@ class Unknown:
         )
 
     def places(self, scenario: Scenario, path: str) -> list[str]:
-        """The paths of a scenario that it changes: what is not there cannot be multiplied."""
+        """The paths of a scenario that the unknown changes; a factor changes only fields that
+        exist."""
         found = _places(scenario, path, self.only)
         return [p for p in found if not self.factor or _get(scenario, p) is not None]
 
@@ -210,7 +214,7 @@ class Unknown:
 
 
 class Unknowns:
-    """All unknowns of an inference: the cube's coordinates, in this order."""
+    """All unknowns of an inference, in the order of the cube's coordinates."""
 
     def __init__(self, each: Sequence[Unknown]) -> None:
         self.each = list(each)
@@ -219,11 +223,11 @@ class Unknowns:
         return len(self.each)
 
     def values(self, point: np.ndarray) -> dict[str, Value]:
-        """What a point of the cube says, by unknown."""
+        """The values at a point of the cube, by unknown."""
         return {u.name: u.at(float(p)) for u, p in zip(self.each, point, strict=True)}
 
     def features(self, points: np.ndarray) -> np.ndarray:
-        """Points as an emulator sees them."""
+        """Inputs of an emulator for these points."""
         return np.hstack([u.features(points[:, i]) for i, u in enumerate(self.each)])
 
     def applied(
@@ -234,8 +238,8 @@ class Unknowns:
         calibrating: bool = False,
         own: Collection[str] = (),
     ) -> Scenario:
-        """A scenario with these values; `calibrating`: of those that change the load's users. At
-        `own` paths the scenario keeps what it has."""
+        """A scenario with these values; with `calibrating` only those of unknowns that change the
+        calibration. Fields at `own` paths are not changed."""
         changed = without(scenario)
         for unknown in self.each:
             if unknown.name in values and (unknown.calibrates or not calibrating):
@@ -245,8 +249,8 @@ class Unknowns:
     def untouched(self, scenarios: Sequence[Scenario]) -> list[str]:
         """Unknowns that change nothing in any of these scenarios: their paths are wrong.
 
-        What one changes may depend on the value of another, so that each is looked for with others
-        drawn at random, too.
+        The fields that an unknown finds may depend on the value of another; each is therefore also
+        tried with random values of the others.
         """
         rng = np.random.default_rng(1)
         drawn = [{}, *(self.values(rng.random(len(self))) for _ in range(OTHERS))]
@@ -258,8 +262,8 @@ class Unknowns:
 
 
 def _with_ends_of(scenario: Scenario, traffic: Sequence[Traffic]) -> list[Traffic]:
-    """Another traffic with the end systems that all of the scenario's senders have: who sends what
-    is not known, but a part about today's hosts stays one about today's hosts."""
+    """Another traffic with the end system that all TCP groups of the scenario have in common, so
+    that an unknown traffic does not change, say, today's hosts into older ones."""
     ends = [group["tcp"] for group in scenario.get("traffic", ()) if "tcp" in group]
     if not ends or any(tcp != ends[0] for tcp in ends):
         return list(traffic)
@@ -267,7 +271,7 @@ def _with_ends_of(scenario: Scenario, traffic: Sequence[Traffic]) -> list[Traffi
 
 
 def _places(scenario: Scenario, path: str, only: Mapping[str, object]) -> list[str]:
-    """The paths of a scenario that a pattern with names and stars stands for."""
+    """The paths of a scenario that match a pattern with names and stars."""
     parts = path.split(".")
     if parts[0] not in scenario and len(parts) > 1:
         return []
@@ -275,7 +279,7 @@ def _places(scenario: Scenario, path: str, only: Mapping[str, object]) -> list[s
 
 
 def _says(scenario: Scenario, place: str, only: Mapping[str, object]) -> bool:
-    """Whether the tables above a place say all of `only`."""
+    """Whether each field of `only` has its value in one of the tables above a path."""
     parts = place.split(".")
     above = {n: _get(scenario, ".".join(parts[:n])) for n in range(1, len(parts))}
     tables = [scenario, *(node for node in above.values() if isinstance(node, Mapping))]
@@ -301,8 +305,8 @@ def _walk(node: object, parts: Sequence[str], before: str) -> Iterator[str]:
     elif not rest or isinstance(node, Mapping):
         below = node.get(head) if isinstance(node, Mapping) else None
         here = f"{before}.{head}" if before else head
-        # Below what is not there, or a profile's name for its table, the rest is as written;
-        # a single value (a round trip that all share) has no fields.
+        # Below a missing field, or a profile's name in place of its table, the rest of the path is
+        # kept; any other single value (such as a common round-trip time) has no fields below it.
         if isinstance(below, list | tuple | Mapping):
             yield from _walk(below, rest, here)
         elif below is None or not rest or head == "tcp":
@@ -322,7 +326,7 @@ def _get(scenario: object, path: str) -> Any:
 
 
 def _without(node: object, parts: Sequence[str]) -> Any:
-    """A scenario without a field; what has it not stays as it is."""
+    """A copy of a scenario without a field; a scenario without the field is returned unchanged."""
     head, *rest = parts
     if isinstance(node, list | tuple):
         return [_without(e, rest) if str(i) == head else e for i, e in enumerate(node)]

@@ -1,4 +1,5 @@
-"""What was found, in plain data: the content of `inference.json`, of the report and of `--json`."""
+"""The results of an inference as plain data: the content of `inference.json`, of the report and of
+`--json`."""
 
 from __future__ import annotations
 
@@ -19,16 +20,16 @@ from .unknowns import Unknown, Value
 
 T = TypeVar("T")
 RowShown = dict[str, Any]
-"""A number to be met (`row`, `metric`, `low`, `high`, whether it `trained`), and of the sets
-`plain` and `inferred` the mean and its distances."""
+"""A target (`row`, `metric`, `low`, `high`, whether it was used in training: `trained`), with the
+mean and its distances for each of the sets `plain` and `inferred`."""
 HARDLY = 0.01
-"""A choice that the posterior gives no more than this is ruled out, unless runs say otherwise: the
-inferred set was chosen by them, the posterior by the emulator."""
+"""A choice with at most this posterior probability is ruled out, unless it is in the inferred set:
+that was chosen by runs, the posterior by the emulator."""
 
 
 class ConflictShown(TypedDict):
-    """Numbers or rows that no point meets together: the smallest worst distance as emulated, and
-    that of the nearest point that was simulated."""
+    """Numbers or rows that no point meets together. `least` is the smallest maximum distance by
+    emulation, `nearest` that of the nearest simulated point."""
 
     names: list[str]
     least: float | None
@@ -36,7 +37,8 @@ class ConflictShown(TypedDict):
 
 
 class ImpossibleShown(TypedDict):
-    """Targets that cannot be met (`conflicts.Impossible`), at this probability of an error."""
+    """Targets that cannot be met (`conflicts.Impossible`); `error` is the probability of a false
+    finding."""
 
     cut: float
     numbers: list[ConflictShown]
@@ -50,8 +52,8 @@ class ImpossibleShown(TypedDict):
 
 
 class InferenceDocument(TypedDict, total=False):
-    """The content of `inference.json`. `unknowns` have what the runs say of each; of a `row` the
-    mean of the plain and of the inferred set, and how far each is off."""
+    """The content of `inference.json`. `unknowns` has the posterior of each unknown, `rows` each
+    target with the mean and the distance of the plain and of the inferred set."""
 
     study: Required[str]
     title: Required[str]
@@ -78,7 +80,7 @@ class InferenceDocument(TypedDict, total=False):
 
 
 def document(found: InferenceResult) -> InferenceDocument:
-    """All of an inference that a reader or a later command wants."""
+    """The document of an inference, for readers and later commands."""
     bench, history = found.bench, found.history
     version = engine.version()
     rows = compared(found)
@@ -112,7 +114,8 @@ def document(found: InferenceResult) -> InferenceDocument:
 
 
 def _impossible(found: Impossible) -> ImpossibleShown:
-    """What cannot be met within the published noise, with the cut and what stayed undecided."""
+    """The targets that cannot be met within the published noise, with the cut and the undecided
+    ones."""
     return {
         "cut": found.cut,
         "numbers": list(map(_conflict, found.numbers)),
@@ -135,7 +138,8 @@ def _conflict(one: Conflict) -> ConflictShown:
 
 
 def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, Any]:
-    """What the runs say of one unknown."""
+    """The posterior of one unknown: probabilities of choices, or an interval; and its
+    sensitivity."""
     sample = found.posterior.points[:, place]
     left = found.history.region.points[:, place]
     described = {name: getattr(unknown, name) for name in ("name", "title", "reason", "source")}
@@ -172,7 +176,8 @@ def _unknown(found: InferenceResult, place: int, unknown: Unknown) -> dict[str, 
 
 
 def compared(found: InferenceResult) -> list[RowShown]:
-    """Every row to be met as simulated, with the plain set and with the inferred one."""
+    """Every target with its simulated means and distances, for the plain and for the inferred
+    set."""
     targets = found.whole.all()
     used = {target.name for target in found.training.targets}
     rows = []
@@ -191,8 +196,8 @@ def compared(found: InferenceResult) -> list[RowShown]:
 def _distance(
     runs: np.ndarray, targets: Targets, j: int, published: float
 ) -> tuple[float, float, float]:
-    """Mean of some runs; its distance from the target in deviations of the published run's noise
-    alone, and of that and the model's discrepancy."""
+    """The mean of some runs, and its distance from the target in standard deviations: once of the
+    noise of seeds and published run, once with the model's discrepancy added."""
     column = np.full((len(runs), len(targets)), np.nan)
     column[:, j] = runs
     scaled = targets.scaled(column)[:, j]
@@ -204,8 +209,8 @@ def _distance(
 
 
 def _met(rows: list[RowShown], cut: float) -> dict[str, int]:
-    """How many rows each set meets; of those that were to be met, how many within the published
-    noise alone by the bar under which one of them is beyond it by chance once in a hundred."""
+    """How many rows each set meets; and how many training rows it meets within the published noise
+    alone, by a bar that chance exceeds in any of them once in a hundred inferences."""
     trained = [row for row in rows if row["trained"]]
     described = {"rows": len(rows), "trained": len(trained)}
     for name in ("plain", "inferred"):
@@ -264,7 +269,8 @@ def headline(described: InferenceDocument) -> list[str]:
 
 
 def _cannot(impossible: ImpossibleShown) -> str:
-    """What cannot be met, in a sentence: how much of each size, and the farthest of each."""
+    """A sentence on targets that cannot be met: the number of sets of each size, and the farthest
+    one of each."""
     sizes = {1: "numbers alone", 2: "pairs", 3: "threes"}
     parts = []
     for size, word in sizes.items():
@@ -283,7 +289,7 @@ def _cannot(impossible: ImpossibleShown) -> str:
 
 
 def _nearest(described: InferenceDocument) -> list[str]:
-    """How near the runs came to all numbers at once, if none has them."""
+    """How near the runs came to meeting all numbers at once, if none does."""
     all_of_them, cut = described["impossible"]["others"], described["impossible"]["cut"]
     if not all_of_them or all_of_them["nearest"] is None or all_of_them["nearest"] <= cut:
         return []
@@ -296,5 +302,5 @@ def _nearest(described: InferenceDocument) -> list[str]:
 
 
 def _finite(value: T) -> T | None:
-    """What JSON can hold."""
+    """The value for JSON: None in place of NaN and infinity."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

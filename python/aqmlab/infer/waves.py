@@ -1,4 +1,5 @@
-"""History matching: simulate, emulate, rule out, and again where something is left."""
+"""History matching in waves: simulate points, fit emulators, rule out regions, and repeat in the
+region that is left."""
 
 from __future__ import annotations
 
@@ -14,45 +15,49 @@ from .sampling import Region
 from .targets import Targets
 
 Simulator = Callable[[np.ndarray], np.ndarray]
-"""Points of the unit cube to outputs: points × seeds × targets, in the targets' units."""
+"""A function from points of the unit cube to outputs: points × seeds × targets, in the targets'
+units."""
 
 CANDIDATES = 1000
-"""Points at which an emulator is evaluated, per level."""
+"""Number of points at which an emulator is evaluated at each level of subset simulation."""
 
 
 ENOUGH = 0.1
-"""An emulator's part of the variance below which more runs teach little."""
+"""If the emulator's share of the variance is smaller than this, more runs would reduce it
+little."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How much is simulated."""
+    """The numbers of simulated points and waves."""
 
     points: int
     waves: int
     more: int
-    """Points of every wave after the first."""
+    """Number of points of every wave after the first."""
     seed: int = 1
     """Seed of designs and samples; the simulator's seeds are separate."""
 
 
 @dataclass(frozen=True)
 class Wave:
-    """What one wave left."""
+    """The result of one wave."""
 
     points: int
-    """Points simulated in the wave."""
+    """Number of points simulated in the wave."""
     share: float
     """Share of the prior that is not ruled out."""
     outside: float
-    """Share of left-out points beyond two emulated deviations (5 % expected)."""
+    """Share of points that are more than two standard deviations from their leave-one-out
+    prediction (5 % expected)."""
     emulated: float
-    """The emulator's part of the variance by which points are judged, in what is left."""
+    """The emulator's share of the variance in the implausibility, as a median over the region
+    left."""
 
 
 @dataclass
 class History:
-    """All that was simulated, and what the last wave knows."""
+    """All simulated points and runs, with the emulators and the region of the last wave."""
 
     targets: Targets
     points: np.ndarray
@@ -64,7 +69,7 @@ class History:
 
     @property
     def fits(self) -> bool:
-        """Whether anything is left."""
+        """Whether a region that is not ruled out is left."""
         return not self.region.empty
 
 
@@ -79,9 +84,10 @@ def match(
     published: float = 1.0,
     notify: Callable[[Wave, int], None] = lambda _wave, _number: None,
 ) -> History:
-    """Waves until nothing is left, the emulator is no longer what is uncertain, or all are done.
+    """Carries out waves until the emulator's share of the variance is small, or their number is
+    reached.
 
-    The first one has the points that are `given` and those that fill the cube.
+    The first wave has the points that are `given` and a design that fills the cube.
     """
     points = sampling.filling(settings.points, dimensions, settings.seed)
     points = points if given is None else np.vstack([given.reshape(-1, dimensions), points])
@@ -95,7 +101,7 @@ def match(
         wave = _wave(knowledge, region, len(points) - sum(w.points for w in done))
         done.append(wave)
         notify(wave, len(done))
-        # The first look at a region is never the last: an emulator may be sure and wrong.
+        # Never after the first wave: an emulator may be wrong with small variance.
         if len(done) >= settings.waves or (len(done) > 1 and wave.emulated < ENOUGH):
             return History(targets, points, runs, knowledge, region, done)
         new = sampling.spread(region.points, settings.more, points, settings.seed + len(done))
@@ -105,7 +111,8 @@ def match(
 def closer(
     history: History, points: np.ndarray, simulate: Simulator, features: Features, seed: int
 ) -> History:
-    """One wave more at given points, those of a posterior: it is where emulators must be right."""
+    """One more wave at given points, such as those of a posterior, where emulators must be
+    accurate."""
     points = np.vstack([history.points, points])
     runs = np.concatenate([history.runs, simulate(points[len(history.points) :])])
     targets, published = history.targets, history.knowledge.published
@@ -118,7 +125,7 @@ def closer(
 def learn(
     points: np.ndarray, runs: np.ndarray, targets: Targets, features: Features, published: float
 ) -> Knowledge:
-    """Emulators of all runs so far."""
+    """Fits emulators to all runs so far; points with a failed run are left out."""
     usable = np.isfinite(runs).all(axis=(1, 2))
     scaled = targets.scaled(runs[usable])
     return Knowledge(

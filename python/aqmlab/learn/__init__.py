@@ -1,4 +1,4 @@
-"""Traffic models from packet captures: read, written, shown (`docs/learning.md`)."""
+"""Traffic models that are learned from packet captures (`docs/learning.md`)."""
 
 from .command import Answer, learn
 

@@ -1,4 +1,4 @@
-"""All steps of `aqmlab learn`: capture → model, scenario, page."""
+"""All steps of `aqmlab learn`: from a capture to the files of model, scenario and page."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SUFFIX = ".traffic.jsonl"
 
 @dataclass(frozen=True)
 class Answer:
-    """What was written, and what the capture held."""
+    """The written files, and the facts about the capture."""
 
     model: Path
     scenario: Path | None
-    """None if the model is empty: there is nothing to replay."""
+    """The scenario's file; None if the model has no connections to replay."""
     page: Path | None
     header: Header
     """The first line of the model."""
@@ -43,7 +43,7 @@ def learn(
     progress: Progress | None = None,
 ) -> Answer:
     """Reads a capture and writes its traffic model (by default next to it), a scenario that replays
-    the model, and with `figures` a page that shows what was seen.
+    the model, and with `figures` a page about the capture.
 
     `inside` are addresses of one side of the link, such as `10.0.0.0/8`.
     """
@@ -82,7 +82,7 @@ def _is_unicode(name: str) -> bool:
 
 
 def _stem(capture: Path) -> str:
-    """The name without what says that it is a capture: `day.pcap.gz` is `day`."""
+    """The name of a capture without its suffixes: `day` for `day.pcap.gz`."""
     name = capture.name.removesuffix(".gz")
     for suffix in (".pcapng", ".pcap", ".cap"):
         name = name.removesuffix(suffix)

@@ -33,7 +33,7 @@ KNOTS = np.r_[np.linspace(0, 0.99, 100), 0.992, 0.995, 0.998, 0.999, 0.9995, 0.9
 _BLOCK = 16_384
 """Number of lines that are sorted and written together."""
 _WINDOW = 32 << 20
-"""Largest range of bytes that is read at once to get several lines."""
+"""Largest range of the file, in bytes, that is read at once to get several lines."""
 _TOLD = ("format", "version", "duration_us", "connections", "concurrent", "partial", "bytes")
 
 
@@ -59,7 +59,7 @@ class Header(LearnedAbout):
 
 
 def header(learned: Learned) -> Header:
-    """The first line."""
+    """The first line of the model of a capture."""
     report = learned.report
     histograms = report["histograms"] | {"gap_us": _gaps(learned.index)}
     distributions = {

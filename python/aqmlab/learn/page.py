@@ -1,4 +1,4 @@
-"""What a capture held as one HTML file that needs nothing else."""
+"""The page about a capture, as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ PANELS = (
         "the time from its first packet to its last.",
     ),
 )
-"""Figures of distributions: id, title, which ones, what is to be seen."""
+"""Figures of distributions: identifier, title, names of the distributions, caption."""
 
 
 def write(path: Path, capture: str, model: str, header: Header, report: forms.Learned) -> Path:
@@ -83,7 +83,8 @@ def _entry(name: str, title: str, caption: str, drawn: Picture, *, wide: bool) -
 
 
 def _variable(name: str, histogram: Histogram) -> dict[str, object] | None:
-    """A histogram as the figures want it: the share at or below each bucket's upper end."""
+    """A histogram as data for a figure: the share at or below each bucket's upper end; None if
+    empty."""
     if not histogram["n"]:
         return None
     _, high, count = np.array(histogram["buckets"], dtype=float).T

@@ -1,4 +1,5 @@
-"""A capture file through the compiled reader: bounded memory, progress by bytes."""
+"""Reads a capture file with the compiled reader, in bounded memory, and reports progress by
+bytes."""
 
 from __future__ import annotations
 
@@ -22,14 +23,15 @@ if TYPE_CHECKING:
     from aqmlab._core import Learner
 
 CHUNK = 1 << 20
-"""Bytes read at a time."""
+"""Number of bytes that are read at a time."""
 _GZIP = b"\x1f\x8b"
 _OTHERS = {b"\x28\xb5\x2f\xfd": "zstd -d", b"\xfd7zX": "xz -d", b"BZh": "bzip2 -d"}
 
 
 @dataclass(frozen=True)
 class Learned:
-    """A capture read: the report, and the lines of its connections in a temporary file."""
+    """The result of reading a capture: a report, and the lines of its connections in a temporary
+    file."""
 
     report: forms.Learned
     lines: IO[bytes]
@@ -40,7 +42,7 @@ class Learned:
 
 @contextmanager
 def read(path: Path, inside: Sequence[str], progress: Progress) -> Iterator[Learned]:
-    """Reads a capture; the lines live as long as the context."""
+    """Reads a capture; the temporary file of lines exists as long as the context."""
     learner = engine.learner([_prefix(text) for text in inside])
     rows = []
     with _opened(path) as file, tempfile.TemporaryFile() as lines:
@@ -92,7 +94,7 @@ def _chunks(path: Path, file: IO[bytes]) -> Iterator[tuple[bytes, int]]:
     while True:
         try:
             chunk = source.read1(CHUNK)
-        except EOFError:  # a truncated file is read as far as it goes
+        except EOFError:  # a truncated file is read up to its end
             return
         except (gzip.BadGzipFile, zlib.error) as error:
             raise SpecError(f"{path}: its compressed bytes are damaged: copy it again") from error

@@ -18,14 +18,14 @@ LOAD = 0.8
 (constructed)."""
 LEAST_BITS_PER_S = 100_000.0
 SAMPLES = 1_000_000
-"""Samples of the queue that a run keeps, at most (assumed)."""
+"""Largest number of samples of the queue that a run keeps (assumed)."""
 SAMPLED_S = 3_000
-"""Seconds in which the usual distance of samples, 3 ms, makes that number."""
+"""Duration in seconds after which the default spacing of samples, 3 ms, gives `SAMPLES` samples."""
 ECN = {
     "classic": {"profile": "linux", "ecn": True},
     "accurate": {"profile": "linux", "ecn": True, "ecn_feedback": "accurate"},
 }
-"""End systems that agree on ECN as those of the capture did."""
+"""TCP settings of end systems that negotiate ECN as those of the capture did."""
 
 
 def text(model: str, header: Header) -> str:
@@ -57,12 +57,13 @@ def text(model: str, header: Header) -> str:
     document["traffic"] = tomlkit.aot()
     for group in _groups(model, header):
         document["traffic"].append(group)
-    # Strings may hold what has no picture, and are written by its number.
+    # Unprintable characters in strings are written as escapes of their code points.
     return printable(tomlkit.dumps(document), keep="\n", write=unicode_escape)
 
 
 def _groups(model: str, header: Header) -> list[Traffic]:
-    """A group for each side of the captured link, where all connections have one."""
+    """Traffic groups by negotiated ECN, and by side of the captured link if all connections have
+    one."""
     sides = (("0", "clients"), ("1", "servers")) if _two_sided(header) else ()
     made: list[Traffic] = []
     for kind, by_side in _ecn(header).items():
@@ -81,19 +82,19 @@ def _groups(model: str, header: Header) -> list[Traffic]:
 
 
 def _ecn(header: Header) -> dict[str, list[int]]:
-    """Connections by what was agreed on ECN, and by the opener's side of the link."""
+    """The number of connections by the negotiated ECN, and by the opener's side of the link."""
     counted = header["seen"].get("kept_ecn", {})
     kinds = [kind for kind in ("none", *ECN) if sum(counted.get(kind, ()))]
     return {kind: counted[kind] for kind in kinds} or {"none": [1, 1, 1]}
 
 
 def gaps(header: Header) -> list[tuple[int, int]]:
-    """Times without any packet: begin and length, microseconds."""
+    """Periods without any packet: start and length, in microseconds."""
     return header["seen"].get("gaps", [])
 
 
 def duration(header: Header) -> int:
-    """Seconds that the scenario lasts: to the capture's end, or to its first gap."""
+    """Duration of the scenario in seconds: up to the capture's end, or up to its first gap."""
     end = gaps(header)[0][0] if gaps(header) else header["duration_us"]
     return max(1, math.ceil(end / 1e6))
 
@@ -104,7 +105,8 @@ def _two_sided(header: Header) -> bool:
 
 
 def link_rate(header: Header) -> float:
-    """Mbit/s, two significant digits: the busier direction's payload is `LOAD` of it."""
+    """The link's rate in Mbit/s, with two significant digits: the payload of the busier direction
+    is the share `LOAD` of it."""
     directions = header["bytes"]
     if _two_sided(header):
         (to_one, to_zero), (back_to_zero, back_to_one) = (
@@ -119,11 +121,12 @@ def link_rate(header: Header) -> float:
 
 
 def packets(rate_mbit_per_s: float) -> int:
-    """A queue of 100 ms, at least 20 packets."""
+    """The queue's limit in packets of 1,500 bytes: 100 ms at the link's rate, at least 20
+    packets."""
     return max(20, round(0.1 * rate_mbit_per_s * 1e6 / (8 * 1500)))
 
 
 def write(path: Path, model: str, header: Header) -> None:
-    """Writes the scenario."""
+    """Writes the scenario's file."""
     with whole(path) as draft:
         draft.write_text(text(model, header), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What a capture held, in lines of a name and a number in words: for a console and a page."""
+"""Facts about a capture as pairs of a name and a text, for a console and a page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .model import Header
 
 
 def facts(header: Header) -> list[tuple[str, str]]:
-    """The report's lines; those that would say nothing are left out."""
+    """The facts about a capture; those with an empty text are left out."""
     seen, connections = header["seen"], header["seen"]["connections"]
     seconds = header["duration_us"] / 1e6
     lines = [
@@ -32,7 +32,7 @@ def facts(header: Header) -> list[tuple[str, str]]:
 
 
 def medians(header: Header) -> list[tuple[str, list[str]]]:
-    """A row in words for every distribution: how many values, their mean, and some quantiles."""
+    """A row of texts for every distribution: number of values, mean, and some quantiles."""
     rows = []
     for name, one in header["distributions"].items():
         scale = 1e-3 if one["unit"] == "us" else 1.0

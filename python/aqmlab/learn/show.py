@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
 
 def answer(answer: Answer, console: Console) -> None:
-    """What was seen, the warnings, and what was written."""
+    """Prints facts about the capture, its distributions, warnings, and the paths of the written
+    files."""
     from rich.table import Table
 
     facts = Table(show_header=False, box=None, pad_edge=False)

@@ -1,4 +1,4 @@
-"""Reports: what a study found, as one HTML file that needs nothing else."""
+"""Reports: the results of a study as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["write"]
 
 def write(folder: Path | str) -> Path:
     """Writes `report.html` into a study's results folder, from what is stored there."""
-    # Here, so that code that needs its words for numbers does not load templates.
+    # Imported here, so that code that needs only its texts for numbers does not load templates.
     from . import report
 
     return report.write(folder)

@@ -1,8 +1,8 @@
-"""The first sentence of a report: what came out, in words with numbers and units.
+"""The first sentence of a report: the main result in words, with numbers and units.
 
-Of variants it compares what their queues cost and what users got; of a study it gives the claims
-that decide, and where a discipline of one's own stands among the others. Rules over the measures
-of `result.json` make it; nothing is known here that a table does not say.
+For variants it compares delays of their queues and what users get; for a study it gives the
+deciding claims, or the rank of a user's own discipline. It is made by rules from the measures in
+`result.json` only.
 """
 
 from __future__ import annotations
@@ -32,22 +32,22 @@ USERS = (
     ("flows", "elapsed_s", "transfers take {b} {unit} instead of {a} {unit}"),
     ("flows", "goodput_bits_per_s", "a long flow gets {b} {unit} instead of {a} {unit}"),
 )
-"""What users get, by table and metric: said where it differs beyond chance."""
+"""Texts for what users get, by table and metric; one is used if the difference exceeds chance."""
 MOST_USERS = 2
-"""How many of these a sentence names."""
+"""Largest number of these texts in a sentence."""
 NOTABLE = 0.02
 """Smallest relative change that users notice (constructed)."""
 MOST_NAMED = 4
-"""Variants that a sentence names one by one."""
+"""Largest number of variants that a sentence names one by one."""
 
 
 def of(result: StudyDocument) -> str | None:
-    """The sentence, if the results allow one."""
+    """The sentence; None if no rule applies to the results."""
     return _own(result) or _variants(result) or _chosen(result) or _claims(result)
 
 
 def _variants(result: StudyDocument) -> str | None:
-    """A scenario or a sweep: its queues first, then its users."""
+    """The sentence for a scenario or a sweep: delays in queues first, then what users get."""
     tables = {table["id"]: table["rows"] for table in result["tables"]}
     known = {metric["name"]: metric for metric in result["metrics"]}
     delays = [row for row in tables.get("queues", ()) if row["metric"] == DELAY and _has(row)]
@@ -77,7 +77,7 @@ _WAYS = {"forward": "queues towards the clients", "reverse": "queues towards the
 
 
 def _compared(base: str, best: str, waits: Mapping[str, str], worst: str) -> str:
-    """How long packets wait with each variant, or with the best of many."""
+    """A text on how long packets wait with each variant; of many, with the best and the worst."""
     if len(waits) <= MOST_NAMED:
         others = " and ".join(f"{waits[name]} with {name}" for name in waits if name != base)
         return f"Packets wait {waits[base]} with {base}, {others}"
@@ -86,7 +86,7 @@ def _compared(base: str, best: str, waits: Mapping[str, str], worst: str) -> str
 
 
 def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, MetricShown]) -> str:
-    """One variant: what its queue is like."""
+    """The sentence for a single variant: delay, loss and utilisation of its queue."""
     own = {row["metric"]: row for row in rows if row["queue"] == port["queue"] and _has(row)}
 
     def said(metric: str) -> str:
@@ -101,7 +101,7 @@ def _alone(name: str, port: Row, rows: Sequence[Row], known: Mapping[str, Metric
 
 
 def _cost(tables: Mapping[str, Sequence[Row]], best: str, port: Row) -> Iterator[str]:
-    """What the shortest queue costs in use of the line, where that is known."""
+    """A text on the utilisation with the shortest queue compared with the base, if it is known."""
     for row in tables.get("queues-differences", ()):
         same = row["variant"] == best and row["queue"] == port["queue"]
         if not same or row["metric"] != USED or not _has(row):
@@ -116,7 +116,8 @@ def _cost(tables: Mapping[str, Sequence[Row]], best: str, port: Row) -> Iterator
 def _users(
     tables: Mapping[str, Sequence[Row]], known: Mapping[str, MetricShown], best: str
 ) -> Iterator[str]:
-    """What users get with the shortest queue and did not get before, the largest changes first."""
+    """Texts on what users get with the shortest queue compared with the base, largest changes
+    first."""
     found, small = [], False
     for table, metric, words in USERS:
         means = [r for r in tables.get(table, ()) if r["metric"] == metric and _has(r)]
@@ -144,7 +145,8 @@ def _users(
 
 
 def _chosen(result: StudyDocument) -> str | None:
-    """A study that names the claims that answer its question: these, in its order."""
+    """The sentences for a study that lists the claims that answer its question: these, in its
+    order."""
     wanted = result.get("answer") or []
     claims = {claim["id"]: claim for claim in result["claims"]} if wanted else {}
     found = [claims[name] for name in wanted if name in claims]
@@ -154,7 +156,8 @@ def _chosen(result: StudyDocument) -> str | None:
 
 
 def _claims(result: StudyDocument) -> str | None:
-    """A study: the first claim that holds and the first that does not, with what decides them."""
+    """The sentences for a study: the first claim that holds and the first that does not, with the
+    numbers that decide them."""
     parts = []
     for verdict, words in ((HOLDS, "Holds here"), (FAILS, "Does not hold")):
         claims = [c for c in result["claims"] if c["verdict"] == verdict and not c.get("revisits")]
@@ -167,7 +170,7 @@ def _claims(result: StudyDocument) -> str | None:
 
 
 def _judged(claim: Line) -> str:
-    """The sentence of a claim, and the number that decides it, where there is one."""
+    """The sentence of a claim, with the number that decides it if there is one."""
     deciding = claim.get("deciding")
     if not deciding:
         return claim["claim"]
@@ -179,11 +182,12 @@ def _judged(claim: Line) -> str:
 
 
 _LOWER = re.compile(r"delay|queue|loss|lost|drop|wait|time|frozen", re.IGNORECASE)
-"""Titles of metrics of which less is better."""
+"""Titles of metrics for which less is better."""
 
 
 def _own(result: StudyDocument) -> str | None:
-    """Where disciplines of one's own stand among the others, in the first table that has both."""
+    """The sentence on the rank of a user's own discipline, in the first table that has it and
+    others."""
     known = {metric["name"]: metric for metric in result["metrics"]}
     for name in result.get("own") or ():
         for table in result["tables"]:
@@ -204,7 +208,7 @@ def _own(result: StudyDocument) -> str | None:
 def _ranks(
     rows: Sequence[Row], key: str, name: str, known: Mapping[str, MetricShown]
 ) -> Iterator[str]:
-    """A discipline's place by each metric, with the best and the median of all."""
+    """Texts on a discipline's rank by each metric, with the best and the median of all."""
     for metric in dict.fromkeys(row["metric"] for row in rows):
         about = known[metric]
         lower = bool(_LOWER.search(about["title"]))
@@ -235,5 +239,5 @@ def _sure(row: Row) -> bool:
 
 
 def _once(row: Row) -> bool:
-    """Whether a number comes from a single seed, which says nothing of chance."""
+    """Whether a number comes from a single seed, which does not show the effect of chance."""
     return row.get("n") == 1

@@ -1,4 +1,4 @@
-"""The first sentences of the report, made of the results alone."""
+"""The first sentences of the report, made from the results only."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from . import answer, two_sets
 
 
 def of(result: StudyDocument) -> list[str]:
-    """What a reader should know after half a minute."""
+    """The main findings, for a reader with half a minute."""
     first = answer.of(result)
     return [
         *([first] if first else []),
@@ -111,7 +111,8 @@ def _by_place(rows: list[dict], key: str) -> list[tuple[str, list[dict]]]:
 
 
 def _inside(title: str) -> str:
-    """A title within a sentence: "Throughput" gets a small initial, "UDP lost" stays as it is."""
+    """A title for use within a sentence: "Throughput" gets a small initial, "UDP lost" is
+    unchanged."""
     return title if title[:2].isupper() else title[:1].lower() + title[1:]
 
 

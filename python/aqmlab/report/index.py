@@ -1,4 +1,5 @@
-"""One page above the reports of several studies: the question of each, and how its claims fared."""
+"""A page that links to the reports of several studies, with each question and the counts of
+verdicts."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ NAME = "index.html"
 
 
 def write(folder: Path, results: Sequence[Mapping]) -> Path:
-    """Writes `index.html` for these results (as `aqmlab study --json` has them) into `folder`."""
+    """Writes `index.html` for these results (documents of `aqmlab study --json`) into `folder`."""
     studies = [_entry(result, folder) for result in results]
     template = environment().get_template("index.html.jinja")
     page = template.render(studies=studies, style=style())

@@ -1,4 +1,5 @@
-"""From a results folder to `report.html`: one file, no network, nothing is run again."""
+"""Makes `report.html` from a results folder: one file without links to the network; nothing is run
+again."""
 
 from __future__ import annotations
 
@@ -48,7 +49,8 @@ def write(folder: Path | str) -> Path:
 
 
 def render(result: Mapping, pictures: Mapping[str, str]) -> str:
-    """The page of a result and its figures (SVG text by figure). Pure."""
+    """The page of a result and its figures (SVG text by figure identifier). It has no side
+    effects."""
     described = {part["name"]: part for part in result["all_parts"]}
     parts = [_part(result, described[name], pictures) for name in result["parts"]]
     drawn = {figure["id"]: figure for part in parts for figure in part["figures"]}
@@ -72,19 +74,19 @@ def render(result: Mapping, pictures: Mapping[str, str]) -> str:
 
 
 def _drawing(one: Mapping) -> Markup:
-    """A set-up's drawing."""
+    """The drawing of a set-up, as SVG for the page."""
     scenario = one["scenario"]
     picture = setup.drawing(scenario, one["varied"])
     return inline(picture, "setup", setup.described(scenario))
 
 
 def command(result: Mapping, *, part: str | None = None, figure: str | None = None) -> str:
-    """What to type to do a study, one part or one figure of it, again."""
+    """The command that repeats a study, or one part or one figure of it."""
     if result.get("swept"):
         files = list(result["files"])
         return f"aqmlab run {files[0]} --report" if files else "aqmlab report FOLDER"
-    # A study with two sets needs no name of one: it is carried out with both, unless one of them
-    # is recorded.
+    # A study with two sets is carried out with both, so the command names none, unless one of them
+    # is only recorded.
     both = result.get("sets") and not result["sets"].get("recorded")
     chosen = "" if both else result.get("set", "")
     changes = result.get("changes") or ()
@@ -117,12 +119,13 @@ def _part(result: Mapping, part: Mapping, pictures: Mapping[str, str]) -> dict:
 
 
 def _described(figure: Mapping) -> str:
-    """A figure for those who cannot see it: what it shows, with its numbers."""
+    """A text in place of a figure for readers who cannot see it: title and note with its
+    numbers."""
     return " ".join(filter(None, (f"{figure['name']}: {figure['title']}.", figure["note"])))
 
 
 def _wide(table: Mapping, metrics: list[Mapping]) -> dict:
-    """Tidy rows to one line per place, one cell per metric."""
+    """The rows of a table (one per cell and metric) as lines with one column per metric."""
     shown = [m for name in table["metrics"] for m in metrics if m["name"] == name]
     lines: dict[tuple, dict[str, Mapping]] = {}
     for row in table["rows"]:
@@ -154,7 +157,7 @@ def _key_name(key: str) -> str:
 
 
 def code(text: str) -> Markup:
-    """TOML with its comments set back."""
+    """A TOML text as HTML, with its comments in a lighter style."""
     lines = (
         Markup("<i>{}</i>").format(line) if line.lstrip().startswith("#") else escape(line)
         for line in printable(text.strip(), keep="\n\t").splitlines()
@@ -168,11 +171,13 @@ _SHARED = {
     "#e4e4e4": "line",
     "#ffffff": "paper",
 }
-"""Colours of a drawing that are the page's own, so that it is dark on a dark page."""
+"""Colours of a drawing that are replaced by the page's variables, so that the drawing follows the
+page's dark mode."""
 
 
 def inline(svg: str, prefix: str, label: str) -> Markup:
-    """A stand-alone SVG made fit for a page with others: own ids, no size, no metadata."""
+    """A stand-alone SVG prepared for a page with other SVGs: with unique ids, without size and
+    metadata."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.S)
     svg = re.sub(r"<style[^>]*>.*?</style>", "", svg, flags=re.S)

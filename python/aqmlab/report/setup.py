@@ -1,8 +1,8 @@
 """The set-up of a scenario as a drawing: machines, routers, links, queues, and who sends where.
 
-Servers stand on the left, clients on the right, the links between them in the scenario's order, so
-that data of the direction `forward` goes from left to right. Below each is a lane for every group
-of the traffic, over the links that it takes.
+Servers are on the left, clients on the right, and the links between them in the scenario's order,
+so that data of the direction `forward` goes from left to right. Below the links each traffic group
+has a lane along the links that it takes.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from .templates import environment
 
 WIDTH = 760
 LEFT, RIGHT = 83, WIDTH - 83
-"""Middles of the machines."""
+"""Horizontal positions of the machines' centres."""
 FIRST, LAST = 206, WIDTH - 206
-"""Middles of the outermost routers."""
+"""Horizontal positions of the outermost routers' centres."""
 LABELS = 80
-"""Room above the links for queues and their names."""
+"""Height above the links for queues and their names."""
 RADIUS = 23
 MOST_MACHINES = 7
-"""Machines that are drawn at most; a larger number is written below."""
+"""Largest number of machines that are drawn on each side; the full number is written below."""
 PITCH = 26
 LANE = 34
 
 
 def drawing(scenario: Scenario, varied: Collection[str] = ()) -> str:
-    """The set-up as SVG text, complete in itself.
+    """The set-up as the text of a stand-alone SVG.
 
     `varied` are fields (`link.0.forward`, `traffic.0.users`) that differ from run to run: a queue
     among them is shown as the studied one without a name, a number of users is left out.
@@ -40,12 +40,12 @@ def drawing(scenario: Scenario, varied: Collection[str] = ()) -> str:
 
 
 def _resolved(scenario: Scenario) -> Resolved:
-    """What the scenario means; the parts of a study say how long it lasts, which is not drawn."""
+    """The complete scenario, with any duration: a study's parts state that, and it is not drawn."""
     return engine.resolve({**scenario, "duration": "1 s", "warmup": "0 s"})
 
 
 def described(scenario: Scenario) -> str:
-    """The drawing in a sentence, for those who cannot see it."""
+    """A sentence in place of the drawing for readers who cannot see it."""
     resolved = _resolved(scenario)
     links, machines = resolved["links"], resolved["machines"]
     clients, servers = machines["clients"], machines["servers"]
@@ -55,7 +55,7 @@ def described(scenario: Scenario) -> str:
 
 
 def layout(scenario: Scenario, varied: Collection[str] = ()) -> dict:
-    """Where everything is, for the template; lengths are those of the drawing."""
+    """Positions and texts for the template, in units of the drawing."""
     scenario = cast(Scenario, network_tests.expand(scenario))
     resolved = _resolved(scenario)
     links, traffic = resolved["links"], scenario["traffic"]
@@ -92,7 +92,8 @@ def layout(scenario: Scenario, varied: Collection[str] = ()) -> dict:
 
 
 def _depth(links: list[dict]) -> float:
-    """How far down from the links the first lane has to be for all that stands below them."""
+    """Distance from the links to the first lane, large enough for the texts and queues below the
+    links."""
     back = [queue for link in links for queue in link["queues"] if not queue["forward"]]
     if any(queue["marked"] for queue in back):
         return 110
@@ -101,7 +102,7 @@ def _depth(links: list[dict]) -> float:
 
 
 def _words(scenario: Scenario, traffic: Sequence[Traffic]) -> list[str]:
-    """What holds for all, below the drawing."""
+    """Lines of text below the drawing that apply to the whole set-up."""
     rtt = wording.round_trips(scenario.get("network", {}).get("rtt"))
     systems = wording.end_systems(traffic)
     words = [f"round-trip time besides the links: {rtt}"] if rtt else []
@@ -132,7 +133,8 @@ def _link(
     varied: Collection,
     narrow: bool,
 ) -> dict:
-    """One of several links is narrow: what stands below it has a line for each of its parts."""
+    """One link for the template. If there are several, each is narrow, and the texts below it get
+    more lines."""
     table = link["table"]
     rates = [wording.line_rate(table)]
     if any(f"reverse_{name}" in table for name in ("rate", "rate_steps", "rate_trace")):
@@ -161,8 +163,8 @@ def _queue(
     studied: list[str],
     varied: Collection,
 ) -> dict:
-    """A queue stands at the router from which its packets leave: forward above the link's left
-    end, reverse below its right end.
+    """One queue for the template. It is drawn at the router that sends its packets: forward above
+    the link's left end, reverse below its right end.
     """
     path = f"link.{index}.{direction}"
     differs = path in varied
@@ -184,7 +186,8 @@ def _lane(
     routers: list[float],
     varied: Collection,
 ) -> dict:
-    """A group's way: from machine to machine, or between routers if it takes only some links."""
+    """The lane of a group: from machine to machine, or between routers if it takes only some
+    links."""
     last = len(routers) - 2
     partly = len(way["links"]) <= last
     start, end = LEFT, RIGHT

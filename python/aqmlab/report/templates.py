@@ -1,4 +1,4 @@
-"""What the report's pages share: templates, style, and the writing of a page's file."""
+"""Functions that all report pages use: templates, style, and writing a page's file."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def style() -> Markup:
 
 
 def script() -> Markup:
-    """The script for a report's tables, where a browser permits scripts."""
+    """The script for a report's tables, which works if the browser permits scripts."""
     return _beside("page.js")
 
 

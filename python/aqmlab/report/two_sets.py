@@ -37,9 +37,9 @@ def _runs(result: StudyDocument) -> str:
 
 
 def _numbers(sets: Sets, runs: str) -> Iterator[str]:
-    """How many published numbers are close to ours: first in the tables that were used to choose
-    the set; then in tables whose numbers were predicted before they were compared, which is the
-    strongest evidence; then in the others."""
+    """Texts on how many published numbers are close to simulated ones: first in the tables that
+    were used to choose the set; then in tables whose numbers were predicted before they were
+    compared, which is the strongest evidence; then in the others."""
     first = True
     for standing in STANDINGS:
         tables = [table for table in sets["tables"] if _first(sets, table["id"]) == standing]

@@ -1,7 +1,7 @@
-"""A scenario in words: rates and times as people write them, who sends, through which queue.
+"""Describes a scenario in words: rates and times as people write them, senders, queues.
 
-Takes scenarios as they are written in a file and complete ones alike; what a scenario does not say
-is not said here either.
+Scenarios may be as written in a file or complete; values that a scenario leaves out are left out
+here as well.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BYTES = ((1e6, "MB"), (1e3, "kB"), (1.0, "B"))
 
 
 def rate(value: object) -> str:
-    """A line rate in the largest unit that leaves at least one."""
+    """A line rate in the largest unit in which it is at least 1."""
     try:
         bits = units.bits_per_s(value)
     except SpecError:
@@ -40,7 +40,8 @@ def line_rate(link: Link, prefix: str = "") -> str:
 
 
 def _recorded(trace: Mapping[str, Any]) -> str:
-    """Least and greatest rate of a recorded table; of opportunities to send there are none."""
+    """Smallest and largest rate of a recorded table of rates; a recording of transmission
+    opportunities has none."""
     shown = engine.trace(trace["text"]) if "text" in trace else None
     if shown is None or shown["format"] != "table":
         return "rate by trace"
@@ -52,7 +53,7 @@ _CHANGES = ("rate_steps", "rate_trace")
 
 
 def _bits(value: str) -> float:
-    """A rate that may be 0, which is no rate elsewhere."""
+    """A rate in bit/s; 0 for a text such as "0 Mbit/s", which is not valid as a link's rate."""
     try:
         return units.bits_per_s(value)
     except SpecError:
@@ -60,7 +61,8 @@ def _bits(value: str) -> float:
 
 
 def time(value: object) -> str:
-    """A time: below a second in milliseconds, above in seconds, from two minutes on in minutes."""
+    """A time: below a second in milliseconds, else in seconds, whole minutes from two on in
+    minutes."""
     try:
         seconds = units.seconds(value)
     except SpecError:
@@ -76,12 +78,13 @@ def _scaled(value: float, scale: tuple[tuple[float, str], ...]) -> str:
 
 
 def size(value: object) -> str:
-    """A number of bytes, or a size as it is written."""
+    """A number of bytes with a fitting unit; a text is returned unchanged."""
     return _scaled(value, _BYTES) if isinstance(value, int | float) else str(value)
 
 
 def queue(value: object) -> list[str]:
-    """A queue discipline: its name and what chooses its defaults, then thresholds and limit."""
+    """Lines on a queue discipline: its name with its preset or profile, then thresholds and
+    limit."""
     if value is None:
         return []
     given: Queue = value if isinstance(value, Mapping) else {"aqm": value}
@@ -106,11 +109,11 @@ def _plain(value: object) -> str:
 
 
 _USERS = ("user", "users")
-"""Members of a group whose application has no word for them."""
+"""Singular and plural for the sources of a group whose application names none."""
 
 
 def group(one: Traffic, counted: bool = True) -> str:
-    """Who a group of the traffic is: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
+    """A text on a traffic group: "3,000 users (web, mah-fit)", "voice: 1 constant-rate stream".
 
     Without `counted` their number is left out, because it differs from run to run.
     """
@@ -138,7 +141,7 @@ def group(one: Traffic, counted: bool = True) -> str:
 
 
 def _numbered(name: object, app: str) -> bool:
-    """Whether this is the name that a group gets when it has none: unc0, web1."""
+    """Whether this is the default name of a group without a name, such as unc0 or web1."""
     text = str(name)
     return bool(app) and text.startswith(app) and text[len(app) :].isdigit()
 
@@ -169,7 +172,7 @@ def _sends_datagrams(one: Traffic) -> bool:
 
 
 def end_systems(traffic: Sequence[Traffic]) -> str:
-    """The TCP profiles, with the groups that have them where there are several."""
+    """The TCP profiles of the traffic; if there are several, each with the names of its groups."""
     profiles: dict[str, list[str]] = {}
     for one in traffic:
         tcp = one.get("tcp")

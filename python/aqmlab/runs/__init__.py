@@ -1,1 +1,2 @@
-"""Runs: simulated on all cores, calibrated, kept in a results folder and never done twice."""
+"""Carries out runs: simulation on all cores, calibration of loads, and results folders, so that no
+run is repeated."""

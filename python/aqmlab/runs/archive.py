@@ -1,7 +1,7 @@
-"""A run in one file: the ZIP archive of what its folder would hold.
+"""A run in one file: a ZIP archive with the files of a run's folder.
 
-Tens of thousands of short runs take more room for blocks of the disk than for what is in them: a
-folder and its files are whole blocks each. JSON is packed, tables are so already.
+The folders of tens of thousands of short runs would take more space than their contents, since each
+folder and file takes whole blocks of the disk. JSON is compressed; tables are compressed already.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError),
     *(KeyError, ValueError, RuntimeError, NotImplementedError, OverflowError),
 )
-"""What reading a damaged archive may raise."""
+"""Exceptions that reading a damaged archive may raise."""
 
 
 def encoded(content: object) -> bytes:
-    """JSON without room for a reader's eyes; ASCII, so that any name can be written."""
+    """Compact JSON, in ASCII so that any name can be written."""
     return json.dumps(content, separators=(",", ":")).encode()
 
 
 def write(path: Path, entries: Mapping[str, bytes]) -> None:
-    """Writes the archive, which appears whole or not at all."""
+    """Writes the archive atomically."""
     with whole(path) as draft, zipfile.ZipFile(draft, "w") as archive:
         for name, content in entries.items():
             about = zipfile.ZipInfo(name, _DATE)
@@ -43,7 +43,7 @@ def write(path: Path, entries: Mapping[str, bytes]) -> None:
 
 
 def lengths(path: Path) -> dict[str, int]:
-    """Its entries with their bytes, unpacked."""
+    """The entries of an archive with their uncompressed sizes in bytes."""
     try:
         with _opened(path) as archive:
             return {about.filename: about.file_size for about in archive.infolist()}
@@ -52,7 +52,7 @@ def lengths(path: Path) -> dict[str, int]:
 
 
 def read(path: Path, name: str) -> bytes:
-    """One entry."""
+    """The content of one entry of an archive."""
     try:
         with _opened(path) as archive:
             return archive.read(name)
@@ -61,7 +61,8 @@ def read(path: Path, name: str) -> bytes:
 
 
 def read_sealed(path: Path, name: str) -> Document:
-    """A JSON object among them that carries its own hash, without it."""
+    """An entry that is a JSON object with its own hash: the object without the hash, which is
+    checked."""
     return opened(parse_json(read(path, name), path), path)
 
 

@@ -1,15 +1,15 @@
-"""A load to a number of users, as the testbeds did it: measured on an uncongested link.
+"""Converts an offered load into a number of users, as in testbeds: by measurements on an
+uncongested link.
 
 Four populations (a quarter to all of the number expected to fill the link) run on a link ten
 times as fast, with the same delays and end systems. The IP bytes per second that leave towards
 the clients are fitted by a line through the origin; the load is read off that line (the
 calibration of Christiansen, Jeffay, Ott and Smith, "Tuning RED for Web Traffic", figures 3-4).
 
-A load is a share of the first link that the group crosses, and is measured there. Of several groups
-with loads each is calibrated alone: where nothing is congested no group affects the others. Groups
-that
+A load is a share of the first link that the group crosses, and is measured there. If several groups
+have loads, each is calibrated alone: on uncongested links no group affects another. Groups that
 load each other's direction (requests and acknowledgements of two-way traffic) can be measured
-together: then the load of a direction is all that goes through it.
+together: the load of a direction is then all traffic through it.
 
 An open-loop application (connections that arrive at a rate, whatever the network does) needs no
 measurement: its load is the rate times the model's exact mean of IP bytes per connection. A
@@ -56,20 +56,22 @@ SHORTEST_WARMUP_S = 1200.0
 """Think times reach half an hour, so that a population takes long to mix."""
 SHORTEST_MEASURED_S = 1200.0
 FULL_POPULATION = 2500
-"""Users whose mean is steady enough in the shortest calibration; fewer are measured longer."""
+"""Number of users whose mean rate is precise enough in the shortest calibration; fewer users are
+measured longer."""
 SPEED_UP = 10
 FASTEST = 1e15
-"""The fastest line that a scenario may have, bit/s."""
+"""The largest line rate that a scenario may have, bit/s."""
 ROOM_PACKETS = 2000
-"""Room of the uncongested queues: never full at a tenth of the link."""
+"""Limit of the uncongested queues in packets, which is never reached at a tenth of the link's
+rate."""
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """The fitted line."""
+    """The line through the origin that is fitted to rate against users."""
 
     bytes_per_user_s: float
-    """Its slope: IP bytes per user and second."""
+    """The slope of the line: IP bytes per user and second."""
     r_squared: float
     """1 - residual / total sum of squares about zero, as is usual for such a line."""
     points: list[tuple[int, float]]
@@ -77,14 +79,16 @@ class Calibration:
     ci: tuple[float, float]
     """95 % interval of the slope (Student t)."""
     requested_per_user_s: float | None = None
-    """Payload of the replies that a user requests, bytes per second: the slope of its own line."""
+    """Payload of the replies that one user requests, bytes per second: the slope of a second
+    fit."""
 
     def load_of(self, users: float, rate_bits_per_s: float) -> float:
-        """The share of a link that these users would fill if nothing held them back."""
+        """The share of a link that these users would fill without congestion."""
         return users * self.bytes_per_user_s * 8 / rate_bits_per_s
 
     def users_for(self, load: float, rate_bits_per_s: float, multiple_of: int = 1) -> int:
-        """Users that offer `load` (0.98 is 98 %) to a link, the same number on every machine."""
+        """The number of users that offer `load` (0.98 is 98 %) to a link, as a multiple of
+        `multiple_of`, so that every machine has equally many."""
         exact = load * rate_bits_per_s / 8 / self.bytes_per_user_s
         return max(1, round(exact / multiple_of)) * multiple_of
 
@@ -97,7 +101,7 @@ class Calibration:
 
 
 def fit(points: Sequence[tuple[int, float]]) -> Calibration:
-    """Least squares through the origin."""
+    """Fits a line through the origin by least squares to (users, rate)."""
     squares = sum(x * x for x, _ in points)
     slope = _slope(points)
     residual = sum((y - slope * x) ** 2 for x, y in points)
@@ -119,8 +123,8 @@ def _slope(points: Sequence[tuple[int, float]]) -> float:
 def uncongested(scenario: Scenario, duration_s: float, warmup_s: float) -> tuple[Scenario, int]:
     """The scenario on links ten times as fast with roomy FIFO queues, and the index of its group.
 
-    Only the group to be calibrated stays, nothing is recorded, and neither the load nor the
-    queue discipline is part of it: all variants of a study share one calibration.
+    Only the group to be calibrated stays, and nothing is recorded. Neither the load nor the queue
+    discipline is part of this scenario, so that all variants of a study share one calibration.
     """
     group = _group(scenario)
     resolved = engine.resolve(scenario)
@@ -147,7 +151,8 @@ CHANGING = tuple(
 
 
 def _fast(link: ResolvedLink) -> Link:
-    """A resolved link at ten times its nominal rates, which stay, with roomy queues."""
+    """A resolved link at ten times its nominal rates, without changes of rate or effects, with
+    large FIFO queues."""
     kept = without(link["table"], *CHANGING, "effects")
     nominal = {k: link[k]["rate_bits_per_s"] for k in ("forward", "reverse")}
     rates = {"rate": nominal["forward"]}
@@ -226,11 +231,11 @@ def calibrate(
 ) -> Calibration:
     """Measures the bytes that one user of the scenario's load-given traffic requests.
 
-    `duration` and `warmup` are times (`"40 min"` or seconds); without them the scenario's, but
-    at least 20 min measured after 20 min, and without a duration the longer the fewer users fill
-    the link. As many users of the groups in `also` run at the same time. Finished runs are kept
-    under `cache`, so that a killed calibration goes on where it was. The fit must explain at least
-    `least_r_squared` of the variation.
+    `duration` and `warmup` are times (`"40 min"` or seconds); the defaults are the scenario's, but
+    at least 20 min measured after 20 min; without a duration the fewer users fill the link, the
+    longer it takes. Each group in `also` runs at the same time with the same number of users as the
+    calibrated group. Finished runs are kept under `cache`, so that a killed calibration can be
+    resumed. The fit must explain at least `least_r_squared` of the variation.
     """
     length_s, warmup_s = times_of(scenario, duration, warmup)
     fast, group = uncongested(scenario, length_s, warmup_s)
@@ -269,8 +274,8 @@ def _rates(
     jobs: int | None,
     on: Cluster | None,
 ) -> list[tuple[float, float]]:
-    """IP bytes and payload requested by the first group, per second, of every run; those kept
-    under `cache` are not run again."""
+    """IP bytes and payload requested by the first group, per second, for every run; runs kept under
+    `cache` are not repeated."""
     version = engine.version()
     keys = [content_key(engine.check(scenario), version) for scenario in scenarios]
     names = [f"calibration-{key}" for key in keys]
@@ -304,7 +309,8 @@ def _rates(
 
 
 def requested_load(scenario: Scenario, group: int, summary: Numbers) -> tuple[float, float]:
-    """Payload of the replies that a group requests, and requests, per second measured."""
+    """Payload bytes of the replies that a group requests, and its requests, each per measured
+    second."""
     groups = summary.get("by_group", {})
     name = engine.resolve(scenario)["groups"][group]["name"] if groups else None
     own = groups.get(name, summary)
@@ -320,7 +326,8 @@ def _with_users(fast: Scenario, users: int) -> Scenario:
 
 
 def _full_population(scenario: Scenario, fast: Scenario, group: int, clients: int) -> int:
-    """Users expected to fill the first link they cross, spread evenly; a first guess."""
+    """A first estimate of the number of users that fill the first link they cross, as a multiple of
+    the number of machines."""
     loaded = {**fast, "traffic": [{**fast["traffic"][0], "load": "100%"}]}
     per_user = engine.estimate(loaded)
     if not per_user or per_user <= 0:
@@ -351,7 +358,7 @@ def rate_of(scenario: Scenario, group: int) -> float:
 
 
 def apply(scenario: Scenario, calibration: Calibration) -> Scenario:
-    """The scenario with its first load replaced by users."""
+    """The scenario with its first offered load replaced by a number of users."""
     group = spec.loaded_group(scenario)
     if group is None:
         return without(scenario)
@@ -362,11 +369,12 @@ def apply(scenario: Scenario, calibration: Calibration) -> Scenario:
 
 
 RATE = "connections_per_s"
-"""The field that says the size of an open-loop application."""
+"""The field for the size of an open-loop application, connections per second."""
 
 
 def is_open_loop(scenario: Scenario) -> bool:
-    """Whether the first group given by a load has a rate in place of users."""
+    """Whether the first group with a load has open-loop arrivals, and so a rate in place of
+    users."""
     group = spec.loaded_group(scenario)
     app = scenario["traffic"][group].get("app") if group is not None else None
     about = engine.application(app)
@@ -374,7 +382,8 @@ def is_open_loop(scenario: Scenario) -> bool:
 
 
 def resolve(scenario: Scenario) -> Scenario:
-    """The scenario with its first load, an open-loop application's, replaced by the rate."""
+    """The scenario with its first load, that of an open-loop application, replaced by the rate of
+    connections."""
     group = spec.loaded_group(scenario)
     per_connection = engine.estimate(scenario)
     if group is None or not per_connection:

@@ -1,7 +1,7 @@
-"""Calibrations that are known: in the results folder, and in the user's cache for all others.
+"""Finished calibrations, in the results folder and in a cache of the user for all folders.
 
-A calibration is what its complete scenarios, seeds, version and build make it, whichever folder it
-was measured for, so that a second file with the same users does not wait for it again.
+A calibration depends only on its complete scenarios, seeds, version and build, not on the folder
+for which it was measured, so that a second file with equal users needs no new one.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from aqmlab.io.documents import Document
 from .run_files import Cache
 
 MOST = 4096
-"""Files of the user's cache; where there are more, the older half is removed."""
+"""Largest number of files in the user's cache; if there are more, the older half is removed."""
 
 
 class KnownCalibrations:
-    """The numbers of a results folder, if there is one, before those of the user's cache, if the
-    user has a home."""
+    """The calibrations of a results folder (if there is one), then those of the user's cache (if
+    the user has a home directory)."""
 
     def __init__(self, own: Cache | None) -> None:
         self._own = own
@@ -41,7 +41,7 @@ class KnownCalibrations:
         return None
 
     def put(self, name: str, content: Mapping[str, object]) -> None:
-        """Keeps them in both. A user's cache that cannot be written is none."""
+        """Keeps the numbers in both. A user's cache that cannot be written is ignored."""
         if self._own:
             self._own.put(name, content)
         if self._users:

@@ -37,12 +37,12 @@ T = TypeVar("T")
 AHEAD = 3
 """Tasks submitted per thread of the cluster, so that no thread waits for its next task."""
 TASK_S = 0.25
-"""Short runs are submitted together, as many as take this time in all, s: it is long compared with
-the cost of a task (some ms)."""
+"""Total duration, in seconds, of short runs that are submitted as one task: it is long compared
+with the overhead of a task (some ms)."""
 LOOK_S = 1.0
-"""How often a run reports its progress, and a client counts the workers."""
+"""Interval, in seconds, at which a run reports its progress, and a client counts the workers."""
 SAVERS = 2
-"""Threads that write finished runs to the folder: some of them wait for the disk."""
+"""Number of threads that write finished runs to the folder; one may wait for the disk meanwhile."""
 LOSSES = 3
 """How many workers may be lost with one run before the run is given up, in addition to the
 scheduler's own `allowed-failures`: a run that exhausts the memory of one worker does so on the
@@ -70,7 +70,8 @@ class Cluster:
         """Simulates every scenario; `finish` is called once for each, in a thread of this process,
         with the tables that `keep` names of it (None: all).
 
-        The first error, or Ctrl-C, stops the others at their next report, and is then raised.
+        The first error, or Ctrl-C, stops the other runs at their next report of progress, and is
+        then raised.
         """
         batch = _Batch(self._client, self._name, scenarios, board, keep)
         saved: dict[int, Future[T]] = {}
@@ -147,7 +148,8 @@ class _Batch:
             self._client.cancel(list(self._tasks))
 
     def _hand_out(self, waiting: deque[int], running: Any) -> None:
-        """Submits as many further tasks as there is room for; the last tasks are single runs."""
+        """Submits further tasks up to the limit of `AHEAD` per thread; the last tasks are single
+        runs."""
         now = time.monotonic()
         if now - self._requested >= LOOK_S:
             self._room, self._requested = AHEAD * max(1, threads(self._client)), now

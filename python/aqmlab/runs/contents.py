@@ -1,12 +1,13 @@
-"""What aqmlab wrote into a results folder: the folder's mark, and the list by which it deletes.
+"""The contents of a results folder: a mark that aqmlab made it, and the list of files that may be
+deleted.
 
     contents.txt    aqmlab results <identity> <check>
                     <check> <hash> "<path>"             one line for every file, as it is written
 
-The identity is drawn when the folder is made, and every check is a hash keyed by it, so that no
-folder is taken for ours by accident and no damaged line names a file. Lines are only added; of
-several for one path the last one counts, and it stands there before its file does. What is
-deleted is on the list, lies in a real folder (no link) and is a regular file; all else stays.
+The identity is drawn at random when the folder is made, and every check is a hash keyed by it, so
+that no other folder is mistaken for one of aqmlab's and no damaged line names a file. Lines are
+only appended, before the file is written; of several for one path the last one counts. Only regular
+files on the list, in real folders (no links), are deleted; all else stays.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ FILES = (
     *("inference.json", "inference.html", "inferred.toml"),
 )
 MARK = "folder"
-"""The manifest's entry with the folder's identity: the mark survives where either file does."""
+"""The manifest's key for the folder's identity: the mark survives as long as one of the two files
+does."""
 _TITLE = "aqmlab results"
 _UNKNOWN = "-"
 
@@ -49,11 +51,11 @@ class Contents:
 
     @cached_property
     def _digests(self) -> dict[str, str]:
-        """Every file's hash, or what stands for one; of a large study this takes a while."""
+        """The hash of every file, or `_UNKNOWN` if the file has its own; slow for a large study."""
         return dict(_entries(self._lines, self.identity))
 
     def _digest(self, path: str) -> str | None:
-        """One file's hash, without reading about all others."""
+        """One file's hash, without parsing the lines of all others."""
         if "_digests" in self.__dict__:
             return self._digests.get(path)
         ending = f" {json.dumps(path)}"
@@ -62,7 +64,7 @@ class Contents:
 
     @classmethod
     def create(cls, folder: Path) -> Contents:
-        """Marks a folder as ours; if another process has just done so, its mark counts."""
+        """Marks a folder as aqmlab's; if another process has just done so, its mark counts."""
         identity = secrets.token_hex(16)
         path = folder / NAME
         draft = path.with_name(f".{NAME}.{os.getpid()}.0")
@@ -84,7 +86,8 @@ class Contents:
 
     @classmethod
     def load(cls, folder: Path) -> Contents | None:
-        """The list of a folder that bears our mark, in the list or in the manifest."""
+        """The list of a folder that has aqmlab's mark, in the list or in the manifest; None without
+        it."""
         try:
             lines = read(folder / NAME).decode("utf-8", "replace").split("\n")
         except OSError:
@@ -99,7 +102,7 @@ class Contents:
         if not isinstance(identity, str) or not re.fullmatch(r"[0-9a-f]{32}", identity):
             return None
         contents = cls(folder, identity, lines[1:])
-        with contextlib.suppress(OSError, StoreError):  # a folder that can only be read is read
+        with contextlib.suppress(OSError, StoreError):  # the folder may be read-only
             contents._rewrite()
         return contents
 
@@ -110,7 +113,8 @@ class Contents:
             draft.write_text(_header(self.identity) + lines, encoding="utf-8")
 
     def check_there(self) -> None:
-        """A folder that was removed or replaced under a running process is one sentence."""
+        """Raises a StoreError if the folder was removed or replaced while the process was
+        running."""
         try:
             with (self.folder / NAME).open("rb") as file:
                 first = file.readline(200).decode("ascii", "replace")
@@ -123,12 +127,13 @@ class Contents:
             )
 
     def record(self, digests: Mapping[str, str]) -> None:
-        """Adds files (path below the folder to hash) that are about to appear."""
+        """Adds files that are about to be written to the list; `digests` maps paths below the
+        folder to hashes."""
         new = {path: known for path, known in digests.items() if self._digests.get(path) != known}
         if not new:
             return
         self.check_there()
-        # A line that was cut ends at this line's beginning.
+        # The newline first ends a line that was cut off.
         text = "\n" + "".join(self._line(path, known) for path, known in new.items())
         place = os.open(self.folder / NAME, os.O_WRONLY | os.O_APPEND)
         try:
@@ -140,7 +145,7 @@ class Contents:
         self._digests.update(new)
 
     def record_sealed(self, *paths: str) -> None:
-        """Adds files that carry their own hash."""
+        """Adds files that contain their own hash to the list."""
         self.record(dict.fromkeys(paths, _UNKNOWN))
 
     def _line(self, path: str, known: str) -> str:
@@ -148,11 +153,11 @@ class Contents:
         return f"{keyed(self.identity, entry)} {entry}\n"
 
     def holds(self, path: str) -> bool:
-        """Whether we wrote a file of this name."""
+        """Whether a file of this path is on the list."""
         return self._digest(path) is not None
 
     def read(self, path: str) -> bytes:
-        """A file's content, if it is what was written."""
+        """A file's content; raises `Damaged` if it differs from what was written."""
         if self._digest(path) == _UNKNOWN:
             read_sealed(self.folder / path)  # it carries its own hash
             return read(self.folder / path)
@@ -172,7 +177,7 @@ class Contents:
         return content
 
     def clear(self) -> None:
-        """Removes every file that we wrote, and the folders that are empty then."""
+        """Removes every file that aqmlab wrote, and the folders that are then empty."""
         ours = [PurePosixPath(p) for p in {*self._digests, *self._by_their_seals()} if _is_ours(p)]
         for path in ours:
             self._remove(path)
@@ -184,7 +189,8 @@ class Contents:
         self._rewrite()
 
     def _by_their_seals(self) -> Iterator[str]:
-        """Files that say themselves that they are ours, also if a damaged line does not."""
+        """Files that contain proof that aqmlab wrote them, even if their line in the list is
+        damaged."""
         if self._sealed(MANIFEST).get(MARK) == self.identity:
             yield MANIFEST
         runs, cache = (self.folder / name for name in ("runs", "cache"))
@@ -240,7 +246,7 @@ def _entries(lines: list[str], identity: str) -> Iterator[tuple[str, str]]:
 
 
 def _is_ours(path: str) -> bool:
-    """Whether a path is one of those that aqmlab writes to: never outside the folder."""
+    """Whether aqmlab writes to such paths; never true for a path outside the folder."""
     parts = PurePosixPath(path).parts
     if path.startswith("/") or ".." in parts or "\\" in path or "\0" in path:
         return False
@@ -248,7 +254,7 @@ def _is_ours(path: str) -> bool:
 
 
 def _is_folder(path: Path) -> bool:
-    """A folder itself, no link to one."""
+    """Whether a path is a real folder, not a link to one."""
     with contextlib.suppress(OSError):
         return stat.S_ISDIR(path.lstat().st_mode)
     return False

@@ -1,4 +1,4 @@
-"""A run's folder before it stands in its place."""
+"""Temporary folders of runs, which are renamed when they are complete."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .run_files import SUMMARY, FileKnown
 
 
 def known(path: Path) -> FileKnown:
-    """What a manifest says of a file."""
+    """The manifest's entry for a file: length and hash."""
     return {"bytes": path.stat().st_size, "blake2b": files.digest_of(path)}
 
 
 def move(draft: Path, place: Path, is_whole: Callable[[], bool]) -> None:
-    """Renames a folder, unless another process has just put the same one there; the files of a
-    damaged one are replaced, the manifest last."""
+    """Renames a draft to its final place, unless another process has just put an intact run there.
+    The files of a damaged run are replaced, the manifest last."""
     try:
         draft.rename(place)
     except OSError:
@@ -32,7 +32,7 @@ def move(draft: Path, place: Path, is_whole: Callable[[], bool]) -> None:
 
 
 def remove(draft: Path) -> None:
-    """Removes a run's draft, which holds nothing but what a run has."""
+    """Removes a run's draft; only files that belong to a run are deleted."""
     if draft.is_symlink() or not draft.is_dir():
         return
     for path in draft.iterdir():
@@ -43,5 +43,5 @@ def remove(draft: Path) -> None:
 
 
 def is_of_a_run(path: Path) -> bool:
-    """Whether a run's folder has a file of this name."""
+    """Whether a file of this name belongs to a run."""
     return path.suffix == ".parquet" or path.name in (SUMMARY, MANIFEST)

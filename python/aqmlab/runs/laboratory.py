@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FinishedRun:
-    """One finished run: its place in the plan, its numbers, its tables (on disk or in memory)."""
+    """One finished run: its cell in the plan, its numbers, its tables (on disk or in memory)."""
 
     variant: int
     label: str
@@ -144,8 +144,8 @@ class Laboratory:
             self.progress.expect(later, including)
 
     def run(self, title: str, runs: Sequence[Run], source: str = "scenario") -> list[FinishedRun]:
-        """Runs whose loads are already users, in the given order; those in the folder are not run
-        again, unless a capture is to be written.
+        """Carries out runs whose loads have been converted into users, and returns them in the
+        given order. Runs that the folder has are not repeated, unless a capture is to be written.
 
         An error in a scenario names the file `source`. Ctrl-C arrives as
         KeyboardInterrupt after the running ones have been stopped (see `resumable`).

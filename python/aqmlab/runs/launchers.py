@@ -1,6 +1,7 @@
-"""Where the workers of a cluster come from: processes here, jobs of Slurm, pods of Kubernetes.
+"""Starts the workers of a cluster: processes on this machine, jobs of Slurm, or pods of Kubernetes.
 
-Each launcher gives what a Dask client connects to, and ends its workers with the `with` block.
+Each launcher returns a Dask cluster object, to which a client connects; its workers end with the
+`with` block.
 """
 
 from __future__ import annotations
@@ -17,13 +18,14 @@ from aqmlab.errors import EngineError, SpecError
 from aqmlab.io.terminal import say
 
 JOBS_S = 5.0
-"""How often it is looked whether jobs of Slurm have ended and others take their place."""
+"""Interval, in seconds, at which ended jobs of Slurm are replaced by new ones."""
 LABEL = "dask.org/cluster-name"
-"""The label by which Kubernetes knows what belongs to a cluster of Dask."""
+"""The label that Dask's operator gives to the Kubernetes resources of a cluster."""
 PLAIN_IMAGE = "ghcr.io/dask/dask:"
-"""Dask's own, which Dask starts if no other is named."""
+"""The start of the name of Dask's own image, the default, which does not contain aqmlab."""
 IDLE_S = 3600
-"""After so long without work Kubernetes removes a cluster whose command was killed."""
+"""Seconds without work after which Kubernetes removes a cluster, for example if the command was
+killed."""
 
 
 def _local(workers: int) -> Any:
@@ -39,7 +41,8 @@ def _local(workers: int) -> Any:
 
 
 def _patient() -> Any:
-    """Settings of a scheduler of ours: who tried a run before it died says nothing of the run."""
+    """Settings of a scheduler that is started here: a run may lose more workers than by default
+    before it is given up."""
     import dask.config
 
     return dask.config.set({"distributed.scheduler.allowed-failures": 10})
@@ -47,13 +50,14 @@ def _patient() -> Any:
 
 @contextmanager
 def _slurm(jobs: int) -> Iterator[Any]:
-    """Jobs of Slurm, a worker each, as `jobqueue.slurm` in Dask's configuration describes it."""
+    """A cluster of Slurm jobs with one worker each, configured by `jobqueue.slurm` of Dask's
+    configuration."""
     jobqueue = extra("dask_jobqueue", "slurm")
     from tornado.ioloop import PeriodicCallback
 
     settings = "jobqueue.slurm in ~/.config/dask/jobqueue.yaml"
     try:
-        jobqueue.SLURMCluster.job_cls("")  # finds mistakes before there is half a cluster
+        jobqueue.SLURMCluster.job_cls("")  # finds wrong settings first
         with _patient():
             cluster = jobqueue.SLURMCluster(processes=1, silence_logs=logging.CRITICAL)
     except (ValueError, RuntimeError) as error:
@@ -68,7 +72,7 @@ def _slurm(jobs: int) -> Iterator[Any]:
             ) from error
 
         async def again() -> None:
-            with contextlib.suppress(OSError, RuntimeError):  # temporary: it is tried again
+            with contextlib.suppress(OSError, RuntimeError):  # tried again later
                 await _submit(cluster, jobs)
 
         requested = PeriodicCallback(again, 1000 * JOBS_S)
@@ -80,8 +84,8 @@ def _slurm(jobs: int) -> Iterator[Any]:
 
 
 async def _submit(cluster: Any, jobs: int) -> None:
-    """As many jobs as were requested. Dask forgets one that has ended, at its time limit for
-    example, and submits another only here."""
+    """Submits jobs until there are as many as requested. Dask forgets a job that has ended, for
+    example at its time limit; this replaces it."""
     from distributed.core import Status
 
     while len(cluster.worker_spec) < jobs:
@@ -96,8 +100,8 @@ async def _submit(cluster: Any, jobs: int) -> None:
 
 
 def _kubernetes(workers: int) -> Any:
-    """Pods that the operator of Dask starts, as `kubernetes` in Dask's configuration describes
-    them."""
+    """A cluster of pods that Dask's operator starts, configured by `kubernetes` of Dask's
+    configuration."""
     operator = extra("dask_kubernetes.operator", "kubernetes")
     import dask.config
 
@@ -117,7 +121,7 @@ def _kubernetes(workers: int) -> Any:
         worker_command="dask worker",
         **given,
     )
-    # The names of commands that are written there have left Dask's package.
+    # The specification names the command `dask-scheduler`, which current versions of Dask lack.
     (scheduler,) = described["spec"]["scheduler"]["spec"]["containers"]
     scheduler["args"] = ["dask", "scheduler", *scheduler["args"][1:]]
     say(f"{workers} workers from Kubernetes: kubectl get daskcluster,pods -l {LABEL}={name}")
@@ -134,7 +138,7 @@ def _kubernetes(workers: int) -> Any:
 
 
 def _refused(error: Exception, status: int | None) -> EngineError:
-    """Why Kubernetes starts no cluster."""
+    """The error for a cluster that Kubernetes does not start, with a remedy."""
     remedy = {
         401: "log in (kubectl auth whoami)",
         403: "ask for the right to create DaskClusters in this namespace",
@@ -144,7 +148,7 @@ def _refused(error: Exception, status: int | None) -> EngineError:
 
 
 def extra(module: str, on: str) -> Any:
-    """A module of the extra `aqmlab[cluster]`."""
+    """Imports a module of the optional dependencies `aqmlab[cluster]`."""
     try:
         return importlib.import_module(module)
     except ModuleNotFoundError as error:
@@ -152,12 +156,13 @@ def extra(module: str, on: str) -> Any:
 
 
 def _first(error: BaseException) -> str:
-    """The first line of what an error says."""
+    """The first line of an error's message."""
     return _lines(error)[0].removesuffix(", for example:")
 
 
 def _last(error: BaseException) -> str:
-    """The last one: of a command that failed, its own words."""
+    """The last line of an error's message; for a failed command this is the command's own
+    message."""
     return _lines(error)[-1]
 
 
@@ -171,9 +176,9 @@ STARTED: Mapping[str, Callable[[int], Any]] = {
     "slurm": _slurm,
     "kubernetes": _kubernetes,
 }
-"""Who starts workers, by the word of `--on`."""
+"""The launchers by the word that selects them in `--on`."""
 
 
 def known() -> str:
-    """The words that start workers, for a sentence."""
+    """The forms of `--on` that start workers, for an error message."""
     return ", ".join(f"{kind}:N" for kind in STARTED)

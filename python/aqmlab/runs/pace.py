@@ -1,4 +1,4 @@
-"""What runs cost: the time that work still takes, learned while it is done."""
+"""Estimates the cost of further runs from those done so far."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Hashable, Mapping
 
 
 class Pace:
-    """The seconds of a core that a simulated second takes, by kind of run.
+    """Core seconds per simulated second, by kind of run.
 
     Runs of one scenario under other seeds are of one kind and cost about the same, while two
-    scenarios of equal length may differ a hundredfold. A kind that has not been met yet costs
-    what all of them do on average.
+    scenarios of equal length may differ a hundredfold. An unknown kind is assumed to have the
+    average cost of all.
     """
 
     def __init__(self) -> None:
@@ -20,18 +20,19 @@ class Pace:
         self._all = (0.0, 0.0)
 
     def learn(self, kind: Hashable, core_s: float, simulated_s: float) -> None:
-        """A run of this kind, or a part of one, took so long."""
+        """Adds a measurement: a run of this kind, or a part of it, took `core_s` for
+        `simulated_s`."""
         self._core_s[kind] += core_s
         self._simulated_s[kind] += simulated_s
         self._all = (self._all[0] + core_s, self._all[1] + simulated_s)
 
     @property
     def spent_s(self) -> float:
-        """Seconds of a core, so far."""
+        """Core seconds spent so far."""
         return self._all[0]
 
     def cost_s(self, work: Mapping[Hashable, float]) -> float:
-        """Seconds of a core that these simulated seconds of each kind take."""
+        """Estimated core seconds for these simulated seconds of each kind."""
         core, simulated = self._all
         usual = core / simulated if simulated > 0 else 0.0
         total = 0.0

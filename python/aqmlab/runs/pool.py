@@ -1,6 +1,6 @@
-"""Many scenarios on all cores, or on a cluster.
+"""Simulates many scenarios on all cores, or on a cluster.
 
-Threads suffice for cores: the simulator releases the global lock.
+Threads suffice to use all cores, since the simulator releases Python's global interpreter lock.
 """
 
 from __future__ import annotations
@@ -49,15 +49,14 @@ def simulate_all(
 ) -> list[T]:
     """Simulates every scenario; `finish(index, outcome)` is called in the worker thread.
 
-    `simulate` may run it otherwise: a live run takes the same arguments as a simulated one and
-    returns
-    what that does. They run on the cores of this machine, or `on` a cluster.
+    `simulate` replaces the simulator's function, for example for live runs; arguments and result
+    are the same as there. The runs use the cores of this machine, or those of a cluster (`on`).
 
-    `captures`, if any, are as many as scenarios, and so are `kinds`: runs of one kind cost about
-    equal time. `keep` has the tables of each that `finish` wants (None: all of them): no
-    others come back from a cluster.
+    `captures` and `kinds`, if given, have one entry for each scenario; runs of one kind take about
+    equal time. `keep` has the names of the tables of each run that `finish` needs (None: all);
+    others are not returned from a cluster.
 
-    The first error, or Ctrl-C, stops the others at their next report of progress (every half
+    The first error, or Ctrl-C, stops the other runs at their next report of progress (every half
     percent of a run) and is then raised; what `finish` has stored stays stored.
     """
     board = progress or Progress()
@@ -113,10 +112,10 @@ def _in_threads(
 def check_memory(
     scenarios: Sequence[Scenario], workers: int, kinds: Sequence[Hashable] | None = None
 ) -> None:
-    """Refuses more runs at a time than there is memory for: each alone finds all of it free.
+    """Refuses more runs at a time than fit into the free memory, which a run's own check cannot
+    see.
 
-    Runs of one kind need about equal memory. A run that does not fit by itself fails when it
-    begins.
+    Runs of one kind need about equal memory. A run that does not fit alone fails when it starts.
     """
     if workers < 2:
         return
@@ -141,8 +140,8 @@ def check_memory(
 def _wait(futures: Sequence[Future[T]]) -> None:
     """Waits for all, or raises the first error; wakes up now and then so that Ctrl-C is seen.
 
-    Each future announces itself: `concurrent.futures.wait` looks at all of them every time, which
-    with tens of thousands of short runs costs more than the runs.
+    Each future puts itself into a queue when it is done: `concurrent.futures.wait` scans all of
+    them on every call, which with tens of thousands of short runs costs more than the runs.
     """
     done: SimpleQueue[Future[T]] = SimpleQueue()
     for future in futures:

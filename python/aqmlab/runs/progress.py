@@ -1,4 +1,4 @@
-"""How far long work is: simulated/wall ratio and time left, on standard error only."""
+"""Progress of long work: simulated over real time, and time left, on standard error only."""
 
 from __future__ import annotations
 
@@ -17,7 +17,8 @@ from aqmlab.simulator.forms import Look
 from .pace import Pace
 
 Watch = tuple[Callable[[Look], object], float]
-"""What is shown a run that goes on, and the seconds of a bin."""
+"""A function that receives snapshots of a running simulation, and the width of its bins in
+seconds."""
 
 
 class Progress:
@@ -28,8 +29,7 @@ class Progress:
     """
 
     watch: Callable[[int], Watch] | None = None
-    """For displays that look into runs: what is shown of the run with a given number, and by which
-    bins."""
+    """For displays that show the inside of runs: gives the `Watch` of the run with an index."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -41,9 +41,9 @@ class Progress:
         self.begin("", ())
 
     def expect(self, later: Mapping[Hashable, float], including: str = "") -> None:
-        """What is to be done after the next batch: simulated seconds by kind of run.
+        """Announces the work after the next batch, in simulated seconds by kind of run.
 
-        It counts as time left. `including` says what of it is not certain.
+        It counts as time left. `including` names the part of it that is not certain.
         """
         self._later, self.including = later, including
 
@@ -58,8 +58,8 @@ class Progress:
     ) -> None:
         """A batch of runs of these lengths starts; `already` more were finished before.
 
-        Runs of one of the `kinds` cost about equal time. `of_bytes`: it is a file that is read, and
-        the one length is in bytes.
+        Runs of one of the `kinds` take about equal time. `of_bytes`: the work is reading a file,
+        whose length is in bytes.
         """
         self.title = title
         self.of_bytes = of_bytes
@@ -67,7 +67,8 @@ class Progress:
         self.lengths = list(lengths_s)
         self.kinds = list(kinds) if kinds is not None else [""] * len(self.lengths)
         self.done = [0.0] * len(self.lengths)
-        # Sums of both, kept: a batch may have tens of thousands of runs.
+        # The sums of `lengths` and `done` are kept, since a batch may have tens of thousands of
+        # runs.
         self.total_s = sum(self.lengths)
         self.done_s = 0.0
         self.finished = 0
@@ -80,11 +81,11 @@ class Progress:
         self._show()
 
     def start(self, run: int, ago_s: float = 0.0) -> None:
-        """Run number `run` of the batch starts, or started so long ago."""
+        """Run number `run` of the batch starts, or started `ago_s` seconds ago."""
         self._seen[run] = self._clock() - ago_s
 
     def advance(self, run: int, simulated_s: float) -> None:
-        """Run number `run` of the batch has come to `simulated_s`."""
+        """Run number `run` of the batch has reached the simulated time `simulated_s`."""
         with self._lock:
             self._set(run, min(simulated_s, self.lengths[run]))
             self._show()
@@ -111,7 +112,7 @@ class Progress:
 
     @property
     def fraction(self) -> float:
-        """The finished part of all that is to be done, by its cost."""
+        """The finished share of all work, by its estimated cost."""
         left = self._left_core_s
         if self.finished == len(self.lengths) and not self._later:
             return 1.0
@@ -125,19 +126,20 @@ class Progress:
 
     @property
     def ratio(self) -> float | None:
-        """Simulated seconds per second, all threads together."""
+        """Simulated seconds per real second, over all threads; None before the first progress."""
         wall = self._clock() - self.began
         return self.done_s / wall if wall > 0 and self.done_s > 0 else None
 
     @property
     def left_s(self) -> float | None:
-        """Seconds until all is done, with as many cores as until now."""
+        """Estimated seconds until all work is done, at the parallelism so far; None before the
+        first progress."""
         spent = self._pace.spent_s
         wall = self._busy_s + self._clock() - self.began
         return self._left_core_s * wall / spent if spent > 0 else None
 
     def sentence(self) -> str:
-        """For example `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
+        """The progress as text: `runs: 3 of 10, 41 %, 2,100 x real time, 1:10 left`."""
         done = f"{100 * self.fraction:.0f} %"
         total = len(self.lengths) + self.already
         parts = [done] if self.of_bytes else [f"{self.finished + self.already} of {total}", done]
@@ -159,7 +161,7 @@ class Progress:
 
 
 class Lines(Progress):
-    """For logs: one plain line now and then."""
+    """Progress for logs: one plain line every 10 s."""
 
     EVERY_S = 10.0
 
@@ -176,13 +178,13 @@ class Lines(Progress):
         now = self._clock()
         if self.lengths and now - self._last >= self.EVERY_S:
             self._last = now
-            # A full or closed stream is no reason to end the run.
+            # A stream that is full or closed does not end the run.
             with contextlib.suppress(OSError, ValueError):
                 print(self.sentence(), file=self._stream, flush=True)
 
 
 class Bar(Progress):
-    """For terminals: a bar that is gone when the work is done."""
+    """Progress for terminals: a bar that is removed when the work is done."""
 
     EVERY_S = 0.1
 
@@ -228,7 +230,7 @@ class Bar(Progress):
 
 
 class Notebook(Progress):
-    """For notebooks: a bar below the cell, gone when the work is done."""
+    """Progress for notebooks: a bar below the cell that is removed when the work is done."""
 
     EVERY_S = 0.25
 
@@ -261,7 +263,7 @@ class Notebook(Progress):
 
 
 class _Html:
-    """What a notebook shows as HTML."""
+    """A text that a notebook displays as HTML."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -271,7 +273,8 @@ class _Html:
 
 
 def for_python(wanted: bool | None) -> Progress | None:
-    """What `aqmlab.run` shows: by default a bar, in terminals and notebooks alone."""
+    """The display for `aqmlab.run`: by default a bar, only in terminals and notebooks; None for
+    none."""
     if wanted is False:
         return None
     if _in_notebook():
@@ -282,7 +285,8 @@ def for_python(wanted: bool | None) -> Progress | None:
 
 
 def _in_notebook() -> bool:
-    """Whether a notebook's kernel runs this: its shell has no terminal of its own."""
+    """Whether this process is the kernel of a notebook, which uses IPython's
+    `ZMQInteractiveShell`."""
     shell = sys.modules.get("IPython")
     running = shell.get_ipython() if shell is not None else None
     return type(running).__name__ == "ZMQInteractiveShell"

@@ -1,4 +1,5 @@
-"""What a results folder keeps: a finished run, and numbers by name. Both are checked when used."""
+"""The files of a results folder: finished runs, and cached numbers by name. Both are checked when
+they are used."""
 
 from __future__ import annotations
 
@@ -33,14 +34,14 @@ SUMMARY = "summary.json"
 
 
 class FileKnown(TypedDict):
-    """What a manifest says of a file of its run."""
+    """A manifest's entry for a file of its run: length and hash."""
 
     bytes: int
     blake2b: str
 
 
 class Stamp(TypedDict):
-    """What wrote a manifest, and when."""
+    """The program that wrote a manifest, and the time."""
 
     format: int
     version: str
@@ -50,8 +51,8 @@ class Stamp(TypedDict):
 
 
 class BareManifest(Stamp):
-    """What a finished run says of itself: what was run, by which build, and what it left. Nothing
-    of it is believed before its hash has been compared."""
+    """The manifest of a finished run without its files: scenario, seed, build, fingerprint and
+    names of tables. It is used only after its hash has been checked."""
 
     key: str
     scenario: Scenario
@@ -61,7 +62,7 @@ class BareManifest(Stamp):
 
 
 class RunManifest(BareManifest):
-    """That, with the length and the hash of every file."""
+    """The manifest of a finished run, with the length and hash of every file."""
 
     files: dict[str, FileKnown]
 
@@ -71,45 +72,45 @@ class StoredRun:
     """A finished run, in a folder or in one file (`archive`)."""
 
     folder: Path
-    """Where it is kept: the folder or the file."""
+    """The path of the run's folder or file."""
     compressed: bytes = field(compare=False, repr=False)
-    """Its summary, compressed: tens of thousands of them are held at once."""
+    """The run's summary, compressed, since tens of thousands are held in memory at once."""
     files: Mapping[str, FileKnown] = field(compare=False, repr=False)
-    """Every file's length and hash."""
+    """Length and hash of every file, by its name."""
     store: Store = field(compare=False, repr=False)
     recorded: tuple[str, ...] = field(compare=False, repr=False)
-    """The names of its tables, also of those that are not kept."""
+    """The names of all tables that the run made, kept or not."""
 
     @property
     def summary(self) -> Numbers:
-        """What came out, in numbers."""
+        """The numbers of the run's summary."""
         return _summary(self.compressed)
 
     @property
     def key(self) -> str:
-        """The hash of what was run."""
+        """The key of the run: a hash of scenario, seed, version and build."""
         return key_of(self.folder)
 
     @property
     def manifest(self) -> RunManifest:
-        """What was run."""
+        """The run's manifest, read from disk."""
         return manifest(self.folder)
 
     def tables(self) -> list[str]:
-        """The names of its tables; one that is not kept is made again when it is needed."""
+        """The names of the run's tables; one that is not kept is made again when it is needed."""
         return sorted(self.recorded)
 
     def kept(self) -> list[str]:
-        """The names of those that are kept."""
+        """The names of the tables that are kept."""
         return sorted(name.removesuffix(".parquet") for name in self.files if name != SUMMARY)
 
     def is_there(self) -> bool:
-        """Whether its folder still exists."""
+        """Whether the run's folder or file still exists."""
         place = self.folder
         return place.is_file() if is_file(place) else (place / MANIFEST).exists()
 
     def table(self, name: str) -> pl.DataFrame:
-        """One table; if its file is not what was written, the run is done again."""
+        """One table; if its file is damaged or not kept, the run is repeated."""
         import polars as pl
 
         return pl.read_parquet(io.BytesIO(self._table(name)))
@@ -122,7 +123,7 @@ class StoredRun:
             return self.store.again(self, damage, name)._content(f"{name}.parquet")
 
     def scan(self, name: str) -> pl.LazyFrame:
-        """A table without holding it: its file is checked now and read when it is needed."""
+        """A table as a lazy frame: its file is checked now and read when it is needed."""
         import polars as pl
 
         if is_file(self.folder):
@@ -142,7 +143,7 @@ class StoredRun:
         return checked(self.folder, name, self.files[name])
 
     def is_whole(self) -> bool:
-        """Whether every file is what was written: reads them all."""
+        """Whether all files are as they were written, which reads all of them."""
         try:
             return all(self._content(name) is not None for name in self.files)
         except Damaged:
@@ -151,34 +152,34 @@ class StoredRun:
 
 @lru_cache(maxsize=1024)
 def _summary(compressed: bytes) -> Numbers:
-    """A summary as it is read; those of a table's row are read again for each column."""
+    """A decompressed summary, cached because each column of a table reads it again."""
     return json.loads(zlib.decompress(compressed), object_hook=Summary)
 
 
 def compressed(summary: Numbers) -> bytes:
-    """A summary as it is held in memory."""
+    """A summary, compressed for memory."""
     return zlib.compress(json.dumps(summary).encode(), 1)
 
 
 def is_file(place: Path) -> bool:
-    """Whether a run in this place is one file."""
+    """Whether a run at this path is kept as one file."""
     return place.suffix == archive.SUFFIX
 
 
 def key_of(place: Path) -> str:
-    """The key of the run that is kept there."""
+    """The key of the run that is kept at this path."""
     return place.name.removesuffix(archive.SUFFIX)
 
 
 def manifest(place: Path) -> RunManifest:
-    """What the run that is kept there says of itself."""
+    """The manifest of the run that is kept at this path."""
     if is_file(place):
         return cast(RunManifest, archive.read_sealed(place, MANIFEST))
     return cast(RunManifest, files.read_sealed(place / MANIFEST))
 
 
 def checked(place: Path, name: str, known: FileKnown) -> bytes:
-    """What a file of a run holds, if that is what was written."""
+    """The content of a run's file; raises `Damaged` if it differs from what was written."""
     path = place / name
     try:
         content = archive.read(place, name) if is_file(place) else files.read(path)
@@ -191,12 +192,12 @@ def checked(place: Path, name: str, known: FileKnown) -> bytes:
 
 
 def summary(place: Path, about: RunManifest) -> Numbers:
-    """The numbers of the run that is kept there; `about` is its manifest."""
+    """The summary of the run that is kept at this path; `about` is its manifest."""
     return files.parse_json(checked(place, SUMMARY, about["files"][SUMMARY]), place / SUMMARY)
 
 
 def lengths(place: Path, names: Collection[str]) -> dict[str, int]:
-    """The bytes of a run's files."""
+    """The sizes of a run's files in bytes, by name."""
     if is_file(place):
         return archive.lengths(place)
     try:
@@ -206,19 +207,20 @@ def lengths(place: Path, names: Collection[str]) -> dict[str, int]:
 
 
 def known(content: bytes) -> FileKnown:
-    """What a manifest says of a file."""
+    """The manifest's entry for a file with this content."""
     return {"bytes": len(content), "blake2b": files.digest(content)}
 
 
 class Cache:
-    """Numbers that are worth keeping, by name; each carries its own hash and name."""
+    """A cache of numbers by name, with a file for each entry that contains its own hash and
+    name."""
 
     def __init__(self, folder: Path, listed: Contents | None = None) -> None:
         self.folder = folder
         self._listed = listed
 
     def get(self, name: str) -> Document | None:
-        """What was kept under this name; a damaged entry is as good as none, and said."""
+        """The entry of this name; None if there is none, or if it is damaged, which is reported."""
         path = self._path(name)
         if not path.exists():
             return None
@@ -230,7 +232,7 @@ class Cache:
         return None
 
     def put(self, name: str, content: Mapping[str, object]) -> None:
-        """Keeps it."""
+        """Writes an entry."""
         with reported(self.folder):
             if self._listed is not None:
                 self._listed.record_sealed(f"{self.folder.name}/{name}.json")
@@ -242,9 +244,10 @@ class Cache:
 
 
 class Packed(Mapping[str, "pa.Table"]):
-    """Tables as the files in which they are kept: they travel as files, and are read when needed.
+    """Tables in the form of their Parquet files, for the transfer from a worker; each is read when
+    needed.
 
-    It has the names of all tables of a run; only those that are kept have a file.
+    The mapping has the names of all tables of a run; only tables that are kept have a file.
     """
 
     def __init__(self, contents: Mapping[str, bytes | None]) -> None:
@@ -252,7 +255,7 @@ class Packed(Mapping[str, "pa.Table"]):
 
     @classmethod
     def of(cls, tables: Mapping[str, pa.Table], keep: Collection[str] | None = None) -> Packed:
-        """Tables of a run that ends here and is kept elsewhere, all or those that are named."""
+        """The files of a run's tables, of all or of those that `keep` names."""
         kept = tables if keep is None else keep
         return cls({name: parquet(tables[name]) if name in kept else None for name in tables})
 
@@ -276,9 +279,9 @@ class Packed(Mapping[str, "pa.Table"]):
 
 
 def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
-    """Every table as its file."""
+    """Writes every table to a file of a folder."""
     for name in tables:
-        # Handed over open: what takes a name takes it for a URL, and only in UTF-8.
+        # The file is opened here: given a name, pyarrow treats it as a URL, and only in UTF-8.
         with (folder / f"{name}.parquet").open("wb") as file:
             if isinstance(tables, Packed):
                 file.write(tables.content(name))
@@ -287,7 +290,7 @@ def write_tables(tables: Mapping[str, pa.Table], folder: Path) -> None:
 
 
 def table_files(tables: Mapping[str, pa.Table], keep: Collection[str]) -> dict[str, bytes]:
-    """The files of those tables that are kept."""
+    """The Parquet files of the tables that are kept, by file name."""
     names = sorted(set(tables) & set(keep))
     if isinstance(tables, Packed):
         return {f"{name}.parquet": tables.content(name) for name in names}
@@ -295,18 +298,19 @@ def table_files(tables: Mapping[str, pa.Table], keep: Collection[str]) -> dict[s
 
 
 def parquet(table: pa.Table) -> bytes:
-    """A table as the content of its file."""
+    """A table as the bytes of its Parquet file."""
     with io.BytesIO() as content:
         write_parquet(table, content)
         return content.getvalue()
 
 
 def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
-    """Zstandard; times are split by byte (equally spaced floats do not repeat, their bytes do), or
-    are differences, if they are whole nanoseconds.
+    """Writes a Parquet file with Zstandard. Times in seconds are split by byte (equally spaced
+    floats do not repeat, but some of their bytes do); times in whole nanoseconds are stored as
+    differences.
 
-    A table with more columns than rows (seconds of thousands of links) is mostly the description
-    of its columns: it is written plainly, in less than half the time."""
+    A table with more columns than rows (seconds of thousands of links) consists mostly of the
+    description of its columns, and is written uncompressed, in less than half of the time."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -323,7 +327,7 @@ def write_parquet(table: pa.Table, file: IO[bytes]) -> None:
         table,
         file,
         compression="zstd",
-        # A list is allowed, whatever the annotation says.
+        # pyarrow accepts a list, though its annotation does not.
         use_dictionary=[name for name in table.column_names if name not in encoding],  # pyright: ignore[reportArgumentType]
         column_encoding=encoding or None,
     )

@@ -1,4 +1,4 @@
-"""A run on the terminal while it goes on: queue, throughput, losses and marks over its time."""
+"""Draws running simulations on the terminal: queue, throughput, losses and marks over time."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from aqmlab.simulator.forms import Look
 from .progress import Progress, Watch
 
 WIDTH = 56
-"""Columns: each stands for this share of the run."""
+"""Number of columns of a plot; each is an equal share of the run's duration."""
 LEVELS = " ▁▂▃▄▅▆▇█"
 PLAIN = " .:-=+*#%"
 
 
 def bars(values: Sequence[float], levels: str = LEVELS) -> str:
-    """One character for each value, from nothing to the largest of them."""
+    """One character for each value, whose height is its share of the largest value."""
     most = max(values, default=0.0)
     if most <= 0:
         return levels[0] * len(values)
@@ -33,13 +33,13 @@ class Series:
         self.values = [0.0] * WIDTH
 
     def add(self, at_s: float, value: float) -> None:
-        """A value at a simulated time."""
+        """Adds a value at a simulated time."""
         place = min(WIDTH - 1, int(at_s / self._length_s * WIDTH))
         self.values[place] = max(self.values[place], value)
 
 
 class Screen(Progress):
-    """Draws the runs that are under way, one below the other; on a terminal in place."""
+    """Draws the runs in progress one below the other, updated in place on a terminal."""
 
     def __init__(self, stream: IO[str]) -> None:
         from rich.console import Console
@@ -52,7 +52,8 @@ class Screen(Progress):
         super().__init__()
 
     def watch(self, run: int) -> Watch:  # type: ignore[override]
-        """What is shown run number `run`."""
+        """The function that receives snapshots of run number `run`, and the width of its bins in
+        seconds."""
         length = self.lengths[run]
         units = {"queue": "packets", "sent": "Mbit/s", "lost": "packets/s", "marked": "packets/s"}
         self._plots[run] = {name: (Series(length), unit) for name, unit in units.items()}
@@ -92,14 +93,14 @@ class Screen(Progress):
         self._live.update(Text("\n".join(lines), no_wrap=True), refresh=True)
 
     def finish(self, run: int) -> None:
-        """As the base; of several runs only those under way stay."""
+        """As the base class; of several runs only those in progress stay on the screen."""
         super().finish(run)
         with self._lock:
             if len(self._plots) > 1:
                 del self._plots[run]
 
     def end(self) -> None:
-        """As the base; the last picture stays."""
+        """As the base class; the last picture stays on the screen."""
         super().end()
         self._live.stop()
         self._plots.clear()

@@ -1,4 +1,4 @@
-"""Results on disk: tables as Parquet, what they are as `manifest.json`.
+"""Results on disk: tables as Parquet files, described by `manifest.json`.
 
     results/<name>/contents.txt             the folder's mark, and a list of all below
                    manifest.json            the experiment: scenario, axes, seeds, version, runs
@@ -11,13 +11,12 @@
                    reference/               published tables, put there by people
 
 A run's key is the hash of its canonical scenario, seed, version and build (a hash of the
-simulator's sources): a second call of a command finds what is finished. Everything is written next
-to its place and moved there whole, so that neither Ctrl-C nor `kill -9` leaves half a result.
+simulator's sources): a second call of a command finds finished runs. Everything is written to a
+temporary name and then renamed, so that neither Ctrl-C nor `kill -9` leaves half a result.
 
-Nothing is believed because it can be read: manifests and calibrations carry their own hash
-(`files.sealed`), every other file's stands in its run's manifest or in the folder's list
-(`contents`). A file is checked when it is used; what does not fit is as good as none: it is run
-again, and one line says so.
+All files are protected by hashes: manifests and calibrations contain their own (`files.sealed`),
+the hashes of all other files are in the run's manifest or in the folder's list (`contents`). A file
+is checked when it is used. If it does not fit, the run is repeated, and one line reports it.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ from .run_files import SUMMARY, BareManifest, Cache, Stamp, StoredRun, write_tab
 
 FORMAT = 2
 _USERS = ("reference",)
-"""What people put into a results folder: never removed."""
+"""Folders that users put into a results folder; never removed."""
 
 
 def content_key(canonical: Draft, version: Version) -> str:
@@ -61,13 +60,13 @@ class Store:
         self.folder = folder
         self.contents = listed
         self._reads = reads
-        """Whether it is only read: then what is damaged is not run again."""
+        """Whether the folder is only read: damaged runs are then not repeated."""
 
     @classmethod
     def open(cls, folder: str | os.PathLike[str], *, fresh: bool = False) -> Store:
         """Opens or creates a results folder of this version of aqmlab.
 
-        `fresh` empties it first of all that aqmlab wrote there, but only if it is marked as a
+        `fresh` first removes all that aqmlab wrote there, but only if the folder is marked as a
         results folder.
         """
         place = Path(folder)
@@ -112,7 +111,7 @@ class Store:
         return False
 
     def _manifest(self) -> Document | None:
-        """What the folder says of itself; a damaged manifest is as good as none."""
+        """The folder's manifest; None if it is missing, damaged or another folder's."""
         path = self.folder / MANIFEST
         if not path.exists():
             return None
@@ -124,7 +123,7 @@ class Store:
         return known if known.get(MARK) == self.contents.identity else None
 
     def _sweep_up(self) -> None:
-        """Removes what a killed process left half-written."""
+        """Removes incomplete files that a killed process left."""
         for leftover in (self.folder / "runs").glob(".tmp-*"):
             found = re.fullmatch(r"\.tmp-(\d+)-\d+-\w+", leftover.name)
             if found and not _alive(found[1]):
@@ -137,14 +136,14 @@ class Store:
 
     @property
     def cache(self) -> Cache:
-        """Where calibrations are kept."""
+        """The cache of calibrations."""
         return Cache(self.folder / "cache", self.contents)
 
     def find(self, key: str) -> StoredRun | None:
-        """The finished run of that key, if there is one; a damaged one is as good as none.
+        """The finished run of this key; None if there is none, or if it is damaged.
 
-        The manifest and the summary are checked, of tables only that they are there: they are
-        checked when they are read.
+        The manifest and the summary are checked now; tables are only checked for their length, and
+        for their content when they are read.
         """
         one_file = self._archive(key)
         if one_file.is_file() and not one_file.is_symlink():
@@ -165,7 +164,7 @@ class Store:
         try:
             return self._read(place)
         except (Damaged, KeyError, TypeError, AttributeError):
-            # Before the run, not after it.
+            # Paths that cannot be cleared are reported before the run, not after it.
             for path in () if self._reads else place.iterdir():
                 if drafts.is_of_a_run(path):
                     files.make_way(path)
@@ -176,7 +175,7 @@ class Store:
         say(f"{place} is {how}" + ("" if self._reads else ": it is run again"))
 
     def _archive(self, key: str) -> Path:
-        """The file of a run that is one."""
+        """The path of a run that is kept as one file."""
         return self.folder / "runs" / f"{key}{archive.SUFFIX}"
 
     def _read(self, place: Path) -> StoredRun:
@@ -199,9 +198,8 @@ class Store:
         outcome: Outcome,
         keep: Collection[str] | None = None,
     ) -> StoredRun:
-        """Writes a finished run; it appears under its key all at once. Safe between threads.
-
-        With `keep` it is one file, in which no other tables are than these.
+        """Writes a finished run atomically under its key; may be called from several threads. With
+        `keep` the run is one file with only these tables.
         """
         manifest = self._run_manifest(key, scenario, seed, outcome)
         if keep is not None:
@@ -246,8 +244,8 @@ class Store:
             return False
 
     def again(self, run: StoredRun, damage: Damaged, table: str) -> StoredRun:
-        """A run of which a table is damaged or not kept, done again in its place and that table
-        kept; one line says so."""
+        """Repeats a run of which a table is damaged or not kept; the new run replaces it and keeps
+        that table. One line reports it."""
         from . import pool
 
         say(f"{damage}: it is run again")
@@ -289,8 +287,8 @@ class Store:
 
     @contextlib.contextmanager
     def writing(self, name: str) -> Iterator[Path]:
-        """A draft of one of the folder's own files (`tables/1.csv`), which appears whole, with its
-        hash on the list."""
+        """A draft of one of the folder's own files (`tables/1.csv`), which is renamed at the end,
+        with its hash on the list."""
         self.contents.check_there()
         files.make_way(self.folder / name)
         with files.whole(self.folder / name) as draft:
@@ -308,11 +306,11 @@ class Store:
             files.dump(draft, content)
 
     def read_json(self, name: str) -> Document:
-        """One of the folder's own files, if it is what was written."""
+        """The content of one of the folder's own JSON files, whose hash is checked."""
         return files.parse_json(self.contents.read(name), self.folder / name)
 
     def write_manifest(self, content: Mapping[str, object]) -> None:
-        """Says in the folder what its results are."""
+        """Writes the folder's manifest, which describes its results."""
         with reported(self.folder):
             self.contents.check_there()
             self.contents.record_sealed(MANIFEST)
@@ -321,14 +319,14 @@ class Store:
             files.write_json(self.folder / MANIFEST, files.sealed(stamped))
 
     def finished(self) -> list[str]:
-        """The keys of the runs that lie here, in order."""
+        """The keys of the runs in the folder, sorted."""
         runs = self.folder / "runs"
         archives = runs.glob(f"[!.]*{archive.SUFFIX}")
         places = (*archives, *(path.parent for path in runs.glob(f"[!.]*/{MANIFEST}")))
         return sorted({run_files.key_of(place) for place in places})
 
     def check_kept(self, runs: Iterable[StoredRun | None]) -> None:
-        """Runs that were removed while the command went on are one sentence."""
+        """Raises a StoreError if runs were removed while the command was running."""
         self.contents.check_there()
         gone = sum(not run.is_there() for run in runs if run is not None)
         if gone:
@@ -340,12 +338,12 @@ class Store:
 
     @property
     def manifest(self) -> Document:
-        """What the folder's results are."""
+        """The folder's manifest, read from disk."""
         return files.read_sealed(self.folder / MANIFEST)
 
 
 def _claimed(folder: Path) -> Contents:
-    """The list of a folder that is ours, or becomes so because nothing is in it."""
+    """The list of a results folder; an empty folder becomes one."""
     if folder.exists() and not folder.is_dir():
         raise StoreError(f"{folder} is a file: choose another folder with --out")
     folder.mkdir(parents=True, exist_ok=True)
@@ -382,7 +380,7 @@ def _same_version(folder: Path, manifest: Mapping[str, object], version: Version
 
 
 def _alive(pid: str) -> bool:
-    """Whether the process of this number, as a name has it, is there."""
+    """Whether the process with this number exists; the number is part of a file's name."""
     try:
         os.kill(int(pid), 0)
     except (ProcessLookupError, OverflowError):

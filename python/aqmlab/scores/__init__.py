@@ -1,7 +1,8 @@
-"""Scores: the numbers and letters that people judge lines by, each with its source and weakness.
+"""Scores: numbers and letters that are used to rate access lines, each with its source and
+weakness.
 
 Each file has the functions of one kind and lists them in `SCORES`; all work on plain numbers in
-seconds, bit/s and shares, measured or simulated.
+seconds, bit/s and shares, from measurements or simulations.
 """
 
 from __future__ import annotations

@@ -13,7 +13,8 @@ _POINTS: dict[str, tuple[tuple[float, ...], tuple[int, ...]]] = {
     "jitter": ((10, 20, 100, 500), (10, 5, 0, -10, -20)),
     "download": ((1e6, 10e6, 50e6, 100e6), (0, 5, 10, 20, 30)),
 }
-"""Bounds (ms, bit/s, a share) and the points below each and above the last."""
+"""For each measurement: bounds (in ms, bit/s or as a share), and the points below each and above
+the last bound."""
 _USES: dict[str, tuple[tuple[str, ...], tuple[int, ...]]] = {
     "streaming": (
         ("latency", "packet_loss", "download", "loaded_latency_increase"),
@@ -30,8 +31,8 @@ def _step(value: float, bounds: Sequence[float]) -> int:
 
 
 def points(measured: Mapping[str, float]) -> dict[str, int]:
-    """Points for every use whose measurements are there: latencies and jitter in ms, packet loss as
-    a share (0 where it was not measured), the download in bit/s."""
+    """Points for every use whose measurements are available: latencies and jitter in ms, packet
+    loss as a share (0 where it was not measured), the download in bit/s."""
     had = {"packet_loss": 0.0, **measured}
     given = {
         name: table[_step(had[name], bounds)]

@@ -1,4 +1,4 @@
-"""Letters for what a full line adds to the round trip."""
+"""Bufferbloat grades: letters for the increase of the round-trip time on a full line."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ STEPS = ((0.005, "A+"), (0.030, "A"), (0.060, "B"), (0.200, "C"), (0.400, "D"))
 
 
 def dslreports(down_s: float, up_s: float) -> str:
-    """The letter for the mean of what download and upload each add to the mean round trip, s."""
+    """The letter for the mean of the increases of the mean round-trip time by a download and by an
+    upload, s."""
     return grade((down_s + up_s) / 2, STEPS, "F")
 
 
 def waveform(down_s: float, up_s: float) -> str:
-    """The letter for the larger of what download and upload add to the round trip, s."""
+    """The letter for the larger of the increases of the round-trip time by a download and by an
+    upload, s."""
     return grade(max(down_s, up_s), STEPS, "F")
 
 

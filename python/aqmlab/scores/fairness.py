@@ -1,4 +1,4 @@
-"""How a line is shared: Jain's index, max–min shares, starvation, harm, slowdown."""
+"""Measures of how a line is shared: Jain's index, max–min shares, starvation, harm, slowdown."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from .form import Score
 
 
 def jain(shares: Sequence[float]) -> float:
-    """1 if all are equal, 1/n if one has all; NaN if empty."""
+    """Jain's index: 1 if all shares are equal, 1/n if one has everything; NaN if empty."""
     squares = math.fsum(x * x for x in shares)
     return math.fsum(shares) ** 2 / (len(shares) * squares) if squares else math.nan
 
 
 def max_min(demands: Sequence[float], capacity: float) -> list[float]:
-    """The max–min fair shares of a line: nobody gets more than it demands, and what is left goes
-    equally to the others (progressive filling)."""
+    """The max–min fair shares of a line: no share exceeds its demand, and the rest is split equally
+    among the others (progressive filling)."""
     shares = [0.0] * len(demands)
     left, open_ = capacity, sorted(range(len(demands)), key=demands.__getitem__)
     while open_:
@@ -28,7 +28,8 @@ def max_min(demands: Sequence[float], capacity: float) -> list[float]:
 
 
 def max_min_ratio(got: Sequence[float], demands: Sequence[float], capacity: float) -> float:
-    """What the worst-off got of its max–min fair share; 1 if nobody got less."""
+    """The smallest ratio of a rate to its max–min fair share; 1 if every flow gets exactly its fair
+    share."""
     fair = max_min(demands, capacity)
     return min(
         (mine / due for mine, due in zip(got, fair, strict=True) if due > 0), default=math.nan
@@ -43,15 +44,15 @@ def starvation_ratio(shares: Sequence[float]) -> float:
 
 
 def harm(alone: float, beside: float, more_is_better: bool = True) -> float:
-    """What a competitor takes away, as a share: 0 none, 1 all. `alone` and `beside` are what the
-    incumbent has without and with the competitor; less harm than none (a gain) is 0."""
+    """The share of its performance that an incumbent loses to a competitor: 0 none, 1 all. `alone`
+    and `beside` are its performance without and with the competitor; a gain counts as 0."""
     if more_is_better:
         return max(0.0, (alone - beside) / alone) if alone > 0 else math.nan
     return max(0.0, (beside - alone) / beside) if beside > 0 else math.nan
 
 
 def slowdown(beside_s: float, alone_s: float) -> float:
-    """How many times as long a transfer takes as alone on the same line."""
+    """The duration of a transfer divided by its duration alone on the same line."""
     return beside_s / alone_s if alone_s > 0 else math.nan
 
 

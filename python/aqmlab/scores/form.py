@@ -1,4 +1,4 @@
-"""What a score is."""
+"""The form of a score, and functions that several scores use."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Score:
-    """A number or letter that people judge a line by, and how it is computed."""
+    """A number or letter that rates a line, with the function that computes it."""
 
     name: str
     title: str
     meaning: str
-    """What it measures, in a sentence."""
+    """What the score measures, in a sentence."""
     source: str
     """The source of the definition, with its revision."""
     weakness: str
-    """A known one."""
+    """A known weakness of the score."""
     compute: Callable[..., Any]
     unit: str = ""
 
@@ -33,12 +33,13 @@ def quantile(values: Sequence[float], share: float) -> float:
 
 
 def mean(values: Sequence[float]) -> float:
-    """NaN if empty."""
+    """The arithmetic mean; NaN if empty."""
     return math.fsum(values) / len(values) if values else math.nan
 
 
 def grade(value: float, steps: Sequence[tuple[float, str]], last: str) -> str:
-    """The first letter whose bound the value is below."""
+    """The letter of the first bound that is above the value, `last` if there is none; "-" for
+    NaN."""
     if math.isnan(value):
         return "-"
     return next((letter for bound, letter in steps if value < bound), last)

@@ -30,7 +30,7 @@ def _clip(value: float, most: float) -> float:
 
 
 def _frame_loss(bitrate_mbit: float, rate: float, delay_ms: float, loss: float) -> float:
-    """Lost frames in per cent."""
+    """The percentage of lost video frames. `loss` is that of packets, in per cent."""
     if delay_ms < 16:
         return 0.0
     exponent = (0.08526 + 0.00073 * rate + 1.425e-4 * bitrate_mbit * rate) * (

@@ -1,4 +1,4 @@
-"""Latency idle and loaded as Ookla's Speedtest shows it."""
+"""Idle and loaded latency as in Ookla's Speedtest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .form import Score, mean
 
 
 def interquartile_mean(values: Sequence[float]) -> float:
-    """The mean of the middle half; NaN if empty."""
+    """The mean of the middle half of the values; NaN if empty."""
     ranked = sorted(values)
     cut = len(ranked) // 4
     return mean(ranked[cut : len(ranked) - cut])

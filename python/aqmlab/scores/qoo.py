@@ -1,4 +1,4 @@
-"""Quality of Outcome (QoO): how far a line lies between useless and perfect for an application."""
+"""Quality of Outcome (QoO): a line's position between useless and perfect for an application."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from .form import Score
 
 @dataclass(frozen=True)
 class Requirement:
-    """What an application needs: quantiles of the round-trip time (a share to s), loss (a share),
-    throughput (bit/s); `optimal` performance (ROP) and the point at which it is `unacceptable`
-    (CPUP).
+    """The requirements of an application: quantiles of the round-trip time (seconds by the
+    quantile's share), loss (a share) and throughput (bit/s), for `optimal` performance (ROP) and
+    for the point at which it is `unacceptable` (CPUP).
     """
 
     optimal: Mapping[float, float]

@@ -1,4 +1,4 @@
-"""When a test of responsiveness is over: goodput and then responsiveness are stable.
+"""The end of a test of responsiveness: goodput and then responsiveness have become stable.
 
 Everything works on plain numbers, one for each interval, so that it serves simulated and live runs.
 """
@@ -12,19 +12,20 @@ from dataclasses import dataclass
 from .form import mean
 
 MAD = 4
-"""Moving average distance: how many intervals count (draft and goresponsiveness)."""
+"""Moving average distance: number of intervals that count (draft and goresponsiveness)."""
 SDT = 0.05
 """Standard deviation tolerance (draft and goresponsiveness)."""
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a test ended: `first` to `last` are the intervals, from 0, whose probes count."""
+    """The end of a test: probes of the intervals `first` to `last`, counted from 0, give the
+    result."""
 
     first: int
     last: int
     saturated: int | None
-    """After which interval goodput was stable."""
+    """The interval after which goodput was stable; None if it never was."""
     confidence: str
     """Confidence in the result: high (stable), medium (time was over, MAD intervals or more), low
     (fewer)."""
@@ -37,13 +38,13 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def moving_averages(values: Sequence[float], distance: int = MAD) -> list[float]:
-    """The mean of each value and those before it, `distance` in all at most."""
+    """For each value the mean of it and of those before it, at most `distance` values in all."""
     return [mean(values[max(0, i + 1 - distance) : i + 1]) for i in range(len(values))]
 
 
 def is_stable(values: Sequence[float], distance: int = MAD, tolerance: float = SDT) -> bool:
-    """Whether the last `distance` moving averages deviate by less than the tolerance of the last
-    one; `values` are those of the intervals, in order."""
+    """Whether the last `distance` moving averages have a standard deviation below `tolerance` times
+    the last one; `values` are those of the intervals, in order."""
     if len(values) < distance:
         return False
     averages = moving_averages(values, distance)[-distance:]
@@ -79,10 +80,11 @@ def goresponsiveness(
     tolerance: float = SDT,
 ) -> Ended:
     """The course of goresponsiveness (stabilizer/algorithm.go): the means of the last `distance`
-    intervals deviate by the tolerance of their mean at most, first of goodput, then of what probes
-    took; the interval that ends at the check does not count yet. `probes` has the mean of each
-    interval, not a number where one has no answer; `answered` says in which interval the last one
-    had its answer, its own if not given: one that is not complete at a check is not stable."""
+    intervals deviate by the tolerance of their mean at most, first of goodput, then of the probes'
+    times; the interval that ends at the check does not count yet. `probes` has the mean of each
+    interval, NaN if a probe has no answer. `answered` has the interval in which an interval's last
+    probe was answered (by default its own): an interval that is not complete at a check is not
+    stable."""
     complete = range(len(probes)) if answered is None else answered
 
     def steady(values: Sequence[float]) -> bool:

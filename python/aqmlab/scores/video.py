@@ -1,9 +1,9 @@
 """ITU-T P.1203: the quality that a viewer perceives of a video that is streamed in segments (mode
 0).
 
-Mode 0 knows of each segment its bit rate, resolution and frame rate. Equations are those of
-P.1203.1 (video) and P.1203.3 (integration over time, stalls); the constants are as its authors'
-published software has them.
+Mode 0 uses bit rate, resolution and frame rate of each segment. Equations are those of P.1203.1
+(video) and P.1203.3 (integration over time, stalls); the constants are those of its authors'
+published software.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def _mos(r: float) -> float:
 
 
 def _rating(mos: float) -> float:
-    """The inverse, by halving."""
+    """The inverse of `_mos`, by bisection."""
     least, most = 0.0, 100.0
     for _ in range(60):
         middle = (least + most) / 2

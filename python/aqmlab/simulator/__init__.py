@@ -1,1 +1,1 @@
-"""The compiled simulator in Python's words; nothing else knows `aqmlab._core`."""
+"""The Python interface of the compiled simulator; only this package uses `aqmlab._core`."""

@@ -1,4 +1,5 @@
-"""What crosses a link as a capture file (pcap) that Wireshark reads, see docs/results.md."""
+"""Writes packets on a link to a capture file (pcap), which Wireshark can read; see
+docs/results.md."""
 
 from __future__ import annotations
 
@@ -16,14 +17,14 @@ SUFFIX = ".pcap"
 
 @dataclass(frozen=True)
 class Capture:
-    """Which packets of a run go into which file."""
+    """The packets of a run that are captured, and the file to which they are written."""
 
     path: Path
     ports: tuple[str, ...] = ()
-    """Names of ports, such as `bottleneck.forward`; none: both directions of the first link."""
+    """Names of ports, such as `bottleneck.forward`; empty for both directions of the first link."""
     at: str = DEPARTURE
-    """`departure`: what crossed the link. `arrival`: what was sent to it, before the queue may drop
-    or mark it."""
+    """`departure` captures packets that crossed the link; `arrival` captures packets as they
+    arrive, before the queue may drop or mark them."""
 
     def __post_init__(self) -> None:
         if self.at not in POINTS:
@@ -36,7 +37,8 @@ class Capture:
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Callable[[bytes], object]]:
-        """What takes the file's bytes; the file appears whole at the end or not at all."""
+        """A function that writes bytes to the file, which is renamed at the end, or removed after
+        an error."""
         from aqmlab.io import files
 
         try:
