@@ -1,6 +1,6 @@
 //! The AQM algorithm of a learning agent: a drop probability that its caller sets during a run.
 //!
-//! It is not in the list of disciplines, since an ordinary run has nothing that sets it. A caller
+//! It is not in the list of disciplines, since no ordinary run sets its probability. A caller
 //! that steers a run registers it ([`Registry::with`](crate::Registry::with)). With a constant
 //! probability it is Bernoulli dropping, whose equilibrium with TCP is known (Mathis et al., CCR
 //! 27(3), 1997).

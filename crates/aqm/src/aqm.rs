@@ -44,7 +44,7 @@ pub trait Aqm: Send {
         Verdict::Pass
     }
 
-    /// Whether the physical limit is tested before or after [`Aqm::on_arrival`].
+    /// Whether the buffer limit is tested before or after [`Aqm::on_arrival`].
     fn limit_order(&self) -> LimitOrder {
         LimitOrder::AfterJudge
     }

@@ -1,4 +1,4 @@
-//! The physical limit of a queue.
+//! The buffer limit of a queue.
 
 use packet::Backlog;
 
@@ -28,7 +28,7 @@ pub struct BufferLimit {
 }
 
 impl BufferLimit {
-    /// No limit.
+    /// A limit that is never reached.
     pub const UNLIMITED: BufferLimit =
         BufferLimit { packets: u64::MAX, bytes: u64::MAX, fit: Fit::Whole };
 

@@ -2,7 +2,7 @@
 
 use crate::shells::pool::Queue;
 
-/// One of the two queues.
+/// The classic or the scalable queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Which {
     Classic,

@@ -15,7 +15,7 @@ const BYTES: u32 = 1000;
 const BETWEEN_ARRIVALS: u64 = 700_000;
 
 /// Fifty flows in a steady overload of a line of 10 Mbit/s: an ECN-capable packet of 1000 bytes
-/// every 700 us, of a flow that looks random, where the line takes 800 us to send one.
+/// every 700 us, of a pseudo-random flow, where the line takes 800 us to send one.
 ///
 /// It has no clock of its own: the caller of [`Overload::run`] measures the time. A packet
 /// costs an enqueue, seven eighths of a dequeue, and its part of the periodic updates.

@@ -1,4 +1,4 @@
-//! The clock of a periodic update.
+//! The timer of periodic updates.
 
 use packet::params::Kind;
 use packet::units::Unit;

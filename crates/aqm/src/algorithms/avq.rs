@@ -97,9 +97,9 @@ struct Avq {
 
     queue: f64,
     virtual_capacity: f64,
-    /// When the virtual queue was last served.
+    /// Time at which the virtual queue was last served.
     served: Option<Instant>,
-    /// When the virtual capacity last grew.
+    /// Time at which the virtual capacity last grew.
     grown: Instant,
     /// Size and time of a signalled arrival in ns-2's profile, which is charged only if it is
     /// marked.

@@ -4,7 +4,7 @@
 //!
 //! The idea in five lines. A shaper a little slower than the line keeps the queue here, where it
 //! can be managed. Packets are divided into tins by their code points: a tin within its share of
-//! the rate goes first, one above it goes on being served behind the others. Within a tin each
+//! the rate is served first, a tin above its share after the others. Within a tin each
 //! flow has a queue (a set-associative hash makes collisions rare) with COBALT at its head; queues
 //! take turns, sparse ones before the others, and the more bulk flows a host has, the smaller
 //! are the turns of each, so that hosts share before flows do. A full buffer drops from the head
@@ -75,7 +75,7 @@ pub(crate) const ENTRY: Entry = Entry {
         fields: fields::FIELDS,
     },
     per_flow: PerFlowState::Queues,
-    // The memory is that of eight tins, the most that a scheme has.
+    // Rows are sized for eight tins, the most that a scheme has.
     tables: &[Table { rows: &[("queues", 1_024), ("tx_queues", 1)], row: 8 * 200 }],
     units: "time; turns in bytes",
     ecn: "marks in place of every drop by CoDel if ecn is on (it is by default) and the packet is \
@@ -130,12 +130,12 @@ fn framing(params: &Params) -> Framing {
 /// The CAKE discipline.
 struct Cake {
     pool: Pool,
-    /// Queues in each tin.
+    /// Number of queues in each tin.
     queues: usize,
     tins: Vec<Tin>,
-    /// The tin of each code point.
+    /// Index of the tin of each DSCP.
     tin_of: [u8; 64],
-    /// The tin last served.
+    /// Index of the tin last served.
     current: usize,
     shaper: Shaper,
     framing: Framing,

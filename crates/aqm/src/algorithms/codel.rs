@@ -5,9 +5,9 @@
 //! it, and of that the minimum over a while: a burst leaves within a round trip, a standing queue
 //! does not. If every packet has stayed longer than `target` for one `interval`, the packet at
 //! the head is signalled; the next signals follow after `interval`/√2, `interval`/√3, …, until a
-//! packet has stayed less than `target`. The next time begins near the rate that helped last.
+//! packet has stayed less than `target`. The next series begins near the rate that helped last.
 //!
-//! The programs differ; each is a *profile* (see [`law`] for the arithmetic of Linux):
+//! The implementations differ; each is a *profile* (see [`law`] for the arithmetic of Linux):
 //!
 //! | | `rfc8289` | `linux` | `ns3` | `ns2` |
 //! |---|---|---|---|---|

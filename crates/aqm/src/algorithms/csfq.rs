@@ -154,7 +154,7 @@ struct FairShare {
     /// The largest label in a window without congestion.
     label_max: f64,
     congested: bool,
-    /// Start of the window.
+    /// Start of the window after which alpha is computed anew.
     since: Instant,
     window: Duration,
     kept_at_overflow: f64,

@@ -250,7 +250,7 @@ impl Aqm for Dcn {
             Some(mean) => backlog.bytes as f64 / mean,
             None => f64::from(backlog.packets),
         };
-        // One call does one update; of two at one instant the controller's comes first.
+        // One call does one update. If both are due at one instant, the controller's comes first.
         if self.control.next() <= self.ageing.next() {
             self.control.done();
             self.law.update(queue);

@@ -119,7 +119,7 @@ impl Aqm for Step {
         _rng: &mut Rng,
     ) -> Verdict {
         let queue = if self.in_bytes { backlog.bytes } else { u64::from(backlog.packets) };
-        // No other algorithm reads the ECN field: the step applies to ECN-capable packets.
+        // The algorithm reads the ECN field itself: the step applies to ECN-capable packets.
         if queue >= self.k && (self.drops_not_ect || packet.ecn.can_be_marked()) {
             return Verdict::Signal(DropReason::Forced);
         }

@@ -17,7 +17,7 @@ impl<S: Default> Active<S> {
         Active { index: FlowTable::growing(), states: Vec::new(), free: Vec::new() }
     }
 
-    /// How many flows are active.
+    /// Number of active flows.
     pub const fn len(&self) -> usize {
         self.states.len() - self.free.len()
     }

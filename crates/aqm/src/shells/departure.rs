@@ -45,10 +45,10 @@ pub(crate) trait AtDeparture: Send {
     fn gauges(&self, _show: &mut dyn FnMut(&'static str, f64)) {}
 }
 
-/// How verdicts are carried out.
+/// Rules by which an algorithm's verdicts are carried out.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
-    /// Whether a signal may mark.
+    /// Whether a signal may mark ECN-capable packets.
     pub ecn: bool,
     /// Whether the last packet of a queue is delivered even if the algorithm drops it.
     pub keep_last: bool,

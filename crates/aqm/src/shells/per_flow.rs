@@ -49,7 +49,7 @@ pub(crate) trait QueueJudge: Send {
 /// An algorithm that decides at departure, in one of many queues.
 pub(crate) struct Leaving<J> {
     pub judge: J,
-    /// How its verdicts are carried out.
+    /// How the algorithm's verdicts are carried out.
     pub rules: Rules,
     /// Whether the algorithm is notified of packets dropped to make room.
     pub learns_of_cuts: bool,
@@ -83,7 +83,7 @@ pub(crate) enum Overload {
     /// After an arrival is queued, the queue with most bytes drops half of its bytes from its head,
     /// at most a batch of packets.
     Cut {
-        /// Most packets dropped at once.
+        /// Largest number of packets dropped at once.
         batch: u32,
     },
 }

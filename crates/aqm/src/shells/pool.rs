@@ -39,7 +39,7 @@ impl Queue {
         self.backlog
     }
 
-    /// Whether nothing waits in it.
+    /// Whether the queue is empty.
     #[inline]
     pub const fn is_empty(&self) -> bool {
         self.backlog.packets == 0

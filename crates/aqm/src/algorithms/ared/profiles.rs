@@ -6,7 +6,7 @@ use crate::by_profile::{Stated, stated};
 /// An implementation of adaptive RED.
 #[derive(Clone, Copy)]
 pub(super) struct Profile {
-    /// The name users write.
+    /// Name of the profile, as users write it.
     pub name: &'static str,
     /// The RED profile underneath, which gives the algorithm, the mean packet size and the limits.
     pub underneath: &'static family::Profile,

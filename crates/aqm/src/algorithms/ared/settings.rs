@@ -97,7 +97,7 @@ impl Requested<'_> {
         }
         let units = if base.queue_in_bytes { "byte" } else { "packet" };
         params.settle("units", if linux { Value::Unset } else { Value::Choice(units) });
-        // These two only set min_th and w_q, which are noted in their place.
+        // target_delay and automatic_w_q only set min_th and w_q, which are noted instead.
         params.ignore("target_delay");
         params.ignore("automatic_w_q");
         if !(self.profile.underneath.refers_to_largest_packet() && base.queue_in_bytes) {

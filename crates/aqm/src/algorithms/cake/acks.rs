@@ -40,7 +40,7 @@ impl AckFilter {
         AckFilter { mode, headers: Vec::new() }
     }
 
-    /// Whether it drops anything.
+    /// Whether the filter drops anything.
     pub fn is_on(&self) -> bool {
         self.mode != Mode::No
     }

@@ -43,7 +43,7 @@ impl Plan {
 pub(super) struct Estimate {
     /// Average of the measured rate, in bytes per second (`avg_peak_bandwidth`).
     peak: u64,
-    /// Average time between two packets, ns.
+    /// Average time between two packets, in nanoseconds.
     gap: u64,
     /// Time of the last packet, if there was one.
     last: Option<Instant>,
@@ -74,7 +74,7 @@ impl Estimate {
 
     /// Adds an arrival of `bytes` bytes. Returns the shaper's new rate in bytes per second, if it
     /// changes. The first packet ends the longest gap and a measurement with a rate of 0: in the
-    /// kernel it has lasted since the start of the clock.
+    /// kernel that measurement has lasted since the start of the clock.
     pub fn arrival(&mut self, bytes: u64, now: Instant) -> Option<u64> {
         self.bytes += bytes;
         let first = self.last.is_none();

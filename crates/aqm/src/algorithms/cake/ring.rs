@@ -33,7 +33,7 @@ impl Ring {
         self.len
     }
 
-    /// The first queue.
+    /// The first queue on the list.
     #[inline]
     pub fn first(&self) -> Option<u32> {
         (self.len > 0).then_some(self.first)

@@ -9,7 +9,7 @@ use super::roots::inverse_root;
 pub(crate) struct Numbers {
     /// Sojourn time that is acceptable for good.
     pub target: Duration,
-    /// How long sojourn times must stay too long before the first signal.
+    /// How long sojourn times must exceed the target before the first signal.
     pub interval: Duration,
     /// Transmission time of the largest packet, or zero where the rate is not known.
     pub mtu_time: Duration,

@@ -112,7 +112,7 @@ impl Profile {
         Profile { least: Least::LargestSeen, delta_rule: false, ..Profile::RFC8289 };
 }
 
-/// Which packet of one dequeue is decided on next.
+/// Role of the next packet within one dequeue, which may drop several packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     First,

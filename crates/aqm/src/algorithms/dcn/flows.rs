@@ -28,7 +28,7 @@ struct Score {
     last: Instant,
 }
 
-/// The scoreboard (SB).
+/// The scoreboard (SB), which counts packets of flows that are not yet high-bandwidth flows.
 enum Board {
     Slots(Vec<Option<Score>>, Collision),
     Chained(FlowTable<Score>),

@@ -31,7 +31,7 @@ pub(super) struct Protection {
     critical: f64,
     /// Product of delay and score above which a packet is redirected, in seconds squared.
     product: f64,
-    /// Number of packets redirected.
+    /// Number of packets redirected to the classic queue.
     pub sanctioned: u64,
 }
 

@@ -4,7 +4,7 @@ use packet::{DropReason, Duration, Ecn, Rng};
 
 use crate::credit::Which;
 
-/// The decision on a packet.
+/// The decision on a packet: to pass, mark or drop it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
     Pass,

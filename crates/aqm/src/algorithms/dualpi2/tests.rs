@@ -115,7 +115,7 @@ fn the_step_counts_for_packets_that_found_enough_others() {
     let mut steps = Steps::new(2);
     (1..=3).for_each(|found| steps.on_arrival(found));
     assert_eq!([(); 3].map(|()| steps.on_departure()), [false, true, true]);
-    // Without a limit every packet counts, and no flag is kept.
+    // Without a least number the step applies to every packet, and no flag is kept.
     let mut all = Steps::new(0);
     all.on_arrival(0);
     assert!(all.on_departure() && all.counts.is_empty());

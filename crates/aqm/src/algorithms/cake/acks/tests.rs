@@ -76,7 +76,7 @@ fn victims(headers: &[TcpHeader]) -> [Option<usize>; 2] {
 
 #[test]
 fn blocks_are_covered_by_blocks_that_reach_as_far() {
-    // A single acknowledgement waits right before the one that comes.
+    // A single acknowledgement waits directly before the new one.
     let is_dropped = |old: TcpHeader, new: TcpHeader| victims(&[old, new]) == [None, Some(0)];
     let one = acks(10, &[(20, 30)]);
     assert!(is_dropped(one, acks(10, &[(20, 40)])), "the block has grown");
