@@ -1,7 +1,8 @@
-//! Careful Resume (draft-ietf-tsvwg-careful-resume-24, *Convergence of Congestion Control from Retained State*) over
-//! CUBIC: a connection whose path an earlier one has measured begins with half of the window that was saved, once the
-//! first window has been acknowledged and the round trip is as it was; until that jump is acknowledged it is not
-//! believed, and congestion takes the window back to half of what the path has carried.
+//! Careful Resume (draft-ietf-tsvwg-careful-resume-24, *Convergence of Congestion Control from
+//! Retained State*) over CUBIC, for a connection whose path an earlier one has measured. Once the
+//! first window is acknowledged and the round-trip time is as before, the window jumps to half of
+//! the saved one. Until that jump is acknowledged the window is unvalidated, and congestion reduces
+//! it to half of what the path has carried.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -41,22 +42,23 @@ const FIELDS: &[Field] = &[
         .source("saved_rtt of the draft, section 3; assumed"),
 ];
 
-/// Section 4: the part of the saved window that a jump goes to, and what congestion leaves of the pipe.
+/// Section 4: a jump goes to the saved window over `JUMP`; congestion leaves PipeSize over
+/// `RETREAT`.
 const JUMP: u64 = 2;
 const RETREAT: u64 = 2;
-/// Section 4.2: a round trip confirms the path from half of the saved one up to ten times it.
+/// Section 4.2: a round-trip time from half of the saved one up to ten times it confirms the path.
 const SHORTER: u64 = 2;
 const LONGER: u64 = 10;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
-    /// The first window goes out and is acknowledged.
+    /// The first window is sent and acknowledged.
     Reconnaissance,
-    /// The jump goes out; numbers from this one on are of it.
+    /// The jump is being sent; it begins at this sequence number.
     Unvalidated(u64),
-    /// It is being acknowledged, up to this number.
+    /// The jump is being acknowledged; it ends at this sequence number.
     Validating(u64),
-    /// Congestion was noticed before all of it, up to this number, was.
+    /// Congestion was noticed before the jump was acknowledged up to this number, its end.
     SafeRetreat(u64),
     Normal,
 }
@@ -88,7 +90,7 @@ impl CarefulResume {
         }
     }
 
-    /// Section 4.2: whether the path looks as it did.
+    /// Section 4.2: whether the round-trip time fits the saved one.
     fn is_confirmed(&self, rtt: Duration) -> bool {
         let (rtt, saved) = (rtt.nanos(), self.saved_rtt.nanos());
         rtt >= saved / SHORTER && rtt <= saved * LONGER
@@ -100,7 +102,7 @@ impl CarefulResume {
             self.phase = Phase::Normal;
             return;
         }
-        // The first window (numbers from 1 on) is acknowledged.
+        // Not all of the first window (numbers from 1 on) is acknowledged.
         if ack.flight.una <= self.first {
             return;
         }
@@ -113,11 +115,11 @@ impl CarefulResume {
         }
     }
 
-    /// Sections 4.3 and 4.4.
+    /// Sections 4.3 and 4.4: counts what the path carries, and ends the phases of the jump.
     fn validate(&mut self, win: &mut Window, ack: &AckSample) {
         self.pipe += ack.delivered;
         match self.phase {
-            // The first of the jump is acknowledged: a round trip has passed.
+            // The jump's first byte is acknowledged: a round trip has passed.
             Phase::Unvalidated(from) if ack.flight.una > from => {
                 let out = ack.in_flight;
                 if out <= self.pipe {
@@ -149,7 +151,7 @@ impl Control for CarefulResume {
             Phase::SafeRetreat(until) => {
                 self.pipe += ack.delivered;
                 if ack.flight.una >= until {
-                    // Section 4.5: slow start goes on up to what the path has carried.
+                    // Section 4.5: slow start goes on up to half of what the path has carried.
                     win.ssthresh = win.ssthresh.max(self.pipe / RETREAT);
                     self.phase = Phase::Normal;
                 }
@@ -214,7 +216,8 @@ mod tests {
         CarefulResume::new(&Params::check(FIELDS, &settings).expect("fields of it"))
     }
 
-    /// Seconds until 2 MB are delivered over 20 Mbit/s and 300 ms (750 segments), with room for as much.
+    /// Seconds until 2 MB are delivered over 20 Mbit/s and 300 ms (750 segments) with a queue of
+    /// 750 segments; then bytes lost, and the phase.
     fn takes(control: CarefulResume) -> (f64, u64, Phase) {
         let mut path = testing::Path::new(control, 20.0, 300, 750_000);
         assert!(path.run_until(60.0, |path| path.delivered >= 2_000_000));
@@ -231,7 +234,7 @@ mod tests {
 
     #[test]
     fn another_round_trip_is_another_path() {
-        // Paced as well, and what was saved is less than the first window.
+        // This sender is paced as well, but its saved window is smaller than the first one.
         let plain = takes(resuming(1.0, "300 ms"));
         // 300 ms is less than half of 601 ms, and more than ten times 29 ms.
         assert_eq!(takes(resuming(750_000.0, "601 ms")).0, plain.0);
@@ -241,7 +244,7 @@ mod tests {
 
     #[test]
     fn congestion_after_a_jump_leaves_half_of_what_the_path_carried() {
-        // The path holds a tenth of what was saved: 75 segments and as much in the queue.
+        // The path and its queue hold a tenth of the saved window: 75 segments each.
         let mut path = testing::Path::new(resuming(1_500_000.0, "300 ms"), 2.0, 300, 75_000);
         let retreats = |path: &testing::Path<CarefulResume>| {
             matches!(path.control.phase, Phase::SafeRetreat(_))

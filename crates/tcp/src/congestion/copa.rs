@@ -1,10 +1,11 @@
-//! Copa (V. Arun, H. Balakrishnan, *Copa: Practical Delay-Based Congestion Control for the Internet*, NSDI 2018): the
-//! rate aims at 1/(delta times the queueing delay). Each acknowledgement moves the window towards that by
-//! velocity/(delta cwnd) segments, and the velocity doubles while the direction stays. So flows oscillate around
-//! 1/delta segments each in the queue and empty it every five round trips; where it never gets empty somebody else
-//! fills it, and Copa competes: 1/delta grows by one per round trip and halves at a loss.
+//! Copa (V. Arun, H. Balakrishnan, *Copa: Practical Delay-Based Congestion Control for the
+//! Internet*, NSDI 2018). The target rate is 1/(delta times the queueing delay). Each
+//! acknowledgement moves the window towards it by velocity/(delta cwnd) segments, and the velocity
+//! doubles while the direction stays. So flows oscillate around 1/delta segments each in the queue
+//! and empty it every five round trips. A queue that never gets empty is filled by other flows, and
+//! Copa competes with them: 1/delta grows by one per round trip and halves at a loss.
 //!
-//! Sections are the paper's.
+//! Section numbers are the paper's.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -40,18 +41,20 @@ const FIELDS: &[Field] = &[
         .source("section 2.2; mvfst has no such mode"),
 ];
 
-/// Section 2.1: the time of which the smallest round trip is taken.
+/// Section 2.1: the time over which the smallest round-trip time is taken.
 const LONG: Duration = Duration::from_secs(10);
-/// Section 2.2: the greatest one is of four round trips; a queue is nearly empty below a tenth of what it varies by,
-/// and must have been in the last five.
+/// Section 2.2: the greatest round-trip time is taken over four round trips. The queue is nearly
+/// empty below a tenth of its variation; a flow competes if that was not so in the last five round
+/// trips.
 const TRIPS_OF_GREATEST: u64 = 4;
 const NEARLY_EMPTY: f64 = 0.1;
 const TRIPS_WITHOUT: u32 = 5;
-/// Constructed: fewer segments than these are nearly nothing too, where a queue varies by few.
+/// Constructed: a queue of fewer segments than this is nearly empty as well, since few may be all
+/// of its variation.
 const FEW: f64 = 2.0;
 /// Section 2.1: round trips in one direction before the velocity doubles.
 const STEADY: u32 = 3;
-/// The least window, segments.
+/// Smallest window, segments.
 const LEAST: u64 = 2;
 
 const CONTROL_FLAGS: ControlFlags = ControlFlags { own_window: true, paced: true, ..CLASSIC };
@@ -62,7 +65,8 @@ enum Direction {
     Down,
 }
 
-/// Round trips of late, nanoseconds; smallest ones are kept as what is missing to the greatest number.
+/// Recent round-trip times, nanoseconds. The filters keep the greatest values, so smallest
+/// round-trip times are stored as `u64::MAX` less the time.
 #[derive(Clone, Copy, Debug, Default)]
 struct Trips {
     least: WindowedMax,
@@ -78,7 +82,8 @@ impl Trips {
         self.greatest.update(now, rtt, TRIPS_OF_GREATEST * srtt.nanos());
     }
 
-    /// Seconds: the smallest of ten seconds, the smallest of half a round trip, the greatest of four.
+    /// In seconds: the smallest round-trip time of the last ten seconds, the smallest of half a
+    /// round trip, and the greatest of four.
     fn seconds(&self) -> [f64; 3] {
         let least = u64::MAX - self.least.get();
         let standing = u64::MAX - self.standing.get();
@@ -88,22 +93,24 @@ impl Trips {
 
 #[derive(Clone, Debug)]
 struct Copa {
-    /// delta of the default mode, and where it competes 1/delta.
+    /// delta of the default mode; `competing` is 1/delta of the competitive mode while that is in
+    /// use.
     delta: f64,
     competitive: bool,
     competing: Option<f64>,
     trips: Trips,
     /// Round trips since the queue was last nearly empty.
     full: u32,
-    /// The part of a byte that the window lacks.
+    /// Fraction of a byte that belongs to the window besides `cwnd`.
     rest: f64,
     slow_start: bool,
     velocity: f64,
     direction: Direction,
-    /// Round trips in this direction, and the window at the start of this one.
+    /// Number of round trips in this direction, and the window at the start of the current one,
+    /// bytes.
     steady: u32,
     round_cwnd: u64,
-    /// A loss or mark in this round trip.
+    /// A loss or mark was noticed in this round trip.
     lost: bool,
 }
 
@@ -125,12 +132,12 @@ impl Copa {
         }
     }
 
-    /// delta at this time.
+    /// The delta in use.
     fn current_delta(&self) -> f64 {
         self.competing.map_or(self.delta, |parts| 1.0 / parts)
     }
 
-    /// Section 2.2: which mode, and delta of the competitive one; once per round trip.
+    /// Section 2.2, once per round trip: chooses the mode, and delta of the competitive one.
     fn choose_mode(&mut self) {
         let lost = std::mem::take(&mut self.lost);
         self.full += 1;
@@ -146,7 +153,7 @@ impl Copa {
         });
     }
 
-    /// Section 2.1, step 3: once per round trip.
+    /// Section 2.1, step 3, once per round trip: doubles the velocity or starts it again.
     fn choose_velocity(&mut self, win: &Window) {
         let direction = if win.cwnd > self.round_cwnd { Direction::Up } else { Direction::Down };
         if direction == self.direction {
@@ -166,10 +173,10 @@ impl Copa {
         (self.direction, self.steady, self.velocity) = (direction, 0, 1.0);
     }
 
-    /// Section 2.1, step 2.
+    /// Section 2.1, step 2: moves the window for `acked` bytes.
     fn step(&mut self, win: &mut Window, direction: Direction, acked: u64) {
         if direction != self.direction && self.velocity > 1.0 {
-            // A velocity was meant for the other way.
+            // The velocity belongs to the other direction; in this one it starts at 1.
             self.turn(direction);
             self.round_cwnd = win.cwnd;
         }
@@ -224,7 +231,7 @@ impl Control for Copa {
                 self.step(win, Direction::Down, ack.delivered);
             }
         }
-        // What others read as the end of slow start.
+        // Other code reads from the threshold whether slow start has ended.
         win.ssthresh = if self.slow_start { u64::MAX } else { win.cwnd };
     }
 
@@ -236,7 +243,7 @@ impl Control for Copa {
         }
     }
 
-    /// Section 2.1: twice the window in a standing round trip.
+    /// Section 2.1: twice the window per standing round-trip time.
     fn pacing_rate(&self, win: &Window, _flight: &Flight, _srtt: Duration) -> Option<u64> {
         let [_, standing, greatest] = self.trips.seconds();
         (greatest > 0.0).then(|| (2.0 * win.cwnd as f64 / standing).max(1.0) as u64)
@@ -265,7 +272,7 @@ mod tests {
         (0..100).for_each(|_| control.step(&mut win, Direction::Up, MSS));
         // 4/0.5 segments, a little less as the window grows.
         assert!((7_600..8_000).contains(&(win.cwnd - 100 * MSS)), "{}", win.cwnd);
-        // The other way a velocity has to be gained anew.
+        // In the other direction the velocity starts at 1.
         control.step(&mut win, Direction::Down, MSS);
         assert_eq!(control.velocity, 1.0);
     }

@@ -1,10 +1,11 @@
-//! CUBIC as Linux has it (`net/ipv4/tcp_cubic.c` of Linux 6.12; S. Ha, I. Rhee, L. Xu, *CUBIC: A New
-//! TCP-Friendly High-Speed TCP Variant*, SIGOPS 42(5), 2008): after congestion the window follows a
-//! cubic of the time since, flat around the window at which congestion came.
+//! CUBIC as Linux has it (`net/ipv4/tcp_cubic.c` of Linux 6.12; S. Ha, I. Rhee, L. Xu, *CUBIC: A
+//! New TCP-Friendly High-Speed TCP Variant*, SIGOPS 42(5), 2008): after congestion the window
+//! follows a cubic function of the time since, flat around the window at which congestion came.
 //!
-//! All in integers: windows in segments, time in jiffies of 1 ms and, on the curve, in units of 1/1,024 s.
-//! That matters for small windows: `cnt`, the acknowledged segments that buy one of the window, is a
-//! quotient rounded down. CUBIC by the letter of RFC 9438 is [`super::rfc9438`].
+//! All arithmetic is in integers: windows in segments, time in jiffies of 1 ms and, on the curve,
+//! in units of 1/1,024 s. That matters for small windows: `cnt`, the number of acknowledged
+//! segments that grow the window by one, is a quotient rounded down. CUBIC by the letter of RFC
+//! 9438 is [`super::rfc9438`].
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -65,10 +66,10 @@ pub(super) struct Settings {
     beta: u32,
     /// `cube_rtt_scale`: C in 1/1,024.
     cube_scale: u64,
-    /// `cube_factor`: 2^40 over that.
+    /// `cube_factor`: 2^40 over `cube_scale`.
     cube_factor: u64,
-    /// `beta_scale`: the acknowledged segments that buy Reno's equal one segment, in windows/8:
-    /// 8 (1 + beta)/(3 (1 - beta)) in integers, 15 of 0.7.
+    /// `beta_scale`: acknowledged segments that grow the equivalent Reno's window by one, in
+    /// eighths of a window: 8 (1 + beta)/(3 (1 - beta)) in integers, 15 for 0.7.
     reno_scale: u32,
     fast_convergence: bool,
     tcp_friendliness: bool,
@@ -92,12 +93,12 @@ impl Settings {
 /// Jiffies per second (CONFIG_HZ = 1000) and the bits of a second on the curve (`BICTCP_HZ`).
 const HZ: u64 = 1_000;
 const CURVE_BITS: u32 = 10;
-/// For so long the window's cnt stays while the window does.
+/// Jiffies for which `cnt` is kept while the window stays.
 const STALE: u64 = HZ / 32;
 /// Before the first congestion the window grows by at least a twentieth per round trip.
 const FIRST_COUNT: u32 = 20;
 
-/// What ends slow start before a loss does.
+/// The algorithm that ends slow start before a loss does.
 #[derive(Clone, Debug)]
 pub(super) enum Exit {
     Never,
@@ -116,23 +117,24 @@ pub(super) struct Cubic {
     settings: Settings,
     exit: Exit,
     increase: Increase,
-    /// Smallest round trip of data since the connection began or the last timeout, microseconds;
-    /// 0 before the first (`delay_min`).
+    /// Smallest round-trip time since the connection began or the last timeout, microseconds; 0
+    /// before the first sample (`delay_min`).
     delay_min: u32,
     curve: Curve,
 }
 
-/// What a timeout forgets (`bictcp_reset`).
+/// The variables that a timeout resets (`bictcp_reset`).
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
-    /// Segments acknowledged that buy one of the window (`cnt`).
+    /// Number of acknowledged segments that grow the window by one (`cnt`).
     count: u32,
-    /// Window at the last congestion, after fast convergence; 0 before the first (`last_max_cwnd`).
+    /// Window at the last congestion in segments, after fast convergence; 0 before the first
+    /// (`last_max_cwnd`).
     last_max: u32,
     /// Window and jiffy for which `count` was computed.
     last_cwnd: u32,
     last_time: u64,
-    /// Segments acknowledged towards the next one of Reno's equal (`ack_cnt`).
+    /// Acknowledged segments that have not grown the equivalent Reno's window yet (`ack_cnt`).
     acked: u32,
     epoch: Option<Epoch>,
 }
@@ -144,12 +146,12 @@ struct Epoch {
     /// Plateau of the cubic, and when it is reached, in 1/1,024 s (`bic_origin_point`, `bic_K`).
     origin: u32,
     k: u64,
-    /// Window of Reno's equal (`tcp_cwnd`).
+    /// Window of the equivalent Reno, segments (`tcp_cwnd`).
     reno: u32,
 }
 
 impl Curve {
-    /// `bictcp_update`: how many acknowledged segments buy one of the window.
+    /// `bictcp_update`: computes how many acknowledged segments grow the window by one.
     fn update(&mut self, settings: &Settings, cwnd: u32, acked: u32, delay_min: u32, now: u64) {
         self.acked += acked;
         if self.last_cwnd == cwnd && now - self.last_time <= STALE {
@@ -162,11 +164,11 @@ impl Curve {
             self.keep_up_with_reno(&mut epoch, cwnd, settings.reno_scale);
         }
         self.epoch = Some(epoch);
-        // Half as many again per round trip at most.
+        // The window grows by at most half per round trip.
         self.count = self.count.max(2);
     }
 
-    /// The cubic's part of it.
+    /// The cubic part of `bictcp_update`. Returns the epoch, a new one if there was none.
     fn follow(
         &mut self,
         settings: &Settings,
@@ -188,11 +190,11 @@ impl Curve {
         epoch
     }
 
-    /// The TCP-friendly region: its slope stays, however large the window (RFC 9438 would grow
-    /// like Reno from the old window on).
+    /// The TCP-friendly region. The equivalent Reno's slope stays at any window; RFC 9438 would
+    /// grow like Reno from the old window on.
     fn keep_up_with_reno(&mut self, epoch: &mut Epoch, cwnd: u32, reno_scale: u32) {
-        // Constructed: one at least. Linux's loop never ends where a small window and a `beta` below 0.2
-        // make it none.
+        // Constructed: at least one. In Linux a small window and a `beta` below 0.2 make it zero,
+        // and the loop never ends.
         let price = ((cwnd * reno_scale) >> 3).max(1);
         while self.acked > price {
             self.acked -= price;
@@ -211,19 +213,19 @@ impl Epoch {
         Epoch { start: now, origin: last_max.max(cwnd), k: u64::from(k), reno: cwnd }
     }
 
-    /// The window wanted a round trip from now.
+    /// The window on the curve one round trip from now, segments.
     fn target(&self, cube_scale: u64, delay_min: u32, now: u64) -> u32 {
         let jiffies = now - self.start + u64::from(delay_min).div_ceil(1_000_000 / HZ);
         let t = (jiffies << CURVE_BITS) / HZ;
         let far = t.abs_diff(self.k);
-        // As there, a window beyond 32 bits wraps.
+        // As in Linux, a window beyond 32 bits wraps.
         let cube = cube_scale.wrapping_mul(far).wrapping_mul(far).wrapping_mul(far);
         let delta = (cube >> (10 + 3 * CURVE_BITS)) as u32;
         if t < self.k { self.origin.wrapping_sub(delta) } else { self.origin.wrapping_add(delta) }
     }
 }
 
-/// Cube roots of 0 to 63 in 1/64, as `cubic_root` begins with (a table of that name there).
+/// Cube roots of 0 to 63 in 1/64, the first approximation (Linux's table in `cubic_root`).
 const ROOTS: [u8; 64] = [
     0, 54, 54, 54, 118, 118, 118, 118, 123, 129, 134, 138, 143, 147, 151, 156, 157, 161, 164, 168,
     170, 173, 176, 179, 181, 185, 187, 190, 192, 194, 197, 199, 200, 202, 204, 206, 209, 211, 213,
@@ -231,7 +233,8 @@ const ROOTS: [u8; 64] = [
     246, 248, 250, 251, 252, 254,
 ];
 
-/// `cubic_root`: six leading bits from the table, then a step of Newton and Raphson; 0.2 % off.
+/// `cubic_root`: takes the six leading bits from the table, then a step of Newton and Raphson; the
+/// mean error is 0.2 %.
 fn cube_root(a: u64) -> u32 {
     let bits = u64::BITS - a.leading_zeros();
     if bits < 7 {
@@ -241,7 +244,7 @@ fn cube_root(a: u64) -> u32 {
     let leading = (a >> (3 * thirds)) as usize;
     let x = ((u32::from(ROOTS[leading]) + 10) << thirds) >> 6;
     let x = 2 * x + (a / (u64::from(x) * u64::from(x - 1))) as u32;
-    // A third, nearly.
+    // Nearly a third: 341/1,024.
     (x * 341) >> 10
 }
 
@@ -256,7 +259,7 @@ impl Cubic {
         }
     }
 
-    /// `cubictcp_acked`: round trips of the second after congestion avoidance began do not count.
+    /// `cubictcp_acked`: round-trip times of the first second of congestion avoidance do not count.
     fn measure(&mut self, win: &mut Window, ack: &AckSample) {
         let Some(rtt) = ack.rtt else { return };
         let young = |epoch: Epoch| jiffies(ack.now) - epoch.start < HZ;
@@ -278,7 +281,7 @@ impl Cubic {
     }
 }
 
-/// The clock's jiffy.
+/// The time in jiffies.
 fn jiffies(now: Instant) -> u64 {
     now.nanos() / (1_000_000_000 / HZ)
 }
@@ -313,7 +316,7 @@ impl Control for Cubic {
         win.ssthresh = u64::from((cwnd * beta / SCALE).max(2)) * win.mss();
     }
 
-    /// `cubictcp_state`: all is forgotten, and HyStart runs again.
+    /// `cubictcp_state`: everything is reset, and HyStart or SEARCH starts again.
     fn on_timeout(&mut self, _win: &Window, flight: &Flight, now: Instant) {
         self.curve = Curve::default();
         self.delay_min = 0;
@@ -324,14 +327,14 @@ impl Control for Cubic {
         }
     }
 
-    /// `CA_EVENT_CWND_RESTART` of SEARCH.
+    /// `CA_EVENT_CWND_RESTART` of the SEARCH module: SEARCH starts again.
     fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {
         if let Exit::Search(search) = &mut self.exit {
             search.start_over();
         }
     }
 
-    /// `cubictcp_cwnd_event`: a pause is no time on the curve.
+    /// `cubictcp_cwnd_event`: a pause does not count as time on the curve.
     fn on_tx_start(&mut self, _: &mut Window, last: Instant, _app_limited: bool, now: Instant) {
         if let Some(epoch) = &mut self.curve.epoch {
             let (last, now) = (jiffies(last), jiffies(now));

@@ -1,11 +1,11 @@
-//! DCTCP (RFC 8257; M. Alizadeh et al., *Data Center TCP*, SIGCOMM 2010): Reno, but marks cut the
-//! window by half of the fraction of bytes that were marked.
+//! DCTCP (RFC 8257; M. Alizadeh et al., *Data Center TCP*, SIGCOMM 2010): Reno, but marks reduce
+//! the window by half of the fraction of bytes that were marked.
 //!
-//! In five lines. `alpha` is a moving average of the marked fraction, one sample per window of data
-//! with weight g = 1/16 (section 3.3). Once per window in which marks are reported the window becomes
-//! cwnd (1 - alpha/2). Losses halve it (section 3.4). Behind a step at K packets, alpha settles at about
-//! sqrt(2/W*), W* packets being the path and K, and the queue swings by sqrt(W*/2) below K (Alizadeh
-//! et al., section 3.3).
+//! `alpha` is a moving average of the marked fraction, one sample per window of data with weight g
+//! = 1/16 (section 3.3). Once per window in which marks are reported the window becomes cwnd (1 -
+//! alpha/2). Losses halve it (section 3.4). Behind a step marking at K packets, alpha settles at
+//! about sqrt(2/W*), where W* is the number of packets on the path plus K, and the queue swings by
+//! sqrt(W*/2) below K (Alizadeh et al., section 3.3).
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -68,7 +68,7 @@ struct Dctcp {
     reno: Reno,
     /// Average fraction of bytes marked.
     alpha: f64,
-    /// Bytes reported since the window of observation began, and of these the marked ones.
+    /// Bytes reported in the current window of observation, and the marked ones of these.
     delivered: u64,
     marked: u64,
     /// The window of observation ends when a higher number than this is acknowledged.
@@ -81,11 +81,11 @@ impl Dctcp {
         Dctcp { settings, reno, alpha, delivered: 0, marked: 0, window_end: 0 }
     }
 
-    /// Section 3.3, steps 1 to 8.
+    /// Section 3.3, steps 1 to 8: counts the marked bytes, and updates `alpha` once per window.
     fn observe(&mut self, report: &Report) {
         self.delivered += report.delivered;
         self.marked += report.marked;
-        // Linux ends it with the last of its numbers, RFC 8257 with the first beyond.
+        // Linux ends the window with its last sequence number, RFC 8257 with the first one beyond.
         let ended = report.flight.una >= self.window_end + u64::from(!self.settings.whole);
         if !ended || self.delivered == 0 {
             return;
@@ -97,14 +97,15 @@ impl Dctcp {
             let left = if less > 0.0 { units - less } else { 0.0 };
             self.alpha = ((left + (fraction * g * UNITS).floor()) / UNITS).min(1.0);
         } else {
-            // Marks of what carried no data count as well: there may be more of them than data.
+            // Marks of packets without data count as well, so marked bytes may exceed delivered
+            // ones.
             self.alpha += g * (fraction.min(1.0) - self.alpha);
         }
         (self.delivered, self.marked) = (0, 0);
         self.window_end = report.flight.max;
     }
 
-    /// Section 3.3, step 9: what a mark leaves.
+    /// Section 3.3, step 9: the window that a mark leaves, bytes.
     fn rest(&self, win: &Window) -> u64 {
         if self.settings.whole {
             let segments = win.cwnd / win.mss();
@@ -145,7 +146,7 @@ mod tests {
     use super::super::marking::Path;
     use super::*;
 
-    /// As the RFC counts.
+    /// A control that counts as the RFC does.
     impl Default for Dctcp {
         fn default() -> Self {
             let linux = Settings::read(&Params::defaults(FIELDS));
@@ -170,7 +171,7 @@ mod tests {
     fn alpha_takes_a_sixteenth_of_a_window_s_fraction() {
         let mut dctcp = Dctcp::default();
         let mut flight = Flight { una: 1, max: 10_001, ..Flight::default() };
-        // The first window ends at once: nothing was sent before it.
+        // The first window of observation ends at once: nothing was sent before it.
         on_ack(&mut dctcp, &mut flight, 1_000, 1_000);
         assert_eq!((dctcp.alpha, dctcp.window_end), (1.0, 10_001));
         // Bytes up to the end of the window count together...
@@ -186,7 +187,7 @@ mod tests {
 
     #[test]
     fn marks_of_what_carried_no_data_lift_alpha_to_one_at_most() {
-        // 1,000 B of data, and marks that stand for forty segments.
+        // 1,000 B of data are delivered, and the marks stand for forty segments.
         for dctcp in [Dctcp::default(), as_linux()] {
             let mut dctcp = Dctcp { alpha: 0.9, ..dctcp };
             let mut flight = Flight { una: 1, max: 10_001, ..Flight::default() };
@@ -208,8 +209,8 @@ mod tests {
 
     #[test]
     fn linux_counts_alpha_in_1024ths_rounded_down() {
-        // dctcp_update_alpha: alpha -= min_not_zero(alpha, alpha >> 4), and (marked << 6) / delivered more; the
-        // window ends with its last number.
+        // dctcp_update_alpha: alpha -= min_not_zero(alpha, alpha >> 4), then (marked << 6) /
+        // delivered is added; the window ends with its last sequence number.
         let mut dctcp = as_linux();
         let mut flight = Flight { una: 1, max: 9_001, ..Flight::default() };
         on_ack(&mut dctcp, &mut flight, 1_000, 0);

@@ -1,14 +1,15 @@
 //! LEDBAT++ (P. Balasubramanian, O. Ertugay, D. Havey, M. Bagnulo,
-//! draft-irtf-iccrg-ledbat-plus-plus-06, 2026; Windows has it), for what may wait: it leaves the line
-//! to others as soon as they make a queue.
+//! draft-irtf-iccrg-ledbat-plus-plus-06, 2026; implemented in Windows), for background transfers:
+//! it leaves the link to other flows as soon as they build a queue.
 //!
-//! In five lines. The queue is the round trip less the smallest of ten minutes. Below 60 ms of it the
-//! window grows by at most a segment per round trip, by a sixteenth on short paths; above it shrinks
-//! in proportion to itself and to the excess. Slow start is slower by the same gain and ends at
-//! 45 ms. And now and then, a tenth of the time, the window is two segments: then flows see the path
-//! without the queue that they themselves keep. Losses halve the window as Reno's.
+//! The queueing delay is the round-trip time less the smallest of ten minutes. Below 60 ms the
+//! window grows by at most a segment per round trip, on short paths by down to a sixteenth of one;
+//! above 60 ms it shrinks in proportion to itself and to the excess. Slow start is slower by the
+//! same factor, the gain, and ends at 45 ms. For a tenth of the time, in slowdowns, the window is
+//! two segments: then flows see the path without the queue that they keep themselves. Losses halve
+//! the window as in Reno.
 //!
-//! Sections are the draft's.
+//! Section numbers are the draft's.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -70,10 +71,10 @@ impl Settings {
     }
 }
 
-/// Sections 4.1 and 4.4: the first window, and that of a slowdown, in segments.
+/// Sections 4.1 and 4.4: first window, and window of a slowdown, segments.
 const LEAST: u64 = 2;
-/// Section 4.4: length of a slowdown in round trips, also the wait for the first; and pause after
-/// one, in lengths of it with its ramp.
+/// Section 4.4: `TRIPS` is the length of a slowdown and the wait before the first one, in round
+/// trips; `PAUSE` is the pause after a slowdown, as a multiple of its length with its ramp.
 const TRIPS: u64 = 2;
 const PAUSE: u64 = 9;
 /// RFC 6817 section 2.4.2: CURRENT_FILTER and BASE_HISTORY, minutes.
@@ -81,12 +82,12 @@ const CURRENT: usize = 4;
 const HISTORY: usize = 10;
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// The round trips that show the queue (RFC 6817 section 3.4.2).
+/// Round-trip times that show the queueing delay (RFC 6817 section 3.4.2).
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     current: [Duration; CURRENT],
     next: usize,
-    /// The least of each of the last minutes, this one's first.
+    /// Smallest round-trip time of each of the last minutes, the current minute first.
     base: [Duration; HISTORY],
     minute: Instant,
 }
@@ -121,16 +122,16 @@ impl Delays {
     }
 }
 
-/// Where a flow stands.
+/// The phase of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Phase {
     /// The first slow start.
     #[default]
     Start,
     Avoid,
-    /// Two segments, until then.
+    /// The window is two segments until this time.
     Slowdown(Instant),
-    /// Back to the window before.
+    /// Slow start back to the window before the slowdown.
     Ramp,
     /// Slow start after a timeout.
     Again,
@@ -141,10 +142,10 @@ struct LedbatPp {
     settings: Settings,
     delays: Delays,
     phase: Phase,
-    /// When the next slowdown is due, and when the one under way began, its ramp included.
+    /// When the next slowdown is due, and when the current one (with its ramp) began.
     due: Option<Instant>,
     began: Option<Instant>,
-    /// A part of a byte by which the window is to change.
+    /// Fraction of a byte that belongs to the window besides `cwnd`.
     rest: f64,
 }
 
@@ -166,7 +167,8 @@ impl LedbatPp {
         self.rest = window - win.cwnd as f64;
     }
 
-    /// Slow start ends, or a loss has ended it.
+    /// Begins congestion avoidance after slow start or a loss, and sets when the next slowdown is
+    /// due.
     fn avoid(&mut self, win: &mut Window, ack: &AckSample) {
         let wait = match self.began.take() {
             Some(began) => ack.now.since(began) * PAUSE,
@@ -177,7 +179,7 @@ impl LedbatPp {
         win.ssthresh = win.ssthresh.min(win.cwnd);
     }
 
-    /// Section 4.4.
+    /// Section 4.4: begins a slowdown.
     fn slow_down(&mut self, win: &mut Window, ack: &AckSample) {
         self.began = Some(ack.now);
         self.due = None;
@@ -186,7 +188,7 @@ impl LedbatPp {
         self.phase = Phase::Slowdown(ack.now + ack.srtt * TRIPS);
     }
 
-    /// Section 4.1: slow start times the gain.
+    /// Section 4.1: slow start, its growth multiplied by the gain.
     fn start(&mut self, win: &mut Window, ack: &AckSample) {
         let early = self.phase == Phase::Start && self.delays.queueing() > self.settings.early();
         if !early && ack.window_limited {
@@ -200,7 +202,7 @@ impl LedbatPp {
         }
     }
 
-    /// Section 4.3: what a round trip would change, an acknowledgement's share of it.
+    /// Section 4.3: applies an acknowledgement's share of the change per round trip.
     fn adapt(&mut self, win: &mut Window, ack: &AckSample) {
         let mss = win.mss() as f64;
         let window = (win.cwnd as f64 + self.rest) / mss;
@@ -249,7 +251,8 @@ impl Control for LedbatPp {
     fn on_congestion(&mut self, win: &mut Window, _flight: &Flight, cause: Cause, _now: Instant) {
         self.rest = 0.0;
         self.phase = if cause == Cause::Timeout { Phase::Again } else { Phase::Avoid };
-        // A loss ends a slowdown; it was of the window before that.
+        // A loss in a slowdown ends it; it halves the window before the slowdown, with which the
+        // segment was sent.
         let before = self.began.map_or(0, |_| win.ssthresh);
         win.ssthresh = (win.cwnd.max(before) / 2).max(LEAST * win.mss());
     }

@@ -1,7 +1,7 @@
-//! TCP-NV as Linux has it (`net/ipv4/tcp_nv.c`; L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010 and 2015): once per
-//! round trip the window is held against what the greatest rate of that round trip needs at the smallest round
-//! trip, and ten segments more. Meant for data centres: it decides by at least 20 to 60 round trips measured per
-//! decision, so that small windows are never judged.
+//! TCP-NV as Linux has it (`net/ipv4/tcp_nv.c`; L. Brakmo, *TCP-NV: An Update to TCP-Vegas*, 2010
+//! and 2015). Once per round trip the window is compared with what the greatest rate of that round
+//! trip needs at the smallest round-trip time, and ten segments more. It is meant for data centres:
+//! a decision needs 20 to 60 round-trip samples, so that small windows are never reduced for delay.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::random::{GOLDEN, mix};
@@ -38,23 +38,27 @@ const FIELDS: &[Field] = &[
         .source("nv_min_cwnd = 2"),
 ];
 
-/// `nv_pad_buffer`: so close to the pad the window does not grow.
+/// `nv_pad_buffer`: the window does not grow if it is less than this number of segments below its
+/// limit.
 const PAD_BUFFER: u64 = 2;
-/// `nv_cong_dec_mult`: what is taken of the excess, in 1/128 (30 %).
+/// `nv_cong_dec_mult`: share of the excess by which the window shrinks, in 1/128 (30 %).
 const DECREASE: u64 = 30 * 128 / 100;
-/// `nv_loss_dec_factor`: what a loss leaves, in 1/1,024 (80 %).
+/// `nv_loss_dec_factor`: share of the window that a loss leaves, in 1/1,024 (80 %).
 const LOSS_LEAVES: u64 = 819;
-/// `nv_cwnd_growth_rate_neg`: decisions without congestion that double a growth below Reno's.
+/// `nv_cwnd_growth_rate_neg`: decisions without congestion after which a growth slower than Reno's
+/// doubles.
 const REGAIN: u32 = 8;
-/// `nv_dec_eval_min_calls`, `nv_inc_eval_min_calls` and `nv_ssthresh_eval_min_calls`: measured round trips for a
-/// decision to shrink, to grow, to end slow start.
+/// `nv_dec_eval_min_calls`, `nv_inc_eval_min_calls` and `nv_ssthresh_eval_min_calls`: round-trip
+/// samples needed to shrink, to grow, and to end slow start.
 const TO_SHRINK: u8 = 60;
 const TO_GROW: u8 = 20;
 const TO_END: u8 = 30;
-/// `nv_stop_rtt_cnt` and `nv_rtt_min_cnt`, round trips.
+/// `nv_stop_rtt_cnt`: round trips without a decision after which growth stops; `nv_rtt_min_cnt`:
+/// round trips needed to shrink.
 const STOP: u8 = 10;
 const LEAST_TRIPS: u8 = 2;
-/// `NV_MIN_CWND`, `NV_MIN_CWND_GROW` and `NV_TSO_CWND_BOUND`, segments.
+/// `NV_MIN_CWND`, the first limit of a small window, `NV_MIN_CWND_GROW`, its steps, and
+/// `NV_TSO_CWND_BOUND`, its greatest value (plus one); segments.
 const SMALL: u64 = 4;
 const SMALL_GROWS: u64 = 2;
 const SMALL_MOST: u64 = 80 + 1;
@@ -67,24 +71,27 @@ struct Nv {
     reset_period: Duration,
     min_window: u64,
     increase: Increase,
-    /// `cwnd_growth_factor`: growth is a segment per window shifted by this.
+    /// `cwnd_growth_factor`: the window grows by 2^factor segments per window acknowledged.
     growth: i8,
-    /// `nv_allow_cwnd_growth` and `nv_reset`.
+    /// `nv_allow_cwnd_growth`: the window may grow; `nv_reset`: measurements start again in state
+    /// Open.
     grows: bool,
     reset: bool,
-    /// `nv_min_cwnd`: a smaller window is not judged.
+    /// `nv_min_cwnd`: a window of fewer segments is too small to be measured.
     small: u64,
-    /// `nv_eval_call_cnt`, `nv_rtt_cnt`, `nv_no_cong_cnt`.
+    /// `nv_eval_call_cnt`: samples, `nv_rtt_cnt`: round trips, both since the last decision;
+    /// `nv_no_cong_cnt`: decisions without congestion.
     calls: u8,
     trips: u8,
     calm: u32,
-    /// Microseconds: the average round trip, the smallest, and that of the time to come.
+    /// Average round-trip time, the smallest one, and the one that will be the smallest after the
+    /// renewal; microseconds.
     last_rtt: u64,
     min_rtt: u64,
     next_min_rtt: u64,
-    /// When the smallest is renewed.
+    /// When the smallest round-trip time is renewed.
     renewal: Instant,
-    /// `nv_rtt_max_rate`, in 100 bit/s.
+    /// `nv_rtt_max_rate`: greatest rate since the last decision, in 100 bit/s.
     max_rate: u64,
     /// The round trip ends when more than this is acknowledged.
     round_end: u64,
@@ -117,14 +124,14 @@ impl Nv {
         }
     }
 
-    /// `tcpnv_reset`.
+    /// Linux's `tcpnv_reset`: starts the measurements again.
     fn start_over(&mut self, una: u64) {
         (self.reset, self.calm, self.last_rtt) = (false, 0, 0);
         (self.trips, self.calls, self.max_rate) = (0, 0, 0);
         (self.round_end, self.una) = (una, una);
     }
 
-    /// `tcpnv_state`.
+    /// Linux's `tcpnv_state`: the state of loss recovery changes.
     fn enter(&mut self, state: CaState, una: u64) {
         self.state = state;
         match state {
@@ -138,7 +145,8 @@ impl Nv {
         }
     }
 
-    /// The measuring part of `tcpnv_acked`: the round trip, and the rate of this one's flight.
+    /// The measuring part of `tcpnv_acked`: enters a round-trip time, us, and the rate at which
+    /// `flight` bytes were delivered in it.
     fn measure(&mut self, rtt: u64, flight: u64, now: Instant) {
         let average = if self.last_rtt > 0 {
             (rtt + self.last_rtt) >> 1
@@ -153,7 +161,7 @@ impl Nv {
         self.next_min_rtt = self.next_min_rtt.min(average);
         if now >= self.renewal {
             (self.min_rtt, self.next_min_rtt) = (self.next_min_rtt, u64::from(u32::MAX));
-            // Three to five quarters of the period.
+            // A random three to five quarters of the period.
             let random = mix(now.nanos() ^ mix(self.una.wrapping_add(GOLDEN))) & 0xff;
             let period = self.reset_period.nanos() / 512 * (384 + random);
             self.renewal = now + Duration::from_nanos(period);
@@ -161,13 +169,14 @@ impl Nv {
         }
     }
 
-    /// The once-per-round part of `tcpnv_acked`; `acked`: bytes since the last call.
+    /// The once-per-round part of `tcpnv_acked`; `acked` is the bytes acknowledged since the last
+    /// sample.
     fn judge(&mut self, win: &mut Window, flight: &Flight, acked: u64) {
         self.round_end = flight.max;
         self.trips = self.trips.saturating_add(1);
         let mss = win.mss();
         if self.calls == 1 && acked >= (self.small - 1) * mss && self.small < SMALL_MOST {
-            // One acknowledgement per round trip: the window is too small to be judged.
+            // One acknowledgement per round trip: the window is too small to be measured.
             self.small = (self.small + SMALL_GROWS).min(SMALL_MOST);
             self.round_end = flight.max + self.small * mss;
             (self.calls, self.grows) = (0, true);
@@ -186,7 +195,8 @@ impl Nv {
         }
     }
 
-    /// The window is more than `most`: whether that is sure enough.
+    /// The window is more than `most` segments: shrinks it if there are enough samples. Returns
+    /// whether it did.
     fn shrink(&mut self, win: &mut Window, cwnd: u64, most: u64) -> bool {
         let first = win.ssthresh >= u64::from(u32::MAX >> 1);
         if self.trips < LEAST_TRIPS {
@@ -285,7 +295,8 @@ mod tests {
         Window { cwnd: segments * MSS, ssthresh: MSS, mss: MSS as u16, ..Window::default() }
     }
 
-    /// A round whose greatest rate needs 50 segments at the smallest round trip of 1 ms: at most 60 are right.
+    /// A round whose greatest rate needs 50 segments at the smallest round-trip time of 1 ms: the
+    /// limit is 60. Returns the control, the window, and the window in segments.
     fn round(cwnd: u64, calls: u8, trips: u8) -> (Nv, Window, u64) {
         let max_rate = 50 * MSS * 80_000 / 1_000;
         let mut control = Nv { max_rate, min_rtt: 1_000, calls, trips, grows: true, ..nv() };
@@ -309,7 +320,7 @@ mod tests {
     fn too_few_measurements_decide_nothing() {
         assert_eq!(round(100, 59, 2).2, 100);
         assert_eq!(round(100, 60, 0).2, 100);
-        // After ten round trips without enough of them it stops growing.
+        // After ten round trips without enough samples it stops growing.
         assert!(round(100, 59, 9).0.grows);
         assert!(!round(100, 59, 10).0.grows);
     }

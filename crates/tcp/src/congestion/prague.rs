@@ -1,12 +1,11 @@
-//! TCP Prague's essentials (RFC 9331 section 4.3 and appendix A.1; K. De Schepper, O. Tilmans,
-//! B. Briscoe, V. Goel, draft-briscoe-iccrg-prague-congestion-control; version 0.7 of the Linux module,
-//! 2024).
+//! The essential parts of TCP Prague (RFC 9331 section 4.3 and appendix A.1; K. De Schepper, O.
+//! Tilmans, B. Briscoe, V. Goel, draft-briscoe-iccrg-prague-congestion-control; version 0.7 of the
+//! Linux module, 2024).
 //!
-//! In five lines. As in DCTCP, alpha averages the marked fraction, and a round trip with marks cuts
-//! the window by alpha/2. Other than there, unmarked bytes go on growing it, so a marking probability p
-//! gives a window of about 2 (1 - p)/p segments. Below 25 ms both happen as if the round trip took
-//! 25 ms, so that rates do not depend on it. Losses halve the window as Reno does. Everything is paced,
-//! and the window has fractions.
+//! As in DCTCP, alpha averages the marked fraction, and a round trip with marks reduces the window
+//! by alpha/2. Unlike in DCTCP, unmarked bytes go on growing it, so a marking probability p gives a
+//! window of about 2 (1 - p)/p segments. Below 25 ms both happen as if the round trip took 25 ms,
+//! so that rates do not depend on it. Losses halve the window. Everything is paced.
 
 mod classic;
 mod rate;
@@ -97,7 +96,7 @@ impl Settings {
     }
 }
 
-/// Round trips after slow start before they do.
+/// Round trips after slow start before a short round trip counts like the virtual one.
 const ROUNDS_BEFORE: u32 = 4;
 /// Smallest window, in segments.
 const LEAST: u64 = 2;
@@ -105,32 +104,32 @@ const LEAST: u64 = 2;
 #[derive(Clone, Debug)]
 struct Prague {
     settings: Settings,
-    /// The window with its fractions, bytes; zero before the first ACK.
+    /// The window with its fraction of a byte, bytes; zero before the first ACK.
     window: f64,
-    /// Average fraction of bytes marked; counted from the first mark on.
+    /// Average fraction of bytes marked, sampled from the first mark on.
     alpha: f64,
     /// A mark has been seen: there is a queue that marks.
     marked_once: bool,
     /// A loss is being repaired: no growth.
     losing: bool,
-    /// The window before that loss.
+    /// The window before the last loss, bytes.
     before_loss: f64,
     /// Round trips since slow start.
     rounds: u32,
-    /// Bytes reported since alpha's last sample, and of these the marked ones.
+    /// Bytes reported since alpha's last sample, and the marked ones of these.
     delivered: u64,
     marked: u64,
     /// A round trip is over when this number is acknowledged.
     round_end: u64,
     sampled: Instant,
     reduced: Instant,
-    /// Marks were not answered yet, for the virtual round trip was not over.
+    /// Marks are unanswered, because the virtual round trip was not over.
     owed: bool,
-    /// Bytes in the network.
+    /// Bytes in flight.
     in_flight: u64,
-    /// Looks for a classic queue, where `classic_fallback` is set.
+    /// The detector of classic queues, if `classic_fallback` is set.
     detector: Option<Detector>,
-    /// The rate, where the window may go by it.
+    /// The rate, if the window may follow it (`cwnd_mode`).
     pace: Option<Pace>,
 }
 
@@ -156,17 +155,17 @@ impl Prague {
         }
     }
 
-    /// Whether short round trips count like the reference.
+    /// Whether a short round trip counts like the virtual one.
     fn independent(&self, win: &Window) -> bool {
         win.cwnd >= win.ssthresh && self.rounds >= ROUNDS_BEFORE
     }
 
-    /// Whether `since` is a virtual round trip ago, the real one being over.
+    /// Whether a virtual round trip has passed since `since`, if a real one has.
     fn virtual_round(&self, win: &Window, since: Instant, now: Instant) -> bool {
         !self.independent(win) || now.since(since) >= self.settings.rtt_virtual
     }
 
-    /// Linux's `prague_enter_cwr`, once per virtual round trip.
+    /// Linux's `prague_enter_cwr`: reduces the window by alpha/2, once per virtual round trip.
     fn answer_marks(&mut self, win: &Window, now: Instant) {
         self.owed = !self.virtual_round(win, self.reduced, now);
         if !self.owed {
@@ -176,7 +175,7 @@ impl Prague {
         }
     }
 
-    /// Takes a part of what is led by marks and losses, the window or the rate.
+    /// Reduces the window or the rate, whichever leads, by this share.
     fn reduce(&mut self, win: &Window, part: f64) {
         let independent = self.independent(win);
         match &mut self.pace {
@@ -192,14 +191,14 @@ impl Prague {
         }
     }
 
-    /// Takes a part of the window. What is left has a floor: far below a segment the next unmarked
-    /// one, which adds mss/window segments, would let go a flood.
+    /// Reduces the window by this share, to no less than two segments: far below one segment, the
+    /// next unmarked one would add mss/window segments, a burst.
     fn shrink(&mut self, win: &Window, part: f64) {
         self.window = (self.window * (1.0 - part)).max((LEAST * win.mss()) as f64);
     }
 
-    /// Linux's `prague_rate_scaled_ai_ack_increase`: a segment per reference round trip, whose
-    /// window would be longer in proportion.
+    /// Share of the usual growth (Linux's `prague_rate_scaled_ai_ack_increase`): a segment per
+    /// virtual round trip, whose window would be larger in proportion.
     fn share_of_increase(&self, srtt: Duration) -> f64 {
         let short = srtt > Duration::ZERO && srtt < self.settings.rtt_virtual;
         if self.rounds < ROUNDS_BEFORE || !short {
@@ -211,7 +210,8 @@ impl Prague {
 
     fn grow(&mut self, win: &mut Window, ack: &AckSample) {
         let unmarked = ack.delivered.saturating_sub(ack.marked);
-        // What is paced need not fill its window; what the program does not use does not grow (`app_limited`).
+        // A sender in rate mode need not fill its window; it only stops growing when the program
+        // limits it (`app_limited`).
         let limited = match self.pace {
             Some(_) => !ack.rate.is_some_and(|rate| rate.app_limited),
             None => ack.window_limited,
@@ -237,7 +237,7 @@ impl Prague {
         }
     }
 
-    /// What a window of unmarked bytes adds: a full segment, also where segments are smaller.
+    /// Bytes that a window of unmarked bytes adds: a full segment, also if segments are smaller.
     fn increment(&self, win: &Window) -> f64 {
         self.pace.as_ref().map_or(win.mss() as f64, Pace::full)
     }
@@ -247,8 +247,8 @@ impl Prague {
         (self.window as u64).div_ceil(win.mss()).max(LEAST) * win.mss()
     }
 
-    /// Segments are of `mss` bytes from now on. As many as before have a threshold of as many as before; if there
-    /// are more or fewer, it stays in bytes.
+    /// Changes the segment size to `mss` bytes. The threshold keeps its number of segments if the
+    /// window does, otherwise its bytes.
     fn resize(&self, win: &mut Window, mss: u16) {
         let old = win.mss();
         let before = win.cwnd / old;
@@ -259,7 +259,7 @@ impl Prague {
         }
     }
 
-    /// Leads `cwnd` to the window, rounded up to whole segments, by a segment per ACK.
+    /// Moves `cwnd` towards the window, rounded up to whole segments, by a segment per ACK.
     fn lead(&self, win: &mut Window) {
         let (mss, goal) = (win.mss(), self.goal(win));
         if win.cwnd > goal {
@@ -270,7 +270,7 @@ impl Prague {
         }
     }
 
-    /// Linux's `prague_update_alpha`, once per virtual round trip.
+    /// Linux's `prague_update_alpha`: samples alpha once per virtual round trip.
     fn observe(&mut self, win: &mut Window, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
@@ -280,7 +280,8 @@ impl Prague {
         }
         if self.marked_once {
             let fraction = self.marked as f64 / self.delivered as f64;
-            // PRAGUE_MAX_ALPHA: marks of what carried no data count as well.
+            // PRAGUE_MAX_ALPHA: marks of packets without data count as well, so the fraction may
+            // exceed 1.
             self.alpha = (self.alpha + self.settings.g * (fraction - self.alpha)).min(1.0);
             self.sampled = ack.now;
             if let Some(detector) = &mut self.detector {
@@ -376,13 +377,13 @@ impl Control for Prague {
         self.detector = Some(Detector::new(self.settings.classic));
     }
 
-    /// `prague_tso_segs`: a 4,096th of a second (prague_burst_shift).
+    /// `prague_tso_segs`: as many segments as the rate sends in 1/4,096 s (prague_burst_shift).
     fn burst_size(&self, rate: u64, mss: u64) -> BurstSize {
         BurstSize::Segments(((rate / mss) >> 12).max(1))
     }
 
-    /// Linux's `prague_update_pacing_rate`: a window (or what is out, if more) per round trip; twice
-    /// that below half of ssthresh.
+    /// Linux's `prague_update_pacing_rate`: a window (or the bytes in flight, if more) per round
+    /// trip; twice that below half of ssthresh.
     fn pacing_rate(&self, win: &Window, _flight: &Flight, srtt: Duration) -> Option<u64> {
         (srtt > Duration::ZERO).then_some(())?;
         if let Some(pace) = &self.pace {

@@ -1,5 +1,6 @@
-//! CUBIC by the letter of RFC 9438: after congestion the window follows a cubic of the time since,
-//! flat around the window at which congestion came. Linux's is [`super::cubic`].
+//! CUBIC by the letter of RFC 9438: after congestion the window follows a cubic function of the
+//! time since, flat around the window at which congestion came. Linux's version is
+//! [`super::cubic`].
 //!
 //! Windows in the formulas are in segments, times in seconds. Arithmetic is IEEE 754's four
 //! operations and `libm`'s cube root: the same bits on every machine.
@@ -41,7 +42,7 @@ const FIELDS: &[Field] = &[
         .source("section 4.7"),
 ];
 
-/// The parameters, and what follows from them.
+/// The parameters, and the factor that follows from them.
 #[derive(Clone, Copy, Debug)]
 struct Settings {
     c: f64,
@@ -66,33 +67,33 @@ struct Cubic {
     curve: Curve,
     /// The curve before the last congestion (section 4.9).
     before: Option<Curve>,
-    /// A part of a byte by which the window is to grow.
+    /// Fraction of a byte of growth that `cwnd` does not hold yet.
     credit: f64,
 }
 
-/// The variables of section 4.1.2, which an undo puts back.
+/// The variables of section 4.1.2, which an undo restores; windows in segments.
 #[derive(Clone, Copy, Debug, Default)]
 struct Curve {
     /// Plateau of the next curve; none before the first congestion and after a timeout.
     w_max: Option<f64>,
-    /// Window before the last congestion.
+    /// Window before the last congestion; 0 before the first.
     cwnd_prior: f64,
-    /// The present congestion avoidance; none outside.
+    /// The current stage of congestion avoidance; none outside of it.
     epoch: Option<Epoch>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
-    /// Growth of the cubic.
+    /// Constant C of the cubic function, segments/s^3.
     c: f64,
-    /// Time since its start in which the window was used (sections 4.2 and 5.8).
+    /// Time since the epoch began during which the window was used (sections 4.2 and 5.8).
     age: Duration,
-    /// The last acknowledgement.
+    /// When the last acknowledgement arrived.
     seen: Instant,
     plateau: f64,
-    /// Time from the start to the plateau.
+    /// Time from the start to the plateau, seconds.
     k: f64,
-    /// Window of the AIMD that equals Reno.
+    /// Window of the AIMD sender that equals Reno, segments.
     w_est: f64,
 }
 
@@ -118,7 +119,8 @@ impl Curve {
         Epoch { c, age: Duration::ZERO, seen: now, plateau, k, w_est: cwnd }
     }
 
-    /// Section 4.7, and the saving of section 4.6.
+    /// Ends congestion avoidance: fast convergence (section 4.7), and the window saved as in
+    /// section 4.6.
     fn end(&mut self, settings: &Settings, cwnd: f64) {
         let less = settings.fast_convergence && self.w_max.is_some_and(|w_max| cwnd < w_max);
         self.w_max = Some(if less { cwnd * (1.0 + settings.beta) / 2.0 } else { cwnd });
@@ -138,7 +140,7 @@ impl Cubic {
         }
     }
 
-    /// Sections 4.2 to 4.5.
+    /// Congestion avoidance for `acked` bytes (sections 4.2 to 4.5).
     fn avoid(&mut self, win: &mut Window, ack: &AckSample, acked: u64) {
         let mss = win.mss() as f64;
         let cwnd = (win.cwnd as f64 + self.credit) / mss;

@@ -1,7 +1,8 @@
-//! SCReAM version 2's congestion control (draft-johansson-ccwg-rfc8298bis-screamv2), for interactive media, over TCP's
-//! window: the reference window grows by a segment and a fiftieth of itself per round trip, slower near the window at
-//! which it was last reduced; marks reduce it in proportion, as do queueing delays beyond half of a target of 60 ms,
-//! and a loss leaves 0.7.
+//! SCReAM version 2's congestion control (draft-johansson-ccwg-rfc8298bis-screamv2), for
+//! interactive media, applied to TCP's window. The reference window grows by a segment and a
+//! fiftieth of itself per round trip, slower near the window at which it was last reduced. Marks
+//! reduce it in proportion, as do queueing delays beyond half of a target of 60 ms; a loss leaves
+//! 0.7 of it.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -45,7 +46,7 @@ const FIELDS: &[Field] = &[
 const ALPHA_UP: f64 = 1.0 / 8.0;
 const ALPHA_DOWN: f64 = 1.0 / 128.0;
 const DELAY_UP: f64 = 1.0 / 4.0;
-/// Round trips after a reduction until the multiplicative increase is back in full.
+/// Round trips after a reduction until the multiplicative increase has its full size again.
 const RECOVERY_TRIPS: f64 = 100.0;
 /// Growth is full where the window differs from that of the last reduction by 1/INFLECTION of the
 /// latter; and the least factor of growth.
@@ -53,7 +54,7 @@ const INFLECTION: f64 = 2.0;
 const LEAST_GROWTH: f64 = 0.25;
 /// The window is at most this multiple of the bytes in flight, plus a segment.
 const HEADROOM: f64 = 1.1;
-/// PACKET_PACING_HEADROOM.
+/// PACKET_PACING_HEADROOM: pacing rate over the rate of a window per round trip.
 const PACE: f64 = 1.1;
 /// Length of the base delay's history, minutes: the base is the least delay in it.
 const HISTORY: usize = 10;
@@ -84,10 +85,10 @@ struct Scream {
     delivered: u64,
     marked: u64,
     alpha_at: Instant,
-    /// Queueing delay, filtered, s, and its last sample.
+    /// Filtered queueing delay and its last sample, s.
     queueing: f64,
     last_sample: f64,
-    /// The least round trip of each of the last minutes, s.
+    /// Smallest round-trip time of each of the last minutes, the current minute first, s.
     base: [f64; HISTORY],
     minute: Instant,
     /// When the window was last reduced.
@@ -119,7 +120,8 @@ impl Scream {
         }
     }
 
-    /// The queueing delay rises slowly and falls at once; the lesser of two samples counts.
+    /// Enters a round-trip time, s: the filtered queueing delay rises slowly and falls at once, and
+    /// takes the smaller of two samples.
     fn measure(&mut self, rtt: f64, now: Instant) {
         if now.since(self.minute) >= MINUTE {
             self.minute = now;
@@ -137,7 +139,7 @@ impl Scream {
         };
     }
 
-    /// The share of marks: fast up, slow down, once per virtual round trip.
+    /// Updates the share of marks, once per virtual round trip: it rises fast and falls slowly.
     fn count_marks(&mut self, ack: &AckSample) {
         self.delivered += ack.delivered;
         self.marked += ack.marked;
@@ -153,13 +155,14 @@ impl Scream {
         (self.delivered, self.marked, self.alpha_at) = (0, 0, ack.now);
     }
 
-    /// The share of marks that the queueing delay is worth: 0 at half of the target, 1 at the
-    /// target.
+    /// The share of marks to which the queueing delay corresponds: 0 at half of the target, 1 at
+    /// the target.
     fn virtual_alpha(&self) -> f64 {
         (self.queueing / (self.target / 2.0) - 1.0).clamp(0.0, 1.0)
     }
 
-    /// Distance of the window from its value at the last reduction.
+    /// Square of the relative distance of the window from its value at the last reduction: 0 there,
+    /// 1 from half of that value away on.
     fn away(&self) -> f64 {
         let away = INFLECTION * (self.window - self.inflection) / self.inflection;
         (away * away).min(1.0)
@@ -176,7 +179,7 @@ impl Scream {
         if !(marks || delay > 0.0) || !self.may_react(ack) {
             return marks || delay > 0.0;
         }
-        // A round trip longer than the virtual one has several reductions.
+        // Several reductions fit into a round trip longer than the virtual one.
         let often = (ack.srtt.secs_f64() / self.virtual_rtt).max(1.0);
         let (alpha, scale) = match (marks, delay > 0.0) {
             (true, false) => (self.alpha, self.away().max(LEAST_GROWTH)),
@@ -195,7 +198,7 @@ impl Scream {
         self.reacted = Some(now);
     }
 
-    /// What an acknowledgement adds.
+    /// Grows the window for an acknowledgement.
     fn grow(&mut self, mss: f64, ack: &AckSample) {
         let rtt = ack.srtt.secs_f64();
         let longer = rtt.max(self.virtual_rtt);
@@ -230,7 +233,7 @@ impl Control for Scream {
     }
 
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
-        // After a timeout the transport has set cwnd.
+        // After a timeout the transport has set `cwnd`, which the reference window follows.
         self.window = self.window.min(win.cwnd as f64 + 1.0);
         self.flights[0] = self.flights[0].max(ack.in_flight_before);
         if ack.round {
@@ -296,7 +299,8 @@ mod tests {
 
     #[test]
     fn growth_is_a_segment_and_a_fiftieth_away_from_the_last_reduction() {
-        // 100 segments, 100 acknowledged: 1 + 2 segments; near the last reduction a quarter of one.
+        // 100 segments are acknowledged at a window of 100: it grows by 1 + 2 segments, near the
+        // last reduction by a quarter of one.
         let mut control = Scream { window: 100_000.0, ..scream() };
         control.flights = [1_000_000; 2];
         (0..100).for_each(|_| control.grow(1_000.0, &ack(0, 0)));

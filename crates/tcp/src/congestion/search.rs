@@ -1,8 +1,9 @@
-//! SEARCH, Slow start Exit At Right CHokepoint (draft-chung-ccwg-search-10; M. Ataei Kachooei and others, *Improving
-//! TCP Slow Start Performance in Wireless Networks with SEARCH*, WoWMoM 2024), for CUBIC as the authors' Linux module
-//! has it: slow start ends where deliveries stop doubling. What was delivered in a window of 3.5 first round trips is
-//! held against what was delivered in the window a round trip before; while slow start doubles, that is twice as
-//! much, and if it is a third less than twice, the path is full.
+//! SEARCH, Slow start Exit At Right CHokepoint (draft-chung-ccwg-search-10; M. Ataei Kachooei and
+//! others, *Improving TCP Slow Start Performance in Wireless Networks with SEARCH*, WoWMoM 2024),
+//! for CUBIC, as in the authors' Linux module. Slow start ends where deliveries stop doubling. The
+//! bytes delivered in a window of 3.5 first round-trip times are compared with twice those of the
+//! window a round trip before. They are equal while slow start doubles; if they are 35 % less, the
+//! path is full.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -48,7 +49,8 @@ const FIELDS: &[Field] = &[
         .source("cwnd_rollback = 0"),
 ];
 
-/// `SEARCH_BINS`: bins of a window; `SEARCH_EXTRA_BINS`: those more that a longer round trip may need.
+/// `SEARCH_BINS`: bins of a window; `SEARCH_EXTRA_BINS`: further bins, which a longer round trip
+/// needs.
 const BINS: u64 = 10;
 const EXTRA: u64 = 15;
 const ALL: u64 = BINS + EXTRA;
@@ -65,14 +67,15 @@ pub(super) struct Search {
     rollback: bool,
     /// Bytes acknowledged so far (`bytes_acked`).
     acked: u64,
-    /// The oldest unacknowledged number, last seen.
+    /// Oldest unacknowledged number at the last acknowledgement.
     una: u64,
-    /// `bin_duration_us`; none before a round trip is known.
+    /// `bin_duration_us`; 0 before a round-trip time is known.
     duration: u64,
-    /// `curr_idx`, none before the first bin, and when it ends.
+    /// `curr_idx`, the number of the current bin (none before the first), and when the next one
+    /// ends.
     index: Option<u64>,
     end: u64,
-    /// Bytes acknowledged in all at the end of a bin, by its number modulo their count.
+    /// Bytes acknowledged in all at the end of each bin; bin n is at index n modulo `ALL`.
     bins: [u64; ALL as usize],
 }
 
@@ -92,7 +95,7 @@ impl Search {
         }
     }
 
-    /// `bictcp_search_reset`, with the length of bins.
+    /// `bictcp_search_reset`: discards the bins and their length.
     pub fn start_over(&mut self) {
         (self.index, self.end, self.duration) = (None, 0, 0);
         self.bins = [0; ALL as usize];
@@ -106,7 +109,7 @@ impl Search {
         self.bins[(number % ALL) as usize]
     }
 
-    /// `search_init_bins`.
+    /// The module's `search_init_bins`: starts the bins again at `now`.
     fn begin(&mut self, now: u64, rtt: u64) {
         if self.duration == 0 {
             self.duration = (rtt * self.factor / (BINS * 10)).max(1);
@@ -116,12 +119,13 @@ impl Search {
         self.bins[0] = self.acked;
     }
 
-    /// The first round trip, as the length of bins shows it.
+    /// The first round-trip time, from the length of a bin.
     fn first_rtt(&self) -> u64 {
         self.duration * BINS * 10 / self.factor
     }
 
-    /// `search_update_bins`: the number of the bin that ends now; none where they begin anew.
+    /// `search_update_bins`: returns the number of the bin that ends now; none if the bins start
+    /// again.
     fn fill(&mut self, index: u64, now: u64, rtt: u64, app_limited: bool) -> Option<u64> {
         let passed = (now - self.end) / self.duration + 1;
         let missed =
@@ -147,8 +151,8 @@ impl Search {
         Some(index)
     }
 
-    /// `search_compute_delivered_window`: bytes delivered from `left` to `right`, both `earlier` hundredths of a bin
-    /// before that.
+    /// `search_compute_delivered_window`: bytes delivered between the ends of bins `left` and
+    /// `right`, both ends moved back by `earlier` hundredths of a bin.
     fn delivered(&self, left: u64, right: u64, earlier: u64) -> u64 {
         let at = |number: u64| self.acked_until(number);
         let before = if left == 0 { 0 } else { at(left - 1) };
@@ -157,8 +161,8 @@ impl Search {
         whole + first + (at(right) - at(right - 1)) * (100 - earlier) / 100
     }
 
-    /// `search_update`: an acknowledgement in slow start, with a round trip of `rtt`; perhaps ends slow start by
-    /// setting `ssthresh`.
+    /// `search_update`: an acknowledgement in slow start with a round-trip time of `rtt`. Ends slow
+    /// start, if it is time, by setting `ssthresh`.
     pub fn on_sample(&mut self, win: &mut Window, ack: &AckSample, rtt: u32) {
         let (now, rtt) = (micros(ack.now), u64::from(rtt));
         self.acked += ack.flight.una - std::mem::replace(&mut self.una, ack.flight.una);
@@ -169,11 +173,11 @@ impl Search {
         let app_limited = ack.rate.is_some_and(|rate| rate.app_limited);
         let Some(index) = self.fill(index, now, rtt, app_limited) else { return };
         let back = rtt / self.duration;
+        // Too early, or the window a round trip ago would need a bin that is overwritten.
         if index < back + BINS || back >= EXTRA - 1 {
             return;
         }
         let (earlier, before) = (rtt % self.duration * 100 / self.duration, index - back);
-        // The window a round trip ago would need a bin that is overwritten.
         let new = self.delivered(index - BINS, index, 0);
         let double = 2 * self.delivered(before - BINS, before, earlier);
         if double > 0 && double >= new && (double - new) * 100 / double >= self.threshold {
@@ -181,7 +185,7 @@ impl Search {
         }
     }
 
-    /// `search_exit_slow_start`.
+    /// The module's `search_exit_slow_start`.
     fn leave(&self, win: &mut Window, index: u64) {
         if self.rollback {
             let back = (2 * self.first_rtt() / self.duration).min(index);
@@ -218,7 +222,8 @@ mod tests {
         Cubic::new(Settings::read(&params), Exit::Search(Box::new(Search::new(&params))))
     }
 
-    /// After how many round trips of 100 ms slow start ends, by the bytes that each delivers.
+    /// Index of the round trip, of 100 ms each, in which slow start ends; `deliveries` gives the
+    /// bytes that each delivers.
     fn ends(deliveries: impl Fn(u32) -> u64) -> Option<u32> {
         let mut win =
             Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() };
@@ -242,7 +247,8 @@ mod tests {
     #[test]
     fn doubling_goes_on_and_a_full_path_ends_it() {
         assert_eq!(ends(|trip| 10_000 << trip), None);
-        // Full from the seventh round trip on: two round trips later the windows differ by a third less than twice.
+        // The path is full from the seventh round trip on: one to two later, deliveries are 35 %
+        // less than twice those of a round trip ago.
         let end = ends(|trip| 10_000 << trip.min(6));
         assert!((7..=8).contains(&end.unwrap()), "{end:?}");
     }
@@ -253,7 +259,7 @@ mod tests {
         let mut search = search();
         (0..25).for_each(|n| *search.bin(n) = 10 * n + 10);
         assert_eq!([0, 50, 86].map(|earlier| search.delivered(4, 14, earlier)), [100, 100, 99]);
-        // The very first bin's predecessor is nothing.
+        // Nothing was delivered before the first bin.
         assert_eq!(search.delivered(0, 10, 50), 90 + 5 + 5);
     }
 
@@ -265,7 +271,7 @@ mod tests {
         search.acked = 7;
         assert_eq!(search.fill(0, 106_000, 100_000, false), Some(3));
         assert_eq!((&search.bins[..5], search.end), (&[0, 0, 0, 7, 0][..], 140_000));
-        // With alpha of one, two first round trips without an acknowledgement begin it anew.
+        // With an alpha of one, more than two bins without an acknowledgement start the bins again.
         search.alpha = 1;
         assert_eq!(search.fill(3, 180_000, 100_000, false), Some(5));
         assert_eq!(search.fill(5, 400_000, 100_000, false), None);
@@ -274,8 +280,9 @@ mod tests {
 
     #[test]
     fn slow_start_ends_after_the_path_is_full_and_before_a_deep_queue_is() {
-        // 100 Mbit/s and 100 ms: windows of 3.5 round trips, so that it sees a full path two to three round trips
-        // later, at four to eight products; plain slow start leaves at the room's end, here twelve.
+        // 100 Mbit/s and 100 ms. With windows of 3.5 round trips SEARCH sees a full path two to
+        // three round trips later, at four to eight BDP; slow start alone would overflow the queue,
+        // here of twelve BDP.
         let mut path = testing::Path::new(cubic(false), 100.0, 100, 15_000_000);
         assert!(path.run_until(10.0, |path| path.win.ssthresh < u64::MAX));
         let products = path.win.ssthresh as f64 / path.bdp();

@@ -1,5 +1,5 @@
-//! For the controls' tests: reports, and a path with one queue that a control's window and pacing
-//! fill with endless data.
+//! For the tests of controls: samples of acknowledgements, and a path with one queue over which a
+//! control sends endless data by its window and pacing rate.
 
 use std::collections::VecDeque;
 
@@ -12,7 +12,7 @@ use crate::send_state::{Flight, Window};
 /// Segment size of the path, bytes.
 pub(super) const MSS: u64 = 1_000;
 
-/// The report of an acknowledgement of this many bytes to a sender that uses its window.
+/// The sample of an acknowledgement of `acked` bytes at a sender that its window limits.
 pub(super) fn ack_sample(acked: u64) -> AckSample {
     AckSample {
         flight: Flight::default(),
@@ -49,25 +49,26 @@ struct Sent {
     arrives: Option<Instant>,
 }
 
-/// A path with one queue before a line, an acknowledgement for every segment, losses noticed at
-/// the third segment behind; what is lost is not retransmitted, new data goes instead.
+/// A path with one queue before a link, and an acknowledgement for every segment. A segment is lost
+/// when one sent three later is acknowledged; new data is sent in its place, not a retransmission.
 #[derive(Debug)]
 pub(super) struct Path<C> {
     pub control: C,
     pub win: Window,
     flight: Flight,
-    /// Bytes per second of the line, the empty path's round trip, the queue's room in bytes.
+    /// Rate of the link in bytes/s, round-trip time of the empty path, capacity of the queue in
+    /// bytes.
     pub rate: f64,
     pub trip: Duration,
     pub room: u64,
-    /// Most bytes in flight that the program's writing allows.
+    /// Most bytes in flight that the program's writes allow.
     pub supply: u64,
-    /// Lose every n-th segment on top.
+    /// Loses every n-th segment besides those that overflow the queue.
     pub lose_every: u64,
     pub now: Instant,
     pub delivered: u64,
     pub lost: u64,
-    /// Sum of the measured round trips, s, and their number.
+    /// Sum of the measured round-trip times, s, and their number.
     pub trips: (f64, u64),
     line_free: Instant,
     next_send: Instant,
@@ -120,12 +121,12 @@ impl<C: Control> Path<C> {
         }
     }
 
-    /// Bytes that fill the empty path.
+    /// Bandwidth-delay product of the empty path, bytes.
     pub fn bdp(&self) -> f64 {
         self.rate * self.trip.secs_f64()
     }
 
-    /// Runs until `until` holds; false if it does not within this time, seconds.
+    /// Runs until `until` holds; false if it does not within `seconds`.
     pub fn run_until(&mut self, seconds: f64, until: impl Fn(&Self) -> bool) -> bool {
         let end = self.now + Duration::from_secs_f64(seconds);
         while self.now < end {
@@ -151,7 +152,8 @@ impl<C: Control> Path<C> {
         self.run_until(seconds, |_| false);
     }
 
-    /// Share of the line used and mean round trip in units of the base one, for this time, seconds.
+    /// Runs for `seconds`. Returns the share of the link's rate that was used, and the mean
+    /// round-trip time as a multiple of the empty path's.
     pub fn measure(&mut self, seconds: f64) -> (f64, f64) {
         let before = self.delivered;
         self.trips = (0.0, 0);
@@ -270,7 +272,7 @@ impl<C: Control> Path<C> {
         }
     }
 
-    /// Takes what is three segments behind `number` for lost.
+    /// Finds segments lost that were sent three or more before `number`. Returns their bytes.
     fn find_lost(&mut self, number: u64) -> u64 {
         let mut newly = 0;
         while self.out.front().is_some_and(|first| first.number + 3 <= number) {
@@ -298,7 +300,7 @@ impl<C: Control> Path<C> {
         newly
     }
 
-    /// Nothing is on its way: all that is out is lost.
+    /// No acknowledgement is on its way: all segments in flight were lost.
     fn time_out(&mut self) {
         self.lost += self.in_flight;
         self.in_flight = 0;

@@ -1,5 +1,5 @@
-//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995):
-//! keeps a few segments of its own in the queue, which it reads off the round-trip times.
+//! Vegas (Brakmo, O'Malley, Peterson, SIGCOMM 1994; Brakmo, Peterson, IEEE JSAC 13(8), 1995): keeps
+//! a few segments of its own in the queue, whose number it computes from round-trip times.
 
 use packet::params::{Field, Kind, Params, Value};
 use packet::units::Unit;
@@ -54,19 +54,20 @@ impl Settings {
     }
 }
 
-/// Linux: with fewer round trips measured per window, each may be that of a delayed ACK.
+/// Samples of the round-trip time per window; as in Linux, fewer may all be those of delayed
+/// acknowledgements.
 const SAMPLES: u32 = 3;
 
 #[derive(Clone, Debug)]
 struct Vegas {
     settings: Settings,
-    /// Smallest round trip of the connection, and of this window.
+    /// Smallest round-trip time of the connection, and of this window.
     base: Option<Duration>,
     least: Option<Duration>,
     samples: u32,
-    /// Slow start rests in this round trip, to compare.
+    /// Slow start does not grow in this round trip, so that it can compare.
     rests: bool,
-    /// Bytes acknowledged and not yet turned into a segment, while it acts as Reno.
+    /// Acknowledged bytes that have not grown the window yet, while it acts as Reno.
     credit: u64,
 }
 
@@ -87,8 +88,9 @@ impl Vegas {
     fn judge(&mut self, win: &mut Window, base: Duration, rtt: Duration, ack: &AckSample) {
         let mss = win.mss();
         if win.cwnd < win.ssthresh {
-            // Only after a rest a round trip belongs to the window at hand, and only the newest,
-            // of the paper's distinguished segment: the smallest is of one sent while it grew.
+            // Only after a round trip without growth is a round-trip time that of the current
+            // window, and only the newest one, of the paper's distinguished segment: the smallest
+            // one is of a segment sent while the window grew.
             let queued = queued(win.cwnd, base, ack.rtt.unwrap_or(rtt));
             let rested = self.rests;
             self.rests = !rested;
@@ -111,7 +113,7 @@ impl Vegas {
         win.ssthresh = win.ssthresh.max(win.cwnd / 4 * 3);
     }
 
-    /// Slow start, in every other round trip.
+    /// Slow start, which grows in every other round trip.
     fn begin_slowly(&self, win: &mut Window, ack: &AckSample) {
         if !self.rests && ack.window_limited {
             slow_start(win, ack.acked);
@@ -133,7 +135,7 @@ impl Vegas {
     }
 }
 
-/// Bytes of a window that lie in queues: (expected - actual rate) times the base round trip.
+/// Bytes of a window that are queued: (expected - actual rate) times the base round-trip time.
 fn queued(cwnd: u64, base: Duration, rtt: Duration) -> u64 {
     let waiting = rtt.nanos() - base.nanos();
     (u128::from(cwnd) * u128::from(waiting) / u128::from(rtt.nanos().max(1))) as u64
@@ -170,7 +172,7 @@ impl Control for Vegas {
     }
 
     fn on_restart(&mut self, _win: &mut Window, _idle: Duration, _now: Instant) {
-        // The path may be another one: Linux forgets what it measured.
+        // The path may have changed: Linux discards its measurements.
         *self = Vegas::new(self.settings);
     }
 }
@@ -192,8 +194,8 @@ mod tests {
         Duration::from_millis(x)
     }
 
-    /// A window's acknowledgements, four of them, all with this round trip; the first ends the
-    /// window before.
+    /// Four acknowledgements of a window, all with this round-trip time; the first ends the window
+    /// before.
     fn window(vegas: &mut Vegas, win: &mut Window, rtt: Duration) {
         for i in 0..4 {
             let ack =
@@ -234,9 +236,9 @@ mod tests {
             window(&mut vegas, &mut win, ms(100));
             windows.push(win.cwnd / MSS);
         }
-        // The first has no samples to judge by and grows by its first ACK too.
+        // The first window has no samples to decide by and grows by its first ACK too.
         assert_eq!(windows, [8, 8, 12, 12, 16, 16]);
-        // 16 segments at 112 ms: 1.714 queued, which counts after a rest.
+        // 16 segments at 112 ms: 1.714 are queued, which counts after a round trip without growth.
         window(&mut vegas, &mut win, ms(112));
         assert_eq!(win.cwnd, 16 * MSS - 1_714 + MSS);
         assert_eq!(win.ssthresh, win.cwnd);
@@ -244,7 +246,7 @@ mod tests {
 
     #[test]
     fn slow_start_is_judged_after_a_rest_only() {
-        // 20 segments at 112 ms: 2.1 queued.
+        // 20 segments at 112 ms: 2.1 are queued.
         let mut win = Window { ssthresh: u64::MAX, ..avoiding(20 * MSS) };
         let mut vegas = Vegas::default();
         (vegas.base, vegas.least, vegas.samples) = (Some(ms(100)), Some(ms(112)), 3);
@@ -254,8 +256,8 @@ mod tests {
         assert_eq!(win.cwnd, 20 * MSS - 2_142 + MSS);
     }
 
-    /// The decision about a window of `cwnd` bytes with a base of 100 ms and a round trip of 110 ms:
-    /// an eleventh of it is queued.
+    /// The decision about a window of `cwnd` bytes with a base of 100 ms and a round-trip time of
+    /// 110 ms: an eleventh of it is queued.
     fn judged(cwnd: u64, ssthresh: u64) -> Window {
         let mut win = Window { ssthresh, ..avoiding(cwnd) };
         let mut vegas = Vegas { rests: true, ..Vegas::default() };
@@ -266,7 +268,8 @@ mod tests {
 
     #[test]
     fn the_bounds_themselves_change_nothing() {
-        // The paper's rule: more if diff < alpha, less if diff > beta, else as it is; 2 and 4 segments.
+        // The paper's rule: increase if diff < alpha, decrease if diff > beta, else no change; 2
+        // and 4 segments.
         for (cwnd, change) in [(21_989, 1_000), (22_000, 0), (44_000, 0), (44_011, -1_000)] {
             assert_eq!(judged(cwnd, 2 * MSS).cwnd as i64, cwnd as i64 + change, "{cwnd}");
         }
@@ -326,8 +329,8 @@ mod tests {
             path.run(60.0);
             let (used, trips) = path.measure(20.0);
             let queued = (trips - 1.0) * path.bdp() / MSS as f64;
-            // A segment is in the queue's measure while the line sends it, and the base round
-            // trip has that too: it is not counted by Vegas.
+            // `queued` includes the segment in transmission. Vegas does not count it, since its
+            // base round-trip time includes a transmission too.
             assert!((3.0..=5.0).contains(&queued), "{megabits} {trip}: {queued}");
             assert!(used > 0.99, "{megabits} {trip}: {used}");
             assert_eq!(path.lost, 0);

@@ -1,9 +1,10 @@
-//! Westwood+ as Linux has it (`net/ipv4/tcp_westwood.c`; L. Grieco, S. Mascolo, *Performance evaluation and
-//! comparison of Westwood+, New Reno, and Vegas TCP congestion control*, CCR 34(2), 2004): Reno's growth, and at
-//! congestion no half of the window but what the path was measured to hold, the rate of acknowledgements times the
-//! smallest round trip.
+//! Westwood+ as Linux has it (`net/ipv4/tcp_westwood.c`; L. Grieco, S. Mascolo, *Performance
+//! evaluation and comparison of Westwood+, New Reno, and Vegas TCP congestion control*, CCR 34(2),
+//! 2004): Reno's growth, but congestion leaves, in place of half the window, what the path was
+//! measured to hold: the rate of acknowledgements times the smallest round-trip time.
 //!
-//! The rate is a sample a round trip (at least 50 ms), filtered twice by 7/8. In integers: bytes a jiffy of 1 ms.
+//! The rate is sampled once per round trip (at least 50 ms) and filtered twice, with a weight of
+//! 7/8 for the old value. All arithmetic is in integers: bytes per jiffy of 1 ms.
 
 use packet::{About, Duration, Instant};
 
@@ -29,7 +30,8 @@ pub(crate) const ENTRY: Entry = Entry {
 
 /// Jiffies per second (CONFIG_HZ = 1000).
 const HZ: u64 = 1_000;
-/// `TCP_WESTWOOD_RTT_MIN`, the shortest time over which a rate is taken, and `TCP_WESTWOOD_INIT_RTT`; jiffies.
+/// `TCP_WESTWOOD_RTT_MIN`, the shortest time over which a rate is measured, and
+/// `TCP_WESTWOOD_INIT_RTT`, the first round-trip time; jiffies.
 const SHORTEST: u64 = HZ / 20;
 const FIRST_RTT: u64 = 20 * HZ;
 
@@ -38,20 +40,21 @@ struct Westwood {
     reno: Reno,
     /// `bw_ns_est` and `bw_est`: the rate filtered once and twice, bytes per jiffy.
     filtered: [u64; 2],
-    /// `rtt_win_sx`: when the sample at hand began, jiffies.
+    /// `rtt_win_sx`: when the current rate sample began, jiffies.
     since: u64,
-    /// `bk`: bytes acknowledged since.
+    /// `bk`: bytes acknowledged in the current rate sample.
     acked: u64,
     /// `snd_una` at the last acknowledgement; none before the first.
     una: Option<u64>,
-    /// `accounted`: bytes counted for duplicates, which the advance that follows covers too.
+    /// `accounted`: bytes counted for duplicate acknowledgements, which the next advance of
+    /// `snd_una` covers too.
     accounted: u64,
-    /// `rtt` and `rtt_min`, jiffies.
+    /// `rtt` and `rtt_min`: the last and the smallest round-trip time, jiffies.
     rtt: u64,
     rtt_min: u64,
-    /// The next round trip is the smallest, whatever it is.
+    /// The next round-trip time becomes the smallest, whatever it is.
     reset_rtt_min: bool,
-    /// A reduction is under way: at its end the window is set.
+    /// A reduction is under way; at its end the window is set to what the path holds.
     reducing: bool,
 }
 
@@ -76,13 +79,13 @@ fn jiffies(now: Instant) -> u64 {
     now.nanos() / (1_000_000_000 / HZ)
 }
 
-/// `westwood_do_filter`.
+/// Linux's `westwood_do_filter`.
 fn filter(old: u64, new: u64) -> u64 {
     (7 * old + new) >> 3
 }
 
 impl Westwood {
-    /// `westwood_update_window`: a round trip has passed, so its rate is a sample.
+    /// `westwood_update_window`: after a round trip, enters the rate sample into the filters.
     fn end_sample(&mut self, now: u64) {
         let passed = now - self.since;
         if self.rtt == 0 || passed <= self.rtt.max(SHORTEST) {
@@ -99,7 +102,8 @@ impl Westwood {
         (self.acked, self.since) = (0, now);
     }
 
-    /// `westwood_acked_count`: a duplicate stands for a segment, which is taken off the advance that follows.
+    /// `westwood_acked_count`: bytes newly acknowledged. A duplicate counts for a segment, which is
+    /// subtracted from the next advance.
     fn newly_acked(&mut self, una: u64, mss: u64) -> u64 {
         let advance = una - self.una.replace(una).unwrap_or(una);
         if advance == 0 {
@@ -116,7 +120,7 @@ impl Westwood {
         advance - std::mem::take(&mut self.accounted)
     }
 
-    /// `tcp_westwood_bw_rttmin`: what the path holds, whole segments, two at least; bytes.
+    /// `tcp_westwood_bw_rttmin`: what the path holds in whole segments, at least two; bytes.
     fn holds(&self, win: &Window) -> u64 {
         (self.filtered[1] * self.rtt_min / win.mss()).max(2) * win.mss()
     }
@@ -151,7 +155,7 @@ impl Control for Westwood {
     }
 
     fn on_congestion(&mut self, win: &mut Window, flight: &Flight, cause: Cause, now: Instant) {
-        // While a loss is repaired, Reno's half (tcp_reno_ssthresh).
+        // During a recovery the threshold is Reno's half (tcp_reno_ssthresh).
         self.reno.on_congestion(win, flight, cause, now);
         self.reducing = cause != Cause::Timeout;
         if cause == Cause::Timeout {
@@ -161,7 +165,7 @@ impl Control for Westwood {
     }
 
     fn undo(&mut self, _win: &mut Window) {
-        // tcp_end_cwnd_reduction does nothing where nothing is left to undo.
+        // The transport restores the windows; the end of an undone reduction does not set them.
         self.reducing = false;
     }
 }
@@ -178,7 +182,8 @@ mod tests {
         Window { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Window::default() }
     }
 
-    /// An acknowledgement at this millisecond of all up to `una`, of a round trip of 100 ms.
+    /// An acknowledgement at this time, ms, of all data up to `una`, with a round-trip time of 100
+    /// ms.
     fn ack(at: u64, una: u64, ca_state: CaState) -> AckSample {
         let flight = Flight { una, ..Flight::default() };
         let now = Instant::ZERO + Duration::from_millis(at);
@@ -186,7 +191,7 @@ mod tests {
         AckSample { now, flight, rtt, ca_state, ..testing::ack_sample(MSS) }
     }
 
-    /// A segment every 10 ms for a second: 100 B/ms.
+    /// A control that has seen a segment acknowledged every 10 ms for a second: 100 B/ms.
     fn measured() -> (Westwood, Window) {
         let (mut control, mut win) = (Westwood::default(), window_of(20));
         for i in 0..100 {
@@ -198,8 +203,9 @@ mod tests {
     #[test]
     fn the_rate_is_a_sample_a_round_trip_filtered_twice() {
         let (control, _) = measured();
-        // The first sample, 11 acknowledgements in 110 ms of which the first covers nothing and so counts as a
-        // duplicate's segment, is the estimate; the others are of 100 B/ms too.
+        // The first rate sample is 11 acknowledgements in 110 ms, of which the first covers nothing
+        // and so counts for a segment as a duplicate. It becomes the estimate; the other samples
+        // are 100 B/ms too.
         assert_eq!(control.filtered, [100, 100]);
         assert_eq!((control.rtt, control.rtt_min), (100, 100));
         assert_eq!([filter(100, 20), filter(100, filter(100, 20))], [90, 98]);
@@ -214,7 +220,7 @@ mod tests {
         control.on_ack(&mut win, &ack(1_000, 100_001, CaState::Recovery));
         assert_eq!(win.ssthresh, 20 * MSS);
         control.on_ack(&mut win, &ack(1_010, 101_001, CaState::Open));
-        // 100 B/ms times 100 ms: ten segments, whatever was in the queue.
+        // 100 B/ms times 100 ms: ten segments, with any queue.
         assert_eq!((win.cwnd, win.ssthresh), (10 * MSS, 10 * MSS));
     }
 

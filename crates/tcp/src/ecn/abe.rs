@@ -1,7 +1,7 @@
 //! Alternative backoff with ECN (RFC 8511): a mark comes from a short queue, so it takes less of the
 //! window than a loss.
 
-/// What a mark leaves of the window (beta_ecn), in thousandths.
+/// Share of the window that a mark leaves (beta_ecn), in thousandths.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BetaEcn(u16);
 
@@ -10,9 +10,9 @@ impl BetaEcn {
         BetaEcn((share * 1_000.0 + 0.5) as u16)
     }
 
-    /// RFC 8511 section 3: the threshold becomes this share of `before`, the window (in the RFC the
-    /// FlightSize, which here is what may be out) before the mark was answered, at least two
-    /// segments, and the window no more than that.
+    /// RFC 8511 section 3: the threshold after a mark is this share of `before`, at least two
+    /// segments, and the window is no more than that. `before` is the usable window before the mark
+    /// was answered, in place of the RFC's FlightSize.
     pub fn threshold(self, before: u64, mss: u64) -> u64 {
         (before * u64::from(self.0) / 1_000).max(2 * mss)
     }

@@ -3,7 +3,8 @@
 //!
 //! The option with counters of bytes is in [`option`](super::option). Left out: the tests for paths
 //! that mangle the IP header or the option (sections 3.2.2.3, 3.2.3.2.3 and 3.2.3.2.4), since no path here
-//! does; those for cleared flags (3.2.2.4) and for acknowledgements that are lost with the option are Linux's alone.
+//! does. Only the Linux profiles test for cleared flags (3.2.2.4) and for the loss of
+//! acknowledgements with the option.
 
 use packet::Ecn;
 
@@ -13,8 +14,8 @@ use crate::segment::{Flags, Segment};
 /// Values of the ACE field.
 const VALUES: u64 = 8;
 
-/// Marked packets that a receiver with unacknowledged data reports at once (section 3.2.2.5.1),
-/// and one without.
+/// Number of marked packets at which a receiver acknowledges at once (section 3.2.2.5.1): without
+/// data that waits for its acknowledgement, and with it.
 const AT_ONCE: [u8; 2] = [3, 2];
 
 /// The counters of both roles. Only their three low bits are ever compared.
@@ -24,15 +25,16 @@ pub(crate) struct Counters {
     received: u8,
     /// Marked packets that the peer has reported, s.cep.
     reported: u8,
-    /// Received since the last segment went out, which was this one's number.
+    /// Marked packets received since the last segment was sent, and the number of segments sent
+    /// then.
     pending: u8,
     sent: u64,
     /// The latest packet was marked.
     marked: bool,
-    /// [`EcnRules::answers_unmarked`](super::EcnRules::answers_unmarked).
+    /// The profile's [`EcnRules::answers_unmarked`](super::EcnRules::answers_unmarked).
     answers_unmarked: bool,
-    /// Packets that an acknowledgement reports in the mean, in 1/64 of one (Linux's `pkts_acked_ewma`);
-    /// 0 before the first. Kept by those who [believe](super::EcnRules::believes_thinned) it alone.
+    /// Mean number of packets that an acknowledgement reports, in 1/64 (Linux's `pkts_acked_ewma`);
+    /// 0 before the first. Kept only with [`believes_thinned`](super::EcnRules::believes_thinned).
     mean_reported: u16,
     believes_thinned: bool,
 }
@@ -44,7 +46,7 @@ const THINNED: u16 = 4;
 
 impl Default for Counters {
     fn default() -> Self {
-        // Section 3.2.1.
+        // Initial values of section 3.2.1.
         Counters {
             received: 5,
             reported: 5,
@@ -75,9 +77,10 @@ impl Counters {
         self.received += u8::from(ecn == Ecn::Ce);
     }
 
-    /// A packet arrived when `sent` segments had gone out. Returns whether it is acknowledged at once (section
-    /// 3.2.2.5.1): marked data after a packet that was not marked, every second mark (third, while
-    /// no data waits: `waits` is false), and, by Linux, what waits or comes when marks end.
+    /// Counts a packet that arrived when `sent` segments had been sent. Returns whether it is
+    /// acknowledged at once (section 3.2.2.5.1): so is marked data after an unmarked packet, and
+    /// every second mark (every third if `waits` is false: no data waits for its acknowledgement).
+    /// In Linux the first unmarked packet after marks is as well, if data waits or comes with it.
     pub fn count(&mut self, ecn: Ecn, occupies: bool, waits: bool, sent: u64) -> bool {
         let marked = ecn == Ecn::Ce;
         let changed = std::mem::replace(&mut self.marked, marked) != marked;
@@ -92,14 +95,14 @@ impl Counters {
         self.pending >= AT_ONCE[usize::from(waits)] || changed && occupies
     }
 
-    /// The handshake is over.
+    /// The handshake is over: takes the profile's rules.
     pub fn begin(&mut self, rules: &EcnRules) {
         self.believes_thinned = rules.believes_thinned;
         self.answers_unmarked = rules.answers_unmarked;
     }
 
-    /// An acknowledgement reports `packets`. Returns whether that is usual on a path that thins
-    /// acknowledgements out (`__tcp_accecn_process`).
+    /// Enters an acknowledgement of `packets` packets into the mean. Returns whether the path thins
+    /// acknowledgements out, to more than four packets each (`__tcp_accecn_process`).
     fn is_thinned(&mut self, packets: u64) -> bool {
         if !self.believes_thinned || packets == 0 {
             return false;
@@ -113,21 +116,22 @@ impl Counters {
         self.mean_reported > THINNED << FRACTION
     }
 
-    /// Marked packets that came, and that the peer has reported, from 0.
+    /// Marked packets that arrived, and that the peer has reported, from 0.
     pub fn seen(&self) -> (u8, u8) {
         let first = Counters::default();
         (self.received.wrapping_sub(first.received), self.reported.wrapping_sub(first.reported))
     }
 
-    /// What segments say of the packets received.
+    /// The ACE field of segments, which counts the marked packets received.
     pub fn ace(&self) -> Flags {
         Flags::ace(self.received)
     }
 
-    /// An acknowledgement reports `delivered` bytes. Returns how many marked packets it newly reports (sections 3.2.2.2
-    /// and 3.2.2.5.2). Whole segments are assumed; where enough arrived that the counter may have gone round, the
-    /// largest number of marks that fits is taken for true (appendix A.2.1), or, where acknowledgements are thinned
-    /// out or the `marked_bytes` that the option reports are far fewer, the smallest.
+    /// An acknowledgement reports `delivered` bytes. Returns how many marked packets it newly
+    /// reports (sections 3.2.2.2 and 3.2.2.5.2). Whole segments are assumed. If so many arrived
+    /// that the counter may have wrapped, the result is the largest number of marks that fits
+    /// (appendix A.2.1), or the smallest if acknowledgements are thinned out or the option reports
+    /// far fewer `marked_bytes`.
     pub fn marks(
         &mut self,
         segment: &Segment,
@@ -178,7 +182,7 @@ mod tests {
         assert_eq!(marks(&mut sender, 7, 2), 2);
         assert_eq!(marks(&mut sender, 1, 2), 2);
         assert_eq!(marks(&mut sender, 0, 7), 7);
-        // More marks than packets are true marks of what carried no data (section 3.2.2.5.2).
+        // Marks beyond the number of packets are those of packets without data (section 3.2.2.5.2).
         assert_eq!(marks(&mut sender, 3, 1), 3);
         assert_eq!(marks(&mut sender, 3, 1), 0);
     }
@@ -196,8 +200,8 @@ mod tests {
 
     #[test]
     fn where_acknowledgements_are_thinned_out_the_fewest_marks_are_believed() {
-        // Linux's __tcp_accecn_process, ACK_COMP_THRESH: 3 packets an acknowledgement in the mean, and 5/64
-        // more with one of 8, are not above 4; 4 and a 16th are.
+        // Linux's __tcp_accecn_process, ACK_COMP_THRESH: a mean of 3 packets per acknowledgement,
+        // and 5/64 more after one of 8, is not above 4; 4 and a 16th is.
         for (believes, before, marks_of_eight) in [(true, 3, 8), (true, 4, 0), (false, 4, 8)] {
             let mut sender = Counters { believes_thinned: believes, ..Counters::default() };
             (0..200).for_each(|_| assert_eq!(marks(&mut sender, 5, before), 0));
@@ -221,7 +225,8 @@ mod tests {
 
     #[test]
     fn linux_acknowledges_the_end_of_marks_as_well() {
-        // Linux's tcp_ecn_received_counters, where prev_ecnfield differs: what waits or comes with it.
+        // Linux's tcp_ecn_received_counters, if prev_ecnfield differs: acknowledges at once if data
+        // waits or comes with the packet.
         for (answers, expected) in
             [(true, [true, true, false, true]), (false, [true, false, false, true])]
         {
@@ -233,7 +238,7 @@ mod tests {
                 receiver.count(ecn, true, true, sent)
             });
             assert_eq!(at_once, expected);
-            // The second is a bare acknowledgement, and no data waits.
+            // The second packet is a pure acknowledgement, and no data waits.
             receiver.count(Ecn::Ce, true, true, 9);
             assert!(!receiver.count(Ecn::NotEct, false, false, 10));
         }

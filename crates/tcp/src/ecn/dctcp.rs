@@ -1,9 +1,9 @@
 //! DCTCP's echo: which bytes were marked (RFC 8257 section 3.2).
 
-/// What is to be acknowledged with the echo that held before the latest segment.
+/// An acknowledgement of earlier data, with the echo that held before the latest segment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Before {
     pub due: bool,
-    /// Numbers that the latest segment has added since.
+    /// Sequence numbers that the latest segment has added, which this acknowledgement leaves out.
     pub added: u16,
 }

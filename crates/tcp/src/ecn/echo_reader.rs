@@ -1,29 +1,29 @@
-//! The sender's side: what an acknowledgement says of marks.
+//! The sender's side of ECN: reads the marks that an acknowledgement reports.
 
 use super::rules::EcnFeedback;
 use super::state::{EcnState, Memory};
 use crate::segment::{Flags, Segment};
 
-/// What a sender needs to understand the feedback it gets.
+/// The state with which a sender reads ECN feedback.
 #[derive(Debug)]
 pub(crate) struct EchoReader<'a> {
     feedback: EcnFeedback,
-    /// The state of accurate ECN.
+    /// The state of accurate ECN, if that was negotiated.
     memory: Option<&'a mut Memory>,
 }
 
 impl<'a> EchoReader<'a> {
-    /// `memory`: what accurate ECN counts, requested only if that was agreed on.
+    /// `memory` returns the state of accurate ECN; it is called only if that was negotiated.
     pub fn new(state: EcnState, memory: impl FnOnce() -> &'a mut Memory) -> Self {
         let accurate = state.feedback == EcnFeedback::Accurate;
         EchoReader { feedback: state.feedback, memory: accurate.then(memory) }
     }
 
-    /// Bytes that `segment` reports as marked, among those that it newly reports as received;
-    /// `opening`: it completes the handshake. Call this once for every segment: one that reports
-    /// nothing new may have been overtaken, unless its timestamp is newer than all before (RFC 9768
-    /// appendix A.1); marked packets that it then reports carried no data, and stand for a full
-    /// segment each, as in Linux.
+    /// Bytes that `segment` reports as marked, among those that it newly reports as received.
+    /// `opening` says that it completes the handshake. This is called once for every segment. One
+    /// that reports nothing new may have been overtaken, unless its timestamp is newer than all
+    /// before (RFC 9768 appendix A.1); the marked packets that it then reports carried no data and
+    /// count as a full segment each, as in Linux.
     pub fn marked_bytes(
         &mut self,
         segment: &Segment,
@@ -45,7 +45,8 @@ impl<'a> EchoReader<'a> {
         if delivered == 0 {
             return marks * mss;
         }
-        // Section 3.2.3.2.5: the option is the truth; the header's count is kept in step.
+        // Section 3.2.3.2.5: the option takes precedence. Without one, the header's count is
+        // converted to bytes and added to the option's counter.
         by_option.map(|bytes| bytes.min(delivered)).unwrap_or_else(|| {
             let counted = (marks * mss).min(delivered);
             memory.bytes.estimate(counted);
@@ -53,8 +54,8 @@ impl<'a> EchoReader<'a> {
         })
     }
 
-    /// Whether a segment that reports `marked` bytes requires a reduction of the window:
-    /// RFC 3168's echo does even if it reports nothing.
+    /// Whether a segment that reports `marked` bytes requires a reduction of the window. RFC 3168's
+    /// echo requires one even if the segment reports nothing new.
     pub fn echoes(&self, segment: &Segment, marked: u64) -> bool {
         match self.feedback {
             EcnFeedback::None => false,
@@ -71,7 +72,7 @@ mod tests {
 
     #[test]
     fn the_option_reports_bytes_where_the_header_reports_packets() {
-        // A segment of 1,460 B and a marked one of 100 B.
+        // The data is a segment of 1,460 B and a marked one of 100 B.
         let state = EcnState { feedback: EcnFeedback::Accurate, ..EcnState::default() };
         let flags = Flags::ACK.with(Flags::ace(6));
         let plain = Segment { flags, ..Segment::default() };
@@ -81,15 +82,18 @@ mod tests {
             let mut memory = Memory::default();
             let mut reader = EchoReader::new(state, || &mut memory);
             assert_eq!(reader.marked_bytes(&ack, 1_560, 1_460, false), marked);
-            // The header's count is kept in step: the next ACK without an option reports no more marks.
+            // The header's count was taken over as well: the next ACK without an option reports no
+            // marks.
             assert_eq!(reader.marked_bytes(&plain, 1_460, 1_460, false), 0);
         }
-        // More marks than there were packets are marks of what carried no data: no more bytes than there were.
+        // Marks beyond the number of packets are those of packets without data; the marked bytes
+        // are at most the delivered ones.
         let mut memory = Memory::default();
         let mut reader = EchoReader::new(state, || &mut memory);
         let several = Segment { flags: Flags::ACK.with(Flags::ace(0)), ..Segment::default() };
         assert_eq!(reader.marked_bytes(&several, 1_460, 1_460, false), 1_460);
-        // The ACK that completes the handshake speaks of the SYN-ACK, which no byte counter has.
+        // The ACK that completes the handshake reports on the SYN-ACK, which no byte counter
+        // includes.
         let mut memory = Memory::default();
         let mut reader = EchoReader::new(state, || &mut memory);
         telling.report_bytes(AccEcn { ect1_first: false, fields: 3, counters: [1, 0, 1] });

@@ -1,4 +1,4 @@
-//! What an endpoint does with the marks that arrive, and which of its own segments may be marked.
+//! How an endpoint processes marks that arrive, and which of its own segments are ECN-capable.
 
 use packet::{Ecn, Instant};
 
@@ -11,12 +11,13 @@ use crate::endpoint::TcpEndpoint;
 use crate::segment::{AccEcn, Flags, STAMP_BYTES, Segment};
 
 impl TcpEndpoint {
-    /// Data or a FIN arrived. A receiver that ignores ECN looks away. RFC 3168 section 6.1.5: what
-    /// has arrived before counts for nothing.
+    /// Reads the ECN field of data or a FIN. A receiver that ignores ECN does nothing; marks of
+    /// data that had arrived before do not count (RFC 3168 section 6.1.5).
     #[inline(never)]
     pub(crate) fn note_mark(&mut self, segment: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
-        // Accurate ECN counts all packets and payload, whatever else they are (RFC 9768 section 3.2.1).
+        // Accurate ECN counts all packets and their payload, also duplicates (RFC 9768 section
+        // 3.2.1).
         if !self.profile.ecn.honest || !accurate && segment.end() <= self.rx.next {
             return;
         }
@@ -33,7 +34,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// Something else arrived after the handshake: accurate ECN counts all packets.
+    /// A packet without data or FIN arrived after the handshake: accurate ECN counts all packets.
     #[cold]
     pub(crate) fn note_mark_without_data(&mut self, segment: &Segment) {
         if self.profile.ecn.honest && !segment.flags.has(Flags::SYN) {
@@ -41,8 +42,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// Section 6.1.3: the receiver echoes from the first CE packet on until CWR comes; CWR is
-    /// looked at first, so that a marked segment which says CWR begins a new echo.
+    /// RFC 3168 section 6.1.3: the receiver echoes from the first CE packet on until CWR arrives.
+    /// CWR is processed first, so that a marked segment with CWR begins a new echo.
     fn echo_until_cwr(&mut self, segment: &Segment) {
         let (cwr, marked) = (segment.flags.has(Flags::CWR), segment.ecn == Ecn::Ce);
         let outlasts = self.profile.ecn.waiting_mark_outlasts_cwr
@@ -59,10 +60,10 @@ impl TcpEndpoint {
         }
     }
 
-    /// Data is about to go out. RFC 3168 sections 6.1.2 to 6.1.6: only new data is ECN-capable
-    /// (pure ACKs, SYNs, and what is retransmitted are not), and CWR travels on it, where its loss will
-    /// be noticed. What a DCTCP or scalable sender retransmits is capable too, as in
-    /// Linux, and all in ns-2.
+    /// Sets the ECN field and CWR of a data segment. RFC 3168 sections 6.1.2 to 6.1.6: only new
+    /// data is ECN-capable (pure ACKs, SYNs and retransmissions are not), and CWR is sent on it,
+    /// where its loss will be noticed. Retransmissions of a DCTCP or scalable sender are
+    /// ECN-capable too, as in Linux, and all are in ns-2.
     #[inline(never)]
     pub(crate) fn make_capable(&mut self, out: &mut Segment, retransmission: bool) {
         let scalable = self.scalable();
@@ -77,14 +78,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// Whether the data may say that its sender is scalable: only with accurate feedback (RFC 9331
-    /// section 4.2).
+    /// Whether data may carry ECT(1), as from a scalable sender: only with accurate feedback (RFC
+    /// 9331 section 4.2).
     pub(crate) fn scalable(&self) -> bool {
         self.profile.ecn.scalable && self.conn.ecn.feedback == EcnFeedback::Accurate
     }
 
-    /// A packet arrived at an end with accurate ECN; `occupies`: with data, or a FIN. What Linux keeps of a
-    /// connection in TIME_WAIT (`inet_timewait_sock`) counts no marks.
+    /// Counts a packet at an end with accurate ECN; `occupies` says that it has data or a FIN. The
+    /// part of a connection that Linux keeps in TIME_WAIT (`inet_timewait_sock`) counts no marks.
     fn count_mark(&mut self, segment: &Segment, occupies: bool) {
         if self.forgets_marks() {
             return self.forget_marks();
@@ -97,39 +98,42 @@ impl TcpEndpoint {
         self.rx.ack_now |= at_once;
     }
 
-    /// Whether the connection is one of which Linux keeps no count of marks any more.
+    /// Whether the connection is in a state in which Linux no longer counts marks.
     fn forgets_marks(&self) -> bool {
         self.conn.state == State::TimeWait && self.profile.ecn.everywhere
     }
 
-    /// The peer's FIN came. In FIN_WAIT_2 Linux keeps only what TIME_WAIT needs (`tcp_time_wait`) and answers the FIN without
-    /// the count of marks; a FIN that acknowledges this end's as well is still answered with it.
+    /// The peer's FIN arrived. In FIN_WAIT_2 Linux keeps only the state that TIME_WAIT needs
+    /// (`tcp_time_wait`) and answers the FIN without the count of marks; a FIN that acknowledges
+    /// this end's as well is still answered with the count.
     pub(crate) fn forget_marks_alone(&mut self) {
         if self.conn.ecn.feedback == EcnFeedback::Accurate && self.rx.marks().waits_alone() {
             self.forget_marks();
         }
     }
 
-    /// What goes out says nothing of marks any more, if the connection waits in TIME_WAIT.
+    /// In TIME_WAIT, segments no longer report marks.
     fn forget_marks(&mut self) {
         if self.forgets_marks() {
             self.conn.ecn.echo_flags = Flags::NONE;
         }
     }
 
-    /// DCTCP's state machine (RFC 8257 section 3.2): the echo is the mark of the latest data. Where it changes,
-    /// an ACK goes out at once, and before it one with the old echo for what waited (the two ACKs
-    /// which the section allows, as Linux sends them), lest marks be counted for bytes without.
+    /// DCTCP's state machine (RFC 8257 section 3.2): the echo is the mark of the latest data. When
+    /// it changes, an ACK is sent at once, and before it one with the old echo for the data that
+    /// waited (the two ACKs that the section allows, as Linux sends them), so that unmarked bytes
+    /// do not count as marked.
     fn echo_as_marked(&mut self, segment: &Segment) {
         let says = if segment.ecn == Ecn::Ce { Flags::ECE } else { Flags::NONE };
-        // Linux: CWR is acknowledged at once (`tcp_ecn_accept_cwr`); a first mark makes no other quick, for
-        // `dctcp_ece_ack_cwr` has set the echo before `tcp_data_ecn_check` looks at it.
+        // In Linux CWR is acknowledged at once (`tcp_ecn_accept_cwr`). A first mark starts no quick
+        // acknowledgements, since `dctcp_ece_ack_cwr` has set the echo before `tcp_data_ecn_check`
+        // tests it.
         self.rx.on_ecn(segment.ecn, false, segment.flags.has(Flags::CWR));
         if says == self.conn.ecn.echo_flags {
             return;
         }
         if self.rx.owes_ack() {
-            // What waits came in order, and a segment has at most 9,000 B.
+            // The data that waits arrived in order, and a segment has at most 9,000 B.
             let in_order = segment.seq <= self.rx.next;
             let added = if in_order { segment.end() - self.rx.next } else { 0 };
             self.rx.marks().before = Before { due: true, added: added as u16 };
@@ -143,7 +147,7 @@ impl TcpEndpoint {
         self.rx.marks().before.due
     }
 
-    /// Sends the acknowledgement that reports the marks.
+    /// Sends the acknowledgement with the old echo.
     #[inline(never)]
     pub(crate) fn output_before(&mut self, out: &mut Segment, moment: Moment) {
         let before = std::mem::take(&mut self.rx.marks().before);
@@ -151,7 +155,7 @@ impl TcpEndpoint {
         self.conn.ecn.echo_flags = if says == Flags::ECE { Flags::NONE } else { Flags::ECE };
         self.pure_ack(out, moment);
         out.ack -= u64::from(before.added);
-        // The one with the new echo follows.
+        // The acknowledgement with the new echo follows.
         (self.conn.ecn.echo_flags, self.rx.ack_now) = (says, true);
     }
 
@@ -169,12 +173,14 @@ impl TcpEndpoint {
         out.extra += fitted.bytes as u16;
     }
 
-    /// Whether the path may not let ECN-capable packets through, which only accurate feedback finds out.
+    /// Whether the path may not let ECN-capable packets through, which only accurate feedback
+    /// shows.
     fn is_incapable(&self) -> bool {
         self.conn.ecn.feedback == EcnFeedback::Accurate && self.rx.is_incapable()
     }
 
-    /// The ECN field of what follows the handshake, where all of it is capable.
+    /// The ECN field of segments after the handshake, if the profile makes all of them ECN-capable;
+    /// else Not-ECT.
     #[inline]
     pub(crate) fn usual_ecn(&self) -> Ecn {
         if self.conn.ecn.feedback == EcnFeedback::None || !self.profile.ecn.everywhere {
@@ -189,9 +195,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// Puts the option on a segment, if one is due and fits with timestamps and up to two SACK
-    /// blocks, which come first (section 3.2.3.3; constructed: none with a report of a duplicate), and
-    /// with the payload.
+    /// Puts the option on a segment, if one is due and fits next to the payload, timestamps and up
+    /// to two SACK blocks, which come first (section 3.2.3.3). Constructed: a segment that reports
+    /// a duplicate has none.
     #[cold]
     pub(crate) fn put_accecn(&mut self, out: &mut Segment) {
         if self.forgets_marks() {
@@ -206,7 +212,7 @@ impl TcpEndpoint {
         if self.profile.ecn.everywhere {
             return self.put_option_everywhere(out, ROOM - stamps);
         }
-        // Beside what a SYN-ACK has there is always room.
+        // Next to the other options of a SYN-ACK there is always room.
         let header = ROOM - stamps - out.sack.wire_bytes(2);
         let room = header.min(u32::from(self.tx.snd.win.mss) - out.len);
         if out.sack.has_duplicate() {

@@ -1,5 +1,5 @@
-//! Explicit congestion notification, both ends: RFC 3168 section 6.1, and two ways of reporting to the
-//! sender more than one thing per window: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
+//! Explicit congestion notification at both ends: RFC 3168 section 6.1, and two kinds of feedback
+//! that report more than one mark per window: DCTCP's echo ([`dctcp`], RFC 8257) and accurate ECN
 //! ([`accurate`], RFC 9768).
 
 mod abe;

@@ -1,4 +1,4 @@
-//! What both SYNs agree on.
+//! Negotiation of ECN by SYN and SYN-ACK.
 
 use packet::Ecn;
 
@@ -9,13 +9,13 @@ use crate::endpoint::TcpEndpoint;
 use crate::segment::{AccEcn, Flags, Segment};
 
 impl TcpEndpoint {
-    /// RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a SYN-ACK agrees by ECE alone; accurate
-    /// ECN requests and answers by three flags. A SYN-ACK that is retransmitted repeats its flags, and so does a
-    /// SYN unless the profile falls back.
+    /// ECN flags of a SYN or SYN-ACK. RFC 3168 section 6.1.1: a SYN requests ECN by ECE and CWR, a
+    /// SYN-ACK agrees by ECE alone; accurate ECN requests and answers by three flags. A
+    /// retransmitted SYN-ACK repeats its flags, and so does a SYN unless the profile falls back.
     pub(crate) fn opening_ecn_flags(&self, accepting: bool, retransmission: bool) -> Flags {
         let rules = &self.profile.ecn;
         if accepting && self.conn.ecn.on() {
-            // Accurate ECN has its answer in `says`.
+            // With accurate ECN the answer is in `echo_flags`.
             let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
             return if accurate { Flags::NONE } else { Flags::ECE };
         }
@@ -30,8 +30,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN-ACK waited in vain for the second time: with accurate ECN everywhere it goes without the flags from
-    /// now on, which the path may not let through (RFC 9768 section 3.1.4.2; `tcp_ecn_make_synack`).
+    /// A SYN-ACK has timed out for the second time. With accurate ECN everywhere it is sent without
+    /// the flags from now on, which the path may not let through (RFC 9768 section 3.1.4.2;
+    /// `tcp_ecn_make_synack`).
     pub(crate) fn fall_back_accepting(&mut self) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && self.conn.state == State::SynReceived {
@@ -40,8 +41,9 @@ impl TcpEndpoint {
         }
     }
 
-    /// A SYN, or SYN-ACK, came a second time: with accurate ECN everywhere its ECN field is answered, and one that does not
-    /// request ECN makes what goes out not capable (RFC 9768 sections 3.1.5, 3.2.2.1).
+    /// A SYN or SYN-ACK arrived again. With accurate ECN everywhere its ECN field is answered, and
+    /// after a SYN that does not request ECN no packet is sent as ECN-capable (RFC 9768 sections
+    /// 3.1.5, 3.2.2.1).
     pub(crate) fn answer_repeated_syn(&mut self, syn: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if !accurate || !self.profile.ecn.everywhere {
@@ -52,7 +54,8 @@ impl TcpEndpoint {
             self.conn.state == State::SynReceived && !syn.flags.any(Flags::ACE);
     }
 
-    /// The ACK that completes the handshake: without a flag of the answer they were cleared (section 3.2.2.4).
+    /// The ACK that completes the handshake arrived: if it has no flag of the answer, the path
+    /// cleared them (section 3.2.2.4).
     pub(crate) fn check_third_ack(&mut self, ack: &Segment) {
         let accurate = self.conn.ecn.feedback == EcnFeedback::Accurate;
         if accurate && self.profile.ecn.everywhere && !ack.flags.any(Flags::ACE) {
@@ -60,14 +63,14 @@ impl TcpEndpoint {
         }
     }
 
-    /// The ECN field of a SYN or SYN-ACK: not capable, but with DCTCP (RFC 8257 section 3.5).
+    /// The ECN field of a SYN or SYN-ACK: Not-ECT, but ECT(0) with DCTCP (RFC 8257 section 3.5).
     pub(crate) fn opening_ecn(&self) -> Ecn {
         let rules = &self.profile.ecn;
         let capable = rules.on && rules.feedback == EcnFeedback::Dctcp;
         if capable { Ecn::Ect0 } else { Ecn::NotEct }
     }
 
-    /// The acceptor reads the SYN. To a peer that knows less it answers as to RFC 3168 (RFC 9768
+    /// The acceptor reads the SYN. A peer without accurate ECN is answered as in RFC 3168 (RFC 9768
     /// section 3.1.2).
     pub(crate) fn accept_ecn(&mut self, syn: &Segment) {
         let rules = self.profile.ecn;
@@ -86,7 +89,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// The opener reads the SYN-ACK. One that says all that the SYN said merely reflects it.
+    /// The opener reads the SYN-ACK. One with all flags of the SYN only reflects them and agrees to
+    /// nothing.
     pub(crate) fn conclude_ecn(&mut self, syn_ack: &Segment) {
         let rules = self.profile.ecn;
         let answer = syn_ack.flags.and(Flags::ACE);
@@ -106,14 +110,15 @@ impl TcpEndpoint {
         }
     }
 
-    /// The handshake is over: with accurate ECN segments carry the counter.
+    /// The handshake is over: with accurate ECN segments carry the counter from now on.
     pub(crate) fn begin_feedback(&mut self) {
         if self.conn.ecn.feedback == EcnFeedback::Accurate {
             let counters = &mut self.rx.marks().counters;
             counters.begin(&self.profile.ecn);
             self.conn.ecn.echo_flags = counters.ace();
             if self.profile.ecn.option && self.rx.marks().bytes.takes_room() {
-                // Every segment has room for so much less (`tcp_current_mss`); windows count such segments.
+                // Every segment is shorter by the option (`tcp_current_mss`); the window keeps its
+                // number of segments.
                 let win = &mut self.tx.snd.win;
                 let segments = win.cwnd / win.mss();
                 win.mss -= AccEcn::padded(3) as u16;
@@ -122,7 +127,7 @@ impl TcpEndpoint {
         }
     }
 
-    /// A segment may carry the option: the path lets it through.
+    /// Notes an option on a segment: the path lets it through.
     #[inline]
     pub(crate) fn note_option(&mut self, segment: &Segment) {
         if self.profile.ecn.everywhere && segment.accecn().is_some() {
@@ -130,8 +135,8 @@ impl TcpEndpoint {
         }
     }
 
-    /// A segment of an open connection with accurate feedback is about to be read; `newest`: its timestamp is newer
-    /// than all before.
+    /// A segment of an open connection with accurate feedback is about to be read. `newest` says
+    /// that its timestamp is newer than all before.
     #[cold]
     pub(crate) fn read_accurate(&mut self, segment: &Segment, newest: bool) {
         self.note_option(segment);

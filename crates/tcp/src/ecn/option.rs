@@ -1,42 +1,42 @@
-//! The AccECN option (RFC 9768 section 3.2.3): payload bytes that arrived with each ECN codepoint, in
-//! 24 bits each, where the three bits of the header count packets.
+//! The AccECN option (RFC 9768 section 3.2.3): counters of the payload bytes that arrived with each
+//! ECN codepoint, of 24 bits each, in addition to the header's three bits, which count packets.
 //!
-//! Sent by the recommended simple scheme (section 3.2.3.3): with every acknowledgement after a counter
-//! has grown, with a field for every counter that ever has; on the SYN-ACK, and on the opener's
-//! first ACK and first data, to show that it gets through (section 3.2.3.2.1), all three fields;
-//! not on a SYN-ACK or data that are retransmitted (section 3.2.3.2.2).
+//! It is sent by the recommended simple scheme (section 3.2.3.3): with every acknowledgement after
+//! a counter has grown, with a field for every counter that has ever grown. To show that options
+//! get through (section 3.2.3.2.1), the SYN-ACK and the opener's first ACK and first data have all
+//! three fields. A retransmitted SYN-ACK or data segment has no option (section 3.2.3.2.2).
 
 use packet::Ecn;
 
 use crate::segment::AccEcn;
 
-/// Room for options in a TCP header.
+/// Room for options in a TCP header, bytes.
 pub(super) const ROOM: u32 = 40;
-/// The counters' size.
+/// Size of a counter, bits.
 const BITS: u32 = 24;
 
-/// What an end counts for the option.
+/// The byte counters of an end, and the state by which it sends and reads the option.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bytes {
-    /// Received with ECT(0), CE, ECT(1): r.e0b, r.ceb, r.e1b.
+    /// Bytes received with ECT(0), CE, ECT(1): r.e0b, r.ceb, r.e1b.
     received: [u32; 3],
-    /// Which of these ever grew, and which did since the last option, as bits.
+    /// Bit sets of the counters that have ever grown, and of those that have since the last option.
     ever: u8,
     since: u8,
-    /// One has grown since the last segment went out.
+    /// A counter has grown since the last segment was sent.
     grown: bool,
-    /// The handshake's: on the next segment, and on the first with data.
+    /// The option of the handshake is due: on the next segment, and on the first one with data.
     next: bool,
     data: bool,
-    /// What the peer has reported of each, s.e0b, s.ceb, s.e1b.
+    /// Counters as the peer has reported them: s.e0b, s.ceb, s.e1b.
     reported: [u32; 3],
     /// Only for profiles with the option [everywhere](super::EcnRules::everywhere): the peer has
-    /// sent one, and segments are shorter since.
+    /// sent an option, and segments have been shortened to make room for it.
     seen: bool,
     shortened: bool,
-    /// Also only for these profiles: the first number of the duplicate that the last segment sent
-    /// reports together with an option, and whether that duplicate arrived again. In that case
-    /// acknowledgements with an option do not arrive, and no further one has the option
+    /// Also only for these profiles. `beside` is the start of the duplicate that the last segment
+    /// sent reports, if that segment also has an option. If the duplicate arrives again,
+    /// acknowledgements with an option do not get through, and no further one has it: `stopped`
     /// (`tcp_rcv_spurious_retrans`).
     beside: Option<u64>,
     stopped: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Bytes {
 
 impl Default for Bytes {
     fn default() -> Self {
-        // Section 3.2.1.
+        // Initial values of section 3.2.1.
         let received = [1, 0, 1];
         Bytes {
             received,
@@ -65,7 +65,7 @@ impl Default for Bytes {
 const E0: usize = 0;
 const CE: usize = 1;
 const E1: usize = 2;
-/// The counters in the order of the fields, of the option that begins with ECT(0) and of the other.
+/// Order of the counters in the option that begins with ECT(0), and in the one with ECT(1).
 const ORDERS: [[usize; 3]; 2] = [[E0, CE, E1], [E1, CE, E0]];
 
 fn modulo(count: u32) -> u32 {
@@ -73,7 +73,7 @@ fn modulo(count: u32) -> u32 {
 }
 
 impl Bytes {
-    /// Bytes that came with ECT(0), CE and ECT(1), and those that the peer has reported, from 0.
+    /// Bytes that arrived with ECT(0), CE and ECT(1), and those that the peer has reported, from 0.
     pub fn seen(&self) -> [[u32; 3]; 2] {
         let first = Bytes::default().received;
         [self.received, self.reported].map(|counters| {
@@ -81,13 +81,13 @@ impl Bytes {
         })
     }
 
-    /// The opener has agreed: its first ACK and data are to show that options get through; the
-    /// acceptor's SYN-ACK is.
+    /// The handshake agreed on accurate ECN: the opener's first ACK and data, or the acceptor's
+    /// SYN-ACK, are to show that options get through.
     pub fn test_path(&mut self, opener: bool) {
         (self.next, self.data) = (true, opener);
     }
 
-    /// A payload came.
+    /// A payload arrived.
     pub fn count(&mut self, bytes: u32, ecn: Ecn) {
         let which = match ecn {
             Ecn::NotEct => return,
@@ -103,8 +103,8 @@ impl Bytes {
         }
     }
 
-    /// The option of a segment whose header has so much room left: as many fields as fit, if none is
-    /// left out that has grown since the last option.
+    /// The option for a segment with `room` bytes left in its header: as many fields as fit; none
+    /// if a counter that has grown since the last option would be left out.
     pub fn option(&mut self, room: u32, carries_data: bool) -> Option<AccEcn> {
         let tests = std::mem::take(&mut self.next) || self.data && carries_data;
         self.data &= !carries_data;
@@ -131,15 +131,16 @@ impl Bytes {
         self.seen = true;
     }
 
-    /// Whether segments have to leave room for the option from now on.
+    /// Whether segments must leave room for the option from now on; true only once.
     pub fn takes_room(&mut self) -> bool {
         self.seen && !std::mem::replace(&mut self.shortened, true)
     }
 
-    /// The option of Linux, ECT(1)'s field first: all fields that fit, on each segment once the peer has sent one, and
-    /// on the SYN-ACK; none if one would be left out that has grown since the last option (`accecn_minlen`).
-    /// Beside `blocks` SACK blocks in a header with `room` for both; returns with it how many of them stay, and
-    /// the bytes that it adds.
+    /// The option as in Linux, ECT(1)'s field first, with all fields that fit. It is on each
+    /// segment once the peer has sent one, and on the SYN-ACK; it is left out if a field would be
+    /// missing that has grown since the last option (`accecn_minlen`). `room` is for the option and
+    /// `blocks` SACK blocks. Returns also how many of these blocks stay, and the bytes that the
+    /// option adds.
     pub fn option_everywhere(&mut self, room: u32, blocks: u8, opens: bool) -> Option<Fitted> {
         if self.stopped || !(opens || self.seen) {
             return None;
@@ -154,25 +155,27 @@ impl Bytes {
         (fields > 0).then_some(Fitted { option, bytes, blocks })
     }
 
-    /// A segment goes out, with an option beside the report of a duplicate that begins there, or without.
+    /// A segment is sent. `beside` is the start of the duplicate that it reports if it has an
+    /// option as well.
     pub fn note_sent(&mut self, beside: Option<u64>) {
         self.beside = beside;
     }
 
-    /// What begins there came once more, all of it known.
+    /// A segment that begins at `start` arrived again, with known data only.
     pub fn note_repeated(&mut self, start: u64) {
         self.stopped |= self.beside == Some(start);
     }
 
-    /// Marked bytes that an option newly reports (section 3.2.3.1); those that the header's count had
-    /// reported before do not count again.
+    /// Marked bytes that an option newly reports (section 3.2.3.1), without those that the header's
+    /// count had reported before.
     pub fn read(&mut self, option: &AccEcn) -> u64 {
         let order = ORDERS[usize::from(option.ect1_first)];
         let mut marked = 0;
         for (&which, &count) in order.iter().zip(&option.counters).take(option.fields.into()) {
             let grown = modulo(count.wrapping_sub(self.reported[which]));
             self.reported[which] = count;
-            // A difference in the upper half is negative: the header's count was taken at its safest.
+            // A difference in the upper half is negative: the estimate from the header had been too
+            // high.
             if which == CE && grown >> (BITS - 1) == 0 {
                 marked = u64::from(grown);
             }
@@ -180,25 +183,25 @@ impl Bytes {
         marked
     }
 
-    /// The header's count alone reported `bytes` marked ones.
+    /// The header's count alone reported this number of marked bytes.
     pub fn estimate(&mut self, bytes: u64) {
         self.reported[CE] = modulo(self.reported[CE].wrapping_add(bytes as u32));
     }
 }
 
-/// An option, and what it does to the header.
+/// An option, and its effect on the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Fitted {
     pub option: AccEcn,
-    /// What it adds.
+    /// Bytes that the option adds.
     pub bytes: u32,
-    /// SACK blocks that stay.
+    /// Number of SACK blocks that stay.
     pub blocks: u8,
 }
 
-/// Linux's `tcp_options_fit_accecn`: as many fields as fit beside SACK blocks into `room` bytes, `required` at the least,
-/// for which a third block may go; padding of the blocks may be used. Returns the fields, the bytes that they add, and
-/// the blocks that stay.
+/// Linux's `tcp_options_fit_accecn`: fits as many fields as possible next to SACK blocks into
+/// `room` bytes, at least `required` ones, for which a third block may be dropped; the padding of
+/// the blocks may be used. Returns the fields, the bytes that they add, and the blocks that stay.
 fn fit(required: usize, blocks: u8, room: u32) -> Option<(u8, u32, u8)> {
     let padding = if blocks > 0 { 2 } else { 0 };
     let option = |fields: usize| {
@@ -234,7 +237,7 @@ mod tests {
         assert_eq!(counters(&mut bytes, 40), Some((false, vec![1_001, 500])));
         bytes.count(1_000, Ecn::Ect0);
         assert_eq!(counters(&mut bytes, 40), Some((false, vec![2_001, 500])));
-        // An L4S sender's come with EE1B first.
+        // An option that reports an L4S sender's data begins with EE1B.
         let mut bytes = Bytes::default();
         bytes.count(700, Ecn::Ect1);
         bytes.count(700, Ecn::Ce);
@@ -275,7 +278,7 @@ mod tests {
 
     #[test]
     fn linux_leaves_no_field_out_that_has_grown() {
-        // Beside timestamps and two SACK blocks are 8 B: EE1B and ECEB fit, EE0B does not.
+        // Next to timestamps and two SACK blocks 8 B are left: EE1B and ECEB fit, EE0B does not.
         let mut bytes = Bytes::default();
         bytes.note_option();
         let fields = |bytes: &mut Bytes, blocks| {
@@ -292,7 +295,8 @@ mod tests {
 
     #[test]
     fn linux_gives_a_third_block_up_for_what_has_grown() {
-        // tcp_options_fit_accecn, header of 40 B with and without 12 B of timestamps: fields, bytes, blocks.
+        // tcp_options_fit_accecn: required fields, blocks, and room in a header of 40 B with or
+        // without 12 B of timestamps; fields, bytes and blocks that fit.
         for (required, blocks, room, fitted) in [
             (3, 3, 40, Some((3, 12, 3))),
             (0, 3, 28, Some((0, 0, 3))),

@@ -11,8 +11,8 @@ use crate::segment::Flags;
 pub(crate) struct EcnState {
     /// The feedback that both SYNs negotiated.
     pub feedback: EcnFeedback,
-    /// Receiver: the flags of every segment that is sent: ECE, or with accurate ECN the counter or
-    /// the answer to a SYN or SYN-ACK.
+    /// Receiver: the ECN flags of every segment sent: ECE, or with accurate ECN the counter or the
+    /// answer to a SYN or SYN-ACK.
     pub echo_flags: Flags,
     /// Sender: the next new data segment carries CWR.
     pub cwr: bool,
@@ -25,8 +25,9 @@ pub(crate) struct EcnState {
 pub(crate) struct Memory {
     /// State of DCTCP's echo of marks.
     pub(super) before: Before,
-    /// With accurate feedback: the handshake showed that the path may not let the flags or capable packets
-    /// through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that what goes out is not capable.
+    /// With accurate feedback: the handshake showed that the path may not let the flags or
+    /// ECN-capable packets through (RFC 9768 sections 3.1.4.2, 3.2.2.4), so that no packet is sent
+    /// as ECN-capable.
     pub(super) incapable: bool,
     /// With accurate feedback: the segment being processed has a newer timestamp than all earlier
     /// ones.
@@ -38,14 +39,15 @@ pub(crate) struct Memory {
     pub(super) bytes: Bytes,
 }
 
-/// What both roles of an end with accurate ECN count (RFC 9768 section 3.2.1), from 0.
+/// Counters of an end with accurate ECN as sender and as receiver (RFC 9768 section 3.2.1), from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarksSeen {
     /// Marked packets that the peer has reported, modulo 256.
     pub delivered_ce: u8,
     /// Marked packets that have arrived, modulo 256.
     pub received_ce: u8,
-    /// Bytes with ECT(0), CE and ECT(1) that the peer has reported, modulo 2^24; those without a mark by its option alone.
+    /// Bytes with ECT(0), CE and ECT(1) that the peer has reported, modulo 2^24; unmarked bytes are
+    /// reported by the option only.
     pub delivered_bytes: [u32; 3],
     /// Bytes that arrived with ECT(0), CE and ECT(1), modulo 2^24.
     pub received_bytes: [u32; 3],
@@ -81,7 +83,7 @@ impl Memory {
 }
 
 impl EcnState {
-    /// Whether both SYNs agreed.
+    /// Whether both SYNs agreed on ECN.
     pub fn on(self) -> bool {
         self.feedback != EcnFeedback::None
     }

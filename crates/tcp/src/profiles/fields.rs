@@ -1,4 +1,4 @@
-//! The fields of every profile's table: each is declared here once, with what it means and may be;
+//! The fields of every profile's table. Each is declared here once, with its meaning and its range;
 //! a profile gives its own default and the source of that.
 
 use packet::params::{Field, Kind, Value};
@@ -122,7 +122,7 @@ pub(super) const BETA_ECN: Field = Field::new(
 pub(super) const IDLE_RESTART: Field = Field::new("idle_restart", Kind::Switch, Value::Unset)
     .meaning("Return to the initial window after a pause of a timeout.");
 
-/// What a host keeps of its connections; the fields of those that keep something.
+/// Fields of the host cache, for profiles that have one.
 pub(super) const HOST_CACHE: Field = Field::new("host_cache", Kind::Switch, Value::Unset).meaning(
     "A host remembers the round trips of its connections to another, and the next one between \
          the two starts from them; empty when the run begins.",
@@ -133,7 +133,7 @@ pub(super) const SENDPIPE: Field =
              half of this; 0 for never.",
     );
 
-/// The socket layer of 4.4BSD.
+/// Fields of the socket layer of 4.4BSD.
 pub(super) const WRITE_CHUNK: Field =
     Field::new("write_chunk", Kind::whole(Unit::Bytes, 0, 65_535), Value::Whole(0))
         .meaning("Bytes of a large write handed to TCP per call; 0 hands over whole writes.")
@@ -142,7 +142,7 @@ pub(super) const SMALL_WRITE_SPLIT: Field = Field::new("small_write_split", Kind
     .meaning("Hand writes below 208 B to TCP in pieces of at most 100 B.")
     .source("constructed; the kernel's small mbufs hold 100 B");
 
-// How connections begin.
+// Fields of the beginning of connections.
 
 pub(super) const INITIAL_SSTHRESH: Field =
     Field::new("initial_ssthresh", Kind::whole(Unit::Bytes, 64, 1 << 40), Value::Unset)

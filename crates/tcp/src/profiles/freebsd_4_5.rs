@@ -111,7 +111,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     })
 }
 
-/// F-RTO and the system's own check answer one question.
+/// The detection of spurious timeouts: F-RTO or the system's own check, but not both.
 fn rto_check(params: &Params, requested: RtoCheck) -> Result<RtoCheck, BadParams> {
     let own = params.switch("false_timeout");
     match requested {

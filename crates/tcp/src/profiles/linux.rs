@@ -1,4 +1,5 @@
-//! A Linux host of today, 7.3; `v6_12` and `v6_1` have the rules of older ones where they differ (docs/linux-versions.md).
+//! A Linux host of today, 7.3. `v6_12` and `v6_1` have the rules in which older kernels differ
+//! (docs/linux-versions.md).
 
 mod settings;
 pub(crate) mod v6_1;
@@ -137,7 +138,7 @@ fn control(
     Ok(chosen)
 }
 
-/// How a RACK sender finds losses; none for a recovery of former times.
+/// How a RACK sender finds losses; none for the recovery kinds of plain (Tahoe, Reno).
 fn detection(params: &Params) -> Option<Detection> {
     match params.choice("recovery") {
         "rack" => Some(Detection::Rack),
@@ -158,7 +159,7 @@ fn remembers(params: &Params) -> Result<Remembers, BadParams> {
     }
 }
 
-/// Segments of a burst at most, where the pace counts bursts.
+/// Most segments of a burst, if pacing counts bursts (`tso_autosize`); else none.
 fn bursts(params: &Params) -> Result<Option<u16>, BadParams> {
     let most = |usual| params.whole_or("gso_max_segs", usual) as u16;
     match (params.switch("tso_autosize"), most(2)) {
@@ -171,7 +172,7 @@ fn bursts(params: &Params) -> Result<Option<u16>, BadParams> {
     }
 }
 
-/// SYNs whose wait is as long as before come on top of `tcp_syn_retries`.
+/// Retransmissions of a SYN. Those that do not double its wait are added to `tcp_syn_retries`.
 fn waits(params: &Params, start: &Start) -> SynRetries {
     let syn = params.whole_or("syn_retries", SYN_RETRIES + u64::from(start.syn_linear));
     SynRetries { syn_retries: syn as u8, ..start.waits() }
@@ -199,7 +200,7 @@ fn acks(parts: &Parts, params: &Params) -> AckPolicy {
         least: millis(parts.delayed_ack),
         longest: longest.min(200),
         compress: Compress {
-            // A receiver in quickack mode (`tcp_in_quickack_mode`) lets nothing wait.
+            // A receiver in quickack mode (`tcp_in_quickack_mode`) delays no report.
             most: if parts.ack_every > 1 { params.whole("comp_sack_nr") as u8 } else { 0 },
             delay: params.time("comp_sack_delay"),
             percent: params.whole("comp_sack_rtt_percent") as u16,

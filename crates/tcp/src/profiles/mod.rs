@@ -1,10 +1,12 @@
-//! The end systems, one file each; [`crate::PROFILES`] lists them. What they share is in
-//! [`parts`]; a new one is a file with its table and its constructor, and a line in the list.
+//! The end systems, one file each; [`crate::PROFILES`] lists them. Their common parts are in
+//! [`parts`]. A new end system is a file with its table and its constructor, and a line in the
+//! list.
 //!
-//! A new part is a field in [`fields`], read in [`parts`] once, named in every table with that system's own
-//! default, and obeyed where its rule lives: `recovery/` for losses, `rtt/` for timeouts,
-//! `receiver.rs` for acknowledgements, `ecn/`, `spurious_rto.rs` for spurious timeouts, `handshake.rs`
-//! and `ending.rs` for a connection's beginning and end. Its test is a dialogue in `tests/scripts`.
+//! A new part is a field in [`fields`], read in [`parts`] once, present in every table with that
+//! system's own default, and implemented where its rule belongs: `recovery/` for losses, `rtt/` for
+//! timeouts, `receiver.rs` for acknowledgements, `ecn/`, `spurious_rto.rs` for spurious timeouts,
+//! `handshake.rs` and `ending.rs` for a connection's beginning and end. Its test is a dialogue in
+//! `tests/scripts`.
 
 mod fields;
 pub(crate) mod freebsd_2_2_8;

@@ -106,7 +106,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     Ok(profile)
 }
 
-/// What the one-way agents and FullTcp share.
+/// The parts of a profile that the one-way agents and FullTcp share.
 pub(super) fn common(
     name: &'static str,
     parts: &Parts,
@@ -122,7 +122,7 @@ pub(super) fn common(
     let common = parts.profile(name, RttRules::Ns2(rtt), Implementation::Ns2);
     Ok(Profile {
         initial_ssthresh: parts.start.ssthresh(parts.window),
-        // SYNs are bare headers. A lost one leaves a threshold of two packets; the first window of
+        // SYNs have no options. A lost SYN leaves a threshold of two packets; the first window of
         // FullTcp is nevertheless that of the settings (`delay_growth_`).
         opening: Opening {
             options: 0,

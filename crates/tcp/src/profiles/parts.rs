@@ -1,4 +1,4 @@
-//! The exchangeable parts of an end system: what the fields of every table make.
+//! The exchangeable parts of an end system, made from the fields that every table has.
 
 use packet::Duration;
 use packet::params::{BadParams, Params, Value};
@@ -13,7 +13,7 @@ use crate::recovery::{Implementation, Leaving, RecoveryKind, Rules};
 use crate::rtt::{Bsd, RttRules};
 use crate::segment::STAMP_BYTES;
 
-/// FreeBSD's host routes; `sendpipe` where no other is given.
+/// FreeBSD's host cache, which is kept in routes; `sendpipe` applies if the scenario gives none.
 fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
     match (params.switch("host_cache"), params.given("sendpipe")) {
         (true, given) => {
@@ -31,14 +31,14 @@ fn host_routes(params: &Params, sendpipe: u64) -> Result<Remembers, BadParams> {
 /// The parts as a scenario chose them.
 pub(super) struct Parts {
     pub mss: u64,
-    /// What of it is payload.
+    /// Payload of a full segment, bytes: `mss` less the timestamps option.
     pub segment: u64,
     pub window: u64,
     pub initial_segments: u64,
     pub rto_min: Duration,
     pub tick: Duration,
     pub delayed_ack: Duration,
-    /// 1 if acknowledgements never wait.
+    /// Number of segments at which an acknowledgement is sent; 1 if it never waits.
     pub ack_every: u64,
     pub timestamps: bool,
     pub congestion: Box<dyn Control>,
@@ -59,7 +59,7 @@ impl Parts {
         Parts::read_with(params, Chosen::read(params, "", controls)?)
     }
 
-    /// Reads the shared fields, with this congestion control.
+    /// Reads the shared fields; the congestion control is `chosen`.
     pub fn read_with(params: &Params, chosen: Chosen) -> Result<Parts, BadParams> {
         let timestamps = params.switch("timestamps");
         let mss = params.whole("mss");
@@ -94,7 +94,7 @@ impl Parts {
 
     fn check(&self) -> Result<(), BadParams> {
         if self.window < self.mss {
-            // Or nothing would ever be sent.
+            // Otherwise nothing could ever be sent.
             let why = format!(
                 "{} B do not hold one segment; it must be at least mss = {} B",
                 self.window, self.mss
@@ -112,7 +112,7 @@ impl Parts {
         Ok(())
     }
 
-    /// The tick of a profile that cannot do without.
+    /// The tick of a profile that counts in ticks and so needs one.
     pub fn counted_tick(&self) -> Result<Duration, BadParams> {
         if self.tick == Duration::ZERO {
             let why = "0 s: this profile counts ticks; write for example \"10 ms\", or take \
@@ -122,8 +122,9 @@ impl Parts {
         Ok(self.tick)
     }
 
-    /// A profile of these parts with, where they leave it open, what most have: RFC 5681's rule for
-    /// pauses, writes and close seen together, 12 retransmissions, 60 s of TIME_WAIT, no host cache.
+    /// A profile of these parts. What they leave open is as in most profiles: RFC 5681's rule for
+    /// pauses, writes and close seen together, 12 retransmissions, 60 s of TIME_WAIT, no host
+    /// cache.
     pub fn profile(
         &self,
         name: &'static str,
@@ -163,7 +164,7 @@ impl Parts {
         }
     }
 
-    /// A profile of 4.4BSD's lineage of these parts; `sendpipe` as in [`host_routes`].
+    /// A profile of these parts for a descendant of 4.4BSD; `sendpipe` is as in [`host_routes`].
     pub fn bsd(
         &self,
         name: &'static str,
@@ -187,7 +188,7 @@ impl Parts {
         })
     }
 
-    /// The window in whole segments.
+    /// The window rounded up to whole segments, bytes.
     pub fn socket_buffer(&self) -> u64 {
         self.window.next_multiple_of(self.segment)
     }
@@ -218,7 +219,7 @@ impl Parts {
         }
     }
 
-    /// Counts segments, whatever their size.
+    /// The acknowledgement policy that counts segments of any size.
     pub fn ack(&self) -> AckPolicy {
         self.ack_at(AtOnce::Segments(self.ack_every as u8))
     }
@@ -250,7 +251,7 @@ pub(super) struct Chosen {
 }
 
 impl Chosen {
-    /// The parameter's, or the one called `otherwise`.
+    /// The congestion control of the parameter, or the one called `otherwise` if it is not given.
     pub fn read(
         params: &Params,
         otherwise: &'static str,
@@ -268,7 +269,7 @@ impl Chosen {
     }
 }
 
-/// ECN, with the feedback that the congestion control wants.
+/// The ECN rules, with the feedback that the congestion control needs.
 fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
     let ControlFlags { ecn: wanted, own_window, .. } = chosen.control.flags();
     let given = |name| has(params, name) && params.given(name);
@@ -283,7 +284,7 @@ fn ecn(params: &Params, chosen: &Chosen) -> Result<EcnRules, BadParams> {
         EcnMode::Dctcp => "dctcp",
         EcnMode::Scalable => "accurate",
     };
-    // A complete scenario says "honest" of every receiver.
+    // A complete scenario gives the value "honest" for every receiver.
     let ignores = params.choice("ecn_receiver") == "ignores";
     let beta = given("beta_ecn").then(|| BetaEcn::new(params.real("beta_ecn")));
     if beta.is_some() && wanted != EcnMode::Classic {
@@ -332,7 +333,7 @@ fn has(params: &Params, name: &str) -> bool {
     params.iter().any(|(field, _)| field.name == name)
 }
 
-/// Acknowledgements that never wait come with every segment.
+/// Number of segments per acknowledgement; 1 if acknowledgements never wait.
 fn ack_every(params: &Params) -> Result<u64, BadParams> {
     let every = params.whole("ack_every");
     if params.time("delayed_ack") > Duration::ZERO {
@@ -348,7 +349,7 @@ fn ack_every(params: &Params) -> Result<u64, BadParams> {
     Ok(1)
 }
 
-/// Writes and close seen together, no Nagle.
+/// Output rules without Nagle's algorithm: a write and the close after it are handled together.
 pub(super) const PLAIN_OUTPUT: Output = Output {
     bsd: false,
     write_chunk: 0,
@@ -358,12 +359,12 @@ pub(super) const PLAIN_OUTPUT: Output = Output {
     pushes: false,
 };
 
-/// `span` by the host's slow clock.
+/// A limit of `span`, counted in ticks of the host's slow clock and rounded up.
 pub(super) fn ticked(span: Duration, tick: Duration) -> TimeLimit {
     TimeLimit::Ticks { n: span.nanos().div_ceil(tick.nanos()), tick }
 }
 
-/// How many ticks `span` takes.
+/// Number of ticks in `span`, rounded up.
 pub(super) fn ticks(span: Duration, tick: Duration) -> u32 {
     span.nanos().div_ceil(tick.nanos()) as u32
 }

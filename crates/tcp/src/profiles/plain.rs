@@ -114,7 +114,7 @@ fn echo_cut(params: &Params, parts: &Parts) -> Result<EchoCut, BadParams> {
 fn by_switch(params: &Params) -> Result<RecoveryKind, BadParams> {
     let kind = if params.switch("sack") { RecoveryKind::Sack } else { RecoveryKind::NewReno };
     if !params.given("recovery") {
-        params.ignore("recovery"); // its default does not hold
+        params.ignore("recovery"); // its default does not apply
     } else if parts::kind(params.choice("recovery")) != kind {
         return Err(BadParams::new("sack", "contradicts recovery; leave one of the two out"));
     }

@@ -125,7 +125,7 @@ fn build(params: &Params, controls: &Controls) -> Result<Profile, BadParams> {
     let around = 1 + u16::from(quic.connection_id) + 4 + 16 + 2;
     let ssthresh = params.value("initial_ssthresh") != Value::Unset;
     let ssthresh = if ssthresh { params.whole("initial_ssthresh") } else { u64::MAX };
-    // What it says of TCP no end of QUIC reads.
+    // An end of QUIC does not read the fields of TCP.
     let mut profile = (plain::ENTRY.build)(&Params::defaults(plain::ENTRY.about.fields), controls)?;
     profile.name = ENTRY.about.name;
     profile.mss = quic.datagram - around;

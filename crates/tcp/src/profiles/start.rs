@@ -1,17 +1,18 @@
-//! How connections of a profile begin: the handshake's timers and limits, the first threshold.
+//! How connections of a profile begin: timers and limits of the handshake, and the initial
+//! slow-start threshold.
 
 use packet::Duration;
 use packet::params::{Params, Value};
 
 use crate::profile::{SynRetries, TimeLimit};
 
-/// The fields of a beginning as a scenario chose them.
+/// The settings of a connection's beginning, as a scenario chose them.
 pub(super) struct Start {
     pub rto: Duration,
     pub syn_linear: u8,
     syn_retries: u8,
     syn_ack_retries: u8,
-    /// None is no limit.
+    /// Longest time of a handshake; none for no limit.
     pub limit: Option<Duration>,
     ssthresh: Option<u64>,
 }
@@ -31,7 +32,7 @@ impl Start {
         }
     }
 
-    /// The first threshold, where the profile does not say `otherwise`, bytes.
+    /// The initial slow-start threshold in bytes: the scenario's, or `otherwise`, the profile's.
     pub fn ssthresh(&self, otherwise: u64) -> u64 {
         self.ssthresh.unwrap_or(otherwise)
     }
@@ -41,7 +42,7 @@ impl Start {
         SynRetries { syn_linear, syn_retries, syn_ack_retries }
     }
 
-    /// The limit of a handshake, not counted in ticks.
+    /// The limit of a handshake as an exact time, not in ticks.
     pub fn life(&self) -> TimeLimit {
         self.limit.map_or(TimeLimit::Unlimited, TimeLimit::Exact)
     }

@@ -7,22 +7,22 @@ use packet::{Duration, Rounded};
 
 use crate::rtt::{RTT_SAMPLES_TO_KEEP, Rtt};
 
-/// Multipliers of successive timeouts; the last one stays.
+/// Multipliers of successive timeouts; the last one is used for all further ones.
 const BACKOFF: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
-/// srtt is kept times this (`TCP_RTT_SCALE`), rttvar times that (`TCP_RTTVAR_SCALE`).
+/// Scale of srtt (`TCP_RTT_SCALE`), and of rttvar (`TCP_RTTVAR_SCALE`).
 const RTT_SCALE: i64 = 32;
 const RTTVAR_SCALE: i64 = 16;
-/// Units of a host route's times in a second.
+/// Units per second of the times in a host route.
 const RTM_RTTUNIT: i64 = 1_000_000;
-/// After more timeouts than this the estimate is thought to be wrong and started anew.
+/// After more successive timeouts than this the estimate is taken for wrong and started again.
 const LOSING: u8 = 3;
 
-/// Who keeps the timers.
+/// The clock by which timers expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Callouts {
     /// The host's slow clock: a timer of n ticks expires at the n-th tick.
     Host,
-    /// Every connection for itself, exactly.
+    /// Each connection has exact timers of its own.
     Connection,
 }
 
@@ -34,17 +34,17 @@ pub(crate) struct Bsd {
     pub min: u32,
     pub max: u32,
     pub callouts: Callouts,
-    /// What a timed round trip counts besides the ticks crossed: 1 where the counter starts at 1
-    /// (2.2), 0 where it is a difference (4.x).
+    /// Ticks added to the number of ticks that a timed round trip crosses: 1 where the counter
+    /// starts at 1 (2.2), 0 where it is a difference (4.x).
     pub timing_adds: u64,
     /// Whether V is at least the minimum before it is multiplied (FreeBSD 3.2 and later; whether
     /// 2.2.8 did so is not known).
     pub floor_v: bool,
-    /// Round trips of few ticks, rounded: most are.
+    /// Rounded times of round trips of few ticks, as most are.
     pub short: ShortTrips,
 }
 
-/// Round trips of 0 to 31 ticks of some length, rounded.
+/// The times of 0 to 31 ticks of some length, rounded.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShortTrips([Rounded; 32]);
 
@@ -73,12 +73,12 @@ impl Bsd {
         Duration::from_nanos(rtt.srtt as u64 * self.tick.nanos() / RTT_SCALE as u64)
     }
 
-    /// Smoothed round trip plus four deviations, in ticks.
+    /// V: the smoothed round-trip time plus four mean deviations, in ticks.
     fn v(rtt: &Rtt) -> u64 {
         (((rtt.srtt >> 3) + rtt.rttvar) >> 2) as u64
     }
 
-    /// A round trip of `m` ticks was measured.
+    /// Enters a round-trip time of `m` ticks.
     pub fn sample(&self, rtt: &mut Rtt, m: u64) {
         let m = m.min(1 << 16) as i64;
         if rtt.srtt == 0 {
@@ -95,23 +95,24 @@ impl Bsd {
         rtt.rto = Self::v(rtt).clamp(min.max(m as u64 + 2).min(max), max);
     }
 
-    /// What one unit of srtt and of rttvar is in a host route, whose own is 1 us (`RTM_RTTUNIT`);
-    /// whole numbers, as in C: at 10 ms 312 and 625, at 500 ms 15,625 and 31,250.
+    /// One unit of srtt and one of rttvar in the units of a host route, which are 1 us
+    /// (`RTM_RTTUNIT`). They are whole numbers, as in C: at 10 ms 312 and 625, at 500 ms 15,625 and
+    /// 31,250.
     fn route_units(&self) -> (i64, i64) {
         let hz = 1_000_000_000 / self.tick.nanos() as i64;
         (RTM_RTTUNIT / (hz * RTT_SCALE), RTM_RTTUNIT / (hz * RTTVAR_SCALE))
     }
 
-    /// The estimate as `tcp_close` gives it to the route.
+    /// srtt and rttvar in the units of the host route, as `tcp_close` stores them.
     pub fn route_metrics(&self, rtt: &Rtt) -> (u32, u32) {
         let (srtt, rttvar) = self.route_units();
         let whole = |us: i64| u32::try_from(us).unwrap_or(u32::MAX);
         (whole(rtt.srtt * srtt), whole(rtt.rttvar * rttvar))
     }
 
-    /// `tcp_mss`: the route's estimate becomes the connection's. The timeout comes from a formula
-    /// that was made for srtt times 8 and rttvar times 4, and so is 4 srtt + 8 rttvar; it lasts
-    /// until the first sample or timeout.
+    /// `tcp_mss`: the connection starts with the route's estimate. The timeout comes from a formula
+    /// made for srtt times 8 and rttvar times 4, and so is 4 srtt + 8 rttvar; it holds until the
+    /// first sample or timeout.
     pub fn start_by_route(&self, rtt: &mut Rtt, round_trip: u32, deviation: u32) {
         let (srtt, rttvar) = self.route_units();
         rtt.srtt = i64::from(round_trip) / srtt;
@@ -123,8 +124,8 @@ impl Bsd {
         rtt.rto = ticks.clamp(u64::from(self.min), u64::from(self.max));
     }
 
-    /// The shift has been raised by one. The first `linear` timeouts do not multiply the wait, as in
-    /// `tcp_syn_backoff` of FreeBSD 4.x.
+    /// Sets the timeout after `shift` has been raised by one. The first `linear` timeouts do not
+    /// multiply the wait, as in `tcp_syn_backoff` of FreeBSD 4.x.
     pub fn back_off(&self, rtt: &mut Rtt, linear: u8) {
         let (min, max) = (u64::from(self.min), u64::from(self.max));
         let base = if self.floor_v { Self::v(rtt).max(min) } else { Self::v(rtt) };
@@ -132,7 +133,8 @@ impl Bsd {
         let factor = BACKOFF[steps.min(BACKOFF.len() - 1)];
         rtt.rto = (base * u64::from(factor)).clamp(min, max);
         if rtt.shift > LOSING {
-            // As in the code, without a change of scale; the next sample counts as a first one.
+            // As in the BSD code, srtt is added to rttvar without a change of scale; the next
+            // sample counts as a first one.
             rtt.rttvar += rtt.srtt >> 5;
             rtt.srtt = 0;
         }
@@ -144,7 +146,7 @@ mod tests {
     use super::*;
     use crate::rtt::RttRules;
 
-    /// No sample is recorded here.
+    /// Empty table: these tests record no rounded samples.
     const NOT_USED: ShortTrips = ShortTrips([Rounded::NONE; 32]);
 
     const RULES: Bsd = Bsd {
@@ -177,7 +179,7 @@ mod tests {
 
     #[test]
     fn filter_vectors() {
-        // m: srtt, rttvar, V, RTO, computed by hand from the 1998 code.
+        // srtt, rttvar, V and RTO after each sample, computed by hand from the 1998 code.
         let run = [1, 1, 2, 1, 1];
         let expected =
             [[32, 8, 3, 3], [28, 10, 3, 3], [29, 9, 3, 4], [26, 10, 3, 3], [23, 11, 3, 3]];
@@ -195,7 +197,7 @@ mod tests {
         assert_eq!(timeouts(&[], true, 5), [6, 12, 24, 48, 96, 128]);
         assert_eq!(timeouts(&[1], true, 3), [3, 6, 12, 24]);
         assert_eq!(timeouts(&[2], true, 2), [6, 12, 24]);
-        // V = 2 and V = 0: the floor makes both 3, 4, 8, 16.
+        // V is 2 or 0: with the floor of 2 the timeouts are 4, 8 and 16 in both cases.
         assert_eq!(timeouts(&[1; 10], true, 3)[1..], [4, 8, 16]);
         assert_eq!(timeouts(&[1; 40], true, 3), [3, 4, 8, 16]);
         assert_eq!(timeouts(&[1; 40], false, 3), [3, 2, 2, 2]);

@@ -5,9 +5,9 @@ use packet::Duration;
 use crate::rtt::Rtt;
 use crate::timer_wheel::TimerWheel;
 
-/// RFC 6298 (5.7): the timeout of the first data after a repeated SYN.
+/// RFC 6298 (5.7): the timeout of the first data after a retransmitted SYN, ns.
 const AFTER_SYN_TIMEOUT: u64 = 3_000_000_000;
-/// G of RFC 6298 where times are exact.
+/// G of RFC 6298 where times are exact, ns.
 const GRANULARITY: u64 = 1_000_000;
 
 /// Settings of the estimator.
@@ -16,11 +16,11 @@ pub(crate) struct Exact {
     /// Timeout before the first sample.
     pub initial: Duration,
     pub min: Duration,
-    /// The least that four mean deviations add to the smoothed round trip (Linux's way to a
-    /// minimum); zero for RFC 6298's.
+    /// The least that four mean deviations add to the smoothed round-trip time (Linux's form of a
+    /// minimum); zero for RFC 6298's rule.
     pub margin: Duration,
     pub max: Duration,
-    /// Round trips are counted in ticks of this length, at least one, and timeouts rounded up
+    /// Round-trip times are counted in ticks of this length, at least one, and timeouts rounded up
     /// to them; zero for exact times.
     pub tick: Duration,
     /// Any new acknowledgement ends the back-off, as in ns-3; else only a sample does.
@@ -34,7 +34,7 @@ impl Exact {
         Rtt { rto: self.initial.nanos(), ..Rtt::default() }
     }
 
-    /// The round trip that a difference of stamps means.
+    /// The round-trip time for a difference of stamps, in nanoseconds or ticks.
     pub fn span(&self, elapsed: u64) -> Duration {
         match self.tick {
             Duration::ZERO => Duration::from_nanos(elapsed),
@@ -55,7 +55,7 @@ impl Exact {
         rtt.rto = self.estimate(rtt);
     }
 
-    /// The timeout that the filter means, not backed off: RFC 6298 (2.3) and (2.4).
+    /// The timeout by the filter, without back-off: RFC 6298 (2.3) and (2.4).
     fn estimate(&self, rtt: &Rtt) -> u64 {
         let granularity = GRANULARITY.max(self.tick.nanos()).max(self.margin.nanos());
         let rto = rtt.srtt as u64 + granularity.max(4 * rtt.rttvar as u64);
@@ -74,14 +74,16 @@ impl Exact {
         }
     }
 
-    /// `tcp_update_metrics`: nothing is known after a timeout without a sample since.
+    /// `tcp_update_metrics`: the smoothed round-trip time, us times 8; none after a timeout until
+    /// the next sample.
     pub fn linux_metrics(&self, rtt: &Rtt) -> Option<u32> {
         let known = rtt.sampled && !rtt.backed_off;
         known.then(|| u32::try_from(rtt.srtt as u64 / 125).unwrap_or(u32::MAX))
     }
 
-    /// `tcp_init_metrics`: a longer round trip of former connections makes the first timeout, as
-    /// the filter would with its deviation at half of it, and leaves the filter alone.
+    /// `tcp_init_metrics`: if the cached round-trip time of earlier connections (us times 8) is
+    /// longer than the estimate, it determines the first timeout, as in the filter with a deviation
+    /// of half of it. The filter itself does not change.
     pub fn start_by_linux(&self, rtt: &mut Rtt, round_trip: u32) {
         let kept = u64::from(round_trip) * 125;
         if kept > rtt.srtt as u64 {

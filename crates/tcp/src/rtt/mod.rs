@@ -1,7 +1,7 @@
 //! Round-trip times and the retransmission timeout: one file per estimator.
 //!
-//! The settings of an estimator belong to the profile ([`RttRules`]); a connection keeps only
-//! what it has measured ([`Rtt`]), each estimator in a scale of its own.
+//! The settings of an estimator belong to the profile ([`RttRules`]); a connection keeps only what
+//! it has measured ([`Rtt`]), in the scale of its estimator.
 
 mod bsd;
 mod exact;
@@ -26,37 +26,37 @@ pub(crate) enum RttRules {
     Ns2(Ns2),
 }
 
-/// What one connection has measured.
+/// The estimate of one connection.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rtt {
-    /// Smoothed round trip.
+    /// Smoothed round-trip time, in the scale of the estimator.
     srtt: i64,
-    /// Mean deviation.
+    /// Mean deviation, in the scale of the estimator.
     rttvar: i64,
     /// Timeout in force, or what it is computed from.
     rto: u64,
     /// Timeouts since the last sample (or since data was last acknowledged).
     shift: u8,
-    /// Timeouts of a SYN that left its wait as it was; not in `shift` but in [`Bsd`]'s.
+    /// Timeouts of a SYN that did not double its wait; [`Bsd`] counts them in `shift` instead.
     linear: u8,
-    /// Whether there was a sample yet.
+    /// Whether there has been a sample.
     sampled: bool,
     /// Whether the timeout was doubled since the last sample (of an estimator with exact times).
     backed_off: bool,
-    /// Samples so far, as far as BSD counts them ([`RTT_SAMPLES_TO_KEEP`]).
+    /// Number of samples, counted by BSD's estimator only, up to [`RTT_SAMPLES_TO_KEEP`].
     samples: u8,
-    /// The last sample until it is taken; a connection has two bytes left for it.
+    /// The last sample, until it is taken; rounded, since a connection has only two bytes for it.
     newest: Rounded,
-    /// It is in its host's cache ([`HostCache`](crate::HostCache)).
+    /// The estimate is in its host's cache ([`HostCache`](crate::HostCache)).
     pub cached: bool,
 }
 
-/// Samples of a connection of which a FreeBSD host keeps the estimate (`tcp_close`: as many as
-/// its filter takes to come within 5 %).
+/// Number of samples of a connection from which on a FreeBSD host keeps the estimate (`tcp_close`:
+/// the number that its filter needs to come within 5 %).
 pub(crate) const RTT_SAMPLES_TO_KEEP: u8 = 16;
 
 impl Rtt {
-    /// Samples so far, at most [`RTT_SAMPLES_TO_KEEP`]; counted by BSD's estimator alone.
+    /// Number of samples, at most [`RTT_SAMPLES_TO_KEEP`]; counted by BSD's estimator only.
     pub fn samples(&self) -> u8 {
         self.samples
     }
@@ -81,7 +81,7 @@ fn sample_bsd(bsd: &Bsd, rtt: &mut Rtt, ticks: u64) {
     rtt.newest = bsd.rounded(ticks);
 }
 
-/// A round trip of `ticks` was measured; none lasts less than one.
+/// A round trip of `ticks` was measured; it counts as at least one tick.
 #[inline]
 fn sample_ns2(ns2: &Ns2, rtt: &mut Rtt, ticks: u64) {
     ns2.sample(rtt, ticks);
@@ -115,17 +115,17 @@ impl RttRules {
         }
     }
 
-    /// The reading to keep when timing starts: ticks, or nanoseconds.
+    /// The clock reading to keep when timing starts: ticks, or nanoseconds.
     pub fn stamp(&self, clock: HostClock, moment: Moment) -> u64 {
         self.grid(clock).map_or(moment.at.nanos(), |grid| grid.counts(moment))
     }
 
-    /// The reading that travels as a timestamp (RFC 7323): ticks, or milliseconds.
+    /// The clock reading that is sent as a timestamp (RFC 7323): ticks, or milliseconds.
     pub fn timestamp(&self, clock: HostClock, moment: Moment) -> u32 {
         self.grid(clock).map_or(moment.at.nanos() / 1_000_000, |grid| grid.counts(moment)) as u32
     }
 
-    /// The timed number is acknowledged; `start` is the stamp of its sending.
+    /// The timed sequence number is acknowledged; `start` is the stamp of its sending.
     pub fn sample(&self, rtt: &mut Rtt, start: u64, clock: HostClock, moment: Moment) {
         let elapsed = self.stamp(clock, moment) - start;
         match self {
@@ -156,7 +156,8 @@ impl RttRules {
         }
     }
 
-    /// The smoothed round-trip time, whatever the estimator's scale; zero before the first sample.
+    /// The smoothed round-trip time, converted from the estimator's scale; zero before the first
+    /// sample.
     pub fn smoothed(&self, rtt: &Rtt) -> Duration {
         match self {
             RttRules::Bsd(bsd) => bsd.smoothed(rtt),
@@ -165,7 +166,7 @@ impl RttRules {
         }
     }
 
-    /// The smoothed round trip of an estimator with exact times; zero before the first sample.
+    /// The smoothed round-trip time of an estimator with exact times; zero before the first sample.
     pub fn srtt(&self, rtt: &Rtt) -> Duration {
         Duration::from_nanos(rtt.srtt as u64)
     }
@@ -175,7 +176,7 @@ impl RttRules {
         matches!(self, RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host)
     }
 
-    /// When a retransmission timer set now expires.
+    /// The time at which a retransmission timer that is set now expires.
     pub fn deadline(&self, rtt: &Rtt, clock: HostClock, moment: Moment) -> Instant {
         match self {
             RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host => {
@@ -186,8 +187,8 @@ impl RttRules {
         }
     }
 
-    /// The retransmission timer has expired; of a SYN, the first `linear` timeouts leave its wait as it
-    /// was. Returns how often it has now expired in a row.
+    /// The retransmission timer has expired. For a SYN, the first `linear` timeouts do not double
+    /// its wait. Returns how often the timer has now expired in a row.
     pub fn back_off(&self, rtt: &mut Rtt, linear: Option<u8>) -> u8 {
         let even = linear.unwrap_or(0);
         let counted = matches!(self, RttRules::Bsd(_));
@@ -213,14 +214,14 @@ impl RttRules {
         }
     }
 
-    /// The handshake is over; `repeated` if this side had to repeat its SYN or SYN-ACK.
+    /// The handshake is over; `repeated` if this side retransmitted its SYN or SYN-ACK.
     pub fn on_established(&self, rtt: &mut Rtt, repeated: bool) {
         if let RttRules::Exact(exact) = self {
             exact.on_established(rtt, repeated);
         }
     }
 
-    /// Whether `since` lies at least a timeout back (BSD) or more than one.
+    /// Whether the time since `since` is at least a timeout (BSD), or more than a timeout (others).
     pub fn idle_too_long(
         &self,
         rtt: &Rtt,
@@ -230,7 +231,7 @@ impl RttRules {
     ) -> bool {
         match self {
             RttRules::Bsd(bsd) if bsd.callouts == Callouts::Host => {
-                // Segments arrive before the ticks of their instant.
+                // Segments that arrive at the instant of a tick are processed before it.
                 let start = Moment { at: since, phase: Phase::Events };
                 let grid = clock.slow(bsd.tick);
                 grid.counts(moment) - grid.counts(start) >= rtt.rto
@@ -249,7 +250,8 @@ impl RttRules {
         }
     }
 
-    /// Round trip and deviation in the units of a BSD host route; none of other estimators.
+    /// Smoothed round-trip time and deviation in the units of a BSD host route; zeros for other
+    /// estimators.
     pub fn route_metrics(&self, rtt: &Rtt) -> (u32, u32) {
         match self {
             RttRules::Bsd(bsd) => bsd.route_metrics(rtt),
@@ -257,7 +259,7 @@ impl RttRules {
         }
     }
 
-    /// Begins with what a host route has, unless there is an estimate or the route has none.
+    /// Starts with the estimate of a host route, unless there is one already or the route has none.
     pub fn start_by_route(&self, rtt: &mut Rtt, round_trip: u32, deviation: u32) {
         if let RttRules::Bsd(bsd) = self
             && rtt.srtt == 0
@@ -267,8 +269,8 @@ impl RttRules {
         }
     }
 
-    /// Smoothed round trip as Linux keeps it (`srtt_us`: us times 8); none without a sample since
-    /// the last timeout.
+    /// Smoothed round-trip time as Linux keeps it (`srtt_us`: us times 8); none after a timeout
+    /// until the next sample.
     pub fn linux_metrics(&self, rtt: &Rtt) -> Option<u32> {
         match self {
             RttRules::Exact(exact) => exact.linux_metrics(rtt),
@@ -276,7 +278,7 @@ impl RttRules {
         }
     }
 
-    /// The first timeout goes by the round trip that Linux has kept (us times 8), if that is
+    /// Sets the first timeout by the round-trip time in Linux's cache (us times 8), if that is
     /// longer than the one just measured.
     pub fn start_by_linux(&self, rtt: &mut Rtt, round_trip: u32) {
         if let RttRules::Exact(exact) = self {
@@ -284,8 +286,8 @@ impl RttRules {
         }
     }
 
-    /// Half the smoothed round trip: how soon after a resend an ACK must come to be one of the
-    /// segment sent first (FreeBSD 4.x).
+    /// Half the smoothed round-trip time: an ACK that arrives within it after a retransmission is
+    /// for the segment as first sent (FreeBSD 4.x).
     pub fn half_round_trip(&self, rtt: &Rtt) -> Duration {
         match self {
             RttRules::Bsd(bsd) => Duration::from_nanos(bsd.tick.nanos() * rtt.srtt as u64 / 64),

@@ -1,7 +1,7 @@
 //! The estimator of ns-2.35: Jacobson's filter in whole ticks, RFC 2988's timeout.
 //!
-//! srtt is kept times 8 and rttvar times 4. A round trip is the number of ticks crossed, at least
-//! one; ticks lie on a grid from the start of the run on, common to all hosts.
+//! srtt is kept times 8 and rttvar times 4. A round-trip time is the number of ticks crossed, at
+//! least one. The ticks of all hosts lie on one grid, which begins at the start of the run.
 
 use packet::Duration;
 
@@ -15,13 +15,13 @@ pub(crate) struct Ns2 {
     pub initial: Duration,
     pub min: Duration,
     pub max: Duration,
-    /// FullTcp: any new acknowledgement ends the back-off; else only a sample does.
+    /// Any new acknowledgement ends the back-off, as in FullTcp; else only a sample does.
     pub any_ack_ends_backoff: bool,
 }
 
-/// Timeouts are multiplied by at most 2^6...
+/// Timeouts are multiplied by at most 2 to this power.
 const MAX_SHIFT: u8 = 6;
-/// Beyond a backoff of 2^3 the estimate is thought to be wrong.
+/// After more successive timeouts than this the estimate is taken for wrong and started again.
 const LOSING: u8 = 3;
 
 impl Ns2 {
@@ -29,7 +29,7 @@ impl Ns2 {
         Rtt { rto: self.initial.nanos(), ..Rtt::default() }
     }
 
-    /// A round trip of `m` ticks was measured.
+    /// Enters a round-trip time of `m` ticks.
     pub fn sample(&self, rtt: &mut Rtt, m: u64) {
         let m = m.clamp(1, 1 << 30) as i64;
         if rtt.srtt == 0 {
@@ -44,13 +44,14 @@ impl Ns2 {
         rtt.shift = 0;
     }
 
-    /// The estimate, at least the minimum, then multiplied: RFC 2988 (2.4) comes before (5.5).
+    /// The timeout: the estimate, at least the minimum, then multiplied by the back-off. RFC 2988
+    /// (2.4) comes before (5.5).
     pub fn timeout(&self, rtt: &Rtt) -> Duration {
         let base = Duration::from_nanos(rtt.rto).max(self.min);
         (base * (1 << rtt.shift.min(MAX_SHIFT))).min(self.max).max(self.tick * 2)
     }
 
-    /// The shift has been raised by one.
+    /// Called when `shift` has been raised by one: after too many timeouts discards the estimate.
     pub fn back_off(&self, rtt: &mut Rtt) {
         if rtt.shift > LOSING {
             rtt.rttvar += rtt.srtt >> 3;

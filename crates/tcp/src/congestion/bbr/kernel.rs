@@ -1,6 +1,6 @@
-//! The kernel's own code and ours: `kernel.txt.gz` is a flow's acknowledgements, given to
-//! net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, with the windows and rates it set. It has
-//! timeouts, recoveries, ProbeRTT and a policed rate.
+//! Comparison with the kernel's own code. `kernel.txt.gz` has the acknowledgements of a flow, which
+//! were passed to net/ipv4/tcp_bbr.c of Linux 6.12 compiled in user space, and the windows and
+//! rates that it set. The flow has timeouts, recoveries, ProbeRTT and a policed rate.
 
 use std::io::Read;
 
@@ -18,7 +18,7 @@ struct Replay {
 }
 
 impl Replay {
-    /// Segments found lost so far.
+    /// Finds segments lost until `lost` packets are so in all.
     fn lose(&mut self, now: Instant, lost: u64) {
         let bytes = self.bbr.mss;
         let none =
@@ -35,7 +35,7 @@ impl Replay {
         assert_eq!(self.bbr.pacing_rate, rate);
     }
 
-    /// What an acknowledgement says; `None` where a field says -1.
+    /// The sample of an acknowledgement from the fields of a line; `None` where a field is -1.
     fn ack_sample(&self, f: &[Option<u64>]) -> testing::AckSample {
         let mss = self.bbr.mss;
         let value = |i: usize| f[i].expect("a number");

@@ -3,11 +3,12 @@
 //! `bbr`; version 3 is `bbr3`.
 //!
 //! Methods have the names of the kernel's functions, without `bbr_`; where a name differs, the
-//! kernel's is given with it. Like the kernel's, all arithmetic is of integers: windows and amounts
+//! kernel's is given with it. As in the kernel, all arithmetic is in integers: windows and amounts
 //! in packets, rates in packets per microsecond times 2^24 ([`BW_UNIT`]), gains times 2^8
-//! ([`UNIT`]), round trips in microseconds, long times in milliseconds (jiffies at HZ = 1000).
-//! Reading order: here the modes, `model` what the path is like (rate, round trip, bunched
-//! acknowledgements), `policer` the long-term rate, `window` what is sent.
+//! ([`UNIT`]), round-trip times in microseconds, long times in milliseconds (jiffies at HZ = 1000).
+//! Reading order: this file has the modes, `model` the model of the path (rate, round-trip time,
+//! aggregated acknowledgements), `policer` the long-term rate, `window` the pacing rate and the
+//! window.
 
 #[cfg(test)]
 mod kernel;
@@ -47,7 +48,7 @@ pub(crate) const ENTRY: Entry = Entry {
     make: |params| Box::new(Bbr::new(Settings::read(params))),
 };
 
-/// BW_UNIT: rates are packets per microsecond times this.
+/// BW_UNIT: rates are in packets per microsecond times this.
 const BW_SCALE: u32 = 24;
 const BW_UNIT: u64 = 1 << BW_SCALE;
 /// BBR_UNIT: gains are times this.
@@ -57,7 +58,7 @@ const UNIT: u64 = 1 << SCALE;
 /// bbr_high_gain, 2/ln 2 rounded up, and bbr_drain_gain, its inverse.
 const HIGH_GAIN: u64 = UNIT * 2_885 / 1_000 + 1;
 const DRAIN_GAIN: u64 = UNIT * 1_000 / 2_885;
-/// bbr_pacing_gain: the cycle of ProbeBW.
+/// bbr_pacing_gain: pacing gains of the phases of ProbeBW's cycle.
 const CYCLE: [u64; 8] = [UNIT * 5 / 4, UNIT * 3 / 4, UNIT, UNIT, UNIT, UNIT, UNIT, UNIT];
 /// bbr_cycle_rand: any phase but the second may be the first.
 const CYCLE_RAND: u64 = 7;
@@ -72,12 +73,12 @@ enum Mode {
     ProbeRtt,
 }
 
-/// What the acknowledgement at hand says (`struct rate_sample`), in packets and microseconds.
+/// The report of the current acknowledgement (`struct rate_sample`), in packets and microseconds.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
-    /// Delivered in this interval; none where the rate is not known.
+    /// Packets delivered, and the interval in microseconds; none where the rate is not known.
     rate: Option<(u64, u64)>,
-    /// Bytes delivered when the newest segment was sent.
+    /// Bytes delivered in all when the newest acknowledged segment was sent.
     prior_delivered: u64,
     app_limited: bool,
     losses: u64,
@@ -85,13 +86,14 @@ struct Sample {
     prior_in_flight: u64,
     in_flight: u64,
     rtt_us: Option<u64>,
-    /// The segment was a lone short one, whose acknowledgement the receiver may have delayed.
+    /// The segment was the only one in flight and short, so the receiver may have delayed its
+    /// acknowledgement.
     delayed: bool,
-    /// How long pacing holds the next segment back, in microseconds.
+    /// Time for which pacing holds the next segment back, microseconds.
     wait_us: u64,
 }
 
-/// Where ProbeBW's cycle stands.
+/// The current phase of ProbeBW's cycle, and when it began.
 #[derive(Clone, Copy, Debug, Default)]
 struct Cycle {
     index: usize,
@@ -106,7 +108,7 @@ struct Bbr {
     cwnd_gain: u64,
     now: Instant,
     mss: u64,
-    /// Packets delivered and lost in all, bytes delivered, and when that was last so.
+    /// Packets delivered and lost in all, bytes delivered, and when the last ones were delivered.
     delivered: u64,
     lost: u64,
     delivered_bytes: u64,
@@ -119,10 +121,10 @@ struct Bbr {
     aggregation: Aggregation,
     policer: Policer,
     saved: Saved,
-    /// Bytes per second.
+    /// Pacing rate, bytes per second.
     pacing_rate: u64,
     has_seen_rtt: bool,
-    /// Begins again after the program had nothing to send.
+    /// The sender starts again after the program had nothing to send.
     idle_restart: bool,
 }
 
@@ -132,12 +134,12 @@ impl Bbr {
         Bbr {
             settings,
             mode: Mode::Startup,
-            // The kernel's structure begins with zeros; the first acknowledgement sets them.
+            // The kernel's structure is zeroed at first; the first acknowledgement sets the gains.
             pacing_gain: 0,
             cwnd_gain: 0,
             now: Instant::ZERO,
             mss: 1,
-            // The handshake's packet.
+            // The packet of the handshake counts.
             delivered: 1,
             lost: 0,
             delivered_bytes: 0,
@@ -157,24 +159,24 @@ impl Bbr {
     }
 }
 
-/// Whole microseconds.
+/// The time span in whole microseconds.
 fn micros(span: Duration) -> u64 {
     span.nanos() / 1_000
 }
 
-/// Microseconds between two of the kernel's stamps, which count whole ones.
+/// Microseconds between two of the kernel's time stamps, which are whole microseconds.
 fn stamps(later: Instant, earlier: Instant) -> u64 {
     let stamp = |at: Instant| micros(at.since(Instant::ZERO));
     stamp(later).saturating_sub(stamp(earlier))
 }
 
-/// Whole milliseconds since the start (jiffies).
+/// Whole milliseconds since the start of the run (jiffies).
 fn jiffies(at: Instant) -> u64 {
     at.since(Instant::ZERO).nanos() / 1_000_000
 }
 
-/// The number of packets that `bytes` make: whole segments, a shorter last one, and a FIN, which is
-/// on it.
+/// Number of packets in `bytes` bytes: whole segments and a shorter last one, which also carries a
+/// FIN.
 fn packets(bytes: u64, mss: u64) -> u64 {
     if bytes == 0 { 0 } else { (bytes - 1).div_ceil(mss).max(1) }
 }

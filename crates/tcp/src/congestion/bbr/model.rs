@@ -1,5 +1,5 @@
-//! What the path is like: the greatest delivery rate of ten round trips, the smallest round trip of
-//! ten seconds, how much acknowledgements bunch.
+//! The model of the path: greatest delivery rate of ten round trips, smallest round-trip time of
+//! ten seconds, and how much acknowledgements are aggregated.
 
 use packet::{Duration, Instant};
 
@@ -7,18 +7,20 @@ use super::super::windowed::WindowedMax;
 use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, micros, stamps};
 use crate::send_state::Window;
 
-/// bbr_full_bw_thresh and bbr_full_bw_cnt: growth that counts, rounds without it that fill the pipe.
+/// bbr_full_bw_thresh: growth of the rate that counts as growth; bbr_full_bw_cnt: rounds without it
+/// after which the pipe is full.
 const FULL_GROWTH: u64 = UNIT * 5 / 4;
 const FULL_ROUNDS: u32 = 3;
-/// bbr_extra_acked_win_rtts, bbr_ack_epoch_acked_reset_thresh.
+/// bbr_extra_acked_win_rtts: rounds of each half of the window of aggregation;
+/// bbr_ack_epoch_acked_reset_thresh: packets at which an epoch ends.
 const EXTRA_ROUNDS: u32 = 5;
 const EPOCH_MOST: u64 = 1 << 20;
 
-/// Packet-timed rounds and the rates of the last ten.
+/// Packet-timed rounds, and the greatest rate of the last ten.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub count: u64,
-    /// This acknowledgement begins one.
+    /// This acknowledgement begins a round.
     pub started: bool,
     /// A round ends when a segment is delivered that was sent when this number of bytes had been delivered.
     pub next_delivered: u64,
@@ -31,7 +33,7 @@ impl Rounds {
     }
 }
 
-/// Whether Startup has filled the pipe.
+/// The estimator of a full pipe in Startup.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
     pub reached: bool,
@@ -45,15 +47,15 @@ impl FullPipe {
     }
 }
 
-/// The smallest round trip, and the visits to ProbeRTT that keep it true.
+/// The smallest round-trip time, and the state of ProbeRTT, which renews it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trips {
     pub min_us: Option<u64>,
-    /// When that was measured, and when ProbeRTT may end, jiffies.
+    /// When the smallest round-trip time was measured, and when ProbeRTT may end, jiffies.
     stamp: u64,
     done: Option<u64>,
     round_done: bool,
-    /// Segments sent between these counts of delivered bytes were slowed by ProbeRTT.
+    /// Range of delivered bytes: segments sent in it were slowed by ProbeRTT.
     slowed: (u64, u64),
 }
 
@@ -63,13 +65,15 @@ impl Trips {
         self.min_us = (srtt > Duration::ZERO).then(|| micros(srtt));
     }
 
-    /// Whether a segment sent at this count was slowed by ProbeRTT (the kernel's `app_limited`).
+    /// Whether a segment sent when `delivered` bytes had been delivered was slowed by ProbeRTT (the
+    /// kernel's `app_limited`).
     pub fn slowed(&self, delivered: u64) -> bool {
         self.slowed.0 <= delivered && delivered < self.slowed.1
     }
 }
 
-/// Packets acknowledged beyond what the rate explains.
+/// Packets acknowledged beyond what the modelled rate delivers: the aggregation of
+/// acknowledgements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     since: Instant,
@@ -80,12 +84,13 @@ pub(super) struct Aggregation {
 }
 
 impl Aggregation {
-    /// A new epoch.
+    /// Starts a new epoch of counting.
     pub fn restart(&mut self, now: Instant) {
         (self.since, self.acked) = (now, 0);
     }
 
-    /// `bbr_extra_acked`.
+    /// The kernel's `bbr_extra_acked`: greatest aggregation of the last five to ten rounds,
+    /// packets.
     pub fn greatest(&self) -> u64 {
         self.extra[0].max(self.extra[1])
     }

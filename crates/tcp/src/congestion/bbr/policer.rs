@@ -1,28 +1,30 @@
-//! The long-term rate ("LT" in the kernel): two intervals of much loss and like throughput are
-//! taken for a token-bucket policer (Flach et al., "An Internet-Wide Analysis of Traffic Policing",
-//! SIGCOMM 2016), whose rate then rules for 48 round trips.
+//! The long-term rate ("LT" in the kernel). Two consecutive intervals with many losses and similar
+//! throughput show a token-bucket policer (Flach et al., "An Internet-Wide Analysis of Traffic
+//! Policing", SIGCOMM 2016); its rate then replaces the measured one for 48 round trips.
 
 use super::{BW_UNIT, Bbr, Mode, SCALE, UNIT, jiffies, window};
 
-/// bbr_lt_intvl_min_rtts: least length of an interval; four times that is too long.
+/// bbr_lt_intvl_min_rtts: shortest interval, round trips; one longer than four times that is
+/// discarded.
 const MIN_ROUNDS: u32 = 4;
-/// bbr_lt_loss_thresh: packets lost to packets delivered from which an interval is lossy, of 256.
+/// bbr_lt_loss_thresh: an interval counts if it has at least this ratio of lost to delivered
+/// packets, in 1/256.
 const LOSS_THRESHOLD: u64 = 50;
-/// bbr_lt_bw_ratio and bbr_lt_bw_diff: rates no further apart than this share of the first, of 256,
-/// or than this number of bytes per second are alike.
+/// bbr_lt_bw_ratio and bbr_lt_bw_diff: two rates are similar if they differ by at most this share
+/// of the first, in 1/256, or by at most this number of bytes per second.
 const LIKE_RATIO: u64 = UNIT / 8;
 const LIKE_BYTES: u64 = 4_000 / 8;
-/// bbr_lt_bw_max_rtts: round trips for which the rate rules.
+/// bbr_lt_bw_max_rtts: round trips for which the policer's rate is used.
 const RULE_ROUNDS: u32 = 48;
 
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Policer {
     sampling: bool,
     rounds: u32,
-    /// Its rate is taken for the path's.
+    /// The policer's rate replaces the measured one (`lt_use_bw`).
     pub rules: bool,
     pub bw: u64,
-    /// Packets delivered and lost, and the time, ms, when the interval began.
+    /// Packets delivered and lost in all when the interval began, and that time, ms.
     delivered: u64,
     lost: u64,
     stamp: u64,
@@ -43,7 +45,7 @@ impl Bbr {
         self.reset_interval();
     }
 
-    /// `bbr_lt_bw_sampling`.
+    /// The kernel's `bbr_lt_bw_sampling`, called with each rate sample.
     pub(super) fn sample_long_term(&mut self) {
         if self.policer.rules {
             return self.count_ruled_rounds();
@@ -80,7 +82,8 @@ impl Bbr {
         }
     }
 
-    /// A packet was lost, so the policer may be out of tokens: was much lost?
+    /// A packet was lost, so the policer may be out of tokens: ends the interval if enough packets
+    /// were lost.
     fn judge_interval(&mut self) {
         let lost = self.lost - self.policer.lost;
         let delivered = self.delivered - self.policer.delivered;
@@ -93,7 +96,7 @@ impl Bbr {
         }
     }
 
-    /// `bbr_lt_bw_interval_done`.
+    /// `bbr_lt_bw_interval_done`: compares the rate of this interval with that of the previous one.
     fn end_interval(&mut self, bw: u64) {
         let before = self.policer.bw;
         let apart = bw.abs_diff(before);
@@ -117,7 +120,8 @@ mod tests {
 
     #[test]
     fn rates_an_eighth_or_500_bytes_per_second_apart_are_alike() {
-        // bbr_lt_bw_ratio and bbr_lt_bw_diff. A unit is 59 B/s at 1,000 B: 8 are 472 B/s, 9 are 531.
+        // bbr_lt_bw_ratio and bbr_lt_bw_diff. A unit of the rate is 59 B/s at 1,000 B: 8 are 472
+        // B/s, 9 are 531.
         for (before, bw, like) in
             [(16_000, 18_000, true), (16_000, 18_001, false), (16, 24, true), (16, 25, false)]
         {

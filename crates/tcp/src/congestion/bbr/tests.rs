@@ -1,4 +1,4 @@
-//! Against tcp_bbr.c: its integers by hand, its states on a path with one queue.
+//! Tests against tcp_bbr.c: its integers, by hand, and its states on a path with one queue.
 
 use super::super::control::RateSample;
 use super::super::testing::{self, MSS, Path, ack_sample};
@@ -11,8 +11,8 @@ impl Default for Bbr {
     }
 }
 
-/// 20 Mbit/s (2.5 packets of 1,000 B in a millisecond), 40 ms, room for `bdps` products of 100
-/// packets.
+/// A path of 20 Mbit/s (2.5 packets of 1,000 B per millisecond) and 40 ms, with a queue of `bdps`
+/// bandwidth-delay products of 100 packets.
 fn path(bdps: u64) -> Path<Bbr> {
     Path::new(Bbr::default(), 20.0, 40, bdps * 100_000)
 }
@@ -23,7 +23,7 @@ fn path_in(bdps: u64, mode: Mode) -> Path<Bbr> {
     path
 }
 
-/// A sender with a window of 10 packets and a round trip of 100 ms.
+/// A sender with a window of 10 packets and a round-trip time of 100 ms.
 fn opened() -> (Bbr, Window) {
     let mut win =
         Window { cwnd: 10 * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() };
@@ -36,8 +36,8 @@ fn at(ms: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(ms)
 }
 
-/// An acknowledgement of `acked` packets at `ms` after which `delivered` were so in `interval_ms`;
-/// it ends a round.
+/// An acknowledgement of `acked` packets at `ms`, whose rate sample is `delivered` packets in
+/// `interval_ms`; it ends a round.
 fn ack(bbr: &Bbr, ms: u64, acked: u64, interval_ms: u64, delivered: u64) -> testing::AckSample {
     let total_delivered = bbr.delivered_bytes + acked * MSS;
     testing::AckSample {
@@ -64,13 +64,13 @@ fn gains_and_rates_are_the_kernels_integers() {
     let (mut bbr, mut win) = opened();
     // 10 x 2^24 / 100,000 us = 1,677; x 1,000 B x 739 >> 8 = 4,841,027; x 990,000 >> 24.
     assert_eq!(bbr.pacing_rate, 285_662);
-    // The delivery rate stays: one round trip's rate times the high gain is no more than that.
+    // The pacing rate stays: the delivery rate of one round trip times the high gain is no more.
     let ack = ack(&bbr, 100, 10, 100, 10);
     bbr.on_ack(&mut win, &ack);
     assert_eq!((bbr.rounds.max_bw(), bbr.pacing_rate), (1_677, 285_662));
     assert_eq!(bytes_per_s(1_677, UNIT, MSS), 98_957);
-    // ceil(1,677 x 100,000 us / 2^24) = 10; x 739 >> 8 = 28.9, so 29; and three bursts of two
-    // packets (285 kB/s is above the 150 of one), to an even number.
+    // ceil(1,677 x 100,000 us / 2^24) = 10; x 739 >> 8 = 28.9, so 29. Three bursts of two packets
+    // (at more than `MIN_TSO_RATE`) are added, and one to make the number even.
     assert_eq!((bbr.bdp(1_677, UNIT), bbr.bdp(1_677, HIGH_GAIN)), (10, 29));
     assert_eq!(bbr.inflight(1_677, HIGH_GAIN), 36);
     assert_eq!(win.cwnd, 20 * MSS);
@@ -78,7 +78,7 @@ fn gains_and_rates_are_the_kernels_integers() {
 
 #[test]
 fn without_a_sample_no_round_passes() {
-    // `bbr_update_bw` returns before it counts, so that the filter keeps the rate that it has.
+    // `bbr_update_bw` returns before it counts, so that the filter keeps its rate.
     let (mut bbr, mut win) = opened();
     for ms in 101..121 {
         let ack = testing::AckSample { rate: None, ..ack(&bbr, ms, 1, 100, 10) };
@@ -103,7 +103,7 @@ fn startup_fills_the_pipe_and_drain_empties_the_queue() {
     let bw = path.control.rounds.max_bw();
     assert!((41_500..=42_000).contains(&bw), "{bw}");
     assert_eq!(path.control.pacing_gain, DRAIN_GAIN);
-    // 100 packets and three bursts of the 6 that 7.1 MB/s send in 2^-10 s.
+    // 100 packets, and three bursts of the 6 packets that 7.1 MB/s send in 2^-10 s.
     assert_eq!(path.win.ssthresh, 118 * MSS);
     assert!(path.run_until(1.0, |path| path.control.mode == Mode::ProbeBw));
     let control = &path.control;
@@ -154,7 +154,7 @@ fn after_ten_seconds_without_a_smaller_round_trip_four_packets_stay() {
     assert!((0.2..0.4).contains(&stay), "{stay}");
     assert!(path.win.cwnd >= saved.min(4) * MSS && path.control.mode == Mode::ProbeBw);
     assert_eq!(path.control.rounds.max_bw(), rate, "low rates in ProbeRTT count");
-    // The next is ten seconds away.
+    // The next ProbeRTT is ten seconds away.
     assert!(!path.run_until(9.9, |path| path.control.mode == Mode::ProbeRtt));
 }
 
@@ -164,7 +164,7 @@ fn a_policed_rate_rules_for_48_round_trips() {
     bbr.pipe.reached = true;
     bbr.reset_probe_bw_mode();
     let lossy = |bbr: &mut Bbr, win: &mut Window, ms: u64| {
-        // A fifth of what is delivered is lost: 2 x 256 >= 50 x 10.
+        // Two packets are lost for ten delivered: 2 x 256 >= 50 x 10.
         let lost = Lost {
             now: at(ms),
             bytes: MSS,
@@ -181,7 +181,7 @@ fn a_policed_rate_rules_for_48_round_trips() {
     (1..=3).for_each(|i| lossy(&mut bbr, &mut win, 100 * i));
     assert_eq!(bbr.policer.bw, 0);
     lossy(&mut bbr, &mut win, 400);
-    // 30 packets in 300 ms; the second interval has 40 in 400.
+    // The first interval has 30 packets in 300 ms, the second 40 in 400 ms.
     assert_eq!((bbr.policer.bw, bbr.policer.rules), (1_677, false));
     (5..=8).for_each(|i| lossy(&mut bbr, &mut win, 100 * i));
     assert_eq!((bbr.policer.bw, bbr.policer.rules, bbr.pacing_gain), (1_677, true, UNIT));
@@ -216,7 +216,7 @@ fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_wind
     };
     bbr.on_ack(&mut win, &first);
     assert_eq!((win.cwnd, bbr.saved.conserves), (22 * MSS, true));
-    // In that round nothing more than is delivered, losses or not; the next round grows again.
+    // In the first round it sends no more than is delivered; then the window grows again.
     let second = testing::AckSample { in_flight: 21 * MSS, lost: 0, ..first };
     let same_round = RateSample { prior_delivered: 0, ..second.rate.expect("a rate") };
     bbr.on_ack(&mut win, &testing::AckSample { rate: Some(same_round), ..second });
@@ -227,7 +227,7 @@ fn the_first_round_of_a_recovery_conserves_packets_and_its_end_restores_the_wind
     win.cwnd = 5 * MSS;
     let last = ack(&bbr, 300, 2, 100, 10);
     bbr.on_ack(&mut win, &last);
-    // 26, restored, and 2; the target is 20 and the bunches' 2 and three bursts of two.
+    // 26 packets are restored, 2 added. The target: 20, aggregation 2, three bursts of two.
     assert_eq!((win.cwnd, bbr.saved.state), (28 * MSS, CaState::Open));
 }
 
@@ -247,13 +247,13 @@ fn a_timeout_begins_startups_search_anew_and_an_undo_forgets_the_policer() {
 fn bunched_acknowledgements_widen_the_window_up_to_a_tenth_of_a_second() {
     let (mut bbr, mut win) = opened();
     bbr.pipe.reached = true;
-    // 0.1 packets per ms; 50 come 100 ms after the last, where 10 were due, then 30 at once.
+    // At 0.1 packets/ms: 50 packets after 100 ms, where 10 were due, then 30 at once.
     for (ms, acked) in [(100, 10), (200, 50), (200, 30)] {
         win.cwnd = 100 * MSS;
         let ack = ack(&bbr, ms, acked, 1_000, 100);
         bbr.on_ack(&mut win, &ack);
     }
-    // An epoch began at 100 ms with 10 and at 200 ms has 90, where 9 (1,677 x 100,000 >> 24) were due.
+    // An epoch began at 100 ms with 10; at 200 ms it has 90. 1,677 x 100,000 >> 24 = 9 were due.
     assert_eq!(bbr.aggregation.greatest(), 81);
     let most = bbr.bw() * 100_000 / BW_UNIT;
     assert_eq!(most, 9);
@@ -280,7 +280,7 @@ fn a_flow_fills_the_line() {
     }
 }
 
-/// A control that knows a rate of 2.5 packets in a millisecond and a round trip of 100 ms.
+/// A control whose model has a rate of 2.5 packets per millisecond and a round-trip time of 100 ms.
 fn modelled() -> (Bbr, Window) {
     let (mut bbr, win) = opened();
     bbr.rounds.bw.update(0, 41_943, 10);
@@ -289,7 +289,7 @@ fn modelled() -> (Bbr, Window) {
 
 #[test]
 fn only_a_delivery_moves_the_clock_of_deliveries() {
-    // tcp_rate_skb_delivered, tcp_ack: delivered_mstamp is set where something was delivered.
+    // tcp_rate_skb_delivered, tcp_ack: delivered_mstamp is set if something was delivered.
     let (mut bbr, _) = opened();
     bbr.take(&ack(&bbr, 50, 1, 50, 1));
     bbr.take(&ack(&bbr, 80, 0, 50, 1));
@@ -321,7 +321,7 @@ fn a_lone_short_segment_may_have_been_acknowledged_late() {
 
 #[test]
 fn what_leaves_the_network_before_the_next_segment_is_not_in_it() {
-    // bbr_packets_in_net_at_edt: 8 ms at 2.5 packets in a millisecond are 19.99, whole ones.
+    // bbr_packets_in_net_at_edt: 8 ms at 2.5 packets/ms are 19.99 packets, rounded down to 19.
     let (mut bbr, _) = modelled();
     bbr.take(&testing::AckSample { next_send: at(108), ..ack(&bbr, 100, 1, 100, 1) });
     assert_eq!(bbr.packets_in_net_at_edt(30), 11);
@@ -340,7 +340,7 @@ fn a_phase_lasts_longer_than_the_smallest_round_trip() {
 
 #[test]
 fn a_sample_without_an_interval_is_none() {
-    // bbr_update_bw: rs->interval_us <= 0 is no sample.
+    // bbr_update_bw: with rs->interval_us <= 0 there is no sample.
     let (mut bbr, mut win) = modelled();
     let sample = ack(&bbr, 100, 1, 0, 1);
     bbr.on_ack(&mut win, &sample);
@@ -349,7 +349,7 @@ fn a_sample_without_an_interval_is_none() {
 
 #[test]
 fn an_epoch_of_acknowledgements_counts_up_to_a_million_packets() {
-    // bbr_ack_epoch_acked_reset_thresh, 1 << 20: 2,600 are far from it, and as many as that are one less.
+    // bbr_ack_epoch_acked_reset_thresh, 1 << 20: 2,600 are far below; the count stops one below.
     let (mut bbr, mut win) = opened();
     win.cwnd = (1 << 22) * MSS;
     for acked in [2_000, 600] {
@@ -375,8 +375,8 @@ fn all_that_is_out_in_probe_rtt_is_slowed_by_it() {
 
 #[test]
 fn a_burst_is_a_millisecond_at_the_rate_within_bounds() {
-    // bbr_tso_segs_goal; the window has room for three. At 1.2 Mbit/s two packets at least, below it one.
-    // Of 1,019 B an sk_buff holds 65,536 - 1 - 320 B, 63.9 packets.
+    // bbr_tso_segs_goal; the window has room for three bursts. A burst is one packet below 1.2
+    // Mbit/s, else at least two. An sk_buff holds 65,536 - 1 - 320 B, 63.9 packets of 1,019 B.
     let budget = |pacing_rate, mss| {
         let mut bbr = Bbr { pacing_rate, mss, ..Bbr::default() };
         bbr.trips.min_us = Some(1);
@@ -388,7 +388,7 @@ fn a_burst_is_a_millisecond_at_the_rate_within_bounds() {
 
 #[test]
 fn without_a_round_trip_the_first_rate_stays() {
-    // bbr_set_pacing_rate: it is set anew once srtt_us is known, and not before.
+    // bbr_set_pacing_rate: the rate is set again once srtt_us is known, and not before.
     let (mut bbr, mut win) = (Bbr::default(), opened().1);
     bbr.on_open(&mut win, Duration::ZERO, at(0));
     let first = bbr.pacing_rate;

@@ -1,4 +1,4 @@
-//! What is sent: pacing rate and window.
+//! Pacing rate and window of BBR.
 
 use packet::Duration;
 
@@ -10,26 +10,28 @@ use crate::send_state::Window;
 pub(super) const MIN_CWND: u64 = 4;
 /// TCP_INIT_CWND, packets.
 const INITIAL_CWND: u64 = 10;
-/// bbr_pacing_margin_percent: paced so much below the rate.
+/// bbr_pacing_margin_percent: the pacing rate is this much below the modelled rate.
 const MARGIN_PERCENT: u64 = 1;
-/// bbr_extra_acked_max_us: bunches of more than this time at the rate give no window.
+/// bbr_extra_acked_max_us: the window grows for aggregated acknowledgements by at most the data of
+/// this time at the rate, microseconds.
 const EXTRA_MOST_US: u64 = 100_000;
-/// bbr_tso_segs_goal: about a millisecond at the pacing rate (sk_pacing_shift), at most what an
-/// sk_buff holds (GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, 320 B on x86-64) and 127 packets.
+/// bbr_tso_segs_goal: a burst is about a millisecond at the pacing rate (sk_pacing_shift), at most
+/// the bytes of an sk_buff (GSO_LEGACY_MAX_SIZE - 1 - MAX_TCP_HEADER, 320 B on x86-64) and 127
+/// packets.
 const PACING_SHIFT: u32 = 10;
 const GSO_MOST: u64 = 65_536 - 1 - 320;
 const GOAL_MOST: u64 = 0x7f;
-/// bbr_min_tso_rate, bytes per second: below, one packet at a time.
+/// bbr_min_tso_rate, bytes per second: below it, bursts are of one packet.
 const MIN_TSO_RATE: u64 = 1_200_000 >> 3;
 
-/// What a repair puts aside.
+/// The state saved during a recovery.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Saved {
-    /// prior_cwnd, packets.
+    /// prior_cwnd: the window before the recovery or ProbeRTT, packets.
     pub cwnd: u64,
-    /// prev_ca_state.
+    /// prev_ca_state: the state of loss recovery at the last acknowledgement.
     pub state: CaState,
-    /// packet_conservation.
+    /// packet_conservation: no more is sent than is delivered.
     pub conserves: bool,
 }
 
@@ -44,7 +46,8 @@ fn repairs(state: CaState) -> bool {
 }
 
 impl Bbr {
-    /// `bbr_init_pacing_rate_from_rtt`: the window in a round trip, 1 ms where none is known.
+    /// `bbr_init_pacing_rate_from_rtt`: the window per round-trip time, 1 ms where none is known,
+    /// times the high gain.
     pub(super) fn init_pacing_rate(&mut self, cwnd: u64, srtt: Duration) {
         self.has_seen_rtt = srtt > Duration::ZERO;
         let rtt_us = if self.has_seen_rtt { micros(srtt).max(1) } else { 1_000 };
@@ -59,7 +62,7 @@ impl Bbr {
         self.pace_at(bw, gain);
     }
 
-    /// Before the pipe was full the rate only rises.
+    /// Sets the pacing rate; before the pipe was full it only rises.
     pub(super) fn pace_at(&mut self, bw: u64, gain: u64) {
         let rate = bytes_per_s(bw, gain, self.mss);
         if self.pipe.reached || rate > self.pacing_rate {
@@ -72,7 +75,7 @@ impl Bbr {
         if self.pacing_rate < MIN_TSO_RATE { 1 } else { 2 }
     }
 
-    /// `bbr_tso_segs_goal`. (Where segments go out one by one the window has room for bursts all the same.)
+    /// `bbr_tso_segs_goal`. (The window has room for bursts even if segments are sent one by one.)
     fn tso_segs_goal(&self) -> u64 {
         let bytes = (self.pacing_rate >> PACING_SHIFT).min(GSO_MOST);
         (bytes / self.mss).max(self.min_tso_segs()).min(GOAL_MOST)
@@ -128,7 +131,7 @@ impl Bbr {
         win.cwnd = cwnd * self.mss;
     }
 
-    /// Slow start towards the target, or down to it.
+    /// Slow start towards the target; once the pipe was full, the target also bounds the window.
     fn grow(&self, cwnd: u64) -> u64 {
         let acked = self.sample.acked;
         let volume = self.bdp(self.bw(), self.cwnd_gain) + self.aggregation_cwnd();
@@ -143,8 +146,9 @@ impl Bbr {
         cwnd.max(MIN_CWND)
     }
 
-    /// `bbr_set_cwnd_to_recover_or_restore`: what is lost leaves the window; the first round of a
-    /// recovery sends as much as is delivered; its end brings back what the window was.
+    /// `bbr_set_cwnd_to_recover_or_restore`: lost packets are subtracted from the window; the first
+    /// round of a recovery sends as much as is delivered; the end of a recovery restores the
+    /// window.
     fn recover_or_restore(&mut self, cwnd: u64, state: CaState) -> u64 {
         let sample = &self.sample;
         let conserving = sample.in_flight + sample.acked;

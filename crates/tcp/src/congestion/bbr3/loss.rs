@@ -1,4 +1,5 @@
-//! What losses and marks change in the model, and the way back when there was none (sections 5.5.10, 5.5.11).
+//! How losses and marks change the model, and how a spurious loss is undone (sections 5.5.10,
+//! 5.5.11).
 
 use super::super::control::Lost;
 use super::{Bbr3, Settings, State};
@@ -7,9 +8,9 @@ use crate::send_state::Window;
 /// What is saved when a recovery begins (section 2.15).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Undo {
-    /// The state a loss ended.
+    /// The state that a loss ended.
     pub state: Option<State>,
-    /// Saved for a recovery that is about to begin or under way.
+    /// The model is saved for a recovery that is about to begin or under way.
     pub saved: bool,
     bw_shortterm: f64,
     inflight_shortterm: u64,
@@ -17,12 +18,13 @@ pub(super) struct Undo {
 }
 
 impl Settings {
-    /// `IsInflightTooHigh`: `lost` of `sent_in_flight`.
+    /// `IsInflightTooHigh`: whether `lost` of `sent_in_flight` bytes are above the threshold.
     pub(super) fn too_much_lost(&self, lost: u64, sent_in_flight: u64) -> bool {
         lost as f64 > sent_in_flight as f64 * self.loss_threshold
     }
 
-    /// Section 5.5.10.2: the volume at which losses crossed the threshold within this segment.
+    /// Section 5.5.10.2: the bytes in flight at which losses crossed the threshold, within this
+    /// segment.
     fn inflight_at_loss(&self, lost: &Lost) -> u64 {
         let before = lost.sent_in_flight.saturating_sub(lost.bytes) as f64;
         let lost_before = (lost.lost - lost.bytes) as f64;
@@ -32,7 +34,7 @@ impl Settings {
 }
 
 impl Bbr3 {
-    /// `NoteLoss`, and the saving that begins a recovery.
+    /// `NoteLoss`; at the start of a recovery also saves the model.
     pub(super) fn note_loss(&mut self, win: &Window) {
         if self.rounds.loss {
             return;
@@ -59,7 +61,7 @@ impl Bbr3 {
         }
     }
 
-    /// A window of marks: as a round trip with too much loss (constructed, see `ENTRY`).
+    /// Answers a window with marks like a round trip with too much loss (constructed, see `ENTRY`).
     pub(super) fn handle_mark(&mut self, win: &Window) {
         self.note_loss(win);
         if self.state == State::Startup && !self.pipe.reached {
@@ -114,7 +116,8 @@ mod tests {
 
     #[test]
     fn losses_cross_two_percent_within_the_segment() {
-        // 99,000 B before it, 1,500 of them lost: (0.02 x 99,000 - 1,500) / 0.98 = 489.8 B of it.
+        // 99,000 B are before the segment, 1,500 of them lost: (0.02 x 99,000 - 1,500) / 0.98 =
+        // 489.8 B of the segment.
         let lost = Lost {
             now: Instant::ZERO,
             bytes: 1_000,
@@ -131,8 +134,8 @@ mod tests {
 
     #[test]
     fn a_spurious_loss_takes_back_the_end_of_startup_only() {
-        // HandleSpuriousLossDetection: "if (BBR.state != ProbeRTT && BBR.state != BBR.undo_state)"; and
-        // who goes back to Startup has not filled the pipe.
+        // HandleSpuriousLossDetection: "if (BBR.state != ProbeRTT && BBR.state != BBR.undo_state)";
+        // a sender that returns to Startup has not filled the pipe.
         let after = |state, full| {
             let mut bbr = Bbr3 { state, ..Bbr3::default() };
             (bbr.pipe.reached, bbr.undo.state) = (full, Some(State::Startup));
@@ -165,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_mark_ends_startup_alone() {
-        // A visit to ProbeRTT before the pipe was full is followed by Startup.
+        // ProbeRTT before the pipe was full is followed by Startup.
         for (state, reached, then) in [
             (State::Startup, false, true),
             (State::ProbeRtt, false, false),

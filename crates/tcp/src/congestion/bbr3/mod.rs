@@ -1,10 +1,10 @@
 //! BBR version 3 (draft-ietf-ccwg-bbr-06, July 2026): a model of the path (bottleneck rate,
-//! smallest round trip, volumes that were safe) sets both the pacing rate and the window.
+//! smallest round-trip time, volumes that were safe) sets both the pacing rate and the window.
 //!
-//! Sections named in these files are the draft's. Reading order: here the state and the order of
-//! the steps, `model` what the path is like, `startup`, `probe_bw` and `probe_rtt` the states,
-//! `loss` what a loss or mark teaches, `window` what is sent. Rates are bytes per second, volumes
-//! bytes; a bound that is not set is infinite.
+//! Section numbers in these files are the draft's. Reading order: this file has the state and the
+//! order of the steps, `model` the model of the path, `startup`, `probe_bw` and `probe_rtt` the
+//! states, `loss` how losses and marks change the model, `window` the pacing rate and the window.
+//! Rates are bytes per second, volumes bytes; a bound that is not set is infinite.
 
 mod loss;
 mod model;
@@ -93,7 +93,7 @@ impl Settings {
     }
 }
 
-/// No bound.
+/// A bound on a volume that is not set.
 const UNBOUNDED: u64 = u64::MAX;
 
 /// The states (section 5.1).
@@ -110,17 +110,18 @@ enum State {
 }
 
 impl State {
-    /// One of ProbeBW's.
+    /// Whether this is one of ProbeBW's states.
     fn probes_bw(self) -> bool {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Sends faster to see whether more comes through (section 5.3.3.9, `IsProbingBW`).
+    /// Whether the sender is accelerating to probe for more bandwidth (section 5.3.3.9,
+    /// `IsProbingBW`).
     fn accelerates(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
 
-    /// Share of the modelled rate to pace at (section 5.6.1).
+    /// Pacing rate as a multiple of the modelled rate (section 5.6.1).
     fn pacing_gain(self) -> f64 {
         match self {
             State::Startup => 2.77,
@@ -141,16 +142,16 @@ impl State {
     }
 }
 
-/// What the acknowledgement at hand says (section 2.3).
+/// The report of the current acknowledgement (section 2.3).
 #[derive(Clone, Copy, Debug, Default)]
 struct Sample {
-    /// Delivery rate; 0 where it gives none.
+    /// Delivery rate, bytes per second; 0 if there is none.
     rate: f64,
-    /// Delivered while that rate was measured.
+    /// Bytes delivered while the rate was measured.
     delivered: u64,
     prior_delivered: u64,
     sent_in_flight: u64,
-    /// Lost since the acknowledged segment was sent.
+    /// Bytes lost since the acknowledged segment was sent.
     lost: u64,
     app_limited: bool,
     newly_acked: u64,
@@ -158,7 +159,7 @@ struct Sample {
     in_flight: u64,
     window_limited: bool,
     rtt: Option<Duration>,
-    /// It acknowledges data whose sending is known.
+    /// The acknowledgement is of data whose sending was recorded.
     has_data: bool,
 }
 
@@ -180,10 +181,11 @@ struct Bbr3 {
     trips: Trips,
     undo: Undo,
     ca_state: CaState,
-    /// The first window of the connection, and the last one not reduced by a repair or ProbeRTT.
+    /// The first window of the connection, and the last one that neither a recovery nor ProbeRTT
+    /// had reduced; bytes.
     initial_cwnd: u64,
     prior_cwnd: u64,
-    /// 0 before the first acknowledgement.
+    /// Pacing rate, bytes per second; 0 before the first acknowledgement.
     pacing_rate: f64,
 }
 
@@ -211,7 +213,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.2.1, at the first event that brings a time.
+    /// Section 5.2.1: initialises the state, at the first event that has a time.
     fn begin(&mut self, win: &Window, now: Instant, srtt: Duration) {
         self.now = now;
         self.mss = win.mss();
@@ -269,7 +271,7 @@ impl Control for Bbr3 {
         }
     }
 
-    /// Section 5.2.3.
+    /// Section 5.2.3: the steps at each acknowledgement.
     fn on_ack(&mut self, win: &mut Window, ack: &AckSample) {
         self.begin(win, ack.now, ack.srtt);
         let repaired = self.in_recovery();

@@ -1,5 +1,5 @@
-//! What the path is like: packet-timed rounds, the bottleneck's rate, what came through lately,
-//! how much acknowledgements bunch (sections 5.5.1 to 5.5.6, 5.5.9, 5.5.10.3).
+//! The model of the path: packet-timed rounds, the bottleneck's rate, the latest deliveries, and
+//! how much acknowledgements are aggregated (sections 5.5.1 to 5.5.6, 5.5.9, 5.5.10.3).
 
 use packet::{Duration, Instant};
 
@@ -7,10 +7,10 @@ use super::super::windowed::WindowedMax;
 use super::{Bbr3, UNBOUNDED};
 use crate::send_state::Window;
 
-/// Round trips for which bunching is remembered (section 2.12).
+/// Round trips over which the greatest aggregation is taken (section 2.12).
 const AGGREGATION_ROUNDS: u64 = 10;
 
-/// Packet-timed rounds (section 5.5.1), and those by which losses are judged.
+/// Packet-timed rounds (section 5.5.1), and the rounds of loss accounting.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounds {
     pub count: u64,
@@ -20,20 +20,20 @@ pub(super) struct Rounds {
     /// This acknowledgement begins a round of loss accounting.
     pub loss_started: bool,
     pub loss_delivered: u64,
-    /// Something was lost in that round.
+    /// Something was lost in the round of loss accounting.
     pub loss: bool,
 }
 
 /// The rate model and the bounds on rate and volume (section 2.9).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Model {
-    /// Greatest delivery rate of this probing cycle and of the last.
+    /// Greatest delivery rate of this probing cycle and of the last one.
     rates: [f64; 2],
     pub bw: f64,
     pub bw_shortterm: f64,
     pub inflight_shortterm: u64,
     pub inflight_longterm: u64,
-    /// Greatest rate and volume delivered in the last round trip.
+    /// Greatest rate, and greatest volume in bytes, delivered in the last round trip.
     bw_latest: f64,
     pub inflight_latest: u64,
 }
@@ -57,12 +57,12 @@ impl Model {
         self.rates[0].max(self.rates[1])
     }
 
-    /// A delivery rate of this cycle.
+    /// Enters a delivery rate of this probing cycle.
     pub fn record(&mut self, rate: f64) {
         self.rates[0] = self.rates[0].max(rate);
     }
 
-    /// Section 5.5.6.
+    /// Section 5.5.6: a new probing cycle begins.
     pub fn advance_filter(&mut self) {
         self.rates = [0.0, self.rates[0]];
     }
@@ -76,7 +76,8 @@ impl Model {
         self.inflight_shortterm = UNBOUNDED;
     }
 
-    /// Section 5.5.10.3, `InitLowerBounds` and `LossLowerBounds`.
+    /// Section 5.5.10.3, `InitLowerBounds` and `LossLowerBounds`: lowers the short-term bounds
+    /// after a round with losses.
     fn adapt_shortterm(&mut self, cwnd: u64, beta: f64) {
         let bw = self.bw_shortterm.min(self.max_bw());
         let inflight =
@@ -86,7 +87,8 @@ impl Model {
     }
 }
 
-/// Bytes acknowledged beyond what the rate explains (section 5.5.9).
+/// Bytes acknowledged beyond what the modelled rate delivers: the aggregation of acknowledgements
+/// (section 5.5.9).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Aggregation {
     since: Instant,
@@ -105,7 +107,7 @@ impl Aggregation {
 }
 
 impl Bbr3 {
-    /// A round is to be counted from now on (section 5.5.1).
+    /// Starts a round (section 5.5.1).
     pub(super) fn start_round(&mut self) {
         self.rounds.next_delivered = self.delivered;
     }
@@ -121,7 +123,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.5: samples the program limited count only where they are the greatest.
+    /// Section 5.5.5: a sample that the program limited counts only if it is the greatest.
     pub(super) fn update_max_bw(&mut self) {
         self.update_round();
         let rate = self.sample.rate;
@@ -130,7 +132,8 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.5.10.3, near the start of an acknowledgement.
+    /// Section 5.5.10.3, early in the processing of an acknowledgement: updates the latest
+    /// deliveries.
     pub(super) fn update_latest_delivery(&mut self) {
         let (sample, model) = (&self.sample, &mut self.model);
         model.bw_latest = model.bw_latest.max(sample.rate);
@@ -142,7 +145,7 @@ impl Bbr3 {
         }
     }
 
-    /// ... and near its end.
+    /// Section 5.5.10.3, late in the processing: starts the latest deliveries of a new round.
     pub(super) fn advance_latest_delivery(&mut self) {
         if self.rounds.loss_started {
             self.model.bw_latest = self.sample.rate;

@@ -1,5 +1,6 @@
-//! ProbeBW (section 5.3.3): in turn below the modelled rate to empty the queue, at it, at it with
-//! the long-term bounds alone to fill the pipe, and a quarter above it to look for more.
+//! ProbeBW (section 5.3.3). Its states follow each other: Down sends below the modelled rate to
+//! empty the queue, Cruise at it, Refill at it without the short-term bounds to fill the pipe, and
+//! Up a quarter above it to look for more.
 
 use packet::random::{GOLDEN, mix};
 use packet::{Duration, Instant};
@@ -7,15 +8,16 @@ use packet::{Duration, Instant};
 use super::{Bbr3, State, UNBOUNDED};
 use crate::send_state::Window;
 
-/// Round trips after which a Reno flow of the same window would probe, at most (section 5.3.3.8).
+/// Greatest number of round trips after which a Reno flow of an equal window would probe (section
+/// 5.3.3.8).
 const RENO_ROUNDS: u64 = 63;
-/// Wall-clock bounds of the wait between probes: 2 s, and up to a second more.
+/// Wait between probes: 2 s, and at random up to a second more.
 const WAIT: Duration = Duration::from_secs(2);
 const WAIT_SPREAD_NS: u64 = 1_000_000_000;
-/// The doubling of the long-term bound's growth stops here.
+/// Number of rounds after which the growth of the long-term bound no longer doubles.
 const MOST_UP_ROUNDS: u32 = 30;
 
-/// What the acknowledgements at hand mean for the probing (section 2.14).
+/// The phase of probing to which the arriving acknowledgements belong (section 2.14).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum AckPhase {
     #[default]
@@ -30,7 +32,7 @@ pub(super) enum AckPhase {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cycle {
     pub ack_phase: AckPhase,
-    /// Samples come from probing, and nothing has been answered since.
+    /// Samples come from probing, and no excessive loss has been answered since it began.
     pub probe_sample: bool,
     pub rounds_since_probe: u64,
     pub started: Instant,
@@ -38,7 +40,8 @@ pub(super) struct Cycle {
     pub up_rounds: u32,
     up_acked: u64,
     up_acked_per_step: u64,
-    /// The last probe lost too much; it stopped early for that reason.
+    /// The last probe lost too much (`too_high`); this probe stopped early because of that
+    /// (`cautious`).
     pub too_high: bool,
     pub cautious: bool,
 }
@@ -129,7 +132,8 @@ impl Bbr3 {
             if self.state.probes_bw() && !self.sample.app_limited {
                 self.model.advance_filter();
             }
-            // Precautionary probing: what the last probe shied away from is safe after all.
+            // Precautionary probing: the volume at which the last probe stopped early is safe after
+            // all.
             if self.state.probes_bw() && self.cycle.cautious && !self.cycle.too_high {
                 self.start_refill();
                 return true;
@@ -161,7 +165,8 @@ impl Bbr3 {
         }
     }
 
-    /// `RaiseInflightLongtermSlope`: twice as many segments per round trip as in the last.
+    /// `RaiseInflightLongtermSlope`: the bound grows by twice as many segments per round trip as in
+    /// the last one.
     pub(super) fn steepen(&mut self, win: &Window) {
         let growth = 1 << self.cycle.up_rounds;
         self.cycle.up_rounds = (self.cycle.up_rounds + 1).min(MOST_UP_ROUNDS);
@@ -202,7 +207,7 @@ impl Bbr3 {
         self.pipe.now
     }
 
-    /// The long-term bound less what is left to others.
+    /// The long-term bound less the headroom for other flows, bytes.
     pub(super) fn inflight_with_headroom(&self) -> u64 {
         let bound = self.model.inflight_longterm;
         if bound == UNBOUNDED {

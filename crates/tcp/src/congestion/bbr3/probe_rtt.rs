@@ -1,26 +1,27 @@
-//! The smallest round trip, ProbeRTT (section 5.3.4) and the restart after a pause (section 5.4).
+//! The smallest round-trip time, ProbeRTT (section 5.3.4) and the restart after a pause (section
+//! 5.4).
 
 use packet::{Duration, Instant};
 
 use super::{Bbr3, State};
 use crate::send_state::Window;
 
-/// Round trips, and the state of ProbeRTT.
+/// Round-trip times, and the state of ProbeRTT.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Trips {
-    /// The model's smallest; none before the first sample.
+    /// The model's smallest round-trip time; none before the first sample.
     pub least: Option<Duration>,
     least_at: Instant,
-    /// The smallest since the last ProbeRTT.
+    /// The smallest round-trip time since the last ProbeRTT.
     recent: Option<Duration>,
     recent_at: Instant,
     expired: bool,
     /// When ProbeRTT may end; none before the flight is small enough.
     pub done_at: Option<Instant>,
     round_done: bool,
-    /// Restarts after a pause.
+    /// The sender starts again after a pause, and nothing has been delivered since.
     restarts: bool,
-    /// Segments sent between these counts of delivered bytes were slowed by ProbeRTT.
+    /// Range of delivered bytes: segments sent in it were slowed by ProbeRTT.
     slowed: (u64, u64),
 }
 
@@ -30,8 +31,8 @@ impl Trips {
         self.recent_at = now;
     }
 
-    /// Whether a segment sent at this count of delivered bytes was slowed by ProbeRTT, not by the
-    /// path.
+    /// Whether a segment sent when `prior_delivered` bytes had been delivered was slowed by
+    /// ProbeRTT, not by the path.
     pub fn slowed(&self, prior_delivered: u64) -> bool {
         self.slowed.0 <= prior_delivered && prior_delivered < self.slowed.1
     }
@@ -75,7 +76,7 @@ impl Bbr3 {
 
     /// `HandleProbeRTT`.
     fn stay_in_probe_rtt(&mut self, win: &mut Window) {
-        // `MarkConnectionAppLimited`: low rates now say nothing of the path.
+        // `MarkConnectionAppLimited`: low rates of ProbeRTT do not describe the path.
         self.trips.slowed.1 = self.delivered + self.sample.in_flight + 1;
         if self.trips.done_at.is_none() {
             if self.sample.in_flight <= self.probe_rtt_cwnd() {
@@ -99,7 +100,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.4.4.
+    /// Section 5.3.4.4: the state after ProbeRTT.
     fn leave_probe_rtt(&mut self) {
         self.model.reset_shortterm();
         if self.pipe.reached {
@@ -110,7 +111,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.4.1.
+    /// Section 5.4.1: the sender starts again after a pause.
     pub(super) fn handle_restart(&mut self, win: &mut Window) {
         self.trips.restarts = true;
         self.aggregation.restart(self.now);
@@ -172,9 +173,9 @@ mod tests {
 
     #[test]
     fn a_visit_just_after_a_probe_keeps_the_old_rates() {
-        // Sections 5.3.3.6 and 5.3.4: the filter of rates moves on a round after the probe, in
-        // ProbeBW, at a sample that neither program nor ProbeRTT limited. Where the visits, every
-        // five seconds, come before that round each time, a flow's rate is never forgotten.
+        // Sections 5.3.3.6 and 5.3.4: the filter of rates advances a round after the probe, in
+        // ProbeBW, at a sample that neither the program nor ProbeRTT limited. If ProbeRTT, every
+        // five seconds, comes before that round each time, a flow's rate never expires.
         let mut path = Path::new(Bbr3::default(), 20.0, 40, 400_000);
         path.run(6.0);
         assert!(path.run_until(9.0, |path| path.control.state == State::Up));
@@ -187,7 +188,7 @@ mod tests {
         assert!(path.run_until(1.0, |path| path.control.state == State::Cruise));
         assert!(path.run_until(9.0, |path| path.control.state == State::Up));
         assert_eq!(path.control.model.max_bw(), other);
-        // Two probes to their end forget it.
+        // After two complete probes the rate has expired.
         for _ in 0..2 {
             assert!(path.run_until(9.0, |path| path.control.state == State::Down));
             assert!(path.run_until(9.0, |path| path.control.state == State::Up));

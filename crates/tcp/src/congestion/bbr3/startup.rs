@@ -1,9 +1,10 @@
-//! Startup and Drain (sections 5.3.1 and 5.3.2): double the rate until it no longer grows or much
-//! is lost, then empty the queue that made.
+//! Startup and Drain (sections 5.3.1 and 5.3.2): Startup doubles the rate until it no longer grows
+//! or too much is lost; Drain empties the queue that this made.
 
 use super::{Bbr3, State};
 
-/// Growth of the delivery rate that counts as growth, and rounds without it that fill the pipe.
+/// Growth of the delivery rate that counts as growth, and number of rounds without it after which
+/// the pipe is full.
 const GROWTH: f64 = 1.25;
 const FLAT_ROUNDS: u32 = 3;
 /// Acknowledgements with losses in one round that end Startup, if more than 2 % is lost.
@@ -14,10 +15,10 @@ const DRAIN_ROUNDS: u64 = 3;
 /// The estimator of a full pipe (section 5.3.1.2).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct FullPipe {
-    /// The rate from which growth is judged.
+    /// The delivery rate with which growth is compared, bytes per second.
     pub baseline: f64,
     flat_rounds: u32,
-    /// Full since it last began to look; ever full.
+    /// The pipe was found full since the last reset (`now`), and at any time (`reached`).
     pub now: bool,
     pub reached: bool,
     drain_from: u64,
@@ -25,7 +26,7 @@ pub(super) struct FullPipe {
 }
 
 impl FullPipe {
-    /// Looks anew, for growth beyond `baseline`.
+    /// Starts the search again, for growth beyond `baseline`.
     pub fn reset(&mut self, baseline: f64) {
         self.baseline = baseline;
         self.flat_rounds = 0;
@@ -59,7 +60,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.3.1.3; at the end of each round of a recovery.
+    /// Section 5.3.1.3: ends Startup if too much was lost in a round of a recovery.
     fn check_startup_loss(&mut self) {
         if self.state != State::Startup || self.pipe.reached {
             return;
@@ -104,7 +105,7 @@ mod tests {
     #[test]
     fn losses_end_startup_and_no_other_state() {
         // Section 5.3.1.3: six acknowledgements with losses and more than 2 % lost in a round of a
-        // recovery. A visit to ProbeRTT in between is no Startup.
+        // recovery. ProbeRTT before the pipe was full is not Startup.
         for (state, events, ends) in
             [(State::Startup, 6, true), (State::Startup, 5, false), (State::ProbeRtt, 6, false)]
         {

@@ -9,7 +9,7 @@ impl Default for Bbr3 {
     }
 }
 
-/// 20 Mbit/s, 40 ms, room for `bdps` bandwidth-delay products.
+/// A path of 20 Mbit/s and 40 ms with a queue of `bdps` bandwidth-delay products.
 fn path(bdps: u64) -> Path<Bbr3> {
     Path::new(Bbr3::default(), 20.0, 40, bdps * 100_000)
 }
@@ -35,14 +35,15 @@ fn states(path: &mut Path<Bbr3>, seconds: f64) -> Vec<State> {
 
 #[test]
 fn startup_ends_when_the_rate_no_longer_grows() {
-    // Appendix A.1: the model within 2 % of the line.
+    // Appendix A.1: the modelled rate is within 2 % of the link's.
     let mut path = path(4);
     assert!(path.run_until(5.0, |path| path.control.pipe.reached));
     let ratio = path.control.model.max_bw() / path.rate;
     assert!((ratio - 1.0).abs() < 0.02, "{ratio}");
     assert_eq!(path.control.state, State::Drain);
     assert_eq!(path.lost, 0);
-    // From 2.5 Mbit/s in three doublings, then three flat rounds of up to two round trips.
+    // The rate doubles three times from 2.5 Mbit/s, then stays for three rounds of up to two round
+    // trips each.
     assert!(path.now.secs_f64() < 0.04 * 13.0, "{}", path.now.secs_f64());
 }
 
@@ -56,7 +57,7 @@ fn drain_empties_the_queue() {
     let control = &path.control;
     assert!(control.sample.in_flight <= control.inflight(control.model.bw, 1.0));
     assert!(control.rounds.count <= rounds + 3);
-    // A round trip's queue at half the rate takes two.
+    // At half the rate a queue of one round trip takes two to empty.
     let took = path.now.since(from).secs_f64();
     assert!((0.04..0.1).contains(&took), "{took}");
 }
@@ -71,7 +72,7 @@ fn the_four_phases_follow_each_other() {
 
 #[test]
 fn the_wait_between_probes_is_two_to_three_seconds_or_63_rounds() {
-    // 100 segments of window at 40.4 ms: 63 rounds are 2.5 s, so either may come first.
+    // A window of 100 segments at 40.4 ms: 63 rounds are 2.5 s, so either may come first.
     let mut path = path_in(4, State::Cruise);
     let (mut by_time, mut by_rounds, mut waits) = (0, 0, Vec::new());
     for _ in 0..12 {
@@ -108,8 +109,8 @@ fn a_flow_fills_the_line_with_less_than_two_round_trips() {
 
 #[test]
 fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
-    // Appendix A.10. On an idle line Down empties the queue and refreshes the round trip by
-    // itself only where it is measured smaller, so make the path longer instead.
+    // Appendix A.10. On an idle link Down empties the queue and renews the smallest round-trip time
+    // only if it measures a smaller one, so the path gets longer here.
     let mut path = path_in(4, State::Cruise);
     path.trip = Duration::from_millis(50);
     let from = path.now;
@@ -123,7 +124,7 @@ fn after_five_seconds_without_a_smaller_round_trip_the_flow_makes_way() {
     assert_eq!(path.control.state, State::Cruise);
     assert!(path.win.cwnd <= before);
     assert!(path.control.model.max_bw() > 0.95 * path.rate, "low rates in ProbeRTT count");
-    // The longer path is learnt when the old minimum is 10 s old.
+    // The longer round-trip time is taken over when the old minimum is 10 s old.
     path.run(10.0);
     assert!(path.control.trips.least >= Some(Duration::from_millis(50)));
     let (used, trips) = path.measure(10.0);
@@ -165,7 +166,7 @@ fn startup_ends_by_loss_even_if_the_program_limits_the_rate() {
     let control = &path.control;
     assert!(control.pipe.reached && control.state != State::Startup);
     assert!(control.model.inflight_longterm < 100_000, "{}", control.model.inflight_longterm);
-    // Three in a hundred are too few losses of a round, however long it lasts.
+    // Three losses in a hundred segments are too few in a round, however long it lasts.
     let mut path = Path::new(Bbr3::default(), 20.0, 40, 400_000);
     path.supply = 90_000;
     path.lose_every = 33;
@@ -175,8 +176,8 @@ fn startup_ends_by_loss_even_if_the_program_limits_the_rate() {
 
 #[test]
 fn one_percent_of_loss_costs_a_fifth() {
-    // Section 5.3.3.8.3: in every round of Cruise the rate falls by what is lost; about 55 rounds
-    // of 1 % leave 0.58, 0.77 on the average, and the other phases use the line full.
+    // Section 5.3.3.8.3: in every round of Cruise the rate falls by the share that is lost. About
+    // 55 rounds of 1 % leave 0.58, 0.77 in the mean, and the other phases use all of the link.
     let mut path = path(4);
     path.lose_every = 100;
     path.run(5.0);

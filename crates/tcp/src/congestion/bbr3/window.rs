@@ -1,14 +1,15 @@
-//! What is sent: pacing rate and window from the model (section 5.6).
+//! Pacing rate and window from the model (section 5.6).
 
 use super::{Bbr3, State};
 use crate::send_state::Window;
 
-/// Paced this much below the model (section 2.5).
+/// Pacing rate as a share of the modelled rate (section 2.5).
 const MARGIN: f64 = 0.99;
-/// Least window (section 2.8), segments.
+/// Smallest window (section 2.8), segments.
 const MIN_SEGMENTS: u64 = 4;
-/// Section 5.6.3: a millisecond's data goes at once, between these bounds; section 5.5.8.1: three
-/// such lots are on their way through the two hosts.
+/// Section 5.6.3: a quantum, which is sent at once, is the data of this time, s, within these
+/// bounds, bytes and segments. Section 5.5.8.1: the window has room for `QUANTA` of them, which are
+/// on their way through the two hosts.
 const QUANTUM_S: f64 = 0.001;
 const QUANTUM_MOST: u64 = 65_536;
 const QUANTUM_LEAST_SEGMENTS: u64 = 2;
@@ -48,7 +49,7 @@ impl Bbr3 {
         self.bdp_multiple(self.model.bw, 1.0).min(win.cwnd)
     }
 
-    /// `SetPacingRateWithGain`: before the pipe was full it only rises.
+    /// `SetPacingRateWithGain`: before the pipe was full the rate only rises.
     pub(super) fn set_pacing_rate(&mut self, gain: f64) {
         let rate = gain * self.model.bw * MARGIN;
         if self.pipe.reached || rate > self.pacing_rate {
@@ -56,7 +57,7 @@ impl Bbr3 {
         }
     }
 
-    /// Section 5.6.4.6.
+    /// Section 5.6.4.6: sets the window.
     pub(super) fn set_cwnd(&self, win: &mut Window) {
         let acked = self.sample.newly_acked;
         let volume = self.bdp_multiple(self.model.bw, self.state.cwnd_gain());
@@ -72,7 +73,8 @@ impl Bbr3 {
         }
         win.cwnd = win.cwnd.min(self.cap());
         if self.pipe.reached {
-            // BBR has no threshold; but above one a window counts as the limit only when full.
+            // BBR has no threshold, but the transport counts a window above it as the limit only
+            // when full.
             win.ssthresh = win.cwnd;
         }
     }

@@ -13,7 +13,8 @@ fn ms(t: u64) -> Instant {
     Instant::ZERO + Duration::from_millis(t)
 }
 
-/// Congestion at this window, which is then that of the threshold; round trips of 100 ms.
+/// A control after congestion at this window, in segments, with a smallest round-trip time of 100
+/// ms; and its window, equal to the threshold.
 fn after_loss(window: u64) -> (Cubic, Window) {
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
     let mut win =
@@ -23,7 +24,7 @@ fn after_loss(window: u64) -> (Cubic, Window) {
     (cubic, win)
 }
 
-/// An acknowledgement of a whole window; the window it leaves.
+/// Acknowledges a whole window at this time, ms. Returns the window after it, segments.
 fn window_acknowledged(cubic: &mut Cubic, win: &mut Window, at: u64) -> u64 {
     let ack = testing::AckSample { now: ms(at), ..testing::ack_sample(win.cwnd) };
     cubic.on_ack(win, &ack);
@@ -33,10 +34,10 @@ fn window_acknowledged(cubic: &mut Cubic, win: &mut Window, at: u64) -> u64 {
 #[test]
 fn a_small_window_regains_the_old_one_at_once() {
     // 10 x 717/1024 = 7. K = cube_root(2^40/410 x 3) = 2003 of 1/1024 s, two seconds: but
-    // - at 0 ms, t = 102 (a round trip on): 410 x 1901^3 >> 40 = 2, the target 8, cnt = 7/1;
+    // - at 0 ms, t = 102 (a round trip later): 410 x 1901^3 >> 40 = 2, the target 8, cnt = 7/1;
     // - at 100 ms, t = 204: 410 x 1799^3 >> 40 = 2, the target 8 = cwnd, cnt = 800;
-    // - at 200 ms, t = 307: 410 x 1696^3 >> 40 = 1, the target 9, cnt = 8/1: the 8 saved up buy one
-    //   segment and the 8 acknowledged another.
+    // - at 200 ms, t = 307: 410 x 1696^3 >> 40 = 1, the target 9, cnt = 8/1: the 8 counted before grow
+    //   the window by one and the 8 acknowledged by another.
     let (mut cubic, mut win) = after_loss(10);
     assert_eq!(win.ssthresh, 7 * MSS);
     assert_eq!(window_acknowledged(&mut cubic, &mut win, 1_000), 8);
@@ -49,13 +50,14 @@ fn a_small_window_regains_the_old_one_at_once() {
 
 #[test]
 fn reno_s_equal_never_grows_faster_than_nine_seventeenths() {
-    // A window of 20: 20 x 15 >> 3 = 37 acknowledged segments buy one, above the old window of 10 as
-    // below it; 75 buy two, and 22 are to be reached by one segment for every 20/2.
+    // At a window of 20, 20 x 15 >> 3 = 37 acknowledged segments grow the equivalent Reno by one,
+    // above the old window of 10 as below it. 75 grow it by two; to reach 22, the window grows by
+    // one for every 20/2 segments.
     let mut curve = Curve { count: 2_000, last_max: 10, acked: 75, ..Curve::default() };
     let mut epoch = Epoch { start: 0, origin: 20, k: 0, reno: 20 };
     curve.keep_up_with_reno(&mut epoch, 20, 15);
     assert_eq!((epoch.reno, curve.acked, curve.count), (22, 1, 10));
-    // As many as the price are not enough.
+    // 37 acknowledged segments are not enough: Linux needs more than 37.
     curve.acked = 37;
     curve.keep_up_with_reno(&mut epoch, 20, 15);
     assert_eq!((epoch.reno, curve.acked), (22, 37));
@@ -91,7 +93,7 @@ fn congestion_leaves_whole_segments() {
     win.cwnd = 80 * MSS;
     cubic.on_congestion(&mut win, &Flight::default(), Cause::Mark, Instant::ZERO);
     assert_eq!((win.ssthresh, cubic.curve.last_max), (56 * MSS, 68));
-    // 4 x 717/1024 = 2.8, and two at least.
+    // 4 x 717/1024 = 2.8, rounded down to 2; the minimum is 2.
     for (window, left) in [(4, 2), (3, 2), (1, 2)] {
         win.cwnd = window * MSS;
         cubic.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
@@ -146,9 +148,9 @@ fn cube_roots_are_good_to_a_fifth_of_a_per_cent() {
 
 #[test]
 fn slow_start_ends_with_the_path_about_full() {
-    // 20 Mbit/s, 100 ms, 16 BDP of room. An acknowledgement every 0.4 ms makes a train: it lasts
-    // 50.5 ms, half of 100 ms and 1 ms, when the round sent 127 segments, half a BDP; twice as
-    // many are out then.
+    // 20 Mbit/s, 100 ms, a queue of 16 BDP. Acknowledgements every 0.4 ms make a train. It has
+    // lasted 50.5 ms, half of 100 ms and 1 ms, after 127 segments of the round, half a BDP; twice
+    // as many segments are then in flight.
     let mut path = Path::new(Cubic::default(), 20.0, 100, 4_000_000);
     assert!(path.run_until(20.0, |path| path.win.ssthresh < u64::MAX));
     assert_eq!(path.lost, 0);
@@ -172,7 +174,7 @@ fn nothing_grows_in_recovery_or_unused() {
 #[test]
 fn hystart_looks_at_slow_start_alone() {
     // cubictcp_acked: if (!ca->found && tcp_in_slow_start(tp) && hystart), with tcp_in_slow_start:
-    // snd_cwnd < snd_ssthresh. Ten round trips of 200 ms where 100 were the least.
+    // snd_cwnd < snd_ssthresh. Ten samples are of 200 ms where the smallest was 100 ms.
     let rises = |cubic: &mut Cubic, win: &mut Window| {
         for i in 1..=10 {
             let rtt = Some(Duration::from_millis(200));
@@ -193,7 +195,7 @@ fn hystart_looks_at_slow_start_alone() {
         cubic.exit = if on { HyStart::default().into() } else { Exit::Never };
         assert_eq!(rises(&mut cubic, &mut window_of(20, ssthresh)), then, "{on} {ssthresh}");
     }
-    // At the threshold it has not begun: it looks when a pause has taken the window below.
+    // At the threshold HyStart does not run; it runs when a pause has taken the window below.
     let mut cubic = Cubic { delay_min: 100_000, ..Cubic::default() };
     assert_eq!(rises(&mut cubic, &mut window_of(20, 20)), 20);
     assert_eq!(rises(&mut cubic, &mut window_of(16, 20)), 16);

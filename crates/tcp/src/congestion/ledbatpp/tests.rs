@@ -11,7 +11,7 @@ fn ms(x: u64) -> Duration {
     Duration::from_millis(x)
 }
 
-/// A flow whose path has this base round trip, in congestion avoidance.
+/// A flow in congestion avoidance with this base round-trip time, ms, and this window.
 fn avoiding(base: u64, segments: u64) -> (LedbatPp, Window) {
     let cwnd = segments * MSS;
     let win = Window { cwnd, ssthresh: cwnd, mss: MSS as u16, ..Window::default() };
@@ -21,7 +21,8 @@ fn avoiding(base: u64, segments: u64) -> (LedbatPp, Window) {
     (ledbat, win)
 }
 
-/// A window's acknowledgements with this round trip, in one.
+/// Acknowledges a whole window at once, with this round-trip time, ms. Returns the window,
+/// segments.
 fn trip(ledbat: &mut LedbatPp, win: &mut Window, rtt: u64) -> f64 {
     ledbat.delays.current = [ms(rtt); CURRENT];
     let ack = testing::AckSample { rtt: Some(ms(rtt)), ..ack_sample(win.cwnd) };
@@ -41,14 +42,15 @@ fn the_gain_is_a_sixteenth_to_one() {
 
 #[test]
 fn a_round_trip_adds_the_gain_below_the_target_and_takes_the_excess_above() {
-    // 20 ms: a sixth of a segment up to 60 ms of queue; 6 ms more are a tenth of the window.
+    // Base of 20 ms: a sixth of a segment per round trip up to 60 ms of queueing delay; 6 ms more
+    // take a tenth of the window.
     for (rtt, window) in [(20, 100.0 + 1.0 / 6.0), (80, 100.0 + 1.0 / 6.0), (86, 90.0 + 1.0 / 6.0)]
     {
         let (mut ledbat, mut win) = avoiding(20, 100);
         let seen = trip(&mut ledbat, &mut win, rtt);
         assert!((seen - window).abs() < 1e-9, "{rtt} ms: {seen}");
     }
-    // At most half in a round trip, and two segments are left.
+    // A round trip takes at most half of the window and leaves at least two segments.
     let (mut ledbat, mut win) = avoiding(20, 100);
     assert_eq!(trip(&mut ledbat, &mut win, 1_000), 50.0);
     let (mut ledbat, mut win) = avoiding(20, 3);
@@ -69,7 +71,7 @@ fn an_unused_window_shrinks_by_an_excess_and_does_not_grow() {
 
 #[test]
 fn the_first_slow_start_ends_beyond_three_quarters_of_the_target() {
-    // Section 4.1: "exceeds 3/4 of the target", 45 ms over 20.
+    // Section 4.1: "exceeds 3/4 of the target", 45 ms above the base of 20 ms.
     for (rtt, phase) in [(65, Phase::Start), (66, Phase::Avoid)] {
         let (mut ledbat, mut win) = avoiding(20, 10);
         (ledbat.phase, win.ssthresh) = (Phase::Start, u64::MAX);
@@ -80,7 +82,7 @@ fn the_first_slow_start_ends_beyond_three_quarters_of_the_target() {
 
 #[test]
 fn slow_start_keeps_the_parts_of_a_byte() {
-    // A base of 20 ms: a sixth of what is acknowledged, three times 166.67 B.
+    // Base of 20 ms: a sixth of each acknowledged segment, three times 166.67 B.
     let (mut ledbat, mut win) = avoiding(20, 10);
     (ledbat.phase, win.ssthresh) = (Phase::Again, u64::MAX);
     (0..3).for_each(|_| ledbat.on_ack(&mut win, &ack_sample(MSS)));
@@ -116,7 +118,8 @@ fn the_first_window_is_two_segments_and_slow_start_ends_at_three_quarters_of_the
     let mut path = Path::new(LedbatPp::default(), 20.0, 120, 10_000_000);
     assert_eq!(path.win.cwnd, 2 * MSS);
     assert!(path.run_until(30.0, |path| path.control.phase == Phase::Avoid));
-    // The line's 300 segments and 45 ms of queue, 112, which a round trip more has doubled.
+    // 300 segments on the path and 112 in a queue of 45 ms, at most doubled by the round trip until
+    // that is seen.
     assert!((412..=830).contains(&(path.win.cwnd / MSS)), "{}", path.win.cwnd);
     assert_eq!(path.lost, 0);
 }

@@ -1,10 +1,11 @@
-//! The rate mode of version 0.7 (`prague_cwnd_mode`, in L4STeam's tree and in the patch sent to netdev on
-//! 2024-10-15): the rate is what marks reduce and what grows, the window follows it. A short path can then
-//! carry less than two segments a round trip without a queue: down to 100 kbit/s, and below 1 Mbit/s in
-//! smaller segments, two of them each 25 ms. Up to round trips of 25 ms a marking probability p gives about
-//! 1/p - 1 Mbit/s.
+//! The rate mode of version 0.7 (`prague_cwnd_mode`, in L4STeam's tree and in the patch sent to
+//! netdev on 2024-10-15): marks reduce and growth raises the rate, and the window follows it. So a
+//! short path can carry less than two segments per round trip without a queue: down to 100 kbit/s,
+//! and below 1 Mbit/s in smaller segments, two of them in each 25 ms. Up to round trips of 25 ms a
+//! marking probability p gives about 1/p - 1 Mbit/s.
 //!
-//! Constructed: bytes are payload, where Linux counts whole packets in the rate and payload on the line.
+//! Constructed: bytes are payload, where Linux counts whole packets in the rate and payload on the
+//! line.
 
 use packet::{Duration, Instant};
 
@@ -17,38 +18,38 @@ const LEAST_RATE: f64 = 12_500.0;
 const LEAST_SEGMENT: f64 = 150.0;
 /// Segments in a virtual round trip before they get smaller (MIN_CWND_VIRT).
 const LEAST_VIRTUAL: f64 = 2.0;
-/// Window up to which `switch` goes by the rate, full segments (prague_cwnd_transit).
+/// Window up to which mode `switch` follows the rate, full segments (prague_cwnd_transit).
 const TRANSIT: u64 = 4;
-/// Swing of the pace within a virtual round trip (prague_rate_offset of 128).
+/// Relative swing of the pacing rate within a virtual round trip (prague_rate_offset of 128).
 const SWING: f64 = 4.0 / 128.0;
-/// Weight of a round trip in the slow average (HSRTT_SHIFT).
+/// Weight of a round-trip time in its slow average (HSRTT_SHIFT).
 const SLOW: f64 = 1.0 / 128.0;
 
-/// What the window goes by.
+/// When the window follows the rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Mode {
-    /// The rate.
+    /// The window always follows the rate.
     Rate,
-    /// The rate while the window is small.
+    /// The window follows the rate while it is small.
     Switch,
 }
 
-/// A sender that has a rate.
+/// The rate of a sender in mode `rate` or `switch`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {
     mode: Mode,
     rtt_virtual: f64,
     /// Bytes per second (`rate_bytes`).
     pub rate: f64,
-    /// The rate before a loss.
+    /// The rate before the last loss, bytes per second.
     before_loss: f64,
-    /// Slow average of the smoothed round trip, seconds (`hsrtt_us`); zero before the first.
+    /// Slow average of the smoothed round-trip time, seconds (`hsrtt_us`); zero before the first.
     slow_rtt: f64,
     /// Payload of a full segment, bytes; zero before the first acknowledgement.
     full: u16,
-    /// Whether the window goes by the rate now (`cwnd_mode`).
+    /// The window follows the rate at present (`cwnd_mode`).
     pub leads: bool,
-    /// The last acknowledgement, and the smoothed round trip with it.
+    /// When the last acknowledgement arrived, and the smoothed round-trip time then.
     now: Instant,
     srtt: Duration,
 }
@@ -68,7 +69,7 @@ impl Pace {
         }
     }
 
-    /// An acknowledgement comes, before anything is made of it.
+    /// Notes the times of an acknowledgement, before it is processed.
     pub fn note(&mut self, win: &Window, ack: &AckSample) {
         (self.now, self.srtt) = (ack.now, ack.srtt);
         if self.full == 0 {
@@ -84,38 +85,39 @@ impl Pace {
         f64::from(self.full)
     }
 
-    /// The longer of the round trip and the virtual one, seconds.
+    /// The longer of the smoothed round-trip time and the virtual one, seconds.
     fn virtual_rtt(&self) -> f64 {
         self.rtt_virtual.max(self.srtt.secs_f64())
     }
 
-    /// The rate has become that of a window.
+    /// Sets the rate to a window per round trip.
     pub fn follow(&mut self, window: f64) {
         if self.srtt > Duration::ZERO {
             self.rate = (window / self.srtt.secs_f64()).max(LEAST_RATE);
         }
     }
 
-    /// The window has grown, and the rate with it.
+    /// The window has grown: raises the rate to a window per round trip, if that is more.
     pub fn rise(&mut self, window: f64) {
         let before = self.rate;
         self.follow(window);
         self.rate = self.rate.max(before);
     }
 
-    /// The window of the rate, bytes (`prague_pacing_rate_to_frac_cwnd`).
+    /// The window that corresponds to the rate, bytes (`prague_pacing_rate_to_frac_cwnd`).
     pub fn window(&self) -> f64 {
         self.rate * self.slow_rtt
     }
 
-    /// A full segment more in each virtual round trip, for this many unmarked bytes.
+    /// Raises the rate for this number of unmarked bytes: by a full segment in each virtual round
+    /// trip.
     pub fn grow(&mut self, unmarked: u64, mss: u64) {
         let (trip, mss) = (self.virtual_rtt(), mss as f64);
         let segments = packet::math::ceil(self.rate * trip / mss).max(1.0);
         self.rate += unmarked as f64 / mss * self.full() / trip / segments;
     }
 
-    /// Marks, or a loss, take a part of it.
+    /// Marks or a loss reduce the rate by this share.
     pub fn shrink(&mut self, part: f64) {
         self.rate = (self.rate * (1.0 - part)).max(LEAST_RATE);
     }
@@ -128,25 +130,26 @@ impl Pace {
         self.rate = self.rate.max(self.before_loss);
     }
 
-    /// A round trip is over: the slow average goes on.
+    /// A round trip is over: updates the slow average.
     pub fn end_round(&mut self) {
         self.slow_rtt += SLOW * (self.srtt.secs_f64() - self.slow_rtt);
     }
 
-    /// The payload of segments from now on, bytes (`prague_pacing_rate_to_max_mtu`).
+    /// Payload that the rate permits for further segments, bytes (`prague_pacing_rate_to_max_mtu`).
     pub fn segment(&self) -> u16 {
         let room = packet::math::ceil(self.rate * self.virtual_rtt() / LEAST_VIRTUAL);
         room.clamp(LEAST_SEGMENT.min(self.full()), self.full()) as u16
     }
 
-    /// Whether the window goes by the rate is decided anew.
+    /// Decides whether the window follows the rate.
     pub fn switch(&mut self, win: &Window, marked_once: bool) {
         if self.mode == Mode::Switch {
             self.leads = marked_once && win.cwnd <= TRANSIT * u64::from(self.full);
         }
     }
 
-    /// Bytes per second to send at: 3 % more in the first half of each virtual round trip, less in the second.
+    /// Pacing rate, bytes per second: 3 % above the rate in the first half of each virtual round
+    /// trip, 3 % below in the second.
     pub fn pace(&self, win: &Window, sampled: Instant) -> u64 {
         let swung = if win.cwnd < win.ssthresh / 2 {
             2.0 * self.rate
@@ -177,7 +180,7 @@ mod tests {
         prague
     }
 
-    /// What a paced sender sends a second, in Mbit/s of full packets' payload, and its last segment, bytes, over
+    /// Payload that a paced sender sends per second, Mbit/s, and its last segment size, bytes, over
     /// a path that marks every packet with probability `p`.
     fn sends(mode: Mode, rtt_ms: u64, p: f64) -> (f64, u16) {
         let (mut prague, mut rng) = (prague(mode), Rng::named(5, "rate"));
@@ -221,9 +224,10 @@ mod tests {
 
     #[test]
     fn on_short_paths_the_rate_is_one_over_p_less_one() {
-        // The module's text: r [Mbit/s] = 1/p - 1, where a full packet more each 25 ms (0.47 Mbit/s of payload) and
-        // alpha/2 less once in it are balanced: 2 (1 - p)/p packets. Marks at random come later than certain
-        // ones, by up to a third of the rate. Below 1 Mbit/s segments are smaller: two in 25 ms.
+        // The module's text: r [Mbit/s] = 1/p - 1. Growth by a full packet each 25 ms (0.47 Mbit/s
+        // of payload) balances one reduction by alpha/2 in that time at 2 (1 - p)/p packets. Random
+        // marks come later than certain ones, which adds up to a third of the rate. Below 1 Mbit/s
+        // segments are smaller: two in 25 ms.
         for (rtt, p) in [(1, 0.3), (5, 0.3), (1, 0.5), (5, 0.5), (1, 0.8), (5, 0.8)] {
             let law = 2.0 * 1_460.0 * 8e-6 / 0.025 * (1.0 / p - 1.0);
             for mode in [Mode::Rate, Mode::Switch] {

@@ -15,8 +15,8 @@ fn path(rtt_ms: u64) -> Path {
 #[test]
 fn at_random_marks_the_window_is_a_multiple_of_one_over_p() {
     // Derived: every W + 1/p acknowledgements (a round trip, then until the next mark) the window
-    // loses W p/2, and every unmarked one adds 1/W: with x = W p,
-    // x^2 = 2 (1 - p) (x + 1); for small p x is 2.73, and 2 where a mark is certain.
+    // loses W p/2, and every unmarked one adds 1/W. With x = W p, x^2 = 2 (1 - p) (x + 1): x is
+    // 2.73 for small p, and 2 if a mark is certain.
     for p in [0.02, 0.05, 0.1] {
         let seen = path(40).run(1_000_000, |_| p);
         let q = 1.0f64 - p;
@@ -47,7 +47,7 @@ fn the_first_mark_halves_the_window_and_ends_slow_start() {
     let ack = |marked, acked| AckSample { flight, marked, ..ack_sample(acked) };
     prague.on_ack(&mut win, &ack(MSS, MSS));
     assert_eq!((win.cwnd, win.ssthresh), (69_000, 69_000), "a segment per ACK");
-    // Down to half, less what unmarked bytes add meanwhile: a segment in 18 ACKs.
+    // Down to half, plus what unmarked bytes add meanwhile: a segment in 18 ACKs.
     (0..33).for_each(|_| prague.on_ack(&mut win, &ack(0, 2_000)));
     assert_eq!((win.cwnd, win.ssthresh), (37_000, 37_000));
 }
@@ -139,8 +139,8 @@ fn a_window_goes_out_per_round_trip() {
 
 #[test]
 fn a_short_round_trip_grows_the_window_by_its_share_four_round_trips_after_slow_start() {
-    // tcp_prague.c: prague_ecn_shift 4, PRAGUE_RTT_TRANSITION 4; half the reference of 25 ms gives a
-    // quarter. Without a round trip yet all of it.
+    // tcp_prague.c: prague_ecn_shift 4, PRAGUE_RTT_TRANSITION 4. Half the virtual round trip of 25
+    // ms gives a quarter of the growth; before a round-trip time is known it is applied in full.
     let prague = |rounds| Prague { rounds, ..Prague::default() };
     assert_eq!(prague(0).settings.g, 0.0625);
     for (rounds, us, share) in [

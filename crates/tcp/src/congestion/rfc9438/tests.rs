@@ -15,7 +15,7 @@ fn window_of(segments: u64) -> Window {
     Window { cwnd: segments * MSS, ssthresh: u64::MAX, mss: MSS as u16, ..Window::default() }
 }
 
-/// Congestion at this window, which is then that of the threshold.
+/// A control after congestion at this window, in segments, and its window, equal to the threshold.
 fn after_loss(segments: u64) -> (Cubic, Window) {
     let (mut cubic, mut win) = (Cubic::default(), window_of(segments));
     cubic.on_congestion(&mut win, &Flight::default(), Cause::Loss, Instant::ZERO);
@@ -57,14 +57,14 @@ fn an_acknowledged_segment_adds_its_share_of_the_way_to_the_target() {
 
 #[test]
 fn the_target_is_at_most_half_a_window_away_and_never_below() {
-    // Far beyond the plateau the curve wants more than the double.
+    // Far beyond the plateau the curve is more than twice the window.
     let (mut cubic, mut win) = after_loss(10);
     ack(&mut cubic, &mut win, 0.0, 1);
     let before = win.cwnd;
     ack(&mut cubic, &mut win, 20.0, MSS);
     let grown = win.cwnd - before;
     assert!(grown.abs_diff(MSS / 2) <= 1, "{grown}");
-    // At the plateau the curve is flat; the window stays above what W_est and it ask for.
+    // At the plateau the curve is flat; a window above both W_est and the curve stays.
     let (mut cubic, mut win) = after_loss(1_000);
     ack(&mut cubic, &mut win, 0.0, 1);
     win.cwnd = 1_200 * MSS;
@@ -121,7 +121,7 @@ fn after_a_timeout_the_curve_starts_flat() {
     let (mut cubic, mut win) = (Cubic::default(), window_of(100));
     cubic.on_congestion(&mut win, &Flight::default(), Cause::Timeout, Instant::ZERO);
     win.cwnd = MSS;
-    // Slow start up to 70 segments, plain: 69 and no more are taken from the 80 acknowledged.
+    // Slow start without HyStart++ takes all 69 acknowledged segments, up to the threshold of 70.
     let sample = testing::AckSample { ca_state: CaState::Loss, ..testing::ack_sample(69 * MSS) };
     cubic.on_ack(&mut win, &sample);
     assert_eq!(win.cwnd, 70 * MSS);
@@ -140,7 +140,7 @@ fn an_undo_puts_the_curve_back() {
     cubic.undo(&mut win);
     assert_eq!((cubic.curve.w_max, cubic.curve.cwnd_prior), (w_max, prior));
     assert!(cubic.curve.epoch.is_some());
-    // A second undo finds nothing.
+    // A second undo has nothing to restore.
     cubic.undo(&mut win);
     assert_eq!(cubic.curve.w_max, w_max);
 }
@@ -174,9 +174,9 @@ fn nothing_grows_in_recovery() {
 
 #[test]
 fn slow_start_ends_before_the_queue_overflows() {
-    // 20 Mbit/s, 100 ms, 16 BDP of room. A round trip is longer from its first segments on only
-    // in the round after the one that passed one BDP: at two to four. Five rounds by a quarter
-    // then are a factor of 3.05.
+    // 20 Mbit/s, 100 ms, a queue of 16 BDP. HyStart++ needs a round whose first segments are
+    // already delayed, which is the one after the window passed one BDP: at two to four BDP. Five
+    // rounds of growth by a quarter are then a factor of 3.05.
     let mut path = Path::new(Cubic::default(), 20.0, 100, 4_000_000);
     assert!(path.run_until(20.0, |path| path.win.ssthresh < u64::MAX));
     assert_eq!(path.lost, 0);
@@ -198,9 +198,9 @@ fn mean_window(n: u64, trip_ms: u64) -> f64 {
 
 #[test]
 fn periodic_loss_follows_the_response_function() {
-    // Section 5.1: 1.054 RTT^0.75 / p^0.75 segments (equation 7), at least Reno's sqrt(1.5/p).
-    // Below the formula, which knows neither: a round trip of recovery at 0.7 of the window per
-    // cycle, and fast convergence, which cuts the plateau when a cycle ends just short of it.
+    // Section 5.1: 1.054 RTT^0.75 / p^0.75 segments (equation 7), at least Reno's sqrt(1.5/p). The
+    // mean is below the formula, which leaves out a round trip of recovery at 0.7 of the window per
+    // cycle, and fast convergence, which lowers the plateau when a cycle ends just short of it.
     for (n, trip, window) in [(1_000, 100, 38.7), (10_000, 100, 187.4), (10_000, 300, 427.2)] {
         let seen = mean_window(n, trip) / window;
         assert!((0.9..1.1).contains(&seen), "1/{n}, {trip} ms: {seen} of {window}");
@@ -220,8 +220,8 @@ fn a_second_loss_at_the_same_window_keeps_the_plateau() {
 
 #[test]
 fn where_both_windows_are_equal_the_cubic_one_leads() {
-    // Section 4.3: Reno-friendly if W_cubic(t) < W_est. At the plateau of 101 with a W_est of 100 and a
-    // window's acknowledgements the two are equal: half a window is added towards W_cubic.
+    // Section 4.3: Reno-friendly if W_cubic(t) < W_est. W_est is 100 and becomes 101 by a window's
+    // acknowledgements, equal to the plateau: half a window is added towards W_cubic.
     let (mut cubic, mut win) = (Cubic::default(), window_of(64));
     win.ssthresh = win.cwnd;
     let epoch = Epoch {

@@ -1,5 +1,5 @@
-//! A Linux host of version 6.1 (December 2022, Debian 12): `linux-6.12` with the rules and defaults that were others
-//! then.
+//! A Linux host of version 6.1 (December 2022, Debian 12): `linux-6.12` with the rules and defaults
+//! that were different then.
 
 use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
@@ -27,7 +27,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-/// What differs: the field, its default and the source of that.
+/// The defaults that differ: field, default, and its source.
 const DIFFERS: [(&str, Value, &str); 7] = [
     WINDOW,
     BUFFER_GROWTH,
@@ -68,7 +68,8 @@ mod tests {
             (rules, profile.opening.waits)
         };
         let ((old, waits), (new, later)) = (made(&ENTRY), made(&v6_12::ENTRY));
-        // Half of 6 MiB and 0.64 of them; seven SYNs in 127 s, and four more of a second each.
+        // The window is half of 6 MiB, or 0.64 of it. Seven SYNs take 127 s; later kernels add four
+        // waits of a second each.
         assert_eq!(old, Adaptive { ratio: 128, ..new });
         assert_eq!((new.ratio, new.buffer), (164, 6 << 20));
         assert_eq!((waits.syn_linear, waits.syn_retries), (0, 6));

@@ -1,4 +1,5 @@
-//! A Linux host of version 6.12 (November 2024): `linux` with the rules and defaults that were others then.
+//! A Linux host of version 6.12 (November 2024): `linux` with the rules and defaults that were
+//! different then.
 
 use packet::About;
 use packet::params::{BadParams, Field, Params, Value};
@@ -42,7 +43,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build,
 };
 
-/// What differs: the field, its default and the source of that.
+/// The defaults that differ: field, default, and its source.
 const DIFFERS: [(&str, Value, &str); 5] =
     [WINDOW, BUFFER_GROWTH, COMP_SACK_PERCENT, COMP_SACK_SLACK, ACCECN_OPTION];
 
@@ -94,7 +95,8 @@ mod tests {
 
     #[test]
     fn the_kernel_s_numbers_of_2024_differ_in_four() {
-        // 5 % of a round trip of 10 ms and 100 us of slack; 33 % is more than the 1 ms that both allow.
+        // 6.12: 5 % of a round trip of 10 ms and 100 us of slack. 7.3: 33 % is more than 1 ms, the
+        // limit of both.
         let rules = |entry: &Entry| {
             let profile = (entry.build)(&Params::defaults(entry.about.fields), &Controls::ours())
                 .expect("defaults");

@@ -1,8 +1,8 @@
-//! The model: bounds, samples, bunched acknowledgements.
+//! Tests of the model: bounds, samples, aggregated acknowledgements.
 
 use super::*;
 
-/// A control in the middle of a connection over 1 MB/s and 100 ms, in this state.
+/// A control in this state in the middle of a connection over 1 MB/s and 100 ms.
 fn modelled(state: State) -> (Bbr3, Window) {
     let win = Window { cwnd: 200 * MSS, mss: MSS as u16, ..Window::default() };
     let mut bbr = Bbr3 { state, ..Bbr3::default() };
@@ -15,7 +15,7 @@ fn modelled(state: State) -> (Bbr3, Window) {
 
 #[test]
 fn bunched_acknowledgements_widen_the_window() {
-    // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate explains 10,000.
+    // Section 5.5.9: of 60,000 B acknowledged within 10 ms the rate delivers 10,000.
     let (mut bbr, mut win) = modelled(State::Cruise);
     bbr.sample.newly_acked = 1_000;
     bbr.now = Instant::from_secs_f64(1.0);
@@ -24,7 +24,7 @@ fn bunched_acknowledgements_widen_the_window() {
     bbr.now = Instant::from_secs_f64(1.01);
     bbr.sample.newly_acked = 40_000;
     bbr.update_aggregation(&win);
-    // The interval began anew: 1,000 of 10,000 expected had come.
+    // The interval began again: 1,000 B of the 10,000 B expected had been acknowledged.
     assert_eq!(bbr.aggregation.extra(), 40_000);
     bbr.now = Instant::from_secs_f64(1.02);
     bbr.sample.newly_acked = 20_000;
@@ -39,7 +39,8 @@ fn bunched_acknowledgements_widen_the_window() {
 
 #[test]
 fn bounds_cap_the_window_by_the_table() {
-    // Section 5.6.1: all of the long-term bound, or 0.85 of it; and the short-term one.
+    // Section 5.6.1: the window is bounded by the long-term bound, or 0.85 of it, and by the
+    // short-term one.
     for (state, shortterm, cwnd) in [
         (State::Startup, UNBOUNDED, 200_000),
         (State::Drain, UNBOUNDED, 200_000),
@@ -62,7 +63,7 @@ fn bounds_cap_the_window_by_the_table() {
 
 #[test]
 fn the_long_term_bound_grows_twice_as_fast_every_round() {
-    // Section 5.3.3.5: by 1, 2, 4 segments per window.
+    // Section 5.3.3.5: the bound grows by 1, 2, 4 segments per window.
     let (mut bbr, win) = modelled(State::Up);
     bbr.model.inflight_longterm = 200_000;
     bbr.sample = Sample { window_limited: true, newly_acked: 50_000, ..Sample::default() };
@@ -89,8 +90,8 @@ fn the_long_term_bound_grows_twice_as_fast_every_round() {
 
 #[test]
 fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
-    // Section 5.3.3.6: Up ends when the flight reaches the bound; without loss Refill follows a
-    // round later, and the next Up stays.
+    // Section 5.3.3.6: Up ends when the bytes in flight reach the bound. Without loss, Refill
+    // follows a round later, and the next Up goes on.
     let (mut bbr, mut win) = modelled(State::Up);
     let lost = Lost {
         now: Instant::from_secs_f64(1.0),
@@ -102,9 +103,9 @@ fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
     };
     bbr.cycle.probe_sample = true;
     bbr.on_lost(&win, &lost);
-    // 129,000 B before it with 2,000 lost: (2,580 - 2,000)/0.98 more.
+    // 129,000 B before the segment with 2,000 B lost: (2,580 - 2,000)/0.98 B more.
     assert_eq!((bbr.state, bbr.model.inflight_longterm), (State::Down, 129_591));
-    // Only once per probe.
+    // A probe lowers the bound only once.
     bbr.on_lost(&win, &Lost { sent_in_flight: 50_000, ..lost });
     assert_eq!(bbr.model.inflight_longterm, 129_591);
     bbr.start_refill();
@@ -127,7 +128,7 @@ fn after_a_probe_that_lost_too_much_the_next_is_cautious() {
 
 #[test]
 fn low_rates_the_program_or_probe_rtt_cause_do_not_enter_the_model() {
-    // Section 5.5.5: not even into the new cycle, whose slot is empty.
+    // Section 5.5.5: such rates do not enter even a new cycle, which has no rate yet.
     for (app_limited, rate) in [(true, 1e6), (false, 2e5)] {
         let (mut bbr, _) = modelled(State::Cruise);
         bbr.model.record(1e6);
